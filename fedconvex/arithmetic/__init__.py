@@ -1,0 +1,54 @@
+"""Write it once, run it in any arithmetic: the numbers that methods and problems are computed with.
+
+* `"float"`: NumPy float64, fast; results are NUMERIC.
+* `"exact"`: rational numbers (flint `fmpq` inside, `fractions.Fraction` for the user); results are EXACT.
+* `"ball"`: flint `arb` balls that contain the true value; results are ENCLOSED.
+* `"torch"`: float64 torch tensors; results are NUMERIC.
+"""
+
+from typing import Any
+
+from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.errors import InvalidInput
+
+NAMES = ("float", "exact", "ball", "torch")
+
+
+def get(name: "str | Arithmetic", precision: int = 128) -> Arithmetic:
+    """The arithmetic of that name; `precision` (bits) counts for balls only."""
+    if isinstance(name, Arithmetic):
+        return name
+    if name in ("float", "torch"):
+        from fedconvex.arithmetic.dense import NumpyArithmetic, TorchArithmetic
+
+        return NumpyArithmetic() if name == "float" else TorchArithmetic()
+    if name in ("exact", "ball"):
+        from fedconvex.arithmetic.flint import BallArithmetic, ExactArithmetic
+
+        return ExactArithmetic() if name == "exact" else BallArithmetic(precision=precision)
+    raise InvalidInput("arithmetic", name, "is unknown", f"choose one of {', '.join(NAMES)}")
+
+
+def of(values: Any) -> Arithmetic:
+    """The arithmetic that an array was computed in, read off its entries."""
+    if type(values).__module__.startswith("torch"):
+        return get("torch")
+    flat = values.ravel().tolist() if hasattr(values, "ravel") else _flatten(values)
+    kinds = {type(v).__name__ for v in flat}
+    if "arb" in kinds:
+        return get("ball", precision=max(128, _working_precision()))
+    if kinds & {"Fraction", "fmpq", "fmpz"}:
+        return get("exact")
+    return get("float")
+
+
+def _flatten(values: Any) -> list[Any]:
+    if isinstance(values, list | tuple):
+        return [entry for value in values for entry in _flatten(value)]
+    return [values]
+
+
+def _working_precision() -> int:
+    from flint import ctx
+
+    return int(ctx.prec)

@@ -1,0 +1,119 @@
+"""Floating point on NumPy arrays and on torch tensors: the same calls, batched over the client axis."""
+
+from collections.abc import Sequence
+from typing import Any, final
+
+import numpy as np
+
+from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
+from fedconvex.certainty import Certainty
+from fedconvex.rationals import Array, Scalar, float_array, nearest_float
+
+
+class DenseArithmetic(Arithmetic):
+    """What NumPy and torch have in common; `xp` is the library."""
+
+    certainty = Certainty.NUMERIC
+    xp: Any
+
+    def scalar(self, value: Any) -> Scalar:
+        return nearest_float(value)
+
+    def publish(self, values: Array) -> Array:
+        return values
+
+    def matrix(self, values: Any) -> Matrix:
+        return self.array(values)
+
+    def identity(self, size: int) -> Matrix:
+        return self.array(np.eye(size))
+
+    def product(self, left: Matrix, right: Matrix) -> Matrix:
+        return left @ right
+
+    def transpose(self, matrix: Matrix) -> Matrix:
+        return matrix.T
+
+    def inverse(self, matrix: Matrix) -> Matrix:
+        try:
+            return self.xp.linalg.inv(matrix)
+        except self.xp.linalg.LinAlgError:
+            raise ZeroDivisionError("singular matrix") from None
+
+    def inverses(self, batch: Batch) -> Batch:
+        return self.inverse(batch)
+
+    def solve(self, matrix: Matrix, right: Array) -> Array:
+        try:
+            return self.xp.linalg.solve(matrix, right)
+        except self.xp.linalg.LinAlgError:
+            raise ZeroDivisionError("singular matrix") from None
+
+    def apply(self, matrix: Matrix, vector: Array) -> Array:
+        return matrix @ vector
+
+    def stack(self, matrices: Sequence[Matrix]) -> Batch:
+        return self.xp.stack(list(matrices))
+
+    def matvec(self, batch: Batch, vectors: Array) -> Array:
+        return (batch @ vectors[..., None])[..., 0]
+
+    def products(self, left: Batch, right: Batch) -> Batch:
+        return left @ right
+
+    def weighted_sum(self, weights: Array, batch: Batch) -> Matrix:
+        return self.xp.tensordot(weights, batch, 1)
+
+    def add_to_diagonal(self, batch: Batch, scalars: Array) -> Batch:
+        return batch + scalars[:, None, None] * self.identity(batch.shape[-1])
+
+    def size(self, matrix: Matrix) -> int:
+        return int(matrix.shape[0])
+
+    def average(self, weights: Array, stack: Array) -> Array:
+        return weights @ stack
+
+
+@final
+class NumpyArithmetic(DenseArithmetic):
+    """float64 on NumPy."""
+
+    name = "float"
+    xp = np
+
+    def array(self, values: Any) -> Array:
+        return float_array(values)
+
+    def repeat(self, vector: Array, times: int) -> Array:
+        return np.tile(vector, (times, 1))
+
+    def to_float(self, values: Array) -> Array:
+        return np.asarray(values, dtype=np.float64)
+
+
+@final
+class TorchArithmetic(DenseArithmetic):
+    """float64 on torch, on the CPU unless a device is given."""
+
+    name = "torch"
+
+    def __init__(self, device: str = "cpu") -> None:
+        try:
+            import torch
+        except ImportError:
+            from fedconvex.errors import MissingLibrary
+
+            raise MissingLibrary("torch", "arithmetic 'torch'", "deep") from None
+        self.xp = torch
+        self.device = device
+
+    def array(self, values: Any) -> Array:
+        if isinstance(values, self.xp.Tensor):
+            return values.to(self.device, self.xp.float64)
+        return self.xp.as_tensor(float_array(values), dtype=self.xp.float64, device=self.device)
+
+    def repeat(self, vector: Array, times: int) -> Array:
+        return vector.repeat(times, 1)
+
+    def to_float(self, values: Array) -> Array:
+        return values.detach().cpu().numpy().astype(np.float64)

@@ -1,0 +1,130 @@
+"""Exact rationals and rigorous balls on flint: object arrays for the methods, flint matrices for the problems."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any, final
+
+import flint
+import numpy as np
+
+from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
+from fedconvex.certainty import Certainty
+from fedconvex.rationals import Array, Scalar, float_array, fraction_array, is_exactly_typed, to_fmpq, to_fraction
+
+
+class FlintArithmetic(Arithmetic):
+    """What rationals and balls have in common: `number` and `matrix_type` are flint's types."""
+
+    number: Any
+    matrix_type: Any
+
+    def array(self, values: Any) -> Array:
+        values = np.asarray(values)
+        result = np.empty(values.shape, dtype=object)
+        result.ravel()[:] = [self.scalar(v) for v in values.ravel().tolist()]
+        return result
+
+    def identity(self, size: int) -> Matrix:
+        return self.matrix_type(size, size, [int(i == j) for i in range(size) for j in range(size)])
+
+    def product(self, left: Matrix, right: Matrix) -> Matrix:
+        return left * right
+
+    def transpose(self, matrix: Matrix) -> Matrix:
+        return matrix.transpose()
+
+    def inverse(self, matrix: Matrix) -> Matrix:
+        return matrix.inv()
+
+    def solve(self, matrix: Matrix, right: Array) -> Array:
+        return _vector(matrix.solve(self._column(right)))
+
+    def apply(self, matrix: Matrix, vector: Array) -> Array:
+        return _vector(matrix * self._column(vector))
+
+    def stack(self, matrices: Sequence[Matrix]) -> Batch:
+        return list(matrices)
+
+    def matvec(self, batch: Batch, vectors: Array) -> Array:
+        return np.stack([self.apply(matrix, vector) for matrix, vector in zip(batch, vectors, strict=True)])
+
+    def weighted_sum(self, weights: Array, batch: Batch) -> Matrix:
+        total = batch[0] * weights[0]
+        for weight, matrix in zip(weights[1:], batch[1:], strict=True):
+            total = total + matrix * weight
+        return total
+
+    def size(self, matrix: Matrix) -> int:
+        return int(matrix.nrows())
+
+    def average(self, weights: Array, stack: Array) -> Array:
+        return np.dot(weights, stack)
+
+    def repeat(self, vector: Array, times: int) -> Array:
+        return np.tile(vector, (times, 1))
+
+    def to_float(self, values: Array) -> Array:
+        return float_array(values)
+
+    def _column(self, vector: Array) -> Matrix:
+        return self.matrix_type(len(vector), 1, list(vector))
+
+
+@final
+class ExactArithmetic(FlintArithmetic):
+    """Rational numbers: nothing is rounded. Users get `fractions.Fraction`."""
+
+    name = "exact"
+    certainty = Certainty.EXACT
+    number = flint.fmpq
+    matrix_type = flint.fmpq_mat
+
+    def scalar(self, value: Any) -> Scalar:
+        return to_fmpq(value)
+
+    def publish(self, values: Array) -> Array:
+        return fraction_array(values)
+
+    def publish_scalar(self, value: Scalar) -> Scalar:
+        return to_fraction(value)
+
+    def matrix(self, values: Any) -> Matrix:
+        values = np.asarray(values)
+        return flint.fmpq_mat(*values.shape, [to_fmpq(v) for v in values.ravel().tolist()])
+
+
+@final
+class BallArithmetic(FlintArithmetic):
+    """flint's `arb` balls at `precision` bits: every result contains the true value."""
+
+    name = "ball"
+    certainty = Certainty.ENCLOSED
+    number = flint.arb
+    matrix_type = flint.arb_mat
+
+    def __init__(self, precision: int = 128) -> None:
+        self.precision = precision
+
+    def context(self) -> AbstractContextManager[Any]:
+        return flint.ctx.workprec(self.precision)  # type: ignore[no-any-return]
+
+    def scalar(self, value: Any) -> Scalar:
+        return value if isinstance(value, flint.arb) else flint.arb(to_fmpq(value))
+
+    def key(self, scalar: Scalar) -> Any:
+        return scalar.mid().man_exp(), scalar.rad().man_exp()
+
+    def publish(self, values: Array) -> Array:
+        return values
+
+    def matrix(self, values: Any) -> Matrix:
+        values = np.asarray(values)
+        if not is_exactly_typed(values):  # flint takes machine numbers exactly, and fast
+            return flint.arb_mat(*values.shape, values.ravel().tolist())
+        return flint.arb_mat(*values.shape, [self.scalar(v) for v in values.ravel()])
+
+
+def _vector(column: Matrix) -> Array:
+    result = np.empty(column.nrows(), dtype=object)
+    result[:] = column.entries()
+    return result

@@ -1,0 +1,33 @@
+"""Small helpers for flint balls: bounds as floats that are never on the wrong side, norms."""
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import flint
+
+
+def upper_float(ball: Any) -> float:
+    """A float that is >= every number in the ball."""
+    return math.nextafter(float(ball.upper()), math.inf) if ball.is_finite() else math.inf
+
+
+def lower_float(ball: Any) -> float:
+    """A float that is <= every number in the ball."""
+    return math.nextafter(float(ball.lower()), -math.inf) if ball.is_finite() else -math.inf
+
+
+def norm(vector: Iterable[Any]) -> Any:
+    """The Euclidean norm of a vector of balls, as a ball."""
+    return square_root_upper(sum((entry * entry for entry in vector), flint.arb(0)))
+
+
+def square_root_upper(square: Any) -> Any:
+    """A ball that contains √s for every s >= 0 in `square`; the part of the ball below 0 is ignored.
+
+    A sum of squares is never negative, though its enclosure may reach below 0.
+    """
+    lower = square.lower()
+    if lower > 0:
+        return square.sqrt()
+    return flint.arb(0).union(square.upper().sqrt()) if square.upper() > 0 else flint.arb(0)

@@ -1,0 +1,124 @@
+"""CSV and TSV text with a header line."""
+
+import csv
+import math
+from array import array
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from fedconvex.data.stream import numbered_lines
+from fedconvex.data.table import Table, bad_file, check_size, roles
+from fedconvex.data.targets import as_targets
+
+MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?"})
+BOOLEANS = {"true": 1.0, "false": 0.0}
+MISSING_CURE = "fill it in or remove the row"
+
+
+def read_delimited(path: Path, delimiter: str, target_column: str | None, client_column: str | None) -> Table:
+    """Read a CSV or TSV file. Every column but the target and the client must hold finite numbers (or true and false).
+
+    target_column, client_column: see `fedconvex.data.table.roles`. Raises InvalidInput with the line and the column.
+    """
+    rows = _rows(path, delimiter)
+    _, header = next(rows, (0, None))
+    if header is None:
+        raise bad_file(path, "the file is empty", "give a header line and one line per sample")
+    names = [name.strip() for name in header]
+    target, client, chosen = roles(path, names, target_column, client_column)
+    features, lines = array("d"), array("q")
+    targets: list[str] = []
+    clients: list[str] = []
+    for number, row in rows:
+        if len(row) != len(names):
+            problem = f"line {number}: has {len(row)} fields, the header has {len(names)}"
+            raise bad_file(path, problem, "repair the line (the last line of a truncated file looks like this)")
+        cells = [row[j] for j in chosen]
+        try:
+            values = list(map(float, cells))
+        except ValueError:
+            values = []
+        if not values or not math.isfinite(sum(map(abs, values))) or "_" in "".join(cells):
+            values = [_number(path, number, names[j], row[j]) for j in chosen]
+        features.extend(values)
+        targets.append(row[target].strip())
+        if client is not None:
+            clients.append(row[client].strip())
+        lines.append(number)
+        check_size(path, len(lines), len(chosen))
+    if not lines:
+        raise bad_file(path, "has a header but no rows", "give one line per sample")
+    if client is not None:
+        _refuse_missing(path, names[client], clients, lines)
+    return Table(
+        np.array(features).reshape(len(lines), len(chosen)),
+        tuple(names[j] for j in chosen),
+        _targets(path, names[target], targets, lines),
+        tuple(clients) if client is not None else None,
+    )
+
+
+def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows that are not blank, each with the number of its last line."""
+    reader = csv.reader(_text(path), delimiter=delimiter, strict=True)
+    while True:
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            cure = "repair the quotes and line ends there"
+            raise bad_file(path, f"line {reader.line_num}: is not valid CSV ({error})", cure) from error
+        if row is None:
+            return
+        if row:
+            yield reader.line_num, row
+
+
+def _text(path: Path) -> Iterator[str]:
+    for number, line in numbered_lines(path):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError:
+            raise bad_file(path, f"line {number}: is not UTF-8 text", "save the file as UTF-8") from None
+
+
+def _number(path: Path, line: int, column: str, cell: str) -> float:
+    text = cell.strip()
+    where = f"line {line}, column {column!r}: "
+    if text.lower() in MISSING:
+        raise bad_file(path, f"{where}the value is missing ({cell!r})", MISSING_CURE)
+    try:
+        value = float("not a number" if "_" in text else BOOLEANS.get(text.lower(), text))
+    except ValueError:
+        cure = "encode the column as numbers, or delete it from the file"
+        raise bad_file(path, f"{where}{text[:40]!r} is not a number", cure) from None
+    if not math.isfinite(value):
+        raise bad_file(path, f"{where}{text[:40]!r} is not finite", MISSING_CURE)
+    return value
+
+
+def _targets(path: Path, column: str, cells: list[str], lines: Sequence[int]) -> np.ndarray:
+    """The target column: numbers (true and false count as 1 and 0) or text, not both."""
+    _refuse_missing(path, column, cells, lines)
+    text = [line for cell, line in zip(cells, lines, strict=True) if not _is_number(cell)]
+    if len(text) == len(cells):
+        return as_targets(np.array(cells))
+    if text:
+        problem = f"line {text[0]}, column {column!r}: text in a target column that has numbers elsewhere"
+        raise bad_file(path, problem, "make the targets all numbers or all text")
+    return as_targets([_number(path, line, column, cell) for cell, line in zip(cells, lines, strict=True)])
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(BOOLEANS.get(cell.lower(), cell))
+    except ValueError:
+        return False
+    return "_" not in cell
+
+
+def _refuse_missing(path: Path, column: str, cells: list[str], lines: Sequence[int]) -> None:
+    for cell, line in zip(cells, lines, strict=True):
+        if cell.lower() in MISSING:
+            raise bad_file(path, f"line {line}, column {column!r}: the value is missing ({cell!r})", MISSING_CURE)

@@ -1,0 +1,204 @@
+"""Data that lie with clients, and the problems that they pose."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from fedconvex.data.partition import partition
+from fedconvex.data.table import Table
+from fedconvex.data.targets import Task, as_targets, task_of
+from fedconvex.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from fedconvex.problems.base import Problem
+
+Model = Literal["auto", "least-squares", "logistic", "multinomial"]
+MODELS: dict[Task, Model] = {"regression": "least-squares", "binary": "logistic", "multiclass": "multinomial"}
+DEFAULT_RIDGE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class FederatedData:
+    """Samples of m clients: features[k] is float64 (n_k, p), targets[k] is (n_k,), with n_k >= 1.
+
+    targets: numbers or text, brought to one form by `as_targets`; text is always a class label. source: where the data
+    come from, for reports. The feature arrays are read-only views of those given, the targets are copies.
+    Raises InvalidInput for ragged shapes, NaN, an empty client, names that do not fit.
+    """
+
+    features: tuple[np.ndarray, ...]
+    targets: tuple[np.ndarray, ...]
+    client_names: tuple[str, ...]
+    feature_names: tuple[str, ...]
+    source: str
+
+    def __post_init__(self) -> None:
+        names = tuple(self.client_names)
+        if not self.features:
+            raise InvalidInput("features", self.features, "has no clients", "give one array per client")
+        if not len(self.features) == len(self.targets) == len(names) == len(set(names)):
+            counts = f"{len(self.features)}, {len(self.targets)} and {len(set(names))}"
+            problem = f"features, targets and distinct client names count {counts} clients"
+            raise InvalidInput("client_names", names, problem, "give one array of each kind and one name per client")
+        features = tuple(_features(array, k, len(self.feature_names)) for k, array in enumerate(self.features))
+        targets = _split(as_targets(_joined(self.targets)), [len(array) for array in self.features], self.targets)
+        fields = {"features": features, "client_names": names, "feature_names": tuple(self.feature_names)}
+        for name, value in {**fields, "targets": targets}.items():
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        size = f"m={self.num_clients}, p={self.num_features}, samples={self.num_samples}"
+        return f"FederatedData({size}, task={self.task!r}, source={self.source!r})"
+
+    @property
+    def num_clients(self) -> int:
+        """The number of clients m."""
+        return len(self.features)
+
+    @property
+    def num_features(self) -> int:
+        """The number of features p."""
+        return len(self.feature_names)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """The clients' numbers of samples n_k, int64 (m,)."""
+        return np.array([len(array) for array in self.features], dtype=np.int64)
+
+    @property
+    def num_samples(self) -> int:
+        """The number of samples of all clients together."""
+        return int(self.sizes.sum())
+
+    @property
+    def task(self) -> Task:
+        """What the targets call for: `regression`, `binary` or `multiclass`, see `task_of`."""
+        return task_of(np.concatenate(self.targets))
+
+    @property
+    def classes(self) -> np.ndarray:
+        """The distinct targets of all clients, sorted."""
+        return np.unique(np.concatenate(self.targets))
+
+    def problem(
+        self,
+        model: Model = "auto",
+        ridge: float | None = None,
+        weights: Literal["pooled", "uniform"] = "pooled",
+        intercept: bool = True,
+    ) -> "Problem":
+        """The problem of fitting a linear model to these data.
+
+        model: `least-squares`: f_k(x) = ½‖A_k x − b_k‖², a sum over samples; `logistic`: the mean over samples of
+            log(1 + exp(−y aᵀx)), plus ridge/2 ‖x‖², the smaller class as y = −1; `multinomial`: the mean softmax
+            cross-entropy, plus ridge/2 ‖x‖², classes numbered in their order; `auto`: the one for `task`.
+        ridge: >= 0, default 1e-3; least squares takes none. It acts on the intercept too.
+        weights: `pooled`: the objective is proportional to the loss over all clients' samples pooled (1/m each for the
+            sums of least squares, n_k/n for the means of the others); `uniform`: 1/m each.
+        intercept: append a column of ones to the features. The multinomial model always has one.
+
+        Raises InvalidInput where the targets do not fit the model.
+        """
+        if model == "auto":
+            model = MODELS[self.task]
+        if weights not in ("pooled", "uniform"):
+            raise InvalidInput("weights", weights, "is not known", "give pooled or uniform")
+        if model not in MODELS.values():
+            raise InvalidInput("model", model, "is not known", f"give auto, {', '.join(MODELS.values())}")
+        if model == "multinomial" and not intercept:
+            raise InvalidInput("intercept", intercept, "the multinomial model always has one", "leave it out")
+        if model == "least-squares":
+            return self._least_squares(ridge, intercept)
+        classes = self.classes
+        if model == "logistic" and classes.size != 2:
+            problem = f"needs 2 classes, the targets have {classes.size} distinct values"
+            raise InvalidInput("model", model, problem, _model_cure(self.task))
+        if model == "multinomial" and (classes.dtype.kind == "f" or classes.size < 2):
+            kind = {"f": "fractional numbers", "i": "whole numbers", "U": "texts"}[classes.dtype.kind]
+            problem = f"needs 2 or more classes of whole numbers or text, the targets have {classes.size} {kind}"
+            raise InvalidInput("model", model, problem, _model_cure(self.task))
+        ridge = DEFAULT_RIDGE if ridge is None else ridge
+        shares = self.sizes.tolist() if weights == "pooled" else None
+        numbers = [np.searchsorted(classes, targets) for targets in self.targets]
+        if model == "logistic":
+            from fedconvex.problems import Logistic
+
+            A, y = self._design(intercept), [2 * number - 1 for number in numbers]
+            return Logistic(A=A, y=y, ridge=ridge, weights=shares)
+        from fedconvex.problems import MultinomialLogistic
+
+        A = list(self.features)
+        return MultinomialLogistic(A=A, y=numbers, num_classes=int(classes.size), ridge=ridge, weights=shares)
+
+    def _least_squares(self, ridge: float | None, intercept: bool) -> "Problem":
+        from fedconvex.problems import LeastSquares
+
+        if self.targets[0].dtype.kind == "U":
+            raise InvalidInput("model", "least-squares", "needs numbers, the targets are text", _model_cure(self.task))
+        if ridge:
+            raise InvalidInput("ridge", ridge, "least squares takes no ridge", "leave it out, or choose another model")
+        return LeastSquares(A=self._design(intercept), b=list(self.targets))
+
+    def _design(self, intercept: bool) -> list[np.ndarray]:
+        if not intercept:
+            return list(self.features)
+        return [np.column_stack([array, np.ones(len(array))]) for array in self.features]
+
+
+def federate(table: Table, rows: Sequence[np.ndarray], client_names: Sequence[str], source: str) -> FederatedData:
+    """Give client k the rows[k] of the table."""
+    return FederatedData(
+        features=tuple(table.features[part] for part in rows),
+        targets=tuple(table.targets[part] for part in rows),
+        client_names=tuple(client_names),
+        feature_names=table.feature_names,
+        source=source,
+    )
+
+
+def deal(table: Table, num_clients: int, scheme: str, seed: int, source: str) -> FederatedData:
+    """Deal the table's rows to clients named 0, 1, … by `fedconvex.data.partition.partition`."""
+    rows = partition(table.targets, num_clients, scheme, seed)
+    return federate(table, rows, [str(k) for k in range(len(rows))], source)
+
+
+def _model_cure(task: Task) -> str:
+    return f"these targets call for {MODELS[task]}"
+
+
+def _features(values: np.ndarray, client: int, width: int) -> np.ndarray:
+    name = f"features[{client}]"
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf" or array.ndim != 2 or array.size == 0 or array.shape[1] != width:
+        problem = f"must be numbers of shape (n_k, {width}) with n_k >= 1 and one column per feature name"
+        raise InvalidInput(name, f"{array.dtype} of shape {array.shape}", problem, "repair it, drop empty clients")
+    array = array.astype(np.float64, copy=False).view()
+    bad = np.argwhere(~np.isfinite(array))
+    if bad.size:
+        row, column = map(int, bad[0])
+        place = f"{name}[{row}, {column}]"
+        raise InvalidInput(place, float(array[row, column]), "is not finite", "remove or repair the sample")
+    array.flags.writeable = False
+    return array
+
+
+def _joined(targets: Sequence[np.ndarray]) -> np.ndarray:
+    arrays = [np.asarray(array) for array in targets]
+    if len({array.dtype.kind in "USO" for array in arrays}) > 1:
+        raise InvalidInput("targets", targets, "are text for some clients and numbers for others", "make them alike")
+    if any(array.ndim != 1 for array in arrays):
+        raise InvalidInput("targets", [array.shape for array in arrays], "must have shapes (n_k,)", "flatten them")
+    return np.concatenate(arrays)
+
+
+def _split(pooled: np.ndarray, sizes: Sequence[int], given: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+    for k, (array, size) in enumerate(zip(given, sizes, strict=True)):
+        if len(array) != size:
+            problem = f"has another length than features[{k}], which has {size} rows"
+            raise InvalidInput(f"targets[{k}]", f"{len(array)} values", problem, "give one target per row")
+    pooled.flags.writeable = False
+    ends = np.cumsum([0, *sizes])
+    return tuple(pooled[start:end] for start, end in pairwise(ends))

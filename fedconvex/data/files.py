@@ -1,0 +1,157 @@
+"""Read one table of samples from a CSV, TSV, Parquet, NPZ or LIBSVM file."""
+
+import io
+import os
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from fedconvex.data.delimited import read_delimited
+from fedconvex.data.libsvm import read_libsvm
+from fedconvex.data.stream import contents
+from fedconvex.data.table import MAX_BYTES, Table, bad_file, check_size, client_names, default_names, roles
+from fedconvex.data.targets import as_targets
+from fedconvex.errors import InvalidInput
+from fedconvex.validation import integer_at_least
+
+FORMATS = ("csv", "tsv", "parquet", "npz", "libsvm")
+SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".npz": "npz",
+    **dict.fromkeys((".svm", ".libsvm", ".svmlight", ".txt", ".t", ""), "libsvm"),
+}
+NPZ_CURE = "write it with numpy.savez(path, X=…, y=…), client=… if there is one, all of them plain numbers or strings"
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    target_column: str | None = None,
+    client_column: str | None = None,
+    num_features: int | None = None,
+) -> Table:
+    """Read (features (n, p), feature names, targets (n,), client names or None) from a file, gzipped or not.
+
+    format: csv, tsv, parquet, npz or libsvm; by default the suffix decides, with .gz left out: .csv, .tsv, .parquet,
+        .npz; .svm, .libsvm, .svmlight, .txt, .t or none for LIBSVM text.
+    target_column: default `target`, `label` or `y`. client_column: default `client` or `client_id` where there is one.
+        In an NPZ file they name arrays (n,), beside the features `X` (n, p). LIBSVM files have neither.
+    num_features: p, for LIBSVM only, where the last features never occur.
+
+    Files are data, never code: nothing is unpickled. Raises InvalidInput with the path, the place and the cure for
+    anything that cannot be read in full: NaN, missing values and text among the features are refused, never filled in.
+    """
+    path = Path(path)
+    format = _format(path, format)
+    if format == "libsvm":
+        for argument, column in (("target_column", target_column), ("client_column", client_column)):
+            if column is not None:
+                problem = f"{path} is LIBSVM text, which has no named columns"
+                raise InvalidInput(argument, column, problem, "leave it out; deal the rows with clients and partition")
+        width = None if num_features is None else integer_at_least(num_features, 1, "num_features")
+        return read_libsvm(path, width)
+    if num_features is not None:
+        raise InvalidInput("num_features", num_features, f"{path} says itself how many it has", "leave it out")
+    if format == "parquet":
+        return _read_parquet(path, target_column, client_column)
+    if format == "npz":
+        return _read_npz(path, target_column, client_column)
+    return read_delimited(path, "," if format == "csv" else "\t", target_column, client_column)
+
+
+def _format(path: Path, format: str | None) -> str:
+    if format is not None:
+        if format not in FORMATS:
+            raise InvalidInput("format", format, "is not a known format", f"give one of {', '.join(FORMATS)}")
+        return format
+    suffix = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+    if suffix not in SUFFIXES:
+        cure = f"give format (--format), one of {', '.join(FORMATS)}"
+        raise bad_file(path, f"the suffix {suffix!r} does not tell the format", cure)
+    return SUFFIXES[suffix]
+
+
+def _read_parquet(path: Path, target_column: str | None, client_column: str | None) -> Table:
+    import pandas as pd
+
+    data = contents(path)
+    try:
+        frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
+    except Exception as error:  # damaged bytes make the libraries raise nearly anything
+        raise bad_file(path, f"is not readable as Parquet ({error})", "write or copy the file again") from error
+    names = [str(name) for name in frame.columns]
+    target, client, chosen = roles(path, names, target_column, client_column)
+    _check_rows(path, len(frame))
+    check_size(path, len(frame), len(chosen))
+    missing = np.argwhere(frame.isna().to_numpy())
+    if missing.size:
+        row, column = missing[0]
+        problem = f"row {row + 1}, column {names[column]!r}: the value is missing"
+        raise bad_file(path, problem, "fill it in or remove the row")
+    for j in chosen:
+        if not pd.api.types.is_numeric_dtype(frame.dtypes.iloc[j]):
+            problem = f"column {names[j]!r}: holds {frame.dtypes.iloc[j]}, not numbers"
+            raise bad_file(path, problem, "encode the column as numbers, or delete it from the file")
+    return _table(
+        path,
+        frame.iloc[:, list(chosen)].to_numpy(dtype=np.float64),
+        tuple(names[j] for j in chosen),
+        np.array(frame.iloc[:, target].tolist()),
+        None if client is None else np.array(frame.iloc[:, client].tolist()),
+    )
+
+
+def _read_npz(path: Path, target_column: str | None, client_column: str | None) -> Table:
+    data = contents(path)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            unpacked = sum(member.file_size for member in archive.infolist())
+        if unpacked > MAX_BYTES:
+            raise bad_file(path, f"unpacks to more than {MAX_BYTES / 2**30:.0f} GiB", "give fewer samples or features")
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            names = arrays.files
+            if "X" not in names:
+                raise bad_file(path, f"has no array X; its arrays are {', '.join(names) or 'none'}", NPZ_CURE)
+            target, client, _ = roles(path, names, target_column, client_column)
+            features, targets = arrays["X"], arrays[names[target]]
+            clients = None if client is None else arrays[names[client]]
+    except InvalidInput:
+        raise
+    except Exception as error:  # as above
+        raise bad_file(path, f"is not readable as NPZ ({error})", NPZ_CURE) from error
+    if features.ndim != 2 or features.dtype.kind not in "biuf":
+        problem = f"X has shape {features.shape} and type {features.dtype}, not samples by features of real numbers"
+        raise bad_file(path, problem, NPZ_CURE)
+    _check_rows(path, len(features))
+    return _table(path, features.astype(np.float64), default_names(features.shape[1]), targets, clients)
+
+
+def _table(
+    path: Path, features: np.ndarray, names: tuple[str, ...], targets: np.ndarray, clients: np.ndarray | None
+) -> Table:
+    """The checks that Parquet and NPZ files share; their rows are counted from 1."""
+    bad = np.argwhere(~np.isfinite(features))
+    if bad.size:
+        row, column = bad[0]
+        problem = f"row {row + 1}, column {names[column]!r}: {features[row, column]} is not finite"
+        raise bad_file(path, problem, "fill it in or remove the row")
+    for role, values in (("targets", targets), ("clients", clients)):
+        if values is None:
+            continue
+        if values.shape != (len(features),) or values.dtype.kind not in "biufU":
+            problem = f"the {role} have shape {values.shape} and type {values.dtype}"
+            raise bad_file(path, problem, f"give {len(features)} numbers or strings, one per row")
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            row = int(np.flatnonzero(~np.isfinite(values))[0])
+            raise bad_file(path, f"row {row + 1}: {values[row]} among the {role}", "repair or remove the row")
+    return Table(features, names, as_targets(targets), None if clients is None else client_names(clients))
+
+
+def _check_rows(path: Path, rows: int) -> None:
+    if rows == 0:
+        raise bad_file(path, "has no rows", "give one row per sample")

@@ -1,0 +1,99 @@
+"""LIBSVM (svmlight) text: one sample a line, `label index:value index:value …`, indices from 1, increasing."""
+
+import math
+from array import array
+from pathlib import Path
+
+import numpy as np
+
+from fedconvex.data.stream import numbered_lines
+from fedconvex.data.table import MAX_BYTES, Table, bad_file, check_size, default_names
+from fedconvex.data.targets import as_targets
+from fedconvex.errors import InvalidInput
+
+MAX_INDEX = MAX_BYTES // 8
+
+
+def read_libsvm(path: Path, num_features: int | None = None) -> Table:
+    """Read a LIBSVM file; features that a line leaves out are 0, `#` starts a comment.
+
+    num_features: p, for files in which the last features never occur (default: the largest index there).
+    Raises InvalidInput with the line number of the first bad line.
+    """
+    targets, values = array("d"), array("d")
+    columns, lengths = array("q"), array("q")
+    for number, line in numbered_lines(path):
+        tokens = line.split(b"#", 1)[0].split()
+        if not tokens:
+            continue
+        try:
+            targets.append(_finite(tokens[0]))
+        except ValueError:
+            raise _bad_label(path, number, tokens[0]) from None
+        previous = 0
+        for token in tokens[1:]:
+            index_text, _, value_text = token.partition(b":")
+            try:
+                index = int(index_text)
+                values.append(_finite(value_text))
+            except ValueError:
+                raise _bad_entry(path, number, token) from None
+            if not previous < index <= (num_features or MAX_INDEX):
+                raise _bad_index(path, number, index, previous, num_features)
+            columns.append(index)
+            previous = index
+        lengths.append(len(tokens) - 1)
+    if not targets:
+        raise bad_file(path, "has no rows", "give a file with samples")
+    width = num_features or max(columns, default=0)
+    if width == 0:
+        raise bad_file(path, "no line has a feature", "give entries index:value")
+    check_size(path, len(targets), width)
+    features = np.zeros((len(targets), width))
+    rows = np.repeat(np.arange(len(targets)), np.frombuffer(lengths, dtype=np.int64))
+    if columns:
+        features[rows, np.frombuffer(columns, dtype=np.int64) - 1] = np.frombuffer(values)
+    return Table(features, default_names(width), as_targets(np.frombuffer(targets)), None)
+
+
+def _finite(text: bytes) -> float:
+    value = float(text)
+    if not math.isfinite(value) or b"_" in text:
+        raise ValueError
+    return value
+
+
+def _show(token: bytes) -> str:
+    return repr(token[:40].decode("ascii", "backslashreplace"))
+
+
+def _bad_label(path: Path, number: int, token: bytes) -> InvalidInput:
+    if b":" in token:
+        return bad_file(path, f"line {number}: starts with {_show(token)}, the label is missing", "put the label first")
+    cure = "start each line with a finite number; for another format, say which with format (--format)"
+    return bad_file(path, f"line {number}: the label {_show(token)} is not a finite number", cure)
+
+
+def _bad_entry(path: Path, number: int, token: bytes) -> InvalidInput:
+    index, colon, value = token.partition(b":")
+    where = f"line {number}: in {_show(token)} "
+    if not colon:
+        return bad_file(path, where + "the colon is missing", "write index:value")
+    if index == b"qid":
+        return bad_file(path, where + "there is a ranking query", "remove all qid entries")
+    try:
+        int(index)
+    except ValueError:
+        return bad_file(path, where + f"the index {_show(index)} is not a whole number", "write index:value")
+    return bad_file(path, where + f"the value {_show(value)} is not a finite number", "repair or remove the entry")
+
+
+def _bad_index(path: Path, number: int, index: int, previous: int, num_features: int | None) -> InvalidInput:
+    where = f"line {number}: the index {index} "
+    if index < 1:
+        return bad_file(path, where + "is less than 1", "add 1 to every index if they start at 0")
+    if index <= previous:
+        return bad_file(path, where + f"comes after {previous}, but indices must increase", "sort each line by index")
+    if num_features is None:
+        return bad_file(path, where + f"is larger than {MAX_INDEX}", "repair the line")
+    return bad_file(path, where + f"is larger than num_features = {num_features}", f"give num_features >= {index}")

@@ -1,0 +1,120 @@
+"""Deal the samples of one data set to clients: evenly, with skewed labels, or with few labels each."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from fedconvex.data.targets import as_targets, task_of
+from fedconvex.errors import InvalidInput
+from fedconvex.validation import integer_at_least
+
+QUANTILE_BINS = 10
+CURE = "give iid, dirichlet:ALPHA (such as dirichlet:0.3) or by-label:D (such as by-label:2)"
+
+
+class Scheme(NamedTuple):
+    """A partition scheme: its kind, and ALPHA or D (0 for iid)."""
+
+    kind: Literal["iid", "dirichlet", "by-label"]
+    parameter: float
+
+
+def parse_scheme(text: str) -> Scheme:
+    """Read `iid`, `dirichlet:ALPHA` (ALPHA > 0) or `by-label:D` (whole D >= 1); InvalidInput for anything else."""
+    if not isinstance(text, str):
+        raise InvalidInput("partition", text, "is not the name of a scheme", CURE)
+    kind, _, parameter = text.strip().partition(":")
+    if kind == "iid" and not parameter and ":" not in text:
+        return Scheme("iid", 0)
+    if kind == "dirichlet":
+        return Scheme("dirichlet", _parameter(text, parameter))
+    if kind == "by-label":
+        labels = _parameter(text, parameter)
+        if labels < 1 or labels != int(labels):
+            raise InvalidInput("partition", text, "D, the labels per client, must be a whole number >= 1", CURE)
+        return Scheme("by-label", int(labels))
+    raise InvalidInput("partition", text, "is not a known scheme", CURE)
+
+
+def partition(
+    labels_or_targets: Sequence[Any] | np.ndarray, num_clients: int, scheme: str = "iid", seed: int = 0
+) -> list[np.ndarray]:
+    """Deal n samples to `num_clients` clients: disjoint index sets that cover everything, none of them empty.
+
+    * `iid`: a random deal, sizes differ by at most 1.
+    * `dirichlet:ALPHA`: client k draws its label proportions q_k from Dirichlet(ALPHA · p), where p are the label
+      proportions of the whole; samples go without replacement, a label that has run out is left out of q_k.
+      Sizes differ by at most 1. Small ALPHA: each client sees nearly one label; large ALPHA: nearly iid. Source: Hsu,
+      Qi and Brown (2019), "Measuring the effects of non-identical data distribution for federated visual classification".
+    * `by-label:D`: sort by label, cut in num_clients · D shards of equal size, deal D shards to each client. Source:
+      McMahan et al., "Communication-efficient learning of deep networks from decentralized data" (2017), with D = 2.
+      With fewer samples than shards, each sample is a shard and clients get at most D of them.
+
+    Targets that are not labels (see `task_of`) are binned at their deciles, and the bins serve as labels.
+
+    labels_or_targets: (n,); 1 <= num_clients <= n; scheme: see `parse_scheme`; seed: whole number >= 0.
+    Returns ascending int64 index arrays, one per client. Raises InvalidInput.
+    """
+    kind, parameter = parse_scheme(scheme)
+    targets = as_targets(labels_or_targets)
+    num_clients = integer_at_least(num_clients, 1, "clients")
+    rng = np.random.default_rng(integer_at_least(seed, 0, "seed"))
+    if num_clients > targets.size:
+        problem = f"more clients than the {targets.size} samples, so some would be empty"
+        raise InvalidInput("clients", num_clients, problem, f"give at most {targets.size}")
+    if kind == "iid":
+        parts = np.array_split(rng.permutation(targets.size), num_clients)
+    elif kind == "dirichlet":
+        parts = _dirichlet(_labels(targets), num_clients, parameter, rng)
+    else:
+        parts = _by_label(_labels(targets), num_clients, int(parameter), rng)
+    return [np.sort(part) for part in parts]
+
+
+def _parameter(text: str, parameter: str) -> float:
+    try:
+        value = float(parameter)
+    except ValueError:
+        raise InvalidInput("partition", text, "needs a number after the colon", CURE) from None
+    if not (value > 0 and math.isfinite(value)):
+        raise InvalidInput("partition", text, "the number after the colon must be positive and finite", CURE)
+    return value
+
+
+def _labels(targets: np.ndarray) -> np.ndarray:
+    """Labels 0 … C − 1, every one in use."""
+    if task_of(targets) == "regression":
+        edges = np.quantile(targets, np.arange(1, QUANTILE_BINS) / QUANTILE_BINS)
+        targets = np.searchsorted(edges, targets, side="right")
+    return np.unique(targets, return_inverse=True)[1]
+
+
+def _dirichlet(labels: np.ndarray, num_clients: int, alpha: float, rng: np.random.Generator) -> list[np.ndarray]:
+    pools = [rng.permutation(np.flatnonzero(labels == label)) for label in range(labels.max() + 1)]
+    left = np.array([pool.size for pool in pools])
+    # Beyond these limits a draw is one label alone or p itself, to double precision, but NumPy's sampler breaks down.
+    concentration = min(max(alpha, 1e-9), 1e9) * left / labels.size
+    parts = []
+    for k in range(num_clients):
+        proportions = rng.dirichlet(concentration)
+        taken = np.zeros_like(left)
+        size = labels.size // num_clients + (k < labels.size % num_clients)
+        while missing := size - taken.sum():  # each turn takes at least one sample
+            open_labels = np.where(left > taken, proportions, 0.0)
+            if not open_labels.sum() > 0:
+                open_labels = (left - taken).astype(np.float64)
+            drawn = rng.multinomial(missing, open_labels / open_labels.sum())
+            taken = np.minimum(taken + drawn, left)
+        parts.append(np.concatenate([pool[rest - n : rest] for pool, rest, n in zip(pools, left, taken, strict=True)]))
+        left = left - taken
+    return parts
+
+
+def _by_label(labels: np.ndarray, num_clients: int, shards: int, rng: np.random.Generator) -> list[np.ndarray]:
+    shuffled = rng.permutation(labels.size)
+    by_label = shuffled[np.argsort(labels[shuffled], kind="stable")]
+    pieces = np.array_split(by_label, min(num_clients * shards, labels.size))
+    deal = rng.permutation(len(pieces))
+    return [np.concatenate([pieces[i] for i in deal[k::num_clients]]) for k in range(num_clients)]

@@ -1,0 +1,116 @@
+"""A table of samples, and which of its columns play which role."""
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from fedconvex.errors import InvalidInput
+
+TARGET_COLUMNS = ("target", "label", "y")
+CLIENT_COLUMNS = ("client", "client_id")
+MAX_BYTES = 4 * 2**30
+
+
+class Table(NamedTuple):
+    """features: float64 (n, p); feature_names: p; targets: (n,), see `as_targets`; clients: n names, or None."""
+
+    features: np.ndarray
+    feature_names: tuple[str, ...]
+    targets: np.ndarray
+    clients: tuple[str, ...] | None
+
+
+class Roles(NamedTuple):
+    """The positions of the target, the client (None without one) and the feature columns."""
+
+    target: int
+    client: int | None
+    features: tuple[int, ...]
+
+
+def bad_file(path: str | os.PathLike[str], problem: str, cure: str) -> InvalidInput:
+    """The error for a file that cannot be used, with its whole path, which `InvalidInput` shortens where it is long."""
+    name = os.fspath(path)
+    return InvalidInput("path", name, problem if len(name) <= 80 else f"in {name}, {problem}", cure)
+
+
+def default_names(num_features: int) -> tuple[str, ...]:
+    """x1 … xp, for files that do not name their features."""
+    return tuple(f"x{j}" for j in range(1, num_features + 1))
+
+
+def check_size(path: str | os.PathLike[str], rows: int, columns: int) -> None:
+    """Refuse a table that takes more than `MAX_BYTES` as float64."""
+    if rows * columns * 8 > MAX_BYTES:
+        size = f"{rows} rows by {columns} features take {rows * columns * 8 / 2**30:.1f} GiB as a dense table"
+        raise bad_file(path, f"{size}, the limit is {MAX_BYTES / 2**30:.0f} GiB", "use fewer rows or fewer features")
+
+
+def standardized(features: np.ndarray) -> np.ndarray:
+    """Every column of features (n, p) shifted and scaled to mean 0, variance 1 (over n); constant columns become 0."""
+    scale = np.abs(features).max(axis=0)
+    scaled = features / np.where(scale > 0, scale, 1.0)  # so that no square overflows or underflows
+    centred = scaled - scaled.mean(axis=0)
+    varies = features.min(axis=0) < features.max(axis=0)
+    deviation = np.where(varies, centred.std(axis=0), 1.0)
+    return np.where(varies, centred / np.where(deviation > 0, deviation, 1.0), 0.0)
+
+
+def client_names(values: np.ndarray) -> tuple[str, ...]:
+    """Names of clients from labels that are text or numbers; 3.0 and 3 are the same client."""
+    whole = values.dtype.kind == "f" and bool(np.all(values == np.rint(values)))
+    return tuple(str(value).strip() for value in (values.astype(np.int64) if whole else values).tolist())
+
+
+def roles(
+    path: str | os.PathLike[str], columns: Sequence[str], target_column: str | None, client_column: str | None
+) -> Roles:
+    """Find the target and the client column; all others are features.
+
+    Without a name given, the target is the column `target`, `label` or `y`, and the client is `client` or `client_id`
+    where there is one. Raises InvalidInput that lists the columns there.
+    """
+    repeated = [name for name, count in Counter(columns).items() if count > 1]
+    if repeated:
+        raise bad_file(path, f"the column {repeated[0]!r} comes more than once", "give every column its own name")
+    target = _find(path, columns, "target_column", target_column, TARGET_COLUMNS)
+    if target is None:
+        problem = f"no column is named {' or '.join(TARGET_COLUMNS)}; the columns are {_listed(columns)}"
+        raise bad_file(path, problem + _hint(columns), "name the target with target_column (--target-column)")
+    client = _find(path, columns, "client_column", client_column, CLIENT_COLUMNS)
+    if client == target:
+        problem = f"is the target column of {os.fspath(path)} as well"
+        raise InvalidInput("client_column", columns[target], problem, "name another column")
+    features = tuple(j for j in range(len(columns)) if j not in (target, client))
+    if not features:
+        problem = f"has no features beside {' and '.join(columns)}{_hint(columns)}"
+        raise bad_file(path, problem, "give at least one feature column")
+    return Roles(target, client, features)
+
+
+def _find(
+    path: str | os.PathLike[str], columns: Sequence[str], argument: str, name: str | None, defaults: tuple[str, ...]
+) -> int | None:
+    if name is not None:
+        if name not in columns:
+            problem = f"{os.fspath(path)} has no such column; its columns are {_listed(columns)}"
+            raise InvalidInput(argument, name, problem + _hint(columns), "name one of them")
+        return columns.index(name)
+    present = [default for default in defaults if default in columns]
+    if len(present) > 1:
+        option = "--" + argument.replace("_", "-")
+        raise bad_file(path, f"has the columns {' and '.join(present)}", f"say which one with {argument} ({option})")
+    return columns.index(present[0]) if present else None
+
+
+def _listed(columns: Sequence[str], limit: int = 20) -> str:
+    shown = ", ".join(repr(name) for name in columns[:limit])
+    return shown if len(columns) <= limit else f"{shown} and {len(columns) - limit} more"
+
+
+def _hint(columns: Sequence[str]) -> str:
+    separator = next((mark for mark in ";\t|" if mark in columns[0]), None) if len(columns) == 1 else None
+    return "" if separator is None else f" (the columns seem to be separated by {separator!r}, which is not read here)"

@@ -1,0 +1,55 @@
+"""What the targets are: numbers to predict, or labels of classes."""
+
+from typing import Literal
+
+import numpy as np
+
+from fedconvex.errors import InvalidInput
+
+Task = Literal["regression", "binary", "multiclass"]
+
+MAX_CLASSES = 100
+SAMPLES_PER_CLASS = 5
+EXACT_INTEGERS = 2.0**53
+
+
+def as_targets(values: object) -> np.ndarray:
+    """The targets in one form, whatever file they come from.
+
+    int64 (n,) where every value is a whole number of at most 2^53 in size (booleans are 0 and 1), float64 (n,) for
+    other numbers, str (n,) for text.
+
+    Raises InvalidInput for anything else: not one-dimensional, NaN or infinite entries, complex numbers, objects.
+    """
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise InvalidInput("targets", array.shape, "must be one-dimensional", "give one target per sample")
+    if array.dtype.kind == "O" and all(isinstance(value, str) for value in array):
+        return array.astype(str)
+    if array.dtype.kind == "U":
+        return array
+    if array.dtype.kind not in "biuf":
+        raise InvalidInput("targets", array.dtype, "are neither numbers nor text", "give numbers or strings")
+    numbers = array.astype(np.float64)
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if bad.size:
+        index = int(bad[0])
+        raise InvalidInput(f"targets[{index}]", numbers.tolist()[index], "is not finite", "remove or repair the sample")
+    whole = np.all((numbers == np.rint(numbers)) & (np.abs(numbers) <= EXACT_INTEGERS))
+    return numbers.astype(np.int64) if whole else numbers
+
+
+def task_of(targets: np.ndarray) -> Task:
+    """The task that targets in the form of `as_targets` call for.
+
+    binary: text or whole numbers with exactly 2 distinct values. multiclass: other text, or whole numbers with 3 to 100
+    distinct values, at most one for every 5 samples. regression: everything else.
+    """
+    if targets.dtype.kind == "f":
+        return "regression"
+    distinct = np.unique(targets).size
+    if distinct == 2:
+        return "binary"
+    if targets.dtype.kind == "U" or 3 <= distinct <= min(MAX_CLASSES, targets.size / SAMPLES_PER_CLASS):
+        return "multiclass"
+    return "regression"

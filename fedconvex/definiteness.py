@@ -1,0 +1,150 @@
+"""Is a symmetric matrix positive definite? Decided, never guessed: by certificate in balls, else exactly.
+
+A matrix is given as a 2-d array of exact numbers, or as a function from an arithmetic to the matrix in it, so that the
+cheap certificate is tried first and exact rational work is done only where balls cannot tell.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.base import Arithmetic, Matrix
+
+MatrixIn = Callable[[Arithmetic], Matrix]
+
+
+def is_positive_definite(matrix: "np.ndarray | MatrixIn", precision: int = 128) -> bool:
+    """Whether every eigenvalue of the symmetric matrix is positive: True and False are both proved."""
+    negative, zero, _ = _signs(matrix, precision)
+    return negative == 0 and zero == 0
+
+
+def is_positive_semidefinite(matrix: "np.ndarray | MatrixIn", precision: int = 128) -> bool:
+    """Whether no eigenvalue of the symmetric matrix is negative: True and False are both proved."""
+    negative, _, _ = _signs(matrix, precision)
+    return negative == 0
+
+
+def smallest_eigenvalue_bound(build: MatrixIn, guess: float, precision: int = 128) -> Any:
+    """A float-valued ball that is proved to be at most the smallest eigenvalue, close to `guess` where that is right.
+
+    Nothing about `guess` is trusted: M − tI is certified positive definite for t a little below it, else for smaller
+    and smaller t, down to minus the Frobenius norm, which always holds. A positive semidefinite M gets 0 exactly.
+    """
+    import flint
+
+    balls = arithmetics.get("ball", precision=precision)
+    with balls.context():
+        matrix = build(balls)
+        identity = balls.identity(balls.size(matrix))
+        frobenius = sum((entry * entry for entry in matrix.entries()), flint.arb(0)).upper().sqrt().upper()
+        slack = max(abs(guess) * 1e-10, float(frobenius) * 1e-14)
+        if guess <= slack and is_positive_semidefinite(build):
+            return flint.arb(0)
+        for _ in range(8):
+            candidate = flint.arb(guess - slack)
+            if certifies_positive_definite(matrix - identity * candidate):
+                return candidate
+            slack *= 100
+        return -frobenius
+
+
+def largest_eigenvalue_bound(build: MatrixIn, guess: float, precision: int = 128) -> Any:
+    """A ball that is proved to be at least the largest eigenvalue, close to `guess` where that is right."""
+    return -smallest_eigenvalue_bound(lambda numbers: -build(numbers), -guess, precision)
+
+
+def rank(array: np.ndarray) -> int:
+    """The exact rank of a matrix of exact numbers."""
+    return int(arithmetics.get("exact").matrix(array).rank())
+
+
+def null_space(matrix: Matrix) -> list[np.ndarray]:
+    """A basis of {v : matrix · v = 0} for an exact (fmpq) matrix, as integer vectors in object arrays."""
+    import flint
+
+    integers, _ = matrix.numer_denom()
+    basis, nullity = integers.nullspace()
+    columns = []
+    for j in range(nullity):
+        column = np.empty(basis.nrows(), dtype=object)
+        column[:] = [flint.fmpq(basis[i, j]) for i in range(basis.nrows())]
+        columns.append(column)
+    return columns
+
+
+def inertia(matrix: Matrix) -> tuple[int, int, int]:
+    """(negative, zero, positive) eigenvalues of an exact symmetric matrix.
+
+    All roots of its characteristic polynomial are real, so Descartes' rule of signs counts them without error.
+    """
+    integers, _ = matrix.numer_denom()
+    coefficients = [int(c) for c in integers.charpoly().coeffs()]
+    size = len(coefficients) - 1
+    zero = next(i for i, c in enumerate(coefficients) if c != 0)
+    positive = _sign_changes(coefficients)
+    return size - zero - positive, zero, positive
+
+
+def certifies_positive_definite(ball_matrix: Matrix) -> bool:
+    """Proof in balls that a symmetric matrix M is positive definite: ‖I − X M Xᵀ‖_F < 1 with X ≈ (Cholesky factor)⁻¹.
+
+    Then X M Xᵀ is positive definite, hence so is M. False says only that no proof was found.
+    """
+    import flint
+
+    middle = _middle(ball_matrix)
+    try:
+        factor = np.linalg.inv(np.linalg.cholesky((middle + middle.T) / 2))
+    except np.linalg.LinAlgError:
+        return False
+    if not np.isfinite(factor).all():
+        return False
+    size = len(middle)
+    X = flint.arb_mat(size, size, factor.ravel().tolist())
+    defect = X * ball_matrix * X.transpose()
+    total = flint.arb(0)
+    for i in range(size):
+        for j in range(size):
+            entry = defect[i, j] - 1 if i == j else defect[i, j]
+            total += entry * entry
+    return bool(total < 1)
+
+
+def certifies_negative_direction(ball_matrix: Matrix) -> bool:
+    """Proof in balls that vᵀMv < 0 for some v. False says only that no proof was found."""
+    import flint
+
+    middle = _middle(ball_matrix)
+    if not np.isfinite(middle).all():
+        return False
+    direction = np.linalg.eigh((middle + middle.T) / 2)[1][:, 0]
+    v = flint.arb_mat(len(direction), 1, direction.tolist())
+    return bool((v.transpose() * ball_matrix * v)[0, 0] < 0)
+
+
+def _signs(matrix: "np.ndarray | MatrixIn", precision: int) -> tuple[int, int, int]:
+    """(negative, zero, positive); where a certificate suffices, (0, 0, n) or (at least one, 0, rest)."""
+    given: Any = matrix
+    build: MatrixIn = (lambda arithmetic: arithmetic.matrix(given)) if isinstance(matrix, np.ndarray) else matrix
+    balls = arithmetics.get("ball", precision=precision)
+    with balls.context():
+        enclosed = build(balls)
+        size = balls.size(enclosed)
+        if certifies_positive_definite(enclosed):
+            return 0, 0, size
+        if certifies_negative_direction(enclosed):
+            return 1, 0, size - 1
+    return inertia(build(arithmetics.get("exact")))
+
+
+def _middle(ball_matrix: Matrix) -> np.ndarray:
+    size = ball_matrix.nrows()
+    return np.array([float(entry.mid()) for entry in ball_matrix.entries()]).reshape(size, size)
+
+
+def _sign_changes(coefficients: list[int]) -> int:
+    signs = [c > 0 for c in coefficients if c != 0]
+    return sum(a != b for a, b in zip(signs, signs[1:], strict=False))

@@ -1,0 +1,137 @@
+"""The answer of `fixed_point`."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol, final
+
+import numpy as np
+
+from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.certainty import Certainty
+from fedconvex.errors import InvalidInput
+from fedconvex.fixed_points.equations import solve_symmetric
+from fedconvex.ground_truths import ground_truth, require_minimizer
+from fedconvex.methods.base import Method
+from fedconvex.problems.base import Problem
+from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.rationals import Array, Scalar
+
+
+class Analysis(Protocol):
+    """What is known about the fixed points of a method on a problem, apart from where they are."""
+
+    @property
+    def unique(self) -> bool | None: ...
+
+    @property
+    def attracting(self) -> bool | None: ...
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FixedPoint:
+    """A fixed point of a method on a problem; whatever is not the point itself is worked out when asked for."""
+
+    point: Array  # (d,): float64, Fractions, or balls with .lower() and .upper(); torch tensors stay tensors
+    method: Method
+    problem: Problem
+    arithmetic: Arithmetic
+    analysis: Analysis
+
+    @property
+    def certainty(self) -> Certainty:
+        """EXACT for rationals, ENCLOSED for balls, NUMERIC for floats."""
+        return self.arithmetic.certainty
+
+    @property
+    def unique(self) -> bool | None:
+        """Whether the method has no other fixed point: decided exactly for quadratics.
+
+        For logistic losses True is proved (one round contracts distances), None means not decided.
+        """
+        return self.analysis.unique
+
+    @property
+    def attracting(self) -> bool | None:
+        """Whether the method converges to this point from everywhere.
+
+        For quadratics decided exactly from the eigenvalues of one round. False also where fixed points are not unique:
+        started at another one, the method stays there. For logistic losses True is proved, False is certain up to
+        rounding (the derivative of one round has spectral radius above 1), None means not decided.
+        """
+        return self.analysis.attracting
+
+    @cached_property
+    def minimizer(self) -> Array:
+        """The minimiser of the objective, the nearest to `point` where there are many, in the same arithmetic.
+
+        Raises:
+            NoMinimizer: the objective is unbounded below or its infimum is not attained.
+        """
+        if isinstance(self.problem, QuadraticProblem):
+            problem = self.problem
+            require_minimizer(problem)
+            radius = np.inf if self.arithmetic.name != "ball" else largest_radius(self.point)
+            minimizer = solve_symmetric(
+                lambda numbers: (problem.exact_hessian(numbers), problem.exact_linear_term(numbers)),
+                self.arithmetic,
+                max(radius, 1e-300),
+                anchor=self.point if self.arithmetic.name == "exact" else None,
+            )
+            return self.arithmetic.publish(minimizer)
+        truth = ground_truth(self.problem)
+        if self.arithmetic.name == "ball":
+            return truth.enclosure()
+        return self.arithmetic.array(truth.point)
+
+    @cached_property
+    def bias(self) -> Array:
+        """point − minimizer, in the same arithmetic."""
+        with self.arithmetic.context():
+            return self.point - self.minimizer
+
+    @property
+    def bias_norm(self) -> Scalar:
+        """‖point − minimizer‖: a ball for balls, otherwise a float (for rationals rounded from the exact square)."""
+        with self.arithmetic.context():
+            if self.arithmetic.name == "ball":
+                from fedconvex.balls import norm
+
+                return norm(self.bias)
+            return float((self.bias * self.bias).sum()) ** 0.5
+
+    @property
+    def bias_is_zero(self) -> bool:
+        """Whether the fixed point is exactly a minimiser; only rational arithmetic can tell.
+
+        Raises:
+            InvalidInput: the fixed point was computed in another arithmetic.
+        """
+        if self.arithmetic.name != "exact":
+            raise InvalidInput(
+                "arithmetic",
+                self.arithmetic.name,
+                "cannot decide whether the bias is exactly 0",
+                "call fixed_point(…, arithmetic='exact')",
+            )
+        return not any(self.bias)
+
+    @property
+    def gap(self) -> Scalar:
+        """f(point) − f(minimizer), in the same arithmetic."""
+        with self.arithmetic.context():
+            clients = self.problem.clients(self.arithmetic)
+            weights = self.arithmetic.array(self.problem.exact_weights_array)
+            differences = clients.differences(self.arithmetic.array(self.point), self.arithmetic.array(self.minimizer))
+            return self.arithmetic.publish_scalar(self.arithmetic.average(weights, differences))
+
+    def __repr__(self) -> str:
+        floats = arithmetics.of(self.point).to_float(self.point)
+        shown = np.array2string(floats, precision=6, threshold=8)
+        return f"FixedPoint({self.method}, point≈{shown}, {self.certainty.value})"
+
+
+def largest_radius(point: Array) -> float:
+    """The largest radius of an array of balls."""
+    return max(float(entry.rad()) for entry in point)

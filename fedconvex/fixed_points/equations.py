@@ -1,0 +1,198 @@
+"""Fixed points on quadratic clients in closed form, in any arithmetic, and every question about them decided exactly.
+
+With client k's function ½xᵀH_k x − c_kᵀx, a local solver that starts where the proximal term is centred answers
+θ_k = w − R_k ∇f_k(w), with R_k a function of H_k alone. For a method without memory the fixed points are therefore
+the solutions of Φx = q, Φ = Σ_k weights_k R_k H_k, q = Σ_k weights_k R_k c_k, and one round is w ↦ (I − Φ)w + q:
+
+* FedGD(s, e):  R_k = s Σ_{j<e} (I − sH_k)^j          (FedSplit paper, equations (5) and (10));
+* FedProx(μ):   R_k = (H_k + μI)⁻¹                    (FedSplit paper, equation (7), s = 1/μ).
+
+Methods whose fixed points are the stationary points (FedSplit with exact proximal steps) have R_k = I.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.base import Arithmetic, Matrix
+from fedconvex.definiteness import is_positive_definite, null_space
+from fedconvex.errors import NoFixedPoint
+from fedconvex.fixed_points.one_round import OneRoundMap
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.exact import Exact
+from fedconvex.methods.base import Method
+from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.rationals import Array, float_array, fraction_array
+from fedconvex.rounds import rounds_of
+
+MAX_PRECISION = 1 << 14
+SAFE_CONDITION = 1e12  # beyond this, floats do not decide whether a matrix is singular
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticFixedPoints:
+    """The fixed points of one method with one local solver on quadratic clients."""
+
+    method: Method
+    problem: QuadraticProblem
+    solver: LocalSolver
+
+    def point(self, arithmetic: Arithmetic, target_radius: float) -> Array:
+        """The fixed point that is reached from the origin; the least-norm one where the method does not converge.
+
+        Raises:
+            NoFixedPoint: the equation Φx = q has no solution.
+        """
+        if not self.has_closed_form:
+            return self._convert(self.one_round.point, arithmetic)
+        return solve_symmetric(self.equation, arithmetic, target_radius)
+
+    @cached_property
+    def unique(self) -> bool:
+        """Whether there is exactly one fixed point (of the server's point)."""
+        if not self.has_closed_form:
+            return self.one_round.unique
+        if isinstance(self.solver, Exact) and self.problem.is_convex:
+            # the kernel of Φ is the intersection of the clients' kernels, whatever the weight of the proximal term
+            return is_nonsingular(self.problem.exact_hessian)
+        return is_nonsingular(lambda arithmetic: self.equation(arithmetic)[0])
+
+    @cached_property
+    def attracting(self) -> bool:
+        """Whether the server's point converges to the fixed point from every start: decided by eigenvalues, exactly.
+
+        Without memory one round is the symmetric map I − Φ: all eigenvalues lie inside (−1, 1) iff Φ and 2I − Φ are
+        positive definite.
+        """
+        if not self.unique:
+            return False  # started at another fixed point, it stays there
+        if isinstance(self.solver, Exact) and self.problem.is_convex:
+            if self.method.memoryless:
+                return True  # 0 ≺ Φ ≺ I: a positive semidefinite H(H + μI)⁻¹ has eigenvalues in [0, 1)
+            if getattr(self.method, "converges_on_convex_quadratics", False):
+                return True
+        if self.method.memoryless:
+
+            def below_two(arithmetic: Arithmetic) -> Matrix:
+                phi, _ = self.equation(arithmetic)
+                return arithmetic.identity(arithmetic.size(phi)) * arithmetic.scalar(2) - phi
+
+            return is_positive_definite(lambda arithmetic: self.equation(arithmetic)[0]) and is_positive_definite(below_two)
+        return self.one_round.attracting
+
+    @property
+    def has_closed_form(self) -> bool:
+        """Whether the equation of this module applies; otherwise the one-round map is solved in rationals."""
+        return self.method.memoryless or (self.method.stationary and isinstance(self.solver, Exact))
+
+    @cached_property
+    def one_round(self) -> OneRoundMap:
+        """The affine map of one round on the whole state, in rationals."""
+        return OneRoundMap.of(rounds_of(self.method, self.problem, "exact", self.solver))
+
+    def equation(self, arithmetic: Arithmetic) -> tuple[Matrix, Array]:
+        """(Φ, q) in that arithmetic; Φ is symmetric."""
+        if not self.method.memoryless:
+            return self.problem.exact_hessian(arithmetic), self.problem.exact_linear_term(arithmetic)
+        rounds = rounds_of(self.method, self.problem, arithmetic, self.solver)
+        with arithmetic.context():
+            clients = self.problem.quadratic_clients(arithmetic)
+            points = clients.rows(0 * clients.c[0])
+            weight = rounds.method.subproblem(rounds.method.start(points), points).weight
+            shift = arithmetic.array([weight] * clients.num_clients)
+            responses = rounds.solver.response(arithmetic, arithmetic.add_to_diagonal(clients.H, shift))
+            phi = arithmetic.weighted_sum(rounds.weights, arithmetic.products(responses, clients.H))
+            return phi, arithmetic.average(rounds.weights, arithmetic.matvec(responses, clients.c))
+
+    @staticmethod
+    def _convert(point: Array, arithmetic: Arithmetic) -> Array:
+        with arithmetic.context():
+            return arithmetic.array(point)
+
+
+Equation = Callable[[Arithmetic], tuple[Matrix, Array]]
+
+
+def solve_symmetric(
+    equation: Equation, arithmetic: Arithmetic, target_radius: float = np.inf, anchor: Any = None
+) -> Array:
+    """The solution x of Φx = q, Φ symmetric; where there are many, the one nearest to `anchor` (default 0).
+
+    Floats are trusted only where Φ is well conditioned; balls raise their precision until every radius is at most
+    `target_radius`; a singular Φ is always treated in rationals.
+
+    Raises:
+        NoFixedPoint: q is not in the range of Φ; the witness is a v with Φv = 0 and vᵀq ≠ 0.
+    """
+    if arithmetic.name == "exact":
+        return _solve_exactly(equation, anchor)
+    if arithmetic.name == "ball":
+        return _solve_in_balls(equation, arithmetic.precision, target_radius, anchor)  # type: ignore[attr-defined]
+    phi, q = equation(arithmetic)
+    eigenvalues = abs(np.linalg.eigvalsh(arithmetic.to_float(phi)))
+    if max(eigenvalues) < SAFE_CONDITION * min(eigenvalues):
+        return arithmetic.solve(phi, q)
+    return arithmetic.array(_solve_exactly(equation, anchor))
+
+
+def is_nonsingular(matrix: Callable[[Arithmetic], Matrix]) -> bool:
+    """Whether the matrix is invertible: balls prove it where they can, the exact rank decides otherwise."""
+    balls = arithmetics.get("ball")
+    with balls.context():
+        try:
+            balls.inverse(matrix(balls))
+            return True
+        except ZeroDivisionError:
+            pass
+    exact = arithmetics.get("exact")
+    square = matrix(exact)
+    return bool(square.rank() == exact.size(square))
+
+
+def _solve_exactly(equation: Equation, anchor: Any) -> Array:
+    exact = arithmetics.get("exact")
+    phi, q = equation(exact)
+    try:
+        return exact.solve(phi, q)
+    except ZeroDivisionError:
+        pass
+    kernel = null_space(phi)
+    for v in kernel:
+        if np.dot(v, q) != 0:
+            raise NoFixedPoint(
+                "there is no fixed point: along a direction in which one round never pulls back, it always pushes on "
+                f"(direction {_readable(v)})",
+                witness=fraction_array(v),
+            )
+    # Φ + NNᵀ is invertible; its solution has no part in the kernel beyond the anchor's, since q ⟂ kernel
+    N = exact.matrix(np.stack(kernel, axis=1))
+    projection = exact.product(N, exact.transpose(N))
+    right = q if anchor is None else q + exact.apply(projection, exact.array(anchor))
+    return exact.solve(phi + projection, right)
+
+
+def _solve_in_balls(equation: Equation, precision: int, target_radius: float, anchor: Any) -> Array:
+    while precision <= MAX_PRECISION:
+        balls = arithmetics.get("ball", precision=precision)
+        with balls.context():
+            try:
+                phi, q = equation(balls)
+                x = balls.solve(phi, q)
+            except ZeroDivisionError:
+                exact_phi, _ = equation(arithmetics.get("exact"))
+                if exact_phi.rank() < exact_phi.nrows():
+                    return balls.array(_solve_exactly(equation, anchor))
+            else:
+                if max(float(entry.rad()) for entry in x) <= target_radius:
+                    return x
+        precision *= 2
+    raise ArithmeticError(f"balls of {MAX_PRECISION} bits do not reach the radius {target_radius}")
+
+
+def _readable(v: np.ndarray) -> str:
+    floats = float_array(v)
+    return np.array2string(floats / np.linalg.norm(floats), precision=4, threshold=8)

@@ -1,0 +1,54 @@
+"""`fixed_point`: closed form for quadratic clients; found numerically and then enclosed for logistic ones."""
+
+from fedconvex import arithmetic as arithmetics
+from fedconvex.errors import InvalidInput
+from fedconvex.fixed_points.answer import FixedPoint
+from fedconvex.fixed_points.equations import QuadraticFixedPoints
+from fedconvex.fixed_points.smooth import SmoothFixedPoints
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.methods.base import Method
+from fedconvex.problems.base import Problem
+from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.rounds import rounds_of
+
+
+def fixed_point(
+    method: Method,
+    problem: Problem,
+    arithmetic: str = "float",
+    local_solver: LocalSolver | None = None,
+    precision: int = 128,
+    target_radius: float | None = None,
+) -> FixedPoint:
+    """The point where the method stops on the problem, with everyone taking part.
+
+    On least squares and quadratics: the solution of Φx = q (`fixed_points.equations`), in floats, rationals or balls.
+    Where there are many, the one that is reached from the origin, or the least-norm one where the method does not
+    converge. On logistic losses: found by Newton's method on w = T(w); in balls, enclosed by ‖w − w*‖ ≤ ‖T(w) − w‖/(1 − q)
+    where one round T contracts distances by q < 1, and by infinitely wide balls where it does not.
+
+    Args:
+        arithmetic: "float" (NUMERIC), "exact" (quadratics: Fractions), "ball" (ENCLOSED: entries are flint balls, with
+            `.lower()` and `.upper()`) or "torch".
+        local_solver: default the method's own.
+        precision: bits of the balls, doubled until the radii reach `target_radius`.
+        target_radius: for balls on quadratics; default 1e-20.
+
+    Raises:
+        NoFixedPoint: there is none; says why, with a witness.
+        InvalidInput: a client's subproblem without exactly one solution, logistic losses in exact arithmetic.
+    """
+    numbers = arithmetics.get(arithmetic, precision=precision)
+    rounds = rounds_of(method, problem, "float", local_solver)  # refuses bad input before any work
+    solver = local_solver if local_solver is not None else method.local_solver
+    if isinstance(problem, QuadraticProblem):
+        quadratic = QuadraticFixedPoints(method, problem, solver)
+        with numbers.context():
+            point = numbers.publish(quadratic.point(numbers, 1e-20 if target_radius is None else target_radius))
+        return FixedPoint(point, method, problem, numbers, quadratic)
+    if arithmetic == "exact":
+        raise InvalidInput("arithmetic", arithmetic, "is impossible for logistic losses", "use arithmetic='ball'")
+    smooth = SmoothFixedPoints(method, problem, solver, rounds)
+    with numbers.context():
+        point = smooth.enclosure(numbers) if arithmetic == "ball" else numbers.array(smooth.point)
+    return FixedPoint(point, method, problem, numbers, smooth)

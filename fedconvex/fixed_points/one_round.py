@@ -1,0 +1,177 @@
+"""One round of any method on quadratic clients as the affine map that it is, built by running the method's own code.
+
+The map s ↦ Ms + q acts on the whole state (server's point and clients' memories). All questions are decided in
+rationals; meant for small problems, where no closed form is known.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import flint
+import numpy as np
+
+from fedconvex.definiteness import null_space
+from fedconvex.errors import NoFixedPoint
+from fedconvex.rationals import Array, fraction_array
+from fedconvex.rounds import Rounds
+
+
+@dataclass(frozen=True, eq=False)
+class OneRoundMap:
+    """s ↦ Ms + q with start states s_0 = start + directions · x0 and server's point s[:dim]."""
+
+    M: flint.fmpq_mat
+    q: Array
+    start: Array
+    directions: flint.fmpq_mat
+    dim: int
+
+    @staticmethod
+    def of(rounds: Rounds) -> "OneRoundMap":
+        """The map of these (exact) rounds."""
+        dim, zero = rounds.clients.dim, rounds.arithmetic.array(np.zeros(rounds.clients.dim, dtype=int))
+        origin = rounds.start(zero)
+        unit_starts = [rounds.start(_unit(dim, i)).flat() for i in range(dim)]
+        start = origin.flat()
+        q = rounds.advance(origin.with_values(0 * start)).flat()
+        size = len(start)
+        derivative = rounds.tangent(origin)
+        columns = [derivative(origin.with_values(_unit(size, i))).flat() for i in range(size)]
+        return OneRoundMap(
+            M=_matrix(columns).transpose(),
+            q=q,
+            start=start,
+            directions=_matrix([s - start for s in unit_starts]).transpose(),
+            dim=dim,
+        )
+
+    @cached_property
+    def fixed_state(self) -> Array:
+        """The state reached from the origin, if the rounds converge; else a fixed state with least-norm server point.
+
+        Raises NoFixedPoint where there is none.
+        """
+        drift = self._drift
+        left = null_space(drift.transpose())
+        for v in left:
+            if np.dot(v, self.q) != 0:
+                raise NoFixedPoint(
+                    "there is no fixed point: some combination of the server's point and the clients' memories grows "
+                    "by the same amount in every round",
+                    witness=fraction_array(v),
+                )
+        kernel = null_space(drift)
+        if not kernel:
+            return _entries(drift.solve(_matrix([self.q]).transpose()))
+        # what no round ever changes keeps its value from the start
+        rows = [*_rows(drift), *left]
+        values = [*self.q, *(np.dot(v, self.start) for v in left)]
+        stacked = _matrix([np.append(row, value) for row, value in zip(rows, values, strict=True)])
+        particular, unique = _solve_rectangular(stacked)
+        if unique:
+            return particular
+        servers = _matrix([v[: self.dim] for v in kernel]).transpose()
+        gram = servers.transpose() * servers
+        right = servers.transpose() * _matrix([-particular[: self.dim]]).transpose()
+        augmented = _matrix([np.append(row, right[i, 0]) for i, row in enumerate(_rows(gram))])
+        shifts, _ = _solve_rectangular(augmented)
+        return particular + sum((a * v for a, v in zip(shifts, kernel, strict=True)), 0 * particular)
+
+    @property
+    def point(self) -> Array:
+        """The server's point of `fixed_state`."""
+        return self.fixed_state[: self.dim]
+
+    @cached_property
+    def unique(self) -> bool:
+        """Whether all fixed states have the same server's point."""
+        return all(not any(v[: self.dim]) for v in null_space(self._drift))
+
+    @cached_property
+    def attracting(self) -> bool:
+        """Whether the server's point converges to `point` from every start.
+
+        Only what a start can excite and what reaches the server's point counts: the map is reduced to that part, and
+        all roots of the characteristic polynomial of what is left must lie inside the unit circle (Schur and Cohn).
+        """
+        if not self.unique:
+            return False
+        offset = self.start - self.fixed_state
+        excited = [*_rows(self.directions.transpose()), offset]
+        M, seen = _restrict(self.M, excited, _server_rows(self.dim, len(self.q)))
+        # the same reduction on the transposed map keeps what the server sees
+        M, _ = _restrict(M.transpose(), seen, [])
+        return roots_inside_unit_circle([int(c) for c in M.numer_denom()[0].charpoly().coeffs()], M.numer_denom()[1])
+
+    @cached_property
+    def _drift(self) -> flint.fmpq_mat:
+        size = len(self.q)
+        return flint.fmpq_mat(size, size, [int(i == j) for i in range(size) for j in range(size)]) - self.M
+
+
+def roots_inside_unit_circle(coefficients: list[int], scale: int = 1) -> bool:
+    """Whether every root z of Σ_i coefficients[i] z^i, divided by `scale`, has modulus < 1 (Schur–Cohn, exact).
+
+    A polynomial aₙzⁿ + … + a₀ is stable iff |a₀| < |aₙ| and (aₙp − a₀p*)/z is, p* having the coefficients reversed.
+    """
+    scale = int(scale)
+    p = flint.fmpz_poly([c * scale**i for i, c in enumerate(coefficients)])  # roots divided by scale
+    while p.degree() > 0:
+        a = [int(c) for c in p.coeffs()]
+        if abs(a[0]) >= abs(a[-1]):
+            return False
+        reduced = [a[-1] * x - a[0] * y for x, y in zip(a, reversed(a), strict=True)][1:]
+        p = flint.fmpz_poly(reduced)
+        p = flint.fmpz_poly([int(c) // int(p.content()) for c in p.coeffs()])
+    return True
+
+
+def _restrict(
+    M: flint.fmpq_mat, starts: list[Array], functionals: list[Array]
+) -> tuple[flint.fmpq_mat, list[Array]]:
+    """M and the functionals on the least M-invariant subspace that contains the starts, in a basis of it."""
+    basis: list[Array] = []
+    queue = [v for v in starts if any(v)]
+    while queue:
+        v = queue.pop(0)
+        if _matrix([*basis, v]).rank() > len(basis):
+            basis.append(v)
+            queue.append(_entries(M * _matrix([v]).transpose()))
+    if not basis:
+        return flint.fmpq_mat(0, 0), []
+    V = _matrix(basis).transpose()
+    gram = V.transpose() * V
+    restricted = gram.solve(V.transpose() * M * V)
+    seen = [_entries(V.transpose() * _matrix([f]).transpose()) for f in functionals]
+    return restricted, seen
+
+
+def _solve_rectangular(augmented: flint.fmpq_mat) -> tuple[Array, bool]:
+    """A solution of a consistent system [A | b], free unknowns set to 0, and whether it is the only one."""
+    reduced, rank = augmented.rref()
+    unknowns = augmented.ncols() - 1
+    solution = np.array([flint.fmpq(0)] * unknowns, dtype=object)
+    for i in range(rank):
+        pivot = next(j for j in range(unknowns) if reduced[i, j] != 0)
+        solution[pivot] = reduced[i, unknowns]
+    return solution, rank == unknowns
+
+
+def _server_rows(dim: int, size: int) -> list[Array]:
+    return [_unit(size, i) for i in range(dim)]
+
+
+def _unit(size: int, i: int) -> Array:
+    return np.array([flint.fmpq(int(i == j)) for j in range(size)], dtype=object)
+
+
+def _matrix(rows: list[Array]) -> flint.fmpq_mat:
+    return flint.fmpq_mat(len(rows), len(rows[0]), [entry for row in rows for entry in row])
+
+
+def _rows(matrix: flint.fmpq_mat) -> list[Array]:
+    return [np.array(row, dtype=object) for row in matrix.tolist()]
+
+
+def _entries(column: flint.fmpq_mat) -> Array:
+    return np.array(column.entries(), dtype=object)

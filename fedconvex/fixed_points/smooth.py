@@ -1,0 +1,114 @@
+"""Fixed points on smooth clients that are not quadratic: found by Newton's method, enclosed by contraction.
+
+One round without memory is a map T of the server's point. If every client's answer contracts distances by q_k, T
+contracts them by q = Σ_k weights_k q_k; with q < 1 there is exactly one fixed point w*, the method converges to it from
+everywhere, and ‖w − w*‖ ≤ ‖T(w) − w‖/(1 − q) for every w (Banach). T(w) is evaluated in balls.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.balls import norm
+from fedconvex.contraction import spectral_radius
+from fedconvex.errors import InvalidInput
+from fedconvex.ground_truths import ground_truth
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.methods.base import Method, State
+from fedconvex.problems.base import Problem
+from fedconvex.rationals import Array
+from fedconvex.rounds import Rounds, rounds_of
+
+NEWTON_STEPS = 50
+REPELLING = 1 + 1e-6  # a numeric spectral radius above this is called repelling
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothFixedPoints:
+    """The fixed points of one method with one local solver on smooth clients."""
+
+    method: Method
+    problem: Problem
+    solver: LocalSolver
+    rounds: Rounds  # in floats
+
+    @cached_property
+    def point(self) -> np.ndarray:
+        """The fixed point in float64."""
+        if self.method.stationary and self.solver == self.method.local_solver:
+            return np.asarray(ground_truth(self.problem).point)
+        if not self.method.memoryless:
+            raise InvalidInput(
+                "local_solver", self.solver, "with client memory has no known fixed point on this problem", "use Exact()"
+            )
+        return self._newton(np.asarray(ground_truth(self.problem).point))
+
+    def enclosure(self, arithmetic: Arithmetic) -> Array:
+        """Balls that contain the fixed point; infinitely wide ones where no contraction is proved."""
+        import flint
+
+        if self.method.stationary:
+            return ground_truth(self.problem).enclosure()
+        w = arithmetic.array(self.point)
+        q = self.contraction
+        radius = flint.arb("inf")
+        if q is not None:
+            balls = rounds_of(self.method, self.problem, arithmetic, self.solver)
+            moved = balls.advance(State(w)).server
+            radius = (norm(moved - w) / (1 - q)).upper()
+        return np.array([value + flint.arb(0, radius) for value in w], dtype=object)
+
+    @cached_property
+    def contraction(self) -> Any:
+        """A ball below 1 that bounds by how much one round contracts distances; None where none is known."""
+        if not self.method.memoryless:
+            return None
+        balls = arithmetics.get("ball")
+        with balls.context():
+            rounds = rounds_of(self.method, self.problem, balls, self.solver)
+            points = rounds.clients.rows(balls.array(np.zeros(self.problem.dim)))
+            weight = rounds.method.subproblem(rounds.method.start(points), points).weight
+            factors = [rounds.solver.contraction(self.problem, k, weight) for k in range(self.problem.num_clients)]
+            total = balls.average(rounds.weights, np.array(factors, dtype=object))
+            return total if total < 1 else None
+
+    @property
+    def unique(self) -> bool | None:
+        """True where proved, None otherwise."""
+        if self.method.stationary:
+            return True if ground_truth(self.problem).strong_convexity > 0 else None
+        return True if self.contraction is not None else None
+
+    @cached_property
+    def attracting(self) -> bool | None:
+        """True where proved; False where the derivative of one round has an eigenvalue outside the unit circle."""
+        if self.contraction is not None:
+            return True
+        if self.method.stationary:
+            # FedSplit with exact proximal steps contracts towards the minimiser of smooth, strongly convex clients
+            # (its paper's Theorem 1 for the best stepsize; Giselsson and Boyd for every stepsize > 0)
+            return True if min(self.problem.mu * self.problem.weights) > 0 else None
+        state = State(self.point)
+        return False if spectral_radius(self.rounds, state).value > REPELLING else None
+
+    def _newton(self, w: np.ndarray) -> np.ndarray:
+        """w = T(w) by Newton's method with the derivative of the round; keeps the point with the least residual."""
+        best, best_norm = w, np.inf
+        for _ in range(NEWTON_STEPS):
+            state = State(w)
+            residual = self.rounds.advance(state).server - w
+            size = float(np.linalg.norm(residual))
+            if size < best_norm:
+                best, previous, best_norm = w, best_norm, size
+                if size == 0 or size > 0.5 * previous:
+                    break
+            else:
+                break
+            derivative = self.rounds.tangent(state)
+            J = np.stack([derivative(State(e)).server for e in np.eye(len(w))], axis=1)
+            w = w + np.linalg.solve(np.eye(len(w)) - J, residual)
+        return best

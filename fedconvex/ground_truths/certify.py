@@ -1,0 +1,97 @@
+"""A candidate minimiser and what is proved about it: the gradient in balls, turned into bounds by strong convexity."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from fedconvex import arithmetic as arithmetics
+from fedconvex.balls import norm, upper_float
+from fedconvex.certainty import Certainty
+from fedconvex.definiteness import smallest_eigenvalue_bound
+from fedconvex.errors import InvalidInput
+from fedconvex.problems.base import Problem
+from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.rationals import Array
+
+PRECISION = 128
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class GroundTruth:
+    """The minimiser of the objective, as a float64 point with rigorous bounds on how far off it is.
+
+    With M the strong convexity of the objective: ‖point − x*‖ <= ‖∇f(point)‖/M and f(point) − f(x*) <= ‖∇f(point)‖²/(2M).
+    Both are inf where M = 0 is all that is known, except that quadratics with many minimisers are solved exactly.
+    """
+
+    problem: Problem
+    point: np.ndarray  # (d,) float64
+    value: float  # f(point), float64
+    gradient_bound: float  # rigorous upper bound on ‖∇f(point)‖
+    strong_convexity: float  # M, a rigorous lower bound
+    distance_bound: float  # rigorous upper bound on ‖point − x*‖, inf if unknown
+    gap_bound: float  # rigorous upper bound on f(point) − f(x*), inf if unknown
+    solver: str  # what found the candidate; nothing depends on it
+
+    @property
+    def certainty(self) -> Certainty:
+        """ENCLOSED where the distance bound is finite, NUMERIC otherwise."""
+        return Certainty.ENCLOSED if np.isfinite(self.distance_bound) else Certainty.NUMERIC
+
+    @cached_property
+    def exact_point(self) -> Array:
+        """The exact rational minimiser (d,) of least squares and quadratics, as Fractions; least-norm where many.
+
+        Raises:
+            InvalidInput: the minimiser of a logistic loss is not rational.
+        """
+        from fedconvex.fixed_points.equations import solve_symmetric
+
+        if not isinstance(self.problem, QuadraticProblem):
+            raise InvalidInput("problem", self.problem, "has no rational minimiser", "use .point with .distance_bound")
+        problem, exact = self.problem, arithmetics.get("exact")
+        return exact.publish(
+            solve_symmetric(lambda numbers: (problem.exact_hessian(numbers), problem.exact_linear_term(numbers)), exact)
+        )
+
+    def enclosure(self) -> Array:
+        """Balls (d,) that contain the minimiser; infinitely wide where nothing is known."""
+        import flint
+
+        return np.array([flint.arb(float(v), self.distance_bound) for v in self.point], dtype=object)
+
+
+def certify(problem: Problem, point: np.ndarray, solver: str) -> GroundTruth:
+    """What can be proved about how near `point` is to the minimiser: nothing about its origin is trusted."""
+    balls = arithmetics.get("ball", precision=PRECISION)
+    with balls.context():
+        gradient = norm(problem.gradient(balls.array(point)))
+        modulus = strong_convexity_bound(problem)
+        distance = upper_float(gradient / modulus) if modulus > 0 else float("inf")
+        gap = upper_float(gradient * gradient / (2 * modulus)) if modulus > 0 else float("inf")
+        return GroundTruth(
+            problem=problem,
+            point=point,
+            value=float(problem.value(point)),
+            gradient_bound=upper_float(gradient),
+            strong_convexity=max(0.0, float(modulus.lower())),
+            distance_bound=distance,
+            gap_bound=gap,
+            solver=solver,
+        )
+
+
+def strong_convexity_bound(problem: Problem) -> Any:
+    """A ball that is at most the strong convexity constant of the objective Σ_k weights_k f_k.
+
+    Quadratics: the least eigenvalue of Σ_k weights_k H_k. Others: Σ_k weights_k mu_k.
+    """
+    if isinstance(problem, QuadraticProblem):
+        floats = problem.exact_hessian("float")
+        return smallest_eigenvalue_bound(problem.exact_hessian, float(np.linalg.eigvalsh(floats)[0]), PRECISION)
+    weights = arithmetics.get("ball").array(problem.exact_weights_array)
+    bounds = np.array([problem.strong_convexity_bound(k) for k in range(problem.num_clients)], dtype=object)
+    return np.dot(weights, bounds)

@@ -1,0 +1,142 @@
+"""Does the objective have a minimiser? Decided exactly for quadratics; for logistic losses, separation is witnessed."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedconvex import arithmetic as arithmetics
+from fedconvex.definiteness import is_positive_definite, is_positive_semidefinite, null_space
+from fedconvex.errors import NoMinimizer
+from fedconvex.problems.base import Problem
+from fedconvex.problems.logistic import LinearModel
+from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.rationals import float_array, fraction_array
+
+DENOMINATOR_LIMIT = 10**6  # of the rounded direction that is then checked exactly
+
+
+def require_minimizer(problem: Problem) -> None:
+    """Raises NoMinimizer, with a direction of endless decrease as witness, where the objective has no minimiser.
+
+    Quadratics are decided exactly. For logistic losses without ridge, a separating direction v (y_i a_iᵀv >= 0 for all
+    samples, > 0 for some) is looked for by linear programming and checked in rationals; where none is found, nothing
+    is claimed.
+    """
+    if isinstance(problem, QuadraticProblem):
+        _require_quadratic(problem)
+    elif isinstance(problem, LinearModel) and problem.ridge == 0:
+        witness = separating_direction(problem)
+        if witness is not None:
+            kind = "separable" if problem.outputs == 1 else "separable by classes"
+            raise NoMinimizer(
+                f"the objective has no minimiser: without ridge and with {kind} data it decreases for ever along a "
+                "direction (see .witness); give ridge > 0",
+                witness=witness,
+            )
+
+
+def _require_quadratic(problem: QuadraticProblem) -> None:
+    if is_positive_definite(problem.exact_hessian):
+        return
+    if not problem.is_convex and not is_positive_semidefinite(problem.exact_hessian):
+        raise NoMinimizer(
+            "the objective has no minimiser: its Hessian has a negative eigenvalue (see .witness)",
+            witness=_negative_direction(problem),
+        )
+    H, c = problem.exact_hessian(), problem.exact_linear_term()
+    for v in null_space(H):
+        slope = np.dot(v, c)
+        if slope != 0:
+            raise NoMinimizer(
+                "the objective has no minimiser: along a direction of zero curvature it falls linearly (see .witness)",
+                witness=fraction_array(v if slope > 0 else -v),
+            )
+
+
+def _negative_direction(problem: QuadraticProblem) -> Any:
+    """A rational v with vᵀHv < 0, checked; None where rounding the eigenvector does not give one."""
+    H = problem.exact_hessian()
+    size = H.nrows()
+    floats = np.array([float(int(e.p) / int(e.q)) for e in H.entries()]).reshape(size, size)
+    v = np.array(_rounded(np.linalg.eigh(floats)[1][:, 0]), dtype=object)
+    exact = arithmetics.get("exact")
+    vector = exact.array(v)
+    return v if np.dot(vector, exact.apply(H, vector)) < 0 else None
+
+
+def separating_direction(problem: LinearModel) -> np.ndarray | None:
+    """A rational v with every margin along v >= 0 and some > 0, checked exactly; None where none was found.
+
+    Margins: y_i a_iᵀv for two classes; (v_{y_i} − v_c)ᵀa_i, c ≠ y_i, for C classes. Clients of weight 0 do not count.
+    """
+    from scipy.optimize import linprog
+
+    rows = _margin_rows(problem)
+    scaled = float_array(rows)
+    scaled = scaled / np.maximum(abs(scaled).max(axis=1, keepdims=True), 1e-300)
+    count, dim = scaled.shape
+    # maximise the sum of min(margin, 1): positive iff the data are separable, if only weakly
+    result = linprog(
+        np.concatenate([np.zeros(dim), -np.ones(count)]),
+        A_ub=np.hstack([-scaled, np.eye(count)]) if count * dim < 2_000_000 else _sparse(scaled),
+        b_ub=np.zeros(count),
+        bounds=[(None, None)] * dim + [(0, 1)] * count,
+        method="highs",
+    )
+    if result.status != 0 or -result.fun < 0.5:
+        return None
+    candidate = result.x[:dim] / max(abs(result.x[:dim]).max(), 1e-300)
+    for direction in (_rounded(candidate), _on_the_boundary(rows, scaled, candidate)):
+        if direction is not None and _separates(rows, direction):
+            return fraction_array(np.array(direction, dtype=object))
+    return None
+
+
+def _margin_rows(problem: LinearModel) -> np.ndarray:
+    """One row a margin, as the data are given (exact numbers)."""
+    rows = []
+    for A, y, weight in zip(problem.A, problem.y, problem.exact_weights, strict=True):
+        if weight == 0:
+            continue
+        if problem.outputs == 1:
+            rows.append(A * y.astype(A.dtype)[:, None])
+            continue
+        for c in range(problem.outputs):
+            others = y != c
+            block = np.zeros((int(others.sum()), problem.outputs, A.shape[1]), dtype=A.dtype)
+            block[np.arange(len(block)), y[others].astype(int)] = A[others]
+            block[:, c] = -A[others]
+            rows.append(block.reshape(len(block), -1))
+    return np.vstack(rows)
+
+
+def _separates(rows: np.ndarray, direction: Any) -> bool:
+    exact = arithmetics.get("exact")
+    margins = exact.apply(exact.matrix(rows), exact.array(np.array(direction, dtype=object)))
+    return all(m >= 0 for m in margins) and any(m > 0 for m in margins)
+
+
+def _on_the_boundary(rows: np.ndarray, scaled: np.ndarray, candidate: np.ndarray) -> Any:
+    """The rounded direction projected exactly on {v : margin = 0} for the margins that are nearly 0 along it."""
+    active = abs(scaled @ candidate) < 1e-7
+    if not active.any():
+        return None
+    exact = arithmetics.get("exact")
+    kernel = null_space(exact.matrix(rows[active]))
+    if not kernel:
+        return None
+    N = exact.matrix(np.stack(kernel, axis=1))
+    Nt = exact.transpose(N)
+    coordinates = exact.solve(exact.product(Nt, N), exact.apply(Nt, exact.array(np.array(_rounded(candidate), dtype=object))))
+    return exact.publish(exact.apply(N, coordinates))
+
+
+def _rounded(direction: np.ndarray) -> list[Fraction]:
+    return [Fraction(float(v)).limit_denominator(DENOMINATOR_LIMIT) for v in direction]
+
+
+def _sparse(scaled: np.ndarray) -> Any:
+    import scipy.sparse
+
+    return scipy.sparse.hstack([-scipy.sparse.csr_array(scaled), scipy.sparse.eye_array(len(scaled))]).tocsr()

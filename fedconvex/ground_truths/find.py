@@ -1,0 +1,153 @@
+"""Finding the minimiser: CVXPY with Clarabel for a candidate, Newton's method to the last digit, then the certificate."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fedconvex.errors import InvalidInput
+from fedconvex.ground_truths.certify import GroundTruth, certify
+from fedconvex.ground_truths.existence import require_minimizer
+from fedconvex.newton import minimise
+from fedconvex.problems.base import Problem
+from fedconvex.problems.logistic import LinearModel
+from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.rationals import float_array
+
+CONES_LIMIT = 200_000  # beyond this many exponential cones a conic solver takes minutes; Newton starts at 0 instead
+LOOSE = 1e-5  # the conic solver's tolerance: Newton's method doubles the digits for a fraction of the price
+
+
+def ground_truth(problem: Problem, solver: str = "clarabel") -> GroundTruth:
+    """The certified minimiser of the objective.
+
+    Args:
+        solver: "clarabel" (a conic solver through CVXPY gives the candidate, Newton's method polishes it) or "newton"
+            (from the origin). The certificate is the same and does not trust either.
+
+    Raises:
+        NoMinimizer: the objective is unbounded below or does not attain its infimum; with a direction as witness.
+    """
+    if not isinstance(problem, Problem):
+        raise InvalidInput("problem", problem, "is not a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
+    if solver not in ("clarabel", "newton"):
+        raise InvalidInput("solver", solver, "is unknown", "choose clarabel or newton")
+    kept = problem.known_ground_truths
+    if solver not in kept:
+        require_minimizer(problem)
+        kept[solver] = _find(problem, solver)
+    return kept[solver]
+
+
+def _find(problem: Problem, solver: str) -> GroundTruth:
+    name = solver
+    start = np.zeros(problem.dim)
+    if solver == "clarabel":
+        candidate = conic_candidate(problem)
+        if candidate is None:
+            name = "newton"
+        else:
+            start, name = candidate, "clarabel, then newton"
+    point = minimise(_Objective(problem), start[None])[0]
+    truth = certify(problem, point, name)
+    if isinstance(problem, QuadraticProblem) and not np.isfinite(truth.distance_bound):
+        return _exactly(problem, truth, name)
+    return truth
+
+
+def conic_candidate(problem: Problem) -> np.ndarray | None:
+    """CVXPY's minimiser, a float that is never trusted; None where the problem is too large or the solver failed."""
+    import cvxpy as cp
+
+    x = cp.Variable(problem.dim)
+    objective = _conic_objective(cp, problem, x)
+    if objective is None:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # its warnings are about accuracy, which is certified here
+            cp.Problem(cp.Minimize(objective)).solve(
+                solver=cp.CLARABEL, tol_gap_abs=LOOSE, tol_gap_rel=LOOSE, tol_feas=LOOSE
+            )
+    except cp.error.SolverError:
+        return None
+    return None if x.value is None or not np.isfinite(x.value).all() else np.asarray(x.value, dtype=np.float64)
+
+
+def _conic_objective(cp: Any, problem: Problem, x: Any) -> Any:
+    if isinstance(problem, QuadraticProblem):
+        H, c = problem.exact_hessian("float"), problem.exact_linear_term("float")
+        return cp.quad_form(x, cp.psd_wrap(H)) / 2 - c @ x
+    if not isinstance(problem, LinearModel) or sum(map(len, problem.y)) * (problem.outputs + 1) > CONES_LIMIT:
+        return None
+    A = _as_sparse(np.vstack([float_array(A) for A in problem.A]))
+    y = np.concatenate([float_array(y) for y in problem.y])
+    shares = np.concatenate([np.full(len(y), w / len(y)) for w, y in zip(problem.weights, problem.y, strict=True)])
+    ridge = float(problem.ridge) / 2 * cp.sum_squares(x)
+    if problem.outputs == 1:
+        return shares @ cp.logistic(-cp.multiply(y, A @ x)) + ridge
+    W = cp.reshape(x, (problem.outputs, A.shape[1]), order="C")
+    scores = A @ W.T
+    chosen = np.eye(problem.outputs)[y.astype(int)]
+    return shares @ cp.log_sum_exp(scores, axis=1) - cp.sum(cp.multiply(shares[:, None] * chosen, scores)) + ridge
+
+
+def _as_sparse(A: np.ndarray) -> Any:
+    if np.count_nonzero(A) > 0.3 * A.size:
+        return A
+    import scipy.sparse
+
+    return scipy.sparse.csr_array(A)
+
+
+def _exactly(problem: QuadraticProblem, truth: GroundTruth, name: str) -> GroundTruth:
+    """Many minimisers, or conditioning beyond the certificate: the exact minimiser, rounded; its error is known."""
+    from fractions import Fraction
+
+    exact = truth.exact_point
+    point = float_array(exact)
+    errors = [x - Fraction(float(p)) for x, p in zip(exact, point, strict=True)]
+    square = sum((e * e for e in errors), Fraction(0))
+    gradient = problem.gradient(np.array([Fraction(float(p)) for p in point], dtype=object))
+    gap = sum((-e * g for e, g in zip(errors, gradient, strict=True)), Fraction(0)) / 2
+    return GroundTruth(
+        problem=problem,
+        point=point,
+        value=float(problem.value(point)),
+        gradient_bound=_root_above(sum((g * g for g in gradient), Fraction(0))),
+        strong_convexity=truth.strong_convexity,
+        distance_bound=_root_above(square),
+        gap_bound=float(np.nextafter(float(gap), np.inf)) if gap else 0.0,
+        solver=f"{name}, then exact",
+    )
+
+
+def _root_above(square: Any) -> float:
+    """A float >= √square."""
+    if square == 0:
+        return 0.0
+    import flint
+
+    from fedconvex.balls import upper_float
+    from fedconvex.rationals import to_fmpq
+
+    return upper_float(flint.arb(to_fmpq(square)).sqrt())
+
+
+@dataclass(frozen=True, eq=False)
+class _Objective:
+    """The objective as a batch of one function, for `newton.minimise`."""
+
+    problem: Problem
+    xp: Any = np
+
+    def differences(self, theta: np.ndarray, step: np.ndarray) -> np.ndarray:
+        changes = self.problem.clients("float").differences((theta + step)[0], theta[0])
+        return np.array([self.problem.weights @ changes])
+
+    def gradients(self, theta: np.ndarray) -> np.ndarray:
+        return (self.problem.weights @ self.problem.clients("float").gradients(theta[0]))[None]
+
+    def hessians(self, theta: np.ndarray) -> np.ndarray:
+        return self.problem.hessian(theta[0])[None]

@@ -1,0 +1,32 @@
+"""What a local solver is: a way to answer the clients' subproblems, and how its answer changes with the question."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from fedconvex.arithmetic.base import Arithmetic, Batch
+from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.rationals import Array, Scalar
+
+
+class LocalSolver(ABC):
+    """Subclasses are frozen dataclasses, one per file."""
+
+    @abstractmethod
+    def solve(self, clients: Clients, subproblem: Subproblem) -> Array:
+        """The clients' answers θ, shape (m, d)."""
+
+    @abstractmethod
+    def tangent(self, clients: Clients, subproblem: Subproblem, answers: Array) -> Callable[[Subproblem], Array]:
+        """The derivative of `solve` at the subproblem: maps small changes of start, centre and linear term to that of θ."""
+
+    @abstractmethod
+    def response(self, arithmetic: Arithmetic, Q: Batch) -> Batch:
+        """Matrices R_k with θ_k = start_k − R_k ∇φ_k(start_k) for quadratic subproblems φ_k with Hessians Q_k."""
+
+    @abstractmethod
+    def contraction(self, problem: Problem, k: int, weight: Scalar) -> Scalar:
+        """A ball that bounds from above the Lipschitz constant of w ↦ θ_k, where start and centre are both w."""
+
+    def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
+        """Raises InvalidInput where the subproblems F_k + (weight/2)‖·‖² cannot be solved this way."""

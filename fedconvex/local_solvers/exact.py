@@ -1,0 +1,73 @@
+"""The subproblem solved exactly."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
+from fedconvex.definiteness import is_positive_definite
+from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.rationals import Array, Scalar, nearest_float, to_fraction
+
+
+@final
+@dataclass(frozen=True)
+class Exact(LocalSolver):
+    """θ_k = argmin F_k(θ) + ⟨linear_k, θ⟩ + (weight/2)‖θ − center_k‖²: linear algebra for quadratics, Newton otherwise."""
+
+    def solve(self, clients: Clients, subproblem: Subproblem) -> Array:
+        return clients.minimise(subproblem)
+
+    def tangent(self, clients: Clients, subproblem: Subproblem, answers: Array) -> Callable[[Subproblem], Array]:
+        resolvents = clients.resolvents(answers, subproblem.weight)
+
+        def derivative(change: Subproblem) -> Array:
+            right = 0 * answers
+            if change.center is not None:
+                right = right + change.weight * change.center
+            if change.linear is not None:
+                right = right - change.linear
+            return clients.arithmetic.matvec(resolvents, right)
+
+        return derivative
+
+    def response(self, arithmetic: Arithmetic, Q: Batch) -> Batch:
+        return arithmetic.inverses(Q)
+
+    def contraction(self, problem: Problem, k: int, weight: Scalar) -> Scalar:
+        """weight/(weight + mu_k): the proximal map of a mu_k-strongly convex function."""
+        return weight / (weight + problem.strong_convexity_bound(k))
+
+    def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
+        exact_weight = to_fraction(weight)
+        if problem.is_convex and exact_weight > 0:
+            return
+        factors = scale if scale is not None else (Fraction(1),) * problem.num_clients
+        for k, factor in enumerate(factors):
+            if not _has_one_minimiser(problem, k, factor, exact_weight):
+                least = float(factor) * problem.mu[k]
+                raise InvalidInput(
+                    "weight of the proximal term",
+                    nearest_float(exact_weight),
+                    f"is too small: client {k}'s subproblem is unbounded below or has many minimisers "
+                    f"(its least curvature is {least:.6g})",
+                    f"raise it above {max(0.0, -least):.6g} (FedProx: mu, FedSplit: 1/stepsize), or add a ridge",
+                )
+
+
+def _has_one_minimiser(problem: Problem, k: int, factor: Fraction, weight: Fraction) -> bool:
+    if not isinstance(problem, QuadraticProblem):
+        return bool(problem.mu[k] * float(factor) > 0)
+
+    def shifted(arithmetic: Arithmetic) -> Matrix:
+        H, _, _ = problem.client_terms(k, arithmetic)
+        shift = arithmetic.array(np.array([weight], dtype=object))
+        return arithmetic.add_to_diagonal(arithmetic.stack([H * arithmetic.scalar(factor)]), shift)[0]
+
+    return is_positive_definite(shifted)

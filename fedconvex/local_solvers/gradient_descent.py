@@ -1,0 +1,81 @@
+"""A fixed number of gradient steps on the subproblem."""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import final
+
+from fedconvex.arithmetic.base import Arithmetic, Batch
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.parameters import number
+from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.rationals import Array, Scalar
+from fedconvex.validation import integer_at_least, positive
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class GradientDescent(LocalSolver):
+    """θ ← θ − stepsize · ∇φ_k(θ), `steps` times from start_k, φ_k being the whole subproblem of client k.
+
+    Args:
+        steps: an integer >= 1.
+        stepsize: > 0.
+    """
+
+    steps: int
+    stepsize: Scalar = number()
+
+    def __post_init__(self) -> None:
+        integer_at_least(self.steps, 1, "steps")
+        positive(self.stepsize, "stepsize")
+
+    def solve(self, clients: Clients, subproblem: Subproblem) -> Array:
+        return deque(self._iterates(clients, subproblem), maxlen=1)[0]
+
+    def tangent(self, clients: Clients, subproblem: Subproblem, answers: Array) -> Callable[[Subproblem], Array]:
+        path = list(self._iterates(clients, subproblem))
+
+        def derivative(change: Subproblem) -> Array:
+            step = change.start
+            for theta in path[:-1]:
+                products = clients.hessian_products(theta, step)
+                step = step - self.stepsize * change.add_gradients(step, products)
+            return step
+
+        return derivative
+
+    def response(self, arithmetic: Arithmetic, Q: Batch) -> Batch:
+        """η Σ_{j<e} (I − ηQ_k)^j by doubling: S_{2n} = S_n + Mⁿ S_n with M = I − ηQ_k."""
+        stepsize = arithmetic.scalar(self.stepsize)
+        return arithmetic.stack([self._geometric_sum(arithmetic, matrix, stepsize) for matrix in Q])
+
+    def contraction(self, problem: Problem, k: int, weight: Scalar) -> Scalar:
+        """a^e + s·weight·Σ_{j<e} a^j with a = max(|1 − s(mu_k + weight)|, |1 − s(L_k + weight)|), s the stepsize.
+
+        One step moves θ by at most a times its own change and s·weight times the centre's.
+        """
+        low = abs(1 - self.stepsize * (problem.strong_convexity_bound(k) + weight))
+        high = abs(1 - self.stepsize * (problem.smoothness_bound(k) + weight))
+        factor = low.max(high)
+        total = factor**self.steps
+        for j in range(self.steps):
+            total = total + self.stepsize * weight * factor**j
+        return total
+
+    def _geometric_sum(self, arithmetic: Arithmetic, Q: Batch, stepsize: Scalar) -> Batch:
+        identity = arithmetic.identity(arithmetic.size(Q))
+        M = identity - Q * stepsize
+        total, power = identity, M  # Σ_{j<n} M^j and Mⁿ for n = 1
+        for bit in bin(self.steps)[3:]:
+            total, power = total + arithmetic.product(power, total), arithmetic.product(power, power)
+            if bit == "1":
+                total, power = total + power, arithmetic.product(power, M)
+        return total * stepsize
+
+    def _iterates(self, clients: Clients, subproblem: Subproblem) -> Iterator[Array]:
+        theta = subproblem.start
+        yield theta
+        for _ in range(self.steps):
+            theta = theta - self.stepsize * subproblem.add_gradients(theta, clients.gradients(theta))
+            yield theta

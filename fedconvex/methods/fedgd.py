@@ -1,0 +1,50 @@
+"""FedGD(s, e): every client takes e gradient steps from the server's point, the server averages."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.methods.base import Method, State
+from fedconvex.parameters import number
+from fedconvex.problems.base import Subproblem
+from fedconvex.rationals import Array, Scalar
+from fedconvex.validation import integer_at_least, positive
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class FedGD(Method):
+    """w ← Σ_k weights_k G_k^e(w) with G_k(x) = x − s∇f_k(x). FedSplit paper, equations (3), (4).
+
+    One local step is gradient descent on the objective; with more, the fixed point is in general not the minimiser
+    (Proposition 1), unless all clients share a minimiser.
+
+    Args:
+        stepsize: s > 0.
+        local_steps: e, an integer >= 1.
+    """
+
+    stepsize: Scalar = number()
+    local_steps: int = 1
+
+    memoryless: ClassVar[bool] = True
+    stationary: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        positive(self.stepsize, "stepsize")
+        integer_at_least(self.local_steps, 1, "local_steps")
+
+    @property
+    def local_solver(self) -> LocalSolver:
+        return GradientDescent(steps=self.local_steps, stepsize=self.stepsize)
+
+    def start(self, points: Array) -> State:
+        return State(points[0])
+
+    def subproblem(self, state: State, points: Array) -> Subproblem:
+        return Subproblem(start=points)
+
+    def update(self, state: State, points: Array, answers: Array, average: Callable[[Array], Array]) -> State:
+        return State(average(answers))

@@ -1,0 +1,23 @@
+"""Dataclass fields that are numbers of the mathematics, so that they can be taken into any arithmetic."""
+
+from dataclasses import field, fields, replace
+from typing import Any, TypeVar
+
+from fedconvex.arithmetic.base import Arithmetic
+
+T = TypeVar("T")
+
+
+def number(**options: Any) -> Any:
+    """A dataclass field that `in_arithmetic` converts (unlike counts, which stay integers)."""
+    return field(metadata={"number": True}, **options)
+
+
+def in_arithmetic(parameters: T, arithmetic: Arithmetic) -> T:
+    """The same frozen dataclass with every `number()` field as a scalar of that arithmetic."""
+    converted = {
+        f.name: arithmetic.scalar(getattr(parameters, f.name))
+        for f in fields(parameters)  # type: ignore[arg-type]
+        if f.metadata.get("number")
+    }
+    return replace(parameters, **converted)  # type: ignore[type-var]

@@ -1,0 +1,195 @@
+"""A problem: m clients with functions f_k, and the objective f = Σ_k weights_k f_k (weights sum to 1)."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.base import Arithmetic, Batch
+from fedconvex.errors import InvalidInput
+from fedconvex.rationals import Array, Scalar, float_array
+
+
+@dataclass(frozen=True, eq=False)
+class Subproblem:
+    """What a method asks of every client: minimise F_k(θ) + ⟨linear_k, θ⟩ + (weight/2)‖θ − center_k‖², from start_k.
+
+    `start` is (m, d); `linear` and `center` are (m, d) or None where the term is absent (then `weight` is 0).
+    """
+
+    start: Array
+    weight: Scalar = 0
+    center: Array | None = None
+    linear: Array | None = None
+
+    def add_gradients(self, theta: Array, gradients: Array) -> Array:
+        """The subproblems' gradients at theta, given those of F_k there."""
+        if self.linear is not None:
+            gradients = gradients + self.linear
+        if self.center is not None:
+            gradients = gradients + self.weight * (theta - self.center)
+        return gradients
+
+
+class Clients(ABC):
+    """The functions F_k of all clients in one arithmetic, each call batched over the clients.
+
+    Arguments `X` are (d,), the same point for everyone, or (m, d), a point for each.
+    """
+
+    arithmetic: Arithmetic
+    num_clients: int
+    dim: int
+
+    @abstractmethod
+    def values(self, X: Array) -> Array:
+        """F_k(X_k), shape (m,)."""
+
+    @abstractmethod
+    def differences(self, X: Array, reference: Array) -> Array:
+        """F_k(X_k) − F_k(reference_k), shape (m,), without the cancellation of subtracting two values."""
+
+    @abstractmethod
+    def gradients(self, X: Array) -> Array:
+        """∇F_k(X_k), shape (m, d)."""
+
+    @abstractmethod
+    def hessians(self, X: Array) -> Batch:
+        """∇²F_k(X_k), a batch of (d, d) matrices."""
+
+    @abstractmethod
+    def hessian_products(self, X: Array, V: Array) -> Array:
+        """∇²F_k(X_k) V_k, shape (m, d)."""
+
+    @abstractmethod
+    def minimise(self, subproblem: Subproblem) -> Array:
+        """The exact minimiser of every client's subproblem, shape (m, d)."""
+
+    def resolvents(self, X: Array, weight: Scalar) -> Batch:
+        """(∇²F_k(X_k) + weight·I)⁻¹ for every client."""
+        shift = self.arithmetic.array([weight] * self.num_clients)
+        return self.arithmetic.inverses(self.arithmetic.add_to_diagonal(self.hessians(X), shift))
+
+    def rows(self, X: Array) -> Array:
+        """X as an (m, d) array."""
+        return self.arithmetic.repeat(X, self.num_clients) if X.ndim == 1 else X
+
+
+class Problem(ABC):
+    """Clients' functions with their weights. Subclasses say which functions."""
+
+    exact_weights: tuple[Fraction, ...]
+
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """The number of unknowns d."""
+
+    @property
+    @abstractmethod
+    def L(self) -> np.ndarray:
+        """Smoothness constant of every f_k (the least Lipschitz constant of its gradient), shape (m,), float64."""
+
+    @property
+    @abstractmethod
+    def mu(self) -> np.ndarray:
+        """Strong convexity constant of every f_k (the largest; negative where it is not convex), shape (m,), float64."""
+
+    @abstractmethod
+    def smoothness_bound(self, k: int) -> Scalar:
+        """A ball that is at least the true L_k, and hardly more."""
+
+    @abstractmethod
+    def strong_convexity_bound(self, k: int) -> Scalar:
+        """A ball that is at most the true mu_k, and hardly less."""
+
+    @property
+    @abstractmethod
+    def is_convex(self) -> bool:
+        """Whether every f_k is convex, decided exactly."""
+
+    @abstractmethod
+    def build_clients(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> Clients:
+        """The functions scale_k · f_k in that arithmetic."""
+
+    @property
+    def num_clients(self) -> int:
+        """The number of clients m."""
+        return len(self.exact_weights)
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """The clients' weights, normalised to sum 1, shape (m,), float64."""
+        return float_array(self.exact_weights_array)
+
+    @property
+    def exact_weights_array(self) -> np.ndarray:
+        """The normalised weights as an object array of Fractions, shape (m,)."""
+        return np.array(self.exact_weights, dtype=object)
+
+    def clients(self, arithmetic: "str | Arithmetic" = "float", scale: Sequence[Fraction] | None = None) -> Clients:
+        """The functions scale_k · f_k (default: f_k) in that arithmetic; built once and kept."""
+        arithmetic = arithmetics.get(arithmetic)
+        factors = tuple(scale) if scale is not None else (Fraction(1),) * self.num_clients
+        key = (arithmetic.name, getattr(arithmetic, "precision", None), factors)
+        if key not in self._built:
+            with arithmetic.context():
+                self._built[key] = self.build_clients(arithmetic, factors)
+        return self._built[key]
+
+    @cached_property
+    def known_ground_truths(self) -> dict[str, Any]:
+        """The minimisers that `ground_truth` has found, by solver: they live and die with the problem."""
+        return {}
+
+    @cached_property
+    def _built(self) -> dict[Any, Clients]:
+        return {}
+
+    def value(self, x: Array) -> Scalar:
+        """f(x) = Σ_k weights_k f_k(x) at a (d,) point, in the arithmetic of x."""
+        clients, X, weights = self._at(x, one_point=True)
+        with clients.arithmetic.context():
+            return clients.arithmetic.publish_scalar(clients.arithmetic.average(weights, clients.values(X)))
+
+    def gradient(self, x: Array) -> Array:
+        """∇f(x), shape (d,), in the arithmetic of x."""
+        clients, X, weights = self._at(x, one_point=True)
+        with clients.arithmetic.context():
+            return clients.arithmetic.publish(clients.arithmetic.average(weights, clients.gradients(X)))
+
+    def client_values(self, X: Array) -> Array:
+        """f_k(X_k), shape (m,), for X of shape (d,) (the same point for everyone) or (m, d)."""
+        clients, X, _ = self._at(X)
+        with clients.arithmetic.context():
+            return clients.arithmetic.publish(clients.values(X))
+
+    def client_gradients(self, X: Array) -> Array:
+        """∇f_k(X_k), shape (m, d), for X of shape (d,) or (m, d)."""
+        clients, X, _ = self._at(X)
+        with clients.arithmetic.context():
+            return clients.arithmetic.publish(clients.gradients(X))
+
+    def client_hessians(self, X: Array) -> np.ndarray:
+        """∇²f_k(X_k), shape (m, d, d), in float64."""
+        clients, X, _ = self._at(float_array(X))
+        return np.asarray(clients.hessians(X))
+
+    def hessian(self, x: Array) -> np.ndarray:
+        """∇²f(x), shape (d, d), in float64."""
+        return np.tensordot(self.weights, self.client_hessians(x), 1)
+
+    def _at(self, X: Array, one_point: bool = False) -> tuple[Clients, Array, Array]:
+        arithmetic = arithmetics.of(X)
+        with arithmetic.context():
+            X = arithmetic.array(X)
+            shapes = [(self.dim,)] if one_point else [(self.dim,), (self.num_clients, self.dim)]
+            if tuple(X.shape) not in shapes:
+                wanted = " or ".join(map(str, shapes))
+                raise InvalidInput("x", f"an array of shape {tuple(X.shape)}", f"must have shape {wanted}", "reshape it")
+            return self.clients(arithmetic), X, arithmetic.array(self.exact_weights_array)

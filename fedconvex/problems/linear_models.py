@@ -1,0 +1,265 @@
+"""Clients whose function is the mean of a loss of linear scores, plus a ridge: floating point, batched.
+
+f_k(x) = (1/n_k) Σ_i loss(X a_i, y_i) + (ridge/2)‖x‖², where X is x as a (C, p) matrix (C scores per sample).
+Clients of similar size share one padded array; a padded row has sample weight 0, so it changes nothing.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, final
+
+import numpy as np
+
+from fedconvex.arithmetic.base import Arithmetic, Batch
+from fedconvex.newton import minimise
+from fedconvex.problems.base import Clients, Subproblem
+from fedconvex.rationals import Array, float_array
+
+PADDING = 1.25  # the largest client of a bucket has at most this many times the samples of its smallest
+
+
+class Loss(ABC):
+    """A loss of C linear scores, for arrays of scores Z (…, n, C) and labels y (…, n)."""
+
+    @abstractmethod
+    def values(self, xp: Any, Z: Array, y: Array) -> Array:
+        """loss(Z_i, y_i), shape (…, n)."""
+
+    @abstractmethod
+    def differences(self, xp: Any, Z: Array, step: Array, y: Array) -> Array:
+        """loss(Z_i + step_i, y_i) − loss(Z_i, y_i) without cancellation, shape (…, n)."""
+
+    @abstractmethod
+    def derivatives(self, xp: Any, Z: Array, y: Array) -> Array:
+        """∂loss/∂Z, shape (…, n, C)."""
+
+    @abstractmethod
+    def curvatures(self, xp: Any, Z: Array) -> Array:
+        """∂²loss/∂Z², shape (…, n, C, C)."""
+
+
+@final
+class LogisticLoss(Loss):
+    """log(1 + exp(−y z)), one score, y in {−1, +1}."""
+
+    def values(self, xp: Any, Z: Array, y: Array) -> Array:
+        return _softplus(xp, -y * Z[..., 0])
+
+    def differences(self, xp: Any, Z: Array, step: Array, y: Array) -> Array:
+        margin, change = -y * Z[..., 0], -y * step[..., 0]
+        small = xp.log1p(_sigmoid(xp, margin) * xp.expm1(xp.clip(change, -30.0, 30.0)))
+        return xp.where(abs(change) < 30, small, _softplus(xp, margin + change) - _softplus(xp, margin))
+
+    def derivatives(self, xp: Any, Z: Array, y: Array) -> Array:
+        return (-y * _sigmoid(xp, -y * Z[..., 0]))[..., None]
+
+    def curvatures(self, xp: Any, Z: Array) -> Array:
+        return (_sigmoid(xp, Z) * _sigmoid(xp, -Z))[..., None]
+
+
+@final
+class SoftmaxLoss(Loss):
+    """Cross-entropy log Σ_c exp(z_c) − z_y, C scores, y in {0, …, C−1}."""
+
+    def values(self, xp: Any, Z: Array, y: Array) -> Array:
+        highest = xp.amax(Z, -1)
+        return xp.log(xp.exp(Z - highest[..., None]).sum(-1)) + highest - _pick(xp, Z, y)
+
+    def differences(self, xp: Any, Z: Array, step: Array, y: Array) -> Array:
+        small = xp.log1p((self.probabilities(xp, Z) * xp.expm1(xp.clip(step, -30.0, 30.0))).sum(-1)) - _pick(xp, step, y)
+        largest = xp.amax(abs(step), -1)
+        return xp.where(largest < 30, small, self.values(xp, Z + step, y) - self.values(xp, Z, y))
+
+    def derivatives(self, xp: Any, Z: Array, y: Array) -> Array:
+        return self.probabilities(xp, Z) - 1.0 * _is_label(xp, Z, y)
+
+    def curvatures(self, xp: Any, Z: Array) -> Array:
+        p = self.probabilities(xp, Z)
+        return p[..., :, None] * xp.eye(Z.shape[-1]) - p[..., :, None] * p[..., None, :]
+
+    def probabilities(self, xp: Any, Z: Array) -> Array:
+        highest = xp.amax(Z, -1)
+        powers = xp.exp(Z - highest[..., None])
+        return powers / powers.sum(-1)[..., None]
+
+
+@dataclass(frozen=True, eq=False)
+class Bucket:
+    """Clients of similar size in one padded array; `shares` are 1/n_k on real rows and 0 on padded ones."""
+
+    members: Any  # (b,) client indices
+    A: Array  # (b, n, p)
+    y: Array  # (b, n)
+    shares: Array  # (b, n)
+
+
+@final
+class LinearModelClients(Clients):
+    """F_k = scale_k · f_k in floating point (NumPy or torch)."""
+
+    def __init__(
+        self,
+        arithmetic: Arithmetic,
+        loss: Loss,
+        designs: Sequence[np.ndarray],
+        labels: Sequence[np.ndarray],
+        outputs: int,
+        ridge: Fraction,
+        scale: Sequence[Fraction],
+    ) -> None:
+        self.arithmetic, self.loss, self.outputs = arithmetic, loss, outputs
+        self.xp: Any = arithmetic.xp  # type: ignore[attr-defined]
+        self.num_clients, self.features = len(designs), designs[0].shape[1]
+        self.dim = outputs * self.features
+        self.scale = arithmetic.array(np.array(scale, dtype=object))
+        self.ridge = arithmetic.scalar(ridge)
+        self.buckets = [self._bucket(group, designs, labels) for group in size_groups([len(A) for A in designs])]
+
+    def values(self, X: Array) -> Array:
+        X = self.rows(X)
+        result = self._collect(lambda b, W: (self.loss.values(self.xp, self._scores(b, W), b.y) * b.shares).sum(-1), X)
+        return self.scale * (result + self.ridge / 2 * (X * X).sum(-1))
+
+    def differences(self, X: Array, reference: Array) -> Array:
+        reference = self.rows(reference)
+        step = self.rows(X) - reference
+
+        def change(b: Bucket, W: Array) -> Array:
+            V = self._weights(step[b.members])
+            return (self.loss.differences(self.xp, self._scores(b, W), self._scores(b, V), b.y) * b.shares).sum(-1)
+
+        ridge = self.ridge * ((reference + step / 2) * step).sum(-1)
+        return self.scale * (self._collect(change, reference) + ridge)
+
+    def gradients(self, X: Array) -> Array:
+        X = self.rows(X)
+
+        def gradient(b: Bucket, W: Array) -> Array:
+            return self._back(b, self.loss.derivatives(self.xp, self._scores(b, W), b.y))
+
+        return self.scale[:, None] * (self._collect(gradient, X) + self.ridge * X)
+
+    def hessian_products(self, X: Array, V: Array) -> Array:
+        V = self.rows(V)
+
+        def product(b: Bucket, W: Array) -> Array:
+            curvatures = self.loss.curvatures(self.xp, self._scores(b, W))
+            step = self._scores(b, self._weights(V[b.members]))
+            return self._back(b, (curvatures @ step[..., None])[..., 0])
+
+        return self.scale[:, None] * (self._collect(product, self.rows(X)) + self.ridge * V)
+
+    def hessians(self, X: Array) -> Batch:
+        def hessian(b: Bucket, W: Array) -> Array:
+            curvatures = self.loss.curvatures(self.xp, self._scores(b, W)) * b.shares[..., None, None]
+            transposed = b.A.swapaxes(1, 2)
+            size, p = len(b.members), self.features
+            blocks = self.xp.zeros((size, self.outputs, p, self.outputs, p), dtype=b.A.dtype)
+            for i in range(self.outputs):
+                for j in range(i + 1):
+                    block = transposed @ (curvatures[..., i, j, None] * b.A)
+                    blocks[:, i, :, j, :] = block
+                    blocks[:, j, :, i, :] = block
+            return blocks.reshape(size, self.dim, self.dim)
+
+        hessians = self._collect(hessian, self.rows(X))
+        shift = self.arithmetic.array(np.full(self.num_clients, self.ridge))
+        return self.scale[:, None, None] * self.arithmetic.add_to_diagonal(hessians, shift)
+
+    def minimise(self, subproblem: Subproblem) -> Array:
+        return minimise(_Proximal(self, subproblem), subproblem.start)
+
+    def _collect(self, compute: Any, X: Array) -> Array:
+        """The buckets' results, back in the order of the clients."""
+        if len(self.buckets) == 1:  # its members are all clients in order: no copy
+            return compute(self.buckets[0], self._weights(X))
+        result = None
+        for bucket in self.buckets:
+            part = compute(bucket, self._weights(X[bucket.members]))
+            if result is None:
+                result = self.xp.empty((self.num_clients, *part.shape[1:]), dtype=part.dtype)
+            result[bucket.members] = part
+        return result
+
+    def _weights(self, X: Array) -> Array:
+        return X.reshape(len(X), self.outputs, self.features)
+
+    def _scores(self, bucket: Bucket, W: Array) -> Array:
+        return bucket.A @ W.swapaxes(1, 2)
+
+    def _back(self, bucket: Bucket, derivatives: Array) -> Array:
+        """Σ_i shares_i derivatives_i ⊗ a_i, flattened."""
+        weighted = derivatives * bucket.shares[..., None]
+        return (weighted.swapaxes(1, 2) @ bucket.A).reshape(len(bucket.members), self.dim)
+
+    def _bucket(self, group: Sequence[int], designs: Sequence[np.ndarray], labels: Sequence[np.ndarray]) -> Bucket:
+        longest = max(len(designs[k]) for k in group)
+        A = np.zeros((len(group), longest, self.features))
+        y, shares = np.ones((len(group), longest)), np.zeros((len(group), longest))
+        for row, k in enumerate(group):
+            n = len(designs[k])
+            A[row, :n], y[row, :n], shares[row, :n] = float_array(designs[k]), float_array(labels[k]), 1 / n
+        members: Any = np.array(group)
+        if self.arithmetic.name == "torch":
+            members = self.xp.as_tensor(members, device=self.scale.device)
+        return Bucket(members, self.arithmetic.array(A), self.arithmetic.array(y), self.arithmetic.array(shares))
+
+
+@dataclass(frozen=True, eq=False)
+class _Proximal:
+    """The clients' subproblems as functions to minimise, for `newton.minimise`."""
+
+    clients: LinearModelClients
+    subproblem: Subproblem
+
+    @property
+    def xp(self) -> Any:
+        return self.clients.xp
+
+    def differences(self, theta: Array, step: Array) -> Array:
+        change = self.clients.differences(theta + step, theta)
+        if self.subproblem.linear is not None:
+            change = change + (self.subproblem.linear * step).sum(-1)
+        if self.subproblem.center is not None:
+            change = change + self.subproblem.weight * ((theta - self.subproblem.center + step / 2) * step).sum(-1)
+        return change
+
+    def gradients(self, theta: Array) -> Array:
+        return self.subproblem.add_gradients(theta, self.clients.gradients(theta))
+
+    def hessians(self, theta: Array) -> Batch:
+        weight = self.clients.arithmetic.array(np.full(self.clients.num_clients, float(self.subproblem.weight)))
+        return self.clients.arithmetic.add_to_diagonal(self.clients.hessians(theta), weight)
+
+
+def size_groups(sizes: Sequence[int]) -> list[list[int]]:
+    """Clients grouped so that padding each group to its largest member costs at most PADDING times."""
+    groups: list[list[int]] = []
+    if max(sizes) <= PADDING * min(sizes):
+        return [list(range(len(sizes)))]
+    for k in sorted(range(len(sizes)), key=lambda k: (-sizes[k], k)):
+        if groups and sizes[groups[-1][0]] <= PADDING * sizes[k]:
+            groups[-1].append(k)
+        else:
+            groups.append([k])
+    return groups
+
+
+def _softplus(xp: Any, t: Array) -> Array:
+    return xp.clip(t, 0, None) + xp.log1p(xp.exp(-abs(t)))
+
+
+def _sigmoid(xp: Any, t: Array) -> Array:
+    decay = xp.exp(-abs(t))
+    return xp.where(t >= 0, 1 / (1 + decay), decay / (1 + decay))
+
+
+def _pick(xp: Any, Z: Array, y: Array) -> Array:
+    """Z_{i, y_i}."""
+    return (Z * _is_label(xp, Z, y)).sum(-1)
+
+
+def _is_label(xp: Any, Z: Array, y: Array) -> Array:
+    return y[..., None] == xp.arange(Z.shape[-1])

@@ -1,0 +1,119 @@
+"""Logistic and softmax clients in ball arithmetic: every value and gradient contains the true one."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, final
+
+import flint
+import numpy as np
+
+from fedconvex.arithmetic.base import Arithmetic, Batch
+from fedconvex.balls import norm, square_root_upper
+from fedconvex.errors import InvalidInput
+from fedconvex.problems.base import Clients, Subproblem
+from fedconvex.rationals import Array
+
+if TYPE_CHECKING:
+    from fedconvex.problems.logistic import LinearModel
+
+KEEP_ENTRIES = 20_000_000  # designs up to this many entries stay converted (48 bytes each)
+
+
+@final
+class BallLinearModelClients(Clients):
+    """F_k = scale_k · f_k in balls; minimisers of subproblems are found in floats and then enclosed."""
+
+    def __init__(
+        self, arithmetic: Arithmetic, problem: "LinearModel", ridge: Fraction, scale: Sequence[Fraction]
+    ) -> None:
+        self.arithmetic, self.problem, self.exact_scale = arithmetic, problem, tuple(scale)
+        self.num_clients, self.dim, self.outputs = problem.num_clients, problem.dim, problem.outputs
+        self.scale, self.ridge = [arithmetic.scalar(s) for s in scale], arithmetic.scalar(ridge)
+        self._designs: dict[int, Any] = {}
+        self._keep = sum(A.size for A in problem.A) <= KEEP_ENTRIES
+
+    def values(self, X: Array) -> Array:
+        X = self.rows(X)
+        result = np.empty(self.num_clients, dtype=object)
+        for k in range(self.num_clients):
+            losses = [self._loss(z, int(y)) for z, y in zip(self._scores(k, X[k]), self.problem.y[k], strict=True)]
+            result[k] = self.scale[k] * (sum(losses, flint.arb(0)) / len(losses) + self.ridge / 2 * (X[k] * X[k]).sum())
+        return result
+
+    def differences(self, X: Array, reference: Array) -> Array:
+        return self.values(X) - self.values(reference)
+
+    def gradients(self, X: Array) -> Array:
+        X = self.rows(X)
+        return np.stack([self._gradient(k, X[k]) for k in range(self.num_clients)])
+
+    def hessians(self, X: Array) -> Batch:
+        raise InvalidInput("arithmetic", "ball", "has no Hessians of logistic losses", "use arithmetic='float'")
+
+    def hessian_products(self, X: Array, V: Array) -> Array:
+        return self.hessians(X)
+
+    def minimise(self, subproblem: Subproblem) -> Array:
+        """Found in floats at the balls' midpoints, enclosed by strong convexity: ‖θ − θ*‖ ≤ ‖∇φ(θ)‖/(mu + weight)."""
+        floats = self.problem.clients("float", self.exact_scale)
+        to_float = self.arithmetic.to_float
+        centre = Subproblem(
+            start=to_float(subproblem.start),
+            weight=float(subproblem.weight),
+            center=None if subproblem.center is None else to_float(subproblem.center),
+            linear=None if subproblem.linear is None else to_float(subproblem.linear),
+        )
+        found = self.arithmetic.array(floats.minimise(centre))
+        gradients = subproblem.add_gradients(found, self.gradients(found))
+        enclosed = np.empty_like(found)
+        for k in range(self.num_clients):
+            modulus = self.scale[k] * self.ridge + subproblem.weight
+            radius = square_root_upper((gradients[k] * gradients[k]).sum()) / modulus
+            ball = flint.arb(0, radius.upper())
+            enclosed[k] = [value + ball for value in found[k]]
+        return enclosed
+
+    def gradient_norms(self, X: Array) -> Array:
+        """‖∇F_k(X_k)‖ as balls."""
+        return np.array([norm(g) for g in self.gradients(X)], dtype=object)
+
+    def _gradient(self, k: int, x: Array) -> Array:
+        labels = self.problem.y[k]
+        derivatives = [self._derivative(z, int(y)) for z, y in zip(self._scores(k, x), labels, strict=True)]
+        rows = flint.arb_mat(self.outputs, len(labels), [d[c] for c in range(self.outputs) for d in derivatives])
+        total = np.empty(self.dim, dtype=object)
+        total[:] = (rows * self._design(k)).entries()
+        return self.scale[k] * (total / len(labels) + self.ridge * x)
+
+    def _scores(self, k: int, x: Array) -> list[list[Any]]:
+        W = flint.arb_mat(self.outputs, self.dim // self.outputs, list(x))
+        return (self._design(k) * W.transpose()).tolist()
+
+    def _design(self, k: int) -> Any:
+        if k in self._designs:
+            return self._designs[k]
+        design = self.arithmetic.matrix(self.problem.A[k])
+        if self._keep:
+            self._designs[k] = design
+        return design
+
+    def _loss(self, z: list[Any], y: int) -> Any:
+        if self.outputs == 1:
+            return _softplus(-y * z[0])
+        highest = max(z, key=lambda score: float(score.mid()))
+        return sum(((score - highest).exp() for score in z), flint.arb(0)).log() + highest - z[y]
+
+    def _derivative(self, z: list[Any], y: int) -> list[Any]:
+        if self.outputs == 1:
+            return [-y / (1 + (y * z[0]).exp())]
+        highest = max(z, key=lambda score: float(score.mid()))
+        powers = [(score - highest).exp() for score in z]
+        total = sum(powers, flint.arb(0))
+        return [power / total - int(c == y) for c, power in enumerate(powers)]
+
+
+def _softplus(t: Any) -> Any:
+    """log(1 + exp(t)), without overflow for large t."""
+    if t > 0:
+        return t + (-t).exp().log1p()
+    return t.exp().log1p()

@@ -1,0 +1,289 @@
+"""Quadratic clients: `LeastSquares` and `Quadratic`, with everything about them that can be decided exactly."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
+from fedconvex.definiteness import (
+    is_positive_semidefinite,
+    largest_eigenvalue_bound,
+    rank,
+    smallest_eigenvalue_bound,
+)
+from fedconvex.errors import InvalidInput
+from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.rationals import Array, Scalar, float_array
+from fedconvex.validation import client_list, normalised_weights, numbers
+
+
+@final
+class QuadraticClients(Clients):
+    """F_k(x) = ½ xᵀH_k x − c_kᵀx + constant_k."""
+
+    def __init__(self, arithmetic: Arithmetic, H: Batch, c: Array, constants: Array) -> None:
+        self.arithmetic, self.H, self.c, self.constants = arithmetic, H, c, constants
+        self.num_clients, self.dim = c.shape
+        self._resolvent: tuple[Any, Batch] | None = None  # the last one: methods ask for the same weight every round
+
+    def values(self, X: Array) -> Array:
+        X = self.rows(X)
+        return ((self.arithmetic.matvec(self.H, X) / 2 - self.c) * X).sum(-1) + self.constants
+
+    def differences(self, X: Array, reference: Array) -> Array:
+        reference = self.rows(reference)
+        step = self.rows(X) - reference
+        return ((self.gradients(reference) + self.arithmetic.matvec(self.H, step) / 2) * step).sum(-1)
+
+    def gradients(self, X: Array) -> Array:
+        return self.arithmetic.matvec(self.H, self.rows(X)) - self.c
+
+    def hessians(self, X: Array) -> Batch:
+        return self.H
+
+    def hessian_products(self, X: Array, V: Array) -> Array:
+        return self.arithmetic.matvec(self.H, V)
+
+    def minimise(self, subproblem: Subproblem) -> Array:
+        right = self.c
+        if subproblem.center is not None:
+            right = right + subproblem.weight * subproblem.center
+        if subproblem.linear is not None:
+            right = right - subproblem.linear
+        return self.arithmetic.matvec(self.resolvents(right, subproblem.weight), right)
+
+    def resolvents(self, X: Array, weight: Scalar) -> Batch:
+        key = self.arithmetic.key(weight)
+        if self._resolvent is None or self._resolvent[0] != key:
+            self._resolvent = key, super().resolvents(X, weight)
+        return self._resolvent[1]
+
+
+class QuadraticProblem(Problem):
+    """f_k(x) = ½ xᵀH_k x − c_kᵀx + constant_k with exact data: what `LeastSquares` and `Quadratic` share."""
+
+    @abstractmethod
+    def client_terms(self, k: int, arithmetic: Arithmetic) -> tuple[Matrix, Array, Scalar]:
+        """(H_k, c_k, constant_k) in that arithmetic."""
+
+    def build_clients(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> QuadraticClients:
+        terms = [self.client_terms(k, arithmetic) for k in range(self.num_clients)]
+        factors = [arithmetic.scalar(s) for s in scale]
+        H = arithmetic.stack([s * t[0] for s, t in zip(factors, terms, strict=True)])
+        if arithmetic.name == "torch":
+            c, constants = (arithmetic.stack([s * t[i] for s, t in zip(factors, terms, strict=True)]) for i in (1, 2))
+        else:
+            c, constants = (np.array([s * t[i] for s, t in zip(factors, terms, strict=True)]) for i in (1, 2))
+        return QuadraticClients(arithmetic, H, c, constants)
+
+    def quadratic_clients(self, arithmetic: "str | Arithmetic") -> QuadraticClients:
+        """`clients`, known to be quadratic."""
+        clients = self.clients(arithmetic)
+        assert isinstance(clients, QuadraticClients)
+        return clients
+
+    def smoothness_bound(self, k: int) -> Scalar:
+        low, high = self.client_bounds[k]
+        return (-low).max(high)
+
+    def strong_convexity_bound(self, k: int) -> Scalar:
+        return self.client_bounds[k][0]
+
+    @cached_property
+    def client_bounds(self) -> list[tuple[Scalar, Scalar]]:
+        """Balls that are at most the least and at least the largest eigenvalue of every H_k."""
+        bounds = []
+        for k, (low, high) in enumerate(zip(self.mu, self.L, strict=True)):
+
+            def hessian(numbers: Arithmetic, k: int = k) -> Matrix:
+                return self.client_terms(k, numbers)[0]
+
+            bounds.append((smallest_eigenvalue_bound(hessian, low), largest_eigenvalue_bound(hessian, high)))
+        return bounds
+
+    def exact_hessian(self, arithmetic: "str | Arithmetic" = "exact") -> Matrix:
+        """Σ_k weights_k H_k as a matrix of that arithmetic."""
+        arithmetic = arithmetics.get(arithmetic)
+        with arithmetic.context():
+            weights = arithmetic.array(self.exact_weights_array)
+            return arithmetic.weighted_sum(weights, self.quadratic_clients(arithmetic).H)
+
+    def exact_linear_term(self, arithmetic: "str | Arithmetic" = "exact") -> Array:
+        """Σ_k weights_k c_k in that arithmetic."""
+        arithmetic = arithmetics.get(arithmetic)
+        with arithmetic.context():
+            weights = arithmetic.array(self.exact_weights_array)
+            return arithmetic.average(weights, self.quadratic_clients(arithmetic).c)
+
+
+@final
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class LeastSquares(QuadraticProblem):
+    """f_k(x) = ½‖A_k x − b_k‖² (a sum over samples, no mean): FedSplit paper, equation (8).
+
+    Args:
+        A: one (n_k, d) array per client; n_k may differ, rank-deficient allowed. Integers, Fractions and flint
+            numbers are taken exactly, a float is the dyadic rational that it is.
+        b: one (n_k,) array per client.
+        weights: m non-negative numbers, normalised to sum 1; default 1/m each. The objective is Σ_k weights_k f_k.
+
+    Raises:
+        InvalidInput: ragged shapes, NaN or infinite entries, a client without samples, bad weights.
+    """
+
+    A: tuple[np.ndarray, ...]
+    b: tuple[np.ndarray, ...]
+    exact_weights: tuple[Fraction, ...]
+
+    def __init__(self, A: Any, b: Any, weights: Any = None) -> None:
+        designs, targets = design_and_targets(A, b, "b")
+        object.__setattr__(self, "A", designs)
+        object.__setattr__(self, "b", targets)
+        object.__setattr__(self, "exact_weights", normalised_weights(weights, len(designs)))
+
+    def __repr__(self) -> str:
+        return f"LeastSquares(m={self.num_clients}, d={self.dim}, samples={sum(len(b) for b in self.b)})"
+
+    @property
+    def dim(self) -> int:
+        return int(self.A[0].shape[1])
+
+    def client_terms(self, k: int, arithmetic: Arithmetic) -> tuple[Matrix, Array, Scalar]:
+        A, b = arithmetic.matrix(self.A[k]), arithmetic.array(self.b[k])
+        transposed = arithmetic.transpose(A)
+        return arithmetic.product(transposed, A), arithmetic.apply(transposed, b), (b * b).sum() / 2
+
+    @cached_property
+    def _spectra(self) -> list[tuple[float, float]]:
+        """(smallest, largest) eigenvalue of every A_kᵀA_k, from singular values (which keep small ones accurate)."""
+        spectra = []
+        for A in self.A:
+            singular = np.linalg.svd(float_array(A), compute_uv=False)
+            largest, smallest = singular[0], singular[-1] if len(singular) == self.dim else 0.0
+            noise = 8 * max(A.shape) * np.finfo(float).eps * largest
+            if smallest <= noise and smallest > 0 and rank(A) < self.dim:
+                smallest = 0.0
+            spectra.append((float(smallest**2), float(largest**2)))
+        return spectra
+
+    @property
+    def L(self) -> np.ndarray:
+        return np.array([largest for _, largest in self._spectra])
+
+    @property
+    def mu(self) -> np.ndarray:
+        return np.array([smallest for smallest, _ in self._spectra])
+
+    @property
+    def is_convex(self) -> bool:
+        return True
+
+
+@final
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Quadratic(QuadraticProblem):
+    """f_k(x) = ½ xᵀH_k x − c_kᵀx with symmetric H_k, indefinite allowed.
+
+    Args:
+        H: one symmetric (d, d) array per client (exactly symmetric).
+        c: one (d,) array per client.
+        weights: m non-negative numbers, normalised to sum 1; default 1/m each.
+
+    Raises:
+        InvalidInput: shapes that do not fit, a non-symmetric H_k, NaN or infinite entries, bad weights.
+    """
+
+    H: tuple[np.ndarray, ...]
+    c: tuple[np.ndarray, ...]
+    exact_weights: tuple[Fraction, ...]
+
+    def __init__(self, H: Any, c: Any, weights: Any = None) -> None:
+        matrices = tuple(numbers(H_k, f"H[{k}]", 2) for k, H_k in enumerate(client_list(H, "H")))
+        vectors = tuple(numbers(c_k, f"c[{k}]", 1) for k, c_k in enumerate(client_list(c, "c")))
+        require_same_number("H", matrices, "c", vectors)
+        dim = len(matrices[0])
+        for k, (H_k, c_k) in enumerate(zip(matrices, vectors, strict=True)):
+            if H_k.shape != (dim, dim) or dim == 0:
+                raise InvalidInput(f"H[{k}]", f"an array of shape {H_k.shape}", f"must be ({dim}, {dim})", "correct it")
+            if c_k.shape != (dim,):
+                raise InvalidInput(f"c[{k}]", f"an array of shape {c_k.shape}", f"must be ({dim},)", "correct it")
+            unequal = np.argwhere(H_k != H_k.T)
+            if len(unequal):
+                i, j = (int(v) for v in unequal[0])
+                raise InvalidInput(
+                    f"H[{k}][{i}, {j}]",
+                    H_k[i, j],
+                    f"differs from H[{k}][{j}, {i}] = {H_k[j, i]}: H must be symmetric",
+                    "give (H + Hᵀ)/2, which is the same function",
+                )
+        object.__setattr__(self, "H", matrices)
+        object.__setattr__(self, "c", vectors)
+        object.__setattr__(self, "exact_weights", normalised_weights(weights, len(matrices)))
+
+    def __repr__(self) -> str:
+        return f"Quadratic(m={self.num_clients}, d={self.dim})"
+
+    @property
+    def dim(self) -> int:
+        return len(self.H[0])
+
+    def client_terms(self, k: int, arithmetic: Arithmetic) -> tuple[Matrix, Array, Scalar]:
+        return arithmetic.matrix(self.H[k]), arithmetic.array(self.c[k]), arithmetic.array(np.zeros(1))[0]
+
+    @cached_property
+    def _spectra(self) -> list[tuple[float, float]]:
+        """(smallest, largest) eigenvalue of every H_k; a zero within rounding is decided by the exact rank."""
+        spectra = []
+        for H in self.H:
+            eigenvalues = np.linalg.eigvalsh(float_array(H))
+            noise = 8 * self.dim * np.finfo(float).eps * max(abs(eigenvalues))
+            near_zero = abs(eigenvalues) <= noise
+            if near_zero.any() and rank(H) < self.dim:
+                nullity = self.dim - rank(H)
+                eigenvalues[np.argsort(abs(eigenvalues))[:nullity]] = 0.0
+            spectra.append((float(min(eigenvalues)), float(max(eigenvalues))))
+        return spectra
+
+    @property
+    def L(self) -> np.ndarray:
+        return np.array([max(abs(low), abs(high)) for low, high in self._spectra])
+
+    @property
+    def mu(self) -> np.ndarray:
+        return np.array([smallest for smallest, _ in self._spectra])
+
+    @cached_property
+    def is_convex(self) -> bool:  # type: ignore[override]
+        return all(is_positive_semidefinite(H) for H in self.H)
+
+
+def design_and_targets(A: Any, b: Any, targets: str) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
+    """The clients' (n_k, d) designs and (n_k,) targets, checked to fit together."""
+    designs = tuple(numbers(A_k, f"A[{k}]", 2) for k, A_k in enumerate(client_list(A, "A")))
+    vectors = tuple(numbers(b_k, f"{targets}[{k}]", 1) for k, b_k in enumerate(client_list(b, targets)))
+    require_same_number("A", designs, targets, vectors)
+    dim = designs[0].shape[1]
+    for k, (A_k, b_k) in enumerate(zip(designs, vectors, strict=True)):
+        if len(A_k) == 0:
+            raise InvalidInput(f"A[{k}]", f"an array of shape {A_k.shape}", "has no samples", "drop the empty client")
+        if A_k.shape[1] != dim or dim == 0:
+            raise InvalidInput(
+                f"A[{k}]", f"an array of shape {A_k.shape}", f"must have the {dim} columns of A[0]", "give equal columns"
+            )
+        if len(b_k) != len(A_k):
+            raise InvalidInput(
+                f"{targets}[{k}]", f"an array of length {len(b_k)}", f"A[{k}] has {len(A_k)} rows", "give one entry a row"
+            )
+    return designs, vectors
+
+
+def require_same_number(first: str, a: Sequence[Any], second: str, b: Sequence[Any]) -> None:
+    """Both lists have one entry per client."""
+    if len(a) != len(b):
+        raise InvalidInput(second, f"{len(b)} entries", f"{first} has {len(a)} clients", f"give one {second} per client")

@@ -1,0 +1,93 @@
+"""Argument checks shared by constructors and calls: each refuses with the argument's name, its value and the cure."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedconvex.errors import InvalidInput
+from fedconvex.rationals import Scalar, to_fraction
+
+
+def positive(value: Any, argument: str) -> Scalar:
+    """`value`, if it is a finite number > 0."""
+    if not (value > 0 if type(value).__name__ == "arb" else to_fraction(value, argument) > 0):
+        raise InvalidInput(argument, value, "must be positive", f"give {argument} > 0")
+    return value
+
+
+def non_negative(value: Any, argument: str) -> Scalar:
+    """`value`, if it is a finite number >= 0."""
+    if to_fraction(value, argument) < 0:
+        raise InvalidInput(argument, value, "must not be negative", f"give {argument} >= 0")
+    return value
+
+
+def integer_at_least(value: Any, minimum: int, argument: str) -> int:
+    """`value` as an int, if it is an integer >= minimum."""
+    exact = to_fraction(value, argument)
+    if exact.denominator != 1 or exact < minimum:
+        raise InvalidInput(argument, value, f"must be an integer >= {minimum}", f"give {argument} >= {minimum}")
+    return int(exact)
+
+
+def numbers(values: Any, argument: str, ndim: int) -> np.ndarray:
+    """An array of finite numbers with `ndim` axes: int64, float64, or objects that are exact rationals."""
+    if hasattr(values, "detach"):  # a torch tensor
+        values = values.detach().cpu().numpy()
+    if hasattr(values, "toarray"):  # a scipy sparse matrix
+        values = values.toarray()
+    try:
+        array = np.array(values)
+    except ValueError:
+        raise InvalidInput(argument, values, "is ragged", "give rows of equal length") from None
+    if array.ndim != ndim:
+        raise InvalidInput(argument, f"an array of shape {array.shape}", f"must have {ndim} axes", "reshape it")
+    if array.dtype.kind in "iu":
+        return array.astype(np.int64) if np.can_cast(array.dtype, np.int64) else _exact_objects(array, argument)
+    if array.dtype.kind == "f":
+        array = array.astype(np.float64)
+        if not np.isfinite(array).all():
+            place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+            raise InvalidInput(f"{argument}{list(place)}", array[place], "is not finite", "remove or fill such entries")
+        return array
+    if array.dtype == object:
+        return _exact_objects(array, argument)
+    raise InvalidInput(argument, f"an array of type {array.dtype}", "is not numeric", "give numbers")
+
+
+def _exact_objects(array: np.ndarray, argument: str) -> np.ndarray:
+    flat = [to_fraction(v, argument) for v in array.ravel().tolist()]
+    result = np.empty(array.shape, dtype=object)
+    result.ravel()[:] = flat
+    return result
+
+
+def client_list(values: Any, argument: str) -> Sequence[Any]:
+    """The list with one entry per client; refuses an empty one."""
+    if isinstance(values, np.ndarray) and values.ndim >= 1:
+        values = list(values)
+    if not isinstance(values, list | tuple):
+        raise InvalidInput(argument, values, "is not a list with one entry per client", f"give {argument} = [{argument}_1, …]")
+    if len(values) == 0:
+        raise InvalidInput(argument, values, "has no clients", "give at least one client")
+    return values
+
+
+def normalised_weights(weights: Any, num_clients: int) -> tuple[Fraction, ...]:
+    """The clients' weights as exact rationals that sum to 1; default 1/m each."""
+    if weights is None:
+        return (Fraction(1, num_clients),) * num_clients
+    if hasattr(weights, "detach"):
+        weights = weights.detach().cpu().numpy()
+    if np.ndim(weights) != 1 or len(weights) != num_clients:
+        raise InvalidInput("weights", weights, f"must have one entry for each of the {num_clients} clients", "correct its length")
+    exact = [to_fraction(w, f"weights[{k}]") for k, w in enumerate(weights)]
+    for k, weight in enumerate(exact):
+        if weight < 0:
+            raise InvalidInput(f"weights[{k}]", weights[k], "must not be negative", "give weights >= 0")
+    total = sum(exact)
+    if total == 0:
+        raise InvalidInput("weights", weights, "sum to 0", "give at least one client a positive weight")
+    return tuple(weight / total for weight in exact)
