@@ -24,6 +24,11 @@ def spectral_radius(rounds: Rounds, state: State, seed: int = 0) -> SpectralRadi
 
     Arnoldi's method, started from a random change of the server's first point: only what a start can excite counts.
     """
+    with rounds.arithmetic.context():
+        return _arnoldi(rounds, state, seed)
+
+
+def _arnoldi(rounds: Rounds, state: State, seed: int) -> SpectralRadius:
     derivative = rounds.tangent(state)
     start = rounds.start(np.random.default_rng(seed).standard_normal(len(state.server)))
     v = start.flat()

@@ -6,6 +6,7 @@ from fedconvex.rationals import Array
 
 MAX_STEPS = 200
 SLOW = 0.1  # a step that shrinks some gradient by less than this asks for a new Hessian
+SETTLED = 1e-8  # a step this small, relative to the point, is followed only as long as gradients still halve
 
 
 class Functions(Protocol):
@@ -30,26 +31,25 @@ def minimise(functions: Functions, start: Array, max_steps: int = MAX_STEPS) -> 
     """
     xp = functions.xp
     theta, gradients = start, functions.gradients(start)
-    best, best_norm = theta, _norm(gradients)
-    inverse, stalled = None, 0
+    norm = best_norm = _norm(gradients)
+    best, inverse, careful, finished = theta, None, True, norm == 0
     for _ in range(max_steps):
-        if not bool((best_norm > 0).any()):
-            break
         if inverse is None:
             inverse = xp.linalg.inv(functions.hessians(theta))
-        direction = -(inverse @ gradients[..., None])[..., 0]
-        step = _armijo(functions, theta, direction, (gradients * direction).sum(-1))
+        step = -(inverse @ gradients[..., None])[..., 0]
+        if careful:
+            step = _armijo(functions, theta, step, (gradients * step).sum(-1))
         theta = theta + step
         gradients = functions.gradients(theta)
-        norm = _norm(gradients)
-        better = norm < best_norm
-        slow = bool((norm > SLOW * best_norm).any())
-        stalled = 0 if bool((norm < 0.5 * best_norm).any()) else stalled + 1
-        best = xp.where(better[:, None], theta, best)
-        best_norm = xp.where(better, norm, best_norm)
-        if stalled >= 3:  # nobody has halved its gradient in three steps: rounding is all that is left
-            break
-        if slow:
+        previous, norm = norm, _norm(gradients)
+        best = xp.where((norm < best_norm)[:, None], theta, best)
+        best_norm = xp.where(norm < best_norm, norm, best_norm)
+        settled = _norm(step) <= SETTLED * (_norm(theta) + 1e-300)
+        finished = finished | (settled & (norm > 0.5 * previous)) | (norm == 0)
+        if bool(finished.all()):
+            break  # rounding is all that is left
+        careful = bool(((norm > SLOW * previous) & ~settled).any())
+        if careful:
             inverse = None
     return best
 

@@ -46,8 +46,9 @@ def partition(
     * `iid`: a random deal, sizes differ by at most 1.
     * `dirichlet:ALPHA`: client k draws its label proportions q_k from Dirichlet(ALPHA · p), where p are the label
       proportions of the whole; samples go without replacement, a label that has run out is left out of q_k.
-      Sizes differ by at most 1. Small ALPHA: each client sees nearly one label; large ALPHA: nearly iid. Source: Hsu,
-      Qi and Brown (2019), "Measuring the effects of non-identical data distribution for federated visual classification".
+      Sizes differ by at most 1. Small ALPHA: each client sees nearly one label; large ALPHA: nearly iid; the last
+      clients get what is left. Source: Hsu, Qi and Brown, "Measuring the effects of non-identical data distribution for
+      federated visual classification" (2019).
     * `by-label:D`: sort by label, cut in num_clients · D shards of equal size, deal D shards to each client. Source:
       McMahan et al., "Communication-efficient learning of deep networks from decentralized data" (2017), with D = 2.
       With fewer samples than shards, each sample is a shard and clients get at most D of them.

@@ -45,7 +45,8 @@ class SmoothFixedPoints:
             raise InvalidInput(
                 "local_solver", self.solver, "with client memory has no known fixed point on this problem", "use Exact()"
             )
-        return self._newton(np.asarray(ground_truth(self.problem).point))
+        with self.rounds.arithmetic.context():
+            return self._newton(np.asarray(ground_truth(self.problem).point))
 
     def enclosure(self, arithmetic: Arithmetic) -> Array:
         """Balls that contain the fixed point; infinitely wide ones where no contraction is proved."""

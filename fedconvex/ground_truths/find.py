@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fedconvex import arithmetic as arithmetics
 from fedconvex.errors import InvalidInput
 from fedconvex.ground_truths.certify import GroundTruth, certify
 from fedconvex.ground_truths.existence import require_minimizer
@@ -49,7 +50,8 @@ def _find(problem: Problem, solver: str) -> GroundTruth:
             name = "newton"
         else:
             start, name = candidate, "clarabel, then newton"
-    point = minimise(_Objective(problem), start[None])[0]
+    with arithmetics.get("float").context():
+        point = minimise(_Objective(problem), start[None])[0]
     truth = certify(problem, point, name)
     if isinstance(problem, QuadraticProblem) and not np.isfinite(truth.distance_bound):
         return _exactly(problem, truth, name)

@@ -13,6 +13,9 @@ from fedconvex.rationals import Array, Scalar
 from fedconvex.validation import integer_at_least, positive
 
 
+FORMED_ENTRIES = 20_000_000  # Hessian entries that `tangent` may hold at once (8 bytes each)
+
+
 @final
 @dataclass(frozen=True, kw_only=True)
 class GradientDescent(LocalSolver):
@@ -34,13 +37,18 @@ class GradientDescent(LocalSolver):
         return deque(self._iterates(clients, subproblem), maxlen=1)[0]
 
     def tangent(self, clients: Clients, subproblem: Subproblem, answers: Array) -> Callable[[Subproblem], Array]:
-        path = list(self._iterates(clients, subproblem))
+        path = list(self._iterates(clients, subproblem))[:-1]
+        # many products follow: Hessians are formed once where they fit
+        formed = self.steps * clients.num_clients * clients.dim**2 <= FORMED_ENTRIES
+        hessians = [clients.hessians(theta) for theta in path] if formed else []
+
+        def product(i: int, step: Array) -> Array:
+            return clients.arithmetic.matvec(hessians[i], step) if formed else clients.hessian_products(path[i], step)
 
         def derivative(change: Subproblem) -> Array:
             step = change.start
-            for theta in path[:-1]:
-                products = clients.hessian_products(theta, step)
-                step = step - self.stepsize * change.add_gradients(step, products)
+            for i in range(self.steps):
+                step = step - self.stepsize * change.add_gradients(step, product(i, step))
             return step
 
         return derivative

@@ -50,7 +50,7 @@ class FedSplit(Method):
 
     def subproblem(self, state: State, points: Array) -> Subproblem:
         center = 2 * points - state.memory
-        return Subproblem(start=center, weight=1 / self.stepsize, center=center)
+        return Subproblem(start=center, weight=1 / self.stepsize, center=center, guess=points)
 
     def update(self, state: State, points: Array, answers: Array, average: Callable[[Array], Array]) -> State:
         memory = state.memory + 2 * (answers - points)

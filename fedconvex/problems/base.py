@@ -20,12 +20,14 @@ class Subproblem:
     """What a method asks of every client: minimise F_k(θ) + ⟨linear_k, θ⟩ + (weight/2)‖θ − center_k‖², from start_k.
 
     `start` is (m, d); `linear` and `center` are (m, d) or None where the term is absent (then `weight` is 0).
+    `guess` (m, d) is where a solver that goes on to the exact minimiser may begin instead: it changes no answer.
     """
 
     start: Array
     weight: Scalar = 0
     center: Array | None = None
     linear: Array | None = None
+    guess: Array | None = None
 
     def add_gradients(self, theta: Array, gradients: Array) -> Array:
         """The subproblems' gradients at theta, given those of F_k there."""

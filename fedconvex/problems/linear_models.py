@@ -169,7 +169,8 @@ class LinearModelClients(Clients):
         return self.scale[:, None, None] * self.arithmetic.add_to_diagonal(hessians, shift)
 
     def minimise(self, subproblem: Subproblem) -> Array:
-        return minimise(_Proximal(self, subproblem), subproblem.start)
+        guess = subproblem.start if subproblem.guess is None else subproblem.guess
+        return minimise(_Proximal(self, subproblem), guess)
 
     def _collect(self, compute: Any, X: Array) -> Array:
         """The buckets' results, back in the order of the clients."""

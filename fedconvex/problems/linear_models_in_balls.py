@@ -62,6 +62,7 @@ class BallLinearModelClients(Clients):
             weight=float(subproblem.weight),
             center=None if subproblem.center is None else to_float(subproblem.center),
             linear=None if subproblem.linear is None else to_float(subproblem.linear),
+            guess=None if subproblem.guess is None else to_float(subproblem.guess),
         )
         found = self.arithmetic.array(floats.minimise(centre))
         gradients = subproblem.add_gradients(found, self.gradients(found))

@@ -8,6 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
+from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.definiteness import largest_eigenvalue_bound
 from fedconvex.errors import InvalidInput
@@ -32,7 +33,7 @@ class LinearModel(Problem):
 
     @cached_property
     def L(self) -> np.ndarray:  # type: ignore[override]
-        largest = [np.linalg.norm(float_array(A), 2) ** 2 / len(A) for A in self.A]
+        largest = [squared_norm(A) / len(A) for A in self.A]
         return np.array(largest) * float(self.curvature_bound) + float(self.ridge)
 
     @property
@@ -45,7 +46,7 @@ class LinearModel(Problem):
         A = self.A[k]
         largest = largest_eigenvalue_bound(
             lambda numbers: numbers.product(numbers.transpose(numbers.matrix(A)), numbers.matrix(A)),
-            float(np.linalg.norm(float_array(A), 2) ** 2),
+            squared_norm(A),
         )
         return largest * flint.arb(to_fmpq(self.curvature_bound)) / len(A) + self.strong_convexity_bound(k)
 
@@ -72,6 +73,12 @@ class LinearModel(Problem):
             return BallLinearModelClients(arithmetic, self, ridge, scale)
         loss = LogisticLoss() if self.outputs == 1 else SoftmaxLoss()
         return LinearModelClients(arithmetic, loss, self.A, self.y, self.outputs, ridge, scale)
+
+
+def squared_norm(A: np.ndarray) -> float:
+    """λ_max(AᵀA), in floats."""
+    with arithmetics.get("float").context():
+        return float(np.linalg.norm(float_array(A), 2) ** 2)
 
 
 @final

@@ -164,7 +164,8 @@ class LeastSquares(QuadraticProblem):
         """(smallest, largest) eigenvalue of every A_kᵀA_k, from singular values (which keep small ones accurate)."""
         spectra = []
         for A in self.A:
-            singular = np.linalg.svd(float_array(A), compute_uv=False)
+            with arithmetics.get("float").context():
+                singular = np.linalg.svd(float_array(A), compute_uv=False)
             largest, smallest = singular[0], singular[-1] if len(singular) == self.dim else 0.0
             noise = 8 * max(A.shape) * np.finfo(float).eps * largest
             if smallest <= noise and smallest > 0 and rank(A) < self.dim:
@@ -241,7 +242,8 @@ class Quadratic(QuadraticProblem):
         """(smallest, largest) eigenvalue of every H_k; a zero within rounding is decided by the exact rank."""
         spectra = []
         for H in self.H:
-            eigenvalues = np.linalg.eigvalsh(float_array(H))
+            with arithmetics.get("float").context():
+                eigenvalues = np.linalg.eigvalsh(float_array(H))
             noise = 8 * self.dim * np.finfo(float).eps * max(abs(eigenvalues))
             near_zero = abs(eigenvalues) <= noise
             if near_zero.any() and rank(H) < self.dim:

@@ -1,0 +1,167 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedconvex.data import partition
+from fedconvex.data.partition import Scheme, parse_scheme
+from fedconvex.errors import InvalidInput
+
+SCHEMES = st.one_of(
+    st.just("iid"),
+    st.floats(min_value=0, exclude_min=True, allow_infinity=False, allow_nan=False).map(lambda a: f"dirichlet:{a}"),
+    st.integers(1, 10**6).map(lambda d: f"by-label:{d}"),
+)
+TARGETS = st.one_of(
+    st.lists(st.integers(0, 4), min_size=1, max_size=60),
+    st.lists(st.sampled_from(["cat", "dog", "eel"]), min_size=1, max_size=60),
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=60),
+)
+SEEDS = st.integers(0, 2**64)
+
+
+@given(targets=TARGETS, scheme=SCHEMES, seed=SEEDS, data=st.data())
+def test_every_sample_goes_to_one_client_and_no_client_goes_without(targets, scheme, seed, data) -> None:
+    num_clients = data.draw(st.integers(1, len(targets)))
+    parts = partition(targets, num_clients, scheme, seed)
+    assert len(parts) == num_clients
+    assert min(part.size for part in parts) >= 1
+    assert sorted(np.concatenate(parts).tolist()) == list(range(len(targets)))
+    assert all((np.diff(part) > 0).all() for part in parts)
+    again = partition(targets, num_clients, scheme, seed)
+    assert all(np.array_equal(one, other) for one, other in zip(parts, again, strict=True))
+
+
+@given(targets=TARGETS, scheme=SCHEMES.filter(lambda s: not s.startswith("by")), seed=SEEDS, data=st.data())
+def test_iid_and_dirichlet_give_equal_shares(targets, scheme, seed, data) -> None:
+    num_clients = data.draw(st.integers(1, len(targets)))
+    sizes = [part.size for part in partition(targets, num_clients, scheme, seed)]
+    assert max(sizes) - min(sizes) <= 1
+
+
+@given(
+    targets=st.lists(st.sampled_from("abcdef"), min_size=1, max_size=80),
+    D=st.integers(1, 5),
+    seed=SEEDS,
+    data=st.data(),
+)
+def test_by_label_keeps_labels_few(targets, D, seed, data) -> None:
+    # Sort by label and cut into S = min(N·D, n) runs. A run with r labels has r − 1 of the C − 1 label boundaries in
+    # it. A client gets at most ceil(S/N) <= D runs, so it holds at most D + (boundaries inside its runs) labels:
+    # its excess over D is at most that number of boundaries. Runs are disjoint, so over all clients the excesses sum to
+    # at most C − 1.
+    # If each label has at least ceil(n/S) samples, the size of the longest run, a run cannot contain a whole label with
+    # samples of others on both sides: it holds at most 2 labels, and a client at most 2·D.
+    num_clients = data.draw(st.integers(1, len(targets)))
+    labels = np.array(targets)
+    held = [np.unique(labels[part]).size for part in partition(labels, num_clients, f"by-label:{D}", seed)]
+    counts = np.unique(labels, return_counts=True)[1]
+    assert sum(max(0, k - D) for k in held) <= counts.size - 1
+    longest = -(-len(targets) // min(num_clients * D, len(targets)))
+    if counts.min() >= longest:
+        assert max(held) <= 2 * D
+
+
+def test_by_label_with_shards_that_meet_the_boundaries_gives_exactly_d_labels_at_most() -> None:
+    labels = np.repeat(np.arange(10), 60)
+    parts = partition(labels, 20, "by-label:2", seed=3)
+    assert all(part.size == 30 and np.unique(labels[part]).size <= 2 for part in parts)
+
+
+def test_seeds_differ() -> None:
+    one, other = (np.concatenate(partition(range(100), 4, "iid", seed)) for seed in (0, 1))
+    assert not np.array_equal(one, other)
+
+
+def skew(labels: np.ndarray, scheme: str) -> float:
+    """Mean over clients of the largest share that one label has there."""
+    parts = partition(labels, 10, scheme, seed=1)
+    return float(np.mean([np.bincount(labels[part]).max() / part.size for part in parts]))
+
+
+def test_alpha_sets_the_skew() -> None:
+    labels = np.random.default_rng(0).integers(0, 10, 5000)
+    nearly_iid, mild, strong = (skew(labels, f"dirichlet:{alpha}") for alpha in (1e6, 10, 0.1))
+    assert nearly_iid < 0.15
+    assert nearly_iid + 0.1 < mild < strong - 0.1
+
+
+def test_dirichlet_draws_proportions_around_those_of_the_whole() -> None:
+    labels = np.repeat([0, 1], [9000, 1000])
+    *shares, leftover = [np.mean(labels[part]) for part in partition(labels, 10, "dirichlet:1e9", seed=0)]
+    deviation = np.sqrt(0.1 * 0.9 / 1000)
+    assert np.allclose(shares, 0.1, atol=4 * deviation)
+    assert abs(leftover - 0.1) <= 4 * 3 * deviation  # the last of 10 gets what 9 independent draws have left
+
+
+@pytest.mark.parametrize("alpha", ["5e-324", "1e308"])
+def test_dirichlet_survives_extreme_alpha(alpha: str) -> None:
+    labels = np.repeat(np.arange(5), 40)
+    parts = partition(labels, 8, f"dirichlet:{alpha}", seed=0)
+    assert [part.size for part in parts] == [25] * 8
+    if alpha == "5e-324":
+        assert np.unique(labels[parts[0]]).size == 1
+
+
+def test_regression_targets_are_binned_at_deciles() -> None:
+    targets = np.random.default_rng(0).normal(size=1000)
+    parts = partition(targets, 10, "by-label:1", seed=0)
+    ends = sorted((targets[part].min(), targets[part].max()) for part in parts)
+    assert all(before[1] < after[0] for before, after in pairwise(ends))
+
+
+@pytest.mark.parametrize(
+    ("text", "scheme"),
+    [
+        ("iid", Scheme("iid", 0)),
+        (" iid ", Scheme("iid", 0)),
+        ("dirichlet:0.3", Scheme("dirichlet", 0.3)),
+        ("by-label:2", Scheme("by-label", 2)),
+    ],
+)
+def test_parse_scheme(text: str, scheme: Scheme) -> None:
+    assert parse_scheme(text) == scheme
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "IID",
+        "iid:",
+        "iid:3",
+        "dirichlet",
+        "dirichlet:",
+        "dirichlet:0",
+        "dirichlet:-1",
+        "dirichlet:nan",
+        "dirichlet:inf",
+    ]
+    + ["dirichlet:x", "by-label", "by-label:0", "by-label:0.5", "by-label:2.5", "by-label:-1", "quantity:3", 7, None],
+)
+def test_a_scheme_that_makes_no_sense_is_refused(text) -> None:
+    with pytest.raises(InvalidInput, match=r"partition = .*(dirichlet:ALPHA).*(by-label:D)"):
+        parse_scheme(text)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"num_clients": 4}, "clients = 4: more clients than the 3 samples.*give at most 3"),
+        ({"num_clients": 0}, "clients = 0.*give clients >= 1"),
+        ({"num_clients": 1.5}, "clients = 1.5"),
+        ({"num_clients": True}, "clients = True"),
+        ({"seed": -1}, "seed = -1.*give seed >= 0"),
+        ({"labels_or_targets": [1.0, float("nan"), 2.0]}, r"targets\[1\] = nan"),
+        ({"labels_or_targets": [[1, 2], [3, 4]]}, "one-dimensional"),
+        ({"labels_or_targets": [1j, 2, 3]}, "neither numbers nor text"),
+        ({"labels_or_targets": []}, "clients = 2: more clients than the 0 samples"),
+    ],
+)
+def test_bad_arguments_are_refused(changed: dict[str, object], message: str) -> None:
+    good = {"labels_or_targets": [1, 2, 3], "num_clients": 2, "scheme": "iid", "seed": 0}
+    partition(**good)
+    with pytest.raises(InvalidInput, match=message):
+        partition(**{**good, **changed})

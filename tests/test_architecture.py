@@ -1,0 +1,194 @@
+"""Imports point one way, and heavy libraries load late."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"][
+    "package-dir"
+]
+
+MAY_IMPORT = {
+    "core": {"core"},
+    "theory": {"core", "theory"},
+    "proofs_checks": {"core", "theory", "proofs_checks"},
+    "deep": {"core", "theory", "deep"},
+    "roof": {"core", "theory", "proofs_checks", "deep", "roof"},
+}
+TOP_FOLDERS = set(FOLDERS.values()) - {"fedconvex"}
+# The command line and the audit stand on everything, and nothing imports them: fedconvex.cli, fedconvex.cli_verify …
+ROOF = re.compile(r"(cli|audit)(_.*)?|__main__")
+
+HEAVY = {
+    "clarabel", "cvxpy", "flint", "hypothesis", "matplotlib", "pandas", "pyarrow", "rich", "scipy", "sklearn", "sympy",
+    "torch", "typer", "z3",
+}  # fmt: skip
+# What a machine for deep networks may lack.
+DISPENSABLE = HEAVY - {"scipy", "sympy", "torch"}
+
+
+def layer(module: str) -> str | None:
+    """The layer that a module belongs to, None outside the project."""
+    top, below, *_ = [*module.split("."), ""]
+    if top != "fedconvex":
+        return None
+    if below in TOP_FOLDERS:
+        return below
+    return "roof" if ROOF.fullmatch(below) else "core"
+
+
+def imports(tree: ast.AST, module: str, is_package: bool) -> Iterator[tuple[int, str]]:
+    """Line and absolute name of everything imported, at whatever depth; of `from a import b` both a and a.b."""
+    parts = module.split(".")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = parts[: len(parts) - node.level + is_package] if node.level else []
+            base = ".".join(above + ([node.module] if node.module else []))
+            yield node.lineno, base
+            yield from ((node.lineno, f"{base}.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.Call) and called(node) in ("import_module", "__import__"):
+            constants = [a.value for a in node.args if isinstance(a, ast.Constant)]
+            yield from ((node.lineno, value) for value in constants if isinstance(value, str))
+
+
+def called(node: ast.Call) -> str:
+    """The last part of the called name: import_module for importlib.import_module."""
+    return ast.unparse(node.func).rpartition(".")[2]
+
+
+def violations(source: str, module: str, is_package: bool = False) -> list[str]:
+    """One line for each import in `source` that its place does not allow."""
+    here = layer(module)
+    assert here is not None
+    found = []
+    for line, name in sorted(set(imports(ast.parse(source), module, is_package))):
+        target = layer(name)
+        if name.split(".")[0] in TOP_FOLDERS:
+            found.append(f"{module}:{line}: {name} by its bare name")
+        elif target is not None and target not in MAY_IMPORT[here]:
+            found.append(f"{module}:{line}: {here} imports {name}")
+    return found
+
+
+def sources() -> dict[str, Path]:
+    """Module name -> file, for every module, each through its real folder and not through a link."""
+    modules = {}
+    for name, folder in FOLDERS.items():
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            if file.resolve() == file:
+                inside = file.relative_to(ROOT / folder).with_suffix("")
+                modules[".".join([name, *inside.parts]).removesuffix(".__init__")] = file
+    return modules
+
+
+def test_imports_point_one_way() -> None:
+    modules = sources()
+    assert FOLDERS.keys() <= modules.keys()
+    found = []
+    for name, file in modules.items():
+        found += violations(file.read_text("utf-8"), name, is_package=file.name == "__init__.py")
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "reported"),
+    [
+        ("fedconvex.methods.fedgd", "import fedconvex.theory.fedavg", "fedconvex.theory.fedavg"),
+        ("fedconvex.methods.fedgd", "from fedconvex import deep", "fedconvex.deep"),
+        ("fedconvex.methods.fedgd", "from ..theory import fedavg", "fedconvex.theory"),
+        ("fedconvex.errors", "from .proofs_checks import verify", "fedconvex.proofs_checks"),
+        ("fedconvex.errors", "def late():\n    from fedconvex.theory import x", "fedconvex.theory"),
+        ("fedconvex.errors", "import_module('fedconvex.theory')", "fedconvex.theory"),
+        ("fedconvex.errors", "import fedconvex.cli", "fedconvex.cli"),
+        ("fedconvex.clients", "import fedconvex.theory", "fedconvex.theory"),
+        ("fedconvex.theory.fedprox", "from fedconvex import proofs_checks", "fedconvex.proofs_checks"),
+        ("fedconvex.theory.fedprox", "import fedconvex.deep", "fedconvex.deep"),
+        ("fedconvex.theory.fedprox", "import fedconvex.audit", "fedconvex.audit"),
+        ("fedconvex.proofs_checks.fedprox", "import fedconvex.deep.runner", "fedconvex.deep.runner"),
+        ("fedconvex.deep.runner", "from fedconvex.proofs_checks import verify", "fedconvex.proofs_checks"),
+        ("fedconvex.deep.runner", "import theory", "theory by its bare name"),
+        ("fedconvex.cli", "from deep import run", "deep by its bare name"),
+    ],
+)
+def test_an_import_the_wrong_way_is_reported(module: str, source: str, reported: str) -> None:
+    assert any(reported in line for line in violations(source, module))
+
+
+def test_a_package_resolves_relative_imports_from_itself() -> None:
+    assert violations("from .theory import fedavg", "fedconvex", is_package=True) != []
+    assert violations("from .theory import fedavg", "fedconvex.methods", is_package=True) == []
+    assert violations("from ..theory import fedavg", "fedconvex.methods", is_package=True) != []
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("fedconvex.methods.fedgd", "from fedconvex.errors import InvalidInput\nimport torch, theory_of_everything"),
+        ("fedconvex.theory.fedprox", "from fedconvex.theory import fedavg\nfrom fedconvex import certainty"),
+        ("fedconvex.proofs_checks.fedprox", "from fedconvex.theory.fedprox import rho"),
+        ("fedconvex.deep.runner", "from fedconvex.theory import fedprox\nfrom . import models"),
+        ("fedconvex.cli", "import fedconvex.deep, fedconvex.proofs_checks, fedconvex.audit"),
+        ("fedconvex.audit.figure", "from fedconvex.theory import fedprox"),
+    ],
+)
+def test_an_import_the_right_way_is_not_reported(module: str, source: str) -> None:
+    assert violations(source, module) == []
+
+
+def python(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", program, *arguments], cwd=ROOT, capture_output=True, text=True)
+
+
+LOADED = """
+import sys
+before = set(sys.modules)
+exec(sys.argv[1])
+print(*sorted({name.split(".")[0] for name in sys.modules.keys() - before}))
+"""
+
+
+def heavy_libraries_loaded_by(statement: str) -> set[str]:
+    done = python(LOADED, statement)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split()) & HEAVY
+
+
+def test_a_plain_import_loads_no_heavy_library() -> None:
+    assert heavy_libraries_loaded_by("import fedconvex") == set()
+
+
+def test_a_heavy_library_that_is_loaded_is_noticed() -> None:
+    assert "sympy" in heavy_libraries_loaded_by("import fedconvex, sympy")
+    assert "scipy" in heavy_libraries_loaded_by("import scipy.linalg")
+
+
+WITHOUT = """
+import importlib, sys
+lacking = set(sys.argv[1].split())
+class Lacking:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in lacking:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Lacking())
+for name in sys.argv[2:]:
+    importlib.import_module(name)
+"""
+
+
+def test_theory_and_deep_import_without_the_dispensable_libraries() -> None:
+    modules = [name for name in sources() if layer(name) in ("theory", "deep")]
+    done = python(WITHOUT, " ".join(DISPENSABLE), *modules)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_library_that_is_lacking_is_really_lacking() -> None:
+    assert "No module named 'z3'" in python(WITHOUT, "z3", "z3").stderr
