@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from fedconvex.simulation import Trajectory as Trajectory
     from fedconvex.simulation import simulate as simulate
 
-__version__ = "0.1.0"
-
 _HOMES = {
     "certainty": ("Certainty",),
     "errors": ("FedconvexError", "InvalidInput", "NoFixedPoint", "NoMinimizer"),
@@ -56,6 +54,10 @@ __all__ = sorted([*_HOME_OF, *_MODULES])
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("fedconvex")
     if name in _MODULES:
         return import_module(f"fedconvex.{name}")
     if name in _HOME_OF:

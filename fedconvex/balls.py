@@ -31,3 +31,8 @@ def square_root_upper(square: Any) -> Any:
     if lower > 0:
         return square.sqrt()
     return flint.arb(0).union(square.upper().sqrt()) if square.upper() > 0 else flint.arb(0)
+
+
+def largest_radius(vector: Iterable[Any]) -> float:
+    """The largest radius of some balls; inf where one is unbounded."""
+    return max(float(ball.rad()) if ball.is_finite() else math.inf for ball in vector)

@@ -6,6 +6,7 @@ from fedconvex.rationals import Array
 
 MAX_STEPS = 200
 SLOW = 0.1  # a step that shrinks some gradient by less than this asks for a new Hessian
+SINGULAR = 1e13  # beyond this condition number a Hessian counts as singular
 SETTLED = 1e-8  # a step this small, relative to the point, is followed only as long as gradients still halve
 
 
@@ -35,7 +36,7 @@ def minimise(functions: Functions, start: Array, max_steps: int = MAX_STEPS) -> 
     best, inverse, careful, finished = theta, None, True, norm == 0
     for _ in range(max_steps):
         if inverse is None:
-            inverse = xp.linalg.inv(functions.hessians(theta))
+            inverse = _inverse(xp, functions.hessians(theta))
         step = -(inverse @ gradients[..., None])[..., 0]
         if careful:
             step = _armijo(functions, theta, step, (gradients * step).sum(-1))
@@ -66,6 +67,17 @@ def _armijo(functions: Functions, theta: Array, direction: Array, slope: Array) 
             break
         size = xp.where(enough, size, size / 2)
     return size[:, None] * direction
+
+
+def _inverse(xp: Any, hessians: Array) -> Array:
+    """The inverses; pseudo-inverses where a function has directions of no curvature (softmax scores can be shifted)."""
+    try:
+        inverse = xp.linalg.inv(hessians)
+        if bool(xp.amax(abs(inverse)) * xp.amax(abs(hessians)) < SINGULAR):
+            return inverse
+    except xp.linalg.LinAlgError:
+        pass
+    return xp.linalg.pinv(hessians, rcond=1 / SINGULAR, hermitian=True)
 
 
 def _norm(gradients: Array) -> Array:

@@ -72,9 +72,11 @@ class FixedPoint:
         if isinstance(self.problem, QuadraticProblem):
             problem = self.problem
             require_minimizer(problem)
+            from fedconvex.balls import largest_radius
+
             radius = np.inf if self.arithmetic.name != "ball" else largest_radius(self.point)
             minimizer = solve_symmetric(
-                lambda numbers: (problem.exact_hessian(numbers), problem.exact_linear_term(numbers)),
+                lambda numbers: (problem.weighted_hessian(numbers), problem.weighted_linear_term(numbers)),
                 self.arithmetic,
                 max(radius, 1e-300),
                 anchor=self.point if self.arithmetic.name == "exact" else None,
@@ -130,8 +132,3 @@ class FixedPoint:
         floats = arithmetics.of(self.point).to_float(self.point)
         shown = np.array2string(floats, precision=6, threshold=8)
         return f"FixedPoint({self.method}, point≈{shown}, {self.certainty.value})"
-
-
-def largest_radius(point: Array) -> float:
-    """The largest radius of an array of balls."""
-    return max(float(entry.rad()) for entry in point)

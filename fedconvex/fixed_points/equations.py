@@ -58,7 +58,7 @@ class QuadraticFixedPoints:
             return self.one_round.unique
         if isinstance(self.solver, Exact) and self.problem.is_convex:
             # the kernel of Φ is the intersection of the clients' kernels, whatever the weight of the proximal term
-            return is_nonsingular(self.problem.exact_hessian)
+            return is_nonsingular(self.problem.weighted_hessian)
         return is_nonsingular(lambda arithmetic: self.equation(arithmetic)[0])
 
     @cached_property
@@ -97,7 +97,7 @@ class QuadraticFixedPoints:
     def equation(self, arithmetic: Arithmetic) -> tuple[Matrix, Array]:
         """(Φ, q) in that arithmetic; Φ is symmetric."""
         if not self.method.memoryless:
-            return self.problem.exact_hessian(arithmetic), self.problem.exact_linear_term(arithmetic)
+            return self.problem.weighted_hessian(arithmetic), self.problem.weighted_linear_term(arithmetic)
         rounds = rounds_of(self.method, self.problem, arithmetic, self.solver)
         with arithmetic.context():
             clients = self.problem.quadratic_clients(arithmetic)

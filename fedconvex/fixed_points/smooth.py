@@ -1,8 +1,13 @@
-"""Fixed points on smooth clients that are not quadratic: found by Newton's method, enclosed by contraction.
+"""Fixed points on smooth clients that are not quadratic: found by Newton's method, then enclosed by proof.
 
 One round without memory is a map T of the server's point. If every client's answer contracts distances by q_k, T
 contracts them by q = Σ_k weights_k q_k; with q < 1 there is exactly one fixed point w*, the method converges to it from
 everywhere, and ‖w − w*‖ ≤ ‖T(w) − w‖/(1 − q) for every w (Banach). T(w) is evaluated in balls.
+
+Without strong convexity there is no such q. Then Krawczyk's theorem encloses a locally unique fixed point. If moreover
+every client's answer is an averaged map (the proximal map of a convex function; gradient steps with stepsize < 2/L_k),
+so is T: its fixed points form a convex set, so that one is the only one, and the rounds converge to it from everywhere
+(Krasnoselskii and Mann).
 """
 
 from dataclasses import dataclass
@@ -12,18 +17,22 @@ from typing import Any
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.arithmetic.base import Arithmetic
-from fedconvex.balls import norm
+from fedconvex.arithmetic.base import Arithmetic, Matrix
+from fedconvex.balls import largest_radius, norm
 from fedconvex.contraction import spectral_radius
 from fedconvex.errors import InvalidInput
 from fedconvex.ground_truths import ground_truth
+from fedconvex.krawczyk import enclose_zero
+from fedconvex.local_solvers import Exact, GradientDescent
 from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.methods import FedProx
 from fedconvex.methods.base import Method, State
 from fedconvex.problems.base import Problem
 from fedconvex.rationals import Array
 from fedconvex.rounds import Rounds, rounds_of
 
 NEWTON_STEPS = 50
+KRAWCZYK_DIMENSION = 150  # beyond, its d derivatives of a round in balls take minutes
 REPELLING = 1 + 1e-6  # a numeric spectral radius above this is called repelling
 
 
@@ -49,19 +58,51 @@ class SmoothFixedPoints:
             return self._newton(np.asarray(ground_truth(self.problem).point))
 
     def enclosure(self, arithmetic: Arithmetic) -> Array:
-        """Balls that contain the fixed point; infinitely wide ones where no contraction is proved."""
+        """Balls that contain the fixed point; infinitely wide ones where nothing is proved."""
         import flint
 
         if self.method.stationary:
             return ground_truth(self.problem).enclosure()
         w = arithmetic.array(self.point)
         q = self.contraction
-        radius = flint.arb("inf")
-        if q is not None:
-            balls = rounds_of(self.method, self.problem, arithmetic, self.solver)
-            moved = balls.advance(State(w)).server
-            radius = (norm(moved - w) / (1 - q)).upper()
+        if q is None:
+            box = self._krawczyk
+            return np.array([value + flint.arb(0, "inf") for value in w], dtype=object) if box is None else box
+        moved = rounds_of(self.method, self.problem, arithmetic, self.solver).advance(State(w)).server
+        radius = (norm(moved - w) / (1 - q)).upper()
         return np.array([value + flint.arb(0, radius) for value in w], dtype=object)
+
+    @cached_property
+    def _krawczyk(self) -> Array | None:
+        """Balls that contain exactly one fixed point; None where no proof was found."""
+        if self.problem.dim > KRAWCZYK_DIMENSION or not self.method.memoryless:
+            return None
+        balls = arithmetics.get("ball")
+        with balls.context():
+            rounds = rounds_of(self.method, self.problem, balls, self.solver)
+
+            def derivative(box: Array) -> Matrix:
+                change = rounds.tangent(State(box))
+                identity = balls.array(np.eye(self.problem.dim))
+                columns = [e - change(State(e)).server for e in identity]
+                return balls.transpose(balls.matrix(np.stack(columns)))
+
+            return enclose_zero(lambda w: w - rounds.advance(State(w)).server, derivative, self.point, balls)
+
+    @cached_property
+    def _averaged(self) -> bool:
+        """Whether every client's answer is proved to be an averaged map of the server's point."""
+        if not self.method.memoryless or not self.problem.is_convex:
+            return False
+        if isinstance(self.solver, Exact):
+            return True
+        weightless = not isinstance(self.method, FedProx)  # gradient steps on the clients' functions themselves
+        if not isinstance(self.solver, GradientDescent) or not weightless:
+            return False
+        balls = arithmetics.get("ball")
+        with balls.context():
+            stepsize = balls.scalar(self.solver.stepsize)
+            return all(stepsize * self.problem.smoothness_bound(k) < 2 for k in range(self.problem.num_clients))
 
     @cached_property
     def contraction(self) -> Any:
@@ -81,20 +122,19 @@ class SmoothFixedPoints:
     def unique(self) -> bool | None:
         """True where proved, None otherwise."""
         if self.method.stationary:
-            return True if ground_truth(self.problem).strong_convexity > 0 else None
-        return True if self.contraction is not None else None
+            return True if np.isfinite(largest_radius(ground_truth(self.problem).enclosure())) else None
+        return True if self.contraction is not None or (self._averaged and self._krawczyk is not None) else None
 
     @cached_property
     def attracting(self) -> bool | None:
         """True where proved; False where the derivative of one round has an eigenvalue outside the unit circle."""
-        if self.contraction is not None:
-            return True
         if self.method.stationary:
             # FedSplit with exact proximal steps contracts towards the minimiser of smooth, strongly convex clients
             # (its paper's Theorem 1 for the best stepsize; Giselsson and Boyd for every stepsize > 0)
             return True if min(self.problem.mu * self.problem.weights) > 0 else None
-        state = State(self.point)
-        return False if spectral_radius(self.rounds, state).value > REPELLING else None
+        if self.unique:
+            return True  # a contraction, or averaged with a single fixed point
+        return False if spectral_radius(self.rounds, State(self.point)).value > REPELLING else None
 
     def _newton(self, w: np.ndarray) -> np.ndarray:
         """w = T(w) by Newton's method with the derivative of the round; keeps the point with the least residual."""
@@ -111,5 +151,5 @@ class SmoothFixedPoints:
                 break
             derivative = self.rounds.tangent(state)
             J = np.stack([derivative(State(e)).server for e in np.eye(len(w))], axis=1)
-            w = w + np.linalg.solve(np.eye(len(w)) - J, residual)
+            w = w + np.linalg.lstsq(np.eye(len(w)) - J, residual, rcond=1e-13)[0]  # no part along lasting directions
         return best

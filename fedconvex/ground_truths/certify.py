@@ -11,11 +11,13 @@ from fedconvex.balls import norm, upper_float
 from fedconvex.certainty import Certainty
 from fedconvex.definiteness import smallest_eigenvalue_bound
 from fedconvex.errors import InvalidInput
+from fedconvex.krawczyk import enclose_zero
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.rationals import Array
 
 PRECISION = 128
+KRAWCZYK_DIMENSION = 300
 
 
 @final
@@ -54,14 +56,34 @@ class GroundTruth:
             raise InvalidInput("problem", self.problem, "has no rational minimiser", "use .point with .distance_bound")
         problem, exact = self.problem, arithmetics.get("exact")
         return exact.publish(
-            solve_symmetric(lambda numbers: (problem.exact_hessian(numbers), problem.exact_linear_term(numbers)), exact)
+            solve_symmetric(lambda numbers: (problem.weighted_hessian(numbers), problem.weighted_linear_term(numbers)), exact)
         )
 
     def enclosure(self) -> Array:
-        """Balls (d,) that contain the minimiser; infinitely wide where nothing is known."""
+        """Balls (d,) that contain the minimiser, from the distance bound.
+
+        Where that is infinite, from Krawczyk's theorem on the gradient: a zero of the gradient of a convex function
+        that is the only one near is the only minimiser. Infinitely wide where that proves nothing either.
+        """
         import flint
 
-        return np.array([flint.arb(float(v), self.distance_bound) for v in self.point], dtype=object)
+        if np.isfinite(self.distance_bound) or self._krawczyk is None:
+            return np.array([flint.arb(float(v), self.distance_bound) for v in self.point], dtype=object)
+        return self._krawczyk
+
+    @cached_property
+    def _krawczyk(self) -> Array | None:
+        if self.problem.dim > KRAWCZYK_DIMENSION or not self.problem.is_convex:
+            return None
+        balls = arithmetics.get("ball", precision=PRECISION)
+        with balls.context():
+            clients, weights = self.problem.clients(balls), balls.array(self.problem.exact_weights_array)
+            return enclose_zero(
+                lambda x: balls.average(weights, clients.gradients(x)),
+                lambda box: balls.weighted_sum(weights, clients.hessians(box)),
+                self.point,
+                balls,
+            )
 
 
 def certify(problem: Problem, point: np.ndarray, solver: str) -> GroundTruth:
@@ -90,8 +112,8 @@ def strong_convexity_bound(problem: Problem) -> Any:
     Quadratics: the least eigenvalue of Σ_k weights_k H_k. Others: Σ_k weights_k mu_k.
     """
     if isinstance(problem, QuadraticProblem):
-        floats = problem.exact_hessian("float")
-        return smallest_eigenvalue_bound(problem.exact_hessian, float(np.linalg.eigvalsh(floats)[0]), PRECISION)
+        floats = problem.weighted_hessian("float")
+        return smallest_eigenvalue_bound(problem.weighted_hessian, float(np.linalg.eigvalsh(floats)[0]), PRECISION)
     weights = arithmetics.get("ball").array(problem.exact_weights_array)
     bounds = np.array([problem.strong_convexity_bound(k) for k in range(problem.num_clients)], dtype=object)
     return np.dot(weights, bounds)

@@ -37,14 +37,14 @@ def require_minimizer(problem: Problem) -> None:
 
 
 def _require_quadratic(problem: QuadraticProblem) -> None:
-    if is_positive_definite(problem.exact_hessian):
+    if is_positive_definite(problem.weighted_hessian):
         return
-    if not problem.is_convex and not is_positive_semidefinite(problem.exact_hessian):
+    if not problem.is_convex and not is_positive_semidefinite(problem.weighted_hessian):
         raise NoMinimizer(
             "the objective has no minimiser: its Hessian has a negative eigenvalue (see .witness)",
             witness=_negative_direction(problem),
         )
-    H, c = problem.exact_hessian(), problem.exact_linear_term()
+    H, c = problem.weighted_hessian(), problem.weighted_linear_term()
     for v in null_space(H):
         slope = np.dot(v, c)
         if slope != 0:
@@ -56,7 +56,7 @@ def _require_quadratic(problem: QuadraticProblem) -> None:
 
 def _negative_direction(problem: QuadraticProblem) -> Any:
     """A rational v with vᵀHv < 0, checked; None where rounding the eigenvector does not give one."""
-    H = problem.exact_hessian()
+    H = problem.weighted_hessian()
     size = H.nrows()
     floats = np.array([float(int(e.p) / int(e.q)) for e in H.entries()]).reshape(size, size)
     v = np.array(_rounded(np.linalg.eigh(floats)[1][:, 0]), dtype=object)

@@ -79,7 +79,7 @@ def conic_candidate(problem: Problem) -> np.ndarray | None:
 
 def _conic_objective(cp: Any, problem: Problem, x: Any) -> Any:
     if isinstance(problem, QuadraticProblem):
-        H, c = problem.exact_hessian("float"), problem.exact_linear_term("float")
+        H, c = problem.weighted_hessian("float"), problem.weighted_linear_term("float")
         return cp.quad_form(x, cp.psd_wrap(H)) / 2 - c @ x
     if not isinstance(problem, LinearModel) or sum(map(len, problem.y)) * (problem.outputs + 1) > CONES_LIMIT:
         return None

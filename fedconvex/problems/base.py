@@ -13,6 +13,7 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Batch
 from fedconvex.errors import InvalidInput
 from fedconvex.rationals import Array, Scalar, float_array
+from fedconvex.validation import positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +177,17 @@ class Problem(ABC):
         clients, X, _ = self._at(X)
         with clients.arithmetic.context():
             return clients.arithmetic.publish(clients.gradients(X))
+
+    def client_prox(self, V: Array, stepsize: Any) -> Array:
+        """prox_{s f_k}(V_k) = argmin_θ f_k(θ) + ‖θ − V_k‖²/(2s) of every client, shape (m, d), s = `stepsize` > 0.
+
+        V: (d,) or (m, d). In the arithmetic of V; s is 1/μ of the FedProx paper.
+        """
+        clients, V, _ = self._at(V)
+        positive(stepsize, "stepsize")
+        with clients.arithmetic.context():
+            V, weight = clients.rows(V), 1 / clients.arithmetic.scalar(stepsize)
+            return clients.arithmetic.publish(clients.minimise(Subproblem(start=V, weight=weight, center=V)))
 
     def client_hessians(self, X: Array) -> np.ndarray:
         """∇²f_k(X_k), shape (m, d, d), in float64."""

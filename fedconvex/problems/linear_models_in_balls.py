@@ -8,8 +8,7 @@ import flint
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Batch
-from fedconvex.balls import norm, square_root_upper
-from fedconvex.errors import InvalidInput
+from fedconvex.balls import square_root_upper
 from fedconvex.problems.base import Clients, Subproblem
 from fedconvex.rationals import Array
 
@@ -48,10 +47,11 @@ class BallLinearModelClients(Clients):
         return np.stack([self._gradient(k, X[k]) for k in range(self.num_clients)])
 
     def hessians(self, X: Array) -> Batch:
-        raise InvalidInput("arithmetic", "ball", "has no Hessians of logistic losses", "use arithmetic='float'")
+        X = self.rows(X)
+        return [self._hessian(k, X[k]) for k in range(self.num_clients)]
 
     def hessian_products(self, X: Array, V: Array) -> Array:
-        return self.hessians(X)
+        return self.arithmetic.matvec(self.hessians(X), self.rows(V))
 
     def minimise(self, subproblem: Subproblem) -> Array:
         """Found in floats at the balls' midpoints, enclosed by strong convexity: ‖θ − θ*‖ ≤ ‖∇φ(θ)‖/(mu + weight)."""
@@ -74,10 +74,6 @@ class BallLinearModelClients(Clients):
             enclosed[k] = [value + ball for value in found[k]]
         return enclosed
 
-    def gradient_norms(self, X: Array) -> Array:
-        """‖∇F_k(X_k)‖ as balls."""
-        return np.array([norm(g) for g in self.gradients(X)], dtype=object)
-
     def _gradient(self, k: int, x: Array) -> Array:
         labels = self.problem.y[k]
         derivatives = [self._derivative(z, int(y)) for z, y in zip(self._scores(k, x), labels, strict=True)]
@@ -85,6 +81,24 @@ class BallLinearModelClients(Clients):
         total = np.empty(self.dim, dtype=object)
         total[:] = (rows * self._design(k)).entries()
         return self.scale[k] * (total / len(labels) + self.ridge * x)
+
+    def _hessian(self, k: int, x: Array) -> Any:
+        """Σ_i (∂²loss_i/∂Z²) ⊗ a_i a_iᵀ / n_k + ridge, one product of the design with itself for each pair of scores."""
+        design, n, p = self._design(k), len(self.problem.y[k]), self.dim // self.outputs
+        curvatures = [self._curvature(z) for z in self._scores(k, x)]
+        rows, transposed = design.tolist(), design.transpose()
+        result = flint.arb_mat(self.dim, self.dim)
+        for c in range(self.outputs):
+            for e in range(c + 1):
+                scaled = [entry * h[c][e] for row, h in zip(rows, curvatures, strict=True) for entry in row]
+                block = transposed * flint.arb_mat(n, p, scaled) * (self.scale[k] / n)
+                for i in range(p):
+                    for j in range(p):
+                        result[c * p + i, e * p + j] = result[e * p + i, c * p + j] = block[i, j]
+        ridge = self.scale[k] * self.ridge
+        for i in range(self.dim):
+            result[i, i] += ridge
+        return result
 
     def _scores(self, k: int, x: Array) -> list[list[Any]]:
         W = flint.arb_mat(self.outputs, self.dim // self.outputs, list(x))
@@ -111,6 +125,14 @@ class BallLinearModelClients(Clients):
         powers = [(score - highest).exp() for score in z]
         total = sum(powers, flint.arb(0))
         return [power / total - int(c == y) for c, power in enumerate(powers)]
+
+    def _curvature(self, z: list[Any]) -> list[list[Any]]:
+        if self.outputs == 1:
+            decay = (-abs(z[0])).exp()
+            return [[decay / (1 + decay) ** 2]]
+        p = self._derivative(z, -1)  # no label: the probabilities themselves
+        return [[a * int(i == j) - a * b for j, b in enumerate(p)] for i, a in enumerate(p)]
+
 
 
 def _softplus(t: Any) -> Any:

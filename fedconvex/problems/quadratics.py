@@ -107,14 +107,14 @@ class QuadraticProblem(Problem):
             bounds.append((smallest_eigenvalue_bound(hessian, low), largest_eigenvalue_bound(hessian, high)))
         return bounds
 
-    def exact_hessian(self, arithmetic: "str | Arithmetic" = "exact") -> Matrix:
+    def weighted_hessian(self, arithmetic: "str | Arithmetic" = "exact") -> Matrix:
         """Σ_k weights_k H_k as a matrix of that arithmetic."""
         arithmetic = arithmetics.get(arithmetic)
         with arithmetic.context():
             weights = arithmetic.array(self.exact_weights_array)
             return arithmetic.weighted_sum(weights, self.quadratic_clients(arithmetic).H)
 
-    def exact_linear_term(self, arithmetic: "str | Arithmetic" = "exact") -> Array:
+    def weighted_linear_term(self, arithmetic: "str | Arithmetic" = "exact") -> Array:
         """Σ_k weights_k c_k in that arithmetic."""
         arithmetic = arithmetics.get(arithmetic)
         with arithmetic.context():

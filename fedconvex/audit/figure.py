@@ -1,0 +1,65 @@
+"""The audit's picture: gap against rounds, with each method's floor as the predicted horizontal line."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fedconvex.audit.measure import Audit, MethodAudit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito: told apart by colour-blind readers and in grey print
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+STYLES = ("-", "--", "-.", ":")
+LOWEST = 1e-14  # relative gaps below this are rounding
+
+
+def draw_audit(audit: Audit, axes: "Axes | None" = None) -> "Axes":
+    """Relative gap (f(x_t) − f(x*))/(f(0) − f(x*)) against rounds on logarithmic scales; returns the axes."""
+    if axes is None:
+        from matplotlib.figure import Figure
+
+        axes = Figure(figsize=(7.5, 4.8), layout="constrained").subplots()
+    first = audit.first_gap
+    floors: list[float] = []
+    for i, method in enumerate(audit.methods):
+        colour = COLOURS[i % len(COLOURS)]
+        relative = np.clip(method.gaps / first, LOWEST, 1e3)
+        rounds = np.arange(len(relative))
+        axes.plot(rounds, relative, STYLES[i % len(STYLES)], color=colour, linewidth=1.8, label=_label(method))
+        floor = _floor(method, first)
+        if floor is not None:
+            axes.axhline(floor, color=colour, linewidth=0.9, alpha=0.8)
+            above = sum(abs(np.log10(floor / other)) < 0.35 for other in floors)
+            floors.append(floor)
+            axes.annotate(
+                f"floor {floor:.1e}", (1, floor), (-4, 3 + 9 * above), xycoords=("axes fraction", "data"),
+                textcoords="offset points", ha="right", fontsize=7, color=colour,
+            )  # fmt: skip
+    axes.axhline(audit.tolerance, color="0.6", linewidth=0.8, linestyle=(0, (1, 3)))
+    axes.annotate(
+        f"tolerance {audit.tolerance:g}", (0, audit.tolerance), (4, 3), xycoords=("axes fraction", "data"),
+        textcoords="offset points", fontsize=7, color="0.4",
+    )  # fmt: skip
+    axes.set_yscale("log")
+    axes.set_xscale("symlog", linthresh=10)
+    axes.set_xlim(left=0)
+    axes.set_ylim(bottom=LOWEST / 2)
+    axes.set_xlabel("communication rounds")
+    axes.set_ylabel("gap  (f(x) − f*) / (f(0) − f*)")
+    axes.set_title(f"{audit.source}: {audit.problem.num_clients} clients, {audit.problem.dim} unknowns", fontsize=10)
+    axes.grid(True, which="major", color="0.92")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 0.02))
+    return axes
+
+
+def _floor(method: MethodAudit, first: float) -> float | None:
+    if method.floor is None or not method.floor.value > LOWEST * first:
+        return None  # on the minimiser: nothing to draw
+    return method.floor.value / first
+
+
+def _label(method: MethodAudit) -> str:
+    return method.name if method.attracting is not False else f"{method.name}, does not converge"

@@ -1,0 +1,255 @@
+"""What an audit measures: the problem's constants, and for every method its floor, its speed, and how both are known."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fedconvex.audit.methods import default_methods, describe, parse_method
+from fedconvex.balls import lower_float, upper_float
+from fedconvex.certainty import Certainty
+from fedconvex.contraction import spectral_radius
+from fedconvex.errors import NoFixedPoint
+from fedconvex.fixed_points import FixedPoint, fixed_point
+from fedconvex.ground_truths import GroundTruth, ground_truth
+from fedconvex.heterogeneity import dissimilarity, gradient_variance
+from fedconvex.methods.base import Method, State
+from fedconvex.problems.base import Problem
+from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.rationals import float_array
+from fedconvex.rounds import rounds_of
+from fedconvex.validation import integer_at_least, positive
+
+BALL_DIMENSION = 300  # up to here fixed points on quadratics are enclosed; beyond, floats
+BALL_SAMPLES = 200_000  # samples · local steps up to which those on logistic losses are
+NEAR = 0.1  # "near the optimum" is where this part of the way from the origin is left
+DIVERGED = 1e6  # times the first gap: the run is stopped
+SETTLED = 1e-10  # distance to the fixed point, relative to the first: nothing is left to see
+LEAST_ROUNDS = 30
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A number and what is known of it: the true value lies in [lower, upper] where `certainty` is not NUMERIC."""
+
+    value: float
+    lower: float
+    upper: float
+    certainty: Certainty
+
+
+@dataclass(frozen=True, eq=False)
+class Constants:
+    """The problem's constants. L and mu are proved: no client is rougher than L or flatter than mu."""
+
+    L: float
+    mu: float
+    kappa: float  # L/mu, inf where mu = 0
+    dissimilarity_at_zero: float
+    dissimilarity_near_optimum: float
+    gradient_variance_at_optimum: float
+
+
+@dataclass(frozen=True, eq=False)
+class MethodAudit:
+    """One method on the problem. Rounds and gaps are relative to the first gap f(0) − f(x*)."""
+
+    name: str
+    method: Method
+    bias: Interval | None  # ‖fixed point − minimiser‖; None where there is no fixed point
+    floor: Interval | None  # f(fixed point) − f(minimiser)
+    unique: bool | None
+    attracting: bool | None
+    predicted_contraction: float | None  # spectral radius of one round at the fixed point (NUMERIC)
+    measured_contraction: float | None  # of the distance to the fixed point, per round, late in the run
+    rounds_to_tolerance: int | None  # first round with gap <= tolerance · first gap
+    outcome: str  # in words: reached, never, not yet (with a forecast), diverges, no fixed point
+    gaps: np.ndarray  # (T + 1,) f(x_t) − f(x*)
+    distances: np.ndarray  # (T + 1,) ‖x_t − fixed point‖, NaN where there is none
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """Everything that was found about one problem."""
+
+    source: str
+    problem: Problem
+    truth: GroundTruth
+    constants: Constants
+    methods: tuple[MethodAudit, ...]
+    tolerance: float
+
+    @property
+    def first_gap(self) -> float:
+        """f(0) − f(x*)."""
+        return gap(self.problem, np.zeros(self.problem.dim), self.truth.point)
+
+
+def audit(
+    problem: Problem,
+    methods: Sequence[Method | str] | None = None,
+    *,
+    rounds: int = 300,
+    tolerance: float = 1e-6,
+    source: str = "problem",
+    say: Say = lambda line: None,
+) -> Audit:
+    """The audit of one problem.
+
+    Args:
+        methods: method objects, or texts such as "fedgd:local_steps=10"; default `default_methods`.
+        rounds: at most so many are run for each method; a run stops when it has converged or diverged.
+        tolerance: of the gap, relative to the first gap f(0) − f(x*).
+        say: is told what is going on, a line at a time.
+
+    Raises:
+        NoMinimizer: the objective has none.
+        InvalidInput: unknown methods or parameters out of range.
+    """
+    integer_at_least(rounds, 1, "rounds")
+    positive(tolerance, "tolerance")
+    say("minimiser: solving and certifying")
+    truth = ground_truth(problem)
+    chosen = default_methods(problem, truth) if methods is None else [
+        parse_method(method, problem, truth) if isinstance(method, str) else method for method in methods
+    ]
+    for method in chosen:
+        rounds_of(method, problem)  # refuses a bad method before the work on the others
+    say("constants of the clients")
+    constants = measure_constants(problem, truth)
+    return Audit(
+        source=source,
+        problem=problem,
+        truth=truth,
+        constants=constants,
+        methods=tuple(measure_method(method, problem, truth, rounds, tolerance, say) for method in chosen),
+        tolerance=float(tolerance),
+    )
+
+
+def measure_constants(problem: Problem, truth: GroundTruth) -> Constants:
+    """L, mu, κ and the heterogeneity."""
+    L = max(upper_float(problem.smoothness_bound(k)) for k in range(problem.num_clients))
+    mu = min(lower_float(problem.strong_convexity_bound(k)) for k in range(problem.num_clients))
+    mu = 0.0 if abs(mu) < 1e-300 else mu
+    return Constants(
+        L=L,
+        mu=mu,
+        kappa=L / mu if mu > 0 else float("inf"),
+        dissimilarity_at_zero=float(dissimilarity(problem, np.zeros(problem.dim))),
+        dissimilarity_near_optimum=float(dissimilarity(problem, (1 - NEAR) * truth.point)),
+        gradient_variance_at_optimum=float(gradient_variance(problem, truth.point)),
+    )
+
+
+def measure_method(
+    method: Method, problem: Problem, truth: GroundTruth, rounds: int, tolerance: float, say: Say
+) -> MethodAudit:
+    """One method's floor and speed."""
+    name = describe(method)
+    say(f"{name}: fixed point")
+    stop: FixedPoint | None
+    try:
+        stop = fixed_point(method, problem, arithmetic=_arithmetic(method, problem))
+    except NoFixedPoint:
+        stop = None
+    say(f"{name}: up to {rounds} rounds")
+    target = None if stop is None else float_array(stop.point)
+    gaps, distances, state = run(method, problem, truth.point, target, rounds)
+    predicted = None
+    if stop is not None and target is not None:
+        predicted = spectral_radius(rounds_of(method, problem), state if stop.attracting else _at(state, target)).value
+    bias = floor = None
+    if stop is not None:
+        bias, floor = interval(stop.bias_norm, stop.certainty), interval(stop.gap, stop.certainty)
+        if not np.isfinite(bias.upper):  # no enclosure was proved: the numbers are floats and say so
+            stop = fixed_point(method, problem)
+            bias, floor = interval(stop.bias_norm, stop.certainty), interval(stop.gap, stop.certainty)
+    reached = np.flatnonzero(gaps <= tolerance * gaps[0])
+    return MethodAudit(
+        name=name,
+        method=method,
+        bias=bias,
+        floor=floor,
+        unique=None if stop is None else stop.unique,
+        attracting=None if stop is None else stop.attracting,
+        predicted_contraction=predicted,
+        measured_contraction=measured_contraction(distances),
+        rounds_to_tolerance=int(reached[0]) if len(reached) else None,
+        outcome=_outcome(gaps, floor, predicted, tolerance, reached),
+        gaps=gaps,
+        distances=distances,
+    )
+
+
+def run(
+    method: Method, problem: Problem, minimizer: np.ndarray, target: np.ndarray | None, rounds: int
+) -> tuple[np.ndarray, np.ndarray, State]:
+    """Gaps and distances to the target, round by round, until converged, diverged or out of rounds; the last state."""
+    run_of = rounds_of(method, problem)
+    with run_of.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
+        state = run_of.start(np.zeros(problem.dim))
+        gaps, distances = [], []
+        for t in range(rounds + 1):
+            gaps.append(gap(problem, state.server, minimizer))
+            distances.append(np.nan if target is None else float(np.linalg.norm(state.server - target)))
+            diverged = not np.isfinite(gaps[-1]) or gaps[-1] > DIVERGED * gaps[0]
+            settled = t >= LEAST_ROUNDS and distances[-1] <= SETTLED * distances[0]
+            if t == rounds or diverged or settled:
+                break
+            state = run_of.advance(state)
+    return np.array(gaps), np.array(distances), state
+
+
+def gap(problem: Problem, x: np.ndarray, minimizer: np.ndarray) -> float:
+    """f(x) − f(minimizer) in floats, without cancellation."""
+    return float(problem.weights @ problem.clients("float").differences(x, minimizer))
+
+
+def measured_contraction(distances: np.ndarray) -> float | None:
+    """exp of the slope of log distance against the round, over the later half of the rounds above rounding level."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        usable = np.flatnonzero(np.isfinite(distances) & (distances > 1e-9 * distances[0]))
+    last = int(usable[-1]) if len(usable) else 0
+    rounds = np.arange(last // 2, last + 1)
+    if len(rounds) < 4 or not np.isfinite(distances[rounds]).all() or (distances[rounds] <= 0).any():
+        return None
+    return float(np.exp(np.polyfit(rounds, np.log(distances[rounds]), 1)[0]))
+
+
+def interval(number: Any, certainty: Certainty) -> Interval:
+    """The number with its bounds."""
+    if certainty is Certainty.ENCLOSED:
+        return Interval(float(number.mid()), lower_float(number), upper_float(number), certainty)
+    return Interval(float(number), float(number), float(number), certainty)
+
+
+def _arithmetic(method: Method, problem: Problem) -> str:
+    if isinstance(problem, QuadraticProblem):
+        return "ball" if problem.dim <= BALL_DIMENSION else "float"
+    samples = sum(len(y) for y in getattr(problem, "y", ()))
+    return "ball" if samples * getattr(method, "local_steps", 1) <= BALL_SAMPLES else "float"
+
+
+def _at(state: State, point: np.ndarray) -> State:
+    return State(point, state.memory)
+
+
+def _outcome(
+    gaps: np.ndarray, floor: Interval | None, predicted: float | None, tolerance: float, reached: np.ndarray
+) -> str:
+    if floor is None:
+        return "has no fixed point"
+    if not np.isfinite(gaps[-1]) or gaps[-1] > DIVERGED * gaps[0]:
+        return "diverges"
+    if len(reached):
+        return f"{int(reached[0])} rounds"
+    if floor.lower > tolerance * gaps[0]:
+        return "never: its floor is higher"
+    if predicted is None or not 0 < predicted < 1:
+        return f"not within {len(gaps) - 1} rounds"
+    missing = np.log(tolerance * gaps[0] / gaps[-1]) / (2 * np.log(predicted))  # the gap falls like the distance squared
+    return f"about {len(gaps) - 1 + int(np.ceil(missing)):,} rounds (forecast)"

@@ -1,0 +1,88 @@
+"""The methods of an audit: sensible parameters from the problem's constants, or those the user wrote."""
+
+import math
+from dataclasses import fields
+from decimal import ROUND_DOWN, Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from fedconvex.errors import InvalidInput
+from fedconvex.ground_truths import GroundTruth
+from fedconvex.methods import FedGD, FedProx, FedSplit, Method
+from fedconvex.problems.base import Problem
+
+METHODS: dict[str, type[Method]] = {"fedgd": FedGD, "fedprox": FedProx, "fedsplit": FedSplit}
+FLAT = 1e-3  # stands for ℓ/L where neither the clients nor the objective are strongly convex
+
+
+def default_methods(problem: Problem, truth: GroundTruth) -> list[Method]:
+    """FedGD(1/L, 1), FedGD(1/L, 10), FedProx(1/s) and FedSplit(s) with s = 1/√(ℓL).
+
+    L is the largest and ℓ the smallest constant of the clients' functions as the method scales them; where a client is
+    not strongly convex, ℓ is the objective's. Parameters are rounded down to three digits, to be easy to quote.
+    """
+    return [build("fedgd", {}, problem, truth), build("fedgd", {"local_steps": Fraction(10)}, problem, truth)] + [
+        build(name, {}, problem, truth) for name in ("fedprox", "fedsplit")
+    ]
+
+
+def parse_method(text: str, problem: Problem, truth: GroundTruth) -> Method:
+    """A method from `name` or `name:parameter=value,…`, numbers as decimals or fractions: `fedgd:stepsize=1/20`.
+
+    Parameters that are left out get the value of `default_methods`.
+    """
+    name, _, rest = text.strip().lower().partition(":")
+    if name not in METHODS:
+        raise InvalidInput("method", text, "is unknown", f"choose {', '.join(METHODS)}, e.g. fedgd:local_steps=10")
+    allowed = [f.name for f in fields(METHODS[name])]  # type: ignore[arg-type]
+    given: dict[str, Fraction] = {}
+    for part in filter(None, rest.split(",")):
+        key, separator, number = (piece.strip() for piece in part.partition("="))
+        if not separator or key not in allowed:
+            raise InvalidInput("method", text, f"{key!r} is no parameter of {name}", f"give {'=…, '.join(allowed)}=…")
+        try:
+            given[key] = Fraction(number)
+        except (ValueError, ZeroDivisionError):
+            raise InvalidInput("method", text, f"{number!r} is not a number", "write 0.05 or 1/20") from None
+    return build(name, given, problem, truth)
+
+
+def build(name: str, given: dict[str, Fraction], problem: Problem, truth: GroundTruth) -> Method:
+    """The method with the given parameters, the others chosen from the problem's constants."""
+    largest = float(max(problem.L))
+    if largest <= 0:
+        raise InvalidInput("data", problem, "has clients whose functions are linear", "give features that are not all 0")
+    if name == "fedgd":
+        steps = given.get("local_steps", Fraction(1))
+        whole = int(steps) if steps.denominator == 1 else steps
+        return FedGD(stepsize=given.get("stepsize", three_digits(1 / largest)), local_steps=whole)  # type: ignore[arg-type]
+    if name == "fedprox":
+        return FedProx(mu=given.get("mu", three_digits(math.sqrt(largest * _flattest(problem, truth, largest)))))
+    scale = np.array([float(factor) for factor in FedSplit(stepsize=1).scale(problem) or [1] * problem.num_clients])
+    steepest = float(max(problem.L * scale))
+    flattest = _flattest(problem, truth, steepest, scale)
+    return FedSplit(stepsize=given.get("stepsize", three_digits(1 / math.sqrt(flattest * steepest))))
+
+
+def describe(method: Method) -> str:
+    """The method as people write it: FedGD(stepsize=0.614, local_steps=10)."""
+    parts = [f"{f.name}={_number(getattr(method, f.name))}" for f in fields(method)]  # type: ignore[arg-type]
+    return f"{type(method).__name__}({', '.join(parts)})"
+
+
+def three_digits(value: float) -> Fraction:
+    """The number rounded down to three significant digits, exactly as written in decimals."""
+    exact = Decimal(value)
+    return Fraction(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_DOWN))
+
+
+def _flattest(problem: Problem, truth: GroundTruth, largest: float, scale: np.ndarray | float = 1.0) -> float:
+    clients = float(min(problem.mu * scale))
+    if clients > 0:
+        return clients
+    return truth.strong_convexity if truth.strong_convexity > 0 else FLAT * largest
+
+
+def _number(value: object) -> str:
+    return f"{float(value):.6g}" if isinstance(value, Fraction | float) else str(value)

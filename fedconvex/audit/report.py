@@ -1,0 +1,169 @@
+"""The audit as tables for people, as JSON and Parquet for programs, and as one figure."""
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fedconvex.audit.figure import draw_audit
+from fedconvex.audit.measure import Audit, Interval, MethodAudit
+from fedconvex.certainty import Certainty
+from fedconvex.writing import write_atomically
+
+if TYPE_CHECKING:
+    import pandas
+    from rich.console import Console
+
+
+def print_audit(audit: Audit, console: "Console") -> None:
+    """The problem, then one row a method, then what the numbers mean."""
+    from rich.table import Table
+
+    constants, truth = audit.constants, audit.truth
+    console.print(f"[bold]{audit.source}[/bold]: {audit.problem!r}", highlight=False)
+    facts = Table(box=None, show_header=False, padding=(0, 2))
+    facts.add_row("smoothness, convexity", f"L ≤ {constants.L:.6g}", f"mu ≥ {constants.mu:.6g}", f"κ ≤ {constants.kappa:.4g}")
+    facts.add_row(
+        "heterogeneity",
+        f"B(0) = {constants.dissimilarity_at_zero:.4g}",
+        f"B near x* = {constants.dissimilarity_near_optimum:.4g}",
+        f"variance at x* = {constants.gradient_variance_at_optimum:.4g}",
+    )
+    facts.add_row(
+        "minimiser x*",
+        f"f* = {truth.value:.8g}",
+        f"‖error‖ ≤ {truth.distance_bound:.1e}",
+        "proved" if truth.certainty is Certainty.ENCLOSED else "no bound: no strong convexity",
+    )
+    console.print(facts, highlight=False)
+    table = Table(box=None, padding=(0, 1), header_style="bold")
+    columns = ("method", "stops at\n‖x − x*‖", "floor\nf − f*", "known", "from every\nstart")
+    for column in (*columns, "contraction\npredicted", "\nmeasured", f"gap below {audit.tolerance:g}\nof the first"):
+        table.add_column(column, justify="left" if column == "method" else "right")
+    for method in audit.methods:
+        table.add_row(*_row(method))
+    console.print()
+    console.print(table, highlight=False)
+
+
+def to_dictionary(audit: Audit) -> dict[str, Any]:
+    """Everything but the trajectories, ready for JSON: non-finite numbers become null."""
+    constants = {name: _json(value) for name, value in vars(audit.constants).items()}
+    truth = audit.truth
+    return {
+        "source": audit.source,
+        "problem": repr(audit.problem),
+        "clients": audit.problem.num_clients,
+        "dimension": audit.problem.dim,
+        "tolerance": audit.tolerance,
+        "first_gap": _json(audit.first_gap),
+        "constants": constants,
+        "minimizer": {
+            "point": truth.point.tolist(),
+            "value": truth.value,
+            "distance_bound": _json(truth.distance_bound),
+            "gap_bound": _json(truth.gap_bound),
+            "strong_convexity": truth.strong_convexity,
+            "certainty": truth.certainty.value,
+            "solver": truth.solver,
+        },
+        "methods": [_method_dictionary(method) for method in audit.methods],
+    }
+
+
+def trajectories(audit: Audit) -> "pandas.DataFrame":
+    """One row a method and round: method, round, gap, distance (to the method's fixed point), relative_gap."""
+    import pandas
+
+    frames = [
+        pandas.DataFrame(
+            {
+                "method": method.name,
+                "round": np.arange(len(method.gaps)),
+                "gap": method.gaps,
+                "relative_gap": method.gaps / audit.first_gap,
+                "distance": method.distances,
+            }
+        )
+        for method in audit.methods
+    ]
+    return pandas.concat(frames, ignore_index=True)
+
+
+def save(audit: Audit, folder: Path) -> list[Path]:
+    """audit.json, trajectories.parquet and audit.png in the folder; each file is written whole or not at all."""
+    import io
+
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    folder.mkdir(parents=True, exist_ok=True)
+    picture, table = io.BytesIO(), io.BytesIO()
+    figure = Figure(figsize=(7.5, 4.8), layout="constrained")
+    draw_audit(audit, figure.subplots())
+    FigureCanvasAgg(figure).print_png(picture, metadata={"Software": None})
+    trajectories(audit).to_parquet(table, index=False)
+    contents = {
+        "audit.json": json.dumps(to_dictionary(audit), indent=1, allow_nan=False).encode(),
+        "trajectories.parquet": table.getvalue(),
+        "audit.png": picture.getvalue(),
+    }
+    for name, content in contents.items():
+        write_atomically(folder / name, content)
+    return [folder / name for name in contents]
+
+
+def _row(method: MethodAudit) -> tuple[str, ...]:
+    converges = {True: "yes", False: "no", None: "not decided"}[method.attracting]
+    if method.bias is None or method.floor is None:
+        return method.name, "–", "–", "–", "no", "–", _rate(method.measured_contraction), method.outcome
+    if method.unique is False:
+        converges = "no: many"
+    return (
+        method.name,
+        _magnitude(method.bias),
+        _magnitude(method.floor),
+        method.bias.certainty.value,
+        converges,
+        _rate(method.predicted_contraction),
+        _rate(method.measured_contraction),
+        method.outcome,
+    )
+
+
+def _magnitude(number: Interval) -> str:
+    """The value; where zero cannot be excluded, the proved upper bound."""
+    if number.certainty is Certainty.ENCLOSED and number.lower <= 0:
+        return f"≤ {max(number.upper, 0.0):.0e}"
+    return f"{number.value:.4g}"
+
+
+def _rate(rate: float | None) -> str:
+    return "–" if rate is None else f"{rate:.5f}"
+
+
+def _method_dictionary(method: MethodAudit) -> dict[str, Any]:
+    def bounds(number: Interval | None) -> dict[str, Any] | None:
+        if number is None:
+            return None
+        ends = {name: _json(getattr(number, name)) for name in ("value", "lower", "upper")}
+        return {**ends, "certainty": number.certainty.value}
+
+    return {
+        "method": method.name,
+        "bias": bounds(method.bias),
+        "floor": bounds(method.floor),
+        "unique": method.unique,
+        "attracting": method.attracting,
+        "predicted_contraction": _json(method.predicted_contraction),
+        "measured_contraction": _json(method.measured_contraction),
+        "rounds_to_tolerance": method.rounds_to_tolerance,
+        "outcome": method.outcome,
+        "rounds_run": len(method.gaps) - 1,
+    }
+
+
+def _json(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)

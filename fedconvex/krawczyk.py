@@ -1,0 +1,55 @@
+"""A zero of a smooth map, proved to exist near an approximate one, and enclosed (Krawczyk's theorem).
+
+Let w be a point, X a box around it, Y any matrix. If K = w − Y g(w) + (I − Y G)(X − w) lies inside X, where G contains
+the derivative of g at every point of X, then g has exactly one zero in X, and it lies in K.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fedconvex.arithmetic.base import Arithmetic, Matrix
+from fedconvex.rationals import Array
+
+ATTEMPTS = 12
+
+
+def enclose_zero(
+    value: Callable[[Array], Array],
+    derivative: Callable[[Array], Matrix],
+    w: np.ndarray,
+    balls: Arithmetic,
+) -> Array | None:
+    """Balls (d,) that contain exactly one zero of g, or None where no proof was found.
+
+    Args:
+        value: g in balls, (d,) to (d,).
+        derivative: an arb matrix that contains g' at every point of a box, given as (d,) balls.
+        w: (d,) floats, nearly a zero.
+    """
+    import flint
+
+    centre = balls.array(w)
+    middle = balls.to_float(np.array(derivative(centre).tolist(), dtype=object))
+    try:
+        inverse = np.linalg.inv(middle)
+    except np.linalg.LinAlgError:
+        return None
+    if not np.isfinite(inverse).all():
+        return None
+    Y = balls.matrix(inverse)
+    newton_step = balls.apply(Y, value(centre))
+    radius = max(2 * max(float(abs(step).upper()) for step in newton_step), 1e-30)
+    for _ in range(ATTEMPTS):
+        box = np.array([x + flint.arb(0, radius) for x in centre], dtype=object)
+        slope = balls.identity(len(w)) - balls.product(Y, derivative(box))
+        image = centre - newton_step + balls.apply(slope, box - centre)
+        if all(_inside(k, x) for k, x in zip(image, box, strict=True)):
+            return image
+        radius *= 4
+    return None
+
+
+def _inside(inner: Any, outer: Any) -> bool:
+    return bool(outer.contains_interior(inner))
