@@ -3,7 +3,7 @@
 import json
 import sys
 import warnings
-from enum import Enum
+from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +22,7 @@ app = typer.Typer(
 )
 
 
-class Model(str, Enum):
+class Model(StrEnum):
     """Which model is fitted."""
 
     auto = "auto"
@@ -31,7 +31,7 @@ class Model(str, Enum):
     multinomial = "multinomial"
 
 
-class Weights(str, Enum):
+class Weights(StrEnum):
     """How clients are weighted."""
 
     pooled = "pooled"
@@ -55,16 +55,27 @@ def options(
 
 @app.command()
 def audit(
-    data: Annotated[str, typer.Argument(help="diabetes, breast_cancer, digits, or a CSV, Parquet, NPZ or LIBSVM file.")],
+    data: Annotated[
+        str, typer.Argument(help="diabetes, breast_cancer, digits, or a CSV, Parquet, NPZ or LIBSVM file.")
+    ],
     clients: Annotated[int | None, typer.Option(help="Deal the samples to this many clients.")] = None,
     partition: Annotated[
-        str | None, typer.Option(help="How to deal them: iid, dirichlet:ALPHA (0.3 is skewed), by-label:D (D labels each).")
+        str | None,
+        typer.Option(help="How to deal them: iid, dirichlet:ALPHA (0.3 is skewed), by-label:D (D labels each)."),
     ] = None,
     client_column: Annotated[str | None, typer.Option(help="The column that says whose sample it is.")] = None,
-    target_column: Annotated[str | None, typer.Option(help="The column to predict (default: target, label or y).")] = None,
-    format: Annotated[str | None, typer.Option(help="csv, tsv, parquet, npz or libsvm (default: by the file's ending).")] = None,
-    num_features: Annotated[int | None, typer.Option(help="LIBSVM: the number of columns, where the last are empty.")] = None,
-    standardize: Annotated[bool, typer.Option("--standardize", help="Bring every feature to mean 0, variance 1.")] = False,
+    target_column: Annotated[
+        str | None, typer.Option(help="The column to predict (default: target, label or y).")
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option(help="csv, tsv, parquet, npz or libsvm (default: by the file's ending).")
+    ] = None,
+    num_features: Annotated[
+        int | None, typer.Option(help="LIBSVM: the number of columns, where the last are empty.")
+    ] = None,
+    standardize: Annotated[
+        bool, typer.Option("--standardize", help="Bring every feature to mean 0, variance 1.")
+    ] = False,
     model: Annotated[Model, typer.Option(help="What is fitted (auto: by the kind of target).")] = Model.auto,
     ridge: Annotated[float | None, typer.Option(help="Ridge of the logistic models (default 1e-3).")] = None,
     weights: Annotated[
@@ -77,7 +88,9 @@ def audit(
     rounds: Annotated[int, typer.Option(help="Run each method for at most this many rounds.")] = 300,
     tolerance: Annotated[float, typer.Option(help="Rounds are counted to this part of the first gap.")] = 1e-6,
     seed: Annotated[int, typer.Option(help="Seed of the deal.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Folder for audit.json, .parquet and .png (default audit-NAME).")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for audit.json, .parquet and .png (default audit-NAME).")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Where do FedGD, FedProx and FedSplit stop on your data, how far is that from the truth, and how fast are they?
@@ -98,7 +111,7 @@ def audit(
     from fedconvex.audit.report import print_audit, save, to_dictionary
     from fedconvex.data import load
 
-    folder = out if out is not None else Path(f"audit-{Path(data).name}")
+    folder = out if out is not None else Path(f"audit-{Path(data).name.removesuffix('.gz')}")
     _require_writable(folder)
     messages = Console(stderr=True)
     federated = load(
@@ -138,7 +151,9 @@ def _require_writable(folder: Path) -> None:
 
     parent = next(p for p in (folder, *folder.absolute().parents) if p.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK):
-        raise InvalidInput("--out", str(folder), f"{parent} is no folder that can be written to", "choose another folder")
+        raise InvalidInput(
+            "--out", str(folder), f"{parent} is no folder that can be written to", "choose another folder"
+        )
 
 
 def main() -> None:

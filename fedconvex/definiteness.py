@@ -5,6 +5,7 @@ cheap certificate is tried first and exact rational work is done only where ball
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -147,4 +148,4 @@ def _middle(ball_matrix: Matrix) -> np.ndarray:
 
 def _sign_changes(coefficients: list[int]) -> int:
     signs = [c > 0 for c in coefficients if c != 0]
-    return sum(a != b for a, b in zip(signs, signs[1:], strict=False))
+    return sum(a != b for a, b in pairwise(signs))

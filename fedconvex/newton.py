@@ -82,4 +82,3 @@ def _inverse(xp: Any, hessians: Array) -> Array:
 
 def _norm(gradients: Array) -> Array:
     return (gradients * gradients).sum(-1) ** 0.5
-

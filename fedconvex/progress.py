@@ -9,7 +9,7 @@ SECONDS_BEFORE_SHOWN = 1.0
 
 
 def track(items: Iterable[T], description: str, show: bool = True) -> Iterator[T]:
-    """The items, with a progress bar on standard error if that is a terminal and the work takes longer than a second."""
+    """The items, with a progress bar on standard error if that is a terminal and it takes longer than a second."""
     if not show or not sys.stderr.isatty():
         yield from items
         return

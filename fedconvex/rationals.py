@@ -1,6 +1,7 @@
 """Numbers as they were meant: every accepted entry is one exact rational number.
 
-Integers, `fractions.Fraction` and flint's `fmpz`/`fmpq` are taken as they are; a float is the dyadic rational that it is.
+Integers, `fractions.Fraction` and flint's `fmpz`/`fmpq` are taken as they are; a float is the dyadic rational that it
+is.
 """
 
 from fractions import Fraction
@@ -73,9 +74,9 @@ def fraction_array(values: Any) -> np.ndarray:
 def float_array(values: Any) -> np.ndarray:
     """A float64 array of the same shape, each entry rounded to nearest; balls give their midpoints."""
     values = np.asarray(values)
-    if values.dtype != object:
-        return values.astype(np.float64)
-    return np.array([nearest_float(v) for v in values.ravel()], dtype=np.float64).reshape(values.shape)
+    if values.dtype == object:
+        values = np.array([nearest_float(v) for v in values.ravel()]).reshape(values.shape)
+    return np.asarray(values, dtype=np.float64)
 
 
 def nearest_float(value: Any) -> float:

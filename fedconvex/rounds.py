@@ -91,4 +91,3 @@ def _proximal_weight(method: Method, problem: Problem) -> Any:
     method = in_arithmetic(method, exact)
     points = exact.array(np.zeros((1, 1), dtype=int))
     return method.subproblem(method.start(points), points).weight
-

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.errors import InvalidInput, NoMinimizer
 from fedconvex.heterogeneity import dissimilarity, gradient_variance
 from fedconvex.local_solvers.base import LocalSolver
@@ -109,11 +110,13 @@ def simulate(
         return Trajectory(points=numbers.publish(stacked), problem=problem, method=method, state=state)
 
 
-def _first_point(x0: Any, problem: Problem, numbers: arithmetics.Arithmetic) -> Array:
+def _first_point(x0: Any, problem: Problem, numbers: Arithmetic) -> Array:
     x0 = np.zeros(problem.dim) if x0 is None else x0
     point = numbers.array(x0)
     if tuple(point.shape) != (problem.dim,):
-        raise InvalidInput("x0", f"an array of shape {tuple(point.shape)}", f"must have shape ({problem.dim},)", "reshape it")
+        raise InvalidInput(
+            "x0", f"an array of shape {tuple(point.shape)}", f"must have shape ({problem.dim},)", "reshape it"
+        )
     if not np.isfinite(numbers.to_float(point)).all():
         raise InvalidInput("x0", x0, "has entries that are not finite", "give finite numbers")
     return point

@@ -69,7 +69,9 @@ def client_list(values: Any, argument: str) -> Sequence[Any]:
     if isinstance(values, np.ndarray) and values.ndim >= 1:
         values = list(values)
     if not isinstance(values, list | tuple):
-        raise InvalidInput(argument, values, "is not a list with one entry per client", f"give {argument} = [{argument}_1, …]")
+        raise InvalidInput(
+            argument, values, "is not a list with one entry per client", f"give {argument} = [{argument}_1, …]"
+        )
     if len(values) == 0:
         raise InvalidInput(argument, values, "has no clients", "give at least one client")
     return values
@@ -82,7 +84,9 @@ def normalised_weights(weights: Any, num_clients: int) -> tuple[Fraction, ...]:
     if hasattr(weights, "detach"):
         weights = weights.detach().cpu().numpy()
     if np.ndim(weights) != 1 or len(weights) != num_clients:
-        raise InvalidInput("weights", weights, f"must have one entry for each of the {num_clients} clients", "correct its length")
+        raise InvalidInput(
+            "weights", weights, f"must have one entry for each of the {num_clients} clients", "correct its length"
+        )
     exact = [to_fraction(w, f"weights[{k}]") for k, w in enumerate(weights)]
     for k, weight in enumerate(exact):
         if weight < 0:

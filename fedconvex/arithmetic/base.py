@@ -57,7 +57,7 @@ class Arithmetic(ABC):
 
     @abstractmethod
     def inverse(self, matrix: Matrix) -> Matrix:
-        """Raises ZeroDivisionError where the matrix is singular (for balls: where it cannot be told from a singular one)."""
+        """Raises ZeroDivisionError where the matrix is singular, or (balls) cannot be told from a singular one."""
 
     @abstractmethod
     def solve(self, matrix: Matrix, right: Array) -> Array:

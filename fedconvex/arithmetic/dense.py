@@ -91,8 +91,9 @@ class NumpyArithmetic(DenseArithmetic):
     xp = np
 
     def context(self) -> AbstractContextManager[Any]:
-        """One thread: on the small matrices of many clients, two BLAS threads were measured 20 times slower than one."""
-        return _blas_threads().limit(limits=1)
+        """One thread: on the small matrices of many clients, two BLAS threads were seen 20 times slower than one."""
+        threads: AbstractContextManager[Any] = _blas_threads().limit(limits=1)
+        return threads
 
     def array(self, values: Any) -> Array:
         return float_array(values)

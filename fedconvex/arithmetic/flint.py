@@ -90,7 +90,8 @@ class ExactArithmetic(FlintArithmetic):
 
     def matrix(self, values: Any) -> Matrix:
         values = np.asarray(values)
-        return flint.fmpq_mat(*values.shape, [to_fmpq(v) for v in values.ravel().tolist()])
+        rows, columns = values.shape
+        return flint.fmpq_mat(rows, columns, [to_fmpq(v) for v in values.ravel().tolist()])
 
 
 @final
@@ -106,7 +107,7 @@ class BallArithmetic(FlintArithmetic):
         self.precision = precision
 
     def context(self) -> AbstractContextManager[Any]:
-        return flint.ctx.workprec(self.precision)  # type: ignore[no-any-return]
+        return flint.ctx.workprec(self.precision)
 
     def scalar(self, value: Any) -> Scalar:
         return value if isinstance(value, flint.arb) else flint.arb(to_fmpq(value))
@@ -119,9 +120,10 @@ class BallArithmetic(FlintArithmetic):
 
     def matrix(self, values: Any) -> Matrix:
         values = np.asarray(values)
+        rows, columns = values.shape
         if not is_exactly_typed(values):  # flint takes machine numbers exactly, and fast
-            return flint.arb_mat(*values.shape, values.ravel().tolist())
-        return flint.arb_mat(*values.shape, [self.scalar(v) for v in values.ravel()])
+            return flint.arb_mat(rows, columns, values.ravel().tolist())
+        return flint.arb_mat(rows, columns, [self.scalar(v) for v in values.ravel()])
 
 
 def _vector(column: Matrix) -> Array:

@@ -16,26 +16,27 @@ LOWEST = 1e-14  # relative gaps below this are rounding
 
 
 def draw_audit(audit: Audit, axes: "Axes | None" = None) -> "Axes":
-    """Relative gap (f(x_t) − f(x*))/(f(0) − f(x*)) against rounds on logarithmic scales; returns the axes."""
+    """Relative gap (f(x_t) − f(x*))/(f(0) − f(x*)) against rounds on a logarithmic scale: linear convergence is a
+    straight line. Returns the axes.
+    """
     if axes is None:
         from matplotlib.figure import Figure
 
         axes = Figure(figsize=(7.5, 4.8), layout="constrained").subplots()
     first = audit.first_gap
-    floors: list[float] = []
+    floors = {method.name: _floor(method, first) for method in audit.methods}
     for i, method in enumerate(audit.methods):
         colour = COLOURS[i % len(COLOURS)]
         relative = np.clip(method.gaps / first, LOWEST, 1e3)
-        rounds = np.arange(len(relative))
-        axes.plot(rounds, relative, STYLES[i % len(STYLES)], color=colour, linewidth=1.8, label=_label(method))
-        floor = _floor(method, first)
+        style = STYLES[i % len(STYLES)]
+        axes.plot(np.arange(len(relative)), relative, style, color=colour, linewidth=1.8, label=_label(method))
+        floor = floors[method.name]
         if floor is not None:
             axes.axhline(floor, color=colour, linewidth=0.9, alpha=0.8)
-            above = sum(abs(np.log10(floor / other)) < 0.35 for other in floors)
-            floors.append(floor)
+            crowded = any(other is not None and 1 < other / floor < 3 for other in floors.values())
             axes.annotate(
-                f"floor {floor:.1e}", (1, floor), (-4, 3 + 9 * above), xycoords=("axes fraction", "data"),
-                textcoords="offset points", ha="right", fontsize=7, color=colour,
+                f"floor {floor:.1e}", (1, floor), (-4, -3 if crowded else 3), xycoords=("axes fraction", "data"),
+                textcoords="offset points", ha="right", va="top" if crowded else "bottom", fontsize=7, color=colour,
             )  # fmt: skip
     axes.axhline(audit.tolerance, color="0.6", linewidth=0.8, linestyle=(0, (1, 3)))
     axes.annotate(
@@ -43,7 +44,6 @@ def draw_audit(audit: Audit, axes: "Axes | None" = None) -> "Axes":
         textcoords="offset points", fontsize=7, color="0.4",
     )  # fmt: skip
     axes.set_yscale("log")
-    axes.set_xscale("symlog", linthresh=10)
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=LOWEST / 2)
     axes.set_xlabel("communication rounds")

@@ -1,4 +1,4 @@
-"""What an audit measures: the problem's constants, and for every method its floor, its speed, and how both are known."""
+"""What an audit measures: the problem's constants; every method's floor and speed, and how they are known."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ class MethodAudit:
     predicted_contraction: float | None  # spectral radius of one round at the fixed point (NUMERIC)
     measured_contraction: float | None  # of the distance to the fixed point, per round, late in the run
     rounds_to_tolerance: int | None  # first round with gap <= tolerance · first gap
-    outcome: str  # in words: reached, never, not yet (with a forecast), diverges, no fixed point
+    outcome: str  # rounds to the tolerance in words: a number, a forecast, never (floor), diverges, no fixed point
     gaps: np.ndarray  # (T + 1,) f(x_t) − f(x*)
     distances: np.ndarray  # (T + 1,) ‖x_t − fixed point‖, NaN where there is none
 
@@ -113,9 +113,11 @@ def audit(
     positive(tolerance, "tolerance")
     say("minimiser: solving and certifying")
     truth = ground_truth(problem)
-    chosen = default_methods(problem, truth) if methods is None else [
-        parse_method(method, problem, truth) if isinstance(method, str) else method for method in methods
-    ]
+    chosen = (
+        default_methods(problem, truth)
+        if methods is None
+        else [parse_method(method, problem, truth) if isinstance(method, str) else method for method in methods]
+    )
     for method in chosen:
         rounds_of(method, problem)  # refuses a bad method before the work on the others
     say("constants of the clients")
@@ -242,14 +244,16 @@ def _outcome(
     gaps: np.ndarray, floor: Interval | None, predicted: float | None, tolerance: float, reached: np.ndarray
 ) -> str:
     if floor is None:
-        return "has no fixed point"
+        return "no fixed point"
     if not np.isfinite(gaps[-1]) or gaps[-1] > DIVERGED * gaps[0]:
         return "diverges"
     if len(reached):
-        return f"{int(reached[0])} rounds"
+        return f"{int(reached[0]):,}"
     if floor.lower > tolerance * gaps[0]:
-        return "never: its floor is higher"
+        return "never (floor)"
     if predicted is None or not 0 < predicted < 1:
-        return f"not within {len(gaps) - 1} rounds"
-    missing = np.log(tolerance * gaps[0] / gaps[-1]) / (2 * np.log(predicted))  # the gap falls like the distance squared
-    return f"about {len(gaps) - 1 + int(np.ceil(missing)):,} rounds (forecast)"
+        return f"over {len(gaps) - 1:,}"
+    missing = np.log(tolerance * gaps[0] / gaps[-1]) / (
+        2 * np.log(predicted)
+    )  # the gap falls like the distance squared
+    return f"{len(gaps) - 1 + int(np.ceil(missing)):,} (forecast)"

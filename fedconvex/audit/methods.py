@@ -52,7 +52,9 @@ def build(name: str, given: dict[str, Fraction], problem: Problem, truth: Ground
     """The method with the given parameters, the others chosen from the problem's constants."""
     largest = float(max(problem.L))
     if largest <= 0:
-        raise InvalidInput("data", problem, "has clients whose functions are linear", "give features that are not all 0")
+        raise InvalidInput(
+            "data", problem, "has clients whose functions are linear", "give features that are not all 0"
+        )
     if name == "fedgd":
         steps = given.get("local_steps", Fraction(1))
         whole = int(steps) if steps.denominator == 1 else steps
@@ -68,6 +70,13 @@ def build(name: str, given: dict[str, Fraction], problem: Problem, truth: Ground
 def describe(method: Method) -> str:
     """The method as people write it: FedGD(stepsize=0.614, local_steps=10)."""
     parts = [f"{f.name}={_number(getattr(method, f.name))}" for f in fields(method)]  # type: ignore[arg-type]
+    return f"{type(method).__name__}({', '.join(parts)})"
+
+
+def shorthand(method: Method) -> str:
+    """The method with the papers' letters: FedGD(s=0.614, e=10)."""
+    letters = {"stepsize": "s", "local_steps": "e", "mu": "μ"}
+    parts = [f"{letters.get(f.name, f.name)}={_number(getattr(method, f.name))}" for f in fields(method)]  # type: ignore[arg-type]
     return f"{type(method).__name__}({', '.join(parts)})"
 
 

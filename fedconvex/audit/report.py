@@ -9,6 +9,7 @@ import numpy as np
 
 from fedconvex.audit.figure import draw_audit
 from fedconvex.audit.measure import Audit, Interval, MethodAudit
+from fedconvex.audit.methods import shorthand
 from fedconvex.certainty import Certainty
 from fedconvex.writing import write_atomically
 
@@ -24,7 +25,9 @@ def print_audit(audit: Audit, console: "Console") -> None:
     constants, truth = audit.constants, audit.truth
     console.print(f"[bold]{audit.source}[/bold]: {audit.problem!r}", highlight=False)
     facts = Table(box=None, show_header=False, padding=(0, 2))
-    facts.add_row("smoothness, convexity", f"L ≤ {constants.L:.6g}", f"mu ≥ {constants.mu:.6g}", f"κ ≤ {constants.kappa:.4g}")
+    facts.add_row(
+        "smoothness, convexity", f"L ≤ {constants.L:.6g}", f"mu ≥ {constants.mu:.6g}", f"κ ≤ {constants.kappa:.4g}"
+    )
     facts.add_row(
         "heterogeneity",
         f"B(0) = {constants.dissimilarity_at_zero:.4g}",
@@ -39,9 +42,17 @@ def print_audit(audit: Audit, console: "Console") -> None:
     )
     console.print(facts, highlight=False)
     table = Table(box=None, padding=(0, 1), header_style="bold")
-    columns = ("method", "stops at\n‖x − x*‖", "floor\nf − f*", "known", "from every\nstart")
-    for column in (*columns, "contraction\npredicted", "\nmeasured", f"gap below {audit.tolerance:g}\nof the first"):
-        table.add_column(column, justify="left" if column == "method" else "right")
+    table.add_column("method", no_wrap=True)
+    for column in (
+        "bias\n‖x − x*‖",
+        "floor\nf(x) − f*",
+        "\nknown",
+        "\nattracts",
+        "contraction\npredicted",
+        "\nmeasured",
+    ):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column(f"rounds to {audit.tolerance:g}\nof the first gap", justify="right")
     for method in audit.methods:
         table.add_row(*_row(method))
     console.print()
@@ -118,11 +129,11 @@ def save(audit: Audit, folder: Path) -> list[Path]:
 def _row(method: MethodAudit) -> tuple[str, ...]:
     converges = {True: "yes", False: "no", None: "not decided"}[method.attracting]
     if method.bias is None or method.floor is None:
-        return method.name, "–", "–", "–", "no", "–", _rate(method.measured_contraction), method.outcome
+        return shorthand(method.method), "–", "–", "–", "no", "–", _rate(method.measured_contraction), method.outcome
     if method.unique is False:
         converges = "no: many"
     return (
-        method.name,
+        shorthand(method.method),
         _magnitude(method.bias),
         _magnitude(method.floor),
         method.bias.certainty.value,

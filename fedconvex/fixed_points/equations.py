@@ -81,7 +81,9 @@ class QuadraticFixedPoints:
                 phi, _ = self.equation(arithmetic)
                 return arithmetic.identity(arithmetic.size(phi)) * arithmetic.scalar(2) - phi
 
-            return is_positive_definite(lambda arithmetic: self.equation(arithmetic)[0]) and is_positive_definite(below_two)
+            return is_positive_definite(lambda arithmetic: self.equation(arithmetic)[0]) and is_positive_definite(
+                below_two
+            )
         return self.one_round.attracting
 
     @property

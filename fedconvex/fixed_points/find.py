@@ -24,8 +24,8 @@ def fixed_point(
 
     On least squares and quadratics: the solution of Φx = q (`fixed_points.equations`), in floats, rationals or balls.
     Where there are many, the one that is reached from the origin, or the least-norm one where the method does not
-    converge. On logistic losses: found by Newton's method on w = T(w); in balls, enclosed by ‖w − w*‖ ≤ ‖T(w) − w‖/(1 − q)
-    where one round T contracts distances by q < 1, and by infinitely wide balls where it does not.
+    converge. On logistic losses: found by Newton's method on w = T(w), T being one round; in balls, enclosed by
+    contraction or by Krawczyk's theorem (`fixed_points.smooth`), infinitely wide where neither proves anything.
 
     Args:
         arithmetic: "float" (NUMERIC), "exact" (quadratics: Fractions), "ball" (ENCLOSED: entries are flint balls, with

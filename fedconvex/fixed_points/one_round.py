@@ -6,6 +6,7 @@ rationals; meant for small problems, where no closed form is known.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import flint
 import numpy as np
@@ -66,14 +67,14 @@ class OneRoundMap:
         # what no round ever changes keeps its value from the start
         rows = [*_rows(drift), *left]
         values = [*self.q, *(np.dot(v, self.start) for v in left)]
-        stacked = _matrix([np.append(row, value) for row, value in zip(rows, values, strict=True)])
+        stacked = _matrix([_extended(row, value) for row, value in zip(rows, values, strict=True)])
         particular, unique = _solve_rectangular(stacked)
         if unique:
             return particular
         servers = _matrix([v[: self.dim] for v in kernel]).transpose()
         gram = servers.transpose() * servers
         right = servers.transpose() * _matrix([-particular[: self.dim]]).transpose()
-        augmented = _matrix([np.append(row, right[i, 0]) for i, row in enumerate(_rows(gram))])
+        augmented = _matrix([_extended(row, right[i, 0]) for i, row in enumerate(_rows(gram))])
         shifts, _ = _solve_rectangular(augmented)
         return particular + sum((a * v for a, v in zip(shifts, kernel, strict=True)), 0 * particular)
 
@@ -101,7 +102,8 @@ class OneRoundMap:
         M, seen = _restrict(self.M, excited, _server_rows(self.dim, len(self.q)))
         # the same reduction on the transposed map keeps what the server sees
         M, _ = _restrict(M.transpose(), seen, [])
-        return roots_inside_unit_circle([int(c) for c in M.numer_denom()[0].charpoly().coeffs()], M.numer_denom()[1])
+        integers, denominator = M.numer_denom()
+        return roots_inside_unit_circle([int(c) for c in integers.charpoly().coeffs()], int(denominator))
 
     @cached_property
     def _drift(self) -> flint.fmpq_mat:
@@ -114,7 +116,6 @@ def roots_inside_unit_circle(coefficients: list[int], scale: int = 1) -> bool:
 
     A polynomial aₙzⁿ + … + a₀ is stable iff |a₀| < |aₙ| and (aₙp − a₀p*)/z is, p* having the coefficients reversed.
     """
-    scale = int(scale)
     p = flint.fmpz_poly([c * scale**i for i, c in enumerate(coefficients)])  # roots divided by scale
     while p.degree() > 0:
         a = [int(c) for c in p.coeffs()]
@@ -126,9 +127,7 @@ def roots_inside_unit_circle(coefficients: list[int], scale: int = 1) -> bool:
     return True
 
 
-def _restrict(
-    M: flint.fmpq_mat, starts: list[Array], functionals: list[Array]
-) -> tuple[flint.fmpq_mat, list[Array]]:
+def _restrict(M: flint.fmpq_mat, starts: list[Array], functionals: list[Array]) -> tuple[flint.fmpq_mat, list[Array]]:
     """M and the functionals on the least M-invariant subspace that contains the starts, in a basis of it."""
     basis: list[Array] = []
     queue = [v for v in starts if any(v)]
@@ -159,6 +158,10 @@ def _solve_rectangular(augmented: flint.fmpq_mat) -> tuple[Array, bool]:
 
 def _server_rows(dim: int, size: int) -> list[Array]:
     return [_unit(size, i) for i in range(dim)]
+
+
+def _extended(row: Array, value: Any) -> Array:
+    return np.array([*row, value], dtype=object)
 
 
 def _unit(size: int, i: int) -> Array:

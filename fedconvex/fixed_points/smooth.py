@@ -52,7 +52,10 @@ class SmoothFixedPoints:
             return np.asarray(ground_truth(self.problem).point)
         if not self.method.memoryless:
             raise InvalidInput(
-                "local_solver", self.solver, "with client memory has no known fixed point on this problem", "use Exact()"
+                "local_solver",
+                self.solver,
+                "with client memory has no known fixed point on this problem",
+                "use Exact()",
             )
         with self.rounds.arithmetic.context():
             return self._newton(np.asarray(ground_truth(self.problem).point))

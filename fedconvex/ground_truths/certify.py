@@ -25,7 +25,8 @@ KRAWCZYK_DIMENSION = 300
 class GroundTruth:
     """The minimiser of the objective, as a float64 point with rigorous bounds on how far off it is.
 
-    With M the strong convexity of the objective: ‖point − x*‖ <= ‖∇f(point)‖/M and f(point) − f(x*) <= ‖∇f(point)‖²/(2M).
+    With M the strong convexity of the objective, ‖point − x*‖ <= ‖∇f(point)‖/M and
+    f(point) − f(x*) <= ‖∇f(point)‖²/(2M).
     Both are inf where M = 0 is all that is known, except that quadratics with many minimisers are solved exactly.
     """
 
@@ -56,7 +57,9 @@ class GroundTruth:
             raise InvalidInput("problem", self.problem, "has no rational minimiser", "use .point with .distance_bound")
         problem, exact = self.problem, arithmetics.get("exact")
         return exact.publish(
-            solve_symmetric(lambda numbers: (problem.weighted_hessian(numbers), problem.weighted_linear_term(numbers)), exact)
+            solve_symmetric(
+                lambda numbers: (problem.weighted_hessian(numbers), problem.weighted_linear_term(numbers)), exact
+            )
         )
 
     def enclosure(self) -> Array:

@@ -77,7 +77,7 @@ def separating_direction(problem: LinearModel) -> np.ndarray | None:
     scaled = scaled / np.maximum(abs(scaled).max(axis=1, keepdims=True), 1e-300)
     count, dim = scaled.shape
     # maximise the sum of min(margin, 1): positive iff the data are separable, if only weakly
-    result = linprog(
+    result: Any = linprog(
         np.concatenate([np.zeros(dim), -np.ones(count)]),
         A_ub=np.hstack([-scaled, np.eye(count)]) if count * dim < 2_000_000 else _sparse(scaled),
         b_ub=np.zeros(count),
@@ -128,7 +128,9 @@ def _on_the_boundary(rows: np.ndarray, scaled: np.ndarray, candidate: np.ndarray
         return None
     N = exact.matrix(np.stack(kernel, axis=1))
     Nt = exact.transpose(N)
-    coordinates = exact.solve(exact.product(Nt, N), exact.apply(Nt, exact.array(np.array(_rounded(candidate), dtype=object))))
+    coordinates = exact.solve(
+        exact.product(Nt, N), exact.apply(Nt, exact.array(np.array(_rounded(candidate), dtype=object)))
+    )
     return exact.publish(exact.apply(N, coordinates))
 
 
@@ -139,4 +141,5 @@ def _rounded(direction: np.ndarray) -> list[Fraction]:
 def _sparse(scaled: np.ndarray) -> Any:
     import scipy.sparse
 
-    return scipy.sparse.hstack([-scipy.sparse.csr_array(scaled), scipy.sparse.eye_array(len(scaled))]).tocsr()
+    blocks: Any = [-scipy.sparse.csr_array(scaled), scipy.sparse.eye_array(len(scaled))]
+    return scipy.sparse.hstack(blocks, format="csr")

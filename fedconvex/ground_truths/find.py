@@ -1,4 +1,4 @@
-"""Finding the minimiser: CVXPY with Clarabel for a candidate, Newton's method to the last digit, then the certificate."""
+"""Finding the minimiser: a candidate from CVXPY and Clarabel, Newton's method to the last digit, a certificate."""
 
 import warnings
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ def ground_truth(problem: Problem, solver: str = "clarabel") -> GroundTruth:
         raise InvalidInput("problem", problem, "is not a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
     if solver not in ("clarabel", "newton"):
         raise InvalidInput("solver", solver, "is unknown", "choose clarabel or newton")
-    kept = problem.known_ground_truths
+    kept: dict[str, GroundTruth] = problem.known_ground_truths
     if solver not in kept:
         require_minimizer(problem)
         kept[solver] = _find(problem, solver)
@@ -149,7 +149,7 @@ class _Objective:
         return np.array([self.problem.weights @ changes])
 
     def gradients(self, theta: np.ndarray) -> np.ndarray:
-        return (self.problem.weights @ self.problem.clients("float").gradients(theta[0]))[None]
+        return np.asarray(self.problem.gradient(theta[0])[None])
 
     def hessians(self, theta: np.ndarray) -> np.ndarray:
         return self.problem.hessian(theta[0])[None]

@@ -18,7 +18,7 @@ class LocalSolver(ABC):
 
     @abstractmethod
     def tangent(self, clients: Clients, subproblem: Subproblem, answers: Array) -> Callable[[Subproblem], Array]:
-        """The derivative of `solve` at the subproblem: maps small changes of start, centre and linear term to that of θ."""
+        """The derivative of `solve` at the subproblem: maps changes of start, centre and linear term to that of θ."""
 
     @abstractmethod
     def response(self, arithmetic: Arithmetic, Q: Batch) -> Batch:
@@ -28,5 +28,6 @@ class LocalSolver(ABC):
     def contraction(self, problem: Problem, k: int, weight: Scalar) -> Scalar:
         """A ball that bounds from above the Lipschitz constant of w ↦ θ_k, where start and centre are both w."""
 
+    @abstractmethod
     def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
         """Raises InvalidInput where the subproblems F_k + (weight/2)‖·‖² cannot be solved this way."""

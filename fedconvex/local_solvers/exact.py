@@ -19,7 +19,7 @@ from fedconvex.rationals import Array, Scalar, nearest_float, to_fraction
 @final
 @dataclass(frozen=True)
 class Exact(LocalSolver):
-    """θ_k = argmin F_k(θ) + ⟨linear_k, θ⟩ + (weight/2)‖θ − center_k‖²: linear algebra for quadratics, Newton otherwise."""
+    """θ_k = argmin F_k(θ) + ⟨linear_k, θ⟩ + (weight/2)‖θ − center_k‖²: linear algebra, or Newton's method."""
 
     def solve(self, clients: Clients, subproblem: Subproblem) -> Array:
         return clients.minimise(subproblem)

@@ -1,8 +1,9 @@
 """A fixed number of gradient steps on the subproblem."""
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import final
 
 from fedconvex.arithmetic.base import Arithmetic, Batch
@@ -11,7 +12,6 @@ from fedconvex.parameters import number
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.rationals import Array, Scalar
 from fedconvex.validation import integer_at_least, positive
-
 
 FORMED_ENTRIES = 20_000_000  # Hessian entries that `tangent` may hold at once (8 bytes each)
 
@@ -70,6 +70,9 @@ class GradientDescent(LocalSolver):
         for j in range(self.steps):
             total = total + self.stepsize * weight * factor**j
         return total
+
+    def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
+        """Gradient steps can be taken on every subproblem."""
 
     def _geometric_sum(self, arithmetic: Arithmetic, Q: Batch, stepsize: Scalar) -> Batch:
         identity = arithmetic.identity(arithmetic.size(Q))

@@ -1,4 +1,4 @@
-"""FedProx(μ): every client minimises its function plus a proximal term around the server's point, the server averages."""
+"""FedProx(μ): every client minimises its function plus a proximal term, the server averages."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

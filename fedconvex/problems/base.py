@@ -101,7 +101,7 @@ class Problem(ABC):
     @property
     @abstractmethod
     def mu(self) -> np.ndarray:
-        """Strong convexity constant of every f_k (the largest; negative where it is not convex), shape (m,), float64."""
+        """Strong convexity constant of every f_k (the largest; negative where not convex), shape (m,), float64."""
 
     @abstractmethod
     def smoothness_bound(self, k: int) -> Scalar:
@@ -205,5 +205,7 @@ class Problem(ABC):
             shapes = [(self.dim,)] if one_point else [(self.dim,), (self.num_clients, self.dim)]
             if tuple(X.shape) not in shapes:
                 wanted = " or ".join(map(str, shapes))
-                raise InvalidInput("x", f"an array of shape {tuple(X.shape)}", f"must have shape {wanted}", "reshape it")
+                raise InvalidInput(
+                    "x", f"an array of shape {tuple(X.shape)}", f"must have shape {wanted}", "reshape it"
+                )
             return self.clients(arithmetic), X, arithmetic.array(self.exact_weights_array)

@@ -68,7 +68,9 @@ class SoftmaxLoss(Loss):
         return xp.log(xp.exp(Z - highest[..., None]).sum(-1)) + highest - _pick(xp, Z, y)
 
     def differences(self, xp: Any, Z: Array, step: Array, y: Array) -> Array:
-        small = xp.log1p((self.probabilities(xp, Z) * xp.expm1(xp.clip(step, -30.0, 30.0))).sum(-1)) - _pick(xp, step, y)
+        small = xp.log1p((self.probabilities(xp, Z) * xp.expm1(xp.clip(step, -30.0, 30.0))).sum(-1)) - _pick(
+            xp, step, y
+        )
         largest = xp.amax(abs(step), -1)
         return xp.where(largest < 30, small, self.values(xp, Z + step, y) - self.values(xp, Z, y))
 

@@ -83,7 +83,7 @@ class BallLinearModelClients(Clients):
         return self.scale[k] * (total / len(labels) + self.ridge * x)
 
     def _hessian(self, k: int, x: Array) -> Any:
-        """Σ_i (∂²loss_i/∂Z²) ⊗ a_i a_iᵀ / n_k + ridge, one product of the design with itself for each pair of scores."""
+        """Σ_i (∂²loss_i/∂Z²) ⊗ a_i a_iᵀ / n_k + ridge: one product of matrices for each pair of scores."""
         design, n, p = self._design(k), len(self.problem.y[k]), self.dim // self.outputs
         curvatures = [self._curvature(z) for z in self._scores(k, x)]
         rows, transposed = design.tolist(), design.transpose()
@@ -102,7 +102,8 @@ class BallLinearModelClients(Clients):
 
     def _scores(self, k: int, x: Array) -> list[list[Any]]:
         W = flint.arb_mat(self.outputs, self.dim // self.outputs, list(x))
-        return (self._design(k) * W.transpose()).tolist()
+        scores: list[list[Any]] = (self._design(k) * W.transpose()).tolist()
+        return scores
 
     def _design(self, k: int) -> Any:
         if k in self._designs:
@@ -132,7 +133,6 @@ class BallLinearModelClients(Clients):
             return [[decay / (1 + decay) ** 2]]
         p = self._derivative(z, -1)  # no label: the probabilities themselves
         return [[a * int(i == j) - a * b for j, b in enumerate(p)] for i, a in enumerate(p)]
-
 
 
 def _softplus(t: Any) -> Any:

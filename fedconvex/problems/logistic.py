@@ -32,7 +32,7 @@ class LinearModel(Problem):
         return self.outputs * int(self.A[0].shape[1])
 
     @cached_property
-    def L(self) -> np.ndarray:  # type: ignore[override]
+    def L(self) -> np.ndarray:
         largest = [squared_norm(A) / len(A) for A in self.A]
         return np.array(largest) * float(self.curvature_bound) + float(self.ridge)
 
@@ -109,7 +109,9 @@ class Logistic(LinearModel):
         designs, labels = design_and_targets(A, y, "y")
         for k, y_k in enumerate(labels):
             for i in np.flatnonzero((y_k != 1) & (y_k != -1))[:1]:
-                raise InvalidInput(f"y[{k}][{i}]", y_k[i], "is not a label in {−1, +1}", "map the two classes to −1 and +1")
+                raise InvalidInput(
+                    f"y[{k}][{i}]", y_k[i], "is not a label in {−1, +1}", "map the two classes to −1 and +1"
+                )
         object.__setattr__(self, "A", designs)
         object.__setattr__(self, "y", labels)
         object.__setattr__(self, "ridge", non_negative(ridge, "ridge"))
@@ -150,7 +152,9 @@ class MultinomialLogistic(LinearModel):
     def __init__(self, A: Any, y: Any, num_classes: int, ridge: Any = 0.0, weights: Any = None) -> None:
         raw = [numbers(A_k, f"A[{k}]", 2) for k, A_k in enumerate(client_list(A, "A"))]
         design_and_targets(raw, y, "y")  # refuses what does not fit before the column of ones is added
-        designs, labels = design_and_targets([np.hstack([A_k, np.ones((len(A_k), 1), A_k.dtype)]) for A_k in raw], y, "y")
+        designs, labels = design_and_targets(
+            [np.hstack([A_k, np.ones((len(A_k), 1), A_k.dtype)]) for A_k in raw], y, "y"
+        )
         num_classes = integer_at_least(num_classes, 2, "num_classes")
         for k, y_k in enumerate(labels):
             for i in np.flatnonzero((y_k < 0) | (y_k >= num_classes) | (y_k != np.floor(float_array(y_k))))[:1]:

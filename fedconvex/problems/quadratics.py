@@ -261,7 +261,7 @@ class Quadratic(QuadraticProblem):
         return np.array([smallest for smallest, _ in self._spectra])
 
     @cached_property
-    def is_convex(self) -> bool:  # type: ignore[override]
+    def is_convex(self) -> bool:
         return all(is_positive_semidefinite(H) for H in self.H)
 
 
@@ -276,11 +276,17 @@ def design_and_targets(A: Any, b: Any, targets: str) -> tuple[tuple[np.ndarray, 
             raise InvalidInput(f"A[{k}]", f"an array of shape {A_k.shape}", "has no samples", "drop the empty client")
         if A_k.shape[1] != dim or dim == 0:
             raise InvalidInput(
-                f"A[{k}]", f"an array of shape {A_k.shape}", f"must have the {dim} columns of A[0]", "give equal columns"
+                f"A[{k}]",
+                f"an array of shape {A_k.shape}",
+                f"must have the {dim} columns of A[0]",
+                "give equal columns",
             )
         if len(b_k) != len(A_k):
             raise InvalidInput(
-                f"{targets}[{k}]", f"an array of length {len(b_k)}", f"A[{k}] has {len(A_k)} rows", "give one entry a row"
+                f"{targets}[{k}]",
+                f"an array of length {len(b_k)}",
+                f"A[{k}] has {len(A_k)} rows",
+                "give one entry a row",
             )
     return designs, vectors
 
@@ -288,4 +294,6 @@ def design_and_targets(A: Any, b: Any, targets: str) -> tuple[tuple[np.ndarray, 
 def require_same_number(first: str, a: Sequence[Any], second: str, b: Sequence[Any]) -> None:
     """Both lists have one entry per client."""
     if len(a) != len(b):
-        raise InvalidInput(second, f"{len(b)} entries", f"{first} has {len(a)} clients", f"give one {second} per client")
+        raise InvalidInput(
+            second, f"{len(b)} entries", f"{first} has {len(a)} clients", f"give one {second} per client"
+        )

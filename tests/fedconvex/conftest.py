@@ -1,0 +1,6 @@
+"""Tests of this folder may `import problem_makers`: with --import-mode=importlib, pytest itself adds no folder to the path."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))

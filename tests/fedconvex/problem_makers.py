@@ -1,0 +1,222 @@
+"""Small random problems; the papers' formulas and pseudo-code in plain Fractions, which share nothing with the package.
+
+Matrices and vectors are NumPy object arrays of `fractions.Fraction`; `Terms` are the H_k, c_k and weights of a problem.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import flint
+import numpy as np
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+import fedconvex as fc
+
+few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+Draw = Callable[[Any], Any]
+
+ENTRIES = st.builds(Fraction, st.integers(-3, 3), st.integers(1, 3))
+POSITIVE = st.builds(Fraction, st.integers(1, 12), st.integers(1, 12))
+
+
+def entries(*shape: int) -> st.SearchStrategy[np.ndarray]:
+    """Object arrays of small rationals."""
+    size = int(np.prod(shape))
+    return st.lists(ENTRIES, min_size=size, max_size=size).map(lambda flat: np.array(flat, dtype=object).reshape(shape))
+
+
+def shares(m: int) -> st.SearchStrategy[Any]:
+    """Weights of m clients: None, or rationals of which some may be 0, but not all."""
+    given = st.lists(st.sampled_from([Fraction(0), Fraction(1), Fraction(1, 3), Fraction(5, 2)]), min_size=m, max_size=m)
+    return st.none() | given.filter(any)
+
+
+@st.composite
+def least_squares(draw: Draw, full_rank: bool = False) -> fc.LeastSquares:
+    """Up to three clients with 1 to 3 samples each in 1 to 3 dimensions: often rank-deficient; sometimes identical."""
+    m, d = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    counts = [draw(st.integers(1, 3)) for _ in range(m)]
+    A, b = [draw(entries(n, d)) for n in counts], [draw(entries(n)) for n in counts]
+    if full_rank:
+        A = [np.concatenate([A_k, identity(d)]) for A_k in A]
+        b = [np.concatenate([b_k, draw(entries(d))]) for b_k in b]
+    if draw(st.integers(0, 5)) == 0:
+        A, b = [A[0]] * m, [b[0]] * m
+    return fc.LeastSquares(A, b, draw(shares(m)))
+
+
+@st.composite
+def quadratics(draw: Draw) -> fc.Quadratic:
+    """Up to three clients in 1 or 2 dimensions with any symmetric H_k: indefinite, singular, zero."""
+    m, d = draw(st.integers(1, 3)), draw(st.integers(1, 2))
+    H = [draw(entries(d, d)) for _ in range(m)]
+    return fc.Quadratic([(H_k + H_k.T) / 2 for H_k in H], [draw(entries(d)) for _ in range(m)], draw(shares(m)))
+
+
+@st.composite
+def logistics(draw: Draw) -> fc.Logistic:
+    """Two or three small clients in two dimensions, with a ridge."""
+    m = draw(st.integers(2, 3))
+    counts = [draw(st.integers(1, 4)) for _ in range(m)]
+    A, y = [draw(entries(n, 2)) for n in counts], [draw(_labels(n, (-1, 1))) for n in counts]
+    return fc.Logistic(A, y, draw(st.sampled_from([Fraction(1, 10), Fraction(1)])), draw(shares(m)))
+
+
+@st.composite
+def multinomials(draw: Draw) -> fc.MultinomialLogistic:
+    """Two small clients, one feature, three classes (six unknowns), with a ridge."""
+    counts = [draw(st.integers(1, 4)) for _ in range(2)]
+    A, y = [draw(entries(n, 1)) for n in counts], [draw(_labels(n, (0, 1, 2))) for n in counts]
+    return fc.MultinomialLogistic(A, y, 3, draw(st.sampled_from([Fraction(1, 10), Fraction(1)])), draw(shares(2)))
+
+
+def _labels(n: int, classes: tuple[int, ...]) -> st.SearchStrategy[list[int]]:
+    return st.lists(st.sampled_from(classes), min_size=n, max_size=n)
+
+
+class Terms(NamedTuple):
+    """f_k(x) = ½xᵀH_k x − c_kᵀx with weights w_k that sum to 1."""
+
+    H: list[np.ndarray]
+    c: list[np.ndarray]
+    w: list[Fraction]
+
+    def summed(self) -> tuple[np.ndarray, np.ndarray]:
+        """H and c of the objective."""
+        return weighted(self.w, self.H), weighted(self.w, self.c)
+
+    def as_a_sum(self) -> "Terms":
+        """The clients m·w_k·f_k with equal weights: what the FedSplit paper's method is run on."""
+        m = len(self.w)
+        return Terms(
+            [m * w * H for w, H in zip(self.w, self.H, strict=True)],
+            [m * w * c for w, c in zip(self.w, self.c, strict=True)],
+            [Fraction(1, m)] * m,
+        )
+
+
+def terms_of(problem: Any) -> Terms:
+    """H_k, c_k and weights from the data that the problem was given."""
+    if isinstance(problem, fc.LeastSquares):
+        A, b = [fractions(A) for A in problem.A], [fractions(b) for b in problem.b]
+        H, c = [A_k.T @ A_k for A_k in A], [A_k.T @ b_k for A_k, b_k in zip(A, b, strict=True)]
+    else:
+        H, c = [fractions(H) for H in problem.H], [fractions(c) for c in problem.c]
+    return Terms(H, c, list(problem.exact_weights))
+
+
+def fractions(values: Any) -> np.ndarray:
+    """Integers, floats and Fractions as an object array of Fractions."""
+    values = np.asarray(values, dtype=object)
+    return np.array([Fraction(v) for v in values.ravel()], dtype=object).reshape(values.shape)
+
+
+def floats(values: Any) -> np.ndarray:
+    """The float64 array nearest to Fractions."""
+    return np.asarray(values, dtype=object).astype(np.float64)
+
+
+def identity(d: int) -> np.ndarray:
+    """The unit matrix of Fractions."""
+    return fractions(np.eye(d, dtype=int))
+
+
+def weighted(w: list[Fraction], values: list[np.ndarray]) -> np.ndarray:
+    """Σ_k w_k values_k."""
+    return sum((w_k * value for w_k, value in zip(w, values, strict=True)), 0 * values[0])
+
+
+def echelon(M: np.ndarray) -> tuple[np.ndarray, list[int]]:
+    """The reduced row echelon form by Gaussian elimination, and its pivot columns."""
+    M, pivots = fractions(M).copy(), []
+    for column in range(M.shape[1]):
+        row = len(pivots)
+        below = [i for i in range(row, len(M)) if M[i, column] != 0]
+        if not below:
+            continue
+        M[[row, below[0]]] = M[[below[0], row]]
+        M[row] = M[row] / M[row, column]
+        for i in range(len(M)):
+            if i != row:
+                M[i] = M[i] - M[i, column] * M[row]
+        pivots.append(column)
+    return M, pivots
+
+
+def rank(M: np.ndarray) -> int:
+    """The rank of a matrix."""
+    return len(echelon(M)[1])
+
+
+def inverse(M: np.ndarray) -> np.ndarray:
+    """M⁻¹; a singular matrix fails."""
+    reduced, pivots = echelon(np.hstack([M, identity(len(M))]))
+    assert pivots == list(range(len(M))), "singular"
+    return reduced[:, len(M) :]
+
+
+def kernel(M: np.ndarray) -> list[np.ndarray]:
+    """A basis of {v : Mv = 0}."""
+    reduced, pivots = echelon(M)
+    basis = []
+    for free in set(range(M.shape[1])) - set(pivots):
+        v = identity(M.shape[1])[free]
+        for i, pivot in enumerate(pivots):
+            v[pivot] = -reduced[i, free]
+        basis.append(v)
+    return basis
+
+
+def least_norm(M: np.ndarray, q: np.ndarray) -> np.ndarray | None:
+    """The least-norm x with Mx = q; None where there is none."""
+    reduced, pivots = echelon(np.hstack([M, q[:, None]]))
+    d = M.shape[1]
+    if d in pivots:
+        return None
+    x = 0 * identity(d)[0]
+    for i, pivot in enumerate(pivots):
+        x[pivot] = reduced[i, d]
+    if not (basis := kernel(M)):
+        return x
+    N = np.stack(basis, axis=1)
+    return x - N @ inverse(N.T @ N) @ N.T @ x
+
+
+def fedgd_equation(terms: Terms, s: Fraction, e: int) -> tuple[np.ndarray, np.ndarray]:
+    """The FedSplit paper's (10): matrix and right-hand side, with weights, both times s."""
+    d = len(terms.c[0])
+    sums = []
+    for H in terms.H:
+        power, total = identity(d), 0 * identity(d)
+        for _ in range(e):
+            total, power = total + power, power @ (identity(d) - s * H)
+        sums.append(s * total)
+    left = [H @ S for H, S in zip(terms.H, sums, strict=True)]
+    right = [S @ c for c, S in zip(terms.c, sums, strict=True)]
+    return weighted(terms.w, left), weighted(terms.w, right)
+
+
+def fedprox_equation(terms: Terms, mu: Fraction) -> tuple[np.ndarray, np.ndarray]:
+    """The display after the FedSplit paper's (9), with weights; s = 1/mu."""
+    I, s = identity(len(terms.c[0])), 1 / Fraction(mu)
+    left = [I - inverse(I + s * H) for H in terms.H]
+    right = [inverse(H + (1 / s) * I) @ c for H, c in zip(terms.H, terms.c, strict=True)]
+    return weighted(terms.w, left), weighted(terms.w, right)
+
+
+def prox(H: np.ndarray, c: np.ndarray, s: Fraction, z: np.ndarray) -> np.ndarray:
+    """argmin ½xᵀHx − cᵀx + (1/2s)‖z − x‖²."""
+    return inverse(H + identity(len(c)) / Fraction(s)) @ (c + z / Fraction(s))
+
+
+def proximal_weight_suffices(terms: Terms, weight: Fraction) -> bool:
+    """Whether every H_k + weight·I is safely positive definite (numerically: with a margin)."""
+    return all(np.linalg.eigvalsh(floats(H))[0] + weight > 1e-3 for H in terms.H)
+
+
+def ball_contains(ball: Any, exact: Fraction) -> bool:
+    """Whether a flint ball contains a rational: asked with enough bits that the conversion loses nothing."""
+    with flint.ctx.workprec(4000):
+        return bool(ball.contains(flint.fmpq(exact.numerator, exact.denominator)))

@@ -1,0 +1,230 @@
+"""Fixed points on quadratic clients: the papers' closed formulas, the solved one-round map, one more round, every arithmetic."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from problem_makers import (
+    POSITIVE,
+    Terms,
+    ball_contains,
+    fedgd_equation,
+    fedprox_equation,
+    few,
+    floats,
+    fractions,
+    identity,
+    inverse,
+    kernel,
+    least_norm,
+    least_squares,
+    prox,
+    proximal_weight_suffices,
+    quadratics,
+    rank,
+    terms_of,
+)
+
+import fedconvex as fc
+
+METHODS = st.one_of(
+    st.builds(lambda s, e: fc.FedGD(stepsize=s, local_steps=e), POSITIVE, st.integers(1, 5)),
+    st.builds(lambda mu: fc.FedProx(mu=mu), POSITIVE),
+    st.builds(lambda s: fc.FedSplit(stepsize=s), POSITIVE),
+)
+PROBLEMS = st.one_of(least_squares(), least_squares(full_rank=True), quadratics())
+BOTH = [fc.FedGD(stepsize=Fraction(1, 5), local_steps=2), fc.FedProx(mu=1), fc.FedSplit(stepsize=Fraction(1, 3))]
+
+
+def equation(method: object, terms: Terms) -> tuple[np.ndarray, np.ndarray]:
+    """The papers' linear equation of the fixed points: (10), the display before it, (9)."""
+    if isinstance(method, fc.FedGD):
+        return fedgd_equation(terms, method.stepsize, method.local_steps)
+    return fedprox_equation(terms, method.mu) if isinstance(method, fc.FedProx) else terms.summed()
+
+
+def solvable(method: object, terms: Terms) -> bool:
+    """Whether the clients' subproblems have one solution each."""
+    if isinstance(method, fc.FedProx):
+        return proximal_weight_suffices(terms, method.mu)
+    return not isinstance(method, fc.FedSplit) or proximal_weight_suffices(terms.as_a_sum(), 1 / method.stepsize)
+
+
+def tolerance(method: object, terms: Terms, point: np.ndarray) -> float:
+    """What rounding may do to the solution: the clients' own parts of Φ and q may cancel in the sums."""
+    parts = [equation(method, Terms([H], [c], [Fraction(1)])) for H, c in zip(terms.H, terms.c, strict=True)]
+    left, right = (sum(w * np.linalg.norm(floats(part[i])) for w, part in zip(terms.w, parts, strict=True)) for i in (0, 1))
+    phi, _ = equation(method, terms)
+    singular = np.linalg.svd(floats(phi), compute_uv=False)
+    smallest = float(singular[rank(phi) - 1]) if rank(phi) else 1.0
+    return 1e-13 * (1 + (float(left) * (1 + np.linalg.norm(floats(point))) + float(right)) / smallest)
+
+
+def one_round_from_runs(method: object, problem: object) -> tuple[np.ndarray, np.ndarray]:
+    """(I − M, q) of the round x ↦ Mx + q of a method without memory, from d + 1 runs of one exact round."""
+
+    def after_one(x0: np.ndarray) -> np.ndarray:
+        return fc.simulate(method, problem, rounds=1, x0=x0, arithmetic="exact").points[1]
+
+    I = identity(problem.dim)
+    q = after_one(0 * I[0])
+    return I - np.stack([after_one(unit) - q for unit in I], axis=1), q
+
+
+@few
+@given(problem=PROBLEMS, method=METHODS)
+def test_the_papers_formulas(problem, method) -> None:
+    """Where I − M is invertible the formula; else the least-norm solution, or NoFixedPoint with a witness."""
+    terms = terms_of(problem)
+    assume(solvable(method, terms))
+    phi, q = equation(method, terms)
+    expected = least_norm(phi, q)
+    if expected is None:
+        with pytest.raises(fc.NoFixedPoint) as caught:
+            fc.fixed_point(method, problem, "exact")
+        witness = caught.value.witness
+        assert not (phi @ witness).any()
+        assert witness @ q != 0
+        return
+    stop = fc.fixed_point(method, problem, "exact")
+    assert np.array_equal(stop.point, expected)
+    assert all(type(entry) is Fraction for entry in stop.point)
+    assert stop.unique == (rank(phi) == problem.dim)
+    assert stop.certainty is fc.Certainty.EXACT
+    if stop.unique:
+        assert np.array_equal(stop.point, inverse(phi) @ q)
+
+
+@few
+@given(problem=PROBLEMS, method=METHODS)
+def test_the_solved_one_round_map_and_one_more_round(problem, method) -> None:
+    terms = terms_of(problem)
+    assume(solvable(method, terms) and least_norm(*equation(method, terms)) is not None)
+    point = fc.fixed_point(method, problem, "exact").point
+    if isinstance(method, fc.FedSplit):
+        # (13) with z_j = x − s∇F_j(x), the only memory for which the prox step answers x
+        parts = terms.as_a_sum()
+        for H, c in zip(parts.H, parts.c, strict=True):
+            z = point - method.stepsize * (H @ point - c)
+            assert np.array_equal(prox(H, c, method.stepsize, 2 * point - z), point)
+        z = [point - method.stepsize * (H @ point - c) for H, c in zip(parts.H, parts.c, strict=True)]
+        assert np.array_equal(sum(z) / Fraction(len(z)), point)
+        return
+    left, q = one_round_from_runs(method, problem)
+    assert np.array_equal(left @ point, q)
+    if rank(left) == problem.dim:
+        assert np.array_equal(point, inverse(left) @ q)
+    after = fc.simulate(method, problem, rounds=1, x0=point, arithmetic="exact").points
+    assert np.array_equal(after[0], after[1])
+    moved = fc.simulate(method, problem, rounds=1, x0=point + q + 1, arithmetic="exact").points
+    assert np.array_equal(moved[0], moved[1]) == (not (left @ (q + 1)).any())  # a round does move other points
+
+
+@few
+@given(problem=PROBLEMS, method=METHODS)
+def test_every_arithmetic_agrees_with_the_exact_point(problem, method) -> None:
+    terms = terms_of(problem)
+    assume(solvable(method, terms))
+    phi, q = equation(method, terms)
+    expected = least_norm(phi, q)
+    if expected is None:
+        for arithmetic in ("float", "ball", "torch"):
+            with pytest.raises(fc.NoFixedPoint):
+                fc.fixed_point(method, problem, arithmetic)
+        return
+    balls = fc.fixed_point(method, problem, "ball").point
+    for ball, value in zip(balls, expected, strict=True):
+        assert float(ball.rad()) <= 1e-20
+        assert ball_contains(ball, value)
+        assert not ball_contains(ball, value + Fraction(1, 10**19))
+    for arithmetic in ("float", "torch"):
+        found = fc.fixed_point(method, problem, arithmetic)
+        assert abs(np.asarray(found.point) - floats(expected)).max() <= tolerance(method, terms, expected)
+        assert found.unique == (rank(phi) == problem.dim)
+        assert found.certainty is fc.Certainty.NUMERIC
+
+
+@pytest.mark.parametrize("radius", [1e-20, 1e-60])
+@pytest.mark.parametrize("method", BOTH, ids=repr)
+def test_balls_reach_the_radius_asked_for(method, radius) -> None:
+    """A Hilbert matrix: 128 bits are far from enough."""
+    n = 12
+    H = [[[Fraction(1, i + j + 1) for j in range(n)] for i in range(n)]]
+    problem = fc.Quadratic(H, [[1] * n])
+    balls = fc.fixed_point(method, problem, "ball", target_radius=radius).point
+    exact = least_norm(*equation(method, terms_of(problem)))
+    assert all(float(b.rad()) <= radius and ball_contains(b, v) for b, v in zip(balls, exact, strict=True))
+
+
+@pytest.mark.parametrize("method", BOTH, ids=repr)
+def test_not_unique_gives_the_limit_from_the_origin(method) -> None:
+    problem = fc.LeastSquares(A=[[[1, 1, 0]], [[2, 2, 0], [1, 1, 0]]], b=[[1], [0, 3]], weights=[2, 1])
+    stop = fc.fixed_point(method, problem, "exact")
+    assert not stop.unique
+    assert not stop.attracting
+    for v in kernel(equation(method, terms_of(problem))[0]):
+        assert v @ stop.point == 0
+    run = fc.simulate(method, problem, rounds=400).points
+    assert abs(run[-1] - floats(stop.point)).max() < 1e-12
+    elsewhere = fc.simulate(method, problem, rounds=400, x0=[0, 0, 1]).points
+    assert abs(elsewhere[-1] - floats(stop.point)).max() > 0.9  # another start, another limit
+    for arithmetic in ("float", "ball", "torch"):
+        assert fc.fixed_point(method, problem, arithmetic).unique is False
+
+
+def test_not_unique_and_not_converging_gives_the_least_norm_point() -> None:
+    """Coordinate 1 diverges, coordinate 2 is free."""
+    problem = fc.Quadratic([np.diag([3, 0])], [[6, 0]])
+    stop = fc.fixed_point(fc.FedGD(stepsize=1), problem, "exact")
+    assert (stop.point.tolist(), stop.unique, stop.attracting) == ([2, 0], False, False)
+
+
+@pytest.mark.parametrize("arithmetic", ["exact", "float", "ball", "torch"])
+class TestNoFixedPoint:
+    @pytest.mark.parametrize("method", BOTH, ids=repr)
+    def test_a_slope_without_curvature(self, method, arithmetic) -> None:
+        problem = fc.Quadratic([np.diag([1, 0]), np.diag([2, 0])], [[1, 1], [1, 0]])
+        with pytest.raises(fc.NoFixedPoint, match="direction") as caught:
+            fc.fixed_point(method, problem, arithmetic)
+        witness = caught.value.witness
+        assert witness[0] == 0  # the only kernel direction
+        assert witness[1] != 0
+        assert type(witness[1]) is Fraction
+
+    @pytest.mark.parametrize("second", [Fraction(12, 5), Fraction(-2, 5)])
+    def test_local_steps_that_cancel(self, second, arithmetic) -> None:
+        """(1 − 4/5)² + (1 − second)² = 2, so that two steps of size 1 give Φ = 0, with a convex client or not."""
+        assert Fraction(1, 25) + (1 - second) ** 2 == 2
+        method = fc.FedGD(stepsize=1, local_steps=2)
+        with pytest.raises(fc.NoFixedPoint):
+            fc.fixed_point(method, fc.Quadratic([[[Fraction(4, 5)]], [[second]]], [[1], [1]]), arithmetic)
+        # the same Φ = 0 with a right-hand side of 0: R_k = 2 − H_k
+        pulls = [2 - second, -(2 - Fraction(4, 5))]
+        stop = fc.fixed_point(method, fc.Quadratic([[[Fraction(4, 5)]], [[second]]], [[pulls[0]], [pulls[1]]]), arithmetic)
+        assert not stop.unique
+
+    def test_almost_cancelling_has_a_fixed_point(self, arithmetic) -> None:
+        method = fc.FedGD(stepsize=1, local_steps=2)
+        almost = Fraction(12, 5) + Fraction(1, 10**18)
+        problem = fc.Quadratic([[[Fraction(4, 5)]], [[almost]]], [[1], [1]])
+        phi, q = fedgd_equation(terms_of(problem), Fraction(1), 2)
+        found, expected = fc.fixed_point(method, problem, arithmetic), q[0] / phi[0, 0]
+        assert found.unique
+        assert arithmetic != "ball" or ball_contains(found.point[0], expected)
+        assert arithmetic != "exact" or found.point[0] == expected
+        assert abs(float(found.point[0]) / float(expected) - 1) < 1e-12
+
+
+def test_bad_input_is_refused_before_any_work() -> None:
+    problem = fc.LeastSquares(A=[[[1]]], b=[[1]])
+    with pytest.raises(fc.InvalidInput, match=r"method = 3"):
+        fc.fixed_point(3, problem)
+    with pytest.raises(fc.InvalidInput, match="arithmetic = decimal: is unknown; choose one of"):
+        fc.fixed_point(fc.FedProx(mu=1), problem, "decimal")
+    indefinite = fc.Quadratic([[[-2]], [[5]]], [fractions([1]), fractions([1])])
+    with pytest.raises(fc.InvalidInput, match="raise it above 2") as caught:
+        fc.fixed_point(fc.FedProx(mu=2), indefinite, "exact")
+    assert "client 0" in str(caught.value)
+    assert fc.fixed_point(fc.FedProx(mu=Fraction(2000001, 1000000)), indefinite, "exact").unique
