@@ -1,8 +1,7 @@
 """How different the clients are at a point: B of the FedProx paper, and the variance of the gradients."""
 
-from typing import Any
-
 from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.problems.base import Problem
 from fedconvex.rationals import Array, Scalar, nearest_float
 
@@ -34,7 +33,7 @@ def gradient_variance(problem: Problem, x: Array) -> Scalar:
     with arithmetic.context():
         gradients, mean, weights = _gradients(problem, x, arithmetic)
         deviations = gradients - mean
-        return _publish(arithmetic, arithmetic.average(weights, (deviations * deviations).sum(-1)))
+        return arithmetic.publish_scalar(arithmetic.average(weights, (deviations * deviations).sum(-1)))
 
 
 def _gradient_squares(problem: Problem, x: Array) -> tuple[Scalar, Scalar]:
@@ -43,14 +42,10 @@ def _gradient_squares(problem: Problem, x: Array) -> tuple[Scalar, Scalar]:
     with arithmetic.context():
         gradients, mean, weights = _gradients(problem, x, arithmetic)
         mean_square = arithmetic.average(weights, (gradients * gradients).sum(-1))
-        return _publish(arithmetic, mean_square), _publish(arithmetic, (mean * mean).sum())
+        return arithmetic.publish_scalar(mean_square), arithmetic.publish_scalar((mean * mean).sum())
 
 
-def _gradients(problem: Problem, x: Array, arithmetic: Any) -> tuple[Array, Array, Array]:
+def _gradients(problem: Problem, x: Array, arithmetic: Arithmetic) -> tuple[Array, Array, Array]:
     gradients = arithmetic.array(problem.client_gradients(x))
     weights = arithmetic.array(problem.exact_weights_array)
     return gradients, arithmetic.average(weights, gradients), weights
-
-
-def _publish(arithmetic: Any, value: Scalar) -> Scalar:
-    return arithmetic.publish_scalar(value)

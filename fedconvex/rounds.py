@@ -2,9 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
@@ -74,20 +71,13 @@ def rounds_of(
         raise InvalidInput("problem", problem, "is not a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
     arithmetic = arithmetics.get(arithmetic)
     solver = local_solver if local_solver is not None else method.local_solver
-    solver.require(problem, method.scale(problem), _proximal_weight(method, problem))
+    exact = in_arithmetic(method, arithmetics.get("exact"))
+    solver.require(problem, method.scale(problem), exact.proximal_weight)
     with arithmetic.context():
         return Rounds(
             method=in_arithmetic(method, arithmetic),
             solver=in_arithmetic(solver, arithmetic),
             clients=problem.clients(arithmetic, method.scale(problem)),
             arithmetic=arithmetic,
-            weights=arithmetic.array(np.array(method.average_weights(problem), dtype=object)),
+            weights=arithmetic.array(list(method.average_weights(problem))),
         )
-
-
-def _proximal_weight(method: Method, problem: Problem) -> Any:
-    """The exact weight of the proximal term that the method asks for."""
-    exact = arithmetics.get("exact")
-    method = in_arithmetic(method, exact)
-    points = exact.array(np.zeros((1, 1), dtype=int))
-    return method.subproblem(method.start(points), points).weight

@@ -103,9 +103,7 @@ class QuadraticFixedPoints:
         rounds = rounds_of(self.method, self.problem, arithmetic, self.solver)
         with arithmetic.context():
             clients = self.problem.quadratic_clients(arithmetic)
-            points = clients.rows(0 * clients.c[0])
-            weight = rounds.method.subproblem(rounds.method.start(points), points).weight
-            shift = arithmetic.array([weight] * clients.num_clients)
+            shift = arithmetic.array([rounds.method.proximal_weight] * clients.num_clients)
             responses = rounds.solver.response(arithmetic, arithmetic.add_to_diagonal(clients.H, shift))
             phi = arithmetic.weighted_sum(rounds.weights, arithmetic.products(responses, clients.H))
             return phi, arithmetic.average(rounds.weights, arithmetic.matvec(responses, clients.c))

@@ -25,7 +25,6 @@ from fedconvex.ground_truths import ground_truth
 from fedconvex.krawczyk import enclose_zero
 from fedconvex.local_solvers import Exact, GradientDescent
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.methods import FedProx
 from fedconvex.methods.base import Method, State
 from fedconvex.problems.base import Problem
 from fedconvex.rationals import Array
@@ -99,8 +98,7 @@ class SmoothFixedPoints:
             return False
         if isinstance(self.solver, Exact):
             return True
-        weightless = not isinstance(self.method, FedProx)  # gradient steps on the clients' functions themselves
-        if not isinstance(self.solver, GradientDescent) or not weightless:
+        if not isinstance(self.solver, GradientDescent) or self.method.proximal_weight != 0:
             return False
         balls = arithmetics.get("ball")
         with balls.context():
@@ -115,8 +113,7 @@ class SmoothFixedPoints:
         balls = arithmetics.get("ball")
         with balls.context():
             rounds = rounds_of(self.method, self.problem, balls, self.solver)
-            points = rounds.clients.rows(balls.array(np.zeros(self.problem.dim)))
-            weight = rounds.method.subproblem(rounds.method.start(points), points).weight
+            weight = rounds.method.proximal_weight
             factors = [rounds.solver.contraction(self.problem, k, weight) for k in range(self.problem.num_clients)]
             total = balls.average(rounds.weights, np.array(factors, dtype=object))
             return total if total < 1 else None

@@ -15,7 +15,7 @@ import numpy as np
 
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.problems.base import Problem, Subproblem
-from fedconvex.rationals import Array
+from fedconvex.rationals import Array, Scalar
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +62,12 @@ class Method(ABC):
     @abstractmethod
     def update(self, state: State, points: Array, answers: Array, average: Callable[[Array], Array]) -> State:
         """The next state from the clients' answers (m, d); `average` maps (m, d) to (d,)."""
+
+    @property
+    def proximal_weight(self) -> Scalar:
+        """The weight of the proximal term that the method asks for; 0 where it asks for none."""
+        origin = np.zeros((1, 1))
+        return self.subproblem(self.start(origin), origin).weight
 
     def scale(self, problem: Problem) -> tuple[Fraction, ...] | None:
         """The factor of every f_k in its client's function F_k; None where all are 1."""

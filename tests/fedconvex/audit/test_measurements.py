@@ -1,0 +1,147 @@
+"""The audit's numbers against exact arithmetic and against where long runs really end."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import fedconvex as fc
+from fedconvex.audit import audit, default_methods, parse_method
+from fedconvex.audit.measure import measured_contraction
+from fedconvex.audit.methods import describe, three_digits
+from fedconvex.certainty import Certainty
+
+
+@pytest.fixture(scope="module")
+def problem() -> fc.LeastSquares:
+    """Three clients of 4, 6 and 5 samples with integer data, two unknowns."""
+    rng = np.random.default_rng(3)
+    A = [rng.integers(-3, 4, (n, 2)) for n in (4, 6, 5)]
+    return fc.LeastSquares(A=A, b=[rng.integers(-9, 10, len(a)) for a in A])
+
+
+@pytest.fixture(scope="module")
+def result(problem):
+    return audit(problem, ["fedgd:local_steps=5", "fedprox:mu=8", "fedsplit"], rounds=400)
+
+
+def test_bias_and_floor_enclose_the_exact_ones(result, problem):
+    for method in result.methods:
+        exact = fc.fixed_point(method.method, problem, arithmetic="exact")
+        square = sum(b * b for b in exact.bias)
+        assert method.bias.certainty is Certainty.ENCLOSED
+        assert max(Fraction(method.bias.lower), 0) ** 2 <= square <= Fraction(method.bias.upper) ** 2
+        assert Fraction(method.floor.lower) <= exact.gap <= Fraction(method.floor.upper)
+        assert method.bias.upper - method.bias.lower < 1e-15
+
+
+def test_runs_end_on_the_predicted_floor_and_on_no_other(result):
+    gradient, proximal, split = result.methods
+    assert gradient.gaps[-1] == pytest.approx(gradient.floor.value, rel=1e-8)
+    assert proximal.gaps[-1] == pytest.approx(proximal.floor.value, rel=1e-8)
+    assert gradient.gaps[-1] != pytest.approx(proximal.floor.value, rel=1e-2)
+    assert split.gaps[-1] < 1e-18 * split.gaps[0]
+
+
+def test_predicted_contraction_is_the_measured_one(result):
+    for method in result.methods[:2]:  # the third one's eigenvalues turn: its measured slope wobbles
+        assert method.measured_contraction == pytest.approx(method.predicted_contraction, rel=1e-4)
+    assert result.methods[2].measured_contraction == pytest.approx(result.methods[2].predicted_contraction, rel=0.1)
+
+
+def test_rounds_are_counted_to_the_first_gap_below_the_tolerance(result):
+    split = result.methods[2]
+    count = split.rounds_to_tolerance
+    assert split.gaps[count] <= 1e-6 * split.gaps[0] < split.gaps[count - 1]
+    assert split.outcome == str(count)
+    assert result.methods[1].rounds_to_tolerance is None
+    assert result.methods[1].outcome == "never (floor)"
+
+
+def test_forecast_of_unfinished_runs_is_about_right(problem):
+    short = audit(problem, ["fedgd:stepsize=1/500"], rounds=60).methods[0]
+    long = audit(problem, ["fedgd:stepsize=1/500"], rounds=5000).methods[0]
+    assert short.outcome.endswith("(forecast)")
+    assert int(short.outcome.split()[0].replace(",", "")) == pytest.approx(long.rounds_to_tolerance, rel=0.1)
+
+
+def test_divergence_is_reported_not_refused(problem):
+    method = audit(problem, [fc.FedGD(stepsize=10)], rounds=300).methods[0]
+    assert method.attracting is False
+    assert method.outcome == "diverges"
+    assert len(method.gaps) < 300
+    assert method.predicted_contraction > 1
+
+
+def test_a_method_without_fixed_point_is_reported():
+    problem = fc.Quadratic(H=[[[1, 0], [0, 0]], [[1, 0], [0, 1]]], c=[[0, 1], [0, 1]])
+    method = audit(problem, [fc.FedGD(stepsize=Fraction(2), local_steps=2)], rounds=5).methods[0]
+    # client 2's second local step undoes its first (1 − s = −1) while client 1 goes on along (0, 1)
+    assert method.outcome == "no fixed point"
+    assert method.bias is None
+    assert method.attracting is None
+
+
+def test_constants_are_proved_bounds(result, problem):
+    eigenvalues = [np.linalg.eigvalsh(A.T @ A) for A in problem.A]
+    L, mu = max(e[-1] for e in eigenvalues), min(e[0] for e in eigenvalues)
+    assert L * (1 - 1e-13) <= result.constants.L <= L * (1 + 1e-6)
+    assert mu * (1 - 1e-6) <= result.constants.mu <= mu * (1 + 1e-13)
+    assert result.constants.kappa >= L / mu * (1 - 1e-12)
+
+
+def test_default_parameters_come_from_the_constants(problem):
+    truth = fc.ground_truth(problem)
+    L, mu = max(problem.L), min(problem.mu)
+    one, ten, proximal, split = default_methods(problem, truth)
+    assert (one.local_steps, ten.local_steps) == (1, 10)
+    assert 0.99 / L <= float(one.stepsize) <= 1 / L
+    assert 0.99 <= float(split.stepsize) * np.sqrt(mu * L) <= 1
+    assert 0.99 <= float(proximal.mu) / np.sqrt(mu * L) <= 1
+
+
+@pytest.mark.parametrize(
+    ("value", "rounded"), [(0.0123456, "0.0123"), (98765.4, "98700"), (2.0, "2"), (0.9999, "0.999")]
+)
+def test_three_digits_rounds_down(value, rounded):
+    assert three_digits(value) == Fraction(rounded)
+
+
+def test_parse_method_takes_numbers_as_written(problem):
+    truth = fc.ground_truth(problem)
+    method = parse_method(" FedGD:stepsize=0.1, local_steps=3", problem, truth)
+    assert method == fc.FedGD(stepsize=Fraction(1, 10), local_steps=3)
+    assert describe(method) == "FedGD(stepsize=0.1, local_steps=3)"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("fedavgg", "is unknown; choose fedgd, fedprox, fedsplit"),
+        ("fedprox:stepsize=1", "'stepsize' is no parameter of fedprox; give mu="),
+        ("fedgd:stepsize", "give stepsize=…, local_steps="),
+        ("fedgd:stepsize=fast", "'fast' is not a number"),
+        ("fedgd:local_steps=1.5", "must be an integer >= 1"),
+        ("fedprox:mu=-1", "must be positive"),
+    ],
+)
+def test_bad_methods_are_refused(problem, text, complaint):
+    with pytest.raises(fc.InvalidInput, match=complaint):
+        audit(problem, [text], rounds=5)
+
+
+def test_measured_contraction_of_a_made_up_run():
+    assert measured_contraction(5 * 0.9 ** np.arange(60)) == pytest.approx(0.9)
+    assert measured_contraction(np.array([1.0, 0.5])) is None  # too short to say anything
+    stagnating = np.maximum(0.5 ** np.arange(200), 1e-16)  # rounding level is left out of the fit
+    assert measured_contraction(stagnating) == pytest.approx(0.5)
+
+
+def test_logistic_audit_without_ridge_is_numeric_where_nothing_is_proved():
+    rng = np.random.default_rng(0)
+    A = [rng.standard_normal((30, 3)) for _ in range(3)]
+    problem = fc.Logistic(A=A, y=[rng.choice([-1, 1], 30) for _ in range(3)])
+    result = audit(problem, ["fedprox:mu=1"], rounds=40)
+    assert result.truth.certainty is Certainty.NUMERIC
+    assert result.methods[0].bias.certainty is Certainty.ENCLOSED  # Krawczyk's theorem needs no ridge
+    assert result.methods[0].gaps[-1] > 0

@@ -1,0 +1,55 @@
+"""Krawczyk's theorem in use: zeros that exist are enclosed, zeros that do not exist are not."""
+
+import flint
+import numpy as np
+import pytest
+
+from fedconvex import arithmetic
+from fedconvex.krawczyk import enclose_zero
+
+
+@pytest.fixture
+def balls():
+    numbers = arithmetic.get("ball")
+    with numbers.context():
+        yield numbers
+
+
+def square_minus(target):
+    """g(x, y) = (x² − target, x y − 1), with derivative [[2x, 0], [y, x]]."""
+
+    def value(w):
+        x, y = w
+        return np.array([x * x - target, x * y - 1], dtype=object)
+
+    def derivative(w):
+        x, y = w
+        return flint.arb_mat(2, 2, [2 * x, 0, y, x])
+
+    return value, derivative
+
+
+def test_a_zero_is_enclosed_to_the_working_precision(balls):
+    value, derivative = square_minus(2)
+    box = enclose_zero(value, derivative, np.array([1.414213562, 0.70710678]), balls)
+    root = flint.arb(2).sqrt()
+    assert box[0].overlaps(root)
+    assert box[1].overlaps(1 / root)
+    assert max(float(b.rad()) for b in box) < 1e-15
+    assert box[0].contains(root.mid()) or abs(box[0].mid() - root.mid()) < box[0].rad() + root.rad()
+
+
+def test_no_zero_no_box(balls):
+    value, derivative = square_minus(-1)  # x² = −1
+    assert enclose_zero(value, derivative, np.array([0.1, 10.0]), balls) is None
+
+
+def test_a_double_zero_is_not_proved(balls):
+    def value(w):
+        return np.array([w[0] * w[0]], dtype=object)
+
+    def derivative(w):
+        return flint.arb_mat(1, 1, [2 * w[0]])
+
+    assert enclose_zero(value, derivative, np.array([0.0]), balls) is None
+    assert enclose_zero(value, derivative, np.array([1e-3]), balls) is None
