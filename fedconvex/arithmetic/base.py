@@ -78,9 +78,15 @@ class Arithmetic(ABC):
     def weighted_sum(self, weights: Array, batch: Batch) -> Matrix:
         """Σ_k weights_k batch_k."""
 
-    def add_to_diagonal(self, batch: Batch, scalars: Array) -> Batch:
-        """batch_k + scalars_k · I."""
-        return self.stack([b + s * self.identity(self.size(b)) for b, s in zip(batch, scalars, strict=True)])
+    def shifted(self, batch: Batch, scalar: Scalar) -> Batch:
+        """batch_k + scalar · I."""
+        shift = self.identity(self.size(batch[0])) * self.scalar(scalar)
+        return self.stack([matrix + shift for matrix in batch])
+
+    def scaled(self, batch: Batch, scalar: Scalar) -> Batch:
+        """scalar · batch_k."""
+        factor = self.scalar(scalar)
+        return self.stack([matrix * factor for matrix in batch])
 
     def inverses(self, batch: Batch) -> Batch:
         return self.stack([self.inverse(matrix) for matrix in batch])

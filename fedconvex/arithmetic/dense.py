@@ -66,8 +66,11 @@ class DenseArithmetic(Arithmetic):
     def weighted_sum(self, weights: Array, batch: Batch) -> Matrix:
         return self.xp.tensordot(weights, batch, 1)
 
-    def add_to_diagonal(self, batch: Batch, scalars: Array) -> Batch:
-        return batch + scalars[:, None, None] * self.identity(batch.shape[-1])
+    def shifted(self, batch: Batch, scalar: Scalar) -> Batch:
+        return batch + self.scalar(scalar) * self.identity(batch.shape[-1])
+
+    def scaled(self, batch: Batch, scalar: Scalar) -> Batch:
+        return self.scalar(scalar) * batch
 
     def size(self, matrix: Matrix) -> int:
         return int(matrix.shape[0])

@@ -98,15 +98,23 @@ class QuadraticFixedPoints:
 
     def equation(self, arithmetic: Arithmetic) -> tuple[Matrix, Array]:
         """(Φ, q) in that arithmetic; Φ is symmetric."""
+        key = (arithmetic.name, getattr(arithmetic, "precision", None))
+        if key not in self._equations:
+            self._equations[key] = self._equation(arithmetic)
+        return self._equations[key]
+
+    @cached_property
+    def _equations(self) -> dict[Any, tuple[Matrix, Array]]:
+        return {}
+
+    def _equation(self, arithmetic: Arithmetic) -> tuple[Matrix, Array]:
         if not self.method.memoryless:
             return self.problem.weighted_hessian(arithmetic), self.problem.weighted_linear_term(arithmetic)
         rounds = rounds_of(self.method, self.problem, arithmetic, self.solver)
         with arithmetic.context():
             clients = self.problem.quadratic_clients(arithmetic)
-            shift = arithmetic.array([rounds.method.proximal_weight] * clients.num_clients)
-            responses = rounds.solver.response(arithmetic, arithmetic.add_to_diagonal(clients.H, shift))
-            phi = arithmetic.weighted_sum(rounds.weights, arithmetic.products(responses, clients.H))
-            return phi, arithmetic.average(rounds.weights, arithmetic.matvec(responses, clients.c))
+            RH, Rc = rounds.solver.response(arithmetic, clients.H, clients.c, rounds.method.proximal_weight)
+            return arithmetic.weighted_sum(rounds.weights, RH), arithmetic.average(rounds.weights, Rc)
 
     @staticmethod
     def _convert(point: Array, arithmetic: Arithmetic) -> Array:

@@ -21,8 +21,10 @@ class LocalSolver(ABC):
         """The derivative of `solve` at the subproblem: maps changes of start, centre and linear term to that of θ."""
 
     @abstractmethod
-    def response(self, arithmetic: Arithmetic, Q: Batch) -> Batch:
-        """Matrices R_k with θ_k = start_k − R_k ∇φ_k(start_k) for quadratic subproblems φ_k with Hessians Q_k."""
+    def response(self, arithmetic: Arithmetic, H: Batch, c: Array, weight: Scalar) -> tuple[Batch, Array]:
+        """R_k H_k and R_k c_k, where θ_k = w − R_k (H_k w − c_k): the answers of quadratic clients ½xᵀH_k x − c_kᵀx
+        to a subproblem that starts at and is centred on w.
+        """
 
     @abstractmethod
     def contraction(self, problem: Problem, k: int, weight: Scalar) -> Scalar:

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-import numpy as np
-
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
 from fedconvex.definiteness import is_positive_definite
 from fedconvex.errors import InvalidInput
@@ -37,8 +35,10 @@ class Exact(LocalSolver):
 
         return derivative
 
-    def response(self, arithmetic: Arithmetic, Q: Batch) -> Batch:
-        return arithmetic.inverses(Q)
+    def response(self, arithmetic: Arithmetic, H: Batch, c: Array, weight: Scalar) -> tuple[Batch, Array]:
+        """R = (H + weight·I)⁻¹, hence RH = I − weight·R."""
+        R = arithmetic.inverses(arithmetic.shifted(H, weight))
+        return arithmetic.shifted(arithmetic.scaled(R, -weight), 1), arithmetic.matvec(R, c)
 
     def contraction(self, problem: Problem, k: int, weight: Scalar) -> Scalar:
         """weight/(weight + mu_k): the proximal map of a mu_k-strongly convex function."""
@@ -67,7 +67,6 @@ def _has_one_minimiser(problem: Problem, k: int, factor: Fraction, weight: Fract
 
     def shifted(arithmetic: Arithmetic) -> Matrix:
         H, _, _ = problem.client_terms(k, arithmetic)
-        shift = arithmetic.array(np.array([weight], dtype=object))
-        return arithmetic.add_to_diagonal(arithmetic.stack([H * arithmetic.scalar(factor)]), shift)[0]
+        return arithmetic.shifted(arithmetic.stack([H * arithmetic.scalar(factor)]), weight)[0]
 
     return is_positive_definite(shifted)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from fedconvex.arithmetic.base import Arithmetic, Batch
+from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.parameters import number
 from fedconvex.problems.base import Clients, Problem, Subproblem
@@ -53,10 +53,18 @@ class GradientDescent(LocalSolver):
 
         return derivative
 
-    def response(self, arithmetic: Arithmetic, Q: Batch) -> Batch:
-        """η Σ_{j<e} (I − ηQ_k)^j by doubling: S_{2n} = S_n + Mⁿ S_n with M = I − ηQ_k."""
+    def response(self, arithmetic: Arithmetic, H: Batch, c: Array, weight: Scalar) -> tuple[Batch, Array]:
+        """R = s Σ_{j<e} M^j with M = I − s(H + weight·I); without a proximal term, RH = I − M^e."""
         stepsize = arithmetic.scalar(self.stepsize)
-        return arithmetic.stack([self._geometric_sum(arithmetic, matrix, stepsize) for matrix in Q])
+        M = arithmetic.shifted(arithmetic.scaled(arithmetic.shifted(H, weight), -stepsize), 1)
+        step = total = stepsize * c
+        for _ in range(self.steps - 1):
+            total = step + arithmetic.matvec(M, total)
+        if weight == 0:
+            powers = arithmetic.stack([self._power(arithmetic, matrix) for matrix in M])
+            return arithmetic.shifted(arithmetic.scaled(powers, -1), 1), total
+        R = arithmetic.stack([self._geometric_sum(arithmetic, matrix) for matrix in M])
+        return arithmetic.scaled(arithmetic.products(R, H), stepsize), total
 
     def contraction(self, problem: Problem, k: int, weight: Scalar) -> Scalar:
         """a^e + s·weight·Σ_{j<e} a^j with a = max(|1 − s(mu_k + weight)|, |1 − s(L_k + weight)|), s the stepsize.
@@ -74,15 +82,21 @@ class GradientDescent(LocalSolver):
     def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
         """Gradient steps can be taken on every subproblem."""
 
-    def _geometric_sum(self, arithmetic: Arithmetic, Q: Batch, stepsize: Scalar) -> Batch:
-        identity = arithmetic.identity(arithmetic.size(Q))
-        M = identity - Q * stepsize
-        total, power = identity, M  # Σ_{j<n} M^j and Mⁿ for n = 1
+    def _power(self, arithmetic: Arithmetic, M: Matrix) -> Matrix:
+        """M^e by squaring."""
+        power = M
         for bit in bin(self.steps)[3:]:
-            total, power = total + arithmetic.product(power, total), arithmetic.product(power, power)
+            power = arithmetic.product(power, power)
             if bit == "1":
-                total, power = total + power, arithmetic.product(power, M)
-        return total * stepsize
+                power = arithmetic.product(power, M)
+        return power
+
+    def _geometric_sum(self, arithmetic: Arithmetic, M: Matrix) -> Matrix:
+        """Σ_{j<e} M^j by Horner's rule."""
+        identity = total = arithmetic.identity(arithmetic.size(M))
+        for _ in range(self.steps - 1):
+            total = identity + arithmetic.product(M, total)
+        return total
 
     def _iterates(self, clients: Clients, subproblem: Subproblem) -> Iterator[Array]:
         theta = subproblem.start

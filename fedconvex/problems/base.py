@@ -75,8 +75,7 @@ class Clients(ABC):
 
     def resolvents(self, X: Array, weight: Scalar) -> Batch:
         """(∇²F_k(X_k) + weight·I)⁻¹ for every client."""
-        shift = self.arithmetic.array([weight] * self.num_clients)
-        return self.arithmetic.inverses(self.arithmetic.add_to_diagonal(self.hessians(X), shift))
+        return self.arithmetic.inverses(self.arithmetic.shifted(self.hessians(X), weight))
 
     def rows(self, X: Array) -> Array:
         """X as an (m, d) array."""

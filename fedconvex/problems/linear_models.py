@@ -167,8 +167,7 @@ class LinearModelClients(Clients):
             return blocks.reshape(size, self.dim, self.dim)
 
         hessians = self._collect(hessian, self.rows(X))
-        shift = self.arithmetic.array(np.full(self.num_clients, self.ridge))
-        return self.scale[:, None, None] * self.arithmetic.add_to_diagonal(hessians, shift)
+        return self.scale[:, None, None] * self.arithmetic.shifted(hessians, self.ridge)
 
     def minimise(self, subproblem: Subproblem) -> Array:
         guess = subproblem.start if subproblem.guess is None else subproblem.guess
@@ -233,8 +232,7 @@ class _Proximal:
         return self.subproblem.add_gradients(theta, self.clients.gradients(theta))
 
     def hessians(self, theta: Array) -> Batch:
-        weight = self.clients.arithmetic.array(np.full(self.clients.num_clients, float(self.subproblem.weight)))
-        return self.clients.arithmetic.add_to_diagonal(self.clients.hessians(theta), weight)
+        return self.clients.arithmetic.shifted(self.clients.hessians(theta), self.subproblem.weight)
 
 
 def size_groups(sizes: Sequence[int]) -> list[list[int]]:
