@@ -1,4 +1,4 @@
-"""Tests of this folder may `import problem_makers`: with --import-mode=importlib, pytest itself adds no folder to the path."""
+"""Tests of this folder may `import problem_makers`: with --import-mode=importlib, pytest adds no folder to the path."""
 
 import sys
 from pathlib import Path

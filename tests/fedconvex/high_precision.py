@@ -1,4 +1,4 @@
-"""Logistic losses, their minimisers and one round of each method, to 50 digits in mpmath: shares nothing with the package.
+"""Logistic losses, their minimisers and rounds of each method, to 50 digits in mpmath; nothing of the package is used.
 
 Points are lists of mpf; `problem` is a Logistic or MultinomialLogistic, of which only the data are read.
 """
@@ -19,11 +19,17 @@ Vector = list[Any]
 def number(value: Any) -> Any:
     """A float or rational as mpf, within the working precision."""
     exact = Fraction(value)
-    return mpf(exact.numerator) / exact.denominator
+    return mpf(int(exact.numerator)) / int(exact.denominator)
 
 
 def vector(values: Any) -> Vector:
     return [number(v) for v in values]
+
+
+def encloses(balls: Any, x: Vector) -> bool:
+    """Whether flint balls contain the point, asked with enough bits that its conversion loses nothing."""
+    with flint.ctx.workprec(4000):
+        return all(bool(ball.contains(rational(v))) for ball, v in zip(balls, x, strict=True))
 
 
 def rational(value: Any) -> Any:
@@ -95,7 +101,11 @@ def newton(function: Callable[[Vector], tuple[Any, Vector, Any]], x: Vector) -> 
         if length(gradient) < mpf(10) ** (5 - DIGITS):
             return x
         step, size = mp.lu_solve(hessian, -mp.matrix(gradient)), mpf(1)
-        while size > 1e-6 and length(gradient) > 1e-8 and function([v + size * s for v, s in zip(x, step, strict=True)])[0] > value:
+        while (
+            size > 1e-6
+            and length(gradient) > 1e-8
+            and function([v + size * s for v, s in zip(x, step, strict=True)])[0] > value
+        ):
             size /= 2
         x = [v + size * s for v, s in zip(x, step, strict=True)]
     raise ArithmeticError("Newton's method did not get there")
@@ -115,9 +125,31 @@ def one_round(method: Any, problem: Any, x: Vector) -> Vector:
                 gradient = client(problem, k, theta)[1]
                 theta = [v - number(method.stepsize) * g for v, g in zip(theta, gradient, strict=True)]
         else:
-            theta = newton(lambda y, k=k: proximal(problem, k, number(method.mu), x, y), x)
+            theta = prox(problem, k, number(method.mu), x)
         result = [r + number(weight) * v for r, v in zip(result, theta, strict=True)]
     return result
+
+
+def three_rounds(method: Any, problem: Any, x: Vector) -> list[Vector]:
+    """The server's points after 0, …, 3 rounds; FedSplit is its paper's Algorithm 1 on the clients m·w_k·f_k."""
+    points, m, z = [x], problem.num_clients, [x] * problem.num_clients
+    for _ in range(3):
+        x = points[-1]
+        if not isinstance(method, fc.FedSplit):
+            points.append(one_round(method, problem, x))
+            continue
+        for k, weight in enumerate(problem.exact_weights):
+            centre = [2 * v - u for v, u in zip(x, z[k], strict=True)]
+            # F_k/s' with s' = s·m·w_k has the same prox as m·w_k·f_k with s; a client of weight 0 answers its centre
+            half = prox(problem, k, 1 / (number(method.stepsize) * m * number(weight)), centre) if weight else centre
+            z[k] = [u + 2 * (h - v) for u, h, v in zip(z[k], half, x, strict=True)]
+        points.append([sum(row[i] for row in z) / m for i in range(len(x))])
+    return points
+
+
+def prox(problem: Any, k: int, weight: Any, centre: Vector) -> Vector:
+    """argmin f_k(y) + (weight/2)‖y − centre‖²."""
+    return newton(lambda y: proximal(problem, k, weight, centre, y), centre)
 
 
 def proximal(problem: Any, k: int, mu: Any, centre: Vector, y: Vector) -> tuple[Any, Vector, Any]:

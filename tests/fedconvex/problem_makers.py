@@ -29,7 +29,9 @@ def entries(*shape: int) -> st.SearchStrategy[np.ndarray]:
 
 def shares(m: int) -> st.SearchStrategy[Any]:
     """Weights of m clients: None, or rationals of which some may be 0, but not all."""
-    given = st.lists(st.sampled_from([Fraction(0), Fraction(1), Fraction(1, 3), Fraction(5, 2)]), min_size=m, max_size=m)
+    given = st.lists(
+        st.sampled_from([Fraction(0), Fraction(1), Fraction(1, 3), Fraction(5, 2)]), min_size=m, max_size=m
+    )
     return st.none() | given.filter(any)
 
 
@@ -209,6 +211,17 @@ def fedprox_equation(terms: Terms, mu: Fraction) -> tuple[np.ndarray, np.ndarray
 def prox(H: np.ndarray, c: np.ndarray, s: Fraction, z: np.ndarray) -> np.ndarray:
     """argmin ½xᵀHx − cᵀx + (1/2s)‖z − x‖²."""
     return inverse(H + identity(len(c)) / Fraction(s)) @ (c + z / Fraction(s))
+
+
+def lifted_matrix(terms: Terms, s: Fraction) -> np.ndarray:
+    """The linear part of FedSplit's z ↦ z + 2(prox(2·mean z − z) − mean z), Algorithm 1."""
+    parts, d, m = terms.as_a_sum(), len(terms.c[0]), len(terms.w)
+    columns = []
+    for unit in identity(m * d):
+        z = unit.reshape(m, d)
+        x = z.sum(0) / Fraction(m)
+        columns.append([v + 2 * (prox(H, 0 * x, s, 2 * x - v) - x) for H, v in zip(parts.H, z, strict=True)])
+    return np.array(columns, dtype=object).reshape(m * d, m * d).T
 
 
 def proximal_weight_suffices(terms: Terms, weight: Fraction) -> bool:

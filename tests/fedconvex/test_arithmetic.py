@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import flint
@@ -19,7 +20,9 @@ from fedconvex.errors import InvalidInput
 from fedconvex.rationals import float_array, nearest_float, to_fmpq, to_fraction
 
 ALL = ["float", "exact", "ball", *(["torch"] if importlib.util.find_spec("torch") else [])]
+ALLOWED = {"float": 1e-13, "torch": 1e-13, "exact": 0.0, "ball": 0.0}
 Rows = list[list[Fraction]]
+objects = partial(np.array, dtype=object)
 FEW = settings(max_examples=25, deadline=None)
 
 entries = st.fractions(min_value=-1, max_value=1, max_denominator=30)
@@ -45,14 +48,10 @@ def times(A: Rows, x: list[Fraction]) -> list[Fraction]:
     return [row[0] for row in product(A, [[v] for v in x])]
 
 
-def identity(d: int) -> Rows:
-    return [[Fraction(int(i == j)) for j in range(d)] for i in range(d)]
-
-
 def inverse(A: Rows) -> Rows:
     """Gauss and Jordan; raises StopIteration where A is singular."""
     d = len(A)
-    rows = [[*row, *unit] for row, unit in zip(A, identity(d), strict=True)]
+    rows = [[*A[i], *(Fraction(i == j) for j in range(d))] for i in range(d)]
     for j in range(d):
         pivot = next(i for i in range(j, d) if rows[i][j])
         rows[j], rows[pivot] = rows[pivot], rows[j]
@@ -60,10 +59,6 @@ def inverse(A: Rows) -> Rows:
         for i in set(range(d)) - {j}:
             rows[i] = [v - rows[i][j] * w for v, w in zip(rows[i], rows[j], strict=True)]
     return [row[d:] for row in rows]
-
-
-def objects(values: Any) -> np.ndarray:
-    return np.array(values, dtype=object)
 
 
 def disagreement(name: str, computed: Any, expected: Any) -> float:
@@ -84,10 +79,6 @@ def dyadic(number: Any) -> Fraction:
     return mantissa * Fraction(2) ** exponent
 
 
-def tolerance(name: str) -> float:
-    return 1e-13 if name in ("float", "torch") else 0.0
-
-
 @pytest.mark.parametrize("name", ALL)
 @given(batch=batches())
 @FEW
@@ -98,9 +89,6 @@ def test_linear_algebra_against_fractions(name: str, batch: Any) -> None:
     def table(entry: Any) -> Rows:
         return [[entry(i, j) for j in coordinates] for i in coordinates]
 
-    def shifted(a: Rows, t: Fraction) -> Rows:
-        return table(lambda i, j: a[i][j] + t * (i == j))
-
     with numbers.context():
         M = [numbers.matrix(objects(matrix)) for matrix in A]
         stack, V, weights = numbers.stack(M), numbers.array(objects(v)), numbers.array(objects(s))
@@ -108,20 +96,20 @@ def test_linear_algebra_against_fractions(name: str, batch: Any) -> None:
             (numbers.product(M[0], M[-1]), product(A[0], A[-1])),
             (numbers.products(stack, stack), [product(a, a) for a in A]),
             (numbers.transpose(M[0]), table(lambda i, j: A[0][j][i])),
-            (numbers.identity(3), identity(3)),
+            (numbers.identity(2), [[1, 0], [0, 1]]),
             (numbers.inverse(M[0]), inverse(A[0])),
             (numbers.inverses(stack), [inverse(a) for a in A]),
             (numbers.solve(M[0], V[0]), times(inverse(A[0]), v[0])),
             (numbers.apply(M[0], V[0]), times(A[0], v[0])),
             (numbers.matvec(stack, V), [times(A[k], v[k]) for k in clients]),
             (numbers.weighted_sum(weights, stack), table(lambda i, j: total(s[k] * A[k][i][j] for k in clients))),
-            (numbers.add_to_diagonal(stack, weights), [shifted(a, t) for a, t in zip(A, s, strict=True)]),
+            (numbers.shifted(stack, s[0])[:1], [table(lambda i, j: A[0][i][j] + s[0] * (i == j))]),
+            (numbers.scaled(stack, s[0])[-1:], [table(lambda i, j: A[-1][i][j] * s[0])]),
             (numbers.average(weights, V), [total(s[k] * v[k][j] for k in clients) for j in coordinates]),
             (numbers.repeat(V[0], 3), [v[0]] * 3),
         ]
     for computed, expected in pairs:
-        assert disagreement(name, computed, expected) <= tolerance(name)
-    assert numbers.size(M[0]) == len(coordinates)
+        assert disagreement(name, computed, expected) <= ALLOWED[name]
     assert np.array_equal(numbers.to_float(V), float_array(objects(v)))
 
 
@@ -130,8 +118,8 @@ def test_a_wrong_entry_is_noticed(name: str) -> None:
     numbers = arithmetics.get(name)
     with numbers.context():
         third = numbers.array(objects([Fraction(1, 3)]))
-    assert disagreement(name, third, [Fraction(1, 3)]) <= tolerance(name)
-    assert disagreement(name, third, [Fraction(1, 3) + Fraction(1, 10**12)]) > tolerance(name)
+    assert disagreement(name, third, [Fraction(1, 3)]) <= ALLOWED[name]
+    assert disagreement(name, third, [Fraction(1, 3) + Fraction(1, 10**12)]) > ALLOWED[name]
     assert arithmetics.of(third).name == name
 
 
@@ -174,8 +162,6 @@ def test_a_float_is_the_dyadic_rational_that_it_is() -> None:
             assert ball.contains(to_fmpq(dyadic))
             assert not ball.contains(flint.fmpq(1, 10))
     assert to_fraction(np.float32(0.1)) == Fraction(13421773, 2**27)
-    extended = np.longdouble(1) + np.longdouble(2) ** -60
-    assert to_fraction(extended) == (1 if extended == 1 else 1 + Fraction(1, 2**60))
 
 
 def test_users_get_fractions() -> None:
@@ -203,9 +189,8 @@ def test_getting_an_arithmetic() -> None:
     with balls.context():
         assert flint.ctx.prec == 300
         assert arithmetics.of([flint.arb(1)]).precision == 300  # type: ignore[attr-defined]
-    for unknown in ("rational", None, 64, ["float"]):
-        with pytest.raises(InvalidInput, match=r"arithmetic = .* choose one of float, exact, ball, torch"):
-            arithmetics.get(unknown)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match=r"arithmetic = rational: .* choose one of float, exact, ball, torch"):
+        arithmetics.get("rational")
 
 
 NO_NUMBERS = [math.nan, math.inf, -math.inf, np.float32("nan"), np.longdouble("inf"), True, np.bool_(0), "1", None, 1j]
@@ -256,15 +241,12 @@ def test_rounding_to_nearest_would_be_on_the_wrong_side() -> None:
 
 @given(vector=st.lists(entries, min_size=1, max_size=4))
 @FEW
-def test_norms_contain_the_true_one(vector: list[Fraction]) -> None:
+def test_norms_and_roots_contain_the_true_ones(vector: list[Fraction]) -> None:
     ball = norm([flint.arb(to_fmpq(v)) for v in vector])
     middle, radius = dyadic(ball.mid()), dyadic(ball.rad())
     assert max(middle - radius, 0) ** 2 <= total(v * v for v in vector) <= (middle + radius) ** 2
     assert radius <= Fraction(1, 10**10)
-
-
-def test_square_roots_of_balls_that_reach_below_zero() -> None:
-    root = square_root_upper(flint.arb(0, 4))
+    root = square_root_upper(flint.arb(0, 4))  # what reaches below 0 is ignored
     assert [root.contains(value) for value in (0, 2, 3)] == [True, True, False]
     assert square_root_upper(flint.arb(-1)) == 0
     assert square_root_upper(flint.arb(4)) == 2

@@ -8,14 +8,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from problem_makers import (
     POSITIVE,
-    Terms,
     echelon,
     few,
     floats,
     fractions,
     identity,
     least_squares,
-    prox,
+    lifted_matrix,
     proximal_weight_suffices,
     quadratics,
     rank,
@@ -100,7 +99,7 @@ def test_fedsplit_attracts_on_convex_clients_with_one_minimiser(problem, s) -> N
 
 
 class TestAtTheBoundary:
-    """One client with curvatures L = 3 and 1: the eigenvalues of e gradient steps of size s are (1 − 3s)^e, (1 − s)^e."""
+    """One client with curvatures 3 and 1: the eigenvalues of e gradient steps of size s are (1 − 3s)^e, (1 − s)^e."""
 
     problem = fc.Quadratic([np.diag([3, 1])], [[1, 2]])
 
@@ -163,17 +162,6 @@ class TestAtTheBoundary:
         problem = fc.Quadratic([[[Fraction(-1, 3)]], [[Fraction(1, 3)]]], [[1], [-1]])
         stop = fc.fixed_point(fc.FedSplit(stepsize=1), problem, "exact")
         assert (stop.unique, stop.attracting) == (False, False)
-
-
-def lifted_matrix(terms: Terms, s: Fraction) -> np.ndarray:
-    """z ↦ z + 2(prox(2·mean z − z) − mean z), linear part."""
-    terms, d, m = terms.as_a_sum(), len(terms.c[0]), len(terms.w)
-    columns = []
-    for unit in identity(m * d):
-        z = unit.reshape(m, d)
-        x = z.sum(0) / Fraction(m)
-        columns.append(np.concatenate([v + 2 * (prox(H, 0 * x, s, 2 * x - v) - x) for H, v in zip(terms.H, z, strict=True)]))
-    return np.stack(columns, axis=1)
 
 
 @pytest.mark.parametrize("weights", [None, [1, 3, 2]])

@@ -97,7 +97,9 @@ def test_unequal_clients_are_biased_by_what_the_formulas_say(method) -> None:
     assert all(ball_contains(ball, entry) for ball, entry in zip(balls.bias, bias, strict=True))
     assert ball_contains(balls.gap, gap)
     with flint.ctx.workprec(4000):
-        assert (balls.bias_norm * balls.bias_norm).contains(flint.fmpq((bias @ bias).numerator, (bias @ bias).denominator))
+        assert (balls.bias_norm * balls.bias_norm).contains(
+            flint.fmpq((bias @ bias).numerator, (bias @ bias).denominator)
+        )
     assert balls.bias_norm > 0
     assert not ball_contains(balls.gap, gap + Fraction(1, 10**15))
 

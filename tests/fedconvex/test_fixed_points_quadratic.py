@@ -1,4 +1,4 @@
-"""Fixed points on quadratic clients: the papers' closed formulas, the solved one-round map, one more round, every arithmetic."""
+"""Fixed points on quadratic clients: the papers' closed formulas, the solved one-round map, and every arithmetic."""
 
 from fractions import Fraction
 
@@ -55,7 +55,9 @@ def solvable(method: object, terms: Terms) -> bool:
 def tolerance(method: object, terms: Terms, point: np.ndarray) -> float:
     """What rounding may do to the solution: the clients' own parts of Φ and q may cancel in the sums."""
     parts = [equation(method, Terms([H], [c], [Fraction(1)])) for H, c in zip(terms.H, terms.c, strict=True)]
-    left, right = (sum(w * np.linalg.norm(floats(part[i])) for w, part in zip(terms.w, parts, strict=True)) for i in (0, 1))
+    left, right = (
+        sum(w * np.linalg.norm(floats(part[i])) for w, part in zip(terms.w, parts, strict=True)) for i in (0, 1)
+    )
     phi, _ = equation(method, terms)
     singular = np.linalg.svd(floats(phi), compute_uv=False)
     smallest = float(singular[rank(phi) - 1]) if rank(phi) else 1.0
@@ -202,7 +204,9 @@ class TestNoFixedPoint:
             fc.fixed_point(method, fc.Quadratic([[[Fraction(4, 5)]], [[second]]], [[1], [1]]), arithmetic)
         # the same Φ = 0 with a right-hand side of 0: R_k = 2 − H_k
         pulls = [2 - second, -(2 - Fraction(4, 5))]
-        stop = fc.fixed_point(method, fc.Quadratic([[[Fraction(4, 5)]], [[second]]], [[pulls[0]], [pulls[1]]]), arithmetic)
+        stop = fc.fixed_point(
+            method, fc.Quadratic([[[Fraction(4, 5)]], [[second]]], [[pulls[0]], [pulls[1]]]), arithmetic
+        )
         assert not stop.unique
 
     def test_almost_cancelling_has_a_fixed_point(self, arithmetic) -> None:

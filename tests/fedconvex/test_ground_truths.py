@@ -4,12 +4,24 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from high_precision import DIGITS, length, minimiser, minus, number, objective, rational, vector
+from high_precision import DIGITS, encloses, length, minimiser, minus, objective, vector
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
-from problem_makers import few, floats, fractions, inverse, kernel, least_norm, least_squares, logistics, multinomials
-from problem_makers import quadratics, rank, terms_of
+from problem_makers import (
+    few,
+    floats,
+    fractions,
+    inverse,
+    kernel,
+    least_norm,
+    least_squares,
+    logistics,
+    multinomials,
+    quadratics,
+    rank,
+    terms_of,
+)
 
 import fedconvex as fc
 from fedconvex.ground_truths.certify import certify
@@ -30,9 +42,15 @@ def test_logistic_certificates_hold(problem, solver) -> None:
         assert gap <= truth.gap_bound <= 1e-20
         assert length(objective(problem, vector(truth.point))[1]) <= truth.gradient_bound
         assert abs(truth.value - objective(problem, exact)[0]) < 1e-14
-        assert all(ball.contains(rational(v)) for ball, v in zip(truth.enclosure(), exact, strict=True))
-        assert 0 < truth.strong_convexity <= number(problem.ridge)
+        assert encloses(truth.enclosure(), exact)
     assert truth.certainty is fc.Certainty.ENCLOSED
+
+
+@pytest.mark.parametrize("ridge", [Fraction(1, 10), Fraction(7, 10), 0.1, Fraction(1, 2)])
+def test_strong_convexity_is_a_lower_bound(ridge) -> None:
+    """The float 0.1 is above 1/10."""
+    truth = fc.ground_truth(fc.Logistic([[[1], [2]]], [[1, -1]], ridge=ridge))
+    assert (1 - 1e-12) * ridge < Fraction(truth.strong_convexity) <= ridge
 
 
 @fewer
@@ -47,7 +65,7 @@ def test_a_perturbed_optimum_is_not_certified(problem, size) -> None:
         assert distance <= moved.distance_bound
         assert objective(problem, vector(moved.point))[0] - objective(problem, exact)[0] <= moved.gap_bound
         assert distance > truth.distance_bound  # the optimum's own certificate would be false there
-        assert not all(ball.contains(rational(v)) for ball, v in zip(truth.enclosure(), vector(moved.point), strict=True))
+        assert not encloses(truth.enclosure(), vector(moved.point))
 
 
 @few

@@ -1,4 +1,4 @@
-"""Three exact rounds of each method against its paper's pseudo-code, and float, torch and balls against the exact rounds."""
+"""Three exact rounds of each method against its paper's pseudo-code; float, torch and balls against the exact ones."""
 
 from collections.abc import Callable
 from fractions import Fraction

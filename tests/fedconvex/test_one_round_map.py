@@ -25,7 +25,6 @@ from problem_makers import (
     quadratics,
     rank,
     terms_of,
-    weighted,
 )
 
 import fedconvex as fc
@@ -48,7 +47,7 @@ def vector(v: np.ndarray) -> np.ndarray:
 
 
 def lifted(terms: Terms, answer) -> tuple[np.ndarray, np.ndarray]:
-    """FedSplit's map on (x, z_1, …, z_m), column by column from Algorithm 1 with `answer(H, c, centre)` for the prox."""
+    """FedSplit's map on (x, z_1, …, z_m), column by column from Algorithm 1; `answer(H, c, centre)` is the prox."""
     terms, d, m = terms.as_a_sum(), len(terms.c[0]), len(terms.w)
 
     def step(state: np.ndarray) -> np.ndarray:

@@ -1,0 +1,133 @@
+"""All benchmarks in a row, each in a process of its own, and what they share: timing, tables, records.
+
+python benchmarks/run.py
+"""
+
+import datetime
+import importlib.metadata
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).resolve().parent
+RESULTS = FOLDER / "results"
+SCRIPTS = ("import_time", "rounds", "fixed_points", "ground_truth")
+LOAD_BEFORE = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+LIBRARIES = ("fedconvex", "numpy", "scipy", "python-flint", "scikit-learn", "cvxpy", "clarabel")
+
+
+def seconds(call: Callable[[], Any]) -> float:
+    """How long one call takes."""
+    begun = time.perf_counter()
+    call()
+    return time.perf_counter() - begun
+
+
+def interleaved(calls: dict[str, Callable[[], Any]], repetitions: int, warm_up: int = 1) -> dict[str, list[float]]:
+    """The calls' seconds, repetition by repetition, all calls in turn: what slows the machine slows all of them."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for i in range(warm_up + repetitions):
+        for name, call in calls.items():
+            taken = seconds(call)
+            if i >= warm_up:
+                times[name].append(taken)
+    return times
+
+
+def median_ratio(ours: list[float], peer: list[float]) -> float:
+    """The median of the ratios of neighbouring measurements."""
+    return statistics.median(a / b for a, b in zip(ours, peer, strict=True))
+
+
+def row(
+    what: str, value: float, target: float, unit: str, *, peer: str, peer_value: float, ratio: float, **more: Any
+) -> dict[str, Any]:
+    """One measured value beside its target (at most) and beside something real from the same run."""
+    fixed = {"what": what, "value": value, "target": target, "unit": unit, "reached": value <= target}
+    return {**fixed, "peer": peer, "peer_value": peer_value, "ratio": ratio, **more}
+
+
+def record(name: str, rows: list[dict[str, Any]], **more: Any) -> None:
+    """Print the rows and write them, with the machine they were measured on, to results/<name>.json."""
+    print(f"\n{name}\n{table(rows)}")
+    for note in more.get("notes", []):
+        print(note)
+    RESULTS.mkdir(exist_ok=True)
+    content = {"benchmark": name, **machine(), "rows": rows, **more}
+    (RESULTS / f"{name}.json").write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", "utf-8")
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """The rows as a Markdown table."""
+    lines = ["| what | measured | target | reached | ratio | to |", "|---|---|---|---|---|---|"]
+    for r in rows:
+        measured, target = (f"{r[key]:.4g} {r['unit']}".strip() for key in ("value", "target"))
+        peer = f"{r['peer']} ({r['peer_value']:.4g} {r.get('peer_unit', r['unit'])})".replace(" )", ")")
+        lines.append(
+            f"| {r['what']} | {measured} | {target} | {'yes' if r['reached'] else 'NO'} | {r['ratio']:.3g} | {peer} |"
+        )
+    return "\n".join(lines)
+
+
+def machine() -> dict[str, Any]:
+    """Processor, versions, date, and how busy the machine was."""
+    return {
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "processor": processor(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "system": platform.platform(),
+        "load_before": LOAD_BEFORE,
+        "python": platform.python_version(),
+        "versions": {name: version(name) for name in LIBRARIES},
+    }
+
+
+def processor() -> str:
+    """The processor's name and clock, as far as the system tells."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text("utf-8").splitlines() if cpuinfo.exists() else []
+    found = [line.partition(":")[2].strip() for line in lines if line.startswith(("model name", "cpu MHz"))]
+    return f"{found[0]}, {found[1]} MHz" if len(found) > 1 else platform.processor() or platform.machine()
+
+
+def version(name: str) -> str | None:
+    """The installed version, None where there is none."""
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def main() -> int:
+    """Run every benchmark and write results/summary.md; 1 where one failed or missed a target."""
+    failed = [name for name in SCRIPTS if subprocess.run([sys.executable, str(FOLDER / f"{name}.py")]).returncode]
+    lines = ["# Benchmarks\n"]
+    missed = False
+    for name in SCRIPTS:
+        if name in failed:
+            lines.append(f"## {name}\n\nfailed\n")
+            continue
+        content = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+        missed = missed or not all(r["reached"] for r in content["rows"])
+        versions = ", ".join(f"{key} {value}" for key, value in content["versions"].items() if value)
+        where = (
+            f"{content['processor']}, {content['cores']} cores, load before {content['load_before']}, {content['date']}"
+        )
+        notes = "".join(f"\n\n{note}" for note in content.get("notes", []))
+        lines.append(
+            f"## {name}\n\n{table(content['rows'])}{notes}\n\n{where}; Python {content['python']}, {versions}\n"
+        )
+    (RESULTS / "summary.md").write_text("\n".join(lines), "utf-8")
+    print(f"\nwritten: {RESULTS / 'summary.md'}")
+    return int(bool(failed) or missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
