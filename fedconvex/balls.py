@@ -8,13 +8,17 @@ import flint
 
 
 def upper_float(ball: Any) -> float:
-    """A float that is >= every number in the ball."""
-    return math.nextafter(float(ball.upper()), math.inf) if ball.is_finite() else math.inf
+    """A float that is >= every number in the ball, the least such up to one rounding."""
+    if not ball.is_finite():
+        return math.inf
+    end = ball.upper()
+    nearest = float(end)
+    return nearest if flint.arb(nearest) >= end else math.nextafter(nearest, math.inf)
 
 
 def lower_float(ball: Any) -> float:
     """A float that is <= every number in the ball."""
-    return math.nextafter(float(ball.lower()), -math.inf) if ball.is_finite() else -math.inf
+    return -upper_float(-ball)
 
 
 def norm(vector: Iterable[Any]) -> Any:

@@ -89,6 +89,39 @@ def inertia(matrix: Matrix) -> tuple[int, int, int]:
     return size - zero - positive, zero, positive
 
 
+def negative_direction(matrix: Matrix) -> np.ndarray | None:
+    """An exact v with vᵀMv < 0 for an exact symmetric matrix; None where there is none (M is semidefinite).
+
+    Symmetric elimination: M restricted to what is left is the same form in the remaining directions.
+    """
+    import flint
+
+    size = matrix.nrows()
+    form = np.array(matrix.tolist(), dtype=object)
+    directions = np.array([[flint.fmpq(int(i == j)) for j in range(size)] for i in range(size)], dtype=object)
+    left = list(range(size))
+    while left:
+        diagonal = [(form[i, i], i) for i in left]
+        lowest, i = min(diagonal)
+        if lowest < 0:
+            return np.asarray(directions[i])
+        pivot = next((i for value, i in diagonal if value > 0), None)
+        if pivot is None:  # zero diagonal: any other entry gives a negative value
+            for i in left:
+                for j in left:
+                    if form[i, j] != 0:
+                        return np.asarray(directions[i] - directions[j] * (1 if form[i, j] > 0 else -1))
+            return None
+        left.remove(pivot)
+        for i in left:
+            factor = form[i, pivot] / form[pivot, pivot]
+            directions[i] = directions[i] - directions[pivot] * factor
+            form[i] = form[i] - form[pivot] * factor
+        for i in left:
+            form[pivot, i] = form[i, pivot] = flint.fmpq(0)
+    return None
+
+
 def certifies_positive_definite(ball_matrix: Matrix) -> bool:
     """Proof in balls that a symmetric matrix M is positive definite: ‖I − X M Xᵀ‖_F < 1 with X ≈ (Cholesky factor)⁻¹.
 
@@ -98,7 +131,7 @@ def certifies_positive_definite(ball_matrix: Matrix) -> bool:
 
     middle = _middle(ball_matrix)
     try:
-        factor = np.linalg.inv(np.linalg.cholesky((middle + middle.T) / 2))
+        factor = np.linalg.inv(np.linalg.cholesky(middle / 2 + middle.T / 2))
     except np.linalg.LinAlgError:
         return False
     if not np.isfinite(factor).all():
@@ -121,7 +154,7 @@ def certifies_negative_direction(ball_matrix: Matrix) -> bool:
     middle = _middle(ball_matrix)
     if not np.isfinite(middle).all():
         return False
-    direction = np.linalg.eigh((middle + middle.T) / 2)[1][:, 0]
+    direction = np.linalg.eigh(middle / 2 + middle.T / 2)[1][:, 0]
     v = flint.arb_mat(len(direction), 1, direction.tolist())
     return bool((v.transpose() * ball_matrix * v)[0, 0] < 0)
 

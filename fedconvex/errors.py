@@ -42,6 +42,10 @@ class NoFixedPoint(FedconvexError):
         self.witness = witness
 
 
+class NotConverged(FedconvexError):
+    """A numerical search ended without a result that is good enough to be reported."""
+
+
 class MissingLibrary(FedconvexError, ImportError):
     """An optional library that this call needs is not installed."""
 

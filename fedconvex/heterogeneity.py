@@ -1,7 +1,8 @@
 """How different the clients are at a point: B of the FedProx paper, and the variance of the gradients."""
 
-from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.certainty import Certainty
+from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Problem
 from fedconvex.rationals import Array, Scalar, nearest_float
 
@@ -15,12 +16,17 @@ def dissimilarity(problem: Problem, x: Array) -> Scalar:
         x: (d,). A float point gives a float, rationals a float rounded once from the exact quotient under the root,
             balls a ball (the whole line where the enclosure of ∇f(x) contains 0).
     """
-    mean_square, square = _gradient_squares(problem, x)
-    if type(square).__name__ == "arb":
-        return (mean_square / square).sqrt()
-    if square == 0:
-        return 1.0 if mean_square == 0 else float("inf")
-    return nearest_float(mean_square / square) ** 0.5
+    arithmetic, gradients, weights = _gradients(problem, x)
+    with arithmetic.context():
+        if arithmetic.certainty is Certainty.NUMERIC:  # B does not depend on the scale; squares overflow
+            gradients = gradients / (abs(gradients).max() or 1.0)
+        mean = arithmetic.average(weights, gradients)
+        mean_square, square = arithmetic.average(weights, (gradients * gradients).sum(-1)), (mean * mean).sum()
+        if arithmetic.certainty is Certainty.ENCLOSED:
+            return (mean_square / square).sqrt()
+        if square == 0:
+            return 1.0 if mean_square == 0 else float("inf")
+        return nearest_float(arithmetic.publish_scalar(mean_square / square)) ** 0.5
 
 
 def gradient_variance(problem: Problem, x: Array) -> Scalar:
@@ -29,23 +35,16 @@ def gradient_variance(problem: Problem, x: Array) -> Scalar:
     Args:
         x: (d,); the result is in the arithmetic of x.
     """
-    arithmetic = arithmetics.of(x)
+    arithmetic, gradients, weights = _gradients(problem, x)
     with arithmetic.context():
-        gradients, mean, weights = _gradients(problem, x, arithmetic)
-        deviations = gradients - mean
+        deviations = gradients - arithmetic.average(weights, gradients)
         return arithmetic.publish_scalar(arithmetic.average(weights, (deviations * deviations).sum(-1)))
 
 
-def _gradient_squares(problem: Problem, x: Array) -> tuple[Scalar, Scalar]:
-    """Σ_k p_k‖∇f_k(x)‖² and ‖∇f(x)‖²."""
-    arithmetic = arithmetics.of(x)
-    with arithmetic.context():
-        gradients, mean, weights = _gradients(problem, x, arithmetic)
-        mean_square = arithmetic.average(weights, (gradients * gradients).sum(-1))
-        return arithmetic.publish_scalar(mean_square), arithmetic.publish_scalar((mean * mean).sum())
-
-
-def _gradients(problem: Problem, x: Array, arithmetic: Arithmetic) -> tuple[Array, Array, Array]:
-    gradients = arithmetic.array(problem.client_gradients(x))
-    weights = arithmetic.array(problem.exact_weights_array)
-    return gradients, arithmetic.average(weights, gradients), weights
+def _gradients(problem: Problem, x: Array) -> tuple[Arithmetic, Array, Array]:
+    """The clients' gradients (m, d) at one point and the weights, in the arithmetic of x."""
+    if not isinstance(problem, Problem):
+        raise InvalidInput("problem", problem, "is not a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
+    clients, X, weights = problem.at(x, one_point=True)
+    with clients.arithmetic.context():
+        return clients.arithmetic, clients.gradients(X), weights

@@ -28,6 +28,15 @@ def enclose_zero(
         derivative: an arb matrix that contains g' at every point of a box, given as (d,) balls.
         w: (d,) floats, nearly a zero.
     """
+    try:
+        return _enclose_zero(value, derivative, w, balls)
+    except ZeroDivisionError:
+        return None  # the derivative itself could not be enclosed on a box
+
+
+def _enclose_zero(
+    value: Callable[[Array], Array], derivative: Callable[[Array], Matrix], w: np.ndarray, balls: Arithmetic
+) -> Array | None:
     import flint
 
     centre = balls.array(w)

@@ -83,6 +83,8 @@ def nearest_float(value: Any) -> float:
     """The float nearest to a rational or to the midpoint of a ball; beyond the largest float, an infinity."""
     if type(value).__name__ == "arb":
         return float(value.mid())
+    if hasattr(value, "detach"):  # a torch tensor with one entry
+        return float(value)
     exact = to_fraction(value)
     try:
         return exact.numerator / exact.denominator

@@ -71,6 +71,8 @@ def rounds_of(
         raise InvalidInput("problem", problem, "is not a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
     arithmetic = arithmetics.get(arithmetic)
     solver = local_solver if local_solver is not None else method.local_solver
+    if not isinstance(solver, LocalSolver):
+        raise InvalidInput("local_solver", solver, "is not a local solver", "give for example fedconvex.Exact()")
     exact = in_arithmetic(method, arithmetics.get("exact"))
     solver.require(problem, method.scale(problem), exact.proximal_weight)
     with arithmetic.context():

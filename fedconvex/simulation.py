@@ -17,6 +17,7 @@ from fedconvex.progress import track
 from fedconvex.rationals import Array
 from fedconvex.rounds import rounds_of
 from fedconvex.validation import integer_at_least
+from fedconvex.validation import points as points_of
 
 if TYPE_CHECKING:
     import pandas
@@ -111,12 +112,4 @@ def simulate(
 
 
 def _first_point(x0: Any, problem: Problem, numbers: Arithmetic) -> Array:
-    x0 = np.zeros(problem.dim) if x0 is None else x0
-    point = numbers.array(x0)
-    if tuple(point.shape) != (problem.dim,):
-        raise InvalidInput(
-            "x0", f"an array of shape {tuple(point.shape)}", f"must have shape ({problem.dim},)", "reshape it"
-        )
-    if not np.isfinite(numbers.to_float(point)).all():
-        raise InvalidInput("x0", x0, "has entries that are not finite", "give finite numbers")
-    return point
+    return numbers.array(np.zeros(problem.dim) if x0 is None else points_of(x0, "x0", [(problem.dim,)]))

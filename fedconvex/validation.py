@@ -33,17 +33,49 @@ def integer_at_least(value: Any, minimum: int, argument: str) -> int:
 
 
 def numbers(values: Any, argument: str, ndim: int) -> np.ndarray:
-    """An array of finite numbers with `ndim` axes: int64, float64, or objects that are exact rationals."""
+    """A read-only copy with `ndim` axes: int64, float64, or objects that are exact rationals; all finite."""
     if hasattr(values, "detach"):  # a torch tensor
         values = values.detach().cpu().numpy()
     if hasattr(values, "toarray"):  # a scipy sparse matrix
         values = values.toarray()
-    try:
-        array = np.array(values)
-    except ValueError:
-        raise InvalidInput(argument, values, "is ragged", "give rows of equal length") from None
+    if np.ma.isMaskedArray(values):
+        raise InvalidInput(argument, values, "is a masked array", "fill or drop the masked entries")
+    array = _rectangular(values, argument)
     if array.ndim != ndim:
         raise InvalidInput(argument, f"an array of shape {array.shape}", f"must have {ndim} axes", "reshape it")
+    return read_only(_finite_numbers(array, argument))
+
+
+def points(values: Any, argument: str, shapes: Sequence[tuple[int, ...]]) -> Any:
+    """An array of one of the shapes, of finite numbers: exact ones, floats, balls, or a torch tensor as it is."""
+    array = values if hasattr(values, "detach") else _rectangular(values, argument)
+    if tuple(array.shape) not in shapes:
+        wanted = " or ".join(map(str, shapes))
+        raise InvalidInput(
+            argument, f"an array of shape {tuple(array.shape)}", f"must have shape {wanted}", "reshape it"
+        )
+    if hasattr(values, "detach"):
+        _finite_numbers(values.detach().cpu().numpy(), argument)
+        return array
+    if any(type(entry).__name__ == "arb" for entry in array.ravel().tolist()):
+        return array
+    return _finite_numbers(array, argument)
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """The same array, which from now on nobody can write to."""
+    array.flags.writeable = False
+    return array
+
+
+def _rectangular(values: Any, argument: str) -> np.ndarray:
+    try:
+        return np.array(values)
+    except ValueError:
+        raise InvalidInput(argument, values, "is ragged", "give rows of equal length") from None
+
+
+def _finite_numbers(array: np.ndarray, argument: str) -> np.ndarray:
     if array.dtype.kind in "iu":
         return array.astype(np.int64) if np.can_cast(array.dtype, np.int64) else _exact_objects(array, argument)
     if array.dtype.kind == "f":
@@ -54,7 +86,7 @@ def numbers(values: Any, argument: str, ndim: int) -> np.ndarray:
         return array
     if array.dtype == object:
         return _exact_objects(array, argument)
-    raise InvalidInput(argument, f"an array of type {array.dtype}", "is not numeric", "give numbers")
+    raise InvalidInput(argument, array.tolist(), f"is of type {array.dtype}, not real numbers", "give numbers")
 
 
 def _exact_objects(array: np.ndarray, argument: str) -> np.ndarray:
@@ -83,7 +115,7 @@ def normalised_weights(weights: Any, num_clients: int) -> tuple[Fraction, ...]:
         return (Fraction(1, num_clients),) * num_clients
     if hasattr(weights, "detach"):
         weights = weights.detach().cpu().numpy()
-    if np.ndim(weights) != 1 or len(weights) != num_clients:
+    if not isinstance(weights, Sequence | np.ndarray) or len(weights) != num_clients or any(map(np.ndim, weights)):
         raise InvalidInput(
             "weights", weights, f"must have one entry for each of the {num_clients} clients", "correct its length"
         )

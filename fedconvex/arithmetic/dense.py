@@ -1,7 +1,7 @@
 """Floating point on NumPy arrays and on torch tensors: the same calls, batched over the client axis."""
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import Any, final
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
 from fedconvex.certainty import Certainty
+from fedconvex.errors import InvalidInput
 from fedconvex.rationals import Array, Scalar, float_array, nearest_float
 
 
@@ -79,6 +80,15 @@ class DenseArithmetic(Arithmetic):
         return weights @ stack
 
 
+def _in_range(given: Any, floats: np.ndarray) -> np.ndarray:
+    """The floats, unless an exact number was too large to be one."""
+    if np.asarray(given).dtype == object and not np.isfinite(floats).all():
+        raise InvalidInput(
+            "data", given, "has entries beyond the range of float64", "use arithmetic='exact' or rescale"
+        )
+    return floats
+
+
 @cache
 def _blas_threads() -> Any:
     from threadpoolctl import ThreadpoolController
@@ -99,7 +109,7 @@ class NumpyArithmetic(DenseArithmetic):
         return threads
 
     def array(self, values: Any) -> Array:
-        return float_array(values)
+        return _in_range(values, float_array(values))
 
     def repeat(self, vector: Array, times: int) -> Array:
         return np.tile(vector, (times, 1))
@@ -124,10 +134,20 @@ class TorchArithmetic(DenseArithmetic):
         self.xp = torch
         self.device = device
 
+    @contextmanager
+    def context(self) -> Iterator[None]:
+        """One thread, as on NumPy."""
+        threads = self.xp.get_num_threads()
+        self.xp.set_num_threads(1)
+        try:
+            yield
+        finally:
+            self.xp.set_num_threads(threads)
+
     def array(self, values: Any) -> Array:
         if isinstance(values, self.xp.Tensor):
             return values.to(self.device, self.xp.float64)
-        return self.xp.as_tensor(float_array(values), dtype=self.xp.float64, device=self.device)
+        return self.xp.tensor(_in_range(values, float_array(values)), dtype=self.xp.float64, device=self.device)
 
     def repeat(self, vector: Array, times: int) -> Array:
         return vector.repeat(times, 1)

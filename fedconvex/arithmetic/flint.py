@@ -10,6 +10,7 @@ import numpy as np
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
 from fedconvex.certainty import Certainty
 from fedconvex.rationals import Array, Scalar, float_array, fraction_array, is_exactly_typed, to_fmpq, to_fraction
+from fedconvex.validation import integer_at_least
 
 
 class FlintArithmetic(Arithmetic):
@@ -104,7 +105,7 @@ class BallArithmetic(FlintArithmetic):
     matrix_type = flint.arb_mat
 
     def __init__(self, precision: int = 128) -> None:
-        self.precision = precision
+        self.precision = integer_at_least(precision, 2, "precision")
 
     def context(self) -> AbstractContextManager[Any]:
         return flint.ctx.workprec(self.precision)

@@ -10,7 +10,7 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
-from fedconvex.fixed_points.equations import solve_symmetric
+from fedconvex.fixed_points.equations import solve_symmetric, stationarity
 from fedconvex.ground_truths import ground_truth, require_minimizer
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
@@ -70,17 +70,12 @@ class FixedPoint:
             NoMinimizer: the objective is unbounded below or its infimum is not attained.
         """
         if isinstance(self.problem, QuadraticProblem):
-            problem = self.problem
-            require_minimizer(problem)
             from fedconvex.balls import largest_radius
 
-            radius = np.inf if self.arithmetic.name != "ball" else largest_radius(self.point)
-            minimizer = solve_symmetric(
-                lambda numbers: (problem.weighted_hessian(numbers), problem.weighted_linear_term(numbers)),
-                self.arithmetic,
-                max(radius, 1e-300),
-                anchor=self.point if self.arithmetic.name == "exact" else None,
-            )
+            require_minimizer(self.problem)
+            radius = largest_radius(self.point) if self.arithmetic.name == "ball" else np.inf
+            anchor = self.arithmetic.to_float(self.point) if self.certainty is Certainty.NUMERIC else self.point
+            minimizer = solve_symmetric(stationarity(self.problem), self.arithmetic, max(radius, 1e-300), anchor)
             return self.arithmetic.publish(minimizer)
         truth = ground_truth(self.problem)
         if self.arithmetic.name == "ball":

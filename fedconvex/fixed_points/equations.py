@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.arithmetic.base import Arithmetic, Matrix
+from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
+from fedconvex.certainty import Certainty
 from fedconvex.definiteness import is_positive_definite, null_space
 from fedconvex.errors import NoFixedPoint
 from fedconvex.fixed_points.one_round import OneRoundMap
@@ -30,7 +31,8 @@ from fedconvex.rationals import Array, float_array, fraction_array
 from fedconvex.rounds import rounds_of
 
 MAX_PRECISION = 1 << 14
-SAFE_CONDITION = 1e12  # beyond this, floats do not decide whether a matrix is singular
+ACCURATE = 1e-25  # radius of balls that are then rounded to floats
+SAFE_CONDITION = 1e8  # beyond this, floats are solved for in balls and rounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +61,7 @@ class QuadraticFixedPoints:
         if isinstance(self.solver, Exact) and self.problem.is_convex:
             # the kernel of Φ is the intersection of the clients' kernels, whatever the weight of the proximal term
             return is_nonsingular(self.problem.weighted_hessian)
-        return is_nonsingular(lambda arithmetic: self.equation(arithmetic)[0])
+        return is_nonsingular(lambda arithmetic: self.equation(arithmetic).phi)
 
     @cached_property
     def attracting(self) -> bool:
@@ -78,10 +80,10 @@ class QuadraticFixedPoints:
         if self.method.memoryless:
 
             def below_two(arithmetic: Arithmetic) -> Matrix:
-                phi, _ = self.equation(arithmetic)
+                phi = self.equation(arithmetic).phi
                 return arithmetic.identity(arithmetic.size(phi)) * arithmetic.scalar(2) - phi
 
-            return is_positive_definite(lambda arithmetic: self.equation(arithmetic)[0]) and is_positive_definite(
+            return is_positive_definite(lambda arithmetic: self.equation(arithmetic).phi) and is_positive_definite(
                 below_two
             )
         return self.one_round.attracting
@@ -96,25 +98,25 @@ class QuadraticFixedPoints:
         """The affine map of one round on the whole state, in rationals."""
         return OneRoundMap.of(rounds_of(self.method, self.problem, "exact", self.solver))
 
-    def equation(self, arithmetic: Arithmetic) -> tuple[Matrix, Array]:
-        """(Φ, q) in that arithmetic; Φ is symmetric."""
+    def equation(self, arithmetic: Arithmetic) -> "Terms":
+        """Φ and q in that arithmetic; Φ is symmetric."""
         key = (arithmetic.name, getattr(arithmetic, "precision", None))
         if key not in self._equations:
             self._equations[key] = self._equation(arithmetic)
         return self._equations[key]
 
     @cached_property
-    def _equations(self) -> dict[Any, tuple[Matrix, Array]]:
+    def _equations(self) -> "dict[Any, Terms]":
         return {}
 
-    def _equation(self, arithmetic: Arithmetic) -> tuple[Matrix, Array]:
+    def _equation(self, arithmetic: Arithmetic) -> "Terms":
         if not self.method.memoryless:
-            return self.problem.weighted_hessian(arithmetic), self.problem.weighted_linear_term(arithmetic)
+            return stationarity(self.problem)(arithmetic)
         rounds = rounds_of(self.method, self.problem, arithmetic, self.solver)
         with arithmetic.context():
             clients = self.problem.quadratic_clients(arithmetic)
             RH, Rc = rounds.solver.response(arithmetic, clients.H, clients.c, rounds.method.proximal_weight)
-            return arithmetic.weighted_sum(rounds.weights, RH), arithmetic.average(rounds.weights, Rc)
+            return Terms.of(arithmetic, rounds.weights, RH, Rc)
 
     @staticmethod
     def _convert(point: Array, arithmetic: Arithmetic) -> Array:
@@ -122,7 +124,35 @@ class QuadraticFixedPoints:
             return arithmetic.array(point)
 
 
-Equation = Callable[[Arithmetic], tuple[Matrix, Array]]
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """Φ = Σ_k weights_k matrices_k and q = Σ_k weights_k vectors_k in one arithmetic."""
+
+    phi: Matrix
+    q: Array
+    size: float  # Σ_k weights_k‖matrices_k‖: what Φ's rounding errors are small against, even where its terms cancel
+
+    @staticmethod
+    def of(arithmetic: Arithmetic, weights: Array, matrices: Batch, vectors: Array) -> "Terms":
+        """The weighted sums."""
+        size = 0.0
+        if arithmetic.certainty is Certainty.NUMERIC:
+            size = float(arithmetic.average(weights, (matrices * matrices).sum((1, 2)) ** 0.5))
+        return Terms(arithmetic.weighted_sum(weights, matrices), arithmetic.average(weights, vectors), size)
+
+
+Equation = Callable[[Arithmetic], Terms]
+
+
+def stationarity(problem: QuadraticProblem) -> Equation:
+    """The equation of the stationary points of Σ_k weights_k f_k: Φ = Σ_k weights_k H_k, q = Σ_k weights_k c_k."""
+
+    def terms(arithmetic: Arithmetic) -> Terms:
+        with arithmetic.context():
+            clients = problem.quadratic_clients(arithmetic)
+            return Terms.of(arithmetic, arithmetic.array(problem.exact_weights_array), clients.H, clients.c)
+
+    return terms
 
 
 def solve_symmetric(
@@ -140,11 +170,11 @@ def solve_symmetric(
         return _solve_exactly(equation, anchor)
     if arithmetic.name == "ball":
         return _solve_in_balls(equation, arithmetic.precision, target_radius, anchor)  # type: ignore[attr-defined]
-    phi, q = equation(arithmetic)
-    eigenvalues = abs(np.linalg.eigvalsh(arithmetic.to_float(phi)))
-    if max(eigenvalues) < SAFE_CONDITION * min(eigenvalues):
-        return arithmetic.solve(phi, q)
-    return arithmetic.array(_solve_exactly(equation, anchor))
+    terms = equation(arithmetic)
+    eigenvalues = abs(np.linalg.eigvalsh(arithmetic.to_float(terms.phi)))
+    if terms.size < SAFE_CONDITION * min(eigenvalues):
+        return arithmetic.solve(terms.phi, terms.q)
+    return arithmetic.array(_solve_in_balls(equation, 128, ACCURATE, anchor))
 
 
 def is_nonsingular(matrix: Callable[[Arithmetic], Matrix]) -> bool:
@@ -162,25 +192,11 @@ def is_nonsingular(matrix: Callable[[Arithmetic], Matrix]) -> bool:
 
 
 def _solve_exactly(equation: Equation, anchor: Any) -> Array:
-    exact = arithmetics.get("exact")
-    phi, q = equation(exact)
+    terms = equation(arithmetics.get("exact"))
     try:
-        return exact.solve(phi, q)
+        return arithmetics.get("exact").solve(terms.phi, terms.q)
     except ZeroDivisionError:
-        pass
-    kernel = null_space(phi)
-    for v in kernel:
-        if np.dot(v, q) != 0:
-            raise NoFixedPoint(
-                "there is no fixed point: along a direction in which one round never pulls back, it always pushes on "
-                f"(direction {_readable(v)})",
-                witness=fraction_array(v),
-            )
-    # Φ + NNᵀ is invertible; its solution has no part in the kernel beyond the anchor's, since q ⟂ kernel
-    N = exact.matrix(np.stack(kernel, axis=1))
-    projection = exact.product(N, exact.transpose(N))
-    right = q if anchor is None else q + exact.apply(projection, exact.array(anchor))
-    return exact.solve(phi + projection, right)
+        return _solve_singular(equation, arithmetics.get("exact"), anchor)
 
 
 def _solve_in_balls(equation: Equation, precision: int, target_radius: float, anchor: Any) -> Array:
@@ -188,17 +204,36 @@ def _solve_in_balls(equation: Equation, precision: int, target_radius: float, an
         balls = arithmetics.get("ball", precision=precision)
         with balls.context():
             try:
-                phi, q = equation(balls)
-                x = balls.solve(phi, q)
+                terms = equation(balls)
+                x = balls.solve(terms.phi, terms.q)
             except ZeroDivisionError:
-                exact_phi, _ = equation(arithmetics.get("exact"))
+                exact_phi = equation(arithmetics.get("exact")).phi
                 if exact_phi.rank() < exact_phi.nrows():
-                    return balls.array(_solve_exactly(equation, anchor))
+                    return _solve_singular(equation, balls, anchor)
             else:
                 if max(float(entry.rad()) for entry in x) <= target_radius:
                     return x
         precision *= 2
     raise ArithmeticError(f"balls of {MAX_PRECISION} bits do not reach the radius {target_radius}")
+
+
+def _solve_singular(equation: Equation, arithmetic: Arithmetic, anchor: Any) -> Array:
+    """Kernel and solvability are settled in rationals, the solution is then computed in rationals or in balls."""
+    exact = equation(arithmetics.get("exact"))
+    kernel = null_space(exact.phi)
+    for v in kernel:
+        if np.dot(v, exact.q) != 0:
+            raise NoFixedPoint(
+                "there is no fixed point: along a direction in which one round never pulls back, it always pushes on "
+                f"(direction {_readable(v)})",
+                witness=fraction_array(v),
+            )
+    # Φ + NNᵀ is invertible; its solution has no part in the kernel beyond the anchor's, since q ⟂ kernel
+    terms = equation(arithmetic)
+    N = arithmetic.matrix(np.stack(kernel, axis=1))
+    projection = arithmetic.product(N, arithmetic.transpose(N))
+    right = terms.q if anchor is None else terms.q + arithmetic.apply(projection, arithmetic.array(anchor))
+    return arithmetic.solve(terms.phi + projection, right)
 
 
 def _readable(v: np.ndarray) -> str:

@@ -20,7 +20,7 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Matrix
 from fedconvex.balls import largest_radius, norm
 from fedconvex.contraction import spectral_radius
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import NotConverged
 from fedconvex.ground_truths import ground_truth
 from fedconvex.krawczyk import enclose_zero
 from fedconvex.local_solvers import Exact, GradientDescent
@@ -31,6 +31,10 @@ from fedconvex.rationals import Array
 from fedconvex.rounds import Rounds, rounds_of
 
 NEWTON_STEPS = 50
+HALVINGS = 30
+STARTS = 25  # the minimiser, then random points at growing distance
+SETTLING_ROUNDS = 50  # bring the clients' memories near theirs
+GOOD = 1e-8  # a round may move a point by this part of its norm and still count as fixed (rounding is magnified)
 KRAWCZYK_DIMENSION = 150  # beyond, its d derivatives of a round in balls take minutes
 REPELLING = 1 + 1e-6  # a numeric spectral radius above this is called repelling
 
@@ -46,24 +50,39 @@ class SmoothFixedPoints:
 
     @cached_property
     def point(self) -> np.ndarray:
-        """The fixed point in float64."""
-        if self.method.stationary and self.solver == self.method.local_solver:
-            return np.asarray(ground_truth(self.problem).point)
-        if not self.method.memoryless:
-            raise InvalidInput(
-                "local_solver",
-                self.solver,
-                "with client memory has no known fixed point on this problem",
-                "use Exact()",
-            )
-        with self.rounds.arithmetic.context():
-            return self._newton(np.asarray(ground_truth(self.problem).point))
+        """The fixed point in float64.
+
+        Raises NotConverged where Newton's method finds none from the minimiser and some points around it.
+        """
+        minimizer = np.asarray(ground_truth(self.problem).point)
+        if self._stationary:
+            return minimizer
+        with self.rounds.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
+            random = np.random.default_rng(0)
+            for attempt in range(STARTS):
+                away = 0.0 if attempt == 0 else random.standard_normal(len(minimizer)) * 2.0 ** (attempt / 4)
+                state = self.rounds.start(minimizer + away)
+                if not self.method.memoryless:
+                    for _ in range(SETTLING_ROUNDS):
+                        state = self.rounds.advance(state)
+                found, residual = self._newton(state)
+                if residual <= GOOD * (1 + float(np.linalg.norm(found.flat()))):
+                    return np.asarray(found.server)
+        raise NotConverged(
+            f"no fixed point of {self.method} was found: {STARTS} searches ended where a round still moves "
+            "the point; a smaller stepsize makes the rounds tamer"
+        )
+
+    @property
+    def _stationary(self) -> bool:
+        """Whether the fixed points are the stationary points of the objective."""
+        return self.method.stationary and isinstance(self.solver, Exact)
 
     def enclosure(self, arithmetic: Arithmetic) -> Array:
         """Balls that contain the fixed point; infinitely wide ones where nothing is proved."""
         import flint
 
-        if self.method.stationary:
+        if self._stationary:
             return ground_truth(self.problem).enclosure()
         w = arithmetic.array(self.point)
         q = self.contraction
@@ -121,35 +140,44 @@ class SmoothFixedPoints:
     @property
     def unique(self) -> bool | None:
         """True where proved, None otherwise."""
-        if self.method.stationary:
+        if self._stationary:
             return True if np.isfinite(largest_radius(ground_truth(self.problem).enclosure())) else None
         return True if self.contraction is not None or (self._averaged and self._krawczyk is not None) else None
 
     @cached_property
     def attracting(self) -> bool | None:
         """True where proved; False where the derivative of one round has an eigenvalue outside the unit circle."""
-        if self.method.stationary:
+        if self._stationary:
             # FedSplit with exact proximal steps contracts towards the minimiser of smooth, strongly convex clients
             # (its paper's Theorem 1 for the best stepsize; Giselsson and Boyd for every stepsize > 0)
             return True if min(self.problem.mu * self.problem.weights) > 0 else None
         if self.unique:
             return True  # a contraction, or averaged with a single fixed point
+        if not self.method.memoryless:
+            return None
         return False if spectral_radius(self.rounds, State(self.point)).value > REPELLING else None
 
-    def _newton(self, w: np.ndarray) -> np.ndarray:
-        """w = T(w) by Newton's method with the derivative of the round; keeps the point with the least residual."""
-        best, best_norm = w, np.inf
+    def _newton(self, state: State) -> tuple[State, float]:
+        """A state that one round keeps, and by how much it still moves it: damped Newton steps on the whole state."""
+
+        def movement(at: State) -> np.ndarray:
+            return np.asarray(self.rounds.advance(at).flat() - at.flat())
+
+        residual = movement(state)
+        size = float(np.linalg.norm(residual))
         for _ in range(NEWTON_STEPS):
-            state = State(w)
-            residual = self.rounds.advance(state).server - w
-            size = float(np.linalg.norm(residual))
-            if size < best_norm:
-                best, previous, best_norm = w, best_norm, size
-                if size == 0 or size > 0.5 * previous:
+            derivative = self.rounds.tangent(state)
+            unit = np.eye(len(residual))
+            J = np.stack([derivative(state.with_values(e)).flat() for e in unit], axis=1)
+            if not np.isfinite(J).all():
+                break
+            step = np.linalg.lstsq(unit - J, residual, rcond=1e-13)[0]  # no part along directions that stay for ever
+            for halvings in range(HALVINGS):
+                trial = state.with_values(state.flat() + 0.5**halvings * step)
+                residual_there = movement(trial)
+                if np.linalg.norm(residual_there) < (1 - 1e-4 * 0.5**halvings) * size:
                     break
             else:
-                break
-            derivative = self.rounds.tangent(state)
-            J = np.stack([derivative(State(e)).server for e in np.eye(len(w))], axis=1)
-            w = w + np.linalg.lstsq(np.eye(len(w)) - J, residual, rcond=1e-13)[0]  # no part along lasting directions
-        return best
+                break  # no step along Newton's direction helps: rounding, or a valley without a zero
+            state, residual, size = trial, residual_there, float(np.linalg.norm(residual_there))
+        return state, size

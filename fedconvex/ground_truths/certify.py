@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.balls import norm, upper_float
+from fedconvex.balls import lower_float, norm, upper_float
 from fedconvex.certainty import Certainty
 from fedconvex.definiteness import smallest_eigenvalue_bound
 from fedconvex.errors import InvalidInput
@@ -15,6 +15,7 @@ from fedconvex.krawczyk import enclose_zero
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.rationals import Array
+from fedconvex.validation import read_only
 
 PRECISION = 128
 KRAWCZYK_DIMENSION = 300
@@ -51,16 +52,12 @@ class GroundTruth:
         Raises:
             InvalidInput: the minimiser of a logistic loss is not rational.
         """
-        from fedconvex.fixed_points.equations import solve_symmetric
+        from fedconvex.fixed_points.equations import solve_symmetric, stationarity
 
         if not isinstance(self.problem, QuadraticProblem):
             raise InvalidInput("problem", self.problem, "has no rational minimiser", "use .point with .distance_bound")
-        problem, exact = self.problem, arithmetics.get("exact")
-        return exact.publish(
-            solve_symmetric(
-                lambda numbers: (problem.weighted_hessian(numbers), problem.weighted_linear_term(numbers)), exact
-            )
-        )
+        exact = arithmetics.get("exact")
+        return exact.publish(solve_symmetric(stationarity(self.problem), exact))
 
     def enclosure(self) -> Array:
         """Balls (d,) that contain the minimiser, from the distance bound.
@@ -99,10 +96,10 @@ def certify(problem: Problem, point: np.ndarray, solver: str) -> GroundTruth:
         gap = upper_float(gradient * gradient / (2 * modulus)) if modulus > 0 else float("inf")
         return GroundTruth(
             problem=problem,
-            point=point,
+            point=read_only(point),
             value=float(problem.value(point)),
             gradient_bound=upper_float(gradient),
-            strong_convexity=max(0.0, float(modulus.lower())),
+            strong_convexity=max(0.0, lower_float(modulus)),
             distance_bound=distance,
             gap_bound=gap,
             solver=solver,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.definiteness import is_positive_definite, is_positive_semidefinite, null_space
+from fedconvex.definiteness import is_positive_definite, is_positive_semidefinite, negative_direction, null_space
 from fedconvex.errors import NoMinimizer
 from fedconvex.problems.base import Problem
 from fedconvex.problems.logistic import LinearModel
@@ -42,7 +42,7 @@ def _require_quadratic(problem: QuadraticProblem) -> None:
     if not problem.is_convex and not is_positive_semidefinite(problem.weighted_hessian):
         raise NoMinimizer(
             "the objective has no minimiser: its Hessian has a negative eigenvalue (see .witness)",
-            witness=_negative_direction(problem),
+            witness=fraction_array(negative_direction(problem.weighted_hessian())),
         )
     H, c = problem.weighted_hessian(), problem.weighted_linear_term()
     for v in null_space(H):
@@ -52,17 +52,6 @@ def _require_quadratic(problem: QuadraticProblem) -> None:
                 "the objective has no minimiser: along a direction of zero curvature it falls linearly (see .witness)",
                 witness=fraction_array(v if slope > 0 else -v),
             )
-
-
-def _negative_direction(problem: QuadraticProblem) -> Any:
-    """A rational v with vᵀHv < 0, checked; None where rounding the eigenvector does not give one."""
-    H = problem.weighted_hessian()
-    size = H.nrows()
-    floats = np.array([float(int(e.p) / int(e.q)) for e in H.entries()]).reshape(size, size)
-    v = np.array(_rounded(np.linalg.eigh(floats)[1][:, 0]), dtype=object)
-    exact = arithmetics.get("exact")
-    vector = exact.array(v)
-    return v if np.dot(vector, exact.apply(H, vector)) < 0 else None
 
 
 def separating_direction(problem: LinearModel) -> np.ndarray | None:
@@ -107,7 +96,7 @@ def _margin_rows(problem: LinearModel) -> np.ndarray:
             block = np.zeros((int(others.sum()), problem.outputs, A.shape[1]), dtype=A.dtype)
             block[np.arange(len(block)), y[others].astype(int)] = A[others]
             block[:, c] = -A[others]
-            rows.append(block.reshape(len(block), -1))
+            rows.append(block.reshape(len(block), problem.dim))
     return np.vstack(rows)
 
 

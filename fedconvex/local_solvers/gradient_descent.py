@@ -30,7 +30,7 @@ class GradientDescent(LocalSolver):
     stepsize: Scalar = number()
 
     def __post_init__(self) -> None:
-        integer_at_least(self.steps, 1, "steps")
+        object.__setattr__(self, "steps", integer_at_least(self.steps, 1, "steps"))
         positive(self.stepsize, "stepsize")
 
     def solve(self, clients: Clients, subproblem: Subproblem) -> Array:

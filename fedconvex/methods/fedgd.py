@@ -34,7 +34,7 @@ class FedGD(Method):
 
     def __post_init__(self) -> None:
         positive(self.stepsize, "stepsize")
-        integer_at_least(self.local_steps, 1, "local_steps")
+        object.__setattr__(self, "local_steps", integer_at_least(self.local_steps, 1, "local_steps"))
 
     @property
     def local_solver(self) -> LocalSolver:

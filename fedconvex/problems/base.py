@@ -11,9 +11,8 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Batch
-from fedconvex.errors import InvalidInput
 from fedconvex.rationals import Array, Scalar, float_array
-from fedconvex.validation import positive
+from fedconvex.validation import points, positive, read_only
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +126,7 @@ class Problem(ABC):
     @cached_property
     def weights(self) -> np.ndarray:
         """The clients' weights, normalised to sum 1, shape (m,), float64."""
-        return float_array(self.exact_weights_array)
+        return read_only(float_array(self.exact_weights_array))
 
     @property
     def exact_weights_array(self) -> np.ndarray:
@@ -155,25 +154,25 @@ class Problem(ABC):
 
     def value(self, x: Array) -> Scalar:
         """f(x) = Σ_k weights_k f_k(x) at a (d,) point, in the arithmetic of x."""
-        clients, X, weights = self._at(x, one_point=True)
+        clients, X, weights = self.at(x, one_point=True)
         with clients.arithmetic.context():
             return clients.arithmetic.publish_scalar(clients.arithmetic.average(weights, clients.values(X)))
 
     def gradient(self, x: Array) -> Array:
         """∇f(x), shape (d,), in the arithmetic of x."""
-        clients, X, weights = self._at(x, one_point=True)
+        clients, X, weights = self.at(x, one_point=True)
         with clients.arithmetic.context():
             return clients.arithmetic.publish(clients.arithmetic.average(weights, clients.gradients(X)))
 
     def client_values(self, X: Array) -> Array:
         """f_k(X_k), shape (m,), for X of shape (d,) (the same point for everyone) or (m, d)."""
-        clients, X, _ = self._at(X)
+        clients, X, _ = self.at(X)
         with clients.arithmetic.context():
             return clients.arithmetic.publish(clients.values(X))
 
     def client_gradients(self, X: Array) -> Array:
         """∇f_k(X_k), shape (m, d), for X of shape (d,) or (m, d)."""
-        clients, X, _ = self._at(X)
+        clients, X, _ = self.at(X)
         with clients.arithmetic.context():
             return clients.arithmetic.publish(clients.gradients(X))
 
@@ -182,7 +181,7 @@ class Problem(ABC):
 
         V: (d,) or (m, d). In the arithmetic of V; s is 1/μ of the FedProx paper.
         """
-        clients, V, _ = self._at(V)
+        clients, V, _ = self.at(V)
         positive(stepsize, "stepsize")
         with clients.arithmetic.context():
             V, weight = clients.rows(V), 1 / clients.arithmetic.scalar(stepsize)
@@ -190,21 +189,20 @@ class Problem(ABC):
 
     def client_hessians(self, X: Array) -> np.ndarray:
         """∇²f_k(X_k), shape (m, d, d), in float64."""
-        clients, X, _ = self._at(float_array(X))
-        return np.asarray(clients.hessians(X))
+        clients, X, _ = self.at(float_array(X))
+        return np.array(clients.hessians(X))  # a copy: quadratics keep theirs
 
     def hessian(self, x: Array) -> np.ndarray:
         """∇²f(x), shape (d, d), in float64."""
         return np.tensordot(self.weights, self.client_hessians(x), 1)
 
-    def _at(self, X: Array, one_point: bool = False) -> tuple[Clients, Array, Array]:
+    def at(self, X: Array, one_point: bool = False) -> tuple[Clients, Array, Array]:
+        """The clients, the checked point or points, and the weights, all in the arithmetic of X.
+
+        Raises InvalidInput for a wrong shape and for what are no finite numbers.
+        """
+        shapes = [(self.dim,)] if one_point else [(self.dim,), (self.num_clients, self.dim)]
+        X = points(X, "x", shapes)
         arithmetic = arithmetics.of(X)
         with arithmetic.context():
-            X = arithmetic.array(X)
-            shapes = [(self.dim,)] if one_point else [(self.dim,), (self.num_clients, self.dim)]
-            if tuple(X.shape) not in shapes:
-                wanted = " or ".join(map(str, shapes))
-                raise InvalidInput(
-                    "x", f"an array of shape {tuple(X.shape)}", f"must have shape {wanted}", "reshape it"
-                )
-            return self.clients(arithmetic), X, arithmetic.array(self.exact_weights_array)
+            return self.clients(arithmetic), arithmetic.array(X), arithmetic.array(self.exact_weights_array)

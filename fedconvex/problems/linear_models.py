@@ -17,6 +17,8 @@ from fedconvex.newton import minimise
 from fedconvex.problems.base import Clients, Subproblem
 from fedconvex.rationals import Array, float_array
 
+TINY = 1e-250
+FAR = 500.0  # exp of more overflows: such steps are subtracted as they are
 PADDING = 1.25  # the largest client of a bucket has at most this many times the samples of its smallest
 
 
@@ -49,8 +51,11 @@ class LogisticLoss(Loss):
 
     def differences(self, xp: Any, Z: Array, step: Array, y: Array) -> Array:
         margin, change = -y * Z[..., 0], -y * step[..., 0]
-        small = xp.log1p(_sigmoid(xp, margin) * xp.expm1(xp.clip(change, -30.0, 30.0)))
-        return xp.where(abs(change) < 30, small, _softplus(xp, margin + change) - _softplus(xp, margin))
+        # counted upwards from the lower of the two margins, every term is positive: nothing cancels
+        rise, lower = abs(change), xp.minimum(margin, margin + change)
+        near = xp.log1p(_sigmoid(xp, lower) * xp.expm1(xp.clip(rise, 0, FAR)))
+        far = _softplus(xp, lower + rise) - _softplus(xp, lower)
+        return xp.where(change >= 0, 1.0, -1.0) * xp.where(rise < FAR, near, far)
 
     def derivatives(self, xp: Any, Z: Array, y: Array) -> Array:
         return (-y * _sigmoid(xp, -y * Z[..., 0]))[..., None]
@@ -64,15 +69,20 @@ class SoftmaxLoss(Loss):
     """Cross-entropy log Σ_c exp(z_c) − z_y, C scores, y in {0, …, C−1}."""
 
     def values(self, xp: Any, Z: Array, y: Array) -> Array:
-        highest = xp.amax(Z, -1)
-        return xp.log(xp.exp(Z - highest[..., None]).sum(-1)) + highest - _pick(xp, Z, y)
+        # relative to the label's score, whose own term is exactly 1: small losses keep their digits
+        ahead = Z - _pick(xp, Z, y)[..., None]
+        highest = xp.amax(ahead, -1)  # >= 0, the label's own being 0
+        others = (xp.exp(ahead - highest[..., None]) * (1.0 - _is_label(xp, Z, y) * 1.0)).sum(-1)
+        return xp.where(highest > 0, highest + xp.log(xp.exp(-highest) + others), xp.log1p(others))
 
     def differences(self, xp: Any, Z: Array, step: Array, y: Array) -> Array:
-        small = xp.log1p((self.probabilities(xp, Z) * xp.expm1(xp.clip(step, -30.0, 30.0))).sum(-1)) - _pick(
-            xp, step, y
-        )
-        largest = xp.amax(abs(step), -1)
-        return xp.where(largest < 30, small, self.values(xp, Z + step, y) - self.values(xp, Z, y))
+        # relative to the label's own step its term is exactly 0, and below −1/2 the sum of powers is all positive
+        relative = step - _pick(xp, step, y)[..., None]
+        p, bounded = self.probabilities(xp, Z), xp.clip(relative, -FAR, FAR)
+        change, powers = (p * xp.expm1(bounded)).sum(-1), (p * xp.exp(bounded)).sum(-1)
+        near = xp.where(change > -0.5, xp.log1p(xp.clip(change, -0.75, None)), xp.log(xp.clip(powers, TINY, None)))
+        is_near = (xp.amax(abs(relative), -1) < FAR) & (powers > TINY)
+        return xp.where(is_near, near, self.values(xp, Z + step, y) - self.values(xp, Z, y))
 
     def derivatives(self, xp: Any, Z: Array, y: Array) -> Array:
         return self.probabilities(xp, Z) - 1.0 * _is_label(xp, Z, y)

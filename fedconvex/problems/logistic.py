@@ -15,7 +15,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Clients, Problem
 from fedconvex.problems.quadratics import design_and_targets
 from fedconvex.rationals import Scalar, float_array, to_fmpq, to_fraction
-from fedconvex.validation import client_list, integer_at_least, non_negative, normalised_weights, numbers
+from fedconvex.validation import client_list, integer_at_least, non_negative, normalised_weights, numbers, read_only
 
 
 class LinearModel(Problem):
@@ -34,7 +34,7 @@ class LinearModel(Problem):
     @cached_property
     def L(self) -> np.ndarray:
         largest = [squared_norm(A) / len(A) for A in self.A]
-        return np.array(largest) * float(self.curvature_bound) + float(self.ridge)
+        return read_only(np.array(largest) * float(self.curvature_bound) + float(self.ridge))
 
     @property
     def mu(self) -> np.ndarray:

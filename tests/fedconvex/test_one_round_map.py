@@ -1,7 +1,6 @@
-"""The affine map of one round, built from the running code, against closed forms; the root test against known roots."""
+"""The affine map of one round, built from the running code, against closed forms."""
 
 from fractions import Fraction
-from math import lcm
 
 import flint
 import numpy as np
@@ -28,7 +27,7 @@ from problem_makers import (
 )
 
 import fedconvex as fc
-from fedconvex.fixed_points.one_round import OneRoundMap, roots_inside_unit_circle
+from fedconvex.fixed_points.one_round import OneRoundMap
 from fedconvex.rounds import rounds_of
 
 PROBLEMS = st.one_of(least_squares(), quadratics())
@@ -163,7 +162,7 @@ def test_not_unique_gives_the_limit_from_the_origin() -> None:
     assert abs(elsewhere - [1.25, 7, -5]).max() < 1e-12
 
 
-def test_a_kernel_that_is_not_shared_leaves_a_lifted_eigenvalue_of_minus_1_and_attracts() -> None:
+def test_a_kernel_that_is_not_shared_leaves_an_eigenvalue_minus_1_and_attracts() -> None:
     problem = fc.Quadratic([np.diag([1, 0]), np.diag([2, 0]), np.eye(2, dtype=int)], [[1, 0], [1, 0], [2, 3]])
     found = one_round(fc.FedSplit(stepsize=1), problem)
     M = matrix(found.M)
@@ -174,67 +173,27 @@ def test_a_kernel_that_is_not_shared_leaves_a_lifted_eigenvalue_of_minus_1_and_a
     assert np.array_equal(vector(found.point), inverse(H) @ c)
 
 
-# ---- roots -----------------------------------------------------------------------------------------------------------
-
-CENTRES = st.builds(Fraction, st.integers(-9, 9), st.integers(1, 6))
-
-
-def product(factors: list[list[Fraction]]) -> list[Fraction]:
-    """Coefficients, the constant first, of a product of such polynomials."""
-    result = [Fraction(1)]
-    for factor in factors:
-        longer = [Fraction(0)] * (len(result) + len(factor) - 1)
-        for i, a in enumerate(result):
-            for j, b in enumerate(factor):
-                longer[i + j] += a * b
-        result = longer
-    return result
-
-
-@few
-@given(
-    real=st.lists(CENTRES, max_size=3),
-    pairs=st.lists(st.tuples(CENTRES, CENTRES), max_size=2),
-    scale=st.integers(1, 7),
-    sign=st.sampled_from([-1, 1]),
-)
-def test_known_roots(real, pairs, scale, sign) -> None:
-    """Roots p and a ± bi, multiplied by the scale: on the circle is not inside."""
-    factors = [[-scale * p, Fraction(1)] for p in real]
-    factors += [[scale**2 * (a * a + b * b), -2 * scale * a, Fraction(1)] for a, b in pairs]
-    coefficients = product(factors)
-    cleared = sign * lcm(*(c.denominator for c in coefficients))
-    inside = all(abs(p) < 1 for p in real) and all(a * a + b * b < 1 for a, b in pairs)
-    assert roots_inside_unit_circle([int(c * cleared) for c in coefficients], scale) == inside
-
-
-@few
-@given(coefficients=st.lists(st.integers(-9, 9), min_size=2, max_size=7).filter(lambda c: c[-1] != 0))
-def test_numeric_roots(coefficients) -> None:
-    radius = max(abs(np.roots(coefficients[::-1])), default=0.0)
-    if abs(radius - 1) > 0.05:
-        assert roots_inside_unit_circle(coefficients) == (radius < 1)
+def test_slopes_along_it_excite_that_eigenvalue_but_the_server_does_not_see_it() -> None:
+    problem = fc.Quadratic([np.diag([1, 0]), np.diag([1, 0]), np.eye(2, dtype=int)], [[1, 5], [1, -5], [2, 3]])
+    assert one_round(fc.FedSplit(stepsize=1), problem).attracting
 
 
 @pytest.mark.parametrize(
-    ("coefficients", "scale", "inside"),
+    ("M", "q", "attracting"),
     [
-        ([-1, 1], 1, False),  # z − 1
-        ([1, 1], 1, False),  # z + 1
-        ([1, 0, 1], 1, False),  # z² + 1
-        ([1, 1, 1], 1, False),  # third roots of unity
-        ([-1, 0, 4], 1, True),  # z² − 1/4
-        ([-1, 0, 4], 2, True),
-        ([-1, 0, 1], 2, True),  # (z² − 1)/…: roots ±1, halved
-        ([-4, 0, 1], 2, False),  # roots ±2, halved: on the circle
-        ([-4, 0, 1], 3, True),
-        ([0, 1], 1, True),  # z
-        ([0, -1, 1], 1, False),  # z(z − 1)
-        ([0, 0, 0, 5], 1, True),  # nilpotent
-        ([7], 1, True),  # no roots
-        ([-(10**40 - 1), 10**40], 1, True),  # root 1 − 1e-40: beyond floats
-        ([-(10**40 + 1), 10**40], 1, False),
+        ([[1, 2], [0, 4]], [0, 0], True),  # halves: x ← x/2 + y, y ← 2y, and y starts at its fixed value 0
+        ([[1, 2], [0, 4]], [0, -2], False),  # its fixed value is 1
+        ([[1, 0], [0, 4]], [0, -2], True),  # x does not see it
+        ([[1, 0], [2, 4]], [0, 0], True),  # it sees x, x does not see it
+        ([[1, 2], [2, 4]], [0, 0], False),
+        ([[4, 0], [0, 1]], [0, 0], False),
+        ([[-2, 0], [0, 1]], [0, 0], False),
     ],
 )
-def test_roots_at_the_boundary(coefficients, scale, inside) -> None:
-    assert roots_inside_unit_circle(coefficients, scale) is inside
+def test_only_what_is_excited_and_seen_counts(M, q, attracting) -> None:
+    """One server coordinate x, which a start may choose, and one memory y, which starts at 0."""
+    two = flint.fmpq(1, 2)
+    directions = flint.fmpq_mat([[1], [0]])
+    start = np.array([flint.fmpq(0)] * 2, dtype=object)
+    affine = OneRoundMap(flint.fmpq_mat(M) * two, np.array(q, dtype=object) * two, start, directions, 1)
+    assert affine.attracting is attracting
