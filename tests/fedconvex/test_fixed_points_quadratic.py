@@ -148,16 +148,24 @@ def test_every_arithmetic_agrees_with_the_exact_point(problem, method) -> None:
         assert found.certainty is fc.Certainty.NUMERIC
 
 
-@pytest.mark.parametrize("radius", [1e-20, 1e-60])
+def hilbert(n: int, zeros: int) -> fc.Quadratic:
+    """A Hilbert matrix, condition number about 10^(1.5 n), with coordinates of no curvature."""
+    H = [[Fraction(1, i + j + 1) for j in range(n)] + [0] * zeros for i in range(n)] + [[0] * (n + zeros)] * zeros
+    return fc.Quadratic([H], [[1] * n + [0] * zeros])
+
+
+@pytest.mark.parametrize("zeros", [0, 1])
+@pytest.mark.parametrize(("n", "radius"), [(12, 1e-20), (12, 1e-60), (30, 1e-20)])
 @pytest.mark.parametrize("method", BOTH, ids=repr)
-def test_balls_reach_the_radius_asked_for(method, radius) -> None:
-    """A Hilbert matrix: 128 bits are far from enough."""
-    n = 12
-    H = [[[Fraction(1, i + j + 1) for j in range(n)] for i in range(n)]]
-    problem = fc.Quadratic(H, [[1] * n])
-    balls = fc.fixed_point(method, problem, "ball", target_radius=radius).point
+def test_any_conditioning_in_every_arithmetic(method, n, radius, zeros) -> None:
+    """128 bits are far from enough."""
+    problem = hilbert(n, zeros)
     exact = least_norm(*equation(method, terms_of(problem)))
+    balls = fc.fixed_point(method, problem, "ball", target_radius=radius).point
     assert all(float(b.rad()) <= radius and ball_contains(b, v) for b, v in zip(balls, exact, strict=True))
+    for arithmetic in ("float", "torch"):
+        point = np.asarray(fc.fixed_point(method, problem, arithmetic).point)
+        assert abs(point / np.where(floats(exact) == 0, 1, floats(exact)) - (exact != 0)).max() < 1e-15
 
 
 @pytest.mark.parametrize("method", BOTH, ids=repr)

@@ -234,6 +234,7 @@ def test_the_progress_bar_changes_nothing_but_the_terminal(monkeypatch: pytest.M
     plain = fc.simulate(fc.FedProx(mu=1), EASY, rounds=5).points
     shown = {}
     for show in (True, False):
+        monkeypatch.setenv("TERM", "xterm-256color")
         monkeypatch.setattr(sys, "stderr", Terminal())
         assert np.array_equal(fc.simulate(fc.FedProx(mu=1), EASY, rounds=5, progress=show).points, plain)
         shown[show] = sys.stderr.getvalue()  # type: ignore[attr-defined]
