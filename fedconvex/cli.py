@@ -53,58 +53,82 @@ def options(
     """What federated-optimization papers promise, computed and checked on your data."""
 
 
-@app.command()
+DATA, MODEL, METHODS, OUTPUT = "Data and clients", "Model", "Methods", "Output"
+AUDIT_HELP = """Where do FedGD, FedProx and FedSplit stop on your data, how far from the truth, and how fast are they?
+
+[bold]fedconvex audit diabetes[/bold]
+[bold]fedconvex audit measurements.csv --client-column hospital[/bold]
+[bold]fedconvex audit a9a --clients 80 --partition dirichlet:0.3 --method fedprox:mu=0.1[/bold]
+
+Each bias says how it is known: "enclosed" is proved to lie in the interval that audit.json gives, "numeric" is \
+floating point. Exit status: 0 done, 1 the data admit no answer (no minimiser), 2 wrong input."""
+
+
+@app.command(help=AUDIT_HELP)
 def audit(
     data: Annotated[
         str, typer.Argument(help="diabetes, breast_cancer, digits, or a CSV, Parquet, NPZ or LIBSVM file.")
     ],
-    clients: Annotated[int | None, typer.Option(help="Deal the samples to this many clients.")] = None,
+    clients: Annotated[
+        int | None, typer.Option(help="Deal the samples to this many clients.", rich_help_panel=DATA)
+    ] = None,
     partition: Annotated[
         str | None,
-        typer.Option(help="How to deal them: iid, dirichlet:ALPHA (0.3 is skewed), by-label:D (D labels each)."),
+        typer.Option(
+            help="How to deal: iid, dirichlet:ALPHA (0.3 is skewed), by-label:D (D labels each).", rich_help_panel=DATA
+        ),
     ] = None,
-    client_column: Annotated[str | None, typer.Option(help="The column that says whose sample it is.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the deal.", rich_help_panel=DATA)] = 0,
+    client_column: Annotated[
+        str | None, typer.Option(help="The column that says whose sample it is.", rich_help_panel=DATA)
+    ] = None,
     target_column: Annotated[
-        str | None, typer.Option(help="The column to predict (default: target, label or y).")
+        str | None, typer.Option(help="The column to predict (default: target, label or y).", rich_help_panel=DATA)
     ] = None,
     format: Annotated[
-        str | None, typer.Option(help="csv, tsv, parquet, npz or libsvm (default: by the file's ending).")
+        str | None,
+        typer.Option(help="csv, tsv, parquet, npz or libsvm (default: by the file's ending).", rich_help_panel=DATA),
     ] = None,
     num_features: Annotated[
-        int | None, typer.Option(help="LIBSVM: the number of columns, where the last are empty.")
+        int | None, typer.Option(help="LIBSVM: the number of columns, where the last are empty.", rich_help_panel=DATA)
     ] = None,
     standardize: Annotated[
-        bool, typer.Option("--standardize", help="Bring every feature to mean 0, variance 1.")
+        bool, typer.Option("--standardize", help="Bring every feature to mean 0, variance 1.", rich_help_panel=DATA)
     ] = False,
-    model: Annotated[Model, typer.Option(help="What is fitted (auto: by the kind of target).")] = Model.auto,
-    ridge: Annotated[float | None, typer.Option(help="Ridge of the logistic models (default 1e-3).")] = None,
+    model: Annotated[
+        Model, typer.Option(help="What is fitted (auto: by the kind of target).", rich_help_panel=MODEL)
+    ] = Model.auto,
+    ridge: Annotated[
+        float | None, typer.Option(help="Ridge of the logistic models (default 1e-3).", rich_help_panel=MODEL)
+    ] = None,
     weights: Annotated[
-        Weights, typer.Option(help="pooled: every sample counts the same; uniform: every client does.")
+        Weights,
+        typer.Option(help="pooled: every sample counts the same; uniform: every client does.", rich_help_panel=MODEL),
     ] = Weights.pooled,
     method: Annotated[
         list[str] | None,
-        typer.Option(help="fedgd:stepsize=1/20,local_steps=10, fedprox:mu=2, fedsplit:stepsize=0.5; repeatable."),
+        typer.Option(
+            help="fedgd:stepsize=1/20,local_steps=10, fedprox:mu=2, fedsplit:stepsize=0.5; repeatable.",
+            rich_help_panel=METHODS,
+        ),
     ] = None,
-    rounds: Annotated[int, typer.Option(help="Run each method for at most this many rounds.")] = 300,
-    tolerance: Annotated[float, typer.Option(help="Rounds are counted to this part of the first gap.")] = 1e-6,
-    seed: Annotated[int, typer.Option(help="Seed of the deal.")] = 0,
+    rounds: Annotated[
+        int, typer.Option(help="Run each method for at most this many rounds.", rich_help_panel=METHODS)
+    ] = 300,
+    tolerance: Annotated[
+        float, typer.Option(help="Rounds are counted to this part of the first gap.", rich_help_panel=METHODS)
+    ] = 1e-6,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for audit.json, .parquet and .png (default audit-NAME).")
+        Path | None,
+        typer.Option(
+            help="Folder for audit.json, trajectories.parquet, audit.png (default audit-NAME).", rich_help_panel=OUTPUT
+        ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON instead of tables.", rich_help_panel=OUTPUT)
+    ] = False,
 ) -> None:
-    """Where do FedGD, FedProx and FedSplit stop on your data, how far is that from the truth, and how fast are they?
-
-    [bold]fedconvex audit diabetes[/bold]
-
-    [bold]fedconvex audit measurements.csv --client-column hospital[/bold]
-
-    [bold]fedconvex audit a9a --clients 80 --partition dirichlet:0.3[/bold]
-
-    Every bias is certified: "enclosed" means that the true value was proved to lie in the interval that audit.json
-    gives, "numeric" that it is floating point. Exit status: 0 done, 1 the data admit no answer (no minimiser),
-    2 wrong input.
-    """
+    """Loads, measures, saves, prints."""
     from rich.console import Console
 
     from fedconvex.audit.measure import audit as audit_problem

@@ -27,6 +27,7 @@ NEAR = 0.1  # "near the optimum" is where this part of the way from the origin i
 DIVERGED = 1e6  # times the first gap: the run is stopped
 SETTLED = 1e-10  # distance to the fixed point, relative to the first: nothing is left to see
 LEAST_ROUNDS = 30
+REPORTED = 50  # rounds between two lines of progress
 
 Say = Callable[[str], None]
 
@@ -159,8 +160,13 @@ def measure_method(
     except NoFixedPoint:
         stop = None
     say(f"{name}: up to {rounds} rounds")
+
+    def report(t: int, gap_now: float) -> None:
+        if t % REPORTED == 0 and t > 0:
+            say(f"{name}: round {t}, gap {gap_now:.2e}")
+
     target = None if stop is None else float_array(stop.point)
-    gaps, distances, state = run(method, problem, truth.point, target, rounds)
+    gaps, distances, state = run(method, problem, truth.point, target, rounds, report)
     predicted = None
     if stop is not None and target is not None:
         predicted = spectral_radius(rounds_of(method, problem), state if stop.attracting else _at(state, target)).value
@@ -188,7 +194,12 @@ def measure_method(
 
 
 def run(
-    method: Method, problem: Problem, minimizer: np.ndarray, target: np.ndarray | None, rounds: int
+    method: Method,
+    problem: Problem,
+    minimizer: np.ndarray,
+    target: np.ndarray | None,
+    rounds: int,
+    report: Callable[[int, float], None],
 ) -> tuple[np.ndarray, np.ndarray, State]:
     """Gaps and distances to the target, round by round, until converged, diverged or out of rounds; the last state."""
     run_of = rounds_of(method, problem)
@@ -198,6 +209,7 @@ def run(
         for t in range(rounds + 1):
             gaps.append(gap(problem, state.server, minimizer))
             distances.append(np.nan if target is None else float(np.linalg.norm(state.server - target)))
+            report(t, gaps[-1])
             diverged = not np.isfinite(gaps[-1]) or gaps[-1] > DIVERGED * gaps[0]
             settled = t >= LEAST_ROUNDS and distances[-1] <= SETTLED * distances[0]
             if t == rounds or diverged or settled:

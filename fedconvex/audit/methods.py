@@ -2,11 +2,12 @@
 
 import math
 from dataclasses import fields
-from decimal import ROUND_DOWN, Decimal
+from decimal import ROUND_FLOOR
 from fractions import Fraction
 
 import numpy as np
 
+from fedconvex.audit.rounding import significant
 from fedconvex.errors import InvalidInput
 from fedconvex.ground_truths import GroundTruth
 from fedconvex.methods import FedGD, FedProx, FedSplit, Method
@@ -81,9 +82,8 @@ def shorthand(method: Method) -> str:
 
 
 def three_digits(value: float) -> Fraction:
-    """The number rounded down to three significant digits, exactly as written in decimals."""
-    exact = Decimal(value)
-    return Fraction(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_DOWN))
+    """The positive number rounded down to three significant digits, exactly as written in decimals."""
+    return Fraction(significant(value, 3, ROUND_FLOOR))
 
 
 def _flattest(problem: Problem, truth: GroundTruth, largest: float, scale: np.ndarray | float = 1.0) -> float:

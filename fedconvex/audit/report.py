@@ -10,6 +10,7 @@ import numpy as np
 from fedconvex.audit.figure import draw_audit
 from fedconvex.audit.measure import Audit, Interval, MethodAudit
 from fedconvex.audit.methods import shorthand
+from fedconvex.audit.rounding import at_least, at_most
 from fedconvex.certainty import Certainty
 from fedconvex.writing import write_atomically
 
@@ -18,43 +19,48 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+HEADINGS = (
+    "method", "bias\n‖x − x*‖", "floor\nf(x) − f*", "\nknown", "\nattracts", "contraction\npredicted", "\nmeasured",
+)  # fmt: skip
+WIDE = 108  # columns of a terminal that takes every heading
+
+
 def print_audit(audit: Audit, console: "Console") -> None:
-    """The problem, then one row a method, then what the numbers mean."""
+    """The problem's constants, then one row a method; two cells share a column where the terminal is narrow."""
     from rich.table import Table
 
     constants, truth = audit.constants, audit.truth
     console.print(f"[bold]{audit.source}[/bold]: {audit.problem!r}", highlight=False)
-    facts = Table(box=None, show_header=False, padding=(0, 2))
+    facts = Table(box=None, show_header=False, padding=(0, 1))
     facts.add_row(
-        "smoothness, convexity", f"L ≤ {constants.L:.6g}", f"mu ≥ {constants.mu:.6g}", f"κ ≤ {constants.kappa:.4g}"
+        "constants",
+        f"L {at_most(constants.L, 6)}",
+        f"mu {at_least(constants.mu, 6)}",
+        f"κ {at_most(constants.kappa, 4)}",
     )
     facts.add_row(
         "heterogeneity",
         f"B(0) = {constants.dissimilarity_at_zero:.4g}",
         f"B near x* = {constants.dissimilarity_near_optimum:.4g}",
-        f"variance at x* = {constants.gradient_variance_at_optimum:.4g}",
+        f"σ²(x*) = {constants.gradient_variance_at_optimum:.4g}",
     )
     facts.add_row(
         "minimiser x*",
         f"f* = {truth.value:.8g}",
-        f"‖error‖ ≤ {truth.distance_bound:.1e}",
-        "proved" if truth.certainty is Certainty.ENCLOSED else "no bound: no strong convexity",
+        f"‖error‖ {at_most(truth.distance_bound, 2)}",
+        "proved" if truth.certainty is Certainty.ENCLOSED else "no strong convexity",
     )
     console.print(facts, highlight=False)
+    rows = [(*HEADINGS, f"rounds to {audit.tolerance:g}\nof the first gap"), *map(_row, audit.methods)]
+    if console.width < WIDE:
+        rows = [(name, *("\n".join(pair) for pair in zip(cells[0:6:2], cells[1:6:2], strict=True)), cells[6])
+                for name, *cells in rows]  # fmt: skip
+        rows[0] = ("method", "bias\nfloor", "known\nattracts", "predicted\nmeasured", "rounds")
     table = Table(box=None, padding=(0, 1), header_style="bold")
-    table.add_column("method", no_wrap=True)
-    for column in (
-        "bias\n‖x − x*‖",
-        "floor\nf(x) − f*",
-        "\nknown",
-        "\nattracts",
-        "contraction\npredicted",
-        "\nmeasured",
-    ):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column(f"rounds to {audit.tolerance:g}\nof the first gap", justify="right")
-    for method in audit.methods:
-        table.add_row(*_row(method))
+    for column in rows[0]:
+        table.add_column(column, justify="left" if column == "method" else "right", no_wrap=True)
+    for row in rows[1:]:
+        table.add_row(*row)
     console.print()
     console.print(table, highlight=False)
 
@@ -147,7 +153,7 @@ def _row(method: MethodAudit) -> tuple[str, ...]:
 def _magnitude(number: Interval) -> str:
     """The value; where zero cannot be excluded, the proved upper bound."""
     if number.certainty is Certainty.ENCLOSED and number.lower <= 0:
-        return f"≤ {max(number.upper, 0.0):.0e}"
+        return at_most(max(number.upper, 0.0), 1)
     return f"{number.value:.4g}"
 
 

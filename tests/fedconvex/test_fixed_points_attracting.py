@@ -53,6 +53,9 @@ def check_against_eigenvalues(method, problem, lifted_dim: int, local_solver=Non
         stop = fc.fixed_point(method, problem, "exact", local_solver=local_solver)
     except fc.NoFixedPoint:
         return
+    if not isinstance(method, fc.FedSplit):
+        run = fc.simulate(method, problem, rounds=1, local_solver=local_solver, x0=stop.point, arithmetic="exact")
+        assert np.array_equal(run.points[0], run.points[1])
     radius = max(abs(visible_eigenvalues(method, problem, stop.point, lifted_dim, local_solver)))
     if not stop.unique:
         assert not stop.attracting
@@ -73,6 +76,13 @@ def test_fedgd(problem, s, e) -> None:
 def test_fedprox(problem, mu) -> None:
     assume(proximal_weight_suffices(terms_of(problem), mu))
     check_against_eigenvalues(fc.FedProx(mu=mu), problem, problem.dim)
+
+
+@few
+@given(problem=st.one_of(least_squares(), quadratics()), mu=POSITIVE, alpha=POSITIVE, e=st.integers(1, 3))
+def test_fedprox_with_gradient_steps(problem, mu, alpha, e) -> None:
+    """They need no subproblem to have a solution."""
+    check_against_eigenvalues(fc.FedProx(mu=mu), problem, problem.dim, fc.GradientDescent(steps=e, stepsize=alpha))
 
 
 @few

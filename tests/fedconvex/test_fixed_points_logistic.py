@@ -91,6 +91,20 @@ def test_enclosures_without_a_ridge(method) -> None:
         assert not encloses(stop.point, [v + mp.mpf(10) ** -11 for v in exact])
 
 
+@pytest.mark.parametrize("stepsize", [Fraction(1, 20), Fraction(1, 5)])
+def test_fedprox_with_gradient_steps(stepsize) -> None:
+    """Between FedProx and the clients' own gradient steps: another fixed point, enclosed all the same."""
+    solver = fc.GradientDescent(steps=3, stepsize=stepsize)
+    stop = fc.fixed_point(fc.FedProx(mu=2), BINARY, "ball", local_solver=solver)
+    assert stop.attracting is not False
+    limit = fc.simulate(fc.FedProx(mu=2), BINARY, rounds=1500, local_solver=solver).points[-1]
+    exact = fc.fixed_point(fc.FedProx(mu=2), BINARY).point
+    for ball, reached, other in zip(stop.point, limit, exact, strict=True):
+        assert float(ball.rad()) < 1e-12
+        assert abs(float(ball.mid()) - reached) < 1e-12
+        assert abs(float(ball.mid()) - other) > 1e-6
+
+
 @fewer
 @given(problem=st.one_of(logistics(), multinomials()), method=st.sampled_from(METHODS))
 def test_random_problems(problem, method) -> None:
