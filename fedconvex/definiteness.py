@@ -131,7 +131,8 @@ def certifies_positive_definite(ball_matrix: Matrix) -> bool:
 
     middle = _middle(ball_matrix)
     try:
-        factor = np.linalg.inv(np.linalg.cholesky(middle / 2 + middle.T / 2))
+        with arithmetics.get("float").context():
+            factor = np.linalg.inv(np.linalg.cholesky(middle / 2 + middle.T / 2))
     except np.linalg.LinAlgError:
         return False
     if not np.isfinite(factor).all():
@@ -154,7 +155,8 @@ def certifies_negative_direction(ball_matrix: Matrix) -> bool:
     middle = _middle(ball_matrix)
     if not np.isfinite(middle).all():
         return False
-    direction = np.linalg.eigh(middle / 2 + middle.T / 2)[1][:, 0]
+    with arithmetics.get("float").context():
+        direction = np.linalg.eigh(middle / 2 + middle.T / 2)[1][:, 0]
     v = flint.arb_mat(len(direction), 1, direction.tolist())
     return bool((v.transpose() * ball_matrix * v)[0, 0] < 0)
 

@@ -45,19 +45,20 @@ class Trajectory:
         minimizer = self._minimizer()
         clients, weights = self.problem.clients("float"), self.problem.weights
         rows = []
-        for t, x in enumerate(points):
-            gradient_norm = float(np.linalg.norm(weights @ clients.gradients(x)))
-            rows.append(
-                {
-                    "round": t,
-                    "value": self.problem.value(x),
-                    "gap": np.nan if minimizer is None else float(weights @ clients.differences(x, minimizer)),
-                    "distance": np.nan if minimizer is None else float(np.linalg.norm(x - minimizer)),
-                    "gradient_norm": gradient_norm,
-                    "dissimilarity": dissimilarity(self.problem, x),
-                    "gradient_variance": gradient_variance(self.problem, x),
-                }
-            )
+        with clients.arithmetic.context():
+            for t, x in enumerate(points):
+                gradient_norm = float(np.linalg.norm(weights @ clients.gradients(x)))
+                rows.append(
+                    {
+                        "round": t,
+                        "value": self.problem.value(x),
+                        "gap": np.nan if minimizer is None else float(weights @ clients.differences(x, minimizer)),
+                        "distance": np.nan if minimizer is None else float(np.linalg.norm(x - minimizer)),
+                        "gradient_norm": gradient_norm,
+                        "dissimilarity": dissimilarity(self.problem, x),
+                        "gradient_variance": gradient_variance(self.problem, x),
+                    }
+                )
         return pandas.DataFrame(rows)
 
     def _minimizer(self) -> np.ndarray | None:

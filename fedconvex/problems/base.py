@@ -190,7 +190,8 @@ class Problem(ABC):
     def client_hessians(self, X: Array) -> np.ndarray:
         """∇²f_k(X_k), shape (m, d, d), in float64."""
         clients, X, _ = self.at(float_array(X))
-        return np.array(clients.hessians(X))  # a copy: quadratics keep theirs
+        with clients.arithmetic.context():
+            return np.array(clients.hessians(X))  # a copy: quadratics keep theirs
 
     def hessian(self, x: Array) -> np.ndarray:
         """∇²f(x), shape (d, d), in float64."""

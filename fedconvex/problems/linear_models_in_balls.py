@@ -64,7 +64,8 @@ class BallLinearModelClients(Clients):
             linear=None if subproblem.linear is None else to_float(subproblem.linear),
             guess=None if subproblem.guess is None else to_float(subproblem.guess),
         )
-        found = self.arithmetic.array(floats.minimise(centre))
+        with floats.arithmetic.context():
+            found = self.arithmetic.array(floats.minimise(centre))
         gradients = subproblem.add_gradients(found, self.gradients(found))
         enclosed = np.empty_like(found)
         for k in range(self.num_clients):
