@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fedconvex.errors import InvalidInput as InvalidInput
     from fedconvex.errors import NoFixedPoint as NoFixedPoint
     from fedconvex.errors import NoMinimizer as NoMinimizer
+    from fedconvex.errors import NotConverged as NotConverged
     from fedconvex.fixed_points import FixedPoint as FixedPoint
     from fedconvex.fixed_points import fixed_point as fixed_point
     from fedconvex.ground_truths import GroundTruth as GroundTruth
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "certainty": ("Certainty",),
-    "errors": ("FedconvexError", "InvalidInput", "NoFixedPoint", "NoMinimizer"),
+    "errors": ("FedconvexError", "InvalidInput", "NoFixedPoint", "NoMinimizer", "NotConverged"),
     "fixed_points": ("FixedPoint", "fixed_point"),
     "ground_truths": ("GroundTruth", "ground_truth"),
     "heterogeneity": ("dissimilarity", "gradient_variance"),

@@ -4,6 +4,7 @@ from dataclasses import field, fields, replace
 from typing import Any, TypeVar
 
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.errors import InvalidInput
 
 T = TypeVar("T")
 
@@ -15,9 +16,12 @@ def number(**options: Any) -> Any:
 
 def in_arithmetic(parameters: T, arithmetic: Arithmetic) -> T:
     """The same frozen dataclass with every `number()` field as a scalar of that arithmetic."""
-    converted = {
-        f.name: arithmetic.scalar(getattr(parameters, f.name))
-        for f in fields(parameters)  # type: ignore[arg-type]
-        if f.metadata.get("number")
-    }
+    converted = {}
+    for f in fields(parameters):  # type: ignore[arg-type]
+        if f.metadata.get("number"):
+            value = getattr(parameters, f.name)
+            try:
+                converted[f.name] = arithmetic.scalar(value)
+            except InvalidInput as error:
+                raise InvalidInput(f.name, value, error.problem, error.cure) from None
     return replace(parameters, **converted)  # type: ignore[type-var]

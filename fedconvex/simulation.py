@@ -108,8 +108,7 @@ def simulate(
         for _ in track(range(rounds), f"{type(method).__name__}: {rounds} rounds", show=progress):
             state = run.advance(state)
             points.append(state.server)
-        stacked = numbers.stack(points) if numbers.name == "torch" else np.stack(points)
-        return Trajectory(points=numbers.publish(stacked), problem=problem, method=method, state=state)
+        return Trajectory(points=numbers.publish(numbers.rows(points)), problem=problem, method=method, state=state)
 
 
 def _first_point(x0: Any, problem: Problem, numbers: Arithmetic) -> Array:

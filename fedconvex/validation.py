@@ -9,6 +9,8 @@ import numpy as np
 from fedconvex.errors import InvalidInput
 from fedconvex.rationals import Scalar, to_fraction
 
+LARGEST_FLOAT_INTEGER = 2**53  # every integer up to here is a float
+
 
 def positive(value: Any, argument: str) -> Scalar:
     """`value`, if it is a finite number > 0."""
@@ -69,8 +71,14 @@ def read_only(array: np.ndarray) -> np.ndarray:
 
 
 def _rectangular(values: Any, argument: str) -> np.ndarray:
+    """A copy as an array; a list that mixes floats and integers too long for them keeps both exactly, as objects."""
     try:
-        return np.array(values)
+        array = np.array(values)
+        if array.dtype.kind == "f" and not isinstance(values, np.ndarray):
+            entries = np.array(values, dtype=object)
+            if any(isinstance(v, int) and abs(v) > LARGEST_FLOAT_INTEGER for v in entries.ravel().tolist()):
+                return entries
+        return array
     except ValueError:
         raise InvalidInput(argument, values, "is ragged", "give rows of equal length") from None
 

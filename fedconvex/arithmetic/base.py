@@ -104,6 +104,10 @@ class Arithmetic(ABC):
         """Σ_k weights_k stack_k over the client axis of an (m, d) array."""
 
     @abstractmethod
+    def rows(self, arrays: Sequence[Array]) -> Array:
+        """One array from arrays (or numbers) of equal shape, along a new first axis."""
+
+    @abstractmethod
     def repeat(self, vector: Array, times: int) -> Array:
         """The (d,) vector as every row of a (times, d) array."""
 

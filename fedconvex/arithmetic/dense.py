@@ -111,6 +111,9 @@ class NumpyArithmetic(DenseArithmetic):
     def array(self, values: Any) -> Array:
         return _in_range(values, float_array(values))
 
+    def rows(self, arrays: Sequence[Array]) -> Array:
+        return np.array(arrays)
+
     def repeat(self, vector: Array, times: int) -> Array:
         return np.tile(vector, (times, 1))
 
@@ -148,6 +151,9 @@ class TorchArithmetic(DenseArithmetic):
         if isinstance(values, self.xp.Tensor):
             return values.to(self.device, self.xp.float64)
         return self.xp.tensor(_in_range(values, float_array(values)), dtype=self.xp.float64, device=self.device)
+
+    def rows(self, arrays: Sequence[Array]) -> Array:
+        return self.xp.stack(list(arrays))
 
     def repeat(self, vector: Array, times: int) -> Array:
         return vector.repeat(times, 1)

@@ -61,6 +61,9 @@ class FlintArithmetic(Arithmetic):
     def average(self, weights: Array, stack: Array) -> Array:
         return np.dot(weights, stack)
 
+    def rows(self, arrays: Sequence[Array]) -> Array:
+        return np.array(arrays, dtype=object)
+
     def repeat(self, vector: Array, times: int) -> Array:
         return np.tile(vector, (times, 1))
 

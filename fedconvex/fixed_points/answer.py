@@ -73,9 +73,10 @@ class FixedPoint:
             from fedconvex.balls import largest_radius
 
             require_minimizer(self.problem)
-            radius = largest_radius(self.point) if self.arithmetic.name == "ball" else np.inf
+            # the nearest of many minimisers is hardly known better than the point itself
+            radius = max(1e3 * largest_radius(self.point), 1e-30) if self.arithmetic.name == "ball" else np.inf
             anchor = self.arithmetic.to_float(self.point) if self.certainty is Certainty.NUMERIC else self.point
-            minimizer = solve_symmetric(stationarity(self.problem), self.arithmetic, max(radius, 1e-300), anchor)
+            minimizer = solve_symmetric(stationarity(self.problem), self.arithmetic, radius, anchor)
             return self.arithmetic.publish(minimizer)
         truth = ground_truth(self.problem)
         if self.arithmetic.name == "ball":

@@ -21,7 +21,7 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
 from fedconvex.certainty import Certainty
 from fedconvex.definiteness import is_positive_definite, null_space
-from fedconvex.errors import NoFixedPoint
+from fedconvex.errors import NoFixedPoint, NotConverged
 from fedconvex.fixed_points.one_round import OneRoundMap
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.exact import Exact
@@ -200,21 +200,29 @@ def _solve_exactly(equation: Equation, anchor: Any) -> Array:
 
 
 def _solve_in_balls(equation: Equation, precision: int, target_radius: float, anchor: Any) -> Array:
+    """The solution in balls, at twice the precision again and again until every radius is small enough."""
     while precision <= MAX_PRECISION:
         balls = arithmetics.get("ball", precision=precision)
         with balls.context():
             try:
-                terms = equation(balls)
-                x = balls.solve(terms.phi, terms.q)
-            except ZeroDivisionError:
-                exact_phi = equation(arithmetics.get("exact")).phi
-                if exact_phi.rank() < exact_phi.nrows():
-                    return _solve_singular(equation, balls, anchor)
-            else:
+                x = _solve_at(balls, equation, anchor)
                 if max(float(entry.rad()) for entry in x) <= target_radius:
                     return x
+            except ZeroDivisionError:
+                pass  # not yet told from a singular matrix
         precision *= 2
-    raise ArithmeticError(f"balls of {MAX_PRECISION} bits do not reach the radius {target_radius}")
+    raise NotConverged(f"balls of {MAX_PRECISION} bits do not reach the radius {target_radius}; ask for a larger one")
+
+
+def _solve_at(balls: Arithmetic, equation: Equation, anchor: Any) -> Array:
+    terms = equation(balls)
+    try:
+        return balls.solve(terms.phi, terms.q)
+    except ZeroDivisionError:
+        exact_phi = equation(arithmetics.get("exact")).phi
+        if exact_phi.rank() == exact_phi.nrows():
+            raise
+        return _solve_singular(equation, balls, anchor)
 
 
 def _solve_singular(equation: Equation, arithmetic: Arithmetic, anchor: Any) -> Array:

@@ -10,6 +10,7 @@ from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.rounds import rounds_of
+from fedconvex.validation import positive
 
 
 def fixed_point(
@@ -36,18 +37,24 @@ def fixed_point(
 
     Raises:
         NoFixedPoint: there is none; says why, with a witness.
+        NoMinimizer: logistic losses on separable data without a ridge, where every method goes to infinity.
+        NotConverged: no fixed point was found numerically (logistic losses), or balls did not become small enough.
         InvalidInput: a client's subproblem without exactly one solution, logistic losses in exact arithmetic.
     """
     numbers = arithmetics.get(arithmetic, precision=precision)
-    rounds = rounds_of(method, problem, "float", local_solver)  # refuses bad input before any work
+    radius = 1e-20 if target_radius is None else float(positive(target_radius, "target_radius"))
+    if isinstance(problem, QuadraticProblem):
+        rounds = rounds_of(method, problem, numbers, local_solver)  # refuses bad input before any work
+    elif arithmetic == "exact":
+        raise InvalidInput("arithmetic", arithmetic, "is impossible for logistic losses", "use arithmetic='ball'")
+    else:
+        rounds = rounds_of(method, problem, "float", local_solver)
     solver = local_solver if local_solver is not None else method.local_solver
     if isinstance(problem, QuadraticProblem):
         quadratic = QuadraticFixedPoints(method, problem, solver)
         with numbers.context():
-            point = numbers.publish(quadratic.point(numbers, 1e-20 if target_radius is None else target_radius))
+            point = numbers.publish(quadratic.point(numbers, radius))
         return FixedPoint(point, method, problem, numbers, quadratic)
-    if arithmetic == "exact":
-        raise InvalidInput("arithmetic", arithmetic, "is impossible for logistic losses", "use arithmetic='ball'")
     smooth = SmoothFixedPoints(method, problem, solver, rounds)
     with numbers.context():
         point = smooth.enclosure(numbers) if arithmetic == "ball" else numbers.array(smooth.point)

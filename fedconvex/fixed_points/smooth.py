@@ -34,7 +34,8 @@ NEWTON_STEPS = 50
 HALVINGS = 30
 STARTS = 25  # the minimiser, then random points at growing distance
 SETTLING_ROUNDS = 50  # bring the clients' memories near theirs
-GOOD = 1e-8  # a round may move a point by this part of its norm and still count as fixed (rounding is magnified)
+ARRIVED = 1e-11  # Newton's last step, relative to the point: its square is below rounding
+GOOD = 1e-7  # the last step of a search that may count as found
 KRAWCZYK_DIMENSION = 150  # beyond, its d derivatives of a round in balls take minutes
 REPELLING = 1 + 1e-6  # a numeric spectral radius above this is called repelling
 
@@ -65,8 +66,8 @@ class SmoothFixedPoints:
                 if not self.method.memoryless:
                     for _ in range(SETTLING_ROUNDS):
                         state = self.rounds.advance(state)
-                found, residual = self._newton(state)
-                if residual <= GOOD * (1 + float(np.linalg.norm(found.flat()))):
+                found, remaining = self._newton(state)
+                if remaining <= GOOD:
                     return np.asarray(found.server)
         raise NotConverged(
             f"no fixed point of {self.method} was found: {STARTS} searches ended where a round still moves "
@@ -158,26 +159,32 @@ class SmoothFixedPoints:
         return False if spectral_radius(self.rounds, State(self.point)).value > REPELLING else None
 
     def _newton(self, state: State) -> tuple[State, float]:
-        """A state that one round keeps, and by how much it still moves it: damped Newton steps on the whole state."""
+        """Damped Newton steps on the whole state; the last state, and how far the last full step would still lead.
+
+        The step and not the residual says how near a zero is: where a round magnifies, it magnifies rounding too.
+        """
 
         def movement(at: State) -> np.ndarray:
             return np.asarray(self.rounds.advance(at).flat() - at.flat())
 
-        residual = movement(state)
-        size = float(np.linalg.norm(residual))
+        residual, remaining = movement(state), np.inf
+        unit = np.eye(len(residual))
         for _ in range(NEWTON_STEPS):
             derivative = self.rounds.tangent(state)
-            unit = np.eye(len(residual))
             J = np.stack([derivative(state.with_values(e)).flat() for e in unit], axis=1)
             if not np.isfinite(J).all():
                 break
             step = np.linalg.lstsq(unit - J, residual, rcond=1e-13)[0]  # no part along directions that stay for ever
-            for halvings in range(HALVINGS):
+            remaining = float(np.linalg.norm(step) / (1 + np.linalg.norm(state.flat())))
+            size = np.linalg.norm(residual)
+            for halvings in range(HALVINGS if remaining > ARRIVED else 1):
                 trial = state.with_values(state.flat() + 0.5**halvings * step)
                 residual_there = movement(trial)
                 if np.linalg.norm(residual_there) < (1 - 1e-4 * 0.5**halvings) * size:
                     break
             else:
                 break  # no step along Newton's direction helps: rounding, or a valley without a zero
-            state, residual, size = trial, residual_there, float(np.linalg.norm(residual_there))
-        return state, size
+            state, residual = trial, residual_there
+            if remaining <= ARRIVED:
+                break
+        return state, remaining

@@ -52,12 +52,15 @@ class Exact(LocalSolver):
         for k, factor in enumerate(factors):
             if not _has_one_minimiser(problem, k, factor, exact_weight):
                 least = float(factor) * problem.mu[k]
+                cure = "use gradient steps, or add a ridge"
+                if exact_weight > 0:
+                    cure = f"raise it above {max(0.0, -least):.6g} (FedProx: mu, FedSplit: 1/stepsize)"
                 raise InvalidInput(
                     "weight of the proximal term",
                     nearest_float(exact_weight),
                     f"is too small: client {k}'s subproblem is unbounded below or has many minimisers "
                     f"(its least curvature is {least:.6g})",
-                    f"raise it above {max(0.0, -least):.6g} (FedProx: mu, FedSplit: 1/stepsize), or add a ridge",
+                    cure,
                 )
 
 
@@ -66,7 +69,7 @@ def _has_one_minimiser(problem: Problem, k: int, factor: Fraction, weight: Fract
         return bool(problem.mu[k] * float(factor) > 0)
 
     def shifted(arithmetic: Arithmetic) -> Matrix:
-        H, _, _ = problem.client_terms(k, arithmetic)
+        H, _ = problem.client_terms(k, arithmetic)
         return arithmetic.shifted(arithmetic.stack([H * arithmetic.scalar(factor)]), weight)[0]
 
     return is_positive_definite(shifted)

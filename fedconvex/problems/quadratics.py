@@ -1,7 +1,7 @@
 """Quadratic clients: `LeastSquares` and `Quadratic`, with everything about them that can be decided exactly."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,6 +11,7 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
+from fedconvex.certainty import Certainty
 from fedconvex.definiteness import (
     is_positive_semidefinite,
     largest_eigenvalue_bound,
@@ -25,16 +26,18 @@ from fedconvex.validation import client_list, normalised_weights, numbers
 
 @final
 class QuadraticClients(Clients):
-    """F_k(x) = ½ xᵀH_k x − c_kᵀx + constant_k."""
+    """F_k(x) = ½ xᵀH_k x − c_kᵀx + constant_k; the constant only shows in values.
 
-    def __init__(self, arithmetic: Arithmetic, H: Batch, c: Array, constants: Array) -> None:
-        self.arithmetic, self.H, self.c, self.constants = arithmetic, H, c, constants
+    `values_at` maps (m, d) points to the values, in the way that loses no digits for the problem at hand.
+    """
+
+    def __init__(self, arithmetic: Arithmetic, H: Batch, c: Array, values_at: Callable[[Array], Array]) -> None:
+        self.arithmetic, self.H, self.c, self.values_at = arithmetic, H, c, values_at
         self.num_clients, self.dim = c.shape
         self._resolvent: tuple[Any, Batch] | None = None  # the last one: methods ask for the same weight every round
 
     def values(self, X: Array) -> Array:
-        X = self.rows(X)
-        return ((self.arithmetic.matvec(self.H, X) / 2 - self.c) * X).sum(-1) + self.constants
+        return self.values_at(self.rows(X))
 
     def differences(self, X: Array, reference: Array) -> Array:
         reference = self.rows(reference)
@@ -69,18 +72,26 @@ class QuadraticProblem(Problem):
     """f_k(x) = ½ xᵀH_k x − c_kᵀx + constant_k with exact data: what `LeastSquares` and `Quadratic` share."""
 
     @abstractmethod
-    def client_terms(self, k: int, arithmetic: Arithmetic) -> tuple[Matrix, Array, Scalar]:
-        """(H_k, c_k, constant_k) in that arithmetic."""
+    def client_terms(self, k: int, arithmetic: Arithmetic) -> tuple[Matrix, Array]:
+        """(H_k, c_k) in that arithmetic."""
+
+    @abstractmethod
+    def client_value(self, k: int, x: Array, arithmetic: Arithmetic) -> Scalar:
+        """f_k(x) in that arithmetic."""
 
     def build_clients(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> QuadraticClients:
-        terms = [self.client_terms(k, arithmetic) for k in range(self.num_clients)]
+        with np.errstate(over="ignore", invalid="ignore"):
+            terms = [self.client_terms(k, arithmetic) for k in range(self.num_clients)]
         factors = [arithmetic.scalar(s) for s in scale]
-        H = arithmetic.stack([s * t[0] for s, t in zip(factors, terms, strict=True)])
-        if arithmetic.name == "torch":
-            c, constants = (arithmetic.stack([s * t[i] for s, t in zip(factors, terms, strict=True)]) for i in (1, 2))
-        else:
-            c, constants = (np.array([s * t[i] for s, t in zip(factors, terms, strict=True)]) for i in (1, 2))
-        return QuadraticClients(arithmetic, H, c, constants)
+        H = arithmetic.stack([s * H for s, (H, _) in zip(factors, terms, strict=True)])
+        c = arithmetic.rows([s * c for s, (_, c) in zip(factors, terms, strict=True)])
+        if arithmetic.certainty is Certainty.NUMERIC and not np.isfinite(arithmetic.to_float(H)).all():
+            raise InvalidInput("data", self, "has squares beyond the range of float64", "rescale, or use exact numbers")
+
+        def values_at(X: Array) -> Array:
+            return arithmetic.rows([s * self.client_value(k, X[k], arithmetic) for k, s in enumerate(factors)])
+
+        return QuadraticClients(arithmetic, H, c, values_at)
 
     def quadratic_clients(self, arithmetic: "str | Arithmetic") -> QuadraticClients:
         """`clients`, known to be quadratic."""
@@ -154,10 +165,14 @@ class LeastSquares(QuadraticProblem):
     def dim(self) -> int:
         return int(self.A[0].shape[1])
 
-    def client_terms(self, k: int, arithmetic: Arithmetic) -> tuple[Matrix, Array, Scalar]:
-        A, b = arithmetic.matrix(self.A[k]), arithmetic.array(self.b[k])
+    def client_terms(self, k: int, arithmetic: Arithmetic) -> tuple[Matrix, Array]:
+        A = arithmetic.matrix(self.A[k])
         transposed = arithmetic.transpose(A)
-        return arithmetic.product(transposed, A), arithmetic.apply(transposed, b), (b * b).sum() / 2
+        return arithmetic.product(transposed, A), arithmetic.apply(transposed, arithmetic.array(self.b[k]))
+
+    def client_value(self, k: int, x: Array, arithmetic: Arithmetic) -> Scalar:
+        residual = arithmetic.apply(arithmetic.matrix(self.A[k]), x) - arithmetic.array(self.b[k])
+        return (residual * residual).sum() / 2
 
     @cached_property
     def _spectra(self) -> list[tuple[float, float]]:
@@ -234,8 +249,12 @@ class Quadratic(QuadraticProblem):
     def dim(self) -> int:
         return len(self.H[0])
 
-    def client_terms(self, k: int, arithmetic: Arithmetic) -> tuple[Matrix, Array, Scalar]:
-        return arithmetic.matrix(self.H[k]), arithmetic.array(self.c[k]), arithmetic.array(np.zeros(1))[0]
+    def client_terms(self, k: int, arithmetic: Arithmetic) -> tuple[Matrix, Array]:
+        return arithmetic.matrix(self.H[k]), arithmetic.array(self.c[k])
+
+    def client_value(self, k: int, x: Array, arithmetic: Arithmetic) -> Scalar:
+        H, c = self.client_terms(k, arithmetic)
+        return ((arithmetic.apply(H, x) / 2 - c) * x).sum()
 
     @cached_property
     def _spectra(self) -> list[tuple[float, float]]:

@@ -43,7 +43,9 @@ def eigenvalue_radius(M: np.ndarray) -> float:
 @given(problem=st.one_of(least_squares(), quadratics()), s=POSITIVE, e=st.integers(1, 4))
 def test_fedgd(problem, s, e) -> None:
     M = identity(problem.dim) - fedgd_equation(terms_of(problem), s, e)[0]
-    assert radius_of(fc.FedGD(stepsize=s, local_steps=e), problem) == pytest.approx(eigenvalue_radius(M), abs=1e-9)
+    assert radius_of(fc.FedGD(stepsize=s, local_steps=e), problem) == pytest.approx(
+        eigenvalue_radius(M), rel=1e-12, abs=1e-9
+    )
 
 
 @few
@@ -51,7 +53,7 @@ def test_fedgd(problem, s, e) -> None:
 def test_fedprox(problem, mu) -> None:
     assume(proximal_weight_suffices(terms_of(problem), mu))
     M = identity(problem.dim) - fedprox_equation(terms_of(problem), mu)[0]
-    assert radius_of(fc.FedProx(mu=mu), problem) == pytest.approx(eigenvalue_radius(M), abs=1e-9)
+    assert radius_of(fc.FedProx(mu=mu), problem) == pytest.approx(eigenvalue_radius(M), rel=1e-12, abs=1e-9)
 
 
 @few
@@ -133,7 +135,7 @@ def test_theorem_1_bounds_fedsplit(case) -> None:
     found = radius_of(fc.FedSplit(stepsize=1 / (low * high) ** 0.5), problem)
     assert found <= promised + 1e-9
     if problem.num_clients == 1:
-        assert found == pytest.approx(promised, abs=1e-9)
+        assert found == pytest.approx(promised, rel=1e-12, abs=1e-9)
         assert radius_of(fc.FedSplit(stepsize=2 / (low * high) ** 0.5), problem) > promised + 1e-3  # not for other s
 
 

@@ -194,3 +194,23 @@ def test_inexact_local_steps_do_not_get_the_exact_methods_enclosure() -> None:
     assert all(
         float(ball.lower()) - 1e-9 <= v <= float(ball.upper()) + 1e-9 for ball, v in zip(balls, run[-1], strict=True)
     )
+
+
+@pytest.mark.parametrize("radius", [0, -3, float("nan"), "small"])
+def test_a_target_radius_that_no_ball_reaches_is_refused(radius) -> None:
+    with pytest.raises(fc.InvalidInput, match="target_radius"):
+        fc.fixed_point(fc.FedProx(mu=1), fc.LeastSquares([[[1]]], [[1]]), "ball", target_radius=radius)
+
+
+def test_without_a_ridge_krawczyks_theorem_encloses() -> None:
+    """No contraction is known, the data are not separable: the enclosed point is proved to be the only one."""
+    problem = fc.Logistic([[[1], [-1], [2]], [[1], [3]]], [[1, 1, -1], [-1, 1]])
+    for method in (fc.FedProx(mu=Fraction(1, 3)), fc.FedGD(stepsize=Fraction(1, 2), local_steps=3)):
+        stop = fc.fixed_point(method, problem, "ball")
+        assert stop.unique
+        assert stop.attracting
+        assert max(float(ball.rad()) for ball in stop.point) < 1e-12
+        with mp.workdps(DIGITS):
+            assert encloses(stop.point, refined(method, problem, vector(fc.fixed_point(method, problem).point)))
+    unsafe = fc.fixed_point(fc.FedGD(stepsize=4, local_steps=3), problem, "ball")
+    assert unsafe.unique is None  # no averaged map: another fixed point is not excluded

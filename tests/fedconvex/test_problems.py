@@ -245,3 +245,31 @@ def test_enclosed_minimisers_contain_the_true_one(kind: str, weight: float) -> N
         near, far = ([flint.arb(mp.nstr(v + shift, 60)) for v in true] for shift in (0, mp.mpf("1e-9")))
     assert all(entry.contains(v) and entry.rad() < 1e-12 for entry, v in zip(enclosed, near, strict=True))
     assert not any(entry.contains(v) for entry, v in zip(enclosed, far, strict=True))
+
+
+def test_values_near_zero_keep_their_digits() -> None:
+    rng = np.random.default_rng(0)
+    A, x = rng.standard_normal((20, 3)), 1e4 * rng.standard_normal(3)
+    b = A @ x
+    value = fc.LeastSquares([A], [b]).value(x)
+    residuals = []
+    for row, t in zip(A, b, strict=True):
+        residuals.append(sum(Fraction(a) * Fraction(v) for a, v in zip(row, x, strict=True)) - Fraction(t))
+    assert 0 <= value < 1e-20
+    assert sum(r * r for r in residuals) / 2 < Fraction(1, 10**20)
+    H, c = A.T @ A, A.T @ b
+    assert abs(x @ H @ x / 2 - c @ x + b @ b / 2) > 1e-9  # expanding the square would lose them
+
+
+def test_integers_too_long_for_floats_stay_exact_beside_floats() -> None:
+    problem = fc.Quadratic([[[2**60 + 1, 0], [0, 0.5]]], [[1, 1]])
+    assert problem.H[0][0, 0] == 2**60 + 1
+    assert problem.H[0][1, 1] == Fraction(1, 2)
+    assert fc.Quadratic([[[3, 0], [0, 0.5]]], [[1, 1]]).H[0].dtype == np.float64
+
+
+def test_data_beyond_floats_are_exact_or_refused() -> None:
+    problem = fc.LeastSquares(A=[[[1e200]], [[2e200]]], b=[[1], [1e200]])
+    assert fc.fixed_point(fc.FedProx(mu=1), problem, "exact").unique
+    with pytest.raises(fc.InvalidInput, match="beyond the range of float64"):
+        fc.ground_truth(problem)
