@@ -82,7 +82,7 @@ def machine() -> dict[str, Any]:
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "processor": processor(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
-        "system": platform.platform(),
+        "system": f"{platform.system()} {platform.machine()}",
         "load_before": LOAD_BEFORE,
         "python": platform.python_version(),
         "versions": {name: version(name) for name in LIBRARIES},
