@@ -23,4 +23,6 @@ def at_least(value: float, digits: int) -> str:
 def _text(value: float, digits: int, rounding: str) -> str:
     if not math.isfinite(value):
         return "∞" if value > 0 else "−∞"
-    return f"{significant(value, digits, rounding):.{digits}g}"
+    exact = significant(value, digits, rounding)
+    nearest = float(exact)  # up to 15 digits survive, and floats print without trailing zeros
+    return f"{nearest if math.isfinite(nearest) else exact:.{digits}g}"

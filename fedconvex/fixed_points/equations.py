@@ -75,7 +75,7 @@ class QuadraticFixedPoints:
         if isinstance(self.solver, Exact) and self.problem.is_convex:
             if self.method.memoryless:
                 return True  # 0 ≺ Φ ≺ I: a positive semidefinite H(H + μI)⁻¹ has eigenvalues in [0, 1)
-            if getattr(self.method, "converges_on_convex_quadratics", False):
+            if self.method.converges_on_convex_quadratics:
                 return True
         if self.method.memoryless:
 

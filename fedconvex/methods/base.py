@@ -45,6 +45,8 @@ class Method(ABC):
     memoryless: ClassVar[bool]
     # With exact local solutions, the fixed points are exactly the stationary points of the objective.
     stationary: ClassVar[bool]
+    # On convex quadratics with one minimiser, exact local solutions lead to it from everywhere (proof in its file).
+    converges_on_convex_quadratics: ClassVar[bool] = False
 
     @property
     @abstractmethod

@@ -20,12 +20,13 @@ def test_printed_bounds_hold_and_are_near(value, digits):
 
 
 def test_nearest_would_not_do():
-    assert at_most(2.91e-12, 2) == "≤ 3.0e-12"
+    assert at_most(2.91e-12, 2) == "≤ 3e-12"
     assert f"{2.91e-12:.1e}" == "2.9e-12"
     assert at_least(0.0469385999, 6) == "≥ 0.0469385"
+    assert at_least(0.001, 6) == "≥ 0.001"
 
 
-@pytest.mark.parametrize(("value", "text"), [(float("inf"), "≤ ∞"), (0.0, "≤ 0"), (256.0, "≤ 256"), (9.99, "≤ 1e+1")])
+@pytest.mark.parametrize(("value", "text"), [(float("inf"), "≤ ∞"), (0.0, "≤ 0"), (256.0, "≤ 256"), (9.99, "≤ 1e+01")])
 def test_special_values(value, text):
     assert at_most(value, 3 if value == 256 else 1) == text
 
