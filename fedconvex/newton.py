@@ -7,6 +7,9 @@ from fedconvex.rationals import Array
 MAX_STEPS = 200
 SLOW = 0.1  # a step that shrinks some gradient by less than this asks for a new Hessian
 SINGULAR = 1e13  # beyond this condition number a Hessian counts as singular
+INVERSION_LIMIT = 500_000_000  # b · d³ up to which Hessians are inverted
+CONJUGATE_STEPS = 1000
+FORCING = 0.03  # conjugate gradients stop at this part of the gradient; Newton's method goes on from there
 SETTLED = 1e-8  # a step this small, relative to the point, is followed only as long as gradients still halve
 
 
@@ -23,10 +26,13 @@ class Functions(Protocol):
 
     def hessians(self, theta: Array) -> Array: ...
 
+    def hessian_products(self, theta: Array, vectors: Array) -> Array: ...
+
 
 def minimise(functions: Functions, start: Array, max_steps: int = MAX_STEPS) -> Array:
-    """The minimisers, shape (b, d), by damped Newton steps that keep a Hessian while it serves.
+    """The minimisers, shape (b, d), by damped Newton steps.
 
+    Small Hessians are inverted and kept while they serve; large ones are only multiplied with, in conjugate gradients.
     Each function stops at the point with the smallest gradient met; steps are halved until the function decreases
     (Armijo), so the way is monotone from any start. Reaching the minimiser is checked by those who certify, not here.
     """
@@ -34,10 +40,13 @@ def minimise(functions: Functions, start: Array, max_steps: int = MAX_STEPS) -> 
     theta, gradients = start, functions.gradients(start)
     norm = best_norm = _norm(gradients)
     best, inverse, careful, finished = theta, None, True, norm == 0
+    invertible = len(theta) * theta.shape[-1] ** 3 <= INVERSION_LIMIT
     for _ in range(max_steps):
-        if inverse is None:
-            inverse = _inverse(xp, functions.hessians(theta))
-        step = -(inverse @ gradients[..., None])[..., 0]
+        if invertible:
+            inverse = _inverse(xp, functions.hessians(theta)) if inverse is None else inverse
+            step = -(inverse @ gradients[..., None])[..., 0]
+        else:
+            step = _conjugate_gradients(functions, theta, -gradients)
         if careful:
             step = _armijo(functions, theta, step, (gradients * step).sum(-1))
         theta = theta + step
@@ -53,6 +62,26 @@ def minimise(functions: Functions, start: Array, max_steps: int = MAX_STEPS) -> 
         if careful:
             inverse = None
     return best
+
+
+def _conjugate_gradients(functions: Functions, theta: Array, right: Array) -> Array:
+    """∇²φ_k(θ_k)⁻¹ right_k for all functions at once, to FORCING times the length of right_k."""
+    xp = functions.xp
+    solution, residual, direction = 0 * right, right, right
+    square = (residual * residual).sum(-1)
+    enough = FORCING**2 * square
+    for _ in range(CONJUGATE_STEPS):
+        if not bool((square > enough).any()):
+            break
+        product = functions.hessian_products(theta, direction)
+        curvature = (direction * product).sum(-1)
+        length = xp.where(curvature > 0, square / xp.where(curvature > 0, curvature, 1.0), 0.0)
+        solution = solution + length[:, None] * direction
+        residual = residual - length[:, None] * product
+        previous, square = square, (residual * residual).sum(-1)
+        ratio = square / xp.where(previous > 0, previous, 1.0)
+        direction = residual + ratio[:, None] * direction
+    return solution
 
 
 def _armijo(functions: Functions, theta: Array, direction: Array, slope: Array) -> Array:

@@ -10,7 +10,7 @@ from fedconvex.audit.methods import default_methods, describe, parse_method
 from fedconvex.balls import lower_float, upper_float
 from fedconvex.certainty import Certainty
 from fedconvex.contraction import spectral_radius
-from fedconvex.errors import NoFixedPoint
+from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged
 from fedconvex.fixed_points import FixedPoint, fixed_point
 from fedconvex.ground_truths import GroundTruth, ground_truth
 from fedconvex.heterogeneity import dissimilarity, gradient_variance
@@ -60,7 +60,7 @@ class MethodAudit:
 
     name: str
     method: Method
-    bias: Interval | None  # ‖fixed point − minimiser‖; None where there is no fixed point
+    bias: Interval | None  # ‖fixed point − minimiser‖; None where there is no fixed point or none was found
     floor: Interval | None  # f(fixed point) − f(minimiser)
     unique: bool | None
     attracting: bool | None
@@ -121,6 +121,8 @@ def audit(
     )
     for method in chosen:
         rounds_of(method, problem)  # refuses a bad method before the work on the others
+    if gap(problem, np.zeros(problem.dim), truth.point) <= 0:
+        raise InvalidInput("data", problem, "has its minimiser at 0, where every run starts", "shift the targets")
     say("constants of the clients")
     constants = measure_constants(problem, truth)
     return Audit(
@@ -154,11 +156,14 @@ def measure_method(
     """One method's floor and speed."""
     name = describe(method)
     say(f"{name}: fixed point")
-    stop: FixedPoint | None
+    stop: FixedPoint | None = None
+    missing = ""
     try:
         stop = fixed_point(method, problem, arithmetic=_arithmetic(method, problem))
     except NoFixedPoint:
-        stop = None
+        missing = "no fixed point"
+    except NotConverged:
+        missing = "fixed point not found"
     say(f"{name}: up to {rounds} rounds")
 
     def report(t: int, gap_now: float) -> None:
@@ -187,7 +192,7 @@ def measure_method(
         predicted_contraction=predicted,
         measured_contraction=measured_contraction(distances),
         rounds_to_tolerance=int(reached[0]) if len(reached) else None,
-        outcome=_outcome(gaps, floor, predicted, tolerance, reached),
+        outcome=missing if floor is None else _outcome(gaps, floor, predicted, tolerance, reached),
         gaps=gaps,
         distances=distances,
     )
@@ -252,11 +257,7 @@ def _at(state: State, point: np.ndarray) -> State:
     return State(point, state.memory)
 
 
-def _outcome(
-    gaps: np.ndarray, floor: Interval | None, predicted: float | None, tolerance: float, reached: np.ndarray
-) -> str:
-    if floor is None:
-        return "no fixed point"
+def _outcome(gaps: np.ndarray, floor: Interval, predicted: float | None, tolerance: float, reached: np.ndarray) -> str:
     if not np.isfinite(gaps[-1]) or gaps[-1] > DIVERGED * gaps[0]:
         return "diverges"
     if len(reached):
@@ -265,7 +266,6 @@ def _outcome(
         return "never (floor)"
     if predicted is None or not 0 < predicted < 1:
         return f"over {len(gaps) - 1:,}"
-    missing = np.log(tolerance * gaps[0] / gaps[-1]) / (
-        2 * np.log(predicted)
-    )  # the gap falls like the distance squared
-    return f"{len(gaps) - 1 + int(np.ceil(missing)):,} (forecast)"
+    # the gap falls like the distance squared
+    more = np.log(tolerance * gaps[0] / gaps[-1]) / (2 * np.log(predicted))
+    return f"{len(gaps) - 1 + int(np.ceil(more)):,} (forecast)"

@@ -10,6 +10,7 @@ so is T: its fixed points form a convex set, so that one is the only one, and th
 (Krasnoselskii and Mann).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -32,6 +33,7 @@ from fedconvex.rounds import Rounds, rounds_of
 
 NEWTON_STEPS = 50
 HALVINGS = 30
+FORMED_DIMENSION = 300  # beyond, the derivative of a round is applied and not formed
 STARTS = 25  # the minimiser, then random points at growing distance
 SETTLING_ROUNDS = 50  # bring the clients' memories near theirs
 ARRIVED = 1e-11  # Newton's last step, relative to the point: its square is below rounding
@@ -167,14 +169,16 @@ class SmoothFixedPoints:
         def movement(at: State) -> np.ndarray:
             return np.asarray(self.rounds.advance(at).flat() - at.flat())
 
-        residual, remaining = movement(state), np.inf
-        unit = np.eye(len(residual))
+        residual, remaining = movement(state), float("inf")
         for _ in range(NEWTON_STEPS):
             derivative = self.rounds.tangent(state)
-            J = np.stack([derivative(state.with_values(e)).flat() for e in unit], axis=1)
-            if not np.isfinite(J).all():
+
+            def drift(v: np.ndarray, at: State = state, of: Callable[[State], State] = derivative) -> np.ndarray:
+                return np.asarray(v - of(at.with_values(v)).flat())
+
+            step = _solve_linear(drift, residual)
+            if not np.isfinite(step).all():
                 break
-            step = np.linalg.lstsq(unit - J, residual, rcond=1e-13)[0]  # no part along directions that stay for ever
             remaining = float(np.linalg.norm(step) / (1 + np.linalg.norm(state.flat())))
             size = np.linalg.norm(residual)
             for halvings in range(HALVINGS if remaining > ARRIVED else 1):
@@ -188,3 +192,17 @@ class SmoothFixedPoints:
             if remaining <= ARRIVED:
                 break
         return state, remaining
+
+
+def _solve_linear(apply: Callable[[np.ndarray], np.ndarray], right: np.ndarray) -> np.ndarray:
+    """x with apply(x) = right; of many, one without a part along directions that `apply` maps to 0."""
+    size = len(right)
+    if size <= FORMED_DIMENSION:
+        matrix = np.stack([apply(e) for e in np.eye(size)], axis=1)
+        if not np.isfinite(matrix).all():
+            return np.full(size, np.nan)
+        return np.asarray(np.linalg.lstsq(matrix, right, rcond=1e-13)[0])
+    from scipy.sparse.linalg import LinearOperator, gmres
+
+    operator = LinearOperator((size, size), matvec=apply, dtype=np.float64)
+    return np.asarray(gmres(operator, right, rtol=1e-9, restart=200, maxiter=5)[0])

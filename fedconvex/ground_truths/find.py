@@ -16,7 +16,7 @@ from fedconvex.problems.logistic import LinearModel
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.rationals import float_array
 
-CONES_LIMIT = 200_000  # beyond this many exponential cones a conic solver takes minutes; Newton starts at 0 instead
+FILL_LIMIT = 10_000_000  # of the conic solver's factorisation; beyond, it takes long and Newton's method starts at 0
 LOOSE = 1e-5  # the conic solver's tolerance: Newton's method doubles the digits for a fraction of the price
 
 
@@ -81,9 +81,12 @@ def _conic_objective(cp: Any, problem: Problem, x: Any) -> Any:
     if isinstance(problem, QuadraticProblem):
         H, c = problem.weighted_hessian("float"), problem.weighted_linear_term("float")
         return cp.quad_form(x, cp.psd_wrap(H)) / 2 - c @ x
-    if not isinstance(problem, LinearModel) or sum(map(len, problem.y)) * (problem.outputs + 1) > CONES_LIMIT:
+    if not isinstance(problem, LinearModel):
         return None
-    A = _as_sparse(np.vstack([float_array(A) for A in problem.A]))
+    dense = np.vstack([float_array(A) for A in problem.A])
+    if (np.count_nonzero(dense, axis=1) ** 2).sum() * problem.outputs > FILL_LIMIT:
+        return None
+    A = _as_sparse(dense)
     y = np.concatenate([float_array(y) for y in problem.y])
     shares = np.concatenate([np.full(len(y), w / len(y)) for w, y in zip(problem.weights, problem.y, strict=True)])
     ridge = float(problem.ridge) / 2 * cp.sum_squares(x)
@@ -153,3 +156,8 @@ class _Objective:
 
     def hessians(self, theta: np.ndarray) -> np.ndarray:
         return self.problem.hessian(theta[0])[None]
+
+    def hessian_products(self, theta: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+        return np.asarray(
+            (self.problem.weights @ self.problem.clients("float").hessian_products(theta[0], vectors[0]))[None]
+        )

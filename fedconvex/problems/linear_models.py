@@ -244,6 +244,9 @@ class _Proximal:
     def hessians(self, theta: Array) -> Batch:
         return self.clients.arithmetic.shifted(self.clients.hessians(theta), self.subproblem.weight)
 
+    def hessian_products(self, theta: Array, vectors: Array) -> Array:
+        return self.clients.hessian_products(theta, vectors) + self.subproblem.weight * vectors
+
 
 def size_groups(sizes: Sequence[int]) -> list[list[int]]:
     """Clients grouped so that padding each group to its largest member costs at most PADDING times."""

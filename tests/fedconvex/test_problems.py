@@ -16,7 +16,7 @@ import fedconvex as fc
 from fedconvex import arithmetic as arithmetics
 from fedconvex.problems import Problem, Subproblem
 from fedconvex.problems.linear_models import size_groups
-from fedconvex.rationals import fraction_array, to_fraction
+from fedconvex.rationals import fraction_array, nearest_float, to_fraction
 
 DIGITS = mpmath.workdps(100)
 POWER_LAW = [1, 40, 2, 11, 3, 12, 5]
@@ -273,3 +273,18 @@ def test_data_beyond_floats_are_exact_or_refused() -> None:
     assert fc.fixed_point(fc.FedProx(mu=1), problem, "exact").unique
     with pytest.raises(fc.InvalidInput, match="beyond the range of float64"):
         fc.ground_truth(problem)
+
+
+@pytest.mark.parametrize("name", ["exact", "float", "ball", "torch"])
+def test_prox_of_every_client_in_one_call(name: str) -> None:
+    """prox_{s f}(v) = (v + s c)/(1 + s h) in one dimension; s is 1/μ."""
+    problem, s = fc.Quadratic(H=[[[1]], [[0]], [[7]]], c=[[2], [-1], [5]]), Fraction(1, 3)
+    V = [[Fraction(4)], [Fraction(-2)], [Fraction(1, 2)]]
+    expected = [(v[0] + s * c) / (1 + s * h) for v, h, c in zip(V, (1, 0, 7), (2, -1, 5), strict=True)]
+    found = problem.client_prox(given_as(name, np.array(V, dtype=object)), s)
+    assert found.shape == (3, 1)
+    assert (
+        max(abs(nearest_float(v) / float(e) - 1) for v, e in zip(found[:, 0].tolist(), expected, strict=True)) < 1e-14
+    )
+    with pytest.raises(fc.InvalidInput, match="stepsize"):
+        problem.client_prox(np.zeros(1), 0)

@@ -145,3 +145,18 @@ def test_logistic_audit_without_ridge_is_numeric_where_nothing_is_proved():
     assert result.truth.certainty is Certainty.NUMERIC
     assert result.methods[0].bias.certainty is Certainty.ENCLOSED  # Krawczyk's theorem needs no ridge
     assert result.methods[0].gaps[-1] > 0
+
+
+def test_data_that_are_fitted_by_nothing_are_refused():
+    with pytest.raises(fc.InvalidInput, match="minimiser at 0"):
+        audit(fc.LeastSquares(A=[[[1]], [[2]]], b=[[0], [0]]), rounds=5)
+
+
+def test_a_search_that_fails_is_reported(problem, monkeypatch):
+    def fail(*_, **__):
+        raise fc.NotConverged("made up")
+
+    monkeypatch.setattr("fedconvex.audit.measure.fixed_point", fail)
+    method = audit(problem, ["fedsplit"], rounds=5).methods[0]
+    assert method.outcome == "fixed point not found"
+    assert method.bias is method.attracting is None

@@ -1,0 +1,55 @@
+"""Both ways of Newton's method, inverted Hessians and conjugate gradients, reach the certified minimiser."""
+
+import numpy as np
+import pytest
+
+import fedconvex as fc
+from fedconvex import newton
+from fedconvex.fixed_points import smooth
+from fedconvex.ground_truths.certify import certify
+
+
+def problem(ridge: float) -> fc.MultinomialLogistic:
+    rng = np.random.default_rng(2)
+    sizes = (12, 30, 7)
+    A = [rng.standard_normal((n, 3)) for n in sizes]
+    return fc.MultinomialLogistic(A, [rng.integers(0, 3, n) for n in sizes], num_classes=3, ridge=ridge)
+
+
+@pytest.fixture(params=["inverted", "conjugate gradients"])
+def way(request, monkeypatch):
+    """Runs the test in both ways, with the other one made to fail."""
+
+    def unwanted(*_):
+        raise AssertionError("the other way was taken")
+
+    chosen = request.param == "inverted"
+    monkeypatch.setattr(newton, "INVERSION_LIMIT", float("inf") if chosen else 0)
+    monkeypatch.setattr(newton, "_conjugate_gradients" if chosen else "_inverse", unwanted)
+
+
+@pytest.mark.usefixtures("way")
+def test_the_minimiser_is_certified():
+    truth = fc.ground_truth(problem(0.01), solver="newton")
+    assert truth.distance_bound < 1e-13
+    assert certify(truth.problem, truth.point + 1e-6, "moved").distance_bound > 1e-6
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("stepsize", [1e-3, 1.0, 1e3])
+def test_every_clients_prox_is_stationary(stepsize):
+    case = problem(0.0)
+    V = 5 * np.random.default_rng(3).standard_normal((3, case.dim))
+    theta = case.client_prox(V, stepsize)
+    assert abs(case.client_gradients(theta) + (theta - V) / stepsize).max() < 1e-13 / min(stepsize, 1.0)
+
+
+def test_applied_and_formed_derivatives_give_the_same_fixed_point(monkeypatch):
+    case, method = problem(0.05), fc.FedGD(stepsize=0.5, local_steps=4)
+    formed = fc.fixed_point(method, case).point
+    monkeypatch.setattr(smooth, "FORMED_DIMENSION", 0)
+    applied = fc.fixed_point(method, problem(0.05)).point
+    assert abs(applied - formed).max() < 1e-12
+    moved = fc.simulate(method, case, rounds=1, x0=applied).points[1]
+    assert abs(moved - applied).max() < 1e-14
+    assert abs(formed - fc.ground_truth(case).point).max() > 1e-3  # it is not simply the minimiser
