@@ -28,11 +28,12 @@ def is_positive_semidefinite(matrix: "np.ndarray | MatrixIn", precision: int = 1
     return negative == 0
 
 
-def smallest_eigenvalue_bound(build: MatrixIn, guess: float, precision: int = 128) -> Any:
+def smallest_eigenvalue_bound(build: MatrixIn, guess: float, precision: int = 128, semidefinite: bool = False) -> Any:
     """A float-valued ball that is proved to be at most the smallest eigenvalue, close to `guess` where that is right.
 
     Nothing about `guess` is trusted: M − tI is certified positive definite for t a little below it, else for smaller
-    and smaller t, down to minus the Frobenius norm, which always holds. A positive semidefinite M gets 0 exactly.
+    and smaller t, down to minus the Frobenius norm, which always holds. A positive semidefinite M gets 0 exactly;
+    `semidefinite` says that M is known to be.
     """
     import flint
 
@@ -42,7 +43,7 @@ def smallest_eigenvalue_bound(build: MatrixIn, guess: float, precision: int = 12
         identity = balls.identity(balls.size(matrix))
         frobenius = sum((entry * entry for entry in matrix.entries()), flint.arb(0)).upper().sqrt().upper()
         slack = max(abs(guess) * 1e-10, float(frobenius) * 1e-14)
-        if guess <= slack and is_positive_semidefinite(build):
+        if guess <= slack and (semidefinite or is_positive_semidefinite(build)):
             return flint.arb(0)
         for _ in range(8):
             candidate = flint.arb(guess - slack)
@@ -87,6 +88,17 @@ def inertia(matrix: Matrix) -> tuple[int, int, int]:
     zero = next(i for i, c in enumerate(coefficients) if c != 0)
     positive = _sign_changes(coefficients)
     return size - zero - positive, zero, positive
+
+
+def proves_nonsingular(build: MatrixIn) -> bool:
+    """Proof in balls that a square matrix is invertible. False says only that no proof was found."""
+    balls = arithmetics.get("ball")
+    with balls.context():
+        try:
+            balls.inverse(build(balls))
+        except ZeroDivisionError:
+            return False
+        return True
 
 
 def negative_direction(matrix: Matrix) -> np.ndarray | None:

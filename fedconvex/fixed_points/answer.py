@@ -76,7 +76,10 @@ class FixedPoint:
             # the nearest of many minimisers is hardly known better than the point itself
             radius = max(1e3 * largest_radius(self.point), 1e-30) if self.arithmetic.name == "ball" else np.inf
             anchor = self.arithmetic.to_float(self.point) if self.certainty is Certainty.NUMERIC else self.point
-            minimizer = solve_symmetric(stationarity(self.problem), self.arithmetic, radius, anchor)
+            problem = self.problem
+            minimizer = solve_symmetric(
+                stationarity(problem), self.arithmetic, radius, anchor, kernel=lambda: problem.kernel
+            )
             return self.arithmetic.publish(minimizer)
         truth = ground_truth(self.problem)
         if self.arithmetic.name == "ball":

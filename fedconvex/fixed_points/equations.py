@@ -20,11 +20,11 @@ import numpy as np
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
 from fedconvex.certainty import Certainty
-from fedconvex.definiteness import is_positive_definite, null_space
+from fedconvex.definiteness import is_positive_definite, null_space, proves_nonsingular
 from fedconvex.errors import NoFixedPoint, NotConverged
 from fedconvex.fixed_points.one_round import OneRoundMap
+from fedconvex.local_solvers import Exact, GradientDescent
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.local_solvers.exact import Exact
 from fedconvex.methods.base import Method
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.rationals import Array, float_array, fraction_array
@@ -51,16 +51,15 @@ class QuadraticFixedPoints:
         """
         if not self.has_closed_form:
             return self._convert(self.one_round.point, arithmetic)
-        return solve_symmetric(self.equation, arithmetic, target_radius)
+        return solve_symmetric(self.equation, arithmetic, target_radius, kernel=self._kernel)
 
     @cached_property
     def unique(self) -> bool:
         """Whether there is exactly one fixed point (of the server's point)."""
         if not self.has_closed_form:
             return self.one_round.unique
-        if isinstance(self.solver, Exact) and self.problem.is_convex:
-            # the kernel of Φ is the intersection of the clients' kernels, whatever the weight of the proximal term
-            return is_nonsingular(self.problem.weighted_hessian)
+        if self._kernel_is_common:
+            return proves_nonsingular(self.problem.weighted_hessian) or not self.problem.kernel
         return is_nonsingular(lambda arithmetic: self.equation(arithmetic).phi)
 
     @cached_property
@@ -118,6 +117,31 @@ class QuadraticFixedPoints:
             RH, Rc = rounds.solver.response(arithmetic, clients.H, clients.c, rounds.method.proximal_weight)
             return Terms.of(arithmetic, rounds.weights, RH, Rc)
 
+    @cached_property
+    def _kernel_is_common(self) -> bool:
+        """Whether Φ is proved to vanish just where the H_k of all (convex) clients do.
+
+        True where every R_k is positive definite and a function of H_k; on that kernel all R_k are the same multiple
+        of I, so that Φx = q is solvable iff the equation of the stationary points is.
+        """
+        if not self.problem.is_convex:
+            return False
+        if isinstance(self.solver, Exact):
+            return True
+        if not isinstance(self.solver, GradientDescent) or self.method.proximal_weight != 0:
+            return False
+        balls = arithmetics.get("ball")
+        with balls.context():
+            stepsize = balls.scalar(self.solver.stepsize)
+            return all(stepsize * self.problem.smoothness_bound(k) < 2 for k in range(self.problem.num_clients))
+
+    def _kernel(self) -> list[Array]:
+        """An exact basis of Φ's kernel; raises NoFixedPoint where q is not orthogonal to it."""
+        if self._kernel_is_common:
+            return solvable(self.problem.kernel, self.problem.weighted_linear_term())
+        terms = self.equation(arithmetics.get("exact"))
+        return solvable(null_space(terms.phi), terms.q)
+
     @staticmethod
     def _convert(point: Array, arithmetic: Arithmetic) -> Array:
         with arithmetic.context():
@@ -156,89 +180,82 @@ def stationarity(problem: QuadraticProblem) -> Equation:
 
 
 def solve_symmetric(
-    equation: Equation, arithmetic: Arithmetic, target_radius: float = np.inf, anchor: Any = None
+    equation: Equation,
+    arithmetic: Arithmetic,
+    target_radius: float = np.inf,
+    anchor: Any = None,
+    *,
+    kernel: Callable[[], list[Array]],
 ) -> Array:
     """The solution x of Φx = q, Φ symmetric; where there are many, the one nearest to `anchor` (default 0).
 
     Floats are trusted only where Φ is well conditioned; balls raise their precision until every radius is at most
-    `target_radius`; a singular Φ is always treated in rationals.
+    `target_radius`; whether a Φ is singular is decided in rationals.
 
-    Raises:
-        NoFixedPoint: q is not in the range of Φ; the witness is a v with Φv = 0 and vᵀq ≠ 0.
+    Args:
+        kernel: gives an exact basis of {v : Φv = 0} when asked, and raises where q is not orthogonal to it.
     """
     if arithmetic.name == "exact":
-        return _solve_exactly(equation, anchor)
+        terms = equation(arithmetic)
+        try:
+            return arithmetic.solve(terms.phi, terms.q)
+        except ZeroDivisionError:
+            return _solve_singular(terms, arithmetic, anchor, kernel())
     if arithmetic.name == "ball":
-        return _solve_in_balls(equation, arithmetic.precision, target_radius, anchor)  # type: ignore[attr-defined]
+        return _solve_in_balls(equation, arithmetic.precision, target_radius, anchor, kernel)  # type: ignore[attr-defined]
     terms = equation(arithmetic)
     eigenvalues = abs(np.linalg.eigvalsh(arithmetic.to_float(terms.phi)))
     if terms.size < SAFE_CONDITION * min(eigenvalues):
         return arithmetic.solve(terms.phi, terms.q)
-    return arithmetic.array(_solve_in_balls(equation, 128, ACCURATE, anchor))
+    return arithmetic.array(_solve_in_balls(equation, 128, ACCURATE, anchor, kernel))
 
 
-def is_nonsingular(matrix: Callable[[Arithmetic], Matrix]) -> bool:
-    """Whether the matrix is invertible: balls prove it where they can, the exact rank decides otherwise."""
-    balls = arithmetics.get("ball")
-    with balls.context():
-        try:
-            balls.inverse(matrix(balls))
-            return True
-        except ZeroDivisionError:
-            pass
-    exact = arithmetics.get("exact")
-    square = matrix(exact)
-    return bool(square.rank() == exact.size(square))
-
-
-def _solve_exactly(equation: Equation, anchor: Any) -> Array:
-    terms = equation(arithmetics.get("exact"))
-    try:
-        return arithmetics.get("exact").solve(terms.phi, terms.q)
-    except ZeroDivisionError:
-        return _solve_singular(equation, arithmetics.get("exact"), anchor)
-
-
-def _solve_in_balls(equation: Equation, precision: int, target_radius: float, anchor: Any) -> Array:
-    """The solution in balls, at twice the precision again and again until every radius is small enough."""
-    while precision <= MAX_PRECISION:
-        balls = arithmetics.get("ball", precision=precision)
-        with balls.context():
-            try:
-                x = _solve_at(balls, equation, anchor)
-                if max(float(entry.rad()) for entry in x) <= target_radius:
-                    return x
-            except ZeroDivisionError:
-                pass  # not yet told from a singular matrix
-        precision *= 2
-    raise NotConverged(f"balls of {MAX_PRECISION} bits do not reach the radius {target_radius}; ask for a larger one")
-
-
-def _solve_at(balls: Arithmetic, equation: Equation, anchor: Any) -> Array:
-    terms = equation(balls)
-    try:
-        return balls.solve(terms.phi, terms.q)
-    except ZeroDivisionError:
-        exact_phi = equation(arithmetics.get("exact")).phi
-        if exact_phi.rank() == exact_phi.nrows():
-            raise
-        return _solve_singular(equation, balls, anchor)
-
-
-def _solve_singular(equation: Equation, arithmetic: Arithmetic, anchor: Any) -> Array:
-    """Kernel and solvability are settled in rationals, the solution is then computed in rationals or in balls."""
-    exact = equation(arithmetics.get("exact"))
-    kernel = null_space(exact.phi)
+def solvable(kernel: list[Array], q: Array) -> list[Array]:
+    """The kernel; raises NoFixedPoint, with the vector as witness, where vᵀq ≠ 0 for one of them."""
     for v in kernel:
-        if np.dot(v, exact.q) != 0:
+        if np.dot(v, q) != 0:
             raise NoFixedPoint(
                 "there is no fixed point: along a direction in which one round never pulls back, it always pushes on "
                 f"(direction {_readable(v)})",
                 witness=fraction_array(v),
             )
-    # Φ + NNᵀ is invertible; its solution has no part in the kernel beyond the anchor's, since q ⟂ kernel
-    terms = equation(arithmetic)
-    N = arithmetic.matrix(np.stack(kernel, axis=1))
+    return kernel
+
+
+def is_nonsingular(matrix: Callable[[Arithmetic], Matrix]) -> bool:
+    """Whether the matrix is invertible: balls prove it where they can, the exact rank decides otherwise."""
+    if proves_nonsingular(matrix):
+        return True
+    square = matrix(arithmetics.get("exact"))
+    return bool(square.rank() == square.nrows())
+
+
+def _solve_in_balls(
+    equation: Equation, precision: int, target_radius: float, anchor: Any, kernel: Callable[[], list[Array]]
+) -> Array:
+    """The solution in balls, at twice the precision again and again until every radius is small enough."""
+    vectors: list[Array] | None = None  # not asked for yet
+    while precision <= MAX_PRECISION:
+        balls = arithmetics.get("ball", precision=precision)
+        with balls.context():
+            terms = equation(balls)
+            try:
+                x = _solve_singular(terms, balls, anchor, vectors) if vectors else balls.solve(terms.phi, terms.q)
+                if max(float(entry.rad()) for entry in x) <= target_radius:
+                    return x
+                precision *= 2
+            except ZeroDivisionError:  # singular, or not yet told from it
+                if vectors is None:
+                    vectors = kernel()
+                    if vectors:
+                        continue
+                precision *= 2
+    raise NotConverged(f"balls of {MAX_PRECISION} bits do not reach the radius {target_radius}; ask for a larger one")
+
+
+def _solve_singular(terms: Terms, arithmetic: Arithmetic, anchor: Any, kernel: list[Array]) -> Array:
+    """Φ + NNᵀ is invertible; its solution has no part in the kernel beyond the anchor's, since q ⟂ kernel."""
+    N = arithmetic.matrix(np.stack([v / max(abs(entry) for entry in v) for v in kernel], axis=1))
     projection = arithmetic.product(N, arithmetic.transpose(N))
     right = terms.q if anchor is None else terms.q + arithmetic.apply(projection, arithmetic.array(anchor))
     return arithmetic.solve(terms.phi + projection, right)

@@ -56,8 +56,8 @@ class GroundTruth:
 
         if not isinstance(self.problem, QuadraticProblem):
             raise InvalidInput("problem", self.problem, "has no rational minimiser", "use .point with .distance_bound")
-        exact = arithmetics.get("exact")
-        return exact.publish(solve_symmetric(stationarity(self.problem), exact))
+        problem, exact = self.problem, arithmetics.get("exact")
+        return exact.publish(solve_symmetric(stationarity(self.problem), exact, kernel=lambda: problem.kernel))
 
     def enclosure(self) -> Array:
         """Balls (d,) that contain the minimiser, from the distance bound.
@@ -113,7 +113,8 @@ def strong_convexity_bound(problem: Problem) -> Any:
     """
     if isinstance(problem, QuadraticProblem):
         floats = problem.weighted_hessian("float")
-        return smallest_eigenvalue_bound(problem.weighted_hessian, float(np.linalg.eigvalsh(floats)[0]), PRECISION)
+        least = float(np.linalg.eigvalsh(floats)[0])
+        return smallest_eigenvalue_bound(problem.weighted_hessian, least, PRECISION, semidefinite=problem.is_convex)
     weights = arithmetics.get("ball").array(problem.exact_weights_array)
     bounds = np.array([problem.strong_convexity_bound(k) for k in range(problem.num_clients)], dtype=object)
     return np.dot(weights, bounds)

@@ -6,7 +6,13 @@ from typing import Any
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.definiteness import is_positive_definite, is_positive_semidefinite, negative_direction, null_space
+from fedconvex.definiteness import (
+    is_positive_definite,
+    is_positive_semidefinite,
+    negative_direction,
+    null_space,
+    proves_nonsingular,
+)
 from fedconvex.errors import NoMinimizer
 from fedconvex.problems.base import Problem
 from fedconvex.problems.logistic import LinearModel
@@ -37,15 +43,18 @@ def require_minimizer(problem: Problem) -> None:
 
 
 def _require_quadratic(problem: QuadraticProblem) -> None:
-    if is_positive_definite(problem.weighted_hessian):
+    if problem.is_convex:
+        if proves_nonsingular(problem.weighted_hessian):
+            return
+    elif is_positive_definite(problem.weighted_hessian):
         return
-    if not problem.is_convex and not is_positive_semidefinite(problem.weighted_hessian):
+    elif not is_positive_semidefinite(problem.weighted_hessian):
         raise NoMinimizer(
             "the objective has no minimiser: its Hessian has a negative eigenvalue (see .witness)",
             witness=fraction_array(negative_direction(problem.weighted_hessian())),
         )
-    H, c = problem.weighted_hessian(), problem.weighted_linear_term()
-    for v in null_space(H):
+    c = problem.weighted_linear_term()
+    for v in problem.kernel:
         slope = np.dot(v, c)
         if slope != 0:
             raise NoMinimizer(

@@ -1,12 +1,13 @@
 """Finding the minimiser: a candidate from CVXPY and Clarabel, Newton's method to the last digit, a certificate."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex.balls import norm, upper_float
 from fedconvex.errors import InvalidInput
 from fedconvex.ground_truths.certify import GroundTruth, certify
 from fedconvex.ground_truths.existence import require_minimizer
@@ -15,6 +16,7 @@ from fedconvex.problems.base import Problem
 from fedconvex.problems.logistic import LinearModel
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.rationals import float_array
+from fedconvex.validation import read_only
 
 FILL_LIMIT = 10_000_000  # of the conic solver's factorisation; beyond, it takes long and Newton's method starts at 0
 LOOSE = 1e-5  # the conic solver's tolerance: Newton's method doubles the digits for a fraction of the price
@@ -54,7 +56,7 @@ def _find(problem: Problem, solver: str) -> GroundTruth:
         point = minimise(_Objective(problem), start[None])[0]
     truth = certify(problem, point, name)
     if isinstance(problem, QuadraticProblem) and not np.isfinite(truth.distance_bound):
-        return _exactly(problem, truth, name)
+        return _in_balls(problem, truth, name)
     return truth
 
 
@@ -106,38 +108,25 @@ def _as_sparse(A: np.ndarray) -> Any:
     return scipy.sparse.csr_array(A)
 
 
-def _exactly(problem: QuadraticProblem, truth: GroundTruth, name: str) -> GroundTruth:
-    """Many minimisers, or conditioning beyond the certificate: the exact minimiser, rounded; its error is known."""
-    from fractions import Fraction
+def _in_balls(problem: QuadraticProblem, truth: GroundTruth, name: str) -> GroundTruth:
+    """Many minimisers, or conditioning beyond the certificate: solved in balls, the error of rounding is enclosed."""
+    from fedconvex.fixed_points.equations import ACCURATE, solve_symmetric, stationarity
 
-    exact = truth.exact_point
-    point = float_array(exact)
-    errors = [x - Fraction(float(p)) for x, p in zip(exact, point, strict=True)]
-    square = sum((e * e for e in errors), Fraction(0))
-    gradient = problem.gradient(np.array([Fraction(float(p)) for p in point], dtype=object))
-    gap = sum((-e * g for e, g in zip(errors, gradient, strict=True)), Fraction(0)) / 2
-    return GroundTruth(
-        problem=problem,
-        point=point,
-        value=float(problem.value(point)),
-        gradient_bound=_root_above(sum((g * g for g in gradient), Fraction(0))),
-        strong_convexity=truth.strong_convexity,
-        distance_bound=_root_above(square),
-        gap_bound=float(np.nextafter(float(gap), np.inf)) if gap else 0.0,
-        solver=f"{name}, then exact",
-    )
-
-
-def _root_above(square: Any) -> float:
-    """A float >= √square."""
-    if square == 0:
-        return 0.0
-    import flint
-
-    from fedconvex.balls import upper_float
-    from fedconvex.rationals import to_fmpq
-
-    return upper_float(flint.arb(to_fmpq(square)).sqrt())
+    balls = arithmetics.get("ball", precision=256)
+    with balls.context():
+        minimizer = solve_symmetric(stationarity(problem), balls, ACCURATE, kernel=lambda: problem.kernel)
+        point = float_array(minimizer)
+        error = balls.array(point) - minimizer
+        gradient = balls.apply(problem.weighted_hessian(balls), error)  # ∇f(point) = H (point − x*)
+        return replace(
+            truth,
+            point=read_only(point),
+            value=float(problem.value(point)),
+            gradient_bound=upper_float(norm(gradient)),
+            distance_bound=upper_float(norm(error)),
+            gap_bound=max(0.0, upper_float((error * gradient).sum() / 2)),
+            solver=f"{name}, then balls",
+        )
 
 
 @dataclass(frozen=True, eq=False)

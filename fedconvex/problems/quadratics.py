@@ -15,6 +15,7 @@ from fedconvex.certainty import Certainty
 from fedconvex.definiteness import (
     is_positive_semidefinite,
     largest_eigenvalue_bound,
+    null_space,
     rank,
     smallest_eigenvalue_bound,
 )
@@ -93,6 +94,11 @@ class QuadraticProblem(Problem):
 
         return QuadraticClients(arithmetic, H, c, values_at)
 
+    @cached_property
+    def kernel(self) -> list[Array]:
+        """An exact basis of {v : Σ_k weights_k H_k v = 0}; with convex clients, what the kernels of all H_k share."""
+        return null_space(self.weighted_hessian())
+
     def quadratic_clients(self, arithmetic: "str | Arithmetic") -> QuadraticClients:
         """`clients`, known to be quadratic."""
         clients = self.clients(arithmetic)
@@ -115,7 +121,8 @@ class QuadraticProblem(Problem):
             def hessian(numbers: Arithmetic, k: int = k) -> Matrix:
                 return self.client_terms(k, numbers)[0]
 
-            bounds.append((smallest_eigenvalue_bound(hessian, low), largest_eigenvalue_bound(hessian, high)))
+            smallest = smallest_eigenvalue_bound(hessian, low, semidefinite=self.is_convex)
+            bounds.append((smallest, largest_eigenvalue_bound(hessian, high)))
         return bounds
 
     def weighted_hessian(self, arithmetic: "str | Arithmetic" = "exact") -> Matrix:
@@ -169,6 +176,12 @@ class LeastSquares(QuadraticProblem):
         A = arithmetic.matrix(self.A[k])
         transposed = arithmetic.transpose(A)
         return arithmetic.product(transposed, A), arithmetic.apply(transposed, arithmetic.array(self.b[k]))
+
+    @cached_property
+    def kernel(self) -> list[Array]:
+        """From the designs themselves, whose numbers are half as long as those of A_kᵀA_k."""
+        weighted = [A for A, weight in zip(self.A, self.exact_weights, strict=True) if weight > 0]
+        return null_space(arithmetics.get("exact").matrix(np.vstack([A.astype(object) for A in weighted])))
 
     def client_value(self, k: int, x: Array, arithmetic: Arithmetic) -> Scalar:
         residual = arithmetic.apply(arithmetic.matrix(self.A[k]), x) - arithmetic.array(self.b[k])
