@@ -23,7 +23,7 @@ from fedconvex.certainty import Certainty
 from fedconvex.definiteness import is_positive_definite, null_space, proves_nonsingular
 from fedconvex.errors import NoFixedPoint, NotConverged
 from fedconvex.fixed_points.one_round import OneRoundMap
-from fedconvex.local_solvers import Exact, GradientDescent
+from fedconvex.local_solvers import Exact
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.problems.quadratics import QuadraticProblem
@@ -124,16 +124,7 @@ class QuadraticFixedPoints:
         True where every R_k is positive definite and a function of H_k; on that kernel all R_k are the same multiple
         of I, so that Φx = q is solvable iff the equation of the stationary points is.
         """
-        if not self.problem.is_convex:
-            return False
-        if isinstance(self.solver, Exact):
-            return True
-        if not isinstance(self.solver, GradientDescent) or self.method.proximal_weight != 0:
-            return False
-        balls = arithmetics.get("ball")
-        with balls.context():
-            stepsize = balls.scalar(self.solver.stepsize)
-            return all(stepsize * self.problem.smoothness_bound(k) < 2 for k in range(self.problem.num_clients))
+        return self.problem.is_convex and self.solver.is_averaged(self.problem, self.method.proximal_weight)
 
     def _kernel(self) -> list[Array]:
         """An exact basis of Φ's kernel; raises NoFixedPoint where q is not orthogonal to it."""

@@ -24,7 +24,7 @@ from fedconvex.contraction import spectral_radius
 from fedconvex.errors import NotConverged
 from fedconvex.ground_truths import ground_truth
 from fedconvex.krawczyk import enclose_zero
-from fedconvex.local_solvers import Exact, GradientDescent
+from fedconvex.local_solvers import Exact
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.problems.base import Problem
@@ -116,16 +116,8 @@ class SmoothFixedPoints:
     @cached_property
     def _averaged(self) -> bool:
         """Whether every client's answer is proved to be an averaged map of the server's point."""
-        if not self.method.memoryless or not self.problem.is_convex:
-            return False
-        if isinstance(self.solver, Exact):
-            return True
-        if not isinstance(self.solver, GradientDescent) or self.method.proximal_weight != 0:
-            return False
-        balls = arithmetics.get("ball")
-        with balls.context():
-            stepsize = balls.scalar(self.solver.stepsize)
-            return all(stepsize * self.problem.smoothness_bound(k) < 2 for k in range(self.problem.num_clients))
+        averaged = self.solver.is_averaged(self.problem, self.method.proximal_weight)
+        return self.method.memoryless and self.problem.is_convex and averaged
 
     @cached_property
     def contraction(self) -> Any:

@@ -31,5 +31,12 @@ class LocalSolver(ABC):
         """A ball that bounds from above the Lipschitz constant of w ↦ θ_k, where start and centre are both w."""
 
     @abstractmethod
+    def is_averaged(self, problem: Problem, weight: Scalar) -> bool:
+        """Whether, for convex clients, every w ↦ θ_k is proved to be an averaged map (start and centre being w).
+
+        On quadratics its R_k (see `response`) is then positive definite.
+        """
+
+    @abstractmethod
     def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
         """Raises InvalidInput where the subproblems F_k + (weight/2)‖·‖² cannot be solved this way."""

@@ -44,6 +44,10 @@ class Exact(LocalSolver):
         """weight/(weight + mu_k): the proximal map of a mu_k-strongly convex function."""
         return weight / (weight + problem.strong_convexity_bound(k))
 
+    def is_averaged(self, problem: Problem, weight: Scalar) -> bool:
+        """Always: a proximal map is firmly nonexpansive."""
+        return True
+
     def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
         exact_weight = to_fraction(weight)
         if problem.is_convex and exact_weight > 0:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
+from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.parameters import number
@@ -78,6 +79,15 @@ class GradientDescent(LocalSolver):
         for j in range(self.steps):
             total = total + self.stepsize * weight * factor**j
         return total
+
+    def is_averaged(self, problem: Problem, weight: Scalar) -> bool:
+        """Without a proximal term and with stepsize < 2/L_k for all clients (Baillon and Haddad); else not known."""
+        if weight != 0:
+            return False
+        balls = arithmetics.get("ball")
+        with balls.context():
+            stepsize = balls.scalar(self.stepsize)
+            return all(stepsize * problem.smoothness_bound(k) < 2 for k in range(problem.num_clients))
 
     def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
         """Gradient steps can be taken on every subproblem."""
