@@ -54,6 +54,8 @@ class MissingLibrary(FedconvexError, ImportError):
 
 
 def _short(value: Any, limit: int = 80) -> str:
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
+        value = value.item()  # 0, not np.int64(0)
     text = value if isinstance(value, str) else repr(value)
     text = " ".join(text.split())
     return text if len(text) <= limit else text[: limit - 1] + "…"

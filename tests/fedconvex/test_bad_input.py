@@ -248,3 +248,9 @@ def test_calls_change_no_argument(kind: str) -> None:
     assert np.array_equal(x, np.resize(X, problem.dim))
     assert str(given) == str(kept)
     assert facts(problem) == expected
+
+
+def test_values_are_shown_as_numbers_not_as_machine_types() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        fc.Logistic(A=[[[1.0]]], y=[[0]])
+    assert str(caught.value).startswith("y[0][0] = 0: ")
