@@ -25,11 +25,25 @@ if TYPE_CHECKING:
     from fedconvex.ground_truths import ground_truth as ground_truth
     from fedconvex.heterogeneity import dissimilarity as dissimilarity
     from fedconvex.heterogeneity import gradient_variance as gradient_variance
+    from fedconvex.local_solvers import SGD as SGD
+    from fedconvex.local_solvers import AcceleratedGradient as AcceleratedGradient
     from fedconvex.local_solvers import Exact as Exact
     from fedconvex.local_solvers import GradientDescent as GradientDescent
-    from fedconvex.methods import FedGD as FedGD
-    from fedconvex.methods import FedProx as FedProx
-    from fedconvex.methods import FedSplit as FedSplit
+    from fedconvex.local_solvers import Newton as Newton
+    from fedconvex.local_solvers import ToInexactness as ToInexactness
+    from fedconvex.methods.adaptive_fedprox import AdaptiveFedProx as AdaptiveFedProx
+    from fedconvex.methods.dane import DANE as DANE
+    from fedconvex.methods.fedavg import FedAvg as FedAvg
+    from fedconvex.methods.feddane import FedDANE as FedDANE
+    from fedconvex.methods.feddyn import FedDyn as FedDyn
+    from fedconvex.methods.feddyn import FedDynOneGD as FedDynOneGD
+    from fedconvex.methods.fedgd import FedGD as FedGD
+    from fedconvex.methods.fednova import FedNova as FedNova
+    from fedconvex.methods.fedprox import FedProx as FedProx
+    from fedconvex.methods.fedsgd import FedSGD as FedSGD
+    from fedconvex.methods.fedsplit import FedSplit as FedSplit
+    from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit as RegularizedFedSplit
+    from fedconvex.methods.scaffold import Scaffold as Scaffold
     from fedconvex.problems import LeastSquares as LeastSquares
     from fedconvex.problems import Logistic as Logistic
     from fedconvex.problems import MultinomialLogistic as MultinomialLogistic
@@ -43,15 +57,17 @@ _HOMES = {
     "fixed_points": ("FixedPoint", "fixed_point"),
     "ground_truths": ("GroundTruth", "ground_truth"),
     "heterogeneity": ("dissimilarity", "gradient_variance"),
-    "local_solvers": ("Exact", "GradientDescent"),
-    "methods": ("FedGD", "FedProx", "FedSplit"),
+    "local_solvers": ("AcceleratedGradient", "Exact", "GradientDescent", "Newton", "SGD", "ToInexactness"),
     "problems": ("LeastSquares", "Logistic", "MultinomialLogistic", "Quadratic"),
     "simulation": ("Trajectory", "simulate"),
 }
 _MODULES = ("data", "participation")
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = sorted([*_HOME_OF, *_MODULES])
+
+def _methods() -> dict[str, Any]:
+    """Every method by name, found by itself: a new method's file is all that it takes."""
+    return import_module("fedconvex.methods").METHODS  # type: ignore[no-any-return]
 
 
 def __getattr__(name: str) -> Any:
@@ -59,12 +75,16 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("fedconvex")
+    if name == "__all__":
+        return sorted([*_HOME_OF, *_MODULES, *_methods()])
     if name in _MODULES:
         return import_module(f"fedconvex.{name}")
     if name in _HOME_OF:
         return getattr(import_module(f"fedconvex.{_HOME_OF[name]}"), name)
+    if name[:1].isupper() and name in _methods():
+        return _methods()[name]
     raise AttributeError(f"module 'fedconvex' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "__version__"})
+    return sorted({*globals(), *__getattr__("__all__"), "__version__"})

@@ -29,19 +29,22 @@ class Functions(Protocol):
     def hessian_products(self, theta: Array, vectors: Array) -> Array: ...
 
 
-def minimise(functions: Functions, start: Array, max_steps: int = MAX_STEPS) -> Array:
+def minimise(functions: Functions, start: Array, max_steps: int = MAX_STEPS, tolerance: float = 0.0) -> Array:
     """The minimisers, shape (b, d), by damped Newton steps.
 
     Small Hessians are inverted and kept while they serve; large ones are only multiplied with, in conjugate gradients.
     Each function stops at the point with the smallest gradient met; steps are halved until the function decreases
     (Armijo), so the way is monotone from any start. Reaching the minimiser is checked by those who certify, not here.
+    A function whose gradient is not longer than `tolerance` is done.
     """
     xp = functions.xp
     theta, gradients = start, functions.gradients(start)
     norm = best_norm = _norm(gradients)
-    best, inverse, careful, finished = theta, None, True, norm == 0
+    best, inverse, careful, finished = theta, None, True, norm <= tolerance
     invertible = len(theta) * theta.shape[-1] ** 3 <= INVERSION_LIMIT
     for _ in range(max_steps):
+        if bool(finished.all()):
+            break  # near enough, or rounding is all that is left
         if invertible:
             inverse = _inverse(xp, functions.hessians(theta)) if inverse is None else inverse
             step = -(inverse @ gradients[..., None])[..., 0]
@@ -55,9 +58,7 @@ def minimise(functions: Functions, start: Array, max_steps: int = MAX_STEPS) -> 
         best = xp.where((norm < best_norm)[:, None], theta, best)
         best_norm = xp.where(norm < best_norm, norm, best_norm)
         settled = _norm(step) <= SETTLED * (_norm(theta) + 1e-300)
-        finished = finished | (settled & (norm > 0.5 * previous)) | (norm == 0)
-        if bool(finished.all()):
-            break  # rounding is all that is left
+        finished = finished | (settled & (norm > 0.5 * previous)) | (norm <= tolerance)
         careful = bool(((norm > SLOW * previous) & ~settled).any())
         if careful:
             inverse = None

@@ -2,15 +2,33 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, cached_property, partial
+from typing import Any
+
+import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.errors import InvalidInput
-from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.methods.base import Method, State
+from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver, SmoothSolver
+from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.parameters import in_arithmetic
-from fedconvex.problems.base import Clients, Problem
-from fedconvex.rationals import Array
+from fedconvex.participation import Draw
+from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.rationals import Array, Scalar
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """A round that was played: the next state, and what led to it."""
+
+    state: State
+    clients: Clients  # those who took part
+    points: Array  # (K, d): the server's point before the round in every row
+    subproblem: Subproblem
+    answers: Answers
+    average: Callable[[Array], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,39 +37,131 @@ class Rounds:
 
     method: Method
     solver: LocalSolver
+    problem: Problem
     clients: Clients
     arithmetic: Arithmetic
-    weights: Array  # of the server's average
 
     def start(self, x0: Array) -> State:
         """The first state, from the server's first point (d,)."""
-        return self.method.start(self.clients.rows(x0))
+        return self.method.initial_state(x0, partial(self.arithmetic.repeat, times=self.clients.num_clients))
 
-    def advance(self, state: State) -> State:
-        """One round."""
-        points = self.clients.rows(state.server)
-        answers = self.solver.solve(self.clients, self.method.subproblem(state, points))
-        return self.method.update(state, points, answers, self._average)
+    def advance(
+        self, state: State, draw: Draw = EVERYONE, gradient_draw: Draw | None = None, in_place: bool = False
+    ) -> State:
+        """The state after one round; see `play`."""
+        played = self.play(state, draw, gradient_draw, in_place)
+        return state if played is None else played.state
+
+    def play(
+        self, state: State, draw: Draw = EVERYONE, gradient_draw: Draw | None = None, in_place: bool = False
+    ) -> Played | None:
+        """One round; None where nobody takes part (or nobody whose weight is positive): then nothing changes.
+
+        Args:
+            draw: who takes part, and with how much work.
+            gradient_draw: who is asked for gradients first, by methods that do so; default the same clients.
+            in_place: overwrite the rows of the state's memory that change, instead of copying all clients' memory.
+        """
+        if draw.members is not None and not self._can_average(draw):
+            return None
+        clients, average = self._taking_part(draw), self._average(draw)
+        points = clients.rows(state.server)
+        cohort = Cohort(
+            points=points,
+            population=self.clients.num_clients,
+            everyone=clients.num_clients == self.clients.num_clients,
+            average=average,
+            gradients=cache(lambda: clients.gradients(points)),
+            sampled_gradient=cache(
+                lambda: self._gradient(state.server, draw if gradient_draw is None else gradient_draw)
+            ),
+            full_gradient=cache(lambda: self._gradient(state.server, EVERYONE)),
+            objective=cache(lambda: self.objective(state.server)),
+        )
+        seen = state.of(draw.members)
+        subproblem = self.method.subproblem(seen, cohort)
+        answers = self.solver.solve(clients, subproblem, draw)
+        following = self.method.update(seen, cohort, answers)
+        return Played(state.replaced(draw.members, following, in_place), clients, points, subproblem, answers, average)
 
     def tangent(self, state: State) -> Callable[[State], State]:
-        """The derivative of one round at `state`, as a linear map on changes of the state.
+        """The derivative of one round with everyone at `state`, as a linear map on changes of the state.
 
-        Methods are linear in their state, so their own lines also carry the changes; only the local solver has a
-        derivative of its own. For quadratic clients and fixed local work, this is the linear part of the round itself.
+        The lines of a linear method also carry the changes; only the local solver and the clients' gradients have
+        derivatives of their own. For quadratic clients and fixed local work, this is the linear part of the round.
         """
-        points = self.clients.rows(state.server)
-        subproblem = self.method.subproblem(state, points)
-        answers = self.solver.solve(self.clients, subproblem)
-        derivative = self.solver.tangent(self.clients, subproblem, answers)
+        assert self.method.linear
+        assert isinstance(self.solver, SmoothSolver)
+        clients, average = self.clients, self._average(EVERYONE)
+        points = clients.rows(state.server)
+
+        def cohort(rows: Array, gradients: Callable[[], Array]) -> Cohort:
+            def mean() -> Array:
+                return average(gradients())
+
+            return Cohort(rows, clients.num_clients, True, average, gradients, mean, mean, _no_objective)
+
+        here = cohort(points, lambda: clients.gradients(points))
+        subproblem = self.method.subproblem(state, here)
+        answers = self.solver.solve(clients, subproblem)
+        derivative = self.solver.tangent(clients, subproblem, answers.points)
 
         def change_of_next(change: State) -> State:
-            moved = self.clients.rows(change.server)
-            return self.method.update(change, moved, derivative(self.method.subproblem(change, moved)), self._average)
+            moved = clients.rows(change.server)
+            there = cohort(moved, lambda: clients.hessian_products(points, moved))
+            response = derivative(self.method.subproblem(change, there))
+            return self.method.update(change, there, Answers(response, answers.path_lengths))
 
         return change_of_next
 
-    def _average(self, stack: Array) -> Array:
-        return self.arithmetic.average(self.weights, stack)
+    @cached_property
+    def weights(self) -> Array:
+        """The weights of the server's average over everyone, (m,)."""
+        return self.arithmetic.array(list(self.method.average_weights(self.problem)))
+
+    def objective(self, point: Array) -> Scalar:
+        """f at a (d,) point: the problem's objective, whatever the method makes of its weights."""
+        return self.arithmetic.average(self.weights, self.clients.values(point))
+
+    def _gradient(self, point: Array, draw: Draw) -> Array:
+        return self._average(draw)(self._taking_part(draw).gradients(point))
+
+    def _taking_part(self, draw: Draw) -> Clients:
+        if draw.members is None:
+            return self.clients
+        kept = self._last_subset.get("members")
+        if kept is None or not np.array_equal(kept, draw.members):
+            self._last_subset.update(members=draw.members, clients=self.clients.subset(draw.members))
+        subset: Clients = self._last_subset["clients"]
+        return subset
+
+    def _average(self, draw: Draw) -> Callable[[Array], Array]:
+        return partial(self.arithmetic.average, self._weights_of(draw))
+
+    def _weights_of(self, draw: Draw) -> Array:
+        if draw.members is None:
+            return self.weights
+        if draw.shares is not None:  # few different numbers of draws: convert each once
+            values, places = np.unique(draw.shares, return_inverse=True)
+            total = int(draw.shares.sum())
+            return self.arithmetic.array([Fraction(int(value), total) for value in values])[places]
+        size = len(draw.members)
+        if self.method.plain or self.problem.is_equally_weighted:
+            return self.arithmetic.array([Fraction(1, size)])[np.zeros(size, dtype=np.int64)]
+        shares = [self.problem.exact_weights[k] for k in draw.members]
+        total_share = sum(shares)
+        return self.arithmetic.array([share / total_share for share in shares])
+
+    def _can_average(self, draw: Draw) -> bool:
+        assert draw.members is not None
+        if draw.shares is not None or self.method.plain or self.problem.is_equally_weighted:
+            return len(draw.members) > 0
+        return any(self.problem.exact_weights[k] > 0 for k in draw.members)
+
+    @cached_property
+    def _last_subset(self) -> dict[str, Any]:
+        """The clients of the last round with a draw: often those of the next."""
+        return {}
 
 
 def rounds_of(
@@ -63,7 +173,8 @@ def rounds_of(
     """The rounds, after checking that the clients' subproblems have exactly one solution each.
 
     Raises:
-        InvalidInput: a subproblem that is unbounded below or has many minimisers, a logistic loss in exact arithmetic.
+        InvalidInput: a subproblem that is unbounded below or has many minimisers, a logistic loss in exact arithmetic,
+            a local solver that does not tell the method what it must know.
     """
     if not isinstance(method, Method):
         raise InvalidInput("method", method, "is not a method", "give for example fedconvex.FedProx(mu=1)")
@@ -73,13 +184,25 @@ def rounds_of(
     solver = local_solver if local_solver is not None else method.local_solver
     if not isinstance(solver, LocalSolver):
         raise InvalidInput("local_solver", solver, "is not a local solver", "give for example fedconvex.Exact()")
+    if method.needs_path_lengths and not solver.has_path_lengths:
+        raise InvalidInput(
+            "local_solver",
+            solver,
+            f"takes no steps of known size, which {type(method).__name__} divides by",
+            "give fedconvex.GradientDescent(…) or fedconvex.SGD(…)",
+        )
     exact = in_arithmetic(method, arithmetics.get("exact"))
-    solver.require(problem, method.scale(problem), exact.proximal_weight)
+    scale = method.scale(problem)
+    solver.require(problem, scale, exact.proximal_weight)
     with arithmetic.context():
         return Rounds(
             method=in_arithmetic(method, arithmetic),
             solver=in_arithmetic(solver, arithmetic),
-            clients=problem.clients(arithmetic, method.scale(problem)),
+            problem=problem,
+            clients=problem.clients(arithmetic, scale),
             arithmetic=arithmetic,
-            weights=arithmetic.array(list(method.average_weights(problem))),
         )
+
+
+def _no_objective() -> Scalar:
+    raise NotImplementedError("the objective's value has no part in a method that is linear in its state")

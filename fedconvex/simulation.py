@@ -1,21 +1,27 @@
 """Running a method and looking at where it goes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
-from fedconvex.errors import InvalidInput, NoMinimizer
-from fedconvex.heterogeneity import dissimilarity, gradient_variance
+from fedconvex.checkpoints import Checkpoint, Run
+from fedconvex.errors import InvalidInput
+from fedconvex.fingerprints import fingerprint
 from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.measurements import POINT_COLUMNS, RoundMeasurements, at_points, round_columns, table
 from fedconvex.methods.base import Method, State
-from fedconvex.participation import Full, Participation
+from fedconvex.participation import Full, Participation, Stragglers
 from fedconvex.problems.base import Problem
 from fedconvex.progress import track
+from fedconvex.randomness import Purpose
 from fedconvex.rationals import Array
-from fedconvex.rounds import rounds_of
+from fedconvex.rounds import Rounds, rounds_of
 from fedconvex.validation import integer_at_least
 from fedconvex.validation import points as points_of
 
@@ -26,48 +32,30 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """The server's points of a run and the state after its last round."""
+    """The server's points of a run, what was recorded on the way, and the state after its last round."""
 
     points: Array  # (T + 1, d) in the run's arithmetic; Fractions for exact ones
     problem: Problem
     method: Method
     state: State
+    recorded: dict[str, np.ndarray]  # (T,) each
 
-    def to_frame(self) -> "pandas.DataFrame":
+    def to_frame(self, columns: Sequence[str] = POINT_COLUMNS) -> "pandas.DataFrame":
         """One row per round 0, …, T, in float64.
 
-        Columns: round, value f(x), gap f(x) − f(x*), distance ‖x − x*‖ to the minimiser, gradient_norm ‖∇f(x)‖,
-        dissimilarity B(x), gradient_variance. gap and distance are NaN where the objective has no minimiser.
+        Columns: round; value f(x), gap f(x) − f(x*), distance ‖x − x*‖ to the certified minimiser (both NaN where there
+        is none), gradient_norm ‖∇f(x)‖, dissimilarity B(x), gradient_variance, at the server's points (`columns`
+        selects some of them); participants, bytes_down, bytes_up and what `measure` asked for, of the round that led
+        to the point (NaN in row 0): see `measurements.RoundMeasurements.record`.
         """
         import pandas
 
+        for name in columns:
+            if name not in POINT_COLUMNS:
+                raise InvalidInput("columns", name, "is unknown", f"choose from {', '.join(POINT_COLUMNS)}")
         points = arithmetics.of(self.points).to_float(self.points)
-        minimizer = self._minimizer()
-        clients, weights = self.problem.clients("float"), self.problem.weights
-        rows = []
-        with clients.arithmetic.context():
-            for t, x in enumerate(points):
-                gradient_norm = float(np.linalg.norm(weights @ clients.gradients(x)))
-                rows.append(
-                    {
-                        "round": t,
-                        "value": self.problem.value(x),
-                        "gap": np.nan if minimizer is None else float(weights @ clients.differences(x, minimizer)),
-                        "distance": np.nan if minimizer is None else float(np.linalg.norm(x - minimizer)),
-                        "gradient_norm": gradient_norm,
-                        "dissimilarity": dissimilarity(self.problem, x),
-                        "gradient_variance": gradient_variance(self.problem, x),
-                    }
-                )
-        return pandas.DataFrame(rows)
-
-    def _minimizer(self) -> np.ndarray | None:
-        from fedconvex.ground_truths import ground_truth
-
-        try:
-            return np.asarray(ground_truth(self.problem).point)
-        except NoMinimizer:
-            return None
+        found = at_points(self.problem, points, columns)
+        return pandas.DataFrame({"round": np.arange(len(points)), **table(found, self.recorded)})
 
 
 def simulate(
@@ -80,35 +68,94 @@ def simulate(
     seed: int = 0,
     arithmetic: str = "float",
     precision: int = 128,
+    stragglers: Stragglers | None = None,
+    measure: "str | Sequence[str] | None" = None,
+    checkpoint: "str | PathLike[str] | None" = None,
+    checkpoint_every: int = 100,
     progress: bool = True,
 ) -> Trajectory:
     """The method's first `rounds` rounds on the problem.
 
     Args:
         rounds: T >= 0; the trajectory has T + 1 points.
-        participation: who takes part; default (and so far only) everyone.
+        participation: who takes part; default everyone.
         local_solver: how clients solve their subproblems; default the method's own.
         x0: the server's first point (d,); default 0.
-        seed: of everything that is random; deterministic methods with full participation use no randomness.
+        seed: of everything that is random. The same seed gives the same clients, stragglers and mini-batches whatever
+            the method, so that comparisons are paired.
         arithmetic: "float", "exact" (rational data and methods), "ball" (with `precision` bits) or "torch".
-        progress: shows a bar on a terminal when it takes long.
+        stragglers: clients that come late, and what becomes of their work; default none.
+        measure: "all" or some of inexactness, drift, control_error, recorded round by round.
+        checkpoint: a file that holds the run's state, written every `checkpoint_every` rounds and after the last. If
+            it is there already, the run goes on from it, to exactly the trajectory of an uninterrupted run.
+        progress: shows a bar with an estimate on a terminal when it takes long.
 
     Raises:
-        InvalidInput: a subproblem without exactly one solution, a bad x0, a logistic loss in exact arithmetic.
+        InvalidInput: a subproblem without exactly one solution, a bad x0, a logistic loss in exact arithmetic, a
+            participation scheme that does not fit, a checkpoint that is damaged or of another run.
     """
-    rounds = integer_at_least(rounds, 0, "rounds")
-    integer_at_least(seed, 0, "seed")
-    if participation is not None and not isinstance(participation, Full):
+    rounds, seed = integer_at_least(rounds, 0, "rounds"), integer_at_least(seed, 0, "seed")
+    participation = Full() if participation is None else participation
+    if not isinstance(participation, Participation):
         raise InvalidInput("participation", participation, "is not a participation scheme", "give participation.Full()")
     numbers = arithmetics.get(arithmetic, precision=precision)
     run = rounds_of(method, problem, numbers, local_solver)
+    participation.require(problem, rounds)
+    _require_divisible_work(run, stragglers)
+    columns, every = round_columns(measure), integer_at_least(checkpoint_every, 1, "checkpoint_every")
     with numbers.context():
-        state = run.start(_first_point(x0, problem, numbers))
-        points = [state.server]
-        for _ in track(range(rounds), f"{type(method).__name__}: {rounds} rounds", show=progress):
-            state = run.advance(state)
-            points.append(state.server)
-        return Trajectory(points=numbers.publish(numbers.rows(points)), problem=problem, method=method, state=state)
+        start = run.start(_first_point(x0, problem, numbers))
+        identity = [method, problem, participation, run.solver, stragglers, start.server, seed, arithmetic, columns]
+        file = None if checkpoint is None else Checkpoint(Path(checkpoint), every, fingerprint(identity))
+        saved = None if file is None else file.load(numbers, rounds)
+        progressed = saved if saved is not None else Run(state=start, points=[start.server], recorded=[])
+        play = _Player(run, participation, stragglers, seed, RoundMeasurements.of(run, columns))
+        left = range(progressed.round, rounds)
+        for t in track(left, f"{type(method).__name__}: {rounds} rounds", show=progress):
+            progressed = play.next_round(progressed)
+            if file is not None and (t + 1 == rounds or (t + 1) % file.every == 0):
+                file.save(numbers, progressed)
+        points = numbers.publish(numbers.rows(progressed.points))
+        return Trajectory(points, problem, method, progressed.state, progressed.columns())
+
+
+@dataclass(frozen=True, eq=False)
+class _Player:
+    rounds: Rounds
+    participation: Participation
+    stragglers: Stragglers | None
+    seed: int
+    measurements: RoundMeasurements
+
+    def next_round(self, run: Run) -> Run:
+        """The run after one more round; the old one must not be used again."""
+        problem, method = self.rounds.problem, self.rounds.method
+        asked = self.participation.draw(problem, self.seed, run.round)
+        gradients = None
+        if method.samples_gradients:
+            gradients = self.participation.draw(problem, self.seed, run.round, Purpose.GRADIENT_PARTICIPANTS)
+        draw = asked
+        if self.stragglers is not None:
+            draw = self.stragglers.slow(asked, problem.num_clients, self.rounds.solver.effort)
+        played = self.rounds.play(run.state, draw, gradients, in_place=True)
+        state = run.state if played is None else played.state
+        run.points.append(state.server)
+        run.recorded.append(self.measurements.record(asked, gradients, draw, played))
+        return Run(state, run.points, run.recorded)
+
+
+def _require_divisible_work(run: Rounds, stragglers: Stragglers | None) -> None:
+    if stragglers is None:
+        return
+    if not isinstance(stragglers, Stragglers):
+        raise InvalidInput("stragglers", stragglers, "is not a Stragglers", "give participation.Stragglers(fraction=…)")
+    if stragglers.policy == "use" and run.solver.effort is None:
+        raise InvalidInput(
+            "local_solver",
+            run.solver,
+            "has no epochs or steps of which stragglers could do a part",
+            "give SGD(…) or GradientDescent(…), or Stragglers(…, policy='drop')",
+        )
 
 
 def _first_point(x0: Any, problem: Problem, numbers: Arithmetic) -> Array:

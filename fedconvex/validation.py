@@ -21,7 +21,7 @@ def positive(value: Any, argument: str) -> Scalar:
 
 def non_negative(value: Any, argument: str) -> Scalar:
     """`value`, if it is a finite number >= 0."""
-    if to_fraction(value, argument) < 0:
+    if not (value >= 0 if type(value).__name__ == "arb" else to_fraction(value, argument) >= 0):
         raise InvalidInput(argument, value, "must not be negative", f"give {argument} >= 0")
     return value
 
@@ -46,6 +46,14 @@ def numbers(values: Any, argument: str, ndim: int) -> np.ndarray:
     if array.ndim != ndim:
         raise InvalidInput(argument, f"an array of shape {array.shape}", f"must have {ndim} axes", "reshape it")
     return read_only(_finite_numbers(array, argument))
+
+
+def stacked_numbers(array: np.ndarray, argument: str) -> np.ndarray:
+    """The float64 array of all clients' numbers, finite: a read-only copy, or itself if nobody can write to it."""
+    if not np.isfinite(array).all():
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise InvalidInput(f"{argument}{list(place)}", array[place], "is not finite", "remove or fill such entries")
+    return array if not array.flags.writeable else read_only(array.copy())
 
 
 def points(values: Any, argument: str, shapes: Sequence[tuple[int, ...]]) -> Any:

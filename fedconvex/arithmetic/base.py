@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+import numpy as np
+
 from fedconvex.certainty import Certainty
 from fedconvex.rationals import Array, Scalar
 
@@ -110,6 +112,10 @@ class Arithmetic(ABC):
     @abstractmethod
     def repeat(self, vector: Array, times: int) -> Array:
         """The (d,) vector as every row of a (times, d) array."""
+
+    @abstractmethod
+    def where(self, mask: np.ndarray, chosen: Array, other: Array) -> Array:
+        """Row k is chosen_k where mask_k, else other_k; the mask is a NumPy array of truth values."""
 
     @abstractmethod
     def to_float(self, values: Array) -> Array:

@@ -117,6 +117,9 @@ class NumpyArithmetic(DenseArithmetic):
     def repeat(self, vector: Array, times: int) -> Array:
         return np.tile(vector, (times, 1))
 
+    def where(self, mask: np.ndarray, chosen: Array, other: Array) -> Array:
+        return np.where(mask[:, None], chosen, other)
+
     def to_float(self, values: Array) -> Array:
         return np.asarray(values, dtype=np.float64)
 
@@ -157,6 +160,9 @@ class TorchArithmetic(DenseArithmetic):
 
     def repeat(self, vector: Array, times: int) -> Array:
         return vector.repeat(times, 1)
+
+    def where(self, mask: np.ndarray, chosen: Array, other: Array) -> Array:
+        return self.xp.where(self.xp.as_tensor(mask[:, None], device=self.device), chosen, other)
 
     def to_float(self, values: Array) -> Array:
         return values.detach().cpu().numpy().astype(np.float64)

@@ -67,6 +67,9 @@ class FlintArithmetic(Arithmetic):
     def repeat(self, vector: Array, times: int) -> Array:
         return np.tile(vector, (times, 1))
 
+    def where(self, mask: np.ndarray, chosen: Array, other: Array) -> Array:
+        return np.where(mask[:, None], chosen, other)
+
     def to_float(self, values: Array) -> Array:
         return float_array(values)
 

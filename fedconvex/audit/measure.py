@@ -254,7 +254,7 @@ def _arithmetic(method: Method, problem: Problem) -> str:
 
 
 def _at(state: State, point: np.ndarray) -> State:
-    return State(point, state.memory)
+    return State(point, state.shared, state.memory)
 
 
 def _outcome(gaps: np.ndarray, floor: Interval, predicted: float | None, tolerance: float, reached: np.ndarray) -> str:

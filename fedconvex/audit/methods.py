@@ -10,7 +10,10 @@ import numpy as np
 from fedconvex.audit.rounding import significant
 from fedconvex.errors import InvalidInput
 from fedconvex.ground_truths import GroundTruth
-from fedconvex.methods import FedGD, FedProx, FedSplit, Method
+from fedconvex.methods.base import Method
+from fedconvex.methods.fedgd import FedGD
+from fedconvex.methods.fedprox import FedProx
+from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.problems.base import Problem
 
 METHODS: dict[str, type[Method]] = {"fedgd": FedGD, "fedprox": FedProx, "fedsplit": FedSplit}
@@ -36,7 +39,8 @@ def parse_method(text: str, problem: Problem, truth: GroundTruth) -> Method:
     name, _, rest = text.strip().lower().partition(":")
     if name not in METHODS:
         raise InvalidInput("method", text, "is unknown", f"choose {', '.join(METHODS)}, e.g. fedgd:local_steps=10")
-    allowed = [f.name for f in fields(METHODS[name])]  # type: ignore[arg-type]
+    numbers = [f for f in fields(METHODS[name]) if not isinstance(f.default, str)]  # type: ignore[arg-type]
+    allowed = [f.name for f in numbers]
     given: dict[str, Fraction] = {}
     for part in filter(None, rest.split(",")):
         key, separator, number = (piece.strip() for piece in part.partition("="))
@@ -70,14 +74,14 @@ def build(name: str, given: dict[str, Fraction], problem: Problem, truth: Ground
 
 def describe(method: Method) -> str:
     """The method as people write it: FedGD(stepsize=0.614, local_steps=10)."""
-    parts = [f"{f.name}={_number(getattr(method, f.name))}" for f in fields(method)]  # type: ignore[arg-type]
+    parts = [f"{name}={value}" for name, value in _parameters(method)]
     return f"{type(method).__name__}({', '.join(parts)})"
 
 
 def shorthand(method: Method) -> str:
     """The method with the papers' letters: FedGD(s=0.614, e=10)."""
     letters = {"stepsize": "s", "local_steps": "e", "mu": "μ"}
-    parts = [f"{letters.get(f.name, f.name)}={_number(getattr(method, f.name))}" for f in fields(method)]  # type: ignore[arg-type]
+    parts = [f"{letters.get(name, name)}={value}" for name, value in _parameters(method)]
     return f"{type(method).__name__}({', '.join(parts)})"
 
 
@@ -91,6 +95,12 @@ def _flattest(problem: Problem, truth: GroundTruth, largest: float, scale: np.nd
     if clients > 0:
         return clients
     return truth.strong_convexity if truth.strong_convexity > 0 else FLAT * largest
+
+
+def _parameters(method: Method) -> list[tuple[str, str]]:
+    """The parameters; choices in words only where they are not the usual ones."""
+    values = [(f, getattr(method, f.name)) for f in fields(method)]  # type: ignore[arg-type]
+    return [(f.name, _number(value)) for f, value in values if not (isinstance(value, str) and value == f.default)]
 
 
 def _number(value: object) -> str:

@@ -24,7 +24,7 @@ from fedconvex.definiteness import is_positive_definite, null_space, proves_nons
 from fedconvex.errors import NoFixedPoint, NotConverged
 from fedconvex.fixed_points.one_round import OneRoundMap
 from fedconvex.local_solvers import Exact
-from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.base import SmoothSolver
 from fedconvex.methods.base import Method
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.rationals import Array, float_array, fraction_array
@@ -41,7 +41,7 @@ class QuadraticFixedPoints:
 
     method: Method
     problem: QuadraticProblem
-    solver: LocalSolver
+    solver: SmoothSolver
 
     def point(self, arithmetic: Arithmetic, target_radius: float) -> Array:
         """The fixed point that is reached from the origin; the least-norm one where the method does not converge.
@@ -112,6 +112,7 @@ class QuadraticFixedPoints:
         if not self.method.memoryless:
             return stationarity(self.problem)(arithmetic)
         rounds = rounds_of(self.method, self.problem, arithmetic, self.solver)
+        assert isinstance(rounds.solver, SmoothSolver)
         with arithmetic.context():
             clients = self.problem.quadratic_clients(arithmetic)
             RH, Rc = rounds.solver.response(arithmetic, clients.H, clients.c, rounds.method.proximal_weight)

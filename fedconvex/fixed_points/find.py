@@ -5,7 +5,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.fixed_points.answer import FixedPoint
 from fedconvex.fixed_points.equations import QuadraticFixedPoints
 from fedconvex.fixed_points.smooth import SmoothFixedPoints
-from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.base import LocalSolver, SmoothSolver
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
@@ -42,14 +42,14 @@ def fixed_point(
         InvalidInput: a client's subproblem without exactly one solution, logistic losses in exact arithmetic.
     """
     numbers = arithmetics.get(arithmetic, precision=precision)
+    solver = _smooth_solver(method, local_solver)
     radius = 1e-20 if target_radius is None else float(positive(target_radius, "target_radius"))
     if isinstance(problem, QuadraticProblem):
-        rounds = rounds_of(method, problem, numbers, local_solver)  # refuses bad input before any work
+        rounds = rounds_of(method, problem, numbers, solver)  # refuses bad input before any work
     elif arithmetic == "exact":
         raise InvalidInput("arithmetic", arithmetic, "is impossible for logistic losses", "use arithmetic='ball'")
     else:
-        rounds = rounds_of(method, problem, "float", local_solver)
-    solver = local_solver if local_solver is not None else method.local_solver
+        rounds = rounds_of(method, problem, "float", solver)
     if isinstance(problem, QuadraticProblem):
         quadratic = QuadraticFixedPoints(method, problem, solver)
         with numbers.context():
@@ -59,3 +59,20 @@ def fixed_point(
     with numbers.context():
         point = smooth.enclosure(numbers) if arithmetic == "ball" else numbers.array(smooth.point)
     return FixedPoint(point, method, problem, numbers, smooth)
+
+
+def _smooth_solver(method: Method, local_solver: LocalSolver | None) -> SmoothSolver:
+    """The local solver, if rounds of this method with it are one smooth map whose fixed points can be computed."""
+    if not isinstance(method, Method):
+        raise InvalidInput("method", method, "is not a method", "give for example fedconvex.FedProx(mu=1)")
+    if not method.linear:
+        cure = "give its fixed-parameter counterpart, for example FedProx(mu=1)"
+        raise InvalidInput("method", method, "changes its own parameters, so it has no fixed point to compute", cure)
+    solver = method.local_solver if local_solver is None else local_solver
+    if isinstance(solver, SmoothSolver):
+        return solver
+    cure = "give Exact() or GradientDescent(steps=…, stepsize=…)"
+    if not isinstance(solver, LocalSolver):
+        raise InvalidInput("local_solver", solver, "is not a local solver", cure)
+    problem = "is random, or stops when it likes: rounds with it are no map whose fixed points can be computed"
+    raise InvalidInput("local_solver", solver, problem, cure)

@@ -25,7 +25,7 @@ from fedconvex.errors import NotConverged
 from fedconvex.ground_truths import ground_truth
 from fedconvex.krawczyk import enclose_zero
 from fedconvex.local_solvers import Exact
-from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.base import SmoothSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.problems.base import Problem
 from fedconvex.rationals import Array
@@ -48,7 +48,7 @@ class SmoothFixedPoints:
 
     method: Method
     problem: Problem
-    solver: LocalSolver
+    solver: SmoothSolver
     rounds: Rounds  # in floats
 
     @cached_property
@@ -127,6 +127,7 @@ class SmoothFixedPoints:
         balls = arithmetics.get("ball")
         with balls.context():
             rounds = rounds_of(self.method, self.problem, balls, self.solver)
+            assert isinstance(rounds.solver, SmoothSolver)
             weight = rounds.method.proximal_weight
             factors = [rounds.solver.contraction(self.problem, k, weight) for k in range(self.problem.num_clients)]
             total = balls.average(rounds.weights, np.array(factors, dtype=object))
@@ -143,9 +144,8 @@ class SmoothFixedPoints:
     def attracting(self) -> bool | None:
         """True where proved; False where the derivative of one round has an eigenvalue outside the unit circle."""
         if self._stationary:
-            # FedSplit with exact proximal steps contracts towards the minimiser of smooth, strongly convex clients
-            # (its paper's Theorem 1 for the best stepsize; Giselsson and Boyd for every stepsize > 0)
-            return True if min(self.problem.mu * self.problem.weights) > 0 else None
+            strongly_convex = min(self.problem.mu * self.problem.weights) > 0
+            return True if strongly_convex and self.method.converges_on_strongly_convex else None
         if self.unique:
             return True  # a contraction, or averaged with a single fixed point
         if not self.method.memoryless:

@@ -2,19 +2,51 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from fedconvex.arithmetic.base import Arithmetic, Batch
+from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.rationals import Array, Scalar
+
+EVERYONE = Draw()
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What K clients send back: their points θ, (K, d).
+
+    `path_lengths` (K, 1) are the sums of the local stepsizes that they took; None for solvers without such steps.
+    """
+
+    points: Array
+    path_lengths: Array | None = None
 
 
 class LocalSolver(ABC):
     """Subclasses are frozen dataclasses, one per file."""
 
+    # Answers report path lengths: steps of known size along the gradient of the subproblem.
+    has_path_lengths: ClassVar[bool] = False
+
+    @property
+    def effort(self) -> int | None:
+        """The local work in epochs or steps, of which stragglers do only a part; None where it cannot be divided."""
+        return None
+
     @abstractmethod
-    def solve(self, clients: Clients, subproblem: Subproblem) -> Array:
-        """The clients' answers θ, shape (m, d)."""
+    def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
+        """The answers of the clients that take part; `draw` says which ones they are, and how much work each does."""
+
+    @abstractmethod
+    def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
+        """Raises InvalidInput where the subproblems F_k + (weight/2)‖·‖² cannot be solved this way."""
+
+
+class SmoothSolver(LocalSolver):
+    """A solver whose answers are a known smooth function of the question, so that fixed points can be computed."""
 
     @abstractmethod
     def tangent(self, clients: Clients, subproblem: Subproblem, answers: Array) -> Callable[[Subproblem], Array]:
@@ -36,7 +68,3 @@ class LocalSolver(ABC):
 
         On quadratics its R_k (see `response`) is then positive definite.
         """
-
-    @abstractmethod
-    def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
-        """Raises InvalidInput where the subproblems F_k + (weight/2)‖·‖² cannot be solved this way."""

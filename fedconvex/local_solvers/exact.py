@@ -8,7 +8,8 @@ from typing import final
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
 from fedconvex.definiteness import is_positive_definite
 from fedconvex.errors import InvalidInput
-from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.base import EVERYONE, Answers, SmoothSolver
+from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.rationals import Array, Scalar, nearest_float, to_fraction
@@ -16,11 +17,11 @@ from fedconvex.rationals import Array, Scalar, nearest_float, to_fraction
 
 @final
 @dataclass(frozen=True)
-class Exact(LocalSolver):
+class Exact(SmoothSolver):
     """θ_k = argmin F_k(θ) + ⟨linear_k, θ⟩ + (weight/2)‖θ − center_k‖²: linear algebra, or Newton's method."""
 
-    def solve(self, clients: Clients, subproblem: Subproblem) -> Array:
-        return clients.minimise(subproblem)
+    def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
+        return Answers(clients.minimise(subproblem))
 
     def tangent(self, clients: Clients, subproblem: Subproblem, answers: Array) -> Callable[[Subproblem], Array]:
         resolvents = clients.resolvents(answers, subproblem.weight)

@@ -1,15 +1,17 @@
 """A fixed number of gradient steps on the subproblem."""
 
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
+from typing import ClassVar, final
+
+import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
-from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.base import EVERYONE, Answers, SmoothSolver
 from fedconvex.parameters import number
+from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.rationals import Array, Scalar
 from fedconvex.validation import integer_at_least, positive
@@ -19,7 +21,7 @@ FORMED_ENTRIES = 20_000_000  # Hessian entries that `tangent` may hold at once (
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class GradientDescent(LocalSolver):
+class GradientDescent(SmoothSolver):
     """θ ← θ − stepsize · ∇φ_k(θ), `steps` times from start_k, φ_k being the whole subproblem of client k.
 
     Args:
@@ -30,15 +32,29 @@ class GradientDescent(LocalSolver):
     steps: int
     stepsize: Scalar = number()
 
+    has_path_lengths: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", integer_at_least(self.steps, 1, "steps"))
         positive(self.stepsize, "stepsize")
 
-    def solve(self, clients: Clients, subproblem: Subproblem) -> Array:
-        return deque(self._iterates(clients, subproblem), maxlen=1)[0]
+    @property
+    def effort(self) -> int:
+        return self.steps
+
+    def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
+        theta = subproblem.start
+        for taken in range(self.steps):
+            stepped = theta - self.stepsize * subproblem.add_gradients(theta, clients.gradients(theta))
+            theta = stepped if draw.efforts is None else clients.arithmetic.where(draw.efforts > taken, stepped, theta)
+        steps = np.full(clients.num_clients, self.steps) if draw.efforts is None else draw.efforts
+        return Answers(theta, self.stepsize * clients.arithmetic.array(steps)[:, None])
 
     def tangent(self, clients: Clients, subproblem: Subproblem, answers: Array) -> Callable[[Subproblem], Array]:
-        path = list(self._iterates(clients, subproblem))[:-1]
+        path = [subproblem.start]
+        for _ in range(self.steps - 1):
+            gradients = subproblem.add_gradients(path[-1], clients.gradients(path[-1]))
+            path.append(path[-1] - self.stepsize * gradients)
         # many products follow: Hessians are formed once where they fit
         formed = self.steps * clients.num_clients * clients.dim**2 <= FORMED_ENTRIES
         hessians = [clients.hessians(theta) for theta in path] if formed else []
@@ -107,10 +123,3 @@ class GradientDescent(LocalSolver):
         for _ in range(self.steps - 1):
             total = identity + arithmetic.product(M, total)
         return total
-
-    def _iterates(self, clients: Clients, subproblem: Subproblem) -> Iterator[Array]:
-        theta = subproblem.start
-        yield theta
-        for _ in range(self.steps):
-            theta = theta - self.stepsize * subproblem.add_gradients(theta, clients.gradients(theta))
-            yield theta

@@ -1,21 +1,19 @@
 """FedGD(s, e): every client takes e gradient steps from the server's point, the server averages."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import final
 
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
-from fedconvex.methods.base import Method, State
+from fedconvex.methods.averaging import Averaging
 from fedconvex.parameters import number
-from fedconvex.problems.base import Subproblem
-from fedconvex.rationals import Array, Scalar
+from fedconvex.rationals import Scalar
 from fedconvex.validation import integer_at_least, positive
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class FedGD(Method):
+class FedGD(Averaging):
     """w ← Σ_k weights_k G_k^e(w) with G_k(x) = x − s∇f_k(x). FedSplit paper, equations (3), (4).
 
     One local step is gradient descent on the objective; with more, the fixed point is in general not the minimiser
@@ -29,9 +27,6 @@ class FedGD(Method):
     stepsize: Scalar = number()
     local_steps: int = 1
 
-    memoryless: ClassVar[bool] = True
-    stationary: ClassVar[bool] = False
-
     def __post_init__(self) -> None:
         positive(self.stepsize, "stepsize")
         object.__setattr__(self, "local_steps", integer_at_least(self.local_steps, 1, "local_steps"))
@@ -39,12 +34,3 @@ class FedGD(Method):
     @property
     def local_solver(self) -> LocalSolver:
         return GradientDescent(steps=self.local_steps, stepsize=self.stepsize)
-
-    def start(self, points: Array) -> State:
-        return State(points[0])
-
-    def subproblem(self, state: State, points: Array) -> Subproblem:
-        return Subproblem(start=points)
-
-    def update(self, state: State, points: Array, answers: Array, average: Callable[[Array], Array]) -> State:
-        return State(average(answers))

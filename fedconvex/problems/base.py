@@ -1,18 +1,22 @@
 """A problem: m clients with functions f_k, and the objective f = Σ_k weights_k f_k (weights sum to 1)."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import Any
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Batch
+from fedconvex.errors import InvalidInput
 from fedconvex.rationals import Array, Scalar, float_array
 from fedconvex.validation import points, positive, read_only
+
+if TYPE_CHECKING:
+    from fedconvex.problems.samples import Samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +33,13 @@ class Subproblem:
     linear: Array | None = None
     guess: Array | None = None
 
+    def of(self, members: np.ndarray) -> "Subproblem":
+        """The subproblems of some of the clients."""
+        start, center, linear, guess = (
+            None if part is None else part[members] for part in (self.start, self.center, self.linear, self.guess)
+        )
+        return Subproblem(start, self.weight, center, linear, guess)
+
     def add_gradients(self, theta: Array, gradients: Array) -> Array:
         """The subproblems' gradients at theta, given those of F_k there."""
         if self.linear is not None:
@@ -36,6 +47,32 @@ class Subproblem:
         if self.center is not None:
             gradients = gradients + self.weight * (theta - self.center)
         return gradients
+
+
+@dataclass(frozen=True, eq=False)
+class Curvatures:
+    """Smoothness and strong convexity constants of K functions in float64, found when first asked for."""
+
+    of_all: Callable[[], tuple[np.ndarray, np.ndarray]]
+    members: np.ndarray | None = None
+
+    @property
+    def L(self) -> np.ndarray:
+        """(K,)"""
+        return self._of(0)
+
+    @property
+    def mu(self) -> np.ndarray:
+        """(K,)"""
+        return self._of(1)
+
+    def subset(self, members: np.ndarray) -> "Curvatures":
+        """Those of some of the functions."""
+        return Curvatures(self.of_all, members if self.members is None else self.members[members])
+
+    def _of(self, which: int) -> np.ndarray:
+        values = self.of_all()[which]
+        return values if self.members is None else values[self.members]
 
 
 class Clients(ABC):
@@ -47,6 +84,7 @@ class Clients(ABC):
     arithmetic: Arithmetic
     num_clients: int
     dim: int
+    curvatures: "Curvatures"  # of every F_k
 
     @abstractmethod
     def values(self, X: Array) -> Array:
@@ -71,6 +109,19 @@ class Clients(ABC):
     @abstractmethod
     def minimise(self, subproblem: Subproblem) -> Array:
         """The exact minimiser of every client's subproblem, shape (m, d)."""
+
+    @abstractmethod
+    def subset(self, members: np.ndarray) -> "Clients":
+        """The functions of some clients only, given by their numbers."""
+
+    def samples(self) -> "Samples":
+        """The samples of which the functions are means or sums, for solvers that take mini-batches."""
+        raise InvalidInput(
+            "local_solver",
+            "SGD",
+            f"{type(self).__name__} have no samples to draw mini-batches from",
+            "use GradientDescent, or a problem with data (LeastSquares, Logistic, MultinomialLogistic)",
+        )
 
     def resolvents(self, X: Array, weight: Scalar) -> Batch:
         """(∇²F_k(X_k) + weight·I)⁻¹ for every client."""
@@ -140,13 +191,25 @@ class Problem(ABC):
         key = (arithmetic.name, getattr(arithmetic, "precision", None), factors)
         if key not in self._built:
             with arithmetic.context():
-                self._built[key] = self.build_clients(arithmetic, factors)
+                built = self.build_clients(arithmetic, factors)
+            built.curvatures = Curvatures(cache(lambda: self._scaled_curvatures(factors)))
+            self._built[key] = built
         return self._built[key]
 
     @cached_property
     def known_ground_truths(self) -> dict[str, Any]:
         """The minimisers that `ground_truth` has found, by solver: they live and die with the problem."""
         return {}
+
+    @cached_property
+    def is_equally_weighted(self) -> bool:
+        """Whether all weights are 1/m."""
+        first = self.exact_weights[0]
+        return all(weight is first or weight == first for weight in self.exact_weights)
+
+    def _scaled_curvatures(self, factors: Sequence[Fraction]) -> tuple[np.ndarray, np.ndarray]:
+        scale = float_array(np.array(factors, dtype=object))
+        return scale * self.L, scale * self.mu
 
     @cached_property
     def _built(self) -> dict[Any, Clients]:

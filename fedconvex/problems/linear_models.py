@@ -4,10 +4,11 @@ f_k(x) = (1/n_k) Σ_i loss(X a_i, y_i) + (ridge/2)‖x‖², where X is x as a (
 Clients of similar size share one padded array; a padded row has sample weight 0, so it changes nothing.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache, cached_property
 from typing import Any, final
 
 import numpy as np
@@ -15,14 +16,16 @@ import numpy as np
 from fedconvex.arithmetic.base import Arithmetic, Batch
 from fedconvex.newton import minimise
 from fedconvex.problems.base import Clients, Subproblem
-from fedconvex.rationals import Array, float_array
+from fedconvex.problems.proximal import ProximalFunctions
+from fedconvex.problems.samples import SampleLoss, Samples, below_one_another
+from fedconvex.rationals import Array, Scalar, float_array
 
 TINY = 1e-250
 FAR = 500.0  # exp of more overflows: such steps are subtracted as they are
 PADDING = 1.25  # the largest client of a bucket has at most this many times the samples of its smallest
 
 
-class Loss(ABC):
+class Loss(SampleLoss):
     """A loss of C linear scores, for arrays of scores Z (…, n, C) and labels y (…, n)."""
 
     @abstractmethod
@@ -34,10 +37,6 @@ class Loss(ABC):
         """loss(Z_i + step_i, y_i) − loss(Z_i, y_i) without cancellation, shape (…, n)."""
 
     @abstractmethod
-    def derivatives(self, xp: Any, Z: Array, y: Array) -> Array:
-        """∂loss/∂Z, shape (…, n, C)."""
-
-    @abstractmethod
     def curvatures(self, xp: Any, Z: Array) -> Array:
         """∂²loss/∂Z², shape (…, n, C, C)."""
 
@@ -45,6 +44,8 @@ class Loss(ABC):
 @final
 class LogisticLoss(Loss):
     """log(1 + exp(−y z)), one score, y in {−1, +1}."""
+
+    name = "logistic"
 
     def values(self, xp: Any, Z: Array, y: Array) -> Array:
         return _softplus(xp, -y * Z[..., 0])
@@ -67,6 +68,8 @@ class LogisticLoss(Loss):
 @final
 class SoftmaxLoss(Loss):
     """Cross-entropy log Σ_c exp(z_c) − z_y, C scores, y in {0, …, C−1}."""
+
+    name = "softmax"
 
     def values(self, xp: Any, Z: Array, y: Array) -> Array:
         # relative to the label's score, whose own term is exactly 1: small losses keep their digits
@@ -106,6 +109,16 @@ class Bucket:
     y: Array  # (b, n)
     shares: Array  # (b, n)
 
+    def of(self, place: np.ndarray) -> "Bucket | None":
+        """The clients k with place[k] >= 0, which are numbered place[k] from now on; None where there are none."""
+        places = place[np.asarray(self.members)]
+        kept = np.flatnonzero(places >= 0)
+        if not len(kept):
+            return None
+        if len(kept) == len(places):  # nothing to leave out, nothing to copy
+            return Bucket(_like(places, self.members), self.A, self.y, self.shares)
+        return Bucket(_like(places[kept], self.members), self.A[kept], self.y[kept], self.shares[kept])
+
 
 @final
 class LinearModelClients(Clients):
@@ -115,19 +128,47 @@ class LinearModelClients(Clients):
         self,
         arithmetic: Arithmetic,
         loss: Loss,
+        outputs: int,
+        ridge: Scalar,
+        scale: Array,
+        buckets: Sequence[Bucket],
+        samples: Callable[[], Samples],
+    ) -> None:
+        self.arithmetic, self.loss, self.outputs, self.ridge = arithmetic, loss, outputs, ridge
+        self.scale, self.buckets, self.samples = scale, buckets, samples  # type: ignore[method-assign]
+        self.xp: Any = arithmetic.xp  # type: ignore[attr-defined]
+        self.num_clients, self.features = len(scale), buckets[0].A.shape[2]
+        self.dim = outputs * self.features
+
+    @staticmethod
+    def of(
+        arithmetic: Arithmetic,
+        loss: Loss,
         designs: Sequence[np.ndarray],
         labels: Sequence[np.ndarray],
         outputs: int,
         ridge: Fraction,
         scale: Sequence[Fraction],
-    ) -> None:
-        self.arithmetic, self.loss, self.outputs = arithmetic, loss, outputs
-        self.xp: Any = arithmetic.xp  # type: ignore[attr-defined]
-        self.num_clients, self.features = len(designs), designs[0].shape[1]
-        self.dim = outputs * self.features
-        self.scale = arithmetic.array(np.array(scale, dtype=object))
-        self.ridge = arithmetic.scalar(ridge)
-        self.buckets = [self._bucket(group, designs, labels) for group in size_groups([len(A) for A in designs])]
+    ) -> "LinearModelClients":
+        """From the clients' (n_k, p) designs and (n_k,) labels."""
+        factors, ridge_here = arithmetic.array(np.array(scale, dtype=object)), arithmetic.scalar(ridge)
+
+        def samples() -> Samples:
+            A, y, first, count = below_one_another(arithmetic, designs, labels)
+            return Samples(arithmetic, loss, A, y, first, count, factors, ridge_here * factors)
+
+        groups = size_groups([len(A) for A in designs])
+        buckets = [_bucket(arithmetic, group, designs, labels) for group in groups]
+        return LinearModelClients(arithmetic, loss, outputs, ridge_here, factors, buckets, cache(samples))
+
+    def subset(self, members: np.ndarray) -> "LinearModelClients":
+        place = np.full(self.num_clients, -1)
+        place[members] = np.arange(len(members))
+        buckets = [kept for bucket in self.buckets if (kept := bucket.of(place)) is not None]
+        scale, samples = self.scale[members], cache(lambda: self.samples().subset(members))
+        chosen = LinearModelClients(self.arithmetic, self.loss, self.outputs, self.ridge, scale, buckets, samples)
+        chosen.curvatures = self.curvatures.subset(members)
+        return chosen
 
     def values(self, X: Array) -> Array:
         X = self.rows(X)
@@ -181,11 +222,11 @@ class LinearModelClients(Clients):
 
     def minimise(self, subproblem: Subproblem) -> Array:
         guess = subproblem.start if subproblem.guess is None else subproblem.guess
-        return minimise(_Proximal(self, subproblem), guess)
+        return minimise(ProximalFunctions(self, subproblem), guess)
 
     def _collect(self, compute: Any, X: Array) -> Array:
         """The buckets' results, back in the order of the clients."""
-        if len(self.buckets) == 1:  # its members are all clients in order: no copy
+        if len(self.buckets) == 1 and self._in_order:  # no copy
             return compute(self.buckets[0], self._weights(X))
         result = None
         for bucket in self.buckets:
@@ -206,46 +247,31 @@ class LinearModelClients(Clients):
         weighted = derivatives * bucket.shares[..., None]
         return (weighted.swapaxes(1, 2) @ bucket.A).reshape(len(bucket.members), self.dim)
 
-    def _bucket(self, group: Sequence[int], designs: Sequence[np.ndarray], labels: Sequence[np.ndarray]) -> Bucket:
-        longest = max(len(designs[k]) for k in group)
-        A = np.zeros((len(group), longest, self.features))
-        y, shares = np.ones((len(group), longest)), np.zeros((len(group), longest))
-        for row, k in enumerate(group):
-            n = len(designs[k])
-            A[row, :n], y[row, :n], shares[row, :n] = float_array(designs[k]), float_array(labels[k]), 1 / n
-        members: Any = np.array(group)
-        if self.arithmetic.name == "torch":
-            members = self.xp.as_tensor(members, device=self.scale.device)
-        return Bucket(members, self.arithmetic.array(A), self.arithmetic.array(y), self.arithmetic.array(shares))
+    @cached_property
+    def _in_order(self) -> bool:
+        return bool((np.asarray(self.buckets[0].members) == np.arange(self.num_clients)).all())
 
 
-@dataclass(frozen=True, eq=False)
-class _Proximal:
-    """The clients' subproblems as functions to minimise, for `newton.minimise`."""
+def _bucket(
+    arithmetic: Arithmetic, group: Sequence[int], designs: Sequence[np.ndarray], labels: Sequence[np.ndarray]
+) -> Bucket:
+    longest = max(len(designs[k]) for k in group)
+    A = np.zeros((len(group), longest, designs[0].shape[1]))
+    y, shares = np.ones((len(group), longest)), np.zeros((len(group), longest))
+    for row, k in enumerate(group):
+        n = len(designs[k])
+        A[row, :n], y[row, :n], shares[row, :n] = float_array(designs[k]), float_array(labels[k]), 1 / n
+    data = arithmetic.array(A), arithmetic.array(y), arithmetic.array(shares)
+    return Bucket(_like(np.array(group), data[0]), *data)
 
-    clients: LinearModelClients
-    subproblem: Subproblem
 
-    @property
-    def xp(self) -> Any:
-        return self.clients.xp
+def _like(places: np.ndarray, other: Any) -> Any:
+    """Client numbers as an index of the other's kind: a tensor on its device, or the NumPy array."""
+    if isinstance(other, np.ndarray):
+        return places
+    import torch
 
-    def differences(self, theta: Array, step: Array) -> Array:
-        change = self.clients.differences(theta + step, theta)
-        if self.subproblem.linear is not None:
-            change = change + (self.subproblem.linear * step).sum(-1)
-        if self.subproblem.center is not None:
-            change = change + self.subproblem.weight * ((theta - self.subproblem.center + step / 2) * step).sum(-1)
-        return change
-
-    def gradients(self, theta: Array) -> Array:
-        return self.subproblem.add_gradients(theta, self.clients.gradients(theta))
-
-    def hessians(self, theta: Array) -> Batch:
-        return self.clients.arithmetic.shifted(self.clients.hessians(theta), self.subproblem.weight)
-
-    def hessian_products(self, theta: Array, vectors: Array) -> Array:
-        return self.clients.hessian_products(theta, vectors) + self.subproblem.weight * vectors
+    return torch.as_tensor(places, device=other.device)
 
 
 def size_groups(sizes: Sequence[int]) -> list[list[int]]:

@@ -23,19 +23,34 @@ class BallLinearModelClients(Clients):
     """F_k = scale_k · f_k in balls; minimisers of subproblems are found in floats and then enclosed."""
 
     def __init__(
-        self, arithmetic: Arithmetic, problem: "LinearModel", ridge: Fraction, scale: Sequence[Fraction]
+        self,
+        arithmetic: Arithmetic,
+        problem: "LinearModel",
+        ridge: Fraction,
+        scale: Sequence[Fraction],
+        members: np.ndarray | None = None,
     ) -> None:
-        self.arithmetic, self.problem, self.exact_scale = arithmetic, problem, tuple(scale)
-        self.num_clients, self.dim, self.outputs = problem.num_clients, problem.dim, problem.outputs
-        self.scale, self.ridge = [arithmetic.scalar(s) for s in scale], arithmetic.scalar(ridge)
+        self.arithmetic, self.problem, self.exact_ridge, self.exact_scale = arithmetic, problem, ridge, tuple(scale)
+        self.members = members
+        self.num_clients = problem.num_clients if members is None else len(members)
+        self.dim, self.outputs = problem.dim, problem.outputs
+        chosen = range(problem.num_clients) if members is None else members
+        self.labels, self.designs = [problem.y[k] for k in chosen], [problem.A[k] for k in chosen]
+        self.scale, self.ridge = [arithmetic.scalar(scale[k]) for k in chosen], arithmetic.scalar(ridge)
         self._designs: dict[int, Any] = {}
-        self._keep = sum(A.size for A in problem.A) <= KEEP_ENTRIES
+        self._keep = sum(A.size for A in self.designs) <= KEEP_ENTRIES
+
+    def subset(self, members: np.ndarray) -> "BallLinearModelClients":
+        numbers = members if self.members is None else self.members[members]
+        chosen = BallLinearModelClients(self.arithmetic, self.problem, self.exact_ridge, self.exact_scale, numbers)
+        chosen.curvatures = self.curvatures.subset(members)
+        return chosen
 
     def values(self, X: Array) -> Array:
         X = self.rows(X)
         result = np.empty(self.num_clients, dtype=object)
         for k in range(self.num_clients):
-            losses = [self._loss(z, int(y)) for z, y in zip(self._scores(k, X[k]), self.problem.y[k], strict=True)]
+            losses = [self._loss(z, int(y)) for z, y in zip(self._scores(k, X[k]), self.labels[k], strict=True)]
             result[k] = self.scale[k] * (sum(losses, flint.arb(0)) / len(losses) + self.ridge / 2 * (X[k] * X[k]).sum())
         return result
 
@@ -56,6 +71,8 @@ class BallLinearModelClients(Clients):
     def minimise(self, subproblem: Subproblem) -> Array:
         """Found in floats at the balls' midpoints, enclosed by strong convexity: ‖θ − θ*‖ ≤ ‖∇φ(θ)‖/(mu + weight)."""
         floats = self.problem.clients("float", self.exact_scale)
+        if self.members is not None:
+            floats = floats.subset(self.members)
         to_float = self.arithmetic.to_float
         centre = Subproblem(
             start=to_float(subproblem.start),
@@ -76,7 +93,7 @@ class BallLinearModelClients(Clients):
         return enclosed
 
     def _gradient(self, k: int, x: Array) -> Array:
-        labels = self.problem.y[k]
+        labels = self.labels[k]
         derivatives = [self._derivative(z, int(y)) for z, y in zip(self._scores(k, x), labels, strict=True)]
         rows = flint.arb_mat(self.outputs, len(labels), [d[c] for c in range(self.outputs) for d in derivatives])
         total = np.empty(self.dim, dtype=object)
@@ -85,7 +102,7 @@ class BallLinearModelClients(Clients):
 
     def _hessian(self, k: int, x: Array) -> Any:
         """Σ_i (∂²loss_i/∂Z²) ⊗ a_i a_iᵀ / n_k + ridge: one product of matrices for each pair of scores."""
-        design, n, p = self._design(k), len(self.problem.y[k]), self.dim // self.outputs
+        design, n, p = self._design(k), len(self.labels[k]), self.dim // self.outputs
         curvatures = [self._curvature(z) for z in self._scores(k, x)]
         rows, transposed = design.tolist(), design.transpose()
         result = flint.arb_mat(self.dim, self.dim)
@@ -109,7 +126,7 @@ class BallLinearModelClients(Clients):
     def _design(self, k: int) -> Any:
         if k in self._designs:
             return self._designs[k]
-        design = self.arithmetic.matrix(self.problem.A[k])
+        design = self.arithmetic.matrix(self.designs[k])
         if self._keep:
             self._designs[k] = design
         return design

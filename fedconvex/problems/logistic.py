@@ -21,8 +21,8 @@ from fedconvex.validation import client_list, integer_at_least, non_negative, no
 class LinearModel(Problem):
     """f_k(x) = (1/n_k) Σ_i loss of the linear scores of sample i, plus (ridge/2)‖x‖²."""
 
-    A: tuple[np.ndarray, ...]  # (n_k, p) designs as the scores use them
-    y: tuple[np.ndarray, ...]
+    A: Sequence[np.ndarray]  # (n_k, p) designs as the scores use them
+    y: Sequence[np.ndarray]
     ridge: Any
     outputs: int
     curvature_bound: Fraction  # the supremum of the loss's curvature in one direction of the scores
@@ -72,7 +72,7 @@ class LinearModel(Problem):
 
             return BallLinearModelClients(arithmetic, self, ridge, scale)
         loss = LogisticLoss() if self.outputs == 1 else SoftmaxLoss()
-        return LinearModelClients(arithmetic, loss, self.A, self.y, self.outputs, ridge, scale)
+        return LinearModelClients.of(arithmetic, loss, self.A, self.y, self.outputs, ridge, scale)
 
 
 def squared_norm(A: np.ndarray) -> float:
@@ -98,8 +98,8 @@ class Logistic(LinearModel):
         InvalidInput: ragged shapes, NaN, an empty client, labels outside {−1, +1}, a negative ridge, bad weights.
     """
 
-    A: tuple[np.ndarray, ...]
-    y: tuple[np.ndarray, ...]
+    A: Sequence[np.ndarray]
+    y: Sequence[np.ndarray]
     ridge: Any
     exact_weights: tuple[Fraction, ...]
     outputs = 1
@@ -142,8 +142,8 @@ class MultinomialLogistic(LinearModel):
         InvalidInput: ragged shapes, NaN, an empty client, a label outside 0..C−1, a negative ridge, bad weights.
     """
 
-    A: tuple[np.ndarray, ...]
-    y: tuple[np.ndarray, ...]
+    A: Sequence[np.ndarray]
+    y: Sequence[np.ndarray]
     num_classes: int
     ridge: Any
     exact_weights: tuple[Fraction, ...]

@@ -1,7 +1,7 @@
 """Quadratic clients: `LeastSquares` and `Quadratic`, with everything about them that can be decided exactly."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,24 +21,50 @@ from fedconvex.definiteness import (
 )
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.problems.samples import HalfSquare, Samples, below_one_another, sum_factor
+from fedconvex.problems.wide_least_squares import WideLeastSquaresClients
 from fedconvex.rationals import Array, Scalar, float_array
-from fedconvex.validation import client_list, normalised_weights, numbers
+from fedconvex.validation import client_list, normalised_weights, numbers, stacked_numbers
+
+FORMED_ENTRIES = 20_000_000  # entries of all H_k together beyond which wide least squares are kept as data
 
 
 @final
 class QuadraticClients(Clients):
     """F_k(x) = ½ xᵀH_k x − c_kᵀx + constant_k; the constant only shows in values.
 
-    `values_at` maps (m, d) points to the values, in the way that loses no digits for the problem at hand.
+    `problem` knows the values in the way that loses no digits; client k here has number `numbers[k]` there.
     """
 
-    def __init__(self, arithmetic: Arithmetic, H: Batch, c: Array, values_at: Callable[[Array], Array]) -> None:
-        self.arithmetic, self.H, self.c, self.values_at = arithmetic, H, c, values_at
+    def __init__(
+        self, arithmetic: Arithmetic, problem: "QuadraticProblem", H: Batch, c: Array, scale: Array, numbers: np.ndarray
+    ) -> None:
+        self.arithmetic, self.problem, self.H, self.c, self.scale = arithmetic, problem, H, c, scale
+        self.numbers = numbers
         self.num_clients, self.dim = c.shape
         self._resolvent: tuple[Any, Batch] | None = None  # the last one: methods ask for the same weight every round
 
     def values(self, X: Array) -> Array:
-        return self.values_at(self.rows(X))
+        X, value = self.rows(X), self.problem.client_value
+        return self.scale * self.arithmetic.rows(
+            [value(k, x, self.arithmetic) for k, x in zip(self.numbers, X, strict=True)]
+        )
+
+    def subset(self, members: np.ndarray) -> "QuadraticClients":
+        H = [self.H[k] for k in members] if isinstance(self.H, list) else self.H[members]
+        chosen = QuadraticClients(
+            self.arithmetic, self.problem, H, self.c[members], self.scale[members], self.numbers[members]
+        )
+        chosen.curvatures = self.curvatures.subset(members)
+        return chosen
+
+    def samples(self) -> Samples:
+        if not isinstance(self.problem, LeastSquares):
+            return super().samples()
+        blocks, targets = ([data[k] for k in self.numbers] for data in (self.problem.A, self.problem.b))
+        A, y, first, count = below_one_another(self.arithmetic, blocks, targets)
+        factor = sum_factor(self.scale, count, self.arithmetic)
+        return Samples(self.arithmetic, HalfSquare(), A, y, first, count, factor, 0 * factor)
 
     def differences(self, X: Array, reference: Array) -> Array:
         reference = self.rows(reference)
@@ -80,7 +106,7 @@ class QuadraticProblem(Problem):
     def client_value(self, k: int, x: Array, arithmetic: Arithmetic) -> Scalar:
         """f_k(x) in that arithmetic."""
 
-    def build_clients(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> QuadraticClients:
+    def build_clients(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> Clients:
         with np.errstate(over="ignore", invalid="ignore"):
             terms = [self.client_terms(k, arithmetic) for k in range(self.num_clients)]
         factors = [arithmetic.scalar(s) for s in scale]
@@ -88,11 +114,7 @@ class QuadraticProblem(Problem):
         c = arithmetic.rows([s * c for s, (_, c) in zip(factors, terms, strict=True)])
         if arithmetic.certainty is Certainty.NUMERIC and not np.isfinite(arithmetic.to_float(H)).all():
             raise InvalidInput("data", self, "has squares beyond the range of float64", "rescale, or use exact numbers")
-
-        def values_at(X: Array) -> Array:
-            return arithmetic.rows([s * self.client_value(k, X[k], arithmetic) for k, s in enumerate(factors)])
-
-        return QuadraticClients(arithmetic, H, c, values_at)
+        return QuadraticClients(arithmetic, self, H, c, arithmetic.array(factors), np.arange(self.num_clients))
 
     @cached_property
     def kernel(self) -> list[Array]:
@@ -147,16 +169,17 @@ class LeastSquares(QuadraticProblem):
 
     Args:
         A: one (n_k, d) array per client; n_k may differ, rank-deficient allowed. Integers, Fractions and flint
-            numbers are taken exactly, a float is the dyadic rational that it is.
-        b: one (n_k,) array per client.
+            numbers are taken exactly, a float is the dyadic rational that it is. One float (m, n, d) array is kept
+            whole, and without a copy if it is read-only: for very many clients.
+        b: one (n_k,) array per client, or one (m, n) array.
         weights: m non-negative numbers, normalised to sum 1; default 1/m each. The objective is Σ_k weights_k f_k.
 
     Raises:
         InvalidInput: ragged shapes, NaN or infinite entries, a client without samples, bad weights.
     """
 
-    A: tuple[np.ndarray, ...]
-    b: tuple[np.ndarray, ...]
+    A: Sequence[np.ndarray]
+    b: Sequence[np.ndarray]
     exact_weights: tuple[Fraction, ...]
 
     def __init__(self, A: Any, b: Any, weights: Any = None) -> None:
@@ -171,6 +194,14 @@ class LeastSquares(QuadraticProblem):
     @property
     def dim(self) -> int:
         return int(self.A[0].shape[1])
+
+    def build_clients(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> Clients:
+        most = max(map(len, self.b))
+        formed = self.num_clients * self.dim**2
+        if arithmetic.certainty is Certainty.NUMERIC and most < self.dim and formed > FORMED_ENTRIES:
+            factors = arithmetic.array(list(scale))
+            return WideLeastSquaresClients.of(arithmetic, self.A, self.b, factors)
+        return super().build_clients(arithmetic, scale)
 
     def client_terms(self, k: int, arithmetic: Arithmetic) -> tuple[Matrix, Array]:
         A = arithmetic.matrix(self.A[k])
@@ -297,8 +328,10 @@ class Quadratic(QuadraticProblem):
         return all(is_positive_semidefinite(H) for H in self.H)
 
 
-def design_and_targets(A: Any, b: Any, targets: str) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
+def design_and_targets(A: Any, b: Any, targets: str) -> tuple[Sequence[np.ndarray], Sequence[np.ndarray]]:
     """The clients' (n_k, d) designs and (n_k,) targets, checked to fit together."""
+    if is_stack(A, 3) and is_stack(b, 2) and A.shape[:2] == b.shape and A.size:
+        return stacked_numbers(A, "A"), stacked_numbers(b, targets)  # type: ignore[return-value] # indexed alike
     designs = tuple(numbers(A_k, f"A[{k}]", 2) for k, A_k in enumerate(client_list(A, "A")))
     vectors = tuple(numbers(b_k, f"{targets}[{k}]", 1) for k, b_k in enumerate(client_list(b, targets)))
     require_same_number("A", designs, targets, vectors)
@@ -321,6 +354,11 @@ def design_and_targets(A: Any, b: Any, targets: str) -> tuple[tuple[np.ndarray, 
                 "give one entry a row",
             )
     return designs, vectors
+
+
+def is_stack(values: Any, ndim: int) -> bool:
+    """Whether all clients' numbers are in one float64 array."""
+    return type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == ndim
 
 
 def require_same_number(first: str, a: Sequence[Any], second: str, b: Sequence[Any]) -> None:

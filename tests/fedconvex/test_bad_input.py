@@ -96,6 +96,7 @@ DATA = [
 
 NOT_POSITIVE = [(0, "0", "> 0"), (-1.5, "-1.5", "> 0"), (NAN, "nan", "finite"), (INF, "inf", "finite")]
 NOT_POSITIVE += [("0.1", "0.1", "give an int"), (True, "True", "give a number"), (None, "None", "give an int")]
+NEGATIVE = [(v, shown, cure.replace("> 0", ">= 0")) for v, shown, cure in NOT_POSITIVE if v != 0]
 NOT_COUNTS = [
     (0, "0", ">= 1"),
     (-2, "-2", ">= 1"),
@@ -106,7 +107,7 @@ NOT_COUNTS = [
 METHODS = [
     *[(partial(fc.FedGD, stepsize=v), "stepsize", shown, cure) for v, shown, cure in NOT_POSITIVE],
     *[(partial(fc.FedSplit, stepsize=v), "stepsize", shown, cure) for v, shown, cure in NOT_POSITIVE],
-    *[(partial(fc.FedProx, mu=v), "mu", shown, cure) for v, shown, cure in NOT_POSITIVE],
+    *[(partial(fc.FedProx, mu=v), "mu", shown, cure) for v, shown, cure in NEGATIVE],
     *[(partial(fc.GradientDescent, steps=1, stepsize=v), "stepsize", shown, cure) for v, shown, cure in NOT_POSITIVE],
     *[(partial(fc.FedGD, stepsize=1, local_steps=v), "local_steps", shown, cure) for v, shown, cure in NOT_COUNTS],
     *[(partial(fc.GradientDescent, steps=v, stepsize=1), "steps", shown, cure) for v, shown, cure in NOT_COUNTS],

@@ -38,7 +38,7 @@ def after_one_round(method, problem, point: np.ndarray) -> np.ndarray:
         return fc.simulate(method, problem, rounds=1, x0=point).points[1]
     scale = problem.num_clients * problem.weights[:, None]
     memory = point - float(method.stepsize) * scale * problem.client_gradients(point)
-    return rounds_of(method, problem, "float").advance(State(point, memory)).server
+    return rounds_of(method, problem, "float").advance(State(point, memory={"z": memory})).server
 
 
 @pytest.mark.parametrize("problem", [BINARY, CLASSES, NO_RIDGE], ids=repr)

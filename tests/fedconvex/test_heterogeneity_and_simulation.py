@@ -180,6 +180,7 @@ def test_one_local_step_is_gradient_descent_and_the_frame_says_so() -> None:
     """Every column by hand in Fractions: f = ⅓‖A₁x − b₁‖² + ⅙‖A₂x − b₂‖², gradients written out."""
     frame = fc.simulate(fc.FedGD(stepsize=0.125), EASY, rounds=3).to_frame()
     columns = ["round", "value", "gap", "distance", "gradient_norm", "dissimilarity", "gradient_variance"]
+    columns += ["participants", "bytes_down", "bytes_up"]
     assert list(frame.columns) == columns
     # the normal equations ⅔(AᵀA)₁ + ⅓(AᵀA)₂ = [[8, 4], [4, 3]]/3, right-hand side [10, 7]/3
     u, v = Fraction(10 * 3 - 7 * 4, 8), Fraction(8 * 7 - 4 * 10, 8)
@@ -194,6 +195,7 @@ def test_one_local_step_is_gradient_descent_and_the_frame_says_so() -> None:
         spread = Fraction(2, 3) * square(clients[0]) + Fraction(1, 3) * square(clients[1])
         by_hand = [t, value(x, y), value(x, y) - value(u, v), math.hypot(x - u, y - v), math.sqrt(square(g))]
         by_hand += [math.sqrt(spread / square(g)), spread - square(g)]
+        by_hand += [2 * (t > 0), 2 * 2 * 8 * (t > 0), 2 * 2 * 8 * (t > 0)]  # two clients, two numbers of 8 bytes each
         assert frame.iloc[t].tolist() == pytest.approx([float(entry) for entry in by_hand], rel=1e-13)
         x, y = x - h * g[0], y - h * g[1]
     assert frame["gap"].iloc[1] != pytest.approx(frame["gap"].iloc[0], rel=1e-3)

@@ -122,7 +122,7 @@ def test_parse_method_takes_numbers_as_written(problem):
         ("fedgd:stepsize", "give stepsize=…, local_steps="),
         ("fedgd:stepsize=fast", "'fast' is not a number"),
         ("fedgd:local_steps=1.5", "must be an integer >= 1"),
-        ("fedprox:mu=-1", "must be positive"),
+        ("fedprox:mu=-1", "must not be negative"),
     ],
 )
 def test_bad_methods_are_refused(problem, text, complaint):

@@ -1,0 +1,149 @@
+"""Long runs can be stopped at any moment: their state on disk, as data only, whole or not there at all."""
+
+import json
+import zipfile
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.certainty import Certainty
+from fedconvex.errors import InvalidInput
+from fedconvex.measurements import COUNTS
+from fedconvex.methods.base import State
+from fedconvex.rationals import Array
+from fedconvex.writing import write_atomically
+
+FORMAT = 1
+LIBRARIES = ("fedconvex", "numpy", "numba", "python-flint")  # on their versions the last digits of a run may depend
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """How far a run has come: its state, the server's points so far, and one record per round."""
+
+    state: State
+    points: list[Array]
+    recorded: list[dict[str, float]]
+
+    @property
+    def round(self) -> int:
+        """The number of rounds that were run."""
+        return len(self.points) - 1
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """The records, one array per name."""
+        names = self.recorded[0] if self.recorded else COUNTS
+        return {name: np.array([record[name] for record in self.recorded]) for name in names}
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A file that holds a `Run`, when it is written, and the fingerprint of everything that determines the run."""
+
+    path: Path
+    every: int
+    fingerprint: str
+
+    def __post_init__(self) -> None:
+        if self.path.is_dir() or not self.path.absolute().parent.is_dir():
+            problem = "is a folder" if self.path.is_dir() else "lies in a folder that does not exist"
+            raise InvalidInput("checkpoint", str(self.path), problem, "give the path of a file in an existing folder")
+
+    def save(self, arithmetic: Arithmetic, run: Run) -> None:
+        """Writes the run, replacing what was there only when it is complete."""
+        about = {"format": FORMAT, "run": self.fingerprint, "versions": _versions()}
+        arrays = {"about": _text(json.dumps(about)), "server": _encode(run.state.server, arithmetic)}
+        arrays["points"] = _encode(arithmetic.rows(run.points), arithmetic)
+        for group, parts in (("shared", run.state.shared), ("memory", run.state.memory)):
+            arrays |= {f"{group}/{name}": _encode(values, arithmetic) for name, values in parts.items()}
+        arrays |= {f"recorded/{name}": values for name, values in run.columns().items()}
+        write_atomically(self.path, lambda file: np.savez(file, **arrays))  # type: ignore[arg-type]
+
+    def load(self, arithmetic: Arithmetic, rounds: int) -> Run | None:
+        """The run that the file holds; None where there is no file.
+
+        Raises InvalidInput for a damaged file, one that is no checkpoint, one of another run or other versions of the
+        libraries, and one that holds more than `rounds` rounds.
+        """
+        if not self.path.exists():
+            return None
+        arrays = self._read()
+        try:
+            about = json.loads(arrays["about"].tobytes().decode())
+            self._require_same(about)
+            run = _decode_run(arrays, arithmetic)
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            if isinstance(error, InvalidInput):
+                raise
+            raise self._refused("is no checkpoint of a run, or is damaged") from error
+        if run.round > rounds:
+            cure = f"ask for {run.round} rounds or more, or give another path"
+            raise InvalidInput("rounds", rounds, f"{self.path} already holds round {run.round} of this run", cure)
+        return run
+
+    def _read(self) -> dict[str, np.ndarray]:
+        try:
+            with np.load(self.path, allow_pickle=False) as file:
+                return {name: file[name] for name in file.files}
+        except (OSError, ValueError, EOFError, AttributeError, zipfile.BadZipFile, zipfile.LargeZipFile) as error:
+            raise self._refused("is no checkpoint, or is damaged") from error
+
+    def _require_same(self, about: dict[str, Any]) -> None:
+        if about["format"] != FORMAT:
+            raise self._refused(f"has format {about['format']}, this version reads format {FORMAT}")
+        if about["run"] != self.fingerprint:
+            raise self._refused("belongs to another run: method, problem, participation, seed or start differ")
+        for library, here in _versions().items():
+            there = about["versions"].get(library)
+            if there != here:
+                raise self._refused(
+                    f"was written with {library} {there}, this is {here}: the last digits of a run depend on it"
+                )
+
+    def _refused(self, problem: str) -> InvalidInput:
+        return InvalidInput("checkpoint", str(self.path), problem, "delete it to start anew, or give another path")
+
+
+def _versions() -> dict[str, str]:
+    return {library: version(library) for library in LIBRARIES}
+
+
+def _decode_run(arrays: dict[str, np.ndarray], arithmetic: Arithmetic) -> Run:
+    groups: dict[str, dict[str, Any]] = {"shared": {}, "memory": {}, "recorded": {}}
+    for name, values in arrays.items():
+        group, _, part = name.partition("/")
+        if group in groups:
+            groups[group][part] = values if group == "recorded" else _decode(values, arithmetic)
+    points = list(_decode(arrays["points"], arithmetic))
+    recorded = [{name: float(values[t]) for name, values in groups["recorded"].items()} for t in range(len(points) - 1)]
+    server = _decode(arrays["server"], arithmetic)
+    return Run(State(server, groups["shared"], groups["memory"]), points, recorded)
+
+
+def _encode(values: Array, arithmetic: Arithmetic) -> np.ndarray:
+    """Numbers as float64, or as text where they are exact."""
+    if arithmetic.certainty is Certainty.NUMERIC:
+        return np.asarray(arithmetic.to_float(values))
+    if arithmetic.certainty is Certainty.ENCLOSED:
+        raise InvalidInput(
+            "checkpoint", "arithmetic='ball'", "balls are not saved", "use 'float' or 'exact', or no file"
+        )
+    entries = [str(value) for value in values.ravel().tolist()]
+    return _text(json.dumps({"shape": values.shape, "entries": entries}))
+
+
+def _decode(values: np.ndarray, arithmetic: Arithmetic) -> Array:
+    if arithmetic.certainty is Certainty.NUMERIC:
+        return arithmetic.array(values)
+    saved = json.loads(values.tobytes().decode())
+    entries = np.array([Fraction(entry) for entry in saved["entries"]], dtype=object)
+    return arithmetic.array(entries.reshape(saved["shape"]))
+
+
+def _text(text: str) -> np.ndarray:
+    return np.frombuffer(text.encode(), dtype=np.uint8)

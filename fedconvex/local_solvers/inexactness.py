@@ -1,0 +1,83 @@
+"""Gradient steps until the answer is as good as FedProx's definitions of inexactness ask for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, final
+
+import numpy as np
+
+from fedconvex.certainty import Certainty
+from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
+from fedconvex.local_solvers.tolerances import require_reached, require_strongly_convex
+from fedconvex.participation import Draw
+from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.rationals import Scalar, to_fraction
+from fedconvex.validation import integer_at_least
+
+ROUNDING = 1e-9  # floats stop this much (relatively) below the bound, so that rounding cannot hide an excess
+
+
+@final
+@dataclass(frozen=True)
+class ToInexactness(LocalSolver):
+    """Gradient steps from start_k until ‖∇φ_k(θ_k)‖ <= γ_k‖∇φ_k(start_k)‖, φ_k being the whole subproblem of client k.
+
+    FedProx paper, Definition 1 (the same γ for all) and Definition 2 (γ_k), where start_k = center_k = w. The steps are
+    1/(L_k + weight). γ = 1 is the start itself, γ = 0 the exact solution. What was reached is measured as
+    `inexactness` (`simulate(…, measure="all")`).
+
+    Args:
+        gamma: γ in [0, 1], or one per client.
+        max_steps: NotConverged is raised where a client needs more.
+    """
+
+    gamma: Any
+    max_steps: int = 100_000
+
+    def __post_init__(self) -> None:
+        given = self.gamma if isinstance(self.gamma, list | tuple | np.ndarray) else (self.gamma,)
+        for value in given:
+            if not 0 <= to_fraction(value, "gamma") <= 1:
+                raise InvalidInput("gamma", value, "is not in [0, 1]", "give 0 (exact) <= gamma <= 1 (no work)")
+        if isinstance(self.gamma, list | tuple | np.ndarray):
+            object.__setattr__(self, "gamma", tuple(self.gamma))
+        object.__setattr__(self, "max_steps", integer_at_least(self.max_steps, 1, "max_steps"))
+
+    def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
+        if isinstance(self.gamma, tuple) and len(self.gamma) != problem.num_clients:
+            cure = f"give one number, or {problem.num_clients}"
+            raise InvalidInput("gamma", self.gamma, f"the problem has {problem.num_clients} clients", cure)
+        require_strongly_convex(problem, scale, weight)
+
+    def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
+        arithmetic = clients.arithmetic
+        if arithmetic.certainty is Certainty.ENCLOSED:
+            raise InvalidInput("arithmetic", "ball", "cannot decide when to stop", "use 'exact' or 'float'")
+        gamma = self._of(draw, clients.num_clients)
+        if not any(gamma):
+            return Answers(clients.minimise(subproblem))
+        reduction = Fraction(1) if arithmetic.certainty is Certainty.EXACT else 1 - Fraction(ROUNDING)
+        parts = [(value * reduction) ** 2 if value < 1 else value for value in gamma]
+        L = np.maximum(clients.curvatures.L, 0)
+        stepsize = (1 / (arithmetic.array(L) + subproblem.weight))[:, None]
+        theta = subproblem.start
+        enough = None
+        for _ in range(self.max_steps):
+            gradients = subproblem.add_gradients(theta, clients.gradients(theta))
+            squares = (gradients * gradients).sum(-1)
+            enough = squares * arithmetic.array(parts) if enough is None else enough
+            going = np.array([bool(square > bound) for square, bound in zip(squares, enough, strict=True)])
+            if not going.any():
+                return Answers(theta)
+            theta = arithmetic.where(going, theta - stepsize * gradients, theta)
+        norms = arithmetic.to_float(squares) ** 0.5
+        require_reached(~going, norms, float(max(arithmetic.to_float(enough)) ** 0.5), self.max_steps)
+        return Answers(theta)
+
+    def _of(self, draw: Draw, size: int) -> list[Fraction]:
+        if not isinstance(self.gamma, tuple):
+            return [to_fraction(self.gamma)] * size
+        members = range(size) if draw.members is None else draw.members
+        return [to_fraction(self.gamma[k]) for k in members]

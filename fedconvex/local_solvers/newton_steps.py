@@ -1,0 +1,50 @@
+"""Newton's method on the subproblem, to a tolerance."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
+from fedconvex.local_solvers.tolerances import require_floating_point, require_reached, require_strongly_convex
+from fedconvex.newton import minimise
+from fedconvex.participation import Draw
+from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.problems.proximal import ProximalFunctions
+from fedconvex.rationals import Scalar, nearest_float
+from fedconvex.validation import integer_at_least, positive
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Newton(LocalSolver):
+    """Damped Newton steps from start_k until ‖∇φ_k(θ_k)‖ <= tolerance, φ_k being the whole subproblem of client k.
+
+    Small Hessians are inverted, large ones only multiplied with, in conjugate gradients. Floating point; in exact and
+    ball arithmetic use `Exact`.
+
+    Args:
+        tolerance: > 0, absolute.
+        max_steps: NotConverged is raised where a client needs more.
+    """
+
+    tolerance: float = 1e-10
+    max_steps: int = 200
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tolerance", nearest_float(positive(self.tolerance, "tolerance")))
+        object.__setattr__(self, "max_steps", integer_at_least(self.max_steps, 1, "max_steps"))
+
+    def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
+        require_strongly_convex(problem, scale, weight)
+
+    def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
+        require_floating_point(self, clients.arithmetic)
+        functions = ProximalFunctions(clients, subproblem)
+        theta = minimise(functions, subproblem.start, max_steps=self.max_steps, tolerance=self.tolerance)
+        gradients = functions.gradients(theta)
+        norms = clients.arithmetic.to_float((gradients * gradients).sum(-1)) ** 0.5
+        require_reached(np.asarray(norms <= self.tolerance), norms, self.tolerance, self.max_steps)
+        return Answers(theta)

@@ -1,0 +1,60 @@
+"""What solvers that stop at a tolerance have in common: what they need, and what they say when they fail."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.certainty import Certainty
+from fedconvex.errors import InvalidInput, NotConverged
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.problems.base import Problem
+from fedconvex.rationals import Scalar, nearest_float
+
+
+def require_convex(problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
+    """Every subproblem F_k + (weight/2)‖·‖² is convex, or InvalidInput."""
+    _require_curvature(problem, scale, weight, "is not convex", strict=False)
+
+
+def require_strongly_convex(problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
+    """Every subproblem F_k + (weight/2)‖·‖² is strongly convex, or InvalidInput."""
+    _require_curvature(problem, scale, weight, "is not strongly convex: its solution may not exist", strict=True)
+
+
+def require_floating_point(solver: LocalSolver, arithmetic: Arithmetic) -> None:
+    """The solver works in floats only."""
+    if arithmetic.certainty is not Certainty.NUMERIC:
+        raise InvalidInput(
+            "local_solver", solver, f"works in floats, not in {arithmetic.name} arithmetic", "use Exact()"
+        )
+
+
+def require_reached(reached: np.ndarray, norms: np.ndarray, tolerance: float, max_steps: int) -> None:
+    """Everyone has reached the tolerance, or NotConverged."""
+    if not reached.all():
+        k = int(np.argmax(np.where(reached, 0, np.where(np.isfinite(norms), norms, np.inf))))
+        raise NotConverged(
+            f"{int((~reached).sum())} local problems were not solved in {max_steps} steps: the largest gradient left "
+            f"is {norms[k]:.3g}, asked for {tolerance:.3g}; raise the tolerance (floats end near 1e-16 times the "
+            "numbers involved) or max_steps"
+        )
+
+
+def _require_curvature(
+    problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar, problem_found: str, strict: bool
+) -> None:
+    if problem.is_convex and nearest_float(weight) > 0:
+        return
+    factors = np.ones(problem.num_clients) if scale is None else np.array([float(factor) for factor in scale])
+    least = factors * problem.mu + nearest_float(weight)
+    bad = np.flatnonzero(least <= 0 if strict else least < 0)
+    if len(bad):
+        k = int(bad[0])
+        raise InvalidInput(
+            "weight of the proximal term",
+            nearest_float(weight),
+            f"client {k}'s subproblem {problem_found} (its least curvature is {least[k]:.6g})",
+            f"raise it above {max(0.0, nearest_float(weight) - least[k]):.6g}, or use gradient steps",
+        )

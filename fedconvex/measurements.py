@@ -1,0 +1,164 @@
+"""What can be seen in a run: at the server's points, and in what the clients answered."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.errors import InvalidInput, NoMinimizer
+from fedconvex.participation import Draw
+from fedconvex.problems.base import Problem
+from fedconvex.rounds import Played, Rounds
+
+POINT_COLUMNS = ("value", "gap", "distance", "gradient_norm", "dissimilarity", "gradient_variance")
+ROUND_COLUMNS = ("inexactness", "drift", "control_error")
+COUNTS = ("participants", "bytes_down", "bytes_up")
+BYTES = 8  # of one number
+
+
+def round_columns(measure: "str | Sequence[str] | None") -> tuple[str, ...]:
+    """The columns that a run records round by round, from what the user asked for."""
+    names = ROUND_COLUMNS if measure == "all" else (measure,) if isinstance(measure, str) else tuple(measure or ())
+    for name in names:
+        if name not in ROUND_COLUMNS:
+            problem = "is recorded anyway: see to_frame()" if name in POINT_COLUMNS else "is unknown"
+            raise InvalidInput("measure", name, problem, f"choose 'all' or some of {', '.join(ROUND_COLUMNS)}")
+    return names
+
+
+def minimizer_of(problem: Problem) -> np.ndarray | None:
+    """The certified minimiser's float64 point; None where there is none."""
+    from fedconvex.ground_truths import ground_truth
+
+    try:
+        return np.asarray(ground_truth(problem).point)
+    except NoMinimizer:
+        return None
+
+
+def at_points(problem: Problem, points: np.ndarray, columns: Sequence[str]) -> dict[str, np.ndarray]:
+    """The columns at float64 points (T, d); each costs at most one evaluation of all clients' values or gradients.
+
+    value f(x); gap f(x) − f(x*) and distance ‖x − x*‖ to the certified minimiser (NaN where there is none);
+    gradient_norm ‖∇f(x)‖; dissimilarity B(x) (FedProx, Definition 3); gradient_variance Σ_k p_k‖∇f_k(x) − ∇f(x)‖².
+    """
+    clients, weights = problem.clients("float"), problem.weights
+    wanted = {"gap", "distance"} & set(columns)
+    minimizer = minimizer_of(problem) if wanted else None
+    needs_gradients = bool({"gradient_norm", "dissimilarity", "gradient_variance"} & set(columns))
+    result = {name: np.full(len(points), np.nan) for name in columns}
+    with clients.arithmetic.context():
+        for t, x in enumerate(points):
+            found: dict[str, float] = {}
+            if needs_gradients:
+                found |= _of_gradients(clients.gradients(x), weights)
+            if "value" in columns:
+                found["value"] = float(weights @ clients.values(x))
+            if minimizer is not None:
+                found["distance"] = float(np.linalg.norm(x - minimizer))
+                if "gap" in columns:
+                    found["gap"] = float(weights @ clients.differences(x, minimizer))
+            for name in result:
+                result[name][t] = found.get(name, np.nan)
+    return result
+
+
+def _of_gradients(gradients: np.ndarray, weights: np.ndarray) -> dict[str, float]:
+    mean = weights @ gradients
+    norm = float(np.linalg.norm(mean))
+    deviations = gradients - mean
+    variance = float(weights @ (deviations * deviations).sum(-1))
+    largest = float(abs(gradients).max())
+    if norm > 0:  # B² = E‖∇f_k‖²/‖∇f‖², relative to the largest entry: squares overflow
+        scaled = gradients / largest
+        B = float(np.sqrt(weights @ (scaled * scaled).sum(-1)) / np.linalg.norm(weights @ scaled))
+    else:
+        B = 1.0 if not weights @ (gradients != 0).any(-1) else float("inf")
+    return {"gradient_norm": norm, "dissimilarity": B, "gradient_variance": variance}
+
+
+@dataclass(frozen=True, eq=False)
+class RoundMeasurements:
+    """What is recorded while a run goes on; one number per round in every column."""
+
+    rounds: Rounds
+    columns: tuple[str, ...]
+    gradients_at_minimizer: np.ndarray | None  # (m, d) ∇F_k(x*)
+
+    @staticmethod
+    def of(rounds: Rounds, columns: tuple[str, ...]) -> "RoundMeasurements":
+        """With the clients' gradients at the minimiser, where control variates are to be compared with them."""
+        gradients = None
+        if "control_error" in columns and rounds.method.control_variate is not None:
+            minimizer = minimizer_of(rounds.problem)
+            clients = rounds.problem.clients("float", rounds.method.scale(rounds.problem))
+            if minimizer is not None:
+                with clients.arithmetic.context():
+                    gradients = clients.gradients(minimizer)
+        return RoundMeasurements(rounds, columns, gradients)
+
+    def record(self, asked: Draw, gradient_draw: Draw | None, draw: Draw, played: Played | None) -> dict[str, float]:
+        """The numbers of one round: who was `asked`, who of them answered (`draw`), and what.
+
+        participants: clients whose answers count. bytes_down, bytes_up: 8 bytes a number, what the server sends to and
+        gets from the clients, those who are dropped included downwards. inexactness: the largest γ_k =
+        ‖∇φ_k(θ_k)‖/‖∇φ_k(start_k)‖ (FedProx, Definition 2). drift: √(average ‖θ_k − w‖²). control_error:
+        √((1/m) Σ_k ‖c_k − ∇F_k(x*)‖²) over all clients after the round, c_k being what the method stores as the
+        gradient (FedDyn's √C_t where local solutions are exact).
+        """
+        method, m = self.rounds.method, self.rounds.problem.num_clients
+        vector = BYTES * self.rounds.problem.dim
+        answering = _size(draw, m) if played is not None else 0
+        gradients = 0
+        if method.samples_gradients and played is not None:
+            gradients = _size(gradient_draw, m) if gradient_draw is not None else m
+        found = {
+            "participants": float(answering),
+            "bytes_down": float(vector * (method.vectors_down * _size(asked, m) + gradients)),
+            "bytes_up": float(vector * (method.vectors_up * answering + gradients)),
+        }
+        for name in self.columns:
+            found[name] = np.nan if played is None else float(getattr(self, f"_{name}")(played))
+        return found
+
+    def _inexactness(self, played: Played) -> float:
+        left, first = (
+            self._norms(played.subproblem.add_gradients(theta, played.clients.gradients(theta)))
+            for theta in (played.answers.points, played.subproblem.start)
+        )
+        gamma = np.where(first > 0, left / np.where(first > 0, first, 1), np.where(left > 0, np.inf, 0))
+        return float(gamma.max())
+
+    def _drift(self, played: Played) -> float:
+        moved = played.answers.points - played.points
+        return float(self._float(played.average((moved * moved).sum(-1))[None])[0] ** 0.5)
+
+    def _control_error(self, played: Played) -> float:
+        name = self.rounds.method.control_variate
+        if name is None or self.gradients_at_minimizer is None:
+            return float("nan")
+        errors = self._float(played.state.memory[name]) - self.gradients_at_minimizer
+        return float(np.sqrt((errors * errors).sum() / len(errors)))
+
+    def _norms(self, stack: Any) -> np.ndarray:
+        values = self._float(stack)
+        largest = np.maximum(abs(values).max(-1, keepdims=True), np.finfo(float).tiny)  # squares overflow
+        return np.asarray(largest[:, 0] * np.linalg.norm(values / largest, axis=-1))
+
+    def _float(self, values: Any) -> np.ndarray:
+        arithmetic: Arithmetic = self.rounds.arithmetic
+        return np.asarray(arithmetic.to_float(values))
+
+
+def table(points: Mapping[str, np.ndarray], rounds: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+    """One column per quantity for rounds 0, …, T; what belongs to a round stands beside the point that it led to.
+
+    Before the first round nobody has taken part and nothing was sent; the other columns are NaN there.
+    """
+    return {**points, **{n: np.concatenate([[0.0 if n in COUNTS else np.nan], v]) for n, v in rounds.items()}}
+
+
+def _size(draw: Draw, population: int) -> int:
+    return population if draw.members is None else len(draw.members)

@@ -1,0 +1,31 @@
+"""What FedGD, FedAvg and FedProx share: work from the server's point, then the weighted average of the answers."""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from fedconvex.local_solvers.base import Answers
+from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.problems.base import Subproblem
+from fedconvex.rationals import Array
+
+
+class Averaging(Method):
+    """w ← Σ_k weights_k θ_k; θ_k is sought from w, pulled back to w with `proximal_weight` (0: not at all)."""
+
+    memoryless: ClassVar[bool] = True
+
+    def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
+        return State(server)
+
+    def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
+        if not self.is_proximal:
+            return Subproblem(start=cohort.points)
+        return Subproblem(start=cohort.points, weight=self.proximal_weight, center=cohort.points)
+
+    def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
+        return State(cohort.average(answers.points))
+
+    @property
+    def is_proximal(self) -> bool:
+        """Whether there is a proximal term."""
+        return False

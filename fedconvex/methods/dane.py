@@ -1,0 +1,68 @@
+"""DANE: the clients' functions are tilted to have the objective's gradient at the server's point."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+from fedconvex.local_solvers.base import Answers, LocalSolver
+from fedconvex.local_solvers.exact import Exact
+from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.parameters import number
+from fedconvex.problems.base import Subproblem
+from fedconvex.rationals import Array, Scalar
+from fedconvex.validation import non_negative, positive
+
+
+class GradientCorrected(Method):
+    """w ← average of argmin_θ f_k(θ) − ⟨∇f_k(w) − g, θ⟩ + (μ/2)‖θ − w‖², from w; subclasses say what g is.
+
+    With g = η∇f(w), a stationary point of the objective is a fixed point, whatever μ. Convergence is another matter:
+    on clients that differ much, small μ diverges.
+    """
+
+    mu: Scalar
+
+    @property
+    def local_solver(self) -> LocalSolver:
+        return Exact()
+
+    @property
+    def proximal_weight(self) -> Scalar:
+        return self.mu
+
+    def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
+        return State(server)
+
+    def tilted(self, cohort: Cohort, gradient: Array) -> Subproblem:
+        """The subproblem with g = `gradient`, (d,)."""
+        linear = gradient - cohort.gradients()
+        return Subproblem(start=cohort.points, linear=linear, weight=self.mu, center=cohort.points)
+
+    def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
+        return State(cohort.average(answers.points))
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class DANE(GradientCorrected):
+    """g = η∇f(w), the gradient of all clients. Shamir, Srebro and Zhang (2014), equation (13).
+
+    Every client sends its gradient in every round, even if only some are asked for answers afterwards.
+
+    Args:
+        mu: μ >= 0.
+        eta: η > 0.
+    """
+
+    mu: Scalar = number()
+    eta: Scalar = number(default=1)
+
+    stationary: ClassVar[bool] = True
+    samples_gradients: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        non_negative(self.mu, "mu")
+        positive(self.eta, "eta")
+
+    def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
+        return self.tilted(cohort, self.eta * cohort.full_gradient())

@@ -1,0 +1,34 @@
+"""FedSGD, distributed SGD: every client takes one step, the server averages; gradient descent on average."""
+
+from dataclasses import dataclass
+from typing import final
+
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.local_solvers.sgd import SGD
+from fedconvex.methods.averaging import Averaging
+from fedconvex.parameters import number
+from fedconvex.rationals import Scalar
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class FedSGD(Averaging):
+    """w ← w − s Σ_k weights_k g_k, g_k being ∇f_k(w), or its estimate from one mini-batch.
+
+    Args:
+        stepsize: s > 0.
+        batch_size: samples in the mini-batch; None: all of a client's samples, the exact gradient.
+    """
+
+    stepsize: Scalar = number()
+    batch_size: int | None = None
+
+    def __post_init__(self) -> None:
+        assert self.local_solver.effort == 1  # building it checks the parameters
+
+    @property
+    def local_solver(self) -> LocalSolver:
+        if self.batch_size is None:
+            return GradientDescent(steps=1, stepsize=self.stepsize)
+        return SGD(steps=1, batch_size=self.batch_size, stepsize=self.stepsize)

@@ -1,0 +1,37 @@
+"""The clients' subproblems as functions to minimise, for `newton.minimise`."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from fedconvex.arithmetic.base import Batch
+from fedconvex.problems.base import Clients, Subproblem
+from fedconvex.rationals import Array
+
+
+@dataclass(frozen=True, eq=False)
+class ProximalFunctions:
+    """φ_k(θ) = F_k(θ) + ⟨linear_k, θ⟩ + (weight/2)‖θ − center_k‖², in floating point."""
+
+    clients: Clients
+    subproblem: Subproblem
+
+    @property
+    def xp(self) -> Any:
+        return self.clients.arithmetic.xp  # type: ignore[attr-defined]
+
+    def differences(self, theta: Array, step: Array) -> Array:
+        change = self.clients.differences(theta + step, theta)
+        if self.subproblem.linear is not None:
+            change = change + (self.subproblem.linear * step).sum(-1)
+        if self.subproblem.center is not None:
+            change = change + self.subproblem.weight * ((theta - self.subproblem.center + step / 2) * step).sum(-1)
+        return change
+
+    def gradients(self, theta: Array) -> Array:
+        return self.subproblem.add_gradients(theta, self.clients.gradients(theta))
+
+    def hessians(self, theta: Array) -> Batch:
+        return self.clients.arithmetic.shifted(self.clients.hessians(theta), self.subproblem.weight)
+
+    def hessian_products(self, theta: Array, vectors: Array) -> Array:
+        return self.clients.hessian_products(theta, vectors) + self.subproblem.weight * vectors

@@ -1,0 +1,99 @@
+"""Least-squares clients with fewer samples than unknowns, kept as their data: H_k = A_kᵀA_k is never formed.
+
+For very many clients: a million H_k of size 50 × 50 would take 20 GB, their data take a fraction of it.
+"""
+
+from collections.abc import Sequence
+from typing import Any, final
+
+import numpy as np
+
+from fedconvex.arithmetic.base import Arithmetic, Batch
+from fedconvex.problems.base import Clients, Subproblem
+from fedconvex.problems.samples import HalfSquare, Samples, sum_factor
+from fedconvex.rationals import Array, float_array
+
+
+@final
+class WideLeastSquaresClients(Clients):
+    """F_k(x) = scale_k ½‖A_k x − b_k‖² in floats; A: (K, n, d), padded with rows of zeros that change nothing."""
+
+    def __init__(self, arithmetic: Arithmetic, A: Array, b: Array, scale: Array, count: np.ndarray) -> None:
+        self.arithmetic, self.A, self.b, self.scale, self.count = arithmetic, A, b, scale, count
+        self.num_clients, self.dim = A.shape[0], A.shape[2]
+
+    @staticmethod
+    def of(
+        arithmetic: Arithmetic, designs: Sequence[np.ndarray], targets: Sequence[np.ndarray], scale: Any
+    ) -> "WideLeastSquaresClients":
+        """From the clients' (n_k, d) designs and (n_k,) targets."""
+        count = np.array([len(b) for b in targets], dtype=np.int64)
+        if isinstance(designs, np.ndarray) and isinstance(targets, np.ndarray):
+            A, b = designs, targets
+        else:
+            A = np.zeros((len(count), count.max(), designs[0].shape[1]))
+            b = np.zeros((len(count), count.max()))
+            for k, n in enumerate(count):
+                A[k, :n], b[k, :n] = float_array(designs[k]), float_array(targets[k])
+        return WideLeastSquaresClients(arithmetic, arithmetic.array(A), arithmetic.array(b), scale, count)
+
+    def values(self, X: Array) -> Array:
+        residuals = self._residuals(X)
+        return self.scale / 2 * (residuals * residuals).sum(-1)
+
+    def differences(self, X: Array, reference: Array) -> Array:
+        change = self._apply(self.rows(X) - self.rows(reference))
+        return self.scale * ((self._residuals(reference) + change / 2) * change).sum(-1)
+
+    def gradients(self, X: Array) -> Array:
+        return self.scale[:, None] * self._back(self._residuals(X))
+
+    def hessians(self, X: Array) -> Batch:
+        return self.scale[:, None, None] * (self.A.swapaxes(1, 2) @ self.A)
+
+    def hessian_products(self, X: Array, V: Array) -> Array:
+        return self.scale[:, None] * self._back(self._apply(self.rows(V)))
+
+    def minimise(self, subproblem: Subproblem) -> Array:
+        """(scale·AᵀA + wI)⁻¹r = (r − Aᵀ((w/scale)I + AAᵀ)⁻¹Ar)/w: a system of n_k equations for each client."""
+        right = self.scale[:, None] * self._back(self.b)
+        if subproblem.center is not None:
+            right = right + subproblem.weight * subproblem.center
+        if subproblem.linear is not None:
+            right = right - subproblem.linear
+        xp: Any = self.arithmetic.xp  # type: ignore[attr-defined]
+        gram = self.scale[:, None, None] * (self.A @ self.A.swapaxes(1, 2))
+        system = self.arithmetic.shifted(gram, subproblem.weight)
+        inner = xp.linalg.solve(system, self.scale[:, None, None] * self._apply(right)[..., None])[..., 0]
+        return (right - self._back(inner)) / subproblem.weight
+
+    def subset(self, members: np.ndarray) -> "WideLeastSquaresClients":
+        chosen = WideLeastSquaresClients(
+            self.arithmetic, self.A[members], self.b[members], self.scale[members], self.count[members]
+        )
+        chosen.curvatures = self.curvatures.subset(members)
+        return chosen
+
+    def samples(self) -> Samples:
+        n = self.A.shape[1]
+        return Samples(
+            arithmetic=self.arithmetic,
+            loss=HalfSquare(),
+            A=self.A.reshape(-1, self.dim),
+            y=self.b.reshape(-1),
+            first=np.arange(self.num_clients, dtype=np.int64) * n,
+            count=self.count,
+            factor=sum_factor(self.scale, self.count, self.arithmetic),
+            ridge=0 * self.scale,
+        )
+
+    def _apply(self, X: Array) -> Array:
+        return (self.A @ X[..., None])[..., 0]
+
+    def _residuals(self, X: Array) -> Array:
+        if X.ndim == 1:  # one point for everyone: no copy of it for each
+            return self.A @ X - self.b
+        return self._apply(X) - self.b
+
+    def _back(self, scores: Array) -> Array:
+        return (scores[:, None, :] @ self.A)[:, 0, :]
