@@ -18,9 +18,9 @@ from typing import Any
 
 FOLDER = Path(__file__).resolve().parent
 RESULTS = FOLDER / "results"
-SCRIPTS = ("import_time", "rounds", "fixed_points", "ground_truth")
+SCRIPTS = ("import_time", "rounds", "fixed_points", "ground_truth", "local_sgd", "measuring", "many_clients")
 LOAD_BEFORE = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
-LIBRARIES = ("fedconvex", "numpy", "scipy", "python-flint", "scikit-learn", "cvxpy", "clarabel")
+LIBRARIES = ("fedconvex", "numpy", "scipy", "numba", "torch", "python-flint", "scikit-learn", "cvxpy", "clarabel")
 
 
 def seconds(call: Callable[[], Any]) -> float:
@@ -47,10 +47,20 @@ def median_ratio(ours: list[float], peer: list[float]) -> float:
 
 
 def row(
-    what: str, value: float, target: float, unit: str, *, peer: str, peer_value: float, ratio: float, **more: Any
+    what: str,
+    value: float,
+    target: float,
+    unit: str,
+    *,
+    peer: str,
+    peer_value: float,
+    ratio: float,
+    at_least: bool = False,
+    **more: Any,
 ) -> dict[str, Any]:
-    """One measured value beside its target (at most) and beside something real from the same run."""
-    fixed = {"what": what, "value": value, "target": target, "unit": unit, "reached": value <= target}
+    """One measured value beside its target (at most, or `at_least`) and beside something real from the same run."""
+    reached = value >= target if at_least else value <= target
+    fixed = {"what": what, "value": value, "target": target, "unit": unit, "reached": reached, "at_least": at_least}
     return {**fixed, "peer": peer, "peer_value": peer_value, "ratio": ratio, **more}
 
 
@@ -69,6 +79,7 @@ def table(rows: list[dict[str, Any]]) -> str:
     lines = ["| what | measured | target | reached | ratio | to |", "|---|---|---|---|---|---|"]
     for r in rows:
         measured, target = (f"{r[key]:.4g} {r['unit']}".strip() for key in ("value", "target"))
+        target = f"{'≥' if r.get('at_least') else '≤'} {target}"
         peer = f"{r['peer']} ({r['peer_value']:.4g} {r.get('peer_unit', r['unit'])})".replace(" )", ")")
         lines.append(
             f"| {r['what']} | {measured} | {target} | {'yes' if r['reached'] else 'NO'} | {r['ratio']:.3g} | {peer} |"

@@ -13,6 +13,7 @@ import numpy as np
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
+from fedconvex.fingerprints import fingerprint
 from fedconvex.measurements import COUNTS
 from fedconvex.methods.base import State
 from fedconvex.rationals import Array
@@ -56,12 +57,13 @@ class Checkpoint:
 
     def save(self, arithmetic: Arithmetic, run: Run) -> None:
         """Writes the run, replacing what was there only when it is complete."""
-        about = {"format": FORMAT, "run": self.fingerprint, "versions": _versions()}
-        arrays = {"about": _text(json.dumps(about)), "server": _encode(run.state.server, arithmetic)}
+        arrays = {"server": _encode(run.state.server, arithmetic)}
         arrays["points"] = _encode(arithmetic.rows(run.points), arithmetic)
         for group, parts in (("shared", run.state.shared), ("memory", run.state.memory)):
             arrays |= {f"{group}/{name}": _encode(values, arithmetic) for name, values in parts.items()}
         arrays |= {f"recorded/{name}": values for name, values in run.columns().items()}
+        about = {"format": FORMAT, "run": self.fingerprint, "versions": _versions(), "content": fingerprint(arrays)}
+        arrays["about"] = _text(json.dumps(about))
         write_atomically(self.path, lambda file: np.savez(file, **arrays))  # type: ignore[arg-type]
 
     def load(self, arithmetic: Arithmetic, rounds: int) -> Run | None:
@@ -74,8 +76,10 @@ class Checkpoint:
             return None
         arrays = self._read()
         try:
-            about = json.loads(arrays["about"].tobytes().decode())
+            about = json.loads(arrays.pop("about").tobytes().decode())
             self._require_same(about)
+            if about["content"] != fingerprint(arrays):
+                raise self._refused("is damaged: its content is not what was written")
             run = _decode_run(arrays, arithmetic)
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             if isinstance(error, InvalidInput):

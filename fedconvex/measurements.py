@@ -103,13 +103,14 @@ class RoundMeasurements:
         """The numbers of one round: who was `asked`, who of them answered (`draw`), and what.
 
         participants: clients whose answers count. bytes_down, bytes_up: 8 bytes a number, what the server sends to and
-        gets from the clients, those who are dropped included downwards. inexactness: the largest γ_k =
-        ‖∇φ_k(θ_k)‖/‖∇φ_k(start_k)‖ (FedProx, Definition 2). drift: √(average ‖θ_k − w‖²). control_error:
+        gets from the clients, those who are dropped included downwards; 0 in local rounds. inexactness: the largest
+        γ_k = ‖∇φ_k(θ_k)‖/‖∇φ_k(start_k)‖ (FedProx, Definition 2); where the start already solves the problem, a ratio
+        of rounding errors, or inf. drift: √(average ‖θ_k − w‖²). control_error:
         √((1/m) Σ_k ‖c_k − ∇F_k(x*)‖²) over all clients after the round, c_k being what the method stores as the
         gradient (FedDyn's √C_t where local solutions are exact).
         """
         method, m = self.rounds.method, self.rounds.problem.num_clients
-        vector = BYTES * self.rounds.problem.dim
+        vector = 0 if played is not None and not played.communicated else BYTES * self.rounds.problem.dim
         answering = _size(draw, m) if played is not None else 0
         gradients = 0
         if method.samples_gradients and played is not None:

@@ -16,7 +16,8 @@ from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.parameters import in_arithmetic
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
-from fedconvex.rationals import Array, Scalar
+from fedconvex.randomness import Purpose, stream
+from fedconvex.rationals import Array, Scalar, nearest_float
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,7 @@ class Played:
     subproblem: Subproblem
     answers: Answers
     average: Callable[[Array], Array]
+    communicated: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +64,8 @@ class Rounds:
             gradient_draw: who is asked for gradients first, by methods that do so; default the same clients.
             in_place: overwrite the rows of the state's memory that change, instead of copying all clients' memory.
         """
-        if draw.members is not None and not self._can_average(draw):
+        gradient_draw = draw if gradient_draw is None else gradient_draw
+        if not (self._can_average(draw) and self._can_average(gradient_draw)):
             return None
         clients, average = self._taking_part(draw), self._average(draw)
         points = clients.rows(state.server)
@@ -70,11 +73,10 @@ class Rounds:
             points=points,
             population=self.clients.num_clients,
             everyone=clients.num_clients == self.clients.num_clients,
+            communicates=self._communicates(draw),
             average=average,
             gradients=cache(lambda: clients.gradients(points)),
-            sampled_gradient=cache(
-                lambda: self._gradient(state.server, draw if gradient_draw is None else gradient_draw)
-            ),
+            sampled_gradient=cache(lambda: self._gradient(state.server, gradient_draw)),
             full_gradient=cache(lambda: self._gradient(state.server, EVERYONE)),
             objective=cache(lambda: self.objective(state.server)),
         )
@@ -82,7 +84,15 @@ class Rounds:
         subproblem = self.method.subproblem(seen, cohort)
         answers = self.solver.solve(clients, subproblem, draw)
         following = self.method.update(seen, cohort, answers)
-        return Played(state.replaced(draw.members, following, in_place), clients, points, subproblem, answers, average)
+        return Played(
+            state.replaced(draw.members, following, in_place),
+            clients,
+            points,
+            subproblem,
+            answers,
+            average,
+            cohort.communicates,
+        )
 
     def tangent(self, state: State) -> Callable[[State], State]:
         """The derivative of one round with everyone at `state`, as a linear map on changes of the state.
@@ -99,7 +109,7 @@ class Rounds:
             def mean() -> Array:
                 return average(gradients())
 
-            return Cohort(rows, clients.num_clients, True, average, gradients, mean, mean, _no_objective)
+            return Cohort(rows, clients.num_clients, True, True, average, gradients, mean, mean, _no_objective)
 
         here = cohort(points, lambda: clients.gradients(points))
         subproblem = self.method.subproblem(state, here)
@@ -122,6 +132,10 @@ class Rounds:
     def objective(self, point: Array) -> Scalar:
         """f at a (d,) point: the problem's objective, whatever the method makes of its weights."""
         return self.arithmetic.average(self.weights, self.clients.values(point))
+
+    def _communicates(self, draw: Draw) -> bool:
+        skip = nearest_float(self.method.skip)
+        return skip == 0 or stream(draw.seed, Purpose.COMMUNICATION, draw.round).random() >= skip
 
     def _gradient(self, point: Array, draw: Draw) -> Array:
         return self._average(draw)(self._taking_part(draw).gradients(point))
@@ -153,7 +167,8 @@ class Rounds:
         return self.arithmetic.array([share / total_share for share in shares])
 
     def _can_average(self, draw: Draw) -> bool:
-        assert draw.members is not None
+        if draw.members is None:
+            return True
         if draw.shares is not None or self.method.plain or self.problem.is_equally_weighted:
             return len(draw.members) > 0
         return any(self.problem.exact_weights[k] > 0 for k in draw.members)

@@ -85,8 +85,20 @@ class OneRoundMap:
 
     @cached_property
     def unique(self) -> bool:
-        """Whether all fixed states have the same server's point."""
-        return all(not any(v[: self.dim]) for v in null_space(self._drift))
+        """Whether all fixed states that a start can lead to have the same server's point.
+
+        What no round changes (FedDyn's h minus the mean of the clients' gradients) keeps its value from the start: two
+        fixed states count only if their difference in it is the difference of two starts.
+        """
+        kernel, conserved = null_space(self._drift), null_space(self._drift.transpose())
+        if not any(any(v[: self.dim]) for v in kernel):
+            return True
+        V, L = _matrix(kernel).transpose(), _matrix(conserved)
+        differences = _rows(L * V)
+        of_starts = _rows(L * self.directions)
+        joined = _matrix([np.concatenate([a, -b]) for a, b in zip(differences, of_starts, strict=True)])
+        possible = [_entries(V * _matrix([v[: len(kernel)]]).transpose()) for v in null_space(joined)]
+        return all(not any(v[: self.dim]) for v in possible)
 
     @cached_property
     def attracting(self) -> bool:

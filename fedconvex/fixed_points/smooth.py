@@ -39,6 +39,7 @@ SETTLING_ROUNDS = 50  # bring the clients' memories near theirs
 ARRIVED = 1e-11  # Newton's last step, relative to the point: its square is below rounding
 GOOD = 1e-7  # the last step of a search that may count as found
 KRAWCZYK_DIMENSION = 150  # beyond, its d derivatives of a round in balls take minutes
+CONSERVED = 1e-12  # singular values below this part of the largest count as 0
 REPELLING = 1 + 1e-6  # a numeric spectral radius above this is called repelling
 
 
@@ -64,7 +65,8 @@ class SmoothFixedPoints:
             random = np.random.default_rng(0)
             for attempt in range(STARTS):
                 away = 0.0 if attempt == 0 else random.standard_normal(len(minimizer)) * 2.0 ** (attempt / 4)
-                state = self.rounds.start(minimizer + away)
+                begin = 0 * minimizer if self.method.depends_on_start else minimizer + away
+                state = self.rounds.start(begin)
                 if not self.method.memoryless:
                     for _ in range(SETTLING_ROUNDS):
                         state = self.rounds.advance(state)
@@ -187,13 +189,20 @@ class SmoothFixedPoints:
 
 
 def _solve_linear(apply: Callable[[np.ndarray], np.ndarray], right: np.ndarray) -> np.ndarray:
-    """x with apply(x) = right; of many, one without a part along directions that `apply` maps to 0."""
+    """x with apply(x) = right; of many, the one that changes nothing that no `apply` changes.
+
+    What rounds conserve (FedDyn's h minus the mean of the clients' gradients) must keep its value from the start. GMRES
+    does that by itself: its Krylov space lies in the range of `apply`.
+    """
     size = len(right)
     if size <= FORMED_DIMENSION:
         matrix = np.stack([apply(e) for e in np.eye(size)], axis=1)
         if not np.isfinite(matrix).all():
             return np.full(size, np.nan)
-        return np.asarray(np.linalg.lstsq(matrix, right, rcond=1e-13)[0])
+        left, singular, _ = np.linalg.svd(matrix)
+        conserved = left[:, singular <= CONSERVED * singular[0]].T
+        stacked = np.vstack([matrix, singular[0] * conserved])
+        return np.asarray(np.linalg.lstsq(stacked, np.append(right, np.zeros(len(conserved))), rcond=1e-13)[0])
     from scipy.sparse.linalg import LinearOperator, gmres
 
     operator = LinearOperator((size, size), matvec=apply, dtype=np.float64)

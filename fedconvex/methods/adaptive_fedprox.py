@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, final
+from typing import final
 
 from fedconvex.errors import NotConverged
 from fedconvex.local_solvers.base import Answers, LocalSolver
@@ -35,8 +35,6 @@ class AdaptiveFedProx(Method):
     step: Scalar = number(default=Fraction(1, 10))
     falls: int = 5
 
-    linear: ClassVar[bool] = False
-
     def __post_init__(self) -> None:
         non_negative(self.mu, "mu")
         positive(self.step, "step")
@@ -50,6 +48,10 @@ class AdaptiveFedProx(Method):
     def proximal_weight(self) -> Scalar:
         """The smallest that any round may ask for."""
         return 0 * self.mu
+
+    @property
+    def linear(self) -> bool:
+        return False
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         one = 0 * server[:1] + 1

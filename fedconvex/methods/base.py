@@ -75,6 +75,7 @@ class Cohort:
     points: Array  # (K, d): the server's point in every row
     population: int  # m
     everyone: bool  # whether K = m
+    communicates: bool  # False: the round is local, and the server hears of nothing (methods with `skip` > 0)
     average: Callable[[Array], Array]  # (K, d) -> (d,): the server's average over those who take part
     gradients: Callable[[], Array]  # (K, d): their ∇F_k
     sampled_gradient: Callable[[], Array]  # (d,): the average ∇F_k of a sample of clients, drawn for this purpose
@@ -103,8 +104,8 @@ class Method(ABC):
     memoryless: ClassVar[bool] = False
     # With exact local solutions and everyone taking part, the fixed points are the objective's stationary points.
     stationary: ClassVar[bool] = False
-    # The algebra is linear in the state, so that rounds have a derivative.
-    linear: ClassVar[bool] = True
+    # Even where clients are strongly convex, the fixed point is another for another start.
+    depends_on_start: ClassVar[bool] = False
     # With exact local solutions and everyone, the server's point goes to the minimiser from everywhere (proof in the
     # method's file): on convex quadratics with one minimiser; on smooth strongly convex clients.
     converges_on_convex_quadratics: ClassVar[bool] = False
@@ -137,6 +138,16 @@ class Method(ABC):
     @property
     def proximal_weight(self) -> Scalar:
         """The weight of the proximal term that the method asks for; 0 where it asks for none."""
+        return 0
+
+    @property
+    def linear(self) -> bool:
+        """Whether the algebra is linear in the state and the same in every round, so that rounds have a derivative."""
+        return bool(self.skip == 0)
+
+    @property
+    def skip(self) -> Scalar:
+        """The probability that a round is local: clients work on their own, nothing is sent."""
         return 0
 
     @property

@@ -31,6 +31,7 @@ class RegularizedFedSplit(Method):
     regularization: Scalar = number()
 
     plain: ClassVar[bool] = True
+    depends_on_start: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         positive(self.stepsize, "stepsize")

@@ -1,0 +1,115 @@
+"""Fingerprints of values: equal for equal content, in every process and on every machine; different for all else.
+
+They name the parts of a sweep and tell whether a checkpoint belongs to a run.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedconvex.errors import InvalidInput
+
+ARRAY_KINDS = "biufcSU"  # truth values, numbers and texts: their bytes are their content
+LONG_DOUBLES = "gG"  # theirs are not: some are padding
+
+
+def fingerprint(value: Any, argument: str = "value") -> str:
+    """The SHA-256 of a value's type and content, 64 hexadecimal digits.
+
+    Values: None, truth values, int, float, Fraction, flint numbers (fmpz, fmpq, arb), text, bytes, enumerations, NumPy
+    numbers and arrays (of numbers, text or the foregoing), torch tensors; lists, tuples, mappings and dataclasses of
+    them. Types count: 1, 1.0, True and Fraction(1) differ, and so do 0.0 and −0.0, float32 and float64, a list and a
+    tuple. An array's byte order and memory layout and a mapping's order do not count, nor does what a dataclass keeps
+    beside its fields. A class counts by its name, not by its code.
+
+    Args:
+        argument: what the value is called in errors.
+
+    Raises:
+        InvalidInput: a value of any other type, by the name of the place where it is, such as `method.solver[2]`.
+    """
+    digest = hashlib.sha256()
+    for piece in _pieces(value, argument):
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def _pieces(value: Any, where: str) -> Iterator[bytes]:
+    """Bytes from which the value could be read back: every piece of unknown length is preceded by its length."""
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    if isinstance(value, Enum):
+        yield _text(kind, value.name)
+    elif isinstance(value, np.generic):
+        yield from _array_pieces(kind, np.asarray(value), where)
+    elif isinstance(value, np.ndarray):
+        if np.ma.isMaskedArray(value):
+            raise InvalidInput(where, value, "is a masked array", "fill or drop the masked entries")
+        yield from _array_pieces("array", value, where)
+    elif value is None or isinstance(value, bool | str | float):
+        yield _text(kind, value.hex() if isinstance(value, float) else str(value))
+    elif isinstance(value, int):
+        yield _text(kind, f"{value:x}")
+    elif isinstance(value, bytes):
+        yield _text(kind, value.hex())
+    elif isinstance(value, Fraction):
+        yield _text(kind, f"{value.numerator:x}/{value.denominator:x}")
+    elif kind.startswith("flint."):
+        yield _text(f"flint.{type(value).__name__}", _flint_text(value, where))
+    elif kind.startswith("torch.") and hasattr(value, "detach"):
+        yield from _array_pieces(kind, value.detach().cpu().numpy(), where)
+    elif isinstance(value, list | tuple):
+        yield _text(kind, str(len(value)))
+        for i, entry in enumerate(value):
+            yield from _pieces(entry, f"{where}[{i}]")
+    elif isinstance(value, Mapping):
+        yield _text(kind, str(len(value)))
+        by_key = {fingerprint(key, f"a key of {where}"): key for key in value}
+        for mark, key in sorted(by_key.items()):
+            yield mark.encode()
+            yield from _pieces(value[key], f"{where}[{key!r}]")
+    elif is_dataclass(value) and not isinstance(value, type):
+        yield _text(kind, str(len(fields(value))))
+        for field in fields(value):
+            yield _text("field", field.name)
+            yield from _pieces(getattr(value, field.name), f"{where}.{field.name}")
+    else:
+        cure = "give numbers, text, arrays, lists, mappings or dataclasses of them"
+        raise InvalidInput(where, value, f"is of type {kind}, whose content is not known", cure)
+
+
+def _array_pieces(kind: str, array: np.ndarray, where: str) -> Iterator[bytes]:
+    if array.dtype == object:
+        yield _text(kind, f"object {array.shape}")
+        for place, entry in np.ndenumerate(array):
+            yield from _pieces(entry, f"{where}{list(place)}")
+        return
+    if array.dtype.kind not in ARRAY_KINDS or array.dtype.char in LONG_DOUBLES:
+        raise InvalidInput(where, array, f"is an array of {array.dtype}", "give an array of numbers or text")
+    ordered = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
+    yield _text(kind, f"{ordered.dtype.str} {ordered.shape}")
+    if ordered.size:
+        yield ordered.data  # type: ignore[misc] # as good as bytes for a digest, and not a copy
+
+
+def _flint_text(value: Any, where: str) -> str:
+    """Exactly, whatever flint's working precision is."""
+    name = type(value).__name__
+    if name == "fmpz":
+        return f"{int(value):x}"
+    if name == "fmpq":
+        return f"{int(value.p):x}/{int(value.q):x}"
+    if name == "arb":
+        if not value.is_finite():
+            return str(value)
+        return " ".join(f"{int(n):x}" for part in (value.mid(), value.rad()) for n in part.man_exp())
+    raise InvalidInput(where, value, "is a flint number of an unknown kind", "give fmpz, fmpq or arb")
+
+
+def _text(kind: str, text: str) -> bytes:
+    content = text.encode("utf-8", "surrogatepass")
+    return f"{kind} {len(content)} ".encode() + content
