@@ -1,0 +1,81 @@
+"""FedPD(η): every client minimises its augmented Lagrangian for agreeing with the server."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.base import Answers, LocalSolver
+from fedconvex.local_solvers.exact import Exact
+from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.parameters import number
+from fedconvex.problems.base import Subproblem
+from fedconvex.rationals import Array, Scalar, to_fraction
+from fedconvex.validation import positive
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class FedPD(Method):
+    """θ_k ≈ argmin_θ F_k(θ) + ⟨λ_k, θ⟩ + ‖θ − a_k‖²/(2η), from the client's last answer; λ_k ← λ_k + (θ_k − a_k)/η;
+    a_k⁺ = θ_k + ηλ_k. With probability 1 − skip: w ← mean a_k⁺ and everyone's a_k ← w; else a_k ← a_k⁺, and w stays.
+
+    Zhang, Hong, Dhople, Yin and Liu (2020), Algorithm 1, with their p as `skip`; starts with λ_k = 0, a_k = w. The
+    paper minimises the plain mean of the clients' functions: on a weighted problem client k contributes
+    F_k = num_clients · weights[k] · f_k, and averages are plain.
+
+    With everyone, exact local solutions and no skipping this is ADMM for the consensus problem, and FedDyn with
+    α = 1/η and g_k = −λ_k round by round: its convergence is proved there (`methods.feddyn.FedDyn`).
+
+    Local rounds save communication where clients are alike. Where they differ, each local round is a proximal step
+    towards the client's own minimiser, and w keeps an error that skipping causes.
+
+    Args:
+        eta: η > 0; for clients that are not convex, 1/η above minus their least curvature.
+        skip: in [0, 1); with skip > 0 all clients must take part, as in the paper.
+    """
+
+    eta: Scalar = number()
+    skip: Scalar = 0
+
+    plain: ClassVar[bool] = True
+    stationary: ClassVar[bool] = True
+    converges_on_convex_quadratics: ClassVar[bool] = True
+    converges_on_strongly_convex: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        positive(self.eta, "eta")
+        if not 0 <= to_fraction(self.skip, "skip") < 1:
+            raise InvalidInput("skip", self.skip, "is not a probability below 1", "give 0 <= skip < 1")
+
+    @property
+    def local_solver(self) -> LocalSolver:
+        return Exact()
+
+    @property
+    def proximal_weight(self) -> Scalar:
+        return 1 / self.eta
+
+    def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
+        return State(server, memory={"dual": repeat(0 * server), "answer": repeat(server), "anchor": repeat(server)})
+
+    def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
+        anchor = self._anchor(state, cohort)
+        memory = state.memory
+        return Subproblem(start=memory["answer"], linear=memory["dual"], weight=1 / self.eta, center=anchor)
+
+    def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
+        dual = state.memory["dual"] + (answers.points - self._anchor(state, cohort)) / self.eta
+        proposed = answers.points + self.eta * dual
+        server = cohort.average(proposed) if cohort.communicates else state.server
+        anchor = server + 0 * proposed if cohort.communicates else proposed
+        return State(server, memory={"dual": dual, "answer": answers.points, "anchor": anchor})
+
+    def _anchor(self, state: State, cohort: Cohort) -> Array:
+        """a_k: the server's point, unless the last rounds were local."""
+        if self.skip == 0:
+            return cohort.points
+        if not cohort.everyone:
+            problem = f"FedPD with skip = {self.skip} activates all clients together"
+            raise InvalidInput("participation", f"{len(cohort.points)} clients", problem, "use Full(), or skip=0")
+        return state.memory["anchor"]
