@@ -75,7 +75,9 @@ def audit(
     partition: Annotated[
         str | None,
         typer.Option(
-            help="How to deal: iid, dirichlet:ALPHA (0.3 is skewed), by-label:D (D labels each).", rich_help_panel=DATA
+            help="How to deal: iid, dirichlet:ALPHA (0.3 is skewed), by-label:D (D labels each), lognormal:SIGMA (sizes), "
+            "power-law-labels:D.",
+            rich_help_panel=DATA,
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the deal.", rich_help_panel=DATA)] = 0,

@@ -1,8 +1,29 @@
-"""Federated data: built-in sets and files, dealt to clients, as problems."""
+"""Federated data: built-in sets, files and the papers' synthetic data, dealt to clients, as problems."""
 
 from fedconvex.data.builtin import breast_cancer, diabetes, digits
+from fedconvex.data.feddyn_generator import feddyn_synthetic
 from fedconvex.data.federated import FederatedData
+from fedconvex.data.fedprox_generator import synthetic, synthetic_iid
+from fedconvex.data.fedsplit_families import conditioned_least_squares, fedsplit_least_squares, fedsplit_logistic
+from fedconvex.data.holdout import train_test_split
 from fedconvex.data.load import load
 from fedconvex.data.partition import partition
+from fedconvex.data.sizes import lognormal_sizes, power_law_sizes
 
-__all__ = ["FederatedData", "breast_cancer", "diabetes", "digits", "load", "partition"]
+__all__ = [
+    "FederatedData",
+    "breast_cancer",
+    "conditioned_least_squares",
+    "diabetes",
+    "digits",
+    "feddyn_synthetic",
+    "fedsplit_least_squares",
+    "fedsplit_logistic",
+    "load",
+    "lognormal_sizes",
+    "partition",
+    "power_law_sizes",
+    "synthetic",
+    "synthetic_iid",
+    "train_test_split",
+]

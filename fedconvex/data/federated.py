@@ -9,7 +9,7 @@ import numpy as np
 
 from fedconvex.data.partition import partition
 from fedconvex.data.table import Table
-from fedconvex.data.targets import Task, as_targets, task_of
+from fedconvex.data.targets import Task, as_class_labels, as_targets, task_of
 from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ class FederatedData:
     """Samples of m clients: features[k] is float64 (n_k, p), targets[k] is (n_k,), with n_k >= 1.
 
     targets: numbers or text, brought to one form by `as_targets`; text is always a class label. source: where the data
-    come from, for reports. The feature arrays are read-only views of those given, the targets are copies.
-    Raises InvalidInput for ragged shapes, NaN, an empty client, names that do not fit.
+    come from, for reports. class_labels: all classes there are, 2 or more, where some may have no sample here; None:
+    those that have. The feature arrays are read-only views of those given, the targets are copies.
+    Raises InvalidInput for ragged shapes, NaN, an empty client, names that do not fit, targets outside class_labels.
     """
 
     features: tuple[np.ndarray, ...]
@@ -34,6 +35,7 @@ class FederatedData:
     client_names: tuple[str, ...]
     feature_names: tuple[str, ...]
     source: str
+    class_labels: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         names = tuple(self.client_names)
@@ -45,8 +47,9 @@ class FederatedData:
             raise InvalidInput("client_names", names, problem, "give one array of each kind and one name per client")
         features = tuple(_features(array, k, len(self.feature_names)) for k, array in enumerate(self.features))
         targets = _split(as_targets(_joined(self.targets)), [len(array) for array in self.features], self.targets)
+        labels = None if self.class_labels is None else as_class_labels(self.class_labels, np.concatenate(targets))
         fields = {"features": features, "client_names": names, "feature_names": tuple(self.feature_names)}
-        for name, value in {**fields, "targets": targets}.items():
+        for name, value in {**fields, "targets": targets, "class_labels": labels}.items():
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
@@ -75,12 +78,16 @@ class FederatedData:
 
     @property
     def task(self) -> Task:
-        """What the targets call for: `regression`, `binary` or `multiclass`, see `task_of`."""
+        """What the targets call for: `regression`, `binary` or `multiclass`; class_labels decide, or else `task_of`."""
+        if self.class_labels is not None:
+            return "binary" if self.class_labels.size == 2 else "multiclass"
         return task_of(np.concatenate(self.targets))
 
     @property
     def classes(self) -> np.ndarray:
-        """The distinct targets of all clients, sorted."""
+        """The class_labels, or else the distinct targets of all clients, sorted."""
+        if self.class_labels is not None:
+            return self.class_labels
         return np.unique(np.concatenate(self.targets))
 
     def problem(
@@ -94,7 +101,7 @@ class FederatedData:
 
         model: `least-squares`: f_k(x) = ½‖A_k x − b_k‖², a sum over samples; `logistic`: the mean over samples of
             log(1 + exp(−y aᵀx)), plus ridge/2 ‖x‖², the smaller class as y = −1; `multinomial`: the mean softmax
-            cross-entropy, plus ridge/2 ‖x‖², classes numbered in their order; `auto`: the one for `task`.
+            cross-entropy, plus ridge/2 ‖x‖², classes numbered in the order of `classes`; `auto`: the one for `task`.
         ridge: >= 0, default 1e-3; least squares takes none. It acts on the intercept too.
         weights: `pooled`: the objective is proportional to the loss over all clients' samples pooled (1/m each for the
             sums of least squares, n_k/n for the means of the others); `uniform`: 1/m each.

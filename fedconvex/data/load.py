@@ -30,8 +30,11 @@ def load(
 
     source: `diabetes`, `breast_cancer` or `digits` (write ./digits for a file of that name), or the path of a file that
         `fedconvex.data.files.read_table` reads, with client_column, target_column, format and num_features as there.
+        With a client column (one named `client` or `client_id` is taken without asking) the partition is the natural
+        one: a client for every value in it, in the order of the values, which are the clients' names.
     clients, partition, seed: for data without a client column: the number of clients (built-in sets: default 10), the
-        scheme (`iid`, the default, `dirichlet:ALPHA` or `by-label:D`, see `fedconvex.data.partition`), the deal's seed.
+        scheme (`iid`, the default, `lognormal:SIGMA`, `dirichlet:ALPHA`, `by-label:D` or `power-law-labels:D`, see
+        `fedconvex.data.partition`), the deal's seed.
     standardize: bring every feature column, over all clients, to mean 0 and variance 1; constant columns become 0.
 
     Raises InvalidInput for a file that cannot be read, a client column beside clients or partition, and for neither.

@@ -1,4 +1,7 @@
-"""Deal the samples of one data set to clients: evenly, with skewed labels, or with few labels each."""
+"""Deal the samples of one data set to clients: evenly or not, with skewed labels, or with few labels each.
+
+Where the data say whose sample is whose, there is nothing to deal: see client_column in `fedconvex.data.load`.
+"""
 
 import math
 from collections.abc import Sequence
@@ -6,35 +9,48 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from fedconvex.data.few_labels import power_law_labels
+from fedconvex.data.sizes import apportion, lognormal_shares
 from fedconvex.data.targets import as_targets, task_of
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least
 
 QUANTILE_BINS = 10
-CURE = "give iid, dirichlet:ALPHA (such as dirichlet:0.3) or by-label:D (such as by-label:2)"
+CURE = (
+    "give iid, lognormal:SIGMA (such as lognormal:0.3), dirichlet:ALPHA (such as dirichlet:0.3), by-label:D or "
+    "power-law-labels:D (such as by-label:2)"
+)
+NATURAL_CURE = "name the column that says whose sample it is: client_column (--client-column)"
 
 
 class Scheme(NamedTuple):
-    """A partition scheme: its kind, and ALPHA or D (0 for iid)."""
+    """A partition scheme: its kind, and ALPHA, D or SIGMA (0 for iid)."""
 
-    kind: Literal["iid", "dirichlet", "by-label"]
+    kind: Literal["iid", "lognormal", "dirichlet", "by-label", "power-law-labels"]
     parameter: float
 
 
 def parse_scheme(text: str) -> Scheme:
-    """Read `iid`, `dirichlet:ALPHA` (ALPHA > 0) or `by-label:D` (whole D >= 1); InvalidInput for anything else."""
+    """Read `iid`, `lognormal:SIGMA` (SIGMA >= 0), `dirichlet:ALPHA` (ALPHA > 0), `by-label:D` or `power-law-labels:D`.
+
+    D is a whole number >= 1. Raises InvalidInput for anything else.
+    """
     if not isinstance(text, str):
         raise InvalidInput("partition", text, "is not the name of a scheme", CURE)
     kind, _, parameter = text.strip().partition(":")
     if kind == "iid" and not parameter and ":" not in text:
         return Scheme("iid", 0)
+    if kind == "natural":
+        raise InvalidInput("partition", text, "is how the data come, not a way to deal them", NATURAL_CURE)
+    if kind == "lognormal":
+        return Scheme("lognormal", _parameter(text, parameter, zero=True))
     if kind == "dirichlet":
         return Scheme("dirichlet", _parameter(text, parameter))
-    if kind == "by-label":
+    if kind in ("by-label", "power-law-labels"):
         labels = _parameter(text, parameter)
         if labels < 1 or labels != int(labels):
             raise InvalidInput("partition", text, "D, the labels per client, must be a whole number >= 1", CURE)
-        return Scheme("by-label", int(labels))
+        return Scheme("by-label" if kind == "by-label" else "power-law-labels", int(labels))
     raise InvalidInput("partition", text, "is not a known scheme", CURE)
 
 
@@ -44,14 +60,22 @@ def partition(
     """Deal n samples to `num_clients` clients: disjoint index sets that cover everything, none of them empty.
 
     * `iid`: a random deal, sizes differ by at most 1.
+    * `lognormal:SIGMA`: a random deal with the sizes of `lognormal_sizes`, whose logarithms have standard deviation
+      SIGMA. Source: FedDyn, section 4 and appendix A.2, unbalanced data (SIGMA = 0.3).
     * `dirichlet:ALPHA`: client k draws its label proportions q_k from Dirichlet(ALPHA · p), where p are the label
       proportions of the whole; samples go without replacement, a label that has run out is left out of q_k.
       Sizes differ by at most 1. Small ALPHA: each client sees nearly one label; large ALPHA: nearly iid; the last
       clients get what is left. Source: Hsu, Qi and Brown, "Measuring the effects of non-identical data distribution for
-      federated visual classification" (2019).
+      federated visual classification" (2019). FedDyn's prior a (0.6, 0.3) counts for each label by itself: with C
+      labels of equal proportions it is ALPHA = C·a, `dirichlet:6` and `dirichlet:3` for its MNIST and CIFAR-10.
     * `by-label:D`: sort by label, cut in num_clients · D shards of equal size, deal D shards to each client. Source:
       McMahan et al., "Communication-efficient learning of deep networks from decentralized data" (2017), with D = 2.
       With fewer samples than shards, each sample is a shard and clients get at most D of them.
+    * `power-law-labels:D`: every client has D labels at random, the more often the more samples a label has, and sizes
+      follow the power law of `power_law_sizes`. A label's samples are shared out among its holders so that sizes come
+      as near to that law as the labels' numbers allow; nothing is left over. A client has fewer than D labels only
+      where samples or labels are too few, never more; too few clients to hold all labels are refused. Source: FedProx,
+      section 5.1 and appendix C.1: MNIST over 1000 devices, D = 2; the exponent is ours.
 
     Targets that are not labels (see `task_of`) are binned at their deciles, and the bins serve as labels.
 
@@ -67,20 +91,26 @@ def partition(
         raise InvalidInput("clients", num_clients, problem, f"give at most {targets.size}")
     if kind == "iid":
         parts = np.array_split(rng.permutation(targets.size), num_clients)
+    elif kind == "lognormal":
+        sizes = apportion(targets.size, lognormal_shares(num_clients, parameter, rng), 1)
+        parts = np.split(rng.permutation(targets.size), np.cumsum(sizes)[:-1])
     elif kind == "dirichlet":
         parts = _dirichlet(_labels(targets), num_clients, parameter, rng)
-    else:
+    elif kind == "by-label":
         parts = _by_label(_labels(targets), num_clients, int(parameter), rng)
+    else:
+        parts = power_law_labels(_labels(targets), num_clients, int(parameter), rng)
     return [np.sort(part) for part in parts]
 
 
-def _parameter(text: str, parameter: str) -> float:
+def _parameter(text: str, parameter: str, zero: bool = False) -> float:
     try:
         value = float(parameter)
     except ValueError:
         raise InvalidInput("partition", text, "needs a number after the colon", CURE) from None
-    if not (value > 0 and math.isfinite(value)):
-        raise InvalidInput("partition", text, "the number after the colon must be positive and finite", CURE)
+    if not ((value > 0 or (zero and value == 0)) and math.isfinite(value)):
+        wanted = ">= 0" if zero else "positive"
+        raise InvalidInput("partition", text, f"the number after the colon must be {wanted} and finite", CURE)
     return value
 
 

@@ -53,3 +53,20 @@ def task_of(targets: np.ndarray) -> Task:
     if targets.dtype.kind == "U" or 3 <= distinct <= min(MAX_CLASSES, targets.size / SAMPLES_PER_CLASS):
         return "multiclass"
     return "regression"
+
+
+def as_class_labels(values: object, targets: np.ndarray) -> np.ndarray:
+    """All classes there are, sorted: 2 or more distinct whole numbers or texts, every one of `targets` among them.
+
+    targets: in the form of `as_targets`. Raises InvalidInput.
+    """
+    labels = np.unique(as_targets(values))
+    if labels.size < 2 or labels.dtype.kind not in "iU":
+        problem = "must be 2 or more distinct whole numbers or texts"
+        raise InvalidInput("class_labels", values, problem, "list all classes, or leave it out")
+    strange = targets if labels.dtype.kind != targets.dtype.kind else targets[~np.isin(targets, labels)]
+    if strange.size:
+        problem = f"lacks {strange.tolist()[0]!r}, which is among the targets"
+        raise InvalidInput("class_labels", labels.tolist(), problem, "list all classes, or leave it out")
+    labels.flags.writeable = False
+    return labels

@@ -167,3 +167,31 @@ def test_a_problem_that_does_not_fit_is_refused(targets: list, options: dict[str
 def test_what_is_no_data_is_refused(changed: dict[str, object], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         federated(**changed)
+
+
+def test_classes_may_have_no_sample() -> None:
+    targets = labels([0, 2])
+    data = FederatedData(FEATURES, targets, ("a", "b", "c"), ("u", "v"), "", class_labels=[2, 1, 0, 3])
+    assert (data.task, data.classes.tolist()) == ("multiclass", [0, 1, 2, 3])
+    assert data.problem().dim == 4 * 3
+    assert set(data.problem().y[0].tolist()) == {0, 2}
+    without = federated(targets=targets)
+    assert (without.task, without.classes.tolist(), without.problem().dim) == ("binary", [0, 2], 3)
+    text = FederatedData((FEATURES[0],), (["b"] * 5,), ("a",), ("u", "v"), "", class_labels=("a", "b"))
+    assert (text.task, text.problem().y[0].tolist()) == ("binary", [1] * 5)
+    with pytest.raises(ValueError, match="read-only"):
+        data.classes[0] = 9
+
+
+@pytest.mark.parametrize(
+    ("class_labels", "message"),
+    [
+        ([0, 1], r"class_labels = \[0, 1\]: lacks 2, which is among the targets; list all classes"),
+        (["0", "2"], r"class_labels = \['0', '2'\]: lacks 0"),
+        ([0], r"class_labels = \[0\]: must be 2 or more"),
+        ([0, 2.5], r"class_labels = \[0, 2.5\]: must be 2 or more distinct whole numbers or texts"),
+    ],
+)
+def test_classes_that_do_not_fit_are_refused(class_labels: list, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        FederatedData(FEATURES, labels([0, 2]), ("a", "b", "c"), ("u", "v"), "", class_labels=class_labels)

@@ -2,6 +2,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from data_checks import is_variance, scatter
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,8 +12,10 @@ from fedconvex.errors import InvalidInput
 
 SCHEMES = st.one_of(
     st.just("iid"),
+    st.floats(min_value=0, allow_infinity=False, allow_nan=False).map(lambda sigma: f"lognormal:{sigma}"),
     st.floats(min_value=0, exclude_min=True, allow_infinity=False, allow_nan=False).map(lambda a: f"dirichlet:{a}"),
     st.integers(1, 10**6).map(lambda d: f"by-label:{d}"),
+    st.integers(10, 10**6).map(lambda d: f"power-law-labels:{d}"),  # 10: the deciles of targets that are no labels
 )
 TARGETS = st.one_of(
     st.lists(st.integers(0, 4), min_size=1, max_size=60),
@@ -34,7 +37,10 @@ def test_every_sample_goes_to_one_client_and_no_client_goes_without(targets, sch
     assert all(np.array_equal(one, other) for one, other in zip(parts, again, strict=True))
 
 
-@given(targets=TARGETS, scheme=SCHEMES.filter(lambda s: not s.startswith("by")), seed=SEEDS, data=st.data())
+EVEN = SCHEMES.filter(lambda scheme: scheme.startswith(("iid", "dirichlet")))
+
+
+@given(targets=TARGETS, scheme=EVEN, seed=SEEDS, data=st.data())
 def test_iid_and_dirichlet_give_equal_shares(targets, scheme, seed, data) -> None:
     num_clients = data.draw(st.integers(1, len(targets)))
     sizes = [part.size for part in partition(targets, num_clients, scheme, seed)]
@@ -96,6 +102,37 @@ def test_dirichlet_draws_proportions_around_those_of_the_whole() -> None:
     assert abs(leftover - 0.1) <= 4 * 3 * deviation  # the last of 10 gets what 9 independent draws have left
 
 
+def labels_that_hold_most(scheme: str) -> float:
+    """How many labels hold 80 % of a client's samples, on average, with 100 clients of 600 samples of 10 labels."""
+    labels = np.repeat(np.arange(10), 6000)
+    falling = [-np.sort(-np.bincount(labels[part], minlength=10)) for part in partition(labels, 100, scheme, seed=0)]
+    return float(np.mean([np.searchsorted(np.cumsum(counts), 0.8 * counts.sum()) + 1 for counts in falling]))
+
+
+def test_feddyn_priors_of_0_6_and_0_3_are_alpha_6_and_3() -> None:
+    # FedDyn, section 4: of MNIST, 100 devices have "about 5 and 3 classes that consume 80% of local data"
+    assert 4 < labels_that_hold_most("dirichlet:6") < 5
+    assert 2.5 < labels_that_hold_most("dirichlet:3") < 3.5
+    assert labels_that_hold_most("dirichlet:0.6") < 2  # a prior of 0.06 for each label
+
+
+def test_lognormal_sizes_have_their_spread_and_samples_are_iid() -> None:
+    labels = np.random.default_rng(0).integers(0, 2, 10**6)
+    parts = partition(labels, 400, "lognormal:0.3", seed=0)
+    sizes = np.array([part.size for part in parts])
+    assert is_variance(scatter(np.log(sizes)), 399, 0.3**2)
+    deviates = [(labels[part].mean() - labels.mean()) * 2 * part.size**0.5 for part in parts]
+    assert is_variance(float(np.sum(np.square(deviates))), 399, 1)
+    iid = np.array([part.size for part in partition(labels, 400, "iid", seed=0)])
+    assert not is_variance(scatter(np.log(iid)), 399, 0.3**2)
+    skewed = [labels[part].mean() for part in partition(labels, 400, "dirichlet:2", seed=0)]
+    assert not is_variance(float(np.sum(np.square((np.array(skewed) - labels.mean()) * 2 * 50))), 399, 1)
+
+
+def test_no_spread_of_sizes_is_equal_sizes() -> None:
+    assert {part.size for part in partition(range(100), 10, "lognormal:0")} == {10}
+
+
 @pytest.mark.parametrize("alpha", ["5e-324", "1e308"])
 def test_dirichlet_survives_extreme_alpha(alpha: str) -> None:
     labels = np.repeat(np.arange(5), 40)
@@ -119,6 +156,9 @@ def test_regression_targets_are_binned_at_deciles() -> None:
         (" iid ", Scheme("iid", 0)),
         ("dirichlet:0.3", Scheme("dirichlet", 0.3)),
         ("by-label:2", Scheme("by-label", 2)),
+        ("lognormal:0", Scheme("lognormal", 0)),
+        ("lognormal:.3", Scheme("lognormal", 0.3)),
+        ("power-law-labels:2", Scheme("power-law-labels", 2)),
     ],
 )
 def test_parse_scheme(text: str, scheme: Scheme) -> None:
@@ -139,11 +179,17 @@ def test_parse_scheme(text: str, scheme: Scheme) -> None:
         "dirichlet:nan",
         "dirichlet:inf",
     ]
-    + ["dirichlet:x", "by-label", "by-label:0", "by-label:0.5", "by-label:2.5", "by-label:-1", "quantity:3", 7, None],
+    + ["dirichlet:x", "by-label", "by-label:0", "by-label:0.5", "by-label:2.5", "by-label:-1", "quantity:3", 7, None]
+    + ["lognormal", "lognormal:-1", "lognormal:inf", "power-law-labels", "power-law-labels:0", "power-law-labels:1.5"],
 )
 def test_a_scheme_that_makes_no_sense_is_refused(text) -> None:
     with pytest.raises(InvalidInput, match=r"partition = .*(dirichlet:ALPHA).*(by-label:D)"):
         parse_scheme(text)
+
+
+def test_a_natural_partition_is_not_dealt() -> None:
+    with pytest.raises(InvalidInput, match=r"partition = natural: is how the data come.*client_column"):
+        partition(range(9), 3, "natural")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,84 @@
+"""What the synthetic data of FedProx and FedDyn share: Gaussian features, labels that a linear model decides.
+
+Client k's sample is x ~ N(v_k, Σ) with Σ diagonal, Σ_jj = j^(−1.2), and its label is y = argmax_c (W_k x + b_k)_c.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from fedconvex.data.draws import Draw, stream
+from fedconvex.data.federated import FederatedData
+from fedconvex.data.table import MAX_BYTES, default_names
+from fedconvex.errors import InvalidInput
+from fedconvex.validation import integer_at_least, non_negative
+
+Reading = Literal["paper", "released"]
+
+
+class LinearModel(NamedTuple):
+    """Scores W x + b: W is (C, p), b is (C,)."""
+
+    W: np.ndarray
+    b: np.ndarray
+
+
+def linear_model(rng: np.random.Generator, classes: int, features: int, deviation: float) -> LinearModel:
+    """Every entry of W and b from N(u, 1), with one u ~ N(0, deviation²) for all of them."""
+    mean = deviation * rng.standard_normal()
+    return LinearModel(mean + rng.standard_normal((classes, features)), mean + rng.standard_normal(classes))
+
+
+def centre(rng: np.random.Generator, features: int, deviation: float) -> np.ndarray:
+    """v (p,) with entries from N(B, 1), with one B ~ N(0, deviation²) for all of them."""
+    return deviation * rng.standard_normal() + rng.standard_normal(features)
+
+
+def gaussian_clients(
+    seed: int,
+    sizes: Sequence[int],
+    classes: int,
+    models: Callable[[int], LinearModel],
+    centres: Callable[[int], np.ndarray],
+    source: str,
+) -> FederatedData:
+    """The data of clients with these sizes, models W_k, b_k and centres v_k. Raises InvalidInput beyond `MAX_BYTES`."""
+    width = centres(0).size
+    if 8 * sum(sizes) * width > MAX_BYTES:
+        problem = f"{sum(sizes)} samples of {width} features take more than {MAX_BYTES / 2**30:.0f} GiB"
+        raise InvalidInput("sizes", sizes, problem, "give smaller sizes or less spread of sizes, or fewer features")
+    scale = np.arange(1, width + 1) ** -0.6
+    features, targets = [], []
+    for k, size in enumerate(sizes):
+        model, v = models(k), centres(k)
+        x = v + scale * stream(seed, Draw.FEATURES, k).standard_normal((size, width))
+        features.append(x)
+        targets.append(np.argmax(x @ model.W.T + model.b, axis=1))
+    names = tuple(str(k) for k in range(len(sizes)))
+    labels = np.arange(classes)
+    return FederatedData(tuple(features), tuple(targets), names, default_names(width), source, class_labels=labels)
+
+
+def deviation(value: Any, argument: str, reading: Reading) -> float:
+    """The standard deviation that a parameter stands for: its root if it is a variance (paper), itself (released)."""
+    number = float(non_negative(value, argument))
+    return number**0.5 if reading == "paper" else number
+
+
+def check_reading(reading: Reading) -> None:
+    """Refuse a reading that is not known."""
+    if reading not in ("paper", "released"):
+        raise InvalidInput("reading", reading, "is not known", "give paper or released")
+
+
+def check_shape(
+    clients: Any, features: Any, classes: Any, seed: Any, features_name: str = "features"
+) -> tuple[int, int, int, int]:
+    """The four as integers; at least 1 client, 1 feature and 2 classes, seed >= 0."""
+    return (
+        integer_at_least(clients, 1, "clients"),
+        integer_at_least(features, 1, features_name),
+        integer_at_least(classes, 2, "classes"),
+        integer_at_least(seed, 0, "seed"),
+    )

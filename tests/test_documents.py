@@ -1,0 +1,29 @@
+"""The examples of the README and of the guide run as printed."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCKS = [
+    pytest.param(document, block, id=f"{document.name}-{i}")
+    for document in DOCUMENTS
+    for i, block in enumerate(re.findall(r"```python\n(.*?)```", document.read_text("utf-8"), re.DOTALL))
+]
+
+
+@pytest.mark.parametrize(("document", "block"), BLOCKS)
+def test_example_runs(document: Path, block: str, capsys, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)  # examples may write files
+    names: dict[str, object] = {}
+    exec(compile(block, str(document), "exec"), names)  # noqa: S102 - our own documents
+    for name, value in list(names.items()):
+        if name.startswith("test_"):
+            value()
+    capsys.readouterr()
+
+
+def test_every_document_has_examples() -> None:
+    assert {block.values[0] for block in BLOCKS} == set(DOCUMENTS)
