@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from fedconvex.problems import Quadratic as Quadratic
     from fedconvex.simulation import Trajectory as Trajectory
     from fedconvex.simulation import simulate as simulate
+    from fedconvex.sweeps import Setting as Setting
+    from fedconvex.sweeps import sweep as sweep
 
 _HOMES = {
     "certainty": ("Certainty",),
@@ -60,6 +62,7 @@ _HOMES = {
     "local_solvers": ("AcceleratedGradient", "Exact", "GradientDescent", "Newton", "SGD", "ToInexactness"),
     "problems": ("LeastSquares", "Logistic", "MultinomialLogistic", "Quadratic"),
     "simulation": ("Trajectory", "simulate"),
+    "sweeps": ("Setting", "sweep"),
 }
 _MODULES = ("data", "participation")
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
