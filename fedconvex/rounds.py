@@ -10,6 +10,7 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver, SmoothSolver
 from fedconvex.methods.base import Cohort, Method, State
@@ -82,6 +83,10 @@ class Rounds:
         )
         seen = state.of(draw.members)
         subproblem = self.method.subproblem(seen, cohort)
+        if not self.method.linear:  # the proximal weight may have changed since `rounds_of` checked it
+            exact = self.arithmetic.certainty is Certainty.EXACT
+            weight = subproblem.weight if exact else nearest_float(subproblem.weight)
+            self.solver.require(self.problem, self.method.scale(self.problem), weight)
         answers = self.solver.solve(clients, subproblem, draw)
         following = self.method.update(seen, cohort, answers)
         return Played(

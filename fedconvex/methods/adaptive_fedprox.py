@@ -23,7 +23,8 @@ class AdaptiveFedProx(Method):
     FedProx paper, section 5.3.2 and Figures 3 and 11: step 0.1, falls 5. The loss is the objective f at the server's
     point; a round's μ is decided by the losses up to that round's point. The paper leaves open that the count of falls
     starts again after a decrease of μ (otherwise every further fall would decrease it), that an equal loss ends a row
-    of falls, and that μ stays >= 0.
+    of falls, and that μ stays >= 0. Where μ falls to 0 and a client's function alone cannot be minimised, the run ends
+    with InvalidInput.
 
     Args:
         mu: the first round's μ >= 0.
@@ -46,8 +47,8 @@ class AdaptiveFedProx(Method):
 
     @property
     def proximal_weight(self) -> Scalar:
-        """The smallest that any round may ask for."""
-        return 0 * self.mu
+        """Of the first round; later ones are checked as they come."""
+        return self.mu
 
     @property
     def linear(self) -> bool:

@@ -1,0 +1,318 @@
+"""Methods that must coincide, and what must stay true of their state, in exact rounds; FedSplit's inexact starts."""
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from problem_makers import POSITIVE, Draw, entries, fractions, identity, terms_of
+
+import fedconvex as fc
+
+M, T = 3, 3
+PARTIAL = fc.participation.Schedule([[0, 2], [1], [0, 1]])
+fewer = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+X0 = entries(2)
+STEPS = st.integers(1, 4)
+UNEQUAL = fc.Quadratic(
+    H=[[[2, 1], [1, 3]], [[1, 0], [0, 0]], [[5, -1], [-1, 1]]],
+    c=[[1, 2], [Fraction(1, 3), 0], [-1, 4]],
+    weights=[1, 2, Fraction(1, 2)],
+)
+SPREAD = fc.Quadratic(
+    H=[[[2.0, 1.0], [1.0, 3.0]], [[1.0, 0.0], [0.0, 1.0]], [[5.0, -1.0], [-1.0, 2.0]]],
+    c=[[1.0, 2.0], [0.5, 0.0], [-1.0, 4.0]],
+    weights=[1, 2, 0.5],
+)  # as UNEQUAL, and every client strongly convex
+START = fractions([1, -2])
+
+
+@st.composite
+def problems(draw: Draw) -> fc.LeastSquares:
+    """Three least-squares clients in two dimensions, at times rank-deficient, with equal or unequal weights."""
+    A = [draw(entries(draw(st.integers(1, 2)), 2)) for _ in range(M)]
+    weights = draw(st.none() | st.lists(POSITIVE, min_size=M, max_size=M))
+    return fc.LeastSquares(A, [draw(entries(len(A_k))) for A_k in A], weights)
+
+
+def run(method: Any, problem: Any, x0: Any, participation: Any = None, solver: Any = None, rounds: int = T) -> Any:
+    return fc.simulate(
+        method,
+        problem,
+        rounds=rounds,
+        participation=participation,
+        local_solver=solver,
+        x0=x0,
+        arithmetic="exact",
+    )
+
+
+def same(first: Any, second: Any) -> bool:
+    return bool(np.array_equal(first.points, second.points))
+
+
+def rationals(values: Any) -> np.ndarray:
+    """A state's array of exact numbers as Fractions."""
+    values = np.asarray(values, dtype=object)
+    flat = [Fraction(int(v.p), int(v.q)) for v in values.ravel()]
+    return np.array(flat, dtype=object).reshape(values.shape)
+
+
+PARTICIPATION = pytest.mark.parametrize("participation", [None, PARTIAL], ids=["full", "partial"])
+
+
+@PARTICIPATION
+@fewer
+@given(problem=problems(), x0=X0, s=POSITIVE, e=STEPS)
+def test_fedprox_without_a_pull_is_fedgd(participation, problem, x0, s, e) -> None:
+    solver = fc.GradientDescent(steps=e, stepsize=s)
+    fedgd = run(fc.FedGD(stepsize=s, local_steps=e), problem, x0, participation)
+    assert same(run(fc.FedProx(mu=0), problem, x0, participation, solver), fedgd)
+
+
+def test_fedprox_with_a_pull_is_not_fedgd() -> None:
+    solver = fc.GradientDescent(steps=2, stepsize=Fraction(1, 9))
+    fedgd = run(fc.FedGD(stepsize=Fraction(1, 9), local_steps=2), UNEQUAL, START)
+    assert not same(run(fc.FedProx(mu=1), UNEQUAL, START, None, solver), fedgd)
+
+
+@PARTICIPATION
+@fewer
+@given(problem=problems(), x0=X0, s=POSITIVE, e=STEPS)
+def test_fednova_with_equal_work_is_fedgd(participation, problem, x0, s, e) -> None:
+    fedgd = run(fc.FedGD(stepsize=s, local_steps=e), problem, x0, participation)
+    assert same(run(fc.FedNova(stepsize=s, local_steps=e), problem, x0, participation), fedgd)
+
+
+def test_fednova_with_late_clients_is_not_fedgd() -> None:
+    late = fc.participation.Stragglers(Fraction(2, 3), "use")
+    fedgd, fednova = (
+        fc.simulate(method, UNEQUAL, rounds=T, stragglers=late, x0=START, arithmetic="exact")
+        for method in (cls(stepsize=Fraction(1, 9), local_steps=6) for cls in (fc.FedGD, fc.FedNova))
+    )
+    assert not same(fedgd, fednova)
+
+
+@fewer
+@given(problem=problems(), x0=X0, s=POSITIVE, server=POSITIVE, option=st.sampled_from([1, 2]))
+def test_scaffold_with_one_local_step_is_gradient_descent(problem, x0, s, server, option) -> None:
+    """Each client's correction is undone by the average, as c is the mean of the c_i."""
+    scaffold = fc.Scaffold(stepsize=s, local_steps=1, server_stepsize=server, option=option)
+    points, terms = run(scaffold, problem, x0).points, terms_of(problem)
+    H, c = terms.summed()
+    for x, after in pairwise(points):
+        assert np.array_equal(after, x - s * server * (H @ x - c))
+    assert same(run(scaffold, problem, x0), run(fc.FedGD(stepsize=s * server, local_steps=1), problem, x0))
+
+
+@fewer
+@given(problem=problems(), x0=X0, s=POSITIVE)
+def test_the_options_of_scaffold_agree_for_one_local_step(problem, x0, s) -> None:
+    """c_i − c + (x − y_i)/s is then the gradient at x, whoever takes part."""
+    one, two = (run(fc.Scaffold(stepsize=s, local_steps=1, option=o), problem, x0, PARTIAL) for o in (1, 2))
+    assert same(one, two)
+
+
+def test_scaffold_with_two_local_steps_is_neither_gradient_descent_nor_fedgd() -> None:
+    s = Fraction(1, 9)
+    one, two = (run(fc.Scaffold(stepsize=s, local_steps=2, option=o), UNEQUAL, START) for o in (1, 2))
+    assert not same(one, two)
+    for other in (fc.FedGD(stepsize=2 * s, local_steps=1), fc.FedGD(stepsize=s, local_steps=2)):
+        assert not same(one, run(other, UNEQUAL, START))
+        assert not same(two, run(other, UNEQUAL, START))
+
+
+@PARTICIPATION
+@fewer
+@given(problem=problems(), x0=X0, alpha=POSITIVE)
+def test_feddyn_with_one_gradient_step_is_feddyn_one_gd(participation, problem, x0, alpha) -> None:
+    solver = fc.GradientDescent(steps=1, stepsize=1 / alpha)
+    assert same(
+        run(fc.FedDynOneGD(alpha=alpha), problem, x0, participation),
+        run(fc.FedDyn(alpha=alpha), problem, x0, participation, solver),
+    )
+
+
+def test_feddyn_is_not_feddyn_one_gd() -> None:
+    alpha = Fraction(3)
+    one = run(fc.FedDynOneGD(alpha=alpha), UNEQUAL, START)
+    assert not same(one, run(fc.FedDyn(alpha=alpha), UNEQUAL, START))
+    half = fc.GradientDescent(steps=1, stepsize=1 / (2 * alpha))
+    assert not same(one, run(fc.FedDyn(alpha=alpha), UNEQUAL, START, None, half))
+
+
+@PARTICIPATION
+@pytest.mark.parametrize("rounds", [0, 1, 3])
+@pytest.mark.parametrize("make", [lambda: fc.FedDyn(alpha=Fraction(5, 2)), lambda: fc.FedDynOneGD(alpha=Fraction(9))])
+def test_feddyn_remembers_on_the_server_the_mean_of_what_the_clients_remember(participation, rounds, make) -> None:
+    """FedDyn paper, (16), and below (9): h^t = (1/m) Σ_k ∇L_k(θ_k^t)."""
+    state = run(make(), UNEQUAL, START, participation, rounds=rounds).state
+    gradients = rationals(state.memory["gradient"])
+    assert gradients.shape == (M, 2)
+    assert np.array_equal(rationals(state.shared["h"]), gradients.sum(0) / Fraction(M))
+    assert np.any(gradients != 0) == (rounds > 0)
+
+
+def test_what_feddyn_remembers_is_the_gradient_at_the_clients_answer() -> None:
+    """First-order optimality, with θ_k recovered from g_k − g_k' = −α(θ_k − θ), for F_k = m·w_k·f_k."""
+    terms, alpha = terms_of(UNEQUAL).as_a_sum(), Fraction(5, 2)
+    before, after = (run(fc.FedDyn(alpha=alpha), UNEQUAL, START, rounds=rounds) for rounds in (2, 3))
+    old, new = (rationals(trajectory.state.memory["gradient"]) for trajectory in (before, after))
+    answers = before.points[-1] - (new - old) / alpha
+    assert np.array_equal(new, np.stack([terms.H[k] @ answers[k] - terms.c[k] for k in range(M)]))
+
+
+def test_the_mean_of_scaffolds_control_variates_is_the_servers() -> None:
+    for option in (1, 2):
+        for participation in (None, PARTIAL):
+            scaffold = fc.Scaffold(stepsize=Fraction(1, 9), local_steps=2, option=option)
+            state = run(scaffold, UNEQUAL, START, participation).state
+            c_i = rationals(state.memory["c"])
+            assert np.array_equal(rationals(state.shared["c"]), c_i.sum(0) / Fraction(M))
+            assert np.any(c_i != 0)
+
+
+@fewer
+@given(problem=problems(), x0=X0, mu=POSITIVE)
+def test_dane_is_feddane_when_everybody_takes_part(problem, x0, mu) -> None:
+    assert same(run(fc.DANE(mu=mu), problem, x0), run(fc.FedDANE(mu=mu), problem, x0))
+
+
+def test_dane_is_not_feddane_when_somebody_is_absent() -> None:
+    assert not same(run(fc.DANE(mu=1), UNEQUAL, START, PARTIAL), run(fc.FedDANE(mu=1), UNEQUAL, START, PARTIAL))
+
+
+@fewer
+@given(problem=problems(), x0=X0, mu=POSITIVE)
+def test_dane_keeps_a_minimiser(problem, x0, mu) -> None:
+    terms = terms_of(problem)
+    H, c = terms.summed()
+    shift = H @ x0 - c  # moves the minimiser to x0
+    moved = fc.Quadratic(terms.H, [c_k + shift for c_k in terms.c], terms.w)
+    for method in (fc.DANE(mu=mu), fc.FedDANE(mu=mu)):
+        assert all(np.array_equal(x, x0) for x in run(method, moved, x0).points)
+
+
+@fewer
+@given(problem=problems(), x0=X0, alpha=POSITIVE)
+def test_fedpd_is_feddyn_when_everybody_takes_part(problem, x0, alpha) -> None:
+    """With eta = 1/alpha the dual variable is minus FedDyn's gradient, and x_i + eta·lambda_i = θ_i − g_i/alpha."""
+    assert same(run(fc.FedPD(eta=1 / alpha), problem, x0), run(fc.FedDyn(alpha=alpha), problem, x0))
+
+
+def test_fedpd_is_not_feddyn_with_another_weight() -> None:
+    assert not same(run(fc.FedPD(eta=Fraction(1, 3)), UNEQUAL, START), run(fc.FedDyn(alpha=2), UNEQUAL, START))
+
+
+@pytest.mark.parametrize("start", ["center", "server", "warm"])
+@fewer
+@given(problem=problems(), x0=X0, s=POSITIVE, e=STEPS, a=POSITIVE)
+def test_fedsplit_all_is_fedsplit_act_when_everybody_takes_part(start, problem, x0, s, e, a) -> None:
+    solver = fc.GradientDescent(steps=e, stepsize=a)
+    every, active = (fc.FedSplit(stepsize=s, server=server, start=start) for server in ("all", "active"))
+    assert same(run(every, problem, x0, None, solver), run(active, problem, x0, None, solver))
+
+
+def test_fedsplit_all_is_not_fedsplit_act_when_somebody_is_absent() -> None:
+    every, active = (fc.FedSplit(stepsize=Fraction(2, 5), server=server) for server in ("all", "active"))
+    assert not same(run(every, UNEQUAL, START, PARTIAL), run(active, UNEQUAL, START, PARTIAL))
+
+
+@fewer
+@given(problem=problems(), x0=X0, s=POSITIVE, lam=POSITIVE)
+def test_regularised_fedsplit_is_fedsplit_on_regularised_clients(problem, x0, s, lam) -> None:
+    parts = terms_of(problem).as_a_sum()
+    regularised = fc.Quadratic([H + lam * identity(2) for H in parts.H], [c + lam * x0 for c in parts.c])
+    assert same(
+        run(fc.RegularizedFedSplit(stepsize=s, regularization=lam), problem, x0),
+        run(fc.FedSplit(stepsize=s), regularised, x0),
+    )
+
+
+def test_adaptive_fedprox_is_fedprox_until_the_loss_rises_or_has_fallen_five_times() -> None:
+    """Decided from the losses that a run of FedProx itself reports."""
+    mu, x0 = Fraction(1), fractions([40, -90])
+    adaptive, constant = (
+        run(method, SPREAD, x0, rounds=9) for method in (fc.AdaptiveFedProx(mu=mu), fc.FedProx(mu=mu))
+    )
+    losses = [SPREAD.value(x.astype(float)) for x in constant.points]
+    falls = next((t for t in range(9) if losses[t + 1] >= losses[t]), 9)
+    changed = min(falls + 1, 5)  # the first round with another mu
+    assert np.array_equal(adaptive.points[: changed + 1], constant.points[: changed + 1])
+    assert not np.array_equal(adaptive.points[changed + 1], constant.points[changed + 1])
+
+
+METHODS = {
+    "FedGD": lambda: fc.FedGD(stepsize=Fraction(1, 9), local_steps=2),
+    "FedProx": lambda: fc.FedProx(mu=1),
+    "AdaptiveFedProx": lambda: fc.AdaptiveFedProx(mu=1),
+    "FedSplit": lambda: fc.FedSplit(stepsize=Fraction(2, 5)),
+    "FedSplit Act": lambda: fc.FedSplit(stepsize=Fraction(2, 5), server="active"),
+    "RegularizedFedSplit": lambda: fc.RegularizedFedSplit(stepsize=Fraction(2, 5), regularization=1),
+    "DANE": lambda: fc.DANE(mu=1),
+    "FedDANE": lambda: fc.FedDANE(mu=1),
+    "FedDyn": lambda: fc.FedDyn(alpha=3),
+    "FedDynOneGD": lambda: fc.FedDynOneGD(alpha=3),
+    "SCAFFOLD 1": lambda: fc.Scaffold(stepsize=Fraction(1, 9), local_steps=2, option=1),
+    "SCAFFOLD 2": lambda: fc.Scaffold(stepsize=Fraction(1, 9), local_steps=2),
+    "FedNova": lambda: fc.FedNova(stepsize=Fraction(1, 9), local_steps=2),
+    "FedPD": lambda: fc.FedPD(eta=Fraction(1, 3)),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_schedule_of_everybody_is_full_participation(name) -> None:
+    everybody = fc.participation.Schedule([[0, 1, 2]] * T)
+    default = run(METHODS[name](), SPREAD, START)
+    assert same(default, run(METHODS[name](), SPREAD, START, everybody))
+    assert same(default, run(METHODS[name](), SPREAD, START, fc.participation.Full()))
+    assert not same(default, run(METHODS[name](), SPREAD, START, PARTIAL))
+
+
+def limit(method: Any, solver: Any = None, rounds: int = 600) -> np.ndarray:
+    """Where a run in floats has come to rest."""
+    points = fc.simulate(method, SPREAD, rounds=rounds, local_solver=solver, x0=[1, -2]).points
+    assert abs(points[-1] - points[-2]).max() < 1e-12
+    return np.asarray(points[-1])
+
+
+@pytest.mark.parametrize("start", ["server", "warm"])
+@pytest.mark.parametrize("e", [1, 3])
+def test_fedsplit_with_inexact_work_from_the_server_or_warm_stops_at_the_minimiser(start, e) -> None:
+    """At rest every local solution is x: gradient steps that start there stay there."""
+    solver = fc.GradientDescent(steps=e, stepsize=0.05)
+    at_rest = limit(fc.FedSplit(stepsize=0.2, start=start), solver)
+    assert abs(at_rest - fc.ground_truth(SPREAD).point).max() < 1e-9
+
+
+@pytest.mark.parametrize("e", [1, 3])
+def test_fedsplit_with_inexact_work_from_the_centre_stops_elsewhere(e) -> None:
+    """At rest the centre is x + s∇F_k(x), not x, and a few steps do not lead from there to x."""
+    at_rest = limit(fc.FedSplit(stepsize=0.2, start="center"), fc.GradientDescent(steps=e, stepsize=0.05))
+    assert abs(at_rest - fc.ground_truth(SPREAD).point).max() > 1e-4
+    many = limit(fc.FedSplit(stepsize=0.2, start="center"), fc.GradientDescent(steps=400, stepsize=0.05), rounds=100)
+    assert abs(many - fc.ground_truth(SPREAD).point).max() < 1e-9
+
+
+CORRECT = {
+    "FedSplit": lambda: fc.FedSplit(stepsize=0.2),
+    "DANE": lambda: fc.DANE(mu=10),
+    "FedDyn": lambda: fc.FedDyn(alpha=10),
+    "FedDynOneGD": lambda: fc.FedDynOneGD(alpha=30),
+    "SCAFFOLD 1": lambda: fc.Scaffold(stepsize=0.04, local_steps=3, option=1),
+    "SCAFFOLD 2": lambda: fc.Scaffold(stepsize=0.04, local_steps=3),
+    "FedPD": lambda: fc.FedPD(eta=0.1),
+}
+
+
+@pytest.mark.parametrize("name", CORRECT)
+def test_corrected_methods_stop_at_the_minimiser(name) -> None:
+    assert abs(limit(CORRECT[name]()) - fc.ground_truth(SPREAD).point).max() < 1e-9
+
+
+def test_uncorrected_methods_stop_elsewhere() -> None:
+    for method in (fc.FedGD(stepsize=0.04, local_steps=3), fc.FedProx(mu=10)):
+        assert abs(limit(method) - fc.ground_truth(SPREAD).point).max() > 1e-4
