@@ -98,6 +98,10 @@ class Clients(ABC):
     def gradients(self, X: Array) -> Array:
         """∇F_k(X_k), shape (m, d)."""
 
+    def values_and_gradients(self, X: Array) -> tuple[Array, Array]:
+        """Both at once, where that is cheaper."""
+        return self.values(X), self.gradients(X)
+
     @abstractmethod
     def hessians(self, X: Array) -> Batch:
         """∇²F_k(X_k), a batch of (d, d) matrices."""

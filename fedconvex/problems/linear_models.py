@@ -32,6 +32,10 @@ class Loss(SampleLoss):
     def values(self, xp: Any, Z: Array, y: Array) -> Array:
         """loss(Z_i, y_i), shape (…, n)."""
 
+    def values_and_derivatives(self, xp: Any, Z: Array, y: Array) -> tuple[Array, Array]:
+        """Both at once."""
+        return self.values(xp, Z, y), self.derivatives(xp, Z, y)
+
     @abstractmethod
     def differences(self, xp: Any, Z: Array, step: Array, y: Array) -> Array:
         """loss(Z_i + step_i, y_i) − loss(Z_i, y_i) without cancellation, shape (…, n)."""
@@ -72,11 +76,17 @@ class SoftmaxLoss(Loss):
     name = "softmax"
 
     def values(self, xp: Any, Z: Array, y: Array) -> Array:
+        return self.values_and_derivatives(xp, Z, y)[0]
+
+    def values_and_derivatives(self, xp: Any, Z: Array, y: Array) -> tuple[Array, Array]:
         # relative to the label's score, whose own term is exactly 1: small losses keep their digits
-        ahead = Z - _pick(xp, Z, y)[..., None]
+        label = 1.0 * _is_label(xp, Z, y)
+        ahead = Z - (Z * label).sum(-1)[..., None]
         highest = xp.amax(ahead, -1)  # >= 0, the label's own being 0
-        others = (xp.exp(ahead - highest[..., None]) * (1.0 - _is_label(xp, Z, y) * 1.0)).sum(-1)
-        return xp.where(highest > 0, highest + xp.log(xp.exp(-highest) + others), xp.log1p(others))
+        powers = xp.exp(ahead - highest[..., None])
+        others = (powers * (1.0 - label)).sum(-1)
+        values = xp.where(highest > 0, highest + xp.log(xp.exp(-highest) + others), xp.log1p(others))
+        return values, powers / powers.sum(-1)[..., None] - label
 
     def differences(self, xp: Any, Z: Array, step: Array, y: Array) -> Array:
         # relative to the label's own step its term is exactly 0, and below −1/2 the sum of powers is all positive
@@ -193,6 +203,17 @@ class LinearModelClients(Clients):
             return self._back(b, self.loss.derivatives(self.xp, self._scores(b, W), b.y))
 
         return self.scale[:, None] * (self._collect(gradient, X) + self.ridge * X)
+
+    def values_and_gradients(self, X: Array) -> tuple[Array, Array]:
+        X = self.rows(X)
+
+        def both(b: Bucket, W: Array) -> Array:
+            values, derivatives = self.loss.values_and_derivatives(self.xp, self._scores(b, W), b.y)
+            return self.xp.hstack([(values * b.shares).sum(-1)[:, None], self._back(b, derivatives)])
+
+        result = self._collect(both, X)
+        values = self.scale * (result[:, 0] + self.ridge / 2 * (X * X).sum(-1))
+        return values, self.scale[:, None] * (result[:, 1:] + self.ridge * X)
 
     def hessian_products(self, X: Array, V: Array) -> Array:
         V = self.rows(V)
