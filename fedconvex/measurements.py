@@ -15,6 +15,7 @@ from fedconvex.rounds import Played, Rounds
 POINT_COLUMNS = ("value", "gap", "distance", "gradient_norm", "dissimilarity", "gradient_variance")
 ROUND_COLUMNS = ("inexactness", "drift", "control_error")
 COUNTS = ("participants", "bytes_down", "bytes_up")
+ENTRIES_AT_ONCE = 1_000_000  # of gradients held at a time
 CANCELLING = 1e-3  # a gap above this part of f* keeps 12 digits when two values are subtracted
 BYTES = 8  # of one number
 
@@ -40,51 +41,50 @@ def minimizer_of(problem: Problem) -> np.ndarray | None:
 
 
 def at_points(problem: Problem, points: np.ndarray, columns: Sequence[str]) -> dict[str, np.ndarray]:
-    """The columns at float64 points (T, d); each costs at most one evaluation of all clients' values or gradients.
+    """The columns at float64 points (T, d), from one evaluation of all clients' values and gradients at each.
 
     value f(x); gap f(x) − f(x*) and distance ‖x − x*‖ to the certified minimiser (NaN where there is none);
     gradient_norm ‖∇f(x)‖; dissimilarity B(x) (FedProx, Definition 3); gradient_variance Σ_k p_k‖∇f_k(x) − ∇f(x)‖².
     """
+    minimizer = minimizer_of(problem) if {"gap", "distance"} & set(columns) else None
+    found: dict[str, list[np.ndarray]] = {name: [] for name in POINT_COLUMNS}
+    at_once = max(1, ENTRIES_AT_ONCE // (problem.num_clients * problem.dim))
+    with problem.clients("float").arithmetic.context():
+        for begin in range(0, len(points), at_once):
+            for name, values in _of_chunk(problem, points[begin : begin + at_once], minimizer).items():
+                found[name].append(values)
+    return {name: np.concatenate(found[name]) for name in columns}
+
+
+def _of_chunk(problem: Problem, points: np.ndarray, minimizer: np.ndarray | None) -> dict[str, np.ndarray]:
     clients, weights = problem.clients("float"), problem.weights
-    wanted = {"gap", "distance"} & set(columns)
-    minimizer = minimizer_of(problem) if wanted else None
-    needs_gradients = bool({"gradient_norm", "dissimilarity", "gradient_variance"} & set(columns))
-    result = {name: np.full(len(points), np.nan) for name in columns}
-    with clients.arithmetic.context():
-        least = np.nan if minimizer is None else float(weights @ clients.values(minimizer))
-        for t, x in enumerate(points):
-            found: dict[str, float] = {}
-            values, gradients = None, None
-            if needs_gradients:
-                values, gradients = clients.values_and_gradients(x)
-                found |= _of_gradients(gradients, weights)
-            elif {"value", "gap"} & set(columns):
-                values = clients.values(x)
-            if values is not None:
-                found["value"] = float(weights @ values)
-            if minimizer is not None:
-                found["distance"] = float(np.linalg.norm(x - minimizer))
-                if "gap" in columns:
-                    found["gap"] = found["value"] - least
-                    if not found["gap"] > CANCELLING * abs(least):  # nearby, subtracting two values would lose digits
-                        found["gap"] = float(weights @ clients.differences(x, minimizer))
-            for name in result:
-                result[name][t] = found.get(name, np.nan)
-    return result
+    values, gradients = clients.values_and_gradients(points)
+    result = {"value": values @ weights, "gap": np.full(len(points), np.nan), "distance": np.full(len(points), np.nan)}
+    if minimizer is not None:
+        least = float(weights @ clients.values(minimizer))
+        result["distance"] = np.linalg.norm(points - minimizer, axis=-1)
+        result["gap"] = result["value"] - least
+        near = ~(result["gap"] > CANCELLING * abs(least))
+        if near.any():  # subtracting two values would lose digits
+            result["gap"][near] = clients.differences_from(points[near], minimizer) @ weights
+    return result | _of_gradients(gradients, weights)
 
 
-def _of_gradients(gradients: np.ndarray, weights: np.ndarray) -> dict[str, float]:
-    mean = weights @ gradients
-    norm = float(np.linalg.norm(mean))
-    deviations = gradients - mean
-    variance = float(weights @ (deviations * deviations).sum(-1))
-    largest = float(abs(gradients).max())
-    if norm > 0:  # B² = E‖∇f_k‖²/‖∇f‖², relative to the largest entry: squares overflow
-        scaled = gradients / largest
-        B = float(np.sqrt(weights @ (scaled * scaled).sum(-1)) / np.linalg.norm(weights @ scaled))
-    else:
-        B = 1.0 if not weights @ (gradients != 0).any(-1) else float("inf")
-    return {"gradient_norm": norm, "dissimilarity": B, "gradient_variance": variance}
+def _of_gradients(gradients: np.ndarray, weights: np.ndarray) -> dict[str, np.ndarray]:
+    """From (T, m, d): B² = E‖∇f_k‖²/‖∇f‖², relative to the largest entry because squares overflow."""
+    largest = abs(gradients).max((1, 2))
+    scaled = gradients / np.where(largest > 0, largest, 1)[:, None, None]
+    mean = weights @ scaled
+    deviations = scaled - mean[:, None, :]
+    norm, mean_square = np.linalg.norm(mean, axis=-1), (scaled * scaled).sum(-1) @ weights
+    with np.errstate(divide="ignore", over="ignore"):
+        B = np.sqrt(mean_square) / np.where(norm > 0, norm, np.where(mean_square > 0, 0.0, 1.0))
+        variance = (deviations * deviations).sum(-1) @ weights * largest * largest
+    return {
+        "gradient_norm": norm * largest,
+        "dissimilarity": np.where((norm == 0) & (mean_square == 0), 1.0, B),
+        "gradient_variance": variance,
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,10 +134,13 @@ class RoundMeasurements:
 
     def _inexactness(self, played: Played) -> float:
         left, first = (
-            self._norms(played.subproblem.add_gradients(theta, played.clients.gradients(theta)))
+            self._float(played.subproblem.add_gradients(theta, played.clients.gradients(theta)))
             for theta in (played.answers.points, played.subproblem.start)
         )
-        gamma = np.where(first > 0, left / np.where(first > 0, first, 1), np.where(left > 0, np.inf, 0))
+        scale = max(abs(first).max(), np.finfo(float).tiny)  # squares overflow
+        lengths, of_start = (np.sqrt(((part / scale) ** 2).sum(-1)) for part in (left, first))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gamma = np.where(of_start > 0, lengths / of_start, np.where(lengths > 0, np.inf, 0.0))
         return float(gamma.max())
 
     def _drift(self, played: Played) -> float:
@@ -150,11 +153,6 @@ class RoundMeasurements:
             return float("nan")
         errors = self._float(played.state.memory[name]) - self.gradients_at_minimizer
         return float(np.sqrt((errors * errors).sum() / len(errors)))
-
-    def _norms(self, stack: Any) -> np.ndarray:
-        values = self._float(stack)
-        largest = np.maximum(abs(values).max(-1, keepdims=True), np.finfo(float).tiny)  # squares overflow
-        return np.asarray(largest[:, 0] * np.linalg.norm(values / largest, axis=-1))
 
     def _float(self, values: Any) -> np.ndarray:
         arithmetic: Arithmetic = self.rounds.arithmetic

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -76,10 +76,10 @@ class Rounds:
             everyone=clients.num_clients == self.clients.num_clients,
             communicates=self._communicates(draw),
             average=average,
-            gradients=cache(lambda: clients.gradients(points)),
-            sampled_gradient=cache(lambda: self._gradient(state.server, gradient_draw)),
-            full_gradient=cache(lambda: self._gradient(state.server, EVERYONE)),
-            objective=cache(lambda: self.objective(state.server)),
+            gradients=_Once(lambda: clients.gradients(points)),
+            sampled_gradient=_Once(lambda: self._gradient(state.server, gradient_draw)),
+            full_gradient=_Once(lambda: self._gradient(state.server, EVERYONE)),
+            objective=_Once(lambda: self.objective(state.server)),
         )
         seen = state.of(draw.members)
         subproblem = self.method.subproblem(seen, cohort)
@@ -182,6 +182,18 @@ class Rounds:
     def _last_subset(self) -> dict[str, Any]:
         """The clients of the last round with a draw: often those of the next."""
         return {}
+
+
+class _Once:
+    """Computes its value when first called (`functools.cache` costs more than a small round)."""
+
+    def __init__(self, compute: Callable[[], Any]) -> None:
+        self._compute, self._value, self._known = compute, None, False
+
+    def __call__(self) -> Any:
+        if not self._known:
+            self._value, self._known = self._compute(), True
+        return self._value
 
 
 def rounds_of(

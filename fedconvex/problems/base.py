@@ -98,9 +98,14 @@ class Clients(ABC):
     def gradients(self, X: Array) -> Array:
         """∇F_k(X_k), shape (m, d)."""
 
-    def values_and_gradients(self, X: Array) -> tuple[Array, Array]:
-        """Both at once, where that is cheaper."""
-        return self.values(X), self.gradients(X)
+    def values_and_gradients(self, points: Array) -> tuple[Array, Array]:
+        """All functions at T common points (T, d): values (T, K) and gradients (T, K, d), at one go where possible."""
+        values, gradients = zip(*((self.values(x), self.gradients(x)) for x in points), strict=True)
+        return self.arithmetic.rows(values), self.arithmetic.rows(gradients)
+
+    def differences_from(self, points: Array, reference: Array) -> Array:
+        """F_k(x) − F_k(reference) at T common points (T, d), shape (T, K), like `differences`."""
+        return self.arithmetic.rows([self.differences(x, reference) for x in points])
 
     @abstractmethod
     def hessians(self, X: Array) -> Batch:

@@ -66,10 +66,24 @@ class QuadraticClients(Clients):
         factor = sum_factor(self.scale, count, self.arithmetic)
         return Samples(self.arithmetic, HalfSquare(), A, y, first, count, factor, 0 * factor)
 
+    def values_and_gradients(self, points: Array) -> tuple[Array, Array]:
+        if self.arithmetic.certainty is not Certainty.NUMERIC:
+            return super().values_and_gradients(points)
+        gradients = (self.H @ points.T).swapaxes(1, 2).swapaxes(0, 1) - self.c
+        values = [self.problem.client_value(k, points, self.arithmetic) for k in self.numbers]
+        return self.scale * self.arithmetic.rows(values).T, gradients
+
     def differences(self, X: Array, reference: Array) -> Array:
         reference = self.rows(reference)
         step = self.rows(X) - reference
         return ((self.gradients(reference) + self.arithmetic.matvec(self.H, step) / 2) * step).sum(-1)
+
+    def differences_from(self, points: Array, reference: Array) -> Array:
+        if self.arithmetic.certainty is not Certainty.NUMERIC:
+            return super().differences_from(points, reference)
+        steps = points - reference
+        halfway = self.gradients(reference)[:, :, None] + self.H @ steps.T / 2  # (K, d, T)
+        return (halfway * steps.T).sum(1).T
 
     def gradients(self, X: Array) -> Array:
         return self.arithmetic.matvec(self.H, self.rows(X)) - self.c
@@ -104,7 +118,7 @@ class QuadraticProblem(Problem):
 
     @abstractmethod
     def client_value(self, k: int, x: Array, arithmetic: Arithmetic) -> Scalar:
-        """f_k(x) in that arithmetic."""
+        """f_k(x) in that arithmetic; dense arithmetics also take (T, d) points and give (T,) values."""
 
     def build_clients(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> Clients:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -215,8 +229,9 @@ class LeastSquares(QuadraticProblem):
         return null_space(arithmetics.get("exact").matrix(np.vstack([A.astype(object) for A in weighted])))
 
     def client_value(self, k: int, x: Array, arithmetic: Arithmetic) -> Scalar:
-        residual = arithmetic.apply(arithmetic.matrix(self.A[k]), x) - arithmetic.array(self.b[k])
-        return (residual * residual).sum() / 2
+        A, b = arithmetic.matrix(self.A[k]), arithmetic.array(self.b[k])
+        residual = (x @ A.T if x.ndim == 2 else arithmetic.apply(A, x)) - b
+        return (residual * residual).sum(-1) / 2
 
     @cached_property
     def _spectra(self) -> list[tuple[float, float]]:
@@ -298,7 +313,7 @@ class Quadratic(QuadraticProblem):
 
     def client_value(self, k: int, x: Array, arithmetic: Arithmetic) -> Scalar:
         H, c = self.client_terms(k, arithmetic)
-        return ((arithmetic.apply(H, x) / 2 - c) * x).sum()
+        return (((x @ H if x.ndim == 2 else arithmetic.apply(H, x)) / 2 - c) * x).sum(-1)
 
     @cached_property
     def _spectra(self) -> list[tuple[float, float]]:
