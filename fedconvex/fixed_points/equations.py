@@ -20,19 +20,34 @@ import numpy as np
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
 from fedconvex.certainty import Certainty
+from fedconvex.contraction import spectral_radius
 from fedconvex.definiteness import is_positive_definite, null_space, proves_nonsingular
 from fedconvex.errors import NoFixedPoint, NotConverged
 from fedconvex.fixed_points.one_round import OneRoundMap
 from fedconvex.local_solvers import Exact
 from fedconvex.local_solvers.base import SmoothSolver
 from fedconvex.methods.base import Method
+from fedconvex.parameters import in_arithmetic
+from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.rationals import Array, float_array, fraction_array
 from fedconvex.rounds import rounds_of
 
 MAX_PRECISION = 1 << 14
 ACCURATE = 1e-25  # radius of balls that are then rounded to floats
+EXACT_STATE = 300  # numbers in a method's state up to which the map of one round is worked out in rationals
+REPELLING = 1 + 1e-6  # a numeric spectral radius above this is called repelling
 SAFE_CONDITION = 1e8  # beyond this, floats are solved for in balls and rounded
+
+
+def is_stationary(method: Method, solver: SmoothSolver, problem: Problem) -> bool:
+    """Whether the fixed points are proved to be the stationary points of the objective."""
+    if isinstance(solver, Exact):
+        return method.stationary or (method.stationary_inexactly and problem.is_convex)
+    if not (method.stationary_inexactly and problem.is_convex):
+        return False
+    weight = in_arithmetic(method, arithmetics.get("exact")).proximal_weight
+    return solver.descends(problem, method.scale(problem), weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +78,10 @@ class QuadraticFixedPoints:
         return is_nonsingular(lambda arithmetic: self.equation(arithmetic).phi)
 
     @cached_property
-    def attracting(self) -> bool:
+    def attracting(self) -> bool | None:
         """Whether the server's point converges to the fixed point from every start: decided by eigenvalues, exactly.
+
+        For methods with memory and many clients True is proved, False numeric, None not decided.
 
         Without memory one round is the symmetric map I − Φ: all eigenvalues lie inside (−1, 1) iff Φ and 2I − Φ are
         positive definite.
@@ -85,12 +102,25 @@ class QuadraticFixedPoints:
             return is_positive_definite(lambda arithmetic: self.equation(arithmetic).phi) and is_positive_definite(
                 below_two
             )
-        return self.one_round.attracting
+        decided = self.one_round.attracting if self._state_size <= EXACT_STATE else None
+        if decided is not None:
+            return decided
+        rounds = rounds_of(self.method, self.problem, "float", self.solver)
+        with rounds.arithmetic.context():
+            start = rounds.start(np.zeros(self.problem.dim))
+        return False if spectral_radius(rounds, start).value > REPELLING else None
+
+    @cached_property
+    def _state_size(self) -> int:
+        """The numbers in the method's whole state."""
+        rounds = rounds_of(self.method, self.problem, "float", self.solver)
+        with rounds.arithmetic.context():
+            return len(rounds.start(np.zeros(self.problem.dim)).flat())
 
     @property
     def has_closed_form(self) -> bool:
-        """Whether the equation of this module applies; otherwise the one-round map is solved in rationals."""
-        return self.method.memoryless or (self.method.stationary and isinstance(self.solver, Exact))
+        """Whether the equation of this module applies; otherwise the map of one round is solved."""
+        return self.method.memoryless or is_stationary(self.method, self.solver, self.problem)
 
     @cached_property
     def one_round(self) -> OneRoundMap:

@@ -4,6 +4,7 @@ The map s ↦ Ms + q acts on the whole state (server's point and clients' memori
 rationals; meant for small problems, where no closed form is known.
 """
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,10 +12,13 @@ from typing import Any
 import flint
 import numpy as np
 
-from fedconvex.definiteness import null_space
+from fedconvex import arithmetic as arithmetics
+from fedconvex.definiteness import certifies_positive_definite, null_space
 from fedconvex.errors import NoFixedPoint
-from fedconvex.rationals import Array, fraction_array
+from fedconvex.rationals import Array, float_array, fraction_array
 from fedconvex.rounds import Rounds
+
+DECIDABLE_BITS = 300_000  # (state size)² times the longest number, up to which eigenvalues are decided exactly
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,14 +105,19 @@ class OneRoundMap:
         return all(not any(v[: self.dim]) for v in possible)
 
     @cached_property
-    def attracting(self) -> bool:
-        """Whether the server's point converges to `point` from every start.
+    def attracting(self) -> bool | None:
+        """Whether the server's point converges to `point` from every start; None where large numbers forbid to decide.
 
-        Only what a start can excite and what reaches the server's point counts: the map is reduced to that part, and
-        all roots of the characteristic polynomial of what is left must lie inside the unit circle (Schur and Cohn).
+        First a proof of convergence is tried (`_contracts`). Else, only what a start can excite and what reaches the
+        server's point counts: the map is reduced to that part, and all roots of the characteristic polynomial of what
+        is left must lie inside the unit circle (Schur and Cohn).
         """
         if not self.unique:
             return False
+        if self._contracts:
+            return True
+        if self.dim > 1 and len(self.q) ** 2 * _bits(self.M) > DECIDABLE_BITS:
+            return None
         offset = self.start - self.fixed_state
         excited = [*_rows(self.directions.transpose()), offset]
         M, seen = _restrict(self.M, excited, _server_rows(self.dim, len(self.q)))
@@ -118,9 +127,57 @@ class OneRoundMap:
         return roots_inside_unit_circle([int(c) for c in integers.charpoly().coeffs()], int(denominator))
 
     @cached_property
+    def _contracts(self) -> bool:
+        """Proof in balls that all states converge that agree with the starts in what no round changes (Lyapunov).
+
+        On that invariant subspace, P ≻ 0 and P − MᵀPM ≻ 0 for some P: found in floats, then certified. False says only
+        that no proof was found.
+        """
+        conserved = null_space(self._drift.transpose())
+        basis = list(np.eye(len(self.q), dtype=int))
+        if conserved:
+            L = _matrix(conserved)
+            moved = [*_rows(L * self.directions), _entries(L * _matrix([self.start - self.fixed_state]).transpose())]
+            if any(any(row) for row in moved):
+                return False
+            basis = null_space(L)
+        balls = arithmetics.get("ball")
+        with balls.context():
+            V = flint.arb_mat(_matrix([[flint.fmpq(int(e)) for e in v] for v in basis]).transpose())
+            M = (V.transpose() * V).solve(V.transpose() * flint.arb_mat(self.M) * V)
+            P = _lyapunov(float_array(np.array(M.entries(), dtype=object)).reshape(len(basis), -1))
+            if P is None:
+                return False
+            exact = balls.matrix(P)
+            return certifies_positive_definite(exact) and certifies_positive_definite(exact - M.transpose() * exact * M)
+
+    @cached_property
     def _drift(self) -> flint.fmpq_mat:
         size = len(self.q)
         return flint.fmpq_mat(size, size, [int(i == j) for i in range(size) for j in range(size)]) - self.M
+
+
+def _lyapunov(M: np.ndarray) -> np.ndarray | None:
+    """A symmetric P with P − MᵀPM ≈ a positive diagonal matrix, scaled as M's columns are; None where there is none."""
+    from scipy.linalg import LinAlgError, solve_discrete_lyapunov
+
+    with arithmetics.get("float").context():
+        if not np.isfinite(M).all() or max(abs(np.linalg.eigvals(M))) >= 1:
+            return None
+        norms = np.linalg.norm(M, axis=0)
+        scale = np.where(norms > 0, norms, 1.0)
+        try:
+            with warnings.catch_warnings(action="ignore"):  # of bad conditioning: P is certified, not trusted
+                P = solve_discrete_lyapunov(M.T, np.diag(scale**2))
+        except LinAlgError:
+            return None
+        return (P + P.T) / 2 if np.isfinite(P).all() else None
+
+
+def _bits(matrix: flint.fmpq_mat) -> int:
+    """The length of the longest numerator or denominator."""
+    numerators, denominator = matrix.numer_denom()
+    return max(max(abs(int(n)).bit_length() for n in numerators.entries()), int(denominator).bit_length())
 
 
 def roots_inside_unit_circle(coefficients: list[int], scale: int = 1) -> bool:

@@ -22,6 +22,7 @@ from fedconvex.arithmetic.base import Arithmetic, Matrix
 from fedconvex.balls import largest_radius, norm
 from fedconvex.contraction import spectral_radius
 from fedconvex.errors import NotConverged
+from fedconvex.fixed_points.equations import REPELLING, is_stationary
 from fedconvex.ground_truths import ground_truth
 from fedconvex.krawczyk import enclose_zero
 from fedconvex.local_solvers import Exact
@@ -40,7 +41,6 @@ ARRIVED = 1e-11  # Newton's last step, relative to the point: its square is belo
 GOOD = 1e-7  # the last step of a search that may count as found
 KRAWCZYK_DIMENSION = 150  # beyond, its d derivatives of a round in balls take minutes
 CONSERVED = 1e-12  # singular values below this part of the largest count as 0
-REPELLING = 1 + 1e-6  # a numeric spectral radius above this is called repelling
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class SmoothFixedPoints:
     @property
     def _stationary(self) -> bool:
         """Whether the fixed points are the stationary points of the objective."""
-        return self.method.stationary and isinstance(self.solver, Exact)
+        return is_stationary(self.method, self.solver, self.problem)
 
     def enclosure(self, arithmetic: Arithmetic) -> Array:
         """Balls that contain the fixed point; infinitely wide ones where nothing is proved."""
@@ -147,7 +147,8 @@ class SmoothFixedPoints:
         """True where proved; False where the derivative of one round has an eigenvalue outside the unit circle."""
         if self._stationary:
             strongly_convex = min(self.problem.mu * self.problem.weights) > 0
-            return True if strongly_convex and self.method.converges_on_strongly_convex else None
+            known = self.method.converges_on_strongly_convex and isinstance(self.solver, Exact)
+            return True if strongly_convex and known else None
         if self.unique:
             return True  # a contraction, or averaged with a single fixed point
         if not self.method.memoryless:

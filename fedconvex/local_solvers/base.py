@@ -63,6 +63,12 @@ class SmoothSolver(LocalSolver):
         """A ball that bounds from above the Lipschitz constant of w ↦ θ_k, where start and centre are both w."""
 
     @abstractmethod
+    def descends(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> bool:
+        """Whether it is proved that the subproblem's value is lower at the answer than at the start, except where the
+        start is a stationary point of the subproblem, which is then its own answer (solutions being unique).
+        """
+
+    @abstractmethod
     def is_averaged(self, problem: Problem, weight: Scalar) -> bool:
         """Whether, for convex clients, every w ↦ θ_k is proved to be an averaged map (start and centre being w).
 

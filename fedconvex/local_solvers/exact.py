@@ -45,6 +45,10 @@ class Exact(SmoothSolver):
         """weight/(weight + mu_k): the proximal map of a mu_k-strongly convex function."""
         return weight / (weight + problem.strong_convexity_bound(k))
 
+    def descends(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> bool:
+        """Always: the answer is the only solution."""
+        return True
+
     def is_averaged(self, problem: Problem, weight: Scalar) -> bool:
         """Always: a proximal map is firmly nonexpansive."""
         return True

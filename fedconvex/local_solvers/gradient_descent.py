@@ -96,6 +96,17 @@ class GradientDescent(SmoothSolver):
             total = total + self.stepsize * weight * factor**j
         return total
 
+    def descends(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> bool:
+        """With stepsize < 2/(L_k + weight) for all clients: the descent lemma, step by step."""
+        balls = arithmetics.get("ball")
+        factors = scale if scale is not None else (Fraction(1),) * problem.num_clients
+        with balls.context():
+            stepsize, shift = balls.scalar(self.stepsize), balls.scalar(weight)
+            return all(
+                stepsize * (balls.scalar(factor) * problem.smoothness_bound(k) + shift) < 2
+                for k, factor in enumerate(factors)
+            )
+
     def is_averaged(self, problem: Problem, weight: Scalar) -> bool:
         """Without a proximal term and with stepsize < 2/L_k for all clients (Baillon and Haddad); else not known."""
         if weight != 0:

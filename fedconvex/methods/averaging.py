@@ -1,4 +1,4 @@
-"""What FedGD, FedAvg and FedProx share: work from the server's point, then the weighted average of the answers."""
+"""What FedGD, FedAvg, FedProx and FedNova share: work from the server's point, then an average of the answers."""
 
 from collections.abc import Callable
 from typing import ClassVar

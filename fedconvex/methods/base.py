@@ -100,7 +100,8 @@ class Method(ABC):
     # False: the clients' functions are F_k = f_k, and answers are averaged with the problem's weights.
     # True: the paper minimises a plain sum or mean; F_k = num_clients · weights[k] · f_k, and averages are plain.
     plain: ClassVar[bool] = False
-    # The clients' task starts at and is centred on the server's point and depends on nothing else.
+    # The clients' task starts at and is centred on the server's point and depends on nothing else; with everyone and
+    # equal work, the server's next point is the average of the answers.
     memoryless: ClassVar[bool] = False
     # With exact local solutions and everyone taking part, the fixed points are the objective's stationary points.
     stationary: ClassVar[bool] = False
@@ -149,6 +150,13 @@ class Method(ABC):
     def skip(self) -> Scalar:
         """The probability that a round is local: clients work on their own, nothing is sent."""
         return 0
+
+    @property
+    def stationary_inexactly(self) -> bool:
+        """Whether, with everyone, equal local work and any local solver that descends (`SmoothSolver.descends`), the
+        fixed points that a start can lead to are exactly the stationary points of the objective, for convex clients.
+        """
+        return False
 
     @property
     def needs_path_lengths(self) -> bool:

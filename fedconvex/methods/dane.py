@@ -30,6 +30,11 @@ class GradientCorrected(Method):
     def proximal_weight(self) -> Scalar:
         return self.mu
 
+    @property
+    def stationary_inexactly(self) -> bool:
+        """All subproblems start with gradient g; where they descend, convex ones move against it: so does the mean."""
+        return True
+
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         return State(server)
 

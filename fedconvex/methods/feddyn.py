@@ -31,6 +31,11 @@ class DynamicRegularization(Method):
     def proximal_weight(self) -> Scalar:
         return self.alpha
 
+    @property
+    def stationary_inexactly(self) -> bool:
+        """Constant g_k: θ_k = w, the start. Solved: ∇F_k(w) = g_k; the server rests where h, their mean, is 0."""
+        return True
+
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         return State(server, shared={"h": 0 * server}, memory={"gradient": repeat(0 * server)})
 

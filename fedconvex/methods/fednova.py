@@ -1,26 +1,25 @@
 """FedNova: progress is averaged per unit of local work, so that clients that do more do not pull harder."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
-from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.methods.averaging import Averaging
+from fedconvex.methods.base import Cohort, State
 from fedconvex.parameters import number
-from fedconvex.problems.base import Subproblem
-from fedconvex.rationals import Array, Scalar
+from fedconvex.rationals import Scalar
 from fedconvex.validation import integer_at_least, positive
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class FedNova(Method):
+class FedNova(Averaging):
     """w ← w + ℓ · Σ_k weights_k (θ_k − w)/ℓ_k, with ℓ_k = s·τ_k the local path length and ℓ = Σ_k weights_k ℓ_k.
 
     Wang et al. (2020), equations (5) to (7), for plain local gradient or SGD steps, where ‖a_k‖₁ = τ_k is the number of
-    local steps and τ_eff = Σ_k weights_k τ_k. With equal work for all clients this is FedAvg; clients differ in work
-    where they have more samples (SGD epochs) or come late (`Stragglers`).
+    local steps and τ_eff = Σ_k weights_k τ_k. With equal work for all clients this is FedAvg, whose fixed points it
+    has; clients differ in work where they have more samples (SGD epochs) or come late (`Stragglers`).
 
     Args:
         stepsize: s > 0 and local_steps >= 1, of the local gradient steps; another local solver may be given to a run.
@@ -40,12 +39,6 @@ class FedNova(Method):
     @property
     def needs_path_lengths(self) -> bool:
         return True
-
-    def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
-        return State(server)
-
-    def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
-        return Subproblem(start=cohort.points)
 
     def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
         directions = (answers.points - cohort.points) / answers.path_lengths

@@ -56,6 +56,11 @@ class FedPD(Method):
     def proximal_weight(self) -> Scalar:
         return 1 / self.eta
 
+    @property
+    def stationary_inexactly(self) -> bool:
+        """Constant λ_k: θ_k = a_k = w, the last answer and so the start. Solved: ∇F_k(w) = −λ_k, whose mean is 0."""
+        return True
+
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         return State(server, memory={"dual": repeat(0 * server), "answer": repeat(server), "anchor": repeat(server)})
 

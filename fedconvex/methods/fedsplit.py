@@ -70,6 +70,11 @@ class FedSplit(Method):
     def proximal_weight(self) -> Scalar:
         return 1 / self.stepsize
 
+    @property
+    def stationary_inexactly(self) -> bool:
+        """Constant z_k: θ_k = x. Only where that is also the start is it solved: ∇F_k(x) = (x − z_k)/s, of mean 0."""
+        return self.start != "center"
+
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         memory = {"z": repeat(server)}
         return State(server, memory={**memory, "answer": repeat(server)} if self.start == "warm" else memory)

@@ -61,6 +61,11 @@ class Scaffold(Method):
     def needs_path_lengths(self) -> bool:
         return self.option == 2
 
+    @property
+    def stationary_inexactly(self) -> bool:
+        """II: constant c_k make (w − y_k)/ℓ = c, of mean 0. I: all subproblems start with gradient c, as in DANE."""
+        return True
+
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         return State(server, shared={"c": 0 * server}, memory={"c": repeat(0 * server)})
 

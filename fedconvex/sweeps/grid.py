@@ -1,0 +1,193 @@
+"""What a sweep runs: the grid of methods × problems × seeds, checked before any work."""
+
+import inspect
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
+from importlib.metadata import version
+from typing import Any, TypeVar, final
+
+from fedconvex import arithmetic as arithmetics
+from fedconvex.checkpoints import LIBRARIES
+from fedconvex.errors import InvalidInput
+from fedconvex.fingerprints import fingerprint
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.methods.base import Method
+from fedconvex.participation import Participation, Stragglers
+from fedconvex.problems.base import Problem
+from fedconvex.simulation import simulate
+from fedconvex.validation import integer_at_least
+
+T = TypeVar("T")
+LARGEST_SEED = 2**63 - 1  # seeds are a column of 64-bit integers
+GIVEN_BY_THE_GRID = ("method", "problem", "rounds", "seed", "progress")
+OF_SINGLE_RUNS = ("checkpoint", "checkpoint_every")
+
+
+@final
+@dataclass(frozen=True)
+class Setting:
+    """A method together with what else of a run belongs to it; None: what the whole sweep is given."""
+
+    method: Method
+    participation: Participation | None = None
+    local_solver: LocalSolver | None = None
+    stragglers: Stragglers | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.method, Method):
+            raise InvalidInput("method", self.method, "is not a method", "give for example fedconvex.FedProx(mu=1)")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Those of `simulate` that it sets."""
+        return {f.name: v for f in fields(self) if f.name != "method" and (v := getattr(self, f.name)) is not None}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One run of the grid: everything but the problem itself."""
+
+    method: str
+    problem: str
+    seed: int
+    what: Method
+    rounds: int
+    options: Mapping[str, Any]
+    key: str  # the fingerprint of all that the run depends on
+
+    def __str__(self) -> str:
+        return f"{self.method} on {self.problem}, seed {self.seed}"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """All runs in the order of the result, and the problems by name."""
+
+    cells: tuple[Cell, ...]
+    problems: Mapping[str, Problem]
+    problem_keys: Mapping[str, str]
+
+    @cached_property
+    def key(self) -> str:
+        """The fingerprint of all runs and their order."""
+        return fingerprint([cell.key for cell in self.cells])
+
+    def by_problem(self, done: Iterable[str]) -> list[Cell]:
+        """The cells whose keys are not among those done, one problem after the other: what a problem needs is
+        computed once as long as its runs follow one another.
+        """
+        finished, place = set(done), {name: i for i, name in enumerate(self.problems)}
+        return sorted((c for c in self.cells if c.key not in finished), key=lambda cell: place[cell.problem])
+
+
+def make_grid(methods: Any, problems: Any, seeds: Any, rounds: Any, options: Mapping[str, Any]) -> Grid:
+    """The grid of a sweep, see `fedconvex.sweep` for its arguments.
+
+    Raises InvalidInput for what is no method, problem, seed or option of a run, and for names that are not unique.
+    """
+    rounds = integer_at_least(rounds, 0, "rounds")
+    settings = {name: _setting(name, value) for name, value in _named(methods, "methods").items()}
+    named_problems = _named(problems, "problems")
+    for name, problem in named_problems.items():
+        if not isinstance(problem, Problem) or not is_dataclass(problem):
+            cure = "give for example fedconvex.LeastSquares(A=…, b=…); problems of your own are frozen dataclasses"
+            raise InvalidInput(f"problems[{name!r}]", problem, "is not a problem", cure)
+    numbers = _seeds(seeds)
+    common = _options(options)
+    versions = {library: version(library) for library in LIBRARIES}
+    problem_keys = {name: fingerprint(problem, f"problems[{name!r}]") for name, problem in named_problems.items()}
+    cells = []
+    for name, setting in settings.items():
+        own = common | setting.options
+        run = {"method": setting.method, "rounds": rounds, "options": _unlike_defaults(own), "versions": versions}
+        run_key = fingerprint(run, f"methods[{name!r}]")
+        for problem_name, problem_key in problem_keys.items():
+            for seed in numbers:
+                key = fingerprint([name, run_key, problem_name, problem_key, seed])
+                cells.append(Cell(name, problem_name, seed, setting.method, rounds, own, key))
+    return Grid(tuple(cells), named_problems, problem_keys)
+
+
+def _setting(name: str, value: Any) -> Setting:
+    if isinstance(value, Setting):
+        return value
+    if isinstance(value, Method):
+        return Setting(value)
+    cure = "give for example fedconvex.FedProx(mu=1), or a Setting of a method and its participation"
+    raise InvalidInput(f"methods[{name!r}]", value, "is not a method", cure)
+
+
+def _named(values: Any, argument: str) -> dict[str, Any]:
+    """Name -> value; lists and single values are named by how Python shows them."""
+    if isinstance(values, Method | Setting | Problem):
+        values = [values]
+    if isinstance(values, Mapping):
+        for name in values:
+            if not isinstance(name, str):
+                raise InvalidInput(f"a name in {argument}", name, "is not text", f"give {argument} = {{'name': …}}")
+        named = dict(values)
+    elif isinstance(values, Sequence) and not isinstance(values, str):
+        names = [repr(value.method) if _is_plain(value) else repr(value) for value in values]
+        _require_unique(names, argument, f"give a mapping {argument} = {{'name': …}}")
+        named = dict(zip(names, values, strict=True))
+    else:
+        raise InvalidInput(argument, values, "is no collection", f"give {argument} = {{'name': …}} or a list")
+    if not named:
+        raise InvalidInput(argument, values, "is empty", "give at least one")
+    return named
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, Setting) and not value.options
+
+
+def _seeds(seeds: Any) -> list[int]:
+    try:
+        given = list(seeds)
+    except TypeError:
+        raise InvalidInput("seeds", seeds, "is no collection", "give for example range(5)") from None
+    numbers = [integer_at_least(seed, 0, f"seeds[{i}]") for i, seed in enumerate(given)]
+    for i, seed in enumerate(numbers):
+        if seed > LARGEST_SEED:
+            raise InvalidInput(f"seeds[{i}]", seed, "is too large for a table", f"give at most {LARGEST_SEED}")
+    if not numbers:
+        raise InvalidInput("seeds", seeds, "is empty", "give at least one, for example (0,)")
+    _require_unique(numbers, "seeds", "give each seed once")
+    return numbers
+
+
+def _require_unique(values: Sequence[T], argument: str, cure: str) -> None:
+    value, times = Counter(values).most_common(1)[0] if values else (None, 0)
+    if times > 1:
+        raise InvalidInput(argument, value, f"is there {times} times", cure)
+
+
+def _options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What every run is given, without what is None, which is every option's way of saying nothing."""
+    for name in options:
+        if name in OF_SINGLE_RUNS:
+            raise InvalidInput(name, options[name], "belongs to a single run", "give out: a sweep resumes run by run")
+        if name in GIVEN_BY_THE_GRID or name not in _parameters():
+            known = ", ".join(p for p in _parameters() if p not in GIVEN_BY_THE_GRID + OF_SINGLE_RUNS)
+            raise InvalidInput(name, options[name], "is no option of a sweep's runs", f"choose from {known}")
+    given = {name: value for name, value in options.items() if value is not None}
+    if "arithmetic" in given:
+        arithmetics.get(given["arithmetic"])
+    return given
+
+
+def _unlike_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
+    """An option given as its default makes no other run."""
+
+    def mark(name: str, value: Any) -> str:
+        return fingerprint(value, name)
+
+    return {n: v for n, v in options.items() if mark(n, v) != mark(n, _parameters()[n].default)}
+
+
+def _parameters() -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(simulate).parameters

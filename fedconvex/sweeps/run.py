@@ -1,0 +1,170 @@
+"""The sweep: what is asked is checked, what is there is kept, what is missing is run, and all becomes one table."""
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fedconvex.errors import InvalidInput
+from fedconvex.methods.base import Method
+from fedconvex.problems.base import Problem
+from fedconvex.sweeps.bar import counted
+from fedconvex.sweeps.cluster import connected, run_on_cluster
+from fedconvex.sweeps.cores import run_here, run_on_cores
+from fedconvex.sweeps.errors import Failure, SweepFailed
+from fedconvex.sweeps.grid import Cell, Grid, Setting, make_grid
+from fedconvex.sweeps.parts import Parts
+from fedconvex.sweeps.tables import GRID, from_parquet, merged, table_to_parquet
+from fedconvex.sweeps.work import Outcome, pack
+from fedconvex.validation import integer_at_least
+from fedconvex.writing import write_atomically
+
+if TYPE_CHECKING:
+    import pandas
+    from distributed import Client
+
+
+def sweep(
+    methods: "Mapping[str, Method | Setting] | Sequence[Method | Setting] | Method | Setting",
+    problems: "Mapping[str, Problem] | Sequence[Problem] | Problem",
+    seeds: Iterable[int] = (0,),
+    *,
+    rounds: int,
+    out: "str | PathLike[str] | None" = None,
+    jobs: int | None = None,
+    client: "Client | str | None" = None,
+    progress: bool = True,
+    **options: Any,
+) -> "pandas.DataFrame":
+    """Every method on every problem with every seed, in one tidy table.
+
+    The same seed gives the same clients, stragglers and mini-batches whatever the method. The table is the same, to the
+    last bit, however the runs are spread over processes and machines of one kind.
+
+    Args:
+        methods: by name, or a list, whose names are then how Python shows them. A `Setting` is a method with a
+            participation, local solver or stragglers of its own.
+        problems: by name, or a list, or one. Problems of your own are frozen dataclasses whose fields are all they are.
+        seeds: distinct integers >= 0.
+        rounds: T >= 0, of every run.
+        out: a new .parquet file for the table. Finished runs are kept in a folder beside it (`out` + ".parts") until
+            all are there: a sweep that was stopped, even killed, goes on from these when it is started again. Where
+            `out` holds this very sweep already, it is read.
+        jobs: processes on this machine, default one per core; 1: in this process.
+        client: a Dask client, or the address of a Dask scheduler: the runs go there. Workers may die meanwhile. Each
+            process works on one run at a time: give it one thread (`LocalCluster(threads_per_worker=1)`).
+        progress: shows a bar with an estimate of the time left on a terminal.
+        options: everything else that `simulate` takes: participation, local_solver, stragglers, x0, arithmetic, …
+
+    Returns:
+        T + 1 rows per run, in the order of methods, problems and seeds: the columns method, problem, seed, then those
+        of `Trajectory.to_frame`.
+
+    Raises:
+        InvalidInput: bad arguments, a part that is damaged, an `out` that holds something else.
+        SweepFailed: some runs failed. The others are done, and kept if `out` is given; started again, only the failed
+            ones are repeated.
+        MissingLibrary: a client without dask.distributed.
+    """
+    grid = make_grid(methods, problems, seeds, rounds, options)
+    jobs = _jobs(jobs, client)
+    path = None if out is None else _checked(out)
+    parts = None if path is None else Parts.beside(path)
+    keys = [cell.key for cell in grid.cells]
+    if path is not None and path.exists():
+        table = _finished(path, grid)
+    else:
+        contents = [] if parts is None else [*parts.load(keys).items()]
+        missing = grid.by_problem(done=(key for key, _ in contents))
+        with (
+            closing(_run(missing, grid, jobs, client)) as running,
+            closing(counted(running, "runs", len(contents), len(keys), show=progress)) as outcomes,
+        ):
+            failures = _collect(outcomes, contents, parts)
+        if failures:
+            raise _failed(grid, failures, contents, path)
+        table = merged(grid.cells, contents, grid.key)
+        if path is not None:
+            write_atomically(path, table_to_parquet(table))
+    if parts is not None:
+        parts.remove(keys)
+    frame: pandas.DataFrame = table.to_pandas()
+    return frame
+
+
+def _run(cells: Sequence[Cell], grid: Grid, jobs: int, client: Any) -> Generator[Outcome]:
+    """The outcomes as they come, each cell's once."""
+    if client is not None and cells:
+        with connected(client) as cluster:
+            yield from run_on_cluster(cells, pack(cells, grid), cluster)
+    elif min(jobs, len(cells)) <= 1:
+        yield from run_here(cells, grid)
+    else:
+        yield from run_on_cores(cells, pack(cells, grid), min(jobs, len(cells)))
+
+
+def _collect(outcomes: Iterable[Outcome], contents: list[tuple[str, bytes]], parts: Parts | None) -> dict[str, Failure]:
+    """Adds what was computed to the contents, and to the parts at once; returns the failures by key."""
+    failures = {}
+    for outcome in outcomes:
+        if outcome.failure is not None:
+            failures[outcome.key] = outcome.failure
+            continue
+        assert outcome.content is not None
+        if parts is not None:
+            parts.add(outcome.key, outcome.content)
+        contents.append((outcome.key, outcome.content))
+    return failures
+
+
+def _failed(
+    grid: Grid, failures: Mapping[str, Failure], contents: Sequence[tuple[str, bytes]], path: Path | None
+) -> SweepFailed:
+    advice = "the error's `finished` has the others; with out=… they would be kept"
+    if path is not None:
+        advice = "the others are kept: the same call repeats only the failed ones"
+    in_order = tuple(failures[cell.key] for cell in grid.cells if cell.key in failures)
+    done = [cell for cell in grid.cells if cell.key not in failures]
+    error = SweepFailed(in_order, merged(done, contents).to_pandas(), len(grid.cells), advice)
+    if in_order[0].traceback:
+        error.add_note(f"Where the first of them failed:\n{in_order[0].traceback}")
+    return error
+
+
+def _finished(path: Path, grid: Grid) -> Any:
+    """The table of the sweep that was finished before, if it is this one."""
+    import pyarrow
+
+    cure = "give another name, or move the file away"
+    try:
+        table = from_parquet(path.read_bytes())
+    except (OSError, pyarrow.ArrowException) as error:
+        problem = f"the file is there and cannot be read ({' '.join(str(error).split())})"
+        raise InvalidInput("out", str(path), problem, cure) from None
+    if (table.schema.metadata or {}).get(GRID) != grid.key.encode():
+        raise InvalidInput("out", str(path), "the file is there and holds something else than this sweep", cure)
+    return table
+
+
+def _checked(out: Any) -> Path:
+    try:
+        path = Path(out)
+    except TypeError:
+        raise InvalidInput("out", out, "is no path", "give for example 'sweep.parquet'") from None
+    if path.suffix != ".parquet":
+        raise InvalidInput("out", out, "does not end in .parquet", "give for example 'sweep.parquet'")
+    if not path.absolute().parent.is_dir() or path.is_dir():
+        problem = "is a folder" if path.is_dir() else "is in a folder that does not exist"
+        raise InvalidInput("out", out, problem, "give the path of a file in an existing folder")
+    return path
+
+
+def _jobs(jobs: Any, client: Any) -> int:
+    if jobs is not None:
+        if client is not None:
+            raise InvalidInput("jobs", jobs, "has no meaning with a client", "leave it out")
+        return integer_at_least(jobs, 1, "jobs")
+    import joblib
+
+    return int(joblib.cpu_count())

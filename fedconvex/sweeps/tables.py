@@ -1,0 +1,72 @@
+"""The tables of single runs, and the one tidy table that they make."""
+
+import io
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from fedconvex.sweeps.errors import IncompleteSweep
+from fedconvex.sweeps.grid import Cell
+
+if TYPE_CHECKING:
+    import pandas
+
+LABELS = ["method", "problem", "seed"]
+GRID = b"fedconvex.sweep"  # the entry of a Parquet file's metadata that holds the grid's key
+
+
+def to_parquet(frame: "pandas.DataFrame") -> bytes:
+    """The frame as a Parquet file, without its index."""
+    import pyarrow
+
+    return table_to_parquet(pyarrow.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None))
+
+
+def table_to_parquet(table: Any) -> bytes:
+    """The pyarrow table as a Parquet file whose pages carry checksums."""
+    import pyarrow.parquet
+
+    file = io.BytesIO()
+    pyarrow.parquet.write_table(table, file, write_page_checksum=True)
+    return file.getvalue()
+
+
+def from_parquet(content: bytes) -> Any:
+    """The pyarrow table; raises OSError or pyarrow.ArrowException for what is no Parquet file or a damaged one."""
+    import pyarrow.parquet
+
+    return pyarrow.parquet.read_table(io.BytesIO(content), page_checksum_verification=True)
+
+
+def merged(cells: Sequence[Cell], contents: Iterable[tuple[str, bytes]], key: str = "") -> Any:
+    """One pyarrow table of all cells' rows, in the cells' order, marked with the grid's key.
+
+    Args:
+        contents: each cell's key and Parquet file, in any order.
+
+    Raises:
+        IncompleteSweep: a cell is missing, is there twice, is none of `cells`, or has the rows of another one.
+    """
+    import pyarrow
+
+    found = list(contents)
+    _require_each_once(cells, [cell_key for cell_key, _ in found])
+    by_key = dict(found)
+    tables = []
+    for cell in cells:
+        table = from_parquet(by_key[cell.key])
+        labels = table.select(LABELS).group_by(LABELS).aggregate([]).to_pylist()
+        if labels != [{"method": cell.method, "problem": cell.problem, "seed": cell.seed}]:
+            raise IncompleteSweep(f"the rows of {cell} are labelled {labels}")
+        tables.append(table)
+    table = pyarrow.concat_tables(tables, promote_options="permissive") if tables else pyarrow.table({})
+    return table.replace_schema_metadata({GRID: key.encode()})
+
+
+def _require_each_once(cells: Sequence[Cell], keys: Sequence[str]) -> None:
+    times, known = Counter(keys), {cell.key for cell in cells}
+    if foreign := times.keys() - known:
+        raise IncompleteSweep(f"{len(foreign)} runs are none of this sweep's, the first is {min(foreign)}")
+    for cell in cells:
+        if times[cell.key] != 1:
+            raise IncompleteSweep(f"{cell} is there {times[cell.key]} times instead of once")

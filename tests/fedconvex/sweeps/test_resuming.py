@@ -1,0 +1,69 @@
+"""A sweep that was killed, or of which some runs failed, goes on from what is finished."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import sweep_makers as make
+
+import fedconvex as fc
+from fedconvex.sweeps import SweepFailed, sweep
+
+KEPT = 4
+STOPS_AFTER_SOME_PARTS = """
+import sys
+import sweep_makers as make
+from fedconvex.sweeps import parts, sweep
+
+add, written = parts.Parts.add, []
+
+def add_and_wait(self, key, content):
+    add(self, key, content)
+    written.append(key)
+    if len(written) == int(sys.argv[3]):
+        print("written", flush=True)
+        sys.stdin.read()  # until it is killed
+
+parts.Parts.add = add_and_wait
+sweep(**make.grid(), out=sys.argv[1], jobs=int(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_after_kill_9_only_what_is_missing_is_run(tmp_path: Path, jobs: int) -> None:
+    out = tmp_path / "sweep.parquet"
+    command = [sys.executable, "-c", STOPS_AFTER_SOME_PARTS, str(out), str(jobs), str(KEPT)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"written\n"
+        process.kill()
+    folder = tmp_path / "sweep.parquet.parts"
+    before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    assert len(before) == KEPT
+    assert not out.exists()
+
+    def kept() -> None:
+        assert before.items() <= {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}.items()
+
+    with make.watched(at=12 - KEPT - 1, then=kept) as keys:
+        table = sweep(**make.grid(), out=out, jobs=1)
+    assert len(keys) == 12 - KEPT
+    assert not {name[:32] for name in before} & {key[:32] for key in keys}
+    make.assert_identical(table, sweep(**make.grid(), jobs=1))
+
+
+def test_only_failed_runs_are_repeated(tmp_path: Path) -> None:
+    obstacle = tmp_path / "obstacle"
+    obstacle.touch()
+    methods = {"fails": make.Fails(stepsize=0.05, file=str(obstacle)), "gd": fc.FedGD(stepsize=0.05)}
+    arguments = make.grid(methods=methods, out=tmp_path / "sweep.parquet", jobs=1)
+    with pytest.raises(SweepFailed, match="6 of 12 runs failed; the others are kept: the same call repeats only the"):
+        sweep(**arguments)
+    assert not (tmp_path / "sweep.parquet").exists()
+    obstacle.unlink()
+    with make.watched() as keys:
+        assert len(sweep(**arguments)) == 12 * (make.ROUNDS + 1)
+    assert len(keys) == 6

@@ -1,0 +1,126 @@
+"""Methods with memory: what is proved in general about their fixed points, against the exact map of one round."""
+
+from fractions import Fraction
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from problem_makers import few, least_squares
+
+import fedconvex as fc
+from fedconvex.fixed_points.equations import is_stationary
+from fedconvex.fixed_points.one_round import OneRoundMap
+from fedconvex.methods import Method
+from fedconvex.rounds import rounds_of
+
+STEPS = fc.GradientDescent(steps=2, stepsize=Fraction(1, 40))
+RIGHT = [
+    fc.FedDyn(alpha=2),
+    fc.FedPD(eta=Fraction(1, 2)),
+    fc.DANE(mu=3),
+    fc.FedDANE(mu=3),
+    fc.Scaffold(stepsize=1, local_steps=1),
+    fc.Scaffold(stepsize=1, local_steps=1, option=1),
+    fc.FedSplit(stepsize=Fraction(1, 2), start="server"),
+    fc.FedSplit(stepsize=Fraction(1, 2), start="warm"),
+]
+BIASED = [
+    fc.FedGD(stepsize=1),
+    fc.FedProx(mu=1),
+    fc.FedNova(stepsize=1),
+    fc.FedSplit(stepsize=Fraction(1, 2), start="center"),
+]
+CLASH = fc.LeastSquares(A=[[[1, 2], [0, 1]], [[3, 0], [1, 1]]], b=[[1, 2], [0, 4]], weights=[1, 2])
+
+
+def one_round(method: Method, problem, solver=STEPS) -> OneRoundMap:
+    return OneRoundMap.of(rounds_of(method, problem, "exact", solver))
+
+
+@few
+@given(problem=least_squares(), method=st.sampled_from(RIGHT))
+def test_descending_steps_leave_the_stationary_points_fixed(problem, method) -> None:
+    assume(is_stationary(method, STEPS, problem))
+    stop = fc.fixed_point(method, problem, "exact", local_solver=STEPS)
+    assert stop.bias_is_zero
+    by_hand = one_round(method, problem)
+    assert stop.unique is by_hand.unique
+    residual = problem.gradient(by_hand.point)
+    assert not any(residual)  # the map of one round, which knows nothing of the general argument, stops there too
+
+
+@pytest.mark.parametrize("method", BIASED, ids=repr)
+def test_the_others_are_biased(method) -> None:
+    assert not is_stationary(method, STEPS, CLASH)
+    assert not fc.fixed_point(method, CLASH, "exact", local_solver=STEPS).bias_is_zero
+    assert any(CLASH.gradient(one_round(method, CLASH).point))
+
+
+@pytest.mark.parametrize("method", RIGHT, ids=repr)
+def test_steps_that_may_climb_prove_nothing(method) -> None:
+    assert is_stationary(method, STEPS, CLASH)
+    assert not is_stationary(method, fc.GradientDescent(steps=2, stepsize=1), CLASH)
+
+
+def test_descent_is_decided_at_its_limit() -> None:
+    problem = fc.LeastSquares(A=[[[2]], [[1]]], b=[[1], [3]])  # L = 4, 1
+    below, at = (fc.GradientDescent(steps=2, stepsize=Fraction(2, 7) - gap) for gap in (Fraction(1, 10**9), 0))
+    assert below.descends(problem, None, 3)
+    assert not at.descends(problem, None, 3)
+    assert not below.descends(problem, (Fraction(2), Fraction(1)), 3)
+
+
+def test_at_that_limit_two_steps_lead_back() -> None:
+    """x ↦ −x twice: any point is its own answer, so that FedDyn rests anywhere."""
+    problem = fc.LeastSquares(A=[[[2]], [[2]]], b=[[1], [3]])
+    there_and_back = fc.GradientDescent(steps=2, stepsize=Fraction(2, 7))
+    stop = fc.fixed_point(fc.FedDyn(alpha=3), problem, "exact", local_solver=there_and_back)
+    assert not is_stationary(fc.FedDyn(alpha=3), there_and_back, problem)
+    assert stop.unique is False
+
+
+@few
+@given(
+    problem=least_squares(),
+    method=st.sampled_from([*RIGHT, *BIASED]),
+    steps=st.integers(1, 3),
+    stepsize=st.sampled_from([Fraction(1, 40), Fraction(1, 8), Fraction(1, 3)]),
+)
+def test_lyapunov_and_schur_agree(problem, method, steps, stepsize) -> None:
+    here = one_round(method, problem, fc.GradientDescent(steps=steps, stepsize=stepsize))
+    with patch.object(OneRoundMap, "_contracts", False):
+        decided = one_round(method, problem, fc.GradientDescent(steps=steps, stepsize=stepsize)).attracting
+    assert decided is not None
+    assert here.attracting is decided
+    if here.unique and here._contracts:
+        assert decided  # a proof of convergence where eigenvalues say otherwise would be wrong
+
+
+def test_no_proof_where_rounds_diverge() -> None:
+    wild = one_round(fc.Scaffold(stepsize=1), CLASH, fc.GradientDescent(steps=3, stepsize=Fraction(1, 3)))
+    assert not wild._contracts
+    assert wild.attracting is False
+    run = fc.simulate(fc.Scaffold(stepsize=Fraction(1, 3), local_steps=3), CLASH, 200)
+    assert abs(run.points[-1]).max() > 1e6
+
+
+@pytest.mark.parametrize("method", RIGHT, ids=repr)
+def test_larger_problems_are_decided_in_time(method) -> None:
+    rng = np.random.default_rng(5)
+    problem = fc.LeastSquares(A=[rng.standard_normal((6, 5)) for _ in range(4)], b=rng.standard_normal((4, 6)))
+    stop = fc.fixed_point(method, problem, local_solver=fc.GradientDescent(steps=2, stepsize=0.01))
+    assert (stop.unique, stop.bias_norm < 1e-10) == (True, True)
+    assert stop.attracting is True
+    run = fc.simulate(method, problem, 3000, x0=np.ones(5), local_solver=fc.GradientDescent(steps=2, stepsize=0.01))
+    assert abs(run.points[-1] - stop.point).max() < 1e-6 * abs(run.points[0] - stop.point).max()
+
+
+def test_the_regularised_fixed_point_depends_on_the_start() -> None:
+    method = fc.RegularizedFedSplit(stepsize=1, regularization=Fraction(1, 3))
+    stop = fc.fixed_point(method, CLASH, "exact")
+    assert (stop.unique, stop.attracting) == (False, False)
+    ridge = Fraction(2, 3)  # two clients, λ each, in the mean of the functions: λ
+    gradient = CLASH.gradient(stop.point) + ridge / 2 * stop.point
+    assert not any(gradient)
