@@ -62,8 +62,8 @@ def main() -> None:
     tiny = times_of((fc.FedDyn(alpha=10), diabetes, None))
     note = (
         f"Rounds of {statistics.median(tiny['alone']) / ROUNDS * 1e6:.0f} µs (FedDyn with exact solutions of ten "
-        f"11 × 11 systems) cost {median_ratio(tiny['measured'], tiny['alone']) - 1:.1f} times themselves to measure: a dozen "
-        "calls of NumPy, at a microsecond or two each, are as much work as such a round."
+        f"11 × 11 systems) cost {median_ratio(tiny['measured'], tiny['alone']) - 1:.1f} times themselves to measure: a "
+        "dozen calls of NumPy, at a microsecond or two each, are as much work as such a round."
     )
     record("measuring", rows, notes=[note])
 

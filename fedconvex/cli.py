@@ -75,8 +75,8 @@ def audit(
     partition: Annotated[
         str | None,
         typer.Option(
-            help="How to deal: iid, dirichlet:ALPHA (0.3 is skewed), by-label:D (D labels each), lognormal:SIGMA (sizes), "
-            "power-law-labels:D.",
+            help="How to deal: iid, dirichlet:ALPHA (0.3 is skewed), by-label:D (D labels each), "
+            "lognormal:SIGMA (sizes), power-law-labels:D.",
             rich_help_panel=DATA,
         ),
     ] = None,

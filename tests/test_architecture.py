@@ -27,8 +27,8 @@ TOP_FOLDERS = set(FOLDERS.values()) - {"fedconvex"}
 ROOF = re.compile(r"(cli|audit)(_.*)?|__main__")
 
 HEAVY = {
-    "clarabel", "cvxpy", "dask", "distributed", "flint", "hypothesis", "joblib", "matplotlib", "numba", "pandas", "pyarrow",
-    "rich", "scipy", "sklearn", "sympy", "torch", "typer", "z3",
+    "clarabel", "cvxpy", "dask", "distributed", "flint", "hypothesis", "joblib", "matplotlib", "numba", "pandas",
+    "pyarrow", "rich", "scipy", "sklearn", "sympy", "torch", "typer", "z3",
 }  # fmt: skip
 # What a machine for deep networks may lack.
 DISPENSABLE = HEAVY - {"scipy", "sympy", "torch"}

@@ -7,7 +7,6 @@ rationals; meant for small problems, where no closed form is known.
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import flint
 import numpy as np
@@ -52,35 +51,11 @@ class OneRoundMap:
 
     @cached_property
     def fixed_state(self) -> Array:
-        """The state reached from the origin, if the rounds converge; else a fixed state with least-norm server point.
+        """The fixed state that the rounds from the origin can settle at: what no round changes keeps its value.
 
-        Raises NoFixedPoint where there is none.
+        Raises NoFixedPoint where there is none: some combination grows by the same amount in every round.
         """
-        drift = self._drift
-        left = null_space(drift.transpose())
-        for v in left:
-            if np.dot(v, self.q) != 0:
-                raise NoFixedPoint(
-                    "there is no fixed point: some combination of the server's point and the clients' memories grows "
-                    "by the same amount in every round",
-                    witness=fraction_array(v),
-                )
-        kernel = null_space(drift)
-        if not kernel:
-            return _entries(drift.solve(_matrix([self.q]).transpose()))
-        # what no round ever changes keeps its value from the start
-        rows = [*_rows(drift), *left]
-        values = [*self.q, *(np.dot(v, self.start) for v in left)]
-        stacked = _matrix([_extended(row, value) for row, value in zip(rows, values, strict=True)])
-        particular, unique = _solve_rectangular(stacked)
-        if unique:
-            return particular
-        servers = _matrix([v[: self.dim] for v in kernel]).transpose()
-        gram = servers.transpose() * servers
-        right = servers.transpose() * _matrix([-particular[: self.dim]]).transpose()
-        augmented = _matrix([_extended(row, right[i, 0]) for i, row in enumerate(_rows(gram))])
-        shifts, _ = _solve_rectangular(augmented)
-        return particular + sum((a * v for a, v in zip(shifts, kernel, strict=True)), 0 * particular)
+        return _settled(self.M, self.q, self.start)
 
     @property
     def point(self) -> Array:
@@ -89,20 +64,22 @@ class OneRoundMap:
 
     @cached_property
     def unique(self) -> bool:
-        """Whether all fixed states that a start can lead to have the same server's point.
+        """Whether all fixed states that a start can settle at have the same server's point.
 
-        What no round changes (FedDyn's h minus the mean of the clients' gradients) keeps its value from the start: two
-        fixed states count only if their difference in it is the difference of two starts.
+        What no round changes (FedDyn's h minus the mean of the clients' gradients) keeps its value from the start, and
+        so tells apart fixed states that no start leads to.
         """
-        kernel, conserved = null_space(self._drift), null_space(self._drift.transpose())
-        if not any(any(v[: self.dim]) for v in kernel):
+        if not null_space(self._drift):
             return True
-        V, L = _matrix(kernel).transpose(), _matrix(conserved)
-        differences = _rows(L * V)
-        of_starts = _rows(L * self.directions)
-        joined = _matrix([np.concatenate([a, -b]) for a, b in zip(differences, of_starts, strict=True)])
-        possible = [_entries(V * _matrix([v[: len(kernel)]]).transpose()) for v in null_space(joined)]
-        return all(not any(v[: self.dim]) for v in possible)
+        nothing = 0 * self.q
+        for direction in _rows(self.directions.transpose()):
+            try:
+                moved = _settled(self.M, nothing, direction)
+            except NoFixedPoint:
+                continue  # from there, nothing settles
+            if any(moved[: self.dim]):
+                return False
+        return True
 
     @cached_property
     def attracting(self) -> bool | None:
@@ -153,8 +130,7 @@ class OneRoundMap:
 
     @cached_property
     def _drift(self) -> flint.fmpq_mat:
-        size = len(self.q)
-        return flint.fmpq_mat(size, size, [int(i == j) for i in range(size) for j in range(size)]) - self.M
+        return _identity(len(self.q)) - self.M
 
 
 def _lyapunov(M: np.ndarray) -> np.ndarray | None:
@@ -214,23 +190,43 @@ def _restrict(M: flint.fmpq_mat, starts: list[Array], functionals: list[Array]) 
     return restricted, seen
 
 
-def _solve_rectangular(augmented: flint.fmpq_mat) -> tuple[Array, bool]:
-    """A solution of a consistent system [A | b], free unknowns set to 0, and whether it is the only one."""
-    reduced, rank = augmented.rref()
-    unknowns = augmented.ncols() - 1
-    solution = np.array([flint.fmpq(0)] * unknowns, dtype=object)
-    for i in range(rank):
-        pivot = next(j for j in range(unknowns) if reduced[i, j] != 0)
-        solution[pivot] = reduced[i, unknowns]
-    return solution, rank == unknowns
+def _settled(M: flint.fmpq_mat, q: Array, start: Array) -> Array:
+    """The fixed state of s ↦ Ms + q that agrees with the start in everything that no round changes.
+
+    What rounds conserve is taken out, and again what they conserve on what is left, until 1 is no eigenvalue any more.
+    """
+    offset, to_state = start, None  # s = offset + to_state · y
+    q = _entries(M * _matrix([start]).transpose()) + q - start
+    while True:
+        drift = _identity(len(q)) - M
+        conserved = null_space(drift.transpose())
+        for v in conserved:
+            if np.dot(v, q) != 0:
+                witness = v if to_state is None else _entries(to_state * _matrix([v]).transpose())
+                raise NoFixedPoint(
+                    "there is no fixed point: some combination of the server's point and the clients' memories grows "
+                    "by the same amount in every round",
+                    witness=fraction_array(witness),
+                )
+        if not conserved:
+            y = _entries(drift.solve(_matrix([q]).transpose()))
+            return offset + (y if to_state is None else _entries(to_state * _matrix([y]).transpose()))
+        left = null_space(_matrix(conserved))
+        if not left:
+            return offset
+        V = _matrix(left).transpose()
+        gram = V.transpose() * V
+        M, column = gram.solve(V.transpose() * M * V), gram.solve(V.transpose() * _matrix([q]).transpose())
+        q = _entries(column)
+        to_state = V if to_state is None else to_state * V
 
 
 def _server_rows(dim: int, size: int) -> list[Array]:
     return [_unit(size, i) for i in range(dim)]
 
 
-def _extended(row: Array, value: Any) -> Array:
-    return np.array([*row, value], dtype=object)
+def _identity(size: int) -> flint.fmpq_mat:
+    return flint.fmpq_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
 
 
 def _unit(size: int, i: int) -> Array:
