@@ -1,22 +1,26 @@
 """The methods of an audit: sensible parameters from the problem's constants, or those the user wrote."""
 
 import math
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from decimal import ROUND_FLOOR
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from fedconvex.audit.rounding import significant
 from fedconvex.errors import InvalidInput
 from fedconvex.ground_truths import GroundTruth
+from fedconvex.methods import METHODS
+from fedconvex.methods.adaptive_fedprox import AdaptiveFedProx
 from fedconvex.methods.base import Method
-from fedconvex.methods.fedgd import FedGD
-from fedconvex.methods.fedprox import FedProx
+from fedconvex.methods.fedavg import FedAvg
+from fedconvex.methods.feddyn import FedDynOneGD
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.problems.base import Problem
 
-METHODS: dict[str, type[Method]] = {"fedgd": FedGD, "fedprox": FedProx, "fedsplit": FedSplit}
+# Deterministic methods of fixed parameters, whose fixed points can be computed.
+AUDITED = {name.lower(): kind for name, kind in METHODS.items() if kind not in (FedAvg, AdaptiveFedProx)}
 FLAT = 1e-3  # stands for ℓ/L where neither the clients nor the objective are strongly convex
 
 
@@ -34,12 +38,12 @@ def default_methods(problem: Problem, truth: GroundTruth) -> list[Method]:
 def parse_method(text: str, problem: Problem, truth: GroundTruth) -> Method:
     """A method from `name` or `name:parameter=value,…`, numbers as decimals or fractions: `fedgd:stepsize=1/20`.
 
-    Parameters that are left out get the value of `default_methods`.
+    Parameters that are left out get the value of `default_methods`, or the method's own default.
     """
     name, _, rest = text.strip().lower().partition(":")
-    if name not in METHODS:
-        raise InvalidInput("method", text, "is unknown", f"choose {', '.join(METHODS)}, e.g. fedgd:local_steps=10")
-    numbers = [f for f in fields(METHODS[name]) if not isinstance(f.default, str)]  # type: ignore[arg-type]
+    if name not in AUDITED:
+        raise InvalidInput("method", text, "is unknown", f"choose {', '.join(AUDITED)}, e.g. fedgd:local_steps=10")
+    numbers = [f for f in fields(AUDITED[name]) if not isinstance(f.default, str)]  # type: ignore[arg-type]
     allowed = [f.name for f in numbers]
     given: dict[str, Fraction] = {}
     for part in filter(None, rest.split(",")):
@@ -54,22 +58,25 @@ def parse_method(text: str, problem: Problem, truth: GroundTruth) -> Method:
 
 
 def build(name: str, given: dict[str, Fraction], problem: Problem, truth: GroundTruth) -> Method:
-    """The method with the given parameters, the others chosen from the problem's constants."""
-    largest = float(max(problem.L))
-    if largest <= 0:
+    """The method with the given parameters, those it cannot do without chosen from the problem's constants."""
+    kind = AUDITED[name]
+    factors = [float(f) for f in (FedSplit(stepsize=1).scale(problem) if kind.plain else None) or [1]]
+    steepest = float(max(problem.L * factors))
+    if steepest <= 0:
         raise InvalidInput(
             "data", problem, "has clients whose functions are linear", "give features that are not all 0"
         )
-    if name == "fedgd":
-        steps = given.get("local_steps", Fraction(1))
-        whole = int(steps) if steps.denominator == 1 else steps
-        return FedGD(stepsize=given.get("stepsize", three_digits(1 / largest)), local_steps=whole)  # type: ignore[arg-type]
-    if name == "fedprox":
-        return FedProx(mu=given.get("mu", three_digits(math.sqrt(largest * _flattest(problem, truth, largest)))))
-    scale = np.array([float(factor) for factor in FedSplit(stepsize=1).scale(problem) or [1] * problem.num_clients])
-    steepest = float(max(problem.L * scale))
-    flattest = _flattest(problem, truth, steepest, scale)
-    return FedSplit(stepsize=given.get("stepsize", three_digits(1 / math.sqrt(flattest * steepest))))
+    between = math.sqrt(steepest * _flattest(problem, truth, steepest, np.array(factors)))
+    usual = {"stepsize": 1 / steepest, "mu": between, "alpha": between, "eta": 1 / between}
+    if kind is FedSplit:
+        usual["stepsize"] = 1 / between
+    chosen: dict[str, Any] = {key: int(v) if v.denominator == 1 else v for key, v in given.items()}
+    for f in fields(kind):  # type: ignore[arg-type]
+        if f.name not in chosen and f.default is MISSING:
+            if kind is FedDynOneGD or f.name not in usual:
+                raise InvalidInput("method", name, f"needs {f.name}", f"write {name}:{f.name}=…")
+            chosen[f.name] = three_digits(usual[f.name])
+    return kind(**chosen)
 
 
 def describe(method: Method) -> str:
@@ -80,7 +87,7 @@ def describe(method: Method) -> str:
 
 def shorthand(method: Method) -> str:
     """The method with the papers' letters: FedGD(s=0.614, e=10)."""
-    letters = {"stepsize": "s", "local_steps": "e", "mu": "μ"}
+    letters = {"stepsize": "s", "local_steps": "e", "mu": "μ", "alpha": "α", "eta": "η"}
     parts = [f"{letters.get(name, name)}={value}" for name, value in _parameters(method)]
     return f"{type(method).__name__}({', '.join(parts)})"
 
@@ -98,9 +105,9 @@ def _flattest(problem: Problem, truth: GroundTruth, largest: float, scale: np.nd
 
 
 def _parameters(method: Method) -> list[tuple[str, str]]:
-    """The parameters; choices in words only where they are not the usual ones."""
+    """The parameters; beside stepsize and local steps, those that have their default value are left out."""
     values = [(f, getattr(method, f.name)) for f in fields(method)]  # type: ignore[arg-type]
-    return [(f.name, _number(value)) for f, value in values if not (isinstance(value, str) and value == f.default)]
+    return [(f.name, _number(value)) for f, value in values if f.name == "local_steps" or value != f.default]
 
 
 def _number(value: object) -> str:

@@ -66,8 +66,8 @@ class OneRoundMap:
     def unique(self) -> bool:
         """Whether all fixed states that a start can settle at have the same server's point.
 
-        What no round changes (FedDyn's h minus the mean of the clients' gradients) keeps its value from the start, and
-        so tells apart fixed states that no start leads to.
+        What no round changes (such as the anchor of `RegularizedFedSplit`) keeps its value from the start, and so tells
+        apart fixed states that no start leads to.
         """
         if not null_space(self._drift):
             return True

@@ -192,8 +192,8 @@ class SmoothFixedPoints:
 def _solve_linear(apply: Callable[[np.ndarray], np.ndarray], right: np.ndarray) -> np.ndarray:
     """x with apply(x) = right; of many, the one that changes nothing that no `apply` changes.
 
-    What rounds conserve (FedDyn's h minus the mean of the clients' gradients) must keep its value from the start. GMRES
-    does that by itself: its Krylov space lies in the range of `apply`.
+    What rounds conserve (such as the anchor of `RegularizedFedSplit`) must keep its value from the start. GMRES does
+    that by itself: its Krylov space lies in the range of `apply`.
     """
     size = len(right)
     if size <= FORMED_DIMENSION:

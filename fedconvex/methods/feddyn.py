@@ -18,6 +18,8 @@ class DynamicRegularization(Method):
     """θ_k ≈ argmin_θ F_k(θ) − ⟨g_k, θ⟩ + (α/2)‖θ − w‖², from w; g_k ← g_k − α(θ_k − w) for those who take part;
     h ← h − (α/m) Σ_k (θ_k − w); w ← mean of their θ_k − h/α. Starts with g_k = 0, h = 0.
 
+    So h is always the mean of all m clients' g_k.
+
     The paper minimises the plain mean of the clients' functions (its 1/m): on a weighted problem client k contributes
     F_k = num_clients · weights[k] · f_k, and averages are plain.
     """
@@ -44,10 +46,11 @@ class DynamicRegularization(Method):
         return Subproblem(start=cohort.points, linear=linear, weight=self.alpha, center=cohort.points)
 
     def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
-        moved = answers.points - cohort.points
-        h = state.shared["h"] - self.alpha * cohort.population_mean(moved)
+        before = state.memory["gradient"]
+        gradient = before - self.alpha * (answers.points - cohort.points)
+        h = cohort.updated_mean(state.shared["h"], before, gradient)  # changes by −(α/m) Σ_k (θ_k − w)
         server = cohort.average(answers.points) - h / self.alpha
-        return State(server, shared={"h": h}, memory={"gradient": state.memory["gradient"] - self.alpha * moved})
+        return State(server, shared={"h": h}, memory={"gradient": gradient})
 
 
 @final
@@ -55,7 +58,7 @@ class DynamicRegularization(Method):
 class FedDyn(DynamicRegularization):
     """Dynamic regularisation with exact local solutions, after which g_k = ∇F_k(θ_k). FedDyn paper, Algorithm 1.
 
-    With everyone taking part h is the mean of the g_k, and the rounds are those of ADMM for the consensus problem
+    With everyone taking part the rounds are those of ADMM for the consensus problem
     min Σ_k F_k(θ_k), all θ_k = w, with penalty α and multipliers −g_k: w ← mean(θ_k − g_k/α), then the θ_k, then the
     g_k. For convex clients α‖w − x*‖² + (1/α) mean‖g_k − ∇F_k(x*)‖² never grows after the first round, θ_k − w goes to
     0 and Σ_k F_k(θ_k) to its minimum (Boyd et al. 2011, section 3.2 and appendix A): where the minimiser of a

@@ -79,5 +79,5 @@ class Scaffold(Method):
         else:
             memory = state.memory["c"] - state.shared["c"] - moved / answers.path_lengths
         server = state.server + self.server_stepsize * cohort.average(moved)
-        c = state.shared["c"] + cohort.population_mean(memory - state.memory["c"])
+        c = cohort.updated_mean(state.shared["c"], state.memory["c"], memory)  # changes by (1/m) Σ_k (c_k⁺ − c_k)
         return State(server, shared={"c": c}, memory={"c": memory})

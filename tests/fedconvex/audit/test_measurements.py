@@ -8,7 +8,7 @@ import pytest
 import fedconvex as fc
 from fedconvex.audit import audit, default_methods, parse_method
 from fedconvex.audit.measure import measured_contraction
-from fedconvex.audit.methods import describe, three_digits
+from fedconvex.audit.methods import AUDITED, describe, three_digits
 from fedconvex.certainty import Certainty
 
 
@@ -117,7 +117,7 @@ def test_parse_method_takes_numbers_as_written(problem):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("fedavgg", "is unknown; choose fedgd, fedprox, fedsplit"),
+        ("fedavgg", "is unknown; choose dane, feddane, feddyn"),
         ("fedprox:stepsize=1", "'stepsize' is no parameter of fedprox; give mu="),
         ("fedgd:stepsize", "give stepsize=…, local_steps="),
         ("fedgd:stepsize=fast", "'fast' is not a number"),
@@ -160,3 +160,20 @@ def test_a_search_that_fails_is_reported(problem, monkeypatch):
     method = audit(problem, ["fedsplit"], rounds=5).methods[0]
     assert method.outcome == "fixed point not found"
     assert method.bias is method.attracting is None
+
+
+@pytest.mark.parametrize("name", sorted(AUDITED))
+def test_every_deterministic_method_can_be_audited(name, problem) -> None:
+    """By name alone, or with the parameters that its own error asks for."""
+    truth = fc.ground_truth(problem)
+    needed = {"feddynonegd": ":alpha=1000", "regularizedfedsplit": ":regularization=0.5"}.get(name, "")
+    if needed:
+        with pytest.raises(fc.InvalidInput, match=f"needs {needed[1:].partition('=')[0]}; write {name}:"):
+            parse_method(name, problem, truth)
+    assert type(parse_method(name + needed, problem, truth)) is AUDITED[name]
+
+
+def test_methods_with_memory_contract_as_predicted(problem) -> None:
+    for method in audit(problem, ["feddyn", "fedpd", "scaffold:local_steps=3", "dane"], rounds=150).methods:
+        assert method.attracting is True
+        assert method.measured_contraction == pytest.approx(method.predicted_contraction, rel=0.05)
