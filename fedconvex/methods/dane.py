@@ -1,19 +1,19 @@
 """DANE: the clients' functions are tilted to have the objective's gradient at the server's point."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from fedconvex.local_solvers.base import Answers, LocalSolver
+from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.exact import Exact
-from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.methods.averaging import Averaging
+from fedconvex.methods.base import Cohort, State
 from fedconvex.parameters import number
 from fedconvex.problems.base import Subproblem
 from fedconvex.rationals import Array, Scalar
 from fedconvex.validation import non_negative, positive
 
 
-class GradientCorrected(Method):
+class GradientCorrected(Averaging):
     """w ← average of argmin_θ f_k(θ) − ⟨∇f_k(w) − g, θ⟩ + (μ/2)‖θ − w‖², from w; subclasses say what g is.
 
     With g = η∇f(w), a stationary point of the objective is a fixed point, whatever μ. Convergence is another matter:
@@ -21,6 +21,8 @@ class GradientCorrected(Method):
     """
 
     mu: Scalar
+
+    memoryless: ClassVar[bool] = False  # the linear term depends on gradients
 
     @property
     def local_solver(self) -> LocalSolver:
@@ -35,16 +37,10 @@ class GradientCorrected(Method):
         """All subproblems start with gradient g; where they descend, convex ones move against it: so does the mean."""
         return True
 
-    def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
-        return State(server)
-
     def tilted(self, cohort: Cohort, gradient: Array) -> Subproblem:
         """The subproblem with g = `gradient`, (d,)."""
         linear = gradient - cohort.gradients()
         return Subproblem(start=cohort.points, linear=linear, weight=self.mu, center=cohort.points)
-
-    def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
-        return State(cohort.average(answers.points))
 
 
 @final

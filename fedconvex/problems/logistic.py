@@ -13,7 +13,7 @@ from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.definiteness import largest_eigenvalue_bound
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Clients, Problem
-from fedconvex.problems.quadratics import design_and_targets
+from fedconvex.problems.designs import design_and_targets
 from fedconvex.rationals import Scalar, float_array, to_fmpq, to_fraction
 from fedconvex.validation import client_list, integer_at_least, non_negative, normalised_weights, numbers, read_only
 
