@@ -110,7 +110,7 @@ def audit(
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="fedgd:stepsize=1/20,local_steps=10, fedprox:mu=2, fedsplit, feddyn:alpha=3, scaffold, dane, …; repeatable.",
+            help="fedgd:stepsize=1/20,local_steps=10, fedprox:mu=2, fedsplit, feddyn:alpha=3, scaffold, …; repeatable.",
             rich_help_panel=METHODS,
         ),
     ] = None,

@@ -25,7 +25,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Problem
 from fedconvex.randomness import Purpose, stream
 from fedconvex.rationals import nearest_float, to_fraction
-from fedconvex.validation import integer_at_least, read_only
+from fedconvex.validation import integer_at_least
 
 
 @final
@@ -245,7 +245,7 @@ def _without_replacement(problem: Problem, K: int, seed: int, round: int, purpos
 
 def _subset(generator: np.random.Generator, population: int, size: int) -> np.ndarray:
     """`size` different numbers below `population`, ascending."""
-    return read_only(np.sort(generator.choice(population, size=size, replace=False, shuffle=False)))
+    return np.sort(generator.choice(population, size=size, replace=False, shuffle=False))
 
 
 def _at_most_all(K: int, problem: Problem) -> None:

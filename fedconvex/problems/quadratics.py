@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, final
 
 import numpy as np
@@ -43,6 +43,7 @@ class QuadraticClients(Clients):
         self.arithmetic, self.problem, self.H, self.c, self.scale = arithmetic, problem, H, c, scale
         self.numbers = numbers
         self.num_clients, self.dim = c.shape
+        self._samples = cache(self._collect_samples)
         self._resolvent: tuple[Any, Batch] | None = None  # the last one: methods ask for the same weight every round
 
     def values(self, X: Array) -> Array:
@@ -57,9 +58,13 @@ class QuadraticClients(Clients):
             self.arithmetic, self.problem, H, self.c[members], self.scale[members], self.numbers[members]
         )
         chosen.curvatures = self.curvatures.subset(members)
+        chosen._samples = cache(lambda: self.samples().subset(members))
         return chosen
 
     def samples(self) -> Samples:
+        return self._samples()
+
+    def _collect_samples(self) -> Samples:
         if not isinstance(self.problem, LeastSquares):
             return super().samples()
         blocks, targets = ([data[k] for k in self.numbers] for data in (self.problem.A, self.problem.b))
