@@ -145,7 +145,7 @@ class RoundMeasurements:
 
     def _drift(self, played: Played) -> float:
         moved = played.answers.points - played.points
-        return float(self._float(played.average((moved * moved).sum(-1))[None])[0] ** 0.5)
+        return float(self._float(played.average((moved * moved).sum(-1)[:, None]))[0] ** 0.5)
 
     def _control_error(self, played: Played) -> float:
         name = self.rounds.method.control_variate
