@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from fedconvex.simulation import simulate as simulate
     from fedconvex.sweeps import Setting as Setting
     from fedconvex.sweeps import SweepFailed as SweepFailed
+    from fedconvex.sweeps import draw_sweep as draw_sweep
     from fedconvex.sweeps import sweep as sweep
 
 _HOMES = {
@@ -63,7 +64,7 @@ _HOMES = {
     "local_solvers": ("AcceleratedGradient", "Exact", "GradientDescent", "Newton", "SGD", "ToInexactness"),
     "problems": ("LeastSquares", "Logistic", "MultinomialLogistic", "Quadratic"),
     "simulation": ("Trajectory", "simulate"),
-    "sweeps": ("Setting", "SweepFailed", "sweep"),
+    "sweeps": ("Setting", "SweepFailed", "draw_sweep", "sweep"),
 }
 _MODULES = ("data", "participation")
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

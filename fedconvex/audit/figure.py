@@ -5,13 +5,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fedconvex.audit.measure import Audit, MethodAudit
+from fedconvex.drawing import COLOURS, STYLES, new_axes, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito: told apart by colour-blind readers and in grey print
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-STYLES = ("-", "--", "-.", ":")
 LOWEST = 1e-14  # relative gaps below this are rounding
 
 
@@ -19,10 +17,7 @@ def draw_audit(audit: Audit, axes: "Axes | None" = None) -> "Axes":
     """Relative gap (f(x_t) − f(x*))/(f(0) − f(x*)) against rounds on a logarithmic scale: linear convergence is a
     straight line. Returns the axes.
     """
-    if axes is None:
-        from matplotlib.figure import Figure
-
-        axes = Figure(figsize=(7.5, 4.8), layout="constrained").subplots()
+    axes = new_axes() if axes is None else axes
     first = audit.first_gap
     floors = {method.name: _floor(method, first) for method in audit.methods}
     for i, method in enumerate(audit.methods):
@@ -49,8 +44,7 @@ def draw_audit(audit: Audit, axes: "Axes | None" = None) -> "Axes":
     axes.set_xlabel("communication rounds")
     axes.set_ylabel("gap  (f(x) − f*) / (f(0) − f*)")
     axes.set_title(f"{audit.source}: {audit.problem.num_clients} clients, {audit.problem.dim} unknowns", fontsize=10)
-    axes.grid(True, which="major", color="0.92")
-    axes.spines[["top", "right"]].set_visible(False)
+    tidy(axes)
     axes.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 0.02))
     return axes
 

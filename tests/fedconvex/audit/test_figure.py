@@ -5,7 +5,8 @@ import pytest
 
 import fedconvex as fc
 from fedconvex.audit import audit
-from fedconvex.audit.figure import COLOURS, draw_audit
+from fedconvex.audit.figure import draw_audit
+from fedconvex.drawing import COLOURS
 
 
 @pytest.fixture(scope="module")

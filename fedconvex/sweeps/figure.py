@@ -1,0 +1,62 @@
+"""A sweep's picture: one line per method, and how far the seeds spread around it."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fedconvex.drawing import COLOURS, STYLES, new_axes, tidy
+from fedconvex.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+LABELS = {"round": "communication rounds", "bytes": "bytes sent so far, up and down", "gap": "gap  f(x) − f*"}
+
+
+def draw_sweep(
+    table: "pandas.DataFrame",
+    y: str = "gap",
+    x: str = "round",
+    problem: str | None = None,
+    axes: "Axes | None" = None,
+) -> "Axes":
+    """The median over the seeds of column `y` against rounds, or against what was sent; the band holds all seeds.
+
+    Args:
+        table: what `sweep` returned, or its Parquet file read again.
+        y: a column; on a logarithmic scale where it is positive somewhere and nowhere negative.
+        x: "round" or "bytes" (sent so far, in both directions: SCAFFOLD's rounds cost two).
+        problem: which one, where the table has several.
+    """
+    problems = list(table["problem"].unique())
+    chosen = problems[0] if problem is None and len(problems) == 1 else problem
+    if chosen not in problems:
+        raise InvalidInput("problem", problem, "is not in the table", f"choose {', '.join(map(str, problems))}")
+    if y not in table.columns:
+        raise InvalidInput("y", y, "is no column of the table", f"choose from {', '.join(table.columns)}")
+    if x not in ("round", "bytes"):
+        raise InvalidInput("x", x, "is unknown", "give 'round' or 'bytes'")
+    axes = new_axes() if axes is None else axes
+    shown = table[table["problem"] == chosen]
+    for i, (method, runs) in enumerate(shown.groupby("method", sort=False, observed=True)):
+        values = runs.pivot_table(index="round", columns="seed", values=y, observed=True)
+        places = values.index.to_numpy(dtype=float)
+        if x == "bytes":
+            sent = (runs["bytes_down"] + runs["bytes_up"]).groupby(runs["seed"]).cumsum()
+            places = sent.groupby(runs["round"]).median().reindex(values.index).to_numpy(dtype=float)
+        colour = COLOURS[i % len(COLOURS)]
+        axes.fill_between(places, values.min(axis=1), values.max(axis=1), color=colour, alpha=0.15, linewidth=0)
+        axes.plot(
+            places, values.median(axis=1), STYLES[i % len(STYLES)], color=colour, linewidth=1.8, label=str(method)
+        )
+    numbers = shown[y].to_numpy(dtype=float)
+    if np.nanmax(numbers) > 0 and np.nanmin(numbers) >= 0:
+        axes.set_yscale("log")
+    axes.set_xlim(left=0)
+    axes.set_xlabel(LABELS[x])
+    axes.set_ylabel(LABELS.get(y, y))
+    axes.set_title(f"{chosen}: median of {shown['seed'].nunique()} seeds, band: all of them", fontsize=10)
+    axes.legend(frameon=False, fontsize=8)
+    tidy(axes)
+    return axes
