@@ -2,6 +2,8 @@
 
 import json
 import zipfile
+import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.metadata import version
@@ -14,13 +16,17 @@ from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
-from fedconvex.measurements import COUNTS
 from fedconvex.methods.base import State
 from fedconvex.rationals import Array
 from fedconvex.writing import write_atomically
 
 FORMAT = 1
 LIBRARIES = ("fedconvex", "numpy", "numba", "python-flint")  # on their versions the last digits of a run may depend
+# What reading a file that is no checkpoint, or was damaged, can raise.
+DAMAGE = (
+    OSError, ValueError, TypeError, AttributeError, KeyError, IndexError, EOFError, RuntimeError, MemoryError,
+    zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,37 +42,39 @@ class Run:
         """The number of rounds that were run."""
         return len(self.points) - 1
 
-    def columns(self) -> dict[str, np.ndarray]:
+    def columns(self, names: Sequence[str]) -> dict[str, np.ndarray]:
         """The records, one array per name."""
-        names = self.recorded[0] if self.recorded else COUNTS
         return {name: np.array([record[name] for record in self.recorded]) for name in names}
 
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A file that holds a `Run`, when it is written, and the fingerprint of everything that determines the run."""
+    """A file that holds a `Run`: when it is written, and what tells this run from all others."""
 
     path: Path
     every: int
-    fingerprint: str
+    fingerprint: str  # of everything that determines the run
+    arithmetic: Arithmetic
+    columns: Sequence[str]  # of the records
 
     def __post_init__(self) -> None:
         if self.path.is_dir() or not self.path.absolute().parent.is_dir():
             problem = "is a folder" if self.path.is_dir() else "lies in a folder that does not exist"
             raise InvalidInput("checkpoint", str(self.path), problem, "give the path of a file in an existing folder")
+        if self.arithmetic.certainty is Certainty.ENCLOSED:
+            raise InvalidInput("checkpoint", str(self.path), "balls are not saved", "use 'float' or 'exact' arithmetic")
 
-    def save(self, arithmetic: Arithmetic, run: Run) -> None:
+    def save(self, run: Run) -> None:
         """Writes the run, replacing what was there only when it is complete."""
-        arrays = {"server": _encode(run.state.server, arithmetic)}
-        arrays["points"] = _encode(arithmetic.rows(run.points), arithmetic)
+        arrays = {"server": self._encode(run.state.server), "points": self._encode(self.arithmetic.rows(run.points))}
         for group, parts in (("shared", run.state.shared), ("memory", run.state.memory)):
-            arrays |= {f"{group}/{name}": _encode(values, arithmetic) for name, values in parts.items()}
-        arrays |= {f"recorded/{name}": values for name, values in run.columns().items()}
-        about = {"format": FORMAT, "run": self.fingerprint, "versions": _versions(), "content": fingerprint(arrays)}
+            arrays |= {f"{group}/{name}": self._encode(values) for name, values in parts.items()}
+        arrays |= {f"recorded/{name}": values for name, values in run.columns(self.columns).items()}
+        about = {"format": FORMAT, "run": self.fingerprint, "versions": self._versions, "content": fingerprint(arrays)}
         arrays["about"] = _text(json.dumps(about))
         write_atomically(self.path, lambda file: np.savez(file, **arrays))  # type: ignore[arg-type]
 
-    def load(self, arithmetic: Arithmetic, rounds: int) -> Run | None:
+    def load(self, rounds: int) -> Run | None:
         """The run that the file holds; None where there is no file.
 
         Raises InvalidInput for a damaged file, one that is no checkpoint, one of another run or other versions of the
@@ -74,79 +82,72 @@ class Checkpoint:
         """
         if not self.path.exists():
             return None
-        arrays = self._read()
         try:
+            with self.path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
             about = json.loads(arrays.pop("about").tobytes().decode())
             self._require_same(about)
             if about["content"] != fingerprint(arrays):
                 raise self._refused("is damaged: its content is not what was written")
-            run = _decode_run(arrays, arithmetic)
-        except (KeyError, ValueError, TypeError, AttributeError) as error:
-            if isinstance(error, InvalidInput):
-                raise
+            run = self._decoded(arrays)
+        except InvalidInput:
+            raise
+        except DAMAGE as error:
             raise self._refused("is no checkpoint of a run, or is damaged") from error
         if run.round > rounds:
             cure = f"ask for {run.round} rounds or more, or give another path"
             raise InvalidInput("rounds", rounds, f"{self.path} already holds round {run.round} of this run", cure)
         return run
 
-    def _read(self) -> dict[str, np.ndarray]:
-        try:
-            with np.load(self.path, allow_pickle=False) as file:
-                return {name: file[name] for name in file.files}
-        except (OSError, ValueError, EOFError, AttributeError, zipfile.BadZipFile, zipfile.LargeZipFile) as error:
-            raise self._refused("is no checkpoint, or is damaged") from error
-
     def _require_same(self, about: dict[str, Any]) -> None:
         if about["format"] != FORMAT:
             raise self._refused(f"has format {about['format']}, this version reads format {FORMAT}")
         if about["run"] != self.fingerprint:
-            raise self._refused("belongs to another run: method, problem, participation, seed or start differ")
-        for library, here in _versions().items():
+            raise self._refused(
+                "belongs to another run: method, problem, participation, local solver, stragglers, start, seed, "
+                "arithmetic or measurements differ"
+            )
+        for library, here in self._versions.items():
             there = about["versions"].get(library)
             if there != here:
                 raise self._refused(
                     f"was written with {library} {there}, this is {here}: the last digits of a run depend on it"
                 )
 
+    @property
+    def _versions(self) -> dict[str, str]:
+        libraries = (*LIBRARIES, "torch") if self.arithmetic.name == "torch" else LIBRARIES
+        return {library: version(library) for library in libraries}
+
     def _refused(self, problem: str) -> InvalidInput:
         return InvalidInput("checkpoint", str(self.path), problem, "delete it to start anew, or give another path")
 
+    def _decoded(self, arrays: dict[str, np.ndarray]) -> Run:
+        groups: dict[str, dict[str, Any]] = {"shared": {}, "memory": {}}
+        for name, values in arrays.items():
+            group, _, part = name.partition("/")
+            if group in groups:
+                groups[group][part] = self._decode(values)
+        server, points = self._decode(arrays["server"]), list(self._decode(arrays["points"]))
+        if any(tuple(point.shape) != tuple(server.shape) for point in points):
+            raise self._refused("is damaged: its points have another dimension than its server's point")
+        columns = {name: arrays[f"recorded/{name}"] for name in self.columns}
+        recorded = [{name: float(values[t]) for name, values in columns.items()} for t in range(len(points) - 1)]
+        return Run(State(server, groups["shared"], groups["memory"]), points, recorded)
 
-def _versions() -> dict[str, str]:
-    return {library: version(library) for library in LIBRARIES}
+    def _encode(self, values: Array) -> np.ndarray:
+        """Numbers as float64, or as text where they are exact."""
+        if self.arithmetic.certainty is Certainty.NUMERIC:
+            return np.asarray(self.arithmetic.to_float(values))
+        entries = [str(value) for value in values.ravel().tolist()]
+        return _text(json.dumps({"shape": values.shape, "entries": entries}))
 
-
-def _decode_run(arrays: dict[str, np.ndarray], arithmetic: Arithmetic) -> Run:
-    groups: dict[str, dict[str, Any]] = {"shared": {}, "memory": {}, "recorded": {}}
-    for name, values in arrays.items():
-        group, _, part = name.partition("/")
-        if group in groups:
-            groups[group][part] = values if group == "recorded" else _decode(values, arithmetic)
-    points = list(_decode(arrays["points"], arithmetic))
-    recorded = [{name: float(values[t]) for name, values in groups["recorded"].items()} for t in range(len(points) - 1)]
-    server = _decode(arrays["server"], arithmetic)
-    return Run(State(server, groups["shared"], groups["memory"]), points, recorded)
-
-
-def _encode(values: Array, arithmetic: Arithmetic) -> np.ndarray:
-    """Numbers as float64, or as text where they are exact."""
-    if arithmetic.certainty is Certainty.NUMERIC:
-        return np.asarray(arithmetic.to_float(values))
-    if arithmetic.certainty is Certainty.ENCLOSED:
-        raise InvalidInput(
-            "checkpoint", "arithmetic='ball'", "balls are not saved", "use 'float' or 'exact', or no file"
-        )
-    entries = [str(value) for value in values.ravel().tolist()]
-    return _text(json.dumps({"shape": values.shape, "entries": entries}))
-
-
-def _decode(values: np.ndarray, arithmetic: Arithmetic) -> Array:
-    if arithmetic.certainty is Certainty.NUMERIC:
-        return arithmetic.array(values)
-    saved = json.loads(values.tobytes().decode())
-    entries = np.array([Fraction(entry) for entry in saved["entries"]], dtype=object)
-    return arithmetic.array(entries.reshape(saved["shape"]))
+    def _decode(self, values: np.ndarray) -> Array:
+        if self.arithmetic.certainty is Certainty.NUMERIC:
+            return self.arithmetic.array(values)
+        saved = json.loads(values.tobytes().decode())
+        entries = np.array([Fraction(entry) for entry in saved["entries"]], dtype=object)
+        return self.arithmetic.array(entries.reshape(saved["shape"]))
 
 
 def _text(text: str) -> np.ndarray:

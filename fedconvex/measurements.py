@@ -1,12 +1,13 @@
 """What can be seen in a run: at the server's points, and in what the clients answered."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput, NoMinimizer
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Problem
@@ -22,7 +23,8 @@ BYTES = 8  # of one number
 
 def round_columns(measure: "str | Sequence[str] | None") -> tuple[str, ...]:
     """The columns that a run records round by round, from what the user asked for."""
-    names = ROUND_COLUMNS if measure == "all" else (measure,) if isinstance(measure, str) else tuple(measure or ())
+    given = () if measure is None else ROUND_COLUMNS if measure == "all" else measure
+    names = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
     for name in names:
         if name not in ROUND_COLUMNS:
             problem = "is recorded anyway: see to_frame()" if name in POINT_COLUMNS else "is unknown"
@@ -121,7 +123,7 @@ class RoundMeasurements:
         vector = 0 if played is not None and not played.communicated else BYTES * self.rounds.problem.dim
         answering = _size(draw, m) if played is not None else 0
         gradients = 0
-        if method.samples_gradients and played is not None:
+        if method.gradients_from != "nobody" and _size(asked, m) > 0:
             gradients = _size(gradient_draw, m) if gradient_draw is not None else m
         found = {
             "participants": float(answering),
@@ -133,19 +135,23 @@ class RoundMeasurements:
         return found
 
     def _inexactness(self, played: Played) -> float:
-        left, first = (
-            self._float(played.subproblem.add_gradients(theta, played.clients.gradients(theta)))
+        (left, left_size), (first, first_size) = (
+            _lengths(self._float(played.subproblem.add_gradients(theta, played.clients.gradients(theta))))
             for theta in (played.answers.points, played.subproblem.start)
         )
-        scale = max(abs(first).max(), np.finfo(float).tiny)  # squares overflow
-        lengths, of_start = (np.sqrt(((part / scale) ** 2).sum(-1)) for part in (left, first))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            gamma = np.where(of_start > 0, lengths / of_start, np.where(lengths > 0, np.inf, 0.0))
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            gamma = np.where(
+                first_size > 0, left_size / first_size * (left / first), np.where(left_size > 0, np.inf, 0)
+            )
         return float(gamma.max())
 
     def _drift(self, played: Played) -> float:
         moved = played.answers.points - played.points
-        return float(self._float(played.average((moved * moved).sum(-1)[:, None]))[0] ** 0.5)
+        size = 1.0
+        if self.rounds.arithmetic.certainty is Certainty.NUMERIC:  # squares overflow
+            size = float(abs(moved).max()) or 1.0
+            moved = moved / size
+        return size * float(self._float(played.average((moved * moved).sum(-1)[:, None]))[0] ** 0.5)
 
     def _control_error(self, played: Played) -> float:
         name = self.rounds.method.control_variate
@@ -157,6 +163,12 @@ class RoundMeasurements:
     def _float(self, values: Any) -> np.ndarray:
         arithmetic: Arithmetic = self.rounds.arithmetic
         return np.asarray(arithmetic.to_float(values))
+
+
+def _lengths(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Lengths of the rows as two factors, of which the first lies in [1, √d] (squares overflow)."""
+    sizes = abs(rows).max(-1)
+    return np.sqrt(((rows / np.where(sizes > 0, sizes, 1)[:, None]) ** 2).sum(-1)), sizes
 
 
 def table(points: Mapping[str, np.ndarray], rounds: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:

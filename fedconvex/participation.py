@@ -56,8 +56,7 @@ class Participation(ABC):
     def require(self, problem: Problem, rounds: int) -> None:  # noqa: B027 - most schemes fit every problem
         """Raises InvalidInput where the scheme does not fit the problem or the number of rounds."""
 
-    @property
-    def is_full(self) -> bool:
+    def takes_everyone(self, problem: Problem) -> bool:
         """Whether everyone takes part in every round."""
         return False
 
@@ -70,8 +69,7 @@ class Full(Participation):
     def draw(self, problem: Problem, seed: int, round: int, purpose: Purpose = Purpose.PARTICIPANTS) -> Draw:
         return Draw(round=round, seed=seed)
 
-    @property
-    def is_full(self) -> bool:
+    def takes_everyone(self, problem: Problem) -> bool:
         return True
 
 
@@ -96,6 +94,9 @@ class Uniform(Participation):
     def require(self, problem: Problem, rounds: int) -> None:
         _at_most_all(self.K, problem)
 
+    def takes_everyone(self, problem: Problem) -> bool:
+        return problem.num_clients == self.K
+
 
 @final
 @dataclass(frozen=True)
@@ -115,6 +116,9 @@ class UniformThenWeighted(Participation):
 
     def require(self, problem: Problem, rounds: int) -> None:
         _at_most_all(self.K, problem)
+
+    def takes_everyone(self, problem: Problem) -> bool:
+        return problem.num_clients == self.K
 
 
 @final
@@ -152,11 +156,18 @@ class Bernoulli(Participation):
             raise InvalidInput("p", self.p, "is not a probability > 0", "give 0 < p <= 1")
 
     def draw(self, problem: Problem, seed: int, round: int, purpose: Purpose = Purpose.PARTICIPANTS) -> Draw:
-        generator = stream(seed, purpose, round)
-        number = 0
-        while number == 0:  # how many, then which: takes time only for those who take part
-            number = int(generator.binomial(problem.num_clients, nearest_float(self.p)))
-        return Draw(_subset(generator, problem.num_clients, number), round=round, seed=seed)
+        generator, m, p = stream(seed, purpose, round), problem.num_clients, nearest_float(self.p)
+        # how many, then which, to take time only for those who take part: the first one's place, given that there is
+        # one, is geometric, cut off at m; those behind it are independent
+        first = 1
+        if 0 < p < 1:
+            log_absent = np.log1p(-p)
+            first = int(np.ceil(np.log1p(generator.random() * np.expm1(m * log_absent)) / log_absent))
+        behind = m - min(max(first, 1), m)
+        return Draw(_subset(generator, m, 1 + int(generator.binomial(behind, p))), round=round, seed=seed)
+
+    def takes_everyone(self, problem: Problem) -> bool:
+        return bool(self.p == 1)
 
 
 @final
@@ -171,11 +182,11 @@ class Schedule(Participation):
     clients: tuple[tuple[int, ...], ...]
 
     def __init__(self, clients: Sequence[Sequence[int]]) -> None:
-        if not isinstance(clients, list | tuple | np.ndarray) or not len(clients):
+        if not _is_list(clients) or not len(clients):
             raise InvalidInput("clients", clients, "is not a list with one list of clients per round", "give [[0, 1]]")
         rounds = []
         for t, chosen in enumerate(clients):
-            if not isinstance(chosen, list | tuple | np.ndarray | range):
+            if not _is_list(chosen):
                 raise InvalidInput(
                     f"clients[{t}]", chosen, "is not a list of client numbers", "give for example [0, 2]"
                 )
@@ -187,6 +198,9 @@ class Schedule(Participation):
 
     def draw(self, problem: Problem, seed: int, round: int, purpose: Purpose = Purpose.PARTICIPANTS) -> Draw:
         return Draw(np.array(self.clients[round], dtype=np.int64), round=round, seed=seed)
+
+    def takes_everyone(self, problem: Problem) -> bool:
+        return all(len(chosen) == problem.num_clients for chosen in self.clients)
 
     def require(self, problem: Problem, rounds: int) -> None:
         if len(self.clients) < rounds:
@@ -237,6 +251,10 @@ class Stragglers:
         efforts = np.full(len(members), effort)
         efforts[late] = generator.integers(1, effort, size=late_clients, endpoint=True)
         return replace(chosen, efforts=efforts) if late_clients else draw
+
+
+def _is_list(values: Any) -> bool:
+    return isinstance(values, list | tuple | range) or (isinstance(values, np.ndarray) and values.ndim > 0)
 
 
 def _without_replacement(problem: Problem, K: int, seed: int, round: int, purpose: Purpose) -> np.ndarray:

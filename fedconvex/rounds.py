@@ -150,7 +150,7 @@ class Rounds:
             return self.clients
         kept = self._last_subset.get("members")
         if kept is None or not np.array_equal(kept, draw.members):
-            self._last_subset.update(members=draw.members, clients=self.clients.subset(draw.members))
+            self._last_subset.update(members=draw.members.copy(), clients=self.clients.subset(draw.members))
         subset: Clients = self._last_subset["clients"]
         return subset
 
@@ -224,6 +224,7 @@ def rounds_of(
             "give fedconvex.GradientDescent(…) or fedconvex.SGD(…)",
         )
     exact = in_arithmetic(method, arithmetics.get("exact"))
+    solver.require_arithmetic(arithmetic)
     scale = method.scale(problem)
     solver.require(problem, scale, exact.proximal_weight)
     with arithmetic.context():

@@ -1,6 +1,6 @@
 """Running a method and looking at where it goes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -14,7 +14,7 @@ from fedconvex.checkpoints import Checkpoint, Run
 from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.measurements import POINT_COLUMNS, RoundMeasurements, at_points, round_columns, table
+from fedconvex.measurements import COUNTS, POINT_COLUMNS, RoundMeasurements, at_points, round_columns, table
 from fedconvex.methods.base import Method, State
 from fedconvex.participation import Full, Participation, Stragglers
 from fedconvex.problems.base import Problem
@@ -50,6 +50,7 @@ class Trajectory:
         """
         import pandas
 
+        columns = (columns,) if isinstance(columns, str) or not isinstance(columns, Iterable) else tuple(columns)
         for name in columns:
             if name not in POINT_COLUMNS:
                 raise InvalidInput("columns", name, "is unknown", f"choose from {', '.join(POINT_COLUMNS)}")
@@ -102,21 +103,29 @@ def simulate(
     run = rounds_of(method, problem, numbers, local_solver)
     participation.require(problem, rounds)
     _require_divisible_work(run, stragglers)
+    _require_everyone(run, participation, stragglers)
     columns, every = round_columns(measure), integer_at_least(checkpoint_every, 1, "checkpoint_every")
     with numbers.context():
         start = run.start(_first_point(x0, problem, numbers))
-        identity = [method, problem, participation, run.solver, stragglers, start.server, seed, arithmetic, columns]
-        file = None if checkpoint is None else Checkpoint(Path(checkpoint), every, fingerprint(identity))
-        saved = None if file is None else file.load(numbers, rounds)
+        file = None
+        if checkpoint is not None:
+            identity = {
+                "method": method, "problem": problem, "participation": participation, "local_solver": run.solver,
+                "stragglers": stragglers, "x0": start.server, "seed": seed, "arithmetic": arithmetic,
+                "measure": columns,
+            }  # fmt: skip
+            mark = fingerprint([fingerprint(value, name) for name, value in identity.items()])
+            file = Checkpoint(_path(checkpoint), every, mark, numbers, (*COUNTS, *columns))
+        saved = None if file is None else file.load(rounds)
         progressed = saved if saved is not None else Run(state=start, points=[start.server], recorded=[])
         play = _Player(run, participation, stragglers, seed, RoundMeasurements.of(run, columns))
         left = range(progressed.round, rounds)
         for t in track(left, f"{type(method).__name__}: {rounds} rounds", show=progress):
             progressed = play.next_round(progressed)
             if file is not None and (t + 1 == rounds or (t + 1) % file.every == 0):
-                file.save(numbers, progressed)
+                file.save(progressed)
         points = numbers.publish(numbers.rows(progressed.points))
-        return Trajectory(points, problem, method, progressed.state, progressed.columns())
+        return Trajectory(points, problem, method, progressed.state, progressed.columns((*COUNTS, *columns)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +141,7 @@ class _Player:
         problem, method = self.rounds.problem, self.rounds.method
         asked = self.participation.draw(problem, self.seed, run.round)
         gradients = None
-        if method.samples_gradients:
+        if method.gradients_from == "sample":
             gradients = self.participation.draw(problem, self.seed, run.round, Purpose.GRADIENT_PARTICIPANTS)
         draw = asked
         if self.stragglers is not None:
@@ -156,6 +165,24 @@ def _require_divisible_work(run: Rounds, stragglers: Stragglers | None) -> None:
             "has no epochs or steps of which stragglers could do a part",
             "give SGD(…) or GradientDescent(…), or Stragglers(…, policy='drop')",
         )
+
+
+def _require_everyone(run: Rounds, participation: Participation, stragglers: Stragglers | None) -> None:
+    dropped = stragglers is not None and stragglers.policy == "drop" and stragglers.fraction > 0
+    someone_missing = dropped or not participation.takes_everyone(run.problem)
+    if run.method.needs_everyone and someone_missing:
+        raise InvalidInput(
+            "participation",
+            participation,
+            f"{run.method} needs all clients in every round",
+            "give participation.Full()",
+        )
+
+
+def _path(checkpoint: Any) -> Path:
+    if not isinstance(checkpoint, str | PathLike) or "\0" in str(checkpoint):
+        raise InvalidInput("checkpoint", checkpoint, "is not the path of a file", "give such as 'run.npz'")
+    return Path(checkpoint)
 
 
 def _first_point(x0: Any, problem: Problem, numbers: Arithmetic) -> Array:

@@ -7,6 +7,7 @@ from typing import final
 
 import numpy as np
 
+from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
 from fedconvex.local_solvers.tolerances import require_convex, require_floating_point, require_reached
 from fedconvex.participation import Draw
@@ -36,11 +37,13 @@ class AcceleratedGradient(LocalSolver):
         object.__setattr__(self, "tolerance", nearest_float(positive(self.tolerance, "tolerance")))
         object.__setattr__(self, "max_steps", integer_at_least(self.max_steps, 1, "max_steps"))
 
+    def require_arithmetic(self, arithmetic: Arithmetic) -> None:
+        require_floating_point(self, arithmetic)
+
     def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
         require_convex(problem, scale, weight)
 
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
-        require_floating_point(self, clients.arithmetic)
         weight = nearest_float(subproblem.weight)
         # a client without curvature has a constant gradient: any stepsize is right
         L = np.maximum(clients.curvatures.L + weight, np.finfo(float).tiny)

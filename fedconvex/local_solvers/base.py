@@ -40,6 +40,9 @@ class LocalSolver(ABC):
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
         """The answers of the clients that take part; `draw` says which ones they are, and how much work each does."""
 
+    def require_arithmetic(self, arithmetic: Arithmetic) -> None:  # noqa: B027 - most solvers work in all of them
+        """Raises InvalidInput where the solver does not work in that arithmetic."""
+
     @abstractmethod
     def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
         """Raises InvalidInput where the subproblems F_k + (weight/2)‖·‖² cannot be solved this way."""

@@ -7,6 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
+from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
@@ -37,13 +38,17 @@ class ToInexactness(LocalSolver):
     max_steps: int = 100_000
 
     def __post_init__(self) -> None:
-        given = self.gamma if isinstance(self.gamma, list | tuple | np.ndarray) else (self.gamma,)
-        for value in given:
+        several = isinstance(self.gamma, list | tuple) or np.ndim(self.gamma) > 0
+        for value in self.gamma if several else (self.gamma,):
             if not 0 <= to_fraction(value, "gamma") <= 1:
                 raise InvalidInput("gamma", value, "is not in [0, 1]", "give 0 (exact) <= gamma <= 1 (no work)")
-        if isinstance(self.gamma, list | tuple | np.ndarray):
+        if several:
             object.__setattr__(self, "gamma", tuple(self.gamma))
         object.__setattr__(self, "max_steps", integer_at_least(self.max_steps, 1, "max_steps"))
+
+    def require_arithmetic(self, arithmetic: Arithmetic) -> None:
+        if arithmetic.certainty is Certainty.ENCLOSED:
+            raise InvalidInput("arithmetic", arithmetic.name, "cannot decide when to stop", "use 'exact' or 'float'")
 
     def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
         if isinstance(self.gamma, tuple) and len(self.gamma) != problem.num_clients:
@@ -53,8 +58,6 @@ class ToInexactness(LocalSolver):
 
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
         arithmetic = clients.arithmetic
-        if arithmetic.certainty is Certainty.ENCLOSED:
-            raise InvalidInput("arithmetic", "ball", "cannot decide when to stop", "use 'exact' or 'float'")
         gamma = self._of(draw, clients.num_clients)
         if not any(gamma):
             return Answers(clients.minimise(subproblem))

@@ -7,6 +7,7 @@ from typing import final
 
 import numpy as np
 
+from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
 from fedconvex.local_solvers.tolerances import require_floating_point, require_reached, require_strongly_convex
 from fedconvex.newton import minimise
@@ -37,11 +38,13 @@ class Newton(LocalSolver):
         object.__setattr__(self, "tolerance", nearest_float(positive(self.tolerance, "tolerance")))
         object.__setattr__(self, "max_steps", integer_at_least(self.max_steps, 1, "max_steps"))
 
+    def require_arithmetic(self, arithmetic: Arithmetic) -> None:
+        require_floating_point(self, arithmetic)
+
     def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
         require_strongly_convex(problem, scale, weight)
 
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
-        require_floating_point(self, clients.arithmetic)
         functions = ProximalFunctions(clients, subproblem)
         theta = minimise(functions, subproblem.start, max_steps=self.max_steps, tolerance=self.tolerance)
         gradients = functions.gradients(theta)

@@ -7,6 +7,8 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
+from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
 from fedconvex.local_solvers.minibatches import Minibatches, deal
@@ -66,6 +68,11 @@ class SGD(LocalSolver):
     @property
     def effort(self) -> int | None:
         return self.epochs if self.steps is None else self.steps
+
+    def require_arithmetic(self, arithmetic: Arithmetic) -> None:
+        if self.clip is not None and arithmetic.certainty is not Certainty.NUMERIC:
+            problem = f"needs square roots, which {arithmetic.name} arithmetic does not take here"
+            raise InvalidInput("clip", self.clip, problem, "use 'float' or 'torch', or no clip")
 
     def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
         if not isinstance(problem, LeastSquares | LinearModel):

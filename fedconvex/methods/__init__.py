@@ -15,7 +15,7 @@ def discover() -> dict[str, type[Method]]:
     for module in iter_modules(__path__, f"{__name__}."):
         for value in vars(import_module(module.name)).values():
             is_method = isinstance(value, type) and issubclass(value, Method) and value.__module__ == module.name
-            if is_method and not value.__abstractmethods__:
+            if is_method and getattr(value, "__final__", False):
                 found[value.__name__] = value
     return dict(sorted(found.items()))
 

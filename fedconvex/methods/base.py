@@ -111,9 +111,10 @@ class Method(ABC):
     # method's file): on convex quadratics with one minimiser; on smooth strongly convex clients.
     converges_on_convex_quadratics: ClassVar[bool] = False
     converges_on_strongly_convex: ClassVar[bool] = False
-    # The server first asks a sample of clients for gradients, then others for their answers.
-    samples_gradients: ClassVar[bool] = False
-    # Vectors of d numbers that the server sends to, and gets from, each client of a round.
+    # Whom the server asks for gradients before it asks a round's clients for answers: "nobody", "sample" (drawn for
+    # this purpose) or "everyone". They get w and send ∇F_k(w).
+    gradients_from: ClassVar[str] = "nobody"
+    # Vectors of d numbers that the server sends to, and gets from, each client that is asked for an answer.
     vectors_down: ClassVar[int] = 1
     vectors_up: ClassVar[int] = 1
     # The part of `State.memory` that estimates ∇F_k at the minimiser, where there is one.
@@ -150,6 +151,11 @@ class Method(ABC):
     def skip(self) -> Scalar:
         """The probability that a round is local: clients work on their own, nothing is sent."""
         return 0
+
+    @property
+    def needs_everyone(self) -> bool:
+        """Whether the method is only defined for rounds with all clients."""
+        return False
 
     @property
     def stationary_inexactly(self) -> bool:

@@ -59,7 +59,7 @@ class DANE(GradientCorrected):
     eta: Scalar = number(default=1)
 
     stationary: ClassVar[bool] = True
-    samples_gradients: ClassVar[bool] = True
+    gradients_from: ClassVar[str] = "everyone"
 
     def __post_init__(self) -> None:
         non_negative(self.mu, "mu")

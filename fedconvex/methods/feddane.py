@@ -27,7 +27,8 @@ class FedDANE(GradientCorrected):
     mu: Scalar = number()
 
     stationary: ClassVar[bool] = True
-    samples_gradients: ClassVar[bool] = True
+    gradients_from: ClassVar[str] = "sample"
+    vectors_down: ClassVar[int] = 2  # w and g; in DANE, everybody has w already
 
     def __post_init__(self) -> None:
         non_negative(self.mu, "mu")

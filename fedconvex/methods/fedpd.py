@@ -49,6 +49,10 @@ class FedPD(Method):
             raise InvalidInput("skip", self.skip, "is not a probability below 1", "give 0 <= skip < 1")
 
     @property
+    def needs_everyone(self) -> bool:
+        return bool(self.skip != 0)
+
+    @property
     def local_solver(self) -> LocalSolver:
         return Exact()
 
@@ -78,9 +82,4 @@ class FedPD(Method):
 
     def _anchor(self, state: State, cohort: Cohort) -> Array:
         """a_k: the server's point, unless the last rounds were local."""
-        if self.skip == 0:
-            return cohort.points
-        if not cohort.everyone:
-            problem = f"FedPD with skip = {self.skip} activates all clients together"
-            raise InvalidInput("participation", f"{len(cohort.points)} clients", problem, "use Full(), or skip=0")
-        return state.memory["anchor"]
+        return cohort.points if self.skip == 0 else state.memory["anchor"]

@@ -9,6 +9,7 @@ from fedconvex.local_solvers.sgd import SGD
 from fedconvex.methods.averaging import Averaging
 from fedconvex.parameters import number
 from fedconvex.rationals import Scalar
+from fedconvex.validation import integer_at_least, positive
 
 
 @final
@@ -25,7 +26,9 @@ class FedSGD(Averaging):
     batch_size: int | None = None
 
     def __post_init__(self) -> None:
-        assert self.local_solver.effort == 1  # building it checks the parameters
+        positive(self.stepsize, "stepsize")
+        if self.batch_size is not None:
+            object.__setattr__(self, "batch_size", integer_at_least(self.batch_size, 1, "batch_size"))
 
     @property
     def local_solver(self) -> LocalSolver:
