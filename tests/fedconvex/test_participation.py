@@ -95,7 +95,7 @@ class TestSchemes:
         ("scheme", "everyone"),
         [
             (who.Full(), True), (who.Uniform(M), True), (who.Uniform(M - 1), False), (who.UniformThenWeighted(M), True),
-            (who.Weighted(M), False), (who.Bernoulli(1), True), (who.Bernoulli(0.99), False),
+            (who.Weighted(M), False), (who.Bernoulli(1), True), (who.Bernoulli(0.25), False),
             (who.Schedule([range(M)] * 2), True), (who.Schedule([range(M), [0]]), False),
         ],
     )  # fmt: skip
