@@ -9,6 +9,7 @@ import numpy as np
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput, NoMinimizer
+from fedconvex.lengths import lengths
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Problem
 from fedconvex.rounds import Played, Rounds
@@ -135,14 +136,12 @@ class RoundMeasurements:
         return found
 
     def _inexactness(self, played: Played) -> float:
-        (left, left_size), (first, first_size) = (
-            _lengths(self._float(played.subproblem.add_gradients(theta, played.clients.gradients(theta))))
+        left, first = (
+            lengths(self._float(played.subproblem.add_gradients(theta, played.clients.gradients(theta))))
             for theta in (played.answers.points, played.subproblem.start)
         )
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            gamma = np.where(
-                first_size > 0, left_size / first_size * (left / first), np.where(left_size > 0, np.inf, 0)
-            )
+            gamma = np.where(first > 0, left / first, np.where(left > 0, np.inf, 0.0))
         return float(gamma.max())
 
     def _drift(self, played: Played) -> float:
@@ -163,12 +162,6 @@ class RoundMeasurements:
     def _float(self, values: Any) -> np.ndarray:
         arithmetic: Arithmetic = self.rounds.arithmetic
         return np.asarray(arithmetic.to_float(values))
-
-
-def _lengths(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lengths of the rows as two factors, of which the first lies in [1, √d] (squares overflow)."""
-    sizes = abs(rows).max(-1)
-    return np.sqrt(((rows / np.where(sizes > 0, sizes, 1)[:, None]) ** 2).sum(-1)), sizes
 
 
 def table(points: Mapping[str, np.ndarray], rounds: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:

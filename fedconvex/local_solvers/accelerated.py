@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.lengths import lengths
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
 from fedconvex.local_solvers.tolerances import require_convex, require_floating_point, require_reached
 from fedconvex.participation import Draw
@@ -45,21 +46,21 @@ class AcceleratedGradient(LocalSolver):
 
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
         weight = nearest_float(subproblem.weight)
-        # a client without curvature has a constant gradient: any stepsize is right
-        L = np.maximum(clients.curvatures.L + weight, np.finfo(float).tiny)
+        L = np.maximum(clients.curvatures.L + weight, 0)
         mu = np.maximum(clients.curvatures.mu + weight, 0)
-        steady = (np.sqrt(L) - np.sqrt(mu)) / (np.sqrt(L) + np.sqrt(mu))
-        array = clients.arithmetic.array
-        stepsize = array(1 / L)[:, None]
+        steady = (np.sqrt(L) - np.sqrt(mu)) / np.where(L > 0, np.sqrt(L) + np.sqrt(mu), 1)
+        array, where = clients.arithmetic.array, clients.arithmetic.where
+        stepsize = array(1 / np.where(L > 0, L, 1))[:, None]  # without curvature, any stepsize is right
         x = y = subproblem.start
-        for t in range(self.max_steps):
+        for t in range(self.max_steps + 1):
             gradients = subproblem.add_gradients(y, clients.gradients(y))
-            norms = clients.arithmetic.to_float((gradients * gradients).sum(-1)) ** 0.5
-            going = norms > self.tolerance
-            if not going.any():
+            left = lengths(clients.arithmetic.to_float(gradients))
+            reached = left <= self.tolerance
+            if reached.all():
                 return Answers(y)
-            before, x = x, clients.arithmetic.where(going, y - stepsize * gradients, x)
-            momentum = array(np.where(mu > 0, steady, t / (t + 3)))[:, None]
-            y = clients.arithmetic.where(going, x + momentum * (x - before), y)
-        require_reached(~going, norms, self.tolerance, self.max_steps)
+            if t < self.max_steps:
+                before, x = x, where(~reached, y - stepsize * gradients, x)
+                momentum = array(np.where(mu > 0, steady, t / (t + 3)))[:, None]
+                y = where(~reached, x + momentum * (x - before), y)
+        require_reached(reached, left, np.full(len(left), self.tolerance), self.max_steps)
         return Answers(y)

@@ -10,11 +10,12 @@ import numpy as np
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
+from fedconvex.lengths import lengths
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
 from fedconvex.local_solvers.tolerances import require_reached, require_strongly_convex
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
-from fedconvex.rationals import Scalar, to_fraction
+from fedconvex.rationals import Array, Scalar, to_fraction
 from fedconvex.validation import integer_at_least
 
 ROUNDING = 1e-9  # floats stop this much (relatively) below the bound, so that rounding cannot hide an excess
@@ -59,25 +60,39 @@ class ToInexactness(LocalSolver):
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
         arithmetic = clients.arithmetic
         gamma = self._of(draw, clients.num_clients)
-        if not any(gamma):
-            return Answers(clients.minimise(subproblem))
-        reduction = Fraction(1) if arithmetic.certainty is Certainty.EXACT else 1 - Fraction(ROUNDING)
-        parts = [(value * reduction) ** 2 if value < 1 else value for value in gamma]
+        exactly = np.array([value == 0 for value in gamma])
         L = np.maximum(clients.curvatures.L, 0)
         stepsize = (1 / (arithmetic.array(L) + subproblem.weight))[:, None]
         theta = subproblem.start
-        enough = None
-        for _ in range(self.max_steps):
+        if exactly.any():
+            theta = arithmetic.where(exactly, clients.minimise(subproblem), theta)
+        bounds: Any = None
+        for step in range(self.max_steps + 1):
             gradients = subproblem.add_gradients(theta, clients.gradients(theta))
-            squares = (gradients * gradients).sum(-1)
-            enough = squares * arithmetic.array(parts) if enough is None else enough
-            going = np.array([bool(square > bound) for square, bound in zip(squares, enough, strict=True)])
-            if not going.any():
+            if bounds is None:
+                bounds = self._bounds(arithmetic, gradients, gamma)
+            reached = exactly | self._reached(arithmetic, gradients, bounds)
+            if reached.all():
                 return Answers(theta)
-            theta = arithmetic.where(going, theta - stepsize * gradients, theta)
-        norms = arithmetic.to_float(squares) ** 0.5
-        require_reached(~going, norms, float(max(arithmetic.to_float(enough)) ** 0.5), self.max_steps)
+            if step < self.max_steps:
+                theta = arithmetic.where(~reached, theta - stepsize * gradients, theta)
+        asked = arithmetic.to_float(bounds) ** 0.5 if arithmetic.certainty is Certainty.EXACT else bounds
+        require_reached(reached, lengths(arithmetic.to_float(gradients)), asked, self.max_steps)
         return Answers(theta)
+
+    def _bounds(self, arithmetic: Arithmetic, gradients: Array, gamma: list[Fraction]) -> Array:
+        """γ_k² times the squared length of the first gradient in rationals; in floats γ_k times its length, less a
+        little where that is less than all of it.
+        """
+        if arithmetic.certainty is Certainty.EXACT:
+            return (gradients * gradients).sum(-1) * arithmetic.array([value**2 for value in gamma])
+        reduced = [float(value) * (1 - ROUNDING) if value < 1 else 1.0 for value in gamma]
+        return lengths(arithmetic.to_float(gradients)) * np.array(reduced)
+
+    def _reached(self, arithmetic: Arithmetic, gradients: Array, bounds: Array) -> np.ndarray:
+        if arithmetic.certainty is Certainty.EXACT:
+            return np.asarray((gradients * gradients).sum(-1) <= bounds, dtype=bool)
+        return np.asarray(lengths(arithmetic.to_float(gradients)) <= bounds)
 
     def _of(self, draw: Draw, size: int) -> list[Fraction]:
         if not isinstance(self.gamma, tuple):

@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.lengths import lengths
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
 from fedconvex.local_solvers.tolerances import require_floating_point, require_reached, require_strongly_convex
 from fedconvex.newton import minimise
@@ -47,7 +48,6 @@ class Newton(LocalSolver):
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
         functions = ProximalFunctions(clients, subproblem)
         theta = minimise(functions, subproblem.start, max_steps=self.max_steps, tolerance=self.tolerance)
-        gradients = functions.gradients(theta)
-        norms = clients.arithmetic.to_float((gradients * gradients).sum(-1)) ** 0.5
-        require_reached(np.asarray(norms <= self.tolerance), norms, self.tolerance, self.max_steps)
+        left = lengths(clients.arithmetic.to_float(functions.gradients(theta)))
+        require_reached(left <= self.tolerance, left, np.full(len(left), self.tolerance), self.max_steps)
         return Answers(theta)

@@ -31,13 +31,13 @@ def require_floating_point(solver: LocalSolver, arithmetic: Arithmetic) -> None:
         )
 
 
-def require_reached(reached: np.ndarray, norms: np.ndarray, tolerance: float, max_steps: int) -> None:
-    """Everyone has reached the tolerance, or NotConverged."""
+def require_reached(reached: np.ndarray, left: np.ndarray, asked: np.ndarray, max_steps: int) -> None:
+    """Everyone has reached the length of gradient that was asked for, (K,) each, or NotConverged."""
     if not reached.all():
-        k = int(np.argmax(np.where(reached, 0, np.where(np.isfinite(norms), norms, np.inf))))
+        k = int(np.argmax(np.where(reached, -1.0, np.where(np.isnan(left), np.inf, left))))
         raise NotConverged(
             f"{int((~reached).sum())} local problems were not solved in {max_steps} steps: the largest gradient left "
-            f"is {norms[k]:.3g}, asked for {tolerance:.3g}; raise the tolerance (floats end near 1e-16 times the "
+            f"is {left[k]:.3g}, asked for {asked[k]:.3g}; raise the tolerance (floats end near 1e-16 times the "
             "numbers involved) or max_steps"
         )
 
@@ -45,7 +45,7 @@ def require_reached(reached: np.ndarray, norms: np.ndarray, tolerance: float, ma
 def _require_curvature(
     problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar, problem_found: str, strict: bool
 ) -> None:
-    if problem.is_convex and nearest_float(weight) > 0:
+    if problem.is_convex and (nearest_float(weight) > 0 or (not strict and weight == 0)):
         return
     factors = np.ones(problem.num_clients) if scale is None else np.array([float(factor) for factor in scale])
     least = factors * problem.mu + nearest_float(weight)

@@ -1,0 +1,381 @@
+"""γ-inexactness (FedProx paper, Definitions 1 and 2) decided in rationals, floats being the rationals that they are."""
+
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mpmath import mp
+from problem_makers import Draw, Terms, entries, few, fractions, identity, inverse, least_squares, quadratics, terms_of
+from run_makers import instance
+
+import fedconvex as fc
+from fedconvex.errors import NotConverged
+from fedconvex.local_solvers import Answers, LocalSolver
+from fedconvex.methods import METHODS
+from fedconvex.participation import Draw as Drawn
+from fedconvex.participation import Schedule, Uniform
+from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.rationals import to_fraction
+from fedconvex.rounds import Played, rounds_of
+
+FLOATS = ["float", *(["torch"] if importlib.util.find_spec("torch") else [])]
+GAMMAS = [Fraction(1), Fraction(9, 10), Fraction(1, 2), Fraction(1, 3), Fraction(1, 10), Fraction(1, 1000)]
+HALF = Fraction(1, 2)
+FOUR = fc.Quadratic(
+    H=[[[2, 1], [1, 3]], [[1, 0], [0, 0]], [[5, -1], [-1, 1]], [[-1, 0], [0, 4]]],
+    c=[[1, 2], [3, 1], [-1, 4], [2, 2]],
+    weights=[1, 2, 3, 2],
+)
+X0 = fractions([2, -3])
+RATES = [Fraction(1), HALF, Fraction(1, 10), Fraction(1, 10**6)]
+
+
+def played(method: Any, problem: Any, gamma: Any, x0: Any, arithmetic: str, members: Any = None, **options: Any) -> Any:
+    """One round."""
+    rounds = rounds_of(method, problem, arithmetic, fc.ToInexactness(gamma, **options))
+    with rounds.arithmetic.context():
+        draw = Drawn(None if members is None else np.array(members))
+        return rounds.play(rounds.start(rounds.arithmetic.array(x0)), draw)
+
+
+def rationals(values: Any) -> np.ndarray:
+    """Floats, tensors and flint's rationals as Fractions."""
+    values = values.numpy() if hasattr(values, "numpy") else np.asarray(values)
+    flat = [to_fraction(value) for value in values.ravel().tolist()]
+    return np.array(flat, dtype=object).reshape(values.shape)
+
+
+def ratios(problem: Any, method: Any, round: Played, members: Any = None) -> list[Fraction]:
+    """The clients' ‖∇φ_k(θ_k)‖²/‖∇φ_k(start_k)‖², 0/0 being 0."""
+    terms = terms_of(problem).as_a_sum() if method.plain else terms_of(problem)
+    asked, found = round.subproblem, []
+    weight = rationals(asked.weight)[()] if not isinstance(asked.weight, Fraction) else asked.weight
+    center = None if asked.center is None else rationals(asked.center)
+    linear = None if asked.linear is None else rationals(asked.linear)
+    start, theta = rationals(asked.start), rationals(round.answers.points)
+    for row, k in enumerate(range(problem.num_clients) if members is None else members):
+
+        def square(x: np.ndarray, row: int = row, k: int = k) -> Fraction:
+            g = terms.H[k] @ x - terms.c[k]
+            g = g if linear is None else g + linear[row]
+            g = g if center is None else g + weight * (x - center[row])
+            return g @ g
+
+        left, first = square(theta[row]), square(start[row])
+        found.append(left / first if first else left)
+    return found
+
+
+def within(found: Sequence[Fraction], gammas: Sequence[Any]) -> bool:
+    """Definition 2, squared."""
+    return all(ratio <= to_fraction(gamma) ** 2 for ratio, gamma in zip(found, gammas, strict=True))
+
+
+@st.composite
+def tasks(draw: Draw) -> tuple[Problem, Fraction, np.ndarray, list[Fraction]]:
+    """A problem, a proximal weight that makes its clients strongly convex, a start, and a γ for every client."""
+    problem = draw(least_squares() | quadratics())
+    least = Fraction(min(0.0, problem.mu.min())).limit_denominator(100)
+    weight = -least + draw(st.sampled_from([Fraction(1, 5), Fraction(1), Fraction(7)]))
+    gammas = draw(st.lists(st.sampled_from(GAMMAS), min_size=problem.num_clients, max_size=problem.num_clients))
+    return problem, weight, draw(entries(problem.dim)), gammas
+
+
+class TestTheBound:
+    @pytest.mark.parametrize("arithmetic", [*FLOATS, "exact"])
+    @few
+    @given(task=tasks())
+    def test_is_never_exceeded(self, arithmetic, task) -> None:
+        problem, weight, x0, gammas = task
+        method = fc.FedProx(mu=weight)
+        together = played(method, problem, gammas, x0, arithmetic)
+        assert within(ratios(problem, method, together), gammas)
+        for gamma in set(gammas):
+            alone = played(method, problem, gamma, x0, arithmetic)
+            assert within(ratios(problem, method, alone), [gamma] * problem.num_clients)
+
+    @few
+    @given(task=tasks())
+    def test_the_answer_is_the_first_step_that_meets_it(self, task) -> None:
+        """In rationals: gradient steps of size 1/(L_k + weight), by hand."""
+        problem, weight, x0, gammas = task
+        terms = terms_of(problem)
+        found = rationals(played(fc.FedProx(mu=weight), problem, gammas, x0, "exact").answers.points)
+        for k, gamma in enumerate(gammas):
+            expected, _ = first_step_within(terms, k, weight, Fraction(problem.L[k]), x0, gamma)
+            assert np.array_equal(found[k], expected)
+
+    @pytest.mark.parametrize("name", sorted(set(METHODS) - {"FedNova", "Scaffold"}))
+    @pytest.mark.parametrize("arithmetic", [*FLOATS, "exact"])
+    def test_whatever_the_method_asks(self, name, arithmetic) -> None:
+        """The clients' subproblems have linear terms, other centres, other starts; twice, as memories begin at 0."""
+        problem = fc.LeastSquares(
+            [[[1, 2], [0, 1]], [[2, 1], [1, 0]], [[3, 1], [1, 1]]], [[1, 0], [1, 5], [2, 2]], RATES[:3]
+        )
+        method, gammas = instance(name, HALF), [Fraction(1, 5), Fraction(1, 50), Fraction(2, 3)]
+        rounds = rounds_of(method, problem, arithmetic, fc.ToInexactness(gammas))
+        with rounds.arithmetic.context():
+            state = rounds.start(rounds.arithmetic.array(X0))
+            for t, members in enumerate([[0, 1, 2], [0, 2], [1, 2]]):
+                round = rounds.play(state, Drawn(np.array(members), round=t))
+                found = ratios(problem, method, round, members)
+                assert within(found, [gammas[k] for k in members])
+                assert max(found) > 0  # exact answers would be too much work
+                state = round.state
+
+    def test_scaffolds_first_option(self) -> None:
+        problem, gammas = FOUR.H[:3], [HALF, Fraction(1, 10), Fraction(1, 100)]
+        strongly = fc.Quadratic([H + np.eye(2, dtype=int) for H in problem], FOUR.c[:3])
+        method = fc.Scaffold(stepsize=1, option=1)
+        for arithmetic in [*FLOATS, "exact"]:
+            round = played(method, strongly, gammas, X0, arithmetic)
+            assert within(ratios(strongly, method, round), gammas)
+
+    @pytest.mark.parametrize("kind", ["logistic", "multinomial"])
+    def test_on_losses_without_closed_form(self, kind) -> None:
+        """Gradients in 50 digits at the floats that were answered."""
+        A, gammas = [[[1, 2], [0, 1], [-1, 1]], [[2, -1]]], [Fraction(1, 20), Fraction(1, 10**7)]
+        problem = fc.Logistic(A, [[1, -1, 1], [1]], 0.25)
+        if kind == "multinomial":
+            problem = fc.MultinomialLogistic(A, [[0, 2, 1], [1]], 3, 0.25)
+        x0 = np.linspace(-1, 2, problem.dim)
+        for arithmetic in FLOATS:
+            round = played(fc.FedProx(mu=HALF), problem, gammas, x0, arithmetic)
+            with mp.workdps(50):
+                for k, gamma in enumerate(gammas):
+                    first = loss_gradient(problem, k, x0)
+                    theta = np.asarray(round.answers.points[k])
+                    left = loss_gradient(problem, k, theta) + (theta - x0) * mp.mpf(0.5)
+                    assert left @ left <= mp.mpf(gamma.numerator) ** 2 / gamma.denominator**2 * (first @ first)
+                    assert left @ left > mp.mpf(gamma.numerator) ** 2 / gamma.denominator**2 * (first @ first) / 100
+
+
+def loss_gradient(problem: Any, k: int, x: np.ndarray) -> np.ndarray:
+    """∇f_k, sample by sample, in mpmath."""
+    x, total = np.array([mp.mpf(float(v)) for v in x]), mp.mpf(0)
+    for a, y in zip(problem.A[k].tolist(), problem.y[k].tolist(), strict=True):
+        a = np.array([mp.mpf(v) for v in a])
+        if problem.outputs == 1:
+            total = total - y / (1 + mp.exp(y * (a @ x))) * a
+        else:
+            powers = [mp.exp(score) for score in x.reshape(3, -1) @ a]
+            total = total + np.concatenate([(p / sum(powers) - (c == y)) * a for c, p in enumerate(powers)])
+    return total / len(problem.y[k]) + x / 4
+
+
+def first_step_within(
+    terms: Terms, k: int, weight: Any, L: Any, w: np.ndarray, gamma: Fraction
+) -> tuple[np.ndarray, int]:
+    """FedProx's client k by gradient steps of size 1/(L + weight) from w, and how many."""
+    theta, steps = w, 0
+
+    def gradient(x: np.ndarray) -> np.ndarray:
+        return terms.H[k] @ x - terms.c[k] + weight * (x - w)
+
+    while gradient(theta) @ gradient(theta) > gamma**2 * (gradient(w) @ gradient(w)):
+        theta, steps = theta - gradient(theta) / (L + weight), steps + 1
+    return theta, steps
+
+
+@dataclass(frozen=True)
+class ToBeRejected(LocalSolver):
+    """Answers on the line from start to minimiser: on quadratics, of exactly that inexactness."""
+
+    gamma: Any
+
+    def require(self, problem: Problem, scale: Any, weight: Any) -> None:
+        """Nothing."""
+
+    def solve(self, clients: Clients, subproblem: Subproblem, draw: Drawn | None = None) -> Answers:
+        best = clients.minimise(subproblem)
+        gamma = clients.arithmetic.scalar(self.gamma)
+        return Answers(best + gamma * (subproblem.start - best))
+
+
+class TestTheCheckRejects:
+    @pytest.mark.parametrize("gamma", [g for g in GAMMAS if g < 1])
+    @pytest.mark.parametrize("arithmetic", [*FLOATS, "exact"])
+    def test_a_hundredth_too_much(self, gamma, arithmetic) -> None:
+        method, problem = fc.FedProx(mu=2), FOUR
+        for part, sound in [(Fraction(99, 100), True), (Fraction(101, 100), False)]:
+            rounds = rounds_of(method, problem, arithmetic, ToBeRejected(part * gamma))
+            with rounds.arithmetic.context():
+                round = rounds.play(rounds.start(rounds.arithmetic.array(X0)))
+            found = ratios(problem, method, round)
+            assert within(found, [gamma] * 4) == sound
+            assert [sqrt(ratio) for ratio in found] == pytest.approx([float(part * gamma)] * 4, rel=1e-9)
+
+    def test_and_nothing_that_is_allowed(self) -> None:
+        rounds = rounds_of(fc.FedProx(mu=2), FOUR, "exact", ToBeRejected(Fraction(1, 3)))
+        round = rounds.play(rounds.start(rounds.arithmetic.array(X0)))
+        assert ratios(FOUR, fc.FedProx(mu=2), round) == [Fraction(1, 9)] * 4
+
+    @pytest.mark.parametrize("scheme", [Schedule([[1, 3]] * 2), Uniform(2), None], ids=repr)
+    def test_the_recorded_column_shows_it(self, scheme) -> None:
+        for solver in (ToBeRejected(0.202), ToBeRejected(0.2)):
+            for arithmetic in [*FLOATS, "exact", "ball"]:
+                found = fc.simulate(
+                    fc.FedProx(mu=2), FOUR, 2, scheme, solver, X0, arithmetic=arithmetic, measure="all"
+                ).recorded["inexactness"]
+                assert found == pytest.approx([float(solver.gamma)] * 2, rel=1e-9)
+                assert (max(found) <= 0.2 * (1 + 1e-9)) == (solver.gamma == 0.2)
+
+
+class TestEveryClientItsOwn:
+    SUBSETS = ([1, 3], [0, 2], [3], [1, 2, 3], [0, 1, 2, 3])
+
+    @pytest.mark.parametrize("arithmetic", [*FLOATS, "exact"])
+    @pytest.mark.parametrize("members", SUBSETS, ids=repr)
+    def test_under_partial_participation(self, arithmetic, members) -> None:
+        """Answers are those of first_step_within for the client's own γ, and for no other."""
+        method, rates = fc.FedProx(mu=2), [RATES[i] for i in (2, 0, 3, 1)]
+        round, terms = played(method, FOUR, rates, X0, arithmetic, members), terms_of(FOUR)
+        found = rationals(round.answers.points).astype(float)
+        assert within(ratios(FOUR, method, round, members), [rates[k] for k in members])
+
+        def expected(gammas: Sequence[Fraction]) -> np.ndarray:
+            L = [Fraction(v) for v in FOUR.L]
+            rows = [first_step_within(terms, k, 2, L[k], X0, g)[0] for k, g in zip(members, gammas, strict=True)]
+            return np.array(rows, dtype=object).astype(float)
+
+        assert found == pytest.approx(expected([rates[k] for k in members]), rel=1e-12)
+        if len(members) < 4:  # rejected: γ by the place among those who take part
+            assert found != pytest.approx(expected(rates[: len(members)]), rel=1e-6)
+        assert found != pytest.approx(expected([max(rates[k] for k in members)] * len(members)), rel=1e-6) or (
+            len(members) == 1
+        )
+
+    @pytest.mark.parametrize("arithmetic", [*FLOATS, "exact"])
+    def test_the_recorded_column(self, arithmetic) -> None:
+        """The largest of those who take part; one number for rounds with one client each."""
+        schedule, gammas = [[2], [0, 3], [1], [3]], [HALF, Fraction(1, 4), Fraction(1, 100), Fraction(1, 3)]
+        found = fc.simulate(
+            fc.FedProx(mu=2), FOUR, 4, Schedule(schedule), fc.ToInexactness(gammas), X0,
+            arithmetic=arithmetic, measure="all",
+        )  # fmt: skip
+        for t, members in enumerate(schedule):
+            w = rationals(found.points[t])
+            expected = []
+            for k in members:
+                theta, _ = first_step_within(terms_of(FOUR), k, 2, Fraction(FOUR.L[k]), w, gammas[k])
+                left, first = (
+                    terms_of(FOUR).H[k] @ x - terms_of(FOUR).c[k] + 2 * (x - w) for x in (theta, w)
+                )  # fmt: skip
+                expected.append(sqrt((left @ left) / (first @ first)))
+            assert found.recorded["inexactness"][t] == pytest.approx(max(expected), rel=1e-9)
+            assert 0 < max(expected) <= max(float(gammas[k]) for k in members)
+
+    @pytest.mark.parametrize("given", [list, tuple, np.array, lambda rates: np.array(rates, dtype=float)])
+    def test_any_kind_of_list(self, given) -> None:
+        round = played(fc.FedProx(mu=2), FOUR, given([1, 0.5, 0.5, 1]), X0, "float")
+        assert np.array_equal(round.answers.points[[0, 3]], np.tile([2.0, -3.0], (2, 1)))
+        assert np.all(round.answers.points[[1, 2]] != [2, -3])
+
+
+class TestNoWorkAndAllOfIt:
+    @pytest.mark.parametrize("arithmetic", [*FLOATS, "exact"])
+    def test_no_work(self, arithmetic) -> None:
+        for gamma in (1, 1.0, Fraction(1), [1, 1, 1, 1]):
+            round = played(fc.FedProx(mu=2), FOUR, gamma, X0, arithmetic)
+            assert np.array_equal(rationals(round.answers.points), np.stack([X0] * 4))
+        one = played(fc.FedProx(mu=2), FOUR, Fraction(999999, 1000000), X0, arithmetic)
+        assert not np.any((rationals(one.answers.points) == X0).all(1))
+
+    @pytest.mark.parametrize("arithmetic", [*FLOATS, "exact"])
+    def test_all_of_it(self, arithmetic) -> None:
+        terms = terms_of(FOUR)
+        exact = [inverse(H + 2 * identity(2)) @ (c + 2 * X0) for H, c in zip(terms.H, terms.c, strict=True)]
+        for gamma in (0, 0.0, [0] * 4):
+            found = rationals(played(fc.FedProx(mu=2), FOUR, gamma, X0, arithmetic).answers.points)
+            if arithmetic == "exact":
+                assert np.array_equal(found, np.stack(exact))
+            assert found.astype(float) == pytest.approx(np.stack(exact).astype(float), rel=1e-14)
+
+    @pytest.mark.parametrize("arithmetic", [*FLOATS, "exact"])
+    @pytest.mark.parametrize("members", [None, [0, 1], [0], [1, 3], [2, 3]], ids=repr)
+    def test_all_of_it_for_some(self, arithmetic, members) -> None:
+        """γ = 0 is the exact solution beside others, too: where only clients with γ > 0 take part, nothing is exact."""
+        gammas, terms = [0, HALF, Fraction(0), Fraction(1, 10)], terms_of(FOUR)
+        round = played(fc.FedProx(mu=2), FOUR, gammas, X0, arithmetic, members, max_steps=60)
+        taking_part = members or range(4)
+        for k, found in zip(taking_part, rationals(round.answers.points), strict=True):
+            exact = inverse(terms.H[k] + 2 * identity(2)) @ (terms.c[k] + 2 * X0)
+            if gammas[k] == 0:
+                assert found.astype(float) == pytest.approx(exact.astype(float), rel=1e-13)
+                assert arithmetic != "exact" or np.array_equal(found, exact)
+            else:
+                assert not np.array_equal(found, exact)
+                first = first_step_within(terms, k, 2, Fraction(FOUR.L[k]), X0, Fraction(gammas[k]))[0]
+                assert found.astype(float) == pytest.approx(first.astype(float), rel=1e-13)
+
+    def test_where_the_start_solves_the_problem(self) -> None:
+        """0 <= γ·0: nothing to do, at any γ."""
+        problem = fc.Quadratic([[[2, 1], [1, 3]], [[5, 0], [0, 1]]], [[0, 0], [5, 0]])
+        for gamma in (0, HALF, [HALF, Fraction(1, 10**9)]):
+            for arithmetic in [*FLOATS, "exact"]:
+                round = played(fc.FedProx(mu=1), problem, gamma, fractions([0, 0]), arithmetic)
+                found = rationals(round.answers.points)
+                assert np.array_equal(found[0], [0, 0])
+                assert float(found[1][0]) == pytest.approx(5 / 6, rel=0.5)
+
+
+class TestScales:
+    """H and γ stay, all lengths grow 2^e-fold: so do the answers, to the last bit."""
+
+    @pytest.mark.parametrize("exponent", [-560, -40, 40, 560])
+    @pytest.mark.parametrize("arithmetic", FLOATS)
+    def test_lengths_do_not_matter(self, exponent, arithmetic) -> None:
+        """Squares of lengths beyond 2^±512 are no floats."""
+        unit, gammas = 2.0**exponent, [0.5, 0.01, 1.0, 1e-6]
+        x0, c = np.array([2.0, -3.0]), np.array([[1.0, 2.0], [3.0, 1.0], [-1.0, 4.0], [2.0, 2.0]])
+        here, there = (fc.Quadratic(FOUR.H, list(length * c)) for length in (1.0, unit))
+        expected = np.asarray(played(fc.FedProx(mu=2), here, gammas, x0, arithmetic).answers.points)
+        with np.errstate(over="ignore", under="ignore"):
+            round = played(fc.FedProx(mu=2), there, gammas, unit * x0, arithmetic)
+        assert within(ratios(there, fc.FedProx(mu=2), round), gammas)
+        assert np.array_equal(np.asarray(round.answers.points) / unit, expected)
+
+    @pytest.mark.parametrize("arithmetic", FLOATS)
+    def test_the_column_is_the_same(self, arithmetic) -> None:
+        """And would show a start that is sent back."""
+        for exponent in (-560, 0, 560):
+            problem = fc.Quadratic(FOUR.H[:1], [[0, 0]])
+            with np.errstate(over="ignore", under="ignore"):
+                found = fc.simulate(
+                    fc.FedProx(mu=2), problem, 1, local_solver=fc.ToInexactness(0.5), x0=2.0**exponent * np.ones(2),
+                    arithmetic=arithmetic, measure="inexactness",
+                )  # fmt: skip
+            assert 0 < found.recorded["inexactness"][0] <= 0.5
+
+
+class TestTooFewSteps:
+    def test_say_who_is_left(self) -> None:
+        """After n steps two of four are not there; the one with the largest gradient left is shown, with its bound."""
+        gammas, n = [1, Fraction(1, 10**5), Fraction(9, 10), Fraction(1, 10**4)], 3
+        terms, left, bounds = terms_of(FOUR), {}, {}
+        for k in (1, 3):
+            L, theta = Fraction(FOUR.L[k]), X0
+            for _ in range(n):
+                theta = theta - (terms.H[k] @ theta - terms.c[k] + 2 * (theta - X0)) / (L + 2)
+            g, first = (terms.H[k] @ x - terms.c[k] + 2 * (x - X0) for x in (theta, X0))
+            left[k], bounds[k] = sqrt(g @ g), float(gammas[k]) * sqrt(first @ first)
+        worst = max(left, key=lambda k: left[k])
+        with pytest.raises(NotConverged) as caught:
+            played(fc.FedProx(mu=2), FOUR, gammas, X0, "float", max_steps=n)
+        assert f"2 local problems were not solved in {n} steps" in str(caught.value)
+        assert f"is {left[worst]:.3g}, asked for {bounds[worst]:.3g}" in str(caught.value)
+
+    @pytest.mark.parametrize("arithmetic", ["float", "exact"])
+    def test_as_many_as_are_needed(self, arithmetic) -> None:
+        terms, gamma = terms_of(FOUR), Fraction(1, 1000)
+        needed = max(first_step_within(terms, k, 2, Fraction(FOUR.L[k]), X0, gamma)[1] for k in range(4))
+        played(fc.FedProx(mu=2), FOUR, gamma, X0, arithmetic, max_steps=needed)
+        with pytest.raises(NotConverged, match=rf"in {needed - 1} steps"):
+            played(fc.FedProx(mu=2), FOUR, gamma, X0, arithmetic, max_steps=needed - 1)
