@@ -18,7 +18,7 @@ from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.problems.logistic import LinearModel
 from fedconvex.problems.quadratics import LeastSquares
 from fedconvex.problems.samples import Samples
-from fedconvex.rationals import Array, Scalar
+from fedconvex.rationals import Array, Scalar, nearest_float
 from fedconvex.validation import integer_at_least, non_negative, positive
 
 
@@ -118,7 +118,7 @@ class SGD(LocalSolver):
             subproblem.center,
             stepsize,
             self.weight_decay,
-            np.inf if self.clip is None else float(self.clip),
+            np.inf if self.clip is None else nearest_float(self.clip),
         )
 
     def _in_any_arithmetic(
@@ -148,8 +148,8 @@ class SGD(LocalSolver):
     def _clipped(self, gradients: Array) -> Array:
         if self.clip is None:
             return gradients
-        squares = (gradients * gradients).sum(-1)
-        for k, square in enumerate(squares):
-            if square > self.clip**2:
-                gradients[k] = gradients[k] * (self.clip / square**0.5)
+        limit = nearest_float(self.clip)
+        for k, square in enumerate((gradients * gradients).sum(-1)):
+            if square > limit**2:
+                gradients[k] = gradients[k] * (limit / square**0.5)
         return gradients

@@ -1,13 +1,15 @@
 """The clients' samples below one another, and the gradients of their functions on mini-batches of them."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic
-from fedconvex.rationals import Array, Scalar
+from fedconvex.certainty import Certainty
+from fedconvex.rationals import Array, float_array
 
 
 class SampleLoss(ABC):
@@ -73,20 +75,23 @@ class Samples:
         return self.factor[clients][:, None] * batch + self.ridge[clients][:, None] * X
 
 
-def below_one_another(arithmetic: Arithmetic, blocks: Any, targets: Any) -> tuple[Array, Array, np.ndarray, np.ndarray]:
+def below_one_another(
+    arithmetic: Arithmetic, blocks: Sequence[np.ndarray], targets: Sequence[np.ndarray]
+) -> tuple[Array, Array, np.ndarray, np.ndarray]:
     """A (N, p), y (N,), and the first row and number of rows of every client."""
     count = np.array([len(block) for block in blocks], dtype=np.int64)
     first = np.cumsum(count) - count
-    A = arithmetic.array(np.concatenate([np.asarray(block) for block in blocks]))
-    return A, arithmetic.array(np.concatenate([np.asarray(target) for target in targets])), first, count
+
+    def joined(parts: Sequence[np.ndarray]) -> Array:
+        if arithmetic.certainty is Certainty.NUMERIC:
+            return arithmetic.array(np.concatenate([float_array(part) for part in parts]))
+        # as objects: joined with floats, long integers would become floats
+        return arithmetic.array(np.concatenate([np.asarray(part).astype(object) for part in parts]))
+
+    return joined(blocks), joined(targets), first, count
 
 
 def sum_factor(factors: Array, count: np.ndarray, arithmetic: Arithmetic) -> Array:
     """The factors of losses that are summed over the samples, where batches are averaged."""
     numbers: Array = arithmetic.array(count)
     return factors * numbers
-
-
-def constant(arithmetic: Arithmetic, value: Scalar, size: int) -> Array:
-    """(size,) equal numbers."""
-    return arithmetic.array([value])[np.zeros(size, dtype=np.int64)]
