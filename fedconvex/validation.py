@@ -53,7 +53,17 @@ def stacked_numbers(array: np.ndarray, argument: str) -> np.ndarray:
     if not np.isfinite(array).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise InvalidInput(f"{argument}{list(place)}", array[place], "is not finite", "remove or fill such entries")
-    return array if not array.flags.writeable else read_only(array.copy())
+    return read_only(array.copy()) if _can_be_written_to(array) else array
+
+
+def _can_be_written_to(array: np.ndarray) -> bool:
+    """Whether it, or an array that it is a view of, is writable."""
+    owner: Any = array
+    while isinstance(owner, np.ndarray):
+        if owner.flags.writeable:
+            return True
+        owner = owner.base
+    return owner is not None  # memory of something else
 
 
 def points(values: Any, argument: str, shapes: Sequence[tuple[int, ...]]) -> Any:

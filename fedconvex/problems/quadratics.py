@@ -98,7 +98,7 @@ class QuadraticClients(Clients):
         return self.H
 
     def hessian_products(self, X: Array, V: Array) -> Array:
-        return self.arithmetic.matvec(self.H, V)
+        return self.arithmetic.matvec(self.H, self.rows(V))
 
     def minimise(self, subproblem: Subproblem) -> Array:
         right = self.c
@@ -127,6 +127,10 @@ class QuadraticProblem(Problem):
         """f_k(x) in that arithmetic; dense arithmetics also take (T, d) points and give (T,) values."""
 
     def build_clients(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> Clients:
+        return self.form(arithmetic, scale)
+
+    def form(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> QuadraticClients:
+        """The functions scale_k · f_k with their H_k formed."""
         with np.errstate(over="ignore", invalid="ignore"):
             terms = [self.client_terms(k, arithmetic) for k in range(self.num_clients)]
         factors = [arithmetic.scalar(s) for s in scale]
@@ -142,10 +146,17 @@ class QuadraticProblem(Problem):
         return null_space(self.weighted_hessian())
 
     def quadratic_clients(self, arithmetic: "str | Arithmetic") -> QuadraticClients:
-        """`clients`, known to be quadratic."""
+        """`clients` with their H_k formed, even where there are so many that runs keep them as data."""
         clients = self.clients(arithmetic)
-        assert isinstance(clients, QuadraticClients)
-        return clients
+        if isinstance(clients, QuadraticClients):
+            return clients
+        key = ("formed", clients.arithmetic.name)
+        if key not in self._built:
+            with clients.arithmetic.context():
+                self._built[key] = self.form(clients.arithmetic, (Fraction(1),) * self.num_clients)
+        formed = self._built[key]
+        assert isinstance(formed, QuadraticClients)
+        return formed
 
     def smoothness_bound(self, k: int) -> Scalar:
         low, high = self.client_bounds[k]
@@ -221,7 +232,7 @@ class LeastSquares(QuadraticProblem):
         if arithmetic.certainty is Certainty.NUMERIC and most < self.dim and formed > FORMED_ENTRIES:
             factors = arithmetic.array(list(scale))
             return WideLeastSquaresClients.of(arithmetic, self.A, self.b, factors)
-        return super().build_clients(arithmetic, scale)
+        return self.form(arithmetic, scale)
 
     def client_terms(self, k: int, arithmetic: Arithmetic) -> tuple[Matrix, Array]:
         A = arithmetic.matrix(self.A[k])
