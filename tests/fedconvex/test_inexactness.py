@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp
-from problem_makers import Draw, Terms, entries, few, fractions, identity, inverse, least_squares, quadratics, terms_of
+from problem_makers import Draw, Terms, few, fractions, identity, inverse, terms_of
 from run_makers import instance
 
 import fedconvex as fc
@@ -78,14 +78,27 @@ def within(found: Sequence[Fraction], gammas: Sequence[Any]) -> bool:
     return all(ratio <= to_fraction(gamma) ** 2 for ratio, gamma in zip(found, gammas, strict=True))
 
 
+def dyadic(*shape: int) -> st.SearchStrategy[np.ndarray]:
+    """Quarters, which floats hold exactly: so do they the gradient at the start, be it 0 or not."""
+    size = int(np.prod(shape))
+    quarters = st.integers(-12, 12).map(lambda n: Fraction(n, 4))
+    return st.lists(quarters, min_size=size, max_size=size).map(lambda flat: fractions(flat).reshape(shape))
+
+
 @st.composite
 def tasks(draw: Draw) -> tuple[Problem, Fraction, np.ndarray, list[Fraction]]:
-    """A problem, a proximal weight that makes its clients strongly convex, a start, and a γ for every client."""
-    problem = draw(least_squares() | quadratics())
+    """Singular and indefinite clients, a proximal weight that makes up for it, a start, and a γ for every client."""
+    m, d = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    if draw(st.booleans()):
+        counts = [draw(st.integers(1, 3)) for _ in range(m)]
+        problem: Any = fc.LeastSquares([draw(dyadic(n, d)) for n in counts], [draw(dyadic(n)) for n in counts])
+    else:
+        H = [draw(dyadic(d, d)) for _ in range(m)]
+        problem = fc.Quadratic([part + part.T for part in H], [draw(dyadic(d)) for _ in range(m)])
     least = Fraction(min(0.0, problem.mu.min())).limit_denominator(100)
     weight = -least + draw(st.sampled_from([Fraction(1, 5), Fraction(1), Fraction(7)]))
-    gammas = draw(st.lists(st.sampled_from(GAMMAS), min_size=problem.num_clients, max_size=problem.num_clients))
-    return problem, weight, draw(entries(problem.dim)), gammas
+    gammas = draw(st.lists(st.sampled_from(GAMMAS), min_size=m, max_size=m))
+    return problem, weight, draw(dyadic(d)), gammas
 
 
 class TestTheBound:
