@@ -52,7 +52,7 @@ def minimise(functions: Functions, start: Array, max_steps: int = MAX_STEPS, tol
             step = _conjugate_gradients(functions, theta, -gradients)
         if careful:
             step = _armijo(functions, theta, step, (gradients * step).sum(-1))
-        theta = theta + step
+        theta = theta + xp.where((norm <= tolerance)[:, None], 0.0, step)  # who is done stays
         gradients = functions.gradients(theta)
         previous, norm = norm, _norm(gradients)
         best = xp.where((norm < best_norm)[:, None], theta, best)

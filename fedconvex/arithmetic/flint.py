@@ -120,7 +120,8 @@ class BallArithmetic(FlintArithmetic):
         return value if isinstance(value, flint.arb) else flint.arb(to_fmpq(value))
 
     def key(self, scalar: Scalar) -> Any:
-        return scalar.mid().man_exp(), scalar.rad().man_exp()
+        ball = self.scalar(scalar)
+        return ball.mid().man_exp(), ball.rad().man_exp()
 
     def publish(self, values: Array) -> Array:
         return values

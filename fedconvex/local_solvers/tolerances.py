@@ -50,6 +50,8 @@ def _require_curvature(
     factors = np.ones(problem.num_clients) if scale is None else np.array([float(factor) for factor in scale])
     least = factors * problem.mu + nearest_float(weight)
     bad = np.flatnonzero(least <= 0 if strict else least < 0)
+    if not strict and weight == 0 and not len(bad):
+        bad = np.array([np.argmin(least)])  # not convex, if only beyond the digits of a float
     if len(bad):
         k = int(bad[0])
         raise InvalidInput(

@@ -9,11 +9,13 @@ import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Batch
 from fedconvex.balls import square_root_upper
+from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Clients, Subproblem
 from fedconvex.rationals import Array
 
 if TYPE_CHECKING:
     from fedconvex.problems.logistic import LinearModel
+    from fedconvex.problems.samples import Samples
 
 KEEP_ENTRIES = 20_000_000  # designs up to this many entries stay converted (48 bytes each)
 
@@ -45,6 +47,11 @@ class BallLinearModelClients(Clients):
         chosen = BallLinearModelClients(self.arithmetic, self.problem, self.exact_ridge, self.exact_scale, numbers)
         chosen.curvatures = self.curvatures.subset(members)
         return chosen
+
+    def samples(self) -> "Samples":
+        raise InvalidInput(
+            "arithmetic", "ball", "does not draw mini-batches of logistic losses", "use 'float' or 'torch'"
+        )
 
     def values(self, X: Array) -> Array:
         X = self.rows(X)

@@ -154,6 +154,7 @@ class QuadraticProblem(Problem):
         if key not in self._built:
             with clients.arithmetic.context():
                 self._built[key] = self.form(clients.arithmetic, (Fraction(1),) * self.num_clients)
+            self._built[key].curvatures = clients.curvatures
         formed = self._built[key]
         assert isinstance(formed, QuadraticClients)
         return formed

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from problem_makers import ball_contains
 from run_makers import instance
 
 import fedconvex as fc
@@ -117,6 +118,22 @@ class TestAnyMethodWithAnySolver:
                 patch.setattr(Rounds, "play", lambda *_, **__: pytest.fail("a round was played"))
                 with pytest.raises(InvalidInput, match=solver):
                     points(name, kind, SOLVERS[solver], scheme, "exact")
+
+    @pytest.mark.parametrize("kind", ["least squares", "quadratic"])
+    @pytest.mark.parametrize("name", METHODS)
+    def test_in_balls(self, name, kind, monkeypatch) -> None:
+        """Which contain the rational points; solvers that must compare numbers are refused."""
+        for solver, scheme in product(SOLVERS, SCHEMES):
+            said = refusal(name, kind, solver)
+            if said is None and solver in ("Exact", "GradientDescent", "SGD"):
+                balls, exact = (points(name, kind, SOLVERS[solver], scheme, how).ravel() for how in ("ball", "exact"))
+                assert all(map(ball_contains, balls, exact))
+                assert not any(map(ball_contains, balls, exact + Fraction(1, 10**20)))
+                continue
+            with monkeypatch.context() as patch:
+                patch.setattr(Rounds, "play", lambda *_, **__: pytest.fail("a round was played"))
+                with pytest.raises(InvalidInput):
+                    points(name, kind, SOLVERS[solver], scheme, "ball")
 
     @every_pair
     def test_accurate_solvers_agree(self, name, kind) -> None:

@@ -141,6 +141,24 @@ class TestTolerances:
         worse = exact + fractions([[2e-9, 0]]) / Fraction(3, 2)
         assert TOLERANCE + 1e-13 < longest(exact_gradients(problem, subproblem, worse)) < 2.01 * TOLERANCE
 
+    @pytest.mark.parametrize("kind", LOSSES)
+    @pytest.mark.parametrize("arithmetic", FLOATS)
+    def test_who_else_takes_part_does_not_matter(self, kind, arithmetic) -> None:
+        """To those who step on their own; Newton's method shares its decisions, and stays within the tolerance."""
+        clients = LOSSES[kind].clients(arithmetic)
+        X = clients.arithmetic.array(np.arange(3.0 * clients.dim).reshape(3, -1) % 7 - 3)
+        steps = [
+            fc.GradientDescent(steps=3, stepsize=0.1),
+            fc.AcceleratedGradient(tolerance=1e-3),
+            fc.ToInexactness(0.3),
+        ]
+        for solver, off in [*((solver, 1e-13) for solver in steps), (fc.Newton(tolerance=1e-3), 3e-3)]:
+            together = solver.solve(clients, Subproblem(X, 0.5, X)).points
+            for members in ([0], [1, 2], [0, 2]):
+                part = Subproblem(X, 0.5, X).of(np.array(members))
+                alone = solver.solve(clients.subset(np.array(members)), part).points
+                assert np.asarray(alone) == pytest.approx(np.asarray(together)[members], abs=off)
+
     @pytest.mark.parametrize("tolerance", [1e-2, 1e-6, 1e-11])
     @pytest.mark.parametrize("kind", ["logistic", "multinomial"])
     def test_on_losses_without_closed_form(self, kind, tolerance) -> None:
@@ -162,12 +180,14 @@ class TestTolerances:
         coarse = asked(problem, subproblem, fc.AcceleratedGradient(tolerance=10 * tolerance))
         assert longest(left(coarse)) > tolerance  # which the check rejects
 
-    def test_a_start_that_is_good_enough_is_the_answer(self) -> None:
+    @pytest.mark.parametrize("solver", TO_TOLERANCE, ids=repr)
+    def test_a_start_that_is_good_enough_is_the_answer(self, solver) -> None:
+        """Whatever the others still have to do."""
         problem = BOWLS
         subproblem = Subproblem(np.zeros((3, 2)), Fraction(1), fractions(np.ones((3, 2), dtype=int)))
         start = floats(minimisers(problem, subproblem)) + 1e-11
         start[1] += 1.0
-        theta = asked(problem, Subproblem(start, 1.0, np.ones((3, 2))), fc.AcceleratedGradient())
+        theta = asked(problem, Subproblem(start, 1.0, np.ones((3, 2))), solver)
         assert np.array_equal(theta[[0, 2]], start[[0, 2]])
         assert theta[1] == pytest.approx(start[1] - 1.0, abs=1e-8)
 
