@@ -35,7 +35,7 @@ class Run:
 
     state: State
     points: list[Array]
-    recorded: list[dict[str, float]]
+    recorded: list[dict[str, Any]]
 
     @property
     def round(self) -> int:
@@ -132,7 +132,7 @@ class Checkpoint:
         if any(tuple(point.shape) != tuple(server.shape) for point in points):
             raise self._refused("is damaged: its points have another dimension than its server's point")
         columns = {name: arrays[f"recorded/{name}"] for name in self.columns}
-        recorded = [{name: float(values[t]) for name, values in columns.items()} for t in range(len(points) - 1)]
+        recorded = [{name: values[t] for name, values in columns.items()} for t in range(len(points) - 1)]
         return Run(State(server, groups["shared"], groups["memory"]), points, recorded)
 
     def _encode(self, values: Array) -> np.ndarray:

@@ -16,6 +16,7 @@ from fedconvex.rounds import Played, Rounds
 
 POINT_COLUMNS = ("value", "gap", "distance", "gradient_norm", "dissimilarity", "gradient_variance")
 ROUND_COLUMNS = ("inexactness", "drift", "control_error")
+OF_CLIENTS = "client_inexactness"  # (m,): γ_k of every client, NaN for those who took no part
 COUNTS = ("participants", "bytes_down", "bytes_up")
 ENTRIES_AT_ONCE = 1_000_000  # of gradients held at a time
 CANCELLING = 1e-3  # a gap above this part of f* keeps 12 digits when two values are subtracted
@@ -31,6 +32,11 @@ def round_columns(measure: "str | Sequence[str] | None") -> tuple[str, ...]:
             problem = "is recorded anyway: see to_frame()" if name in POINT_COLUMNS else "is unknown"
             raise InvalidInput("measure", name, problem, f"choose 'all' or some of {', '.join(ROUND_COLUMNS)}")
     return names
+
+
+def recorded_names(columns: Sequence[str]) -> tuple[str, ...]:
+    """All that a run records when it was asked for these columns."""
+    return (*COUNTS, *columns, *((OF_CLIENTS,) if "inexactness" in columns else ()))
 
 
 def minimizer_of(problem: Problem) -> np.ndarray | None:
@@ -110,13 +116,13 @@ class RoundMeasurements:
                     gradients = clients.gradients(minimizer)
         return RoundMeasurements(rounds, columns, gradients)
 
-    def record(self, asked: Draw, gradient_draw: Draw | None, draw: Draw, played: Played | None) -> dict[str, float]:
+    def record(self, asked: Draw, gradient_draw: Draw | None, draw: Draw, played: Played | None) -> dict[str, Any]:
         """The numbers of one round: who was `asked`, who of them answered (`draw`), and what.
 
         participants: clients whose answers count. bytes_down, bytes_up: 8 bytes a number, what the server sends to and
         gets from the clients, those who are dropped included downwards; 0 in local rounds. inexactness: the largest
         γ_k = ‖∇φ_k(θ_k)‖/‖∇φ_k(start_k)‖ (FedProx, Definition 2); where the start already solves the problem, a ratio
-        of rounding errors, or inf. drift: √(average ‖θ_k − w‖²). control_error:
+        of rounding errors, or inf; client_inexactness: every client's γ_k. drift: √(average ‖θ_k − w‖²). control_error:
         √((1/m) Σ_k ‖c_k − ∇F_k(x*)‖²) over all clients after the round, c_k being what the method stores as the
         gradient (FedDyn's √C_t where local solutions are exact).
         """
@@ -126,23 +132,30 @@ class RoundMeasurements:
         gradients = 0
         if method.gradients_from != "nobody" and _size(asked, m) > 0:
             gradients = _size(gradient_draw, m) if gradient_draw is not None else m
-        found = {
+        found: dict[str, Any] = {
             "participants": float(answering),
             "bytes_down": float(vector * (method.vectors_down * _size(asked, m) + gradients)),
             "bytes_up": float(vector * (method.vectors_up * answering + gradients)),
         }
         for name in self.columns:
-            found[name] = np.nan if played is None else float(getattr(self, f"_{name}")(played))
+            found[name] = np.nan
+        if "inexactness" in self.columns:
+            found[OF_CLIENTS] = np.full(m, np.nan)
+        if played is not None:
+            for name in self.columns:
+                values = getattr(self, f"_{name}")(played)
+                found[name] = float(values.max()) if name == "inexactness" else values
+                if name == "inexactness":
+                    found[OF_CLIENTS][slice(None) if draw.members is None else draw.members] = values
         return found
 
-    def _inexactness(self, played: Played) -> float:
+    def _inexactness(self, played: Played) -> np.ndarray:
         left, first = (
             lengths(self._float(played.subproblem.add_gradients(theta, played.clients.gradients(theta))))
             for theta in (played.answers.points, played.subproblem.start)
         )
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            gamma = np.where(first > 0, left / first, np.where(left > 0, np.inf, 0.0))
-        return float(gamma.max())
+            return np.where(first > 0, left / first, np.where(left > 0, np.inf, 0.0))
 
     def _drift(self, played: Played) -> float:
         moved = played.answers.points - played.points
@@ -169,7 +182,8 @@ def table(points: Mapping[str, np.ndarray], rounds: Mapping[str, np.ndarray]) ->
 
     Before the first round nobody has taken part and nothing was sent; the other columns are NaN there.
     """
-    return {**points, **{n: np.concatenate([[0.0 if n in COUNTS else np.nan], v]) for n, v in rounds.items()}}
+    shown = {name: values for name, values in rounds.items() if name != OF_CLIENTS}
+    return {**points, **{n: np.concatenate([[0.0 if n in COUNTS else np.nan], v]) for n, v in shown.items()}}
 
 
 def _size(draw: Draw, population: int) -> int:

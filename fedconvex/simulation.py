@@ -14,7 +14,15 @@ from fedconvex.checkpoints import Checkpoint, Run
 from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.measurements import COUNTS, POINT_COLUMNS, RoundMeasurements, at_points, round_columns, table
+from fedconvex.measurements import (
+    OF_CLIENTS,
+    POINT_COLUMNS,
+    RoundMeasurements,
+    at_points,
+    recorded_names,
+    round_columns,
+    table,
+)
 from fedconvex.methods.base import Method, State
 from fedconvex.participation import Full, Participation, Stragglers
 from fedconvex.problems.base import Problem
@@ -38,7 +46,17 @@ class Trajectory:
     problem: Problem
     method: Method
     state: State
-    recorded: dict[str, np.ndarray]  # (T,) each
+    recorded: dict[str, np.ndarray]  # (T,) each, but client_inexactness (T, m)
+
+    @property
+    def client_inexactness(self) -> np.ndarray:
+        """The γ_k that every client reached in every round (FedProx, Definition 2), (T, m); NaN where it took no part.
+
+        Raises InvalidInput where the run did not measure it.
+        """
+        if OF_CLIENTS not in self.recorded:
+            raise InvalidInput("measure", sorted(self.recorded), "left it out", "run with measure='inexactness'")
+        return self.recorded[OF_CLIENTS]
 
     def to_frame(self, columns: Sequence[str] = POINT_COLUMNS) -> "pandas.DataFrame":
         """One row per round 0, …, T, in float64.
@@ -115,7 +133,7 @@ def simulate(
                 "measure": columns,
             }  # fmt: skip
             mark = fingerprint([fingerprint(value, name) for name, value in identity.items()])
-            file = Checkpoint(_path(checkpoint), every, mark, numbers, (*COUNTS, *columns))
+            file = Checkpoint(_path(checkpoint), every, mark, numbers, recorded_names(columns))
         saved = None if file is None else file.load(rounds)
         progressed = saved if saved is not None else Run(state=start, points=[start.server], recorded=[])
         play = _Player(run, participation, stragglers, seed, RoundMeasurements.of(run, columns))
@@ -125,7 +143,7 @@ def simulate(
             if file is not None and (t + 1 == rounds or (t + 1) % file.every == 0):
                 file.save(progressed)
         points = numbers.publish(numbers.rows(progressed.points))
-        return Trajectory(points, problem, method, progressed.state, progressed.columns((*COUNTS, *columns)))
+        return Trajectory(points, problem, method, progressed.state, progressed.columns(recorded_names(columns)))
 
 
 @dataclass(frozen=True, eq=False)

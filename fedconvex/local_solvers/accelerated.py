@@ -7,19 +7,17 @@ from typing import final
 
 import numpy as np
 
-from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.lengths import lengths
-from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
-from fedconvex.local_solvers.tolerances import require_convex, require_floating_point, require_reached
+from fedconvex.local_solvers.base import EVERYONE, Answers
+from fedconvex.local_solvers.tolerances import ToTolerance, require_convex, require_reached
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.rationals import Scalar, nearest_float
-from fedconvex.validation import integer_at_least, positive
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class AcceleratedGradient(LocalSolver):
+class AcceleratedGradient(ToTolerance):
     """y ← x + β(x − x_before), x ← y − ∇φ_k(y)/L from start_k until ‖∇φ_k(y)‖ <= tolerance; the answer is y.
 
     φ_k is the whole subproblem of client k, L = L_k + weight its smoothness and μ = mu_k + weight its strong convexity:
@@ -33,13 +31,6 @@ class AcceleratedGradient(LocalSolver):
 
     tolerance: float = 1e-8
     max_steps: int = 100_000
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "tolerance", nearest_float(positive(self.tolerance, "tolerance")))
-        object.__setattr__(self, "max_steps", integer_at_least(self.max_steps, 1, "max_steps"))
-
-    def require_arithmetic(self, arithmetic: Arithmetic) -> None:
-        require_floating_point(self, arithmetic)
 
     def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
         require_convex(problem, scale, weight)

@@ -7,21 +7,19 @@ from typing import final
 
 import numpy as np
 
-from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.lengths import lengths
-from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
-from fedconvex.local_solvers.tolerances import require_floating_point, require_reached, require_strongly_convex
+from fedconvex.local_solvers.base import EVERYONE, Answers
+from fedconvex.local_solvers.tolerances import ToTolerance, require_reached, require_strongly_convex
 from fedconvex.newton import minimise
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.problems.proximal import ProximalFunctions
-from fedconvex.rationals import Scalar, nearest_float
-from fedconvex.validation import integer_at_least, positive
+from fedconvex.rationals import Scalar
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Newton(LocalSolver):
+class Newton(ToTolerance):
     """Damped Newton steps from start_k until ‖∇φ_k(θ_k)‖ <= tolerance, φ_k being the whole subproblem of client k.
 
     Small Hessians are inverted, large ones only multiplied with, in conjugate gradients. Floating point; in exact and
@@ -34,13 +32,6 @@ class Newton(LocalSolver):
 
     tolerance: float = 1e-10
     max_steps: int = 200
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "tolerance", nearest_float(positive(self.tolerance, "tolerance")))
-        object.__setattr__(self, "max_steps", integer_at_least(self.max_steps, 1, "max_steps"))
-
-    def require_arithmetic(self, arithmetic: Arithmetic) -> None:
-        require_floating_point(self, arithmetic)
 
     def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
         require_strongly_convex(problem, scale, weight)

@@ -11,6 +11,23 @@ from fedconvex.errors import InvalidInput, NotConverged
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.problems.base import Problem
 from fedconvex.rationals import Scalar, nearest_float
+from fedconvex.validation import integer_at_least, positive
+
+
+class ToTolerance(LocalSolver):
+    """Floating-point steps until ‖∇φ_k(θ_k)‖ <= tolerance, at most max_steps of them."""
+
+    tolerance: float
+    max_steps: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tolerance", nearest_float(positive(self.tolerance, "tolerance")))
+        object.__setattr__(self, "max_steps", integer_at_least(self.max_steps, 1, "max_steps"))
+
+    def require_arithmetic(self, arithmetic: Arithmetic) -> None:
+        if arithmetic.certainty is not Certainty.NUMERIC:
+            problem = f"works in floats, not in {arithmetic.name} arithmetic"
+            raise InvalidInput("local_solver", self, problem, "use Exact()")
 
 
 def require_convex(problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
@@ -21,14 +38,6 @@ def require_convex(problem: Problem, scale: Sequence[Fraction] | None, weight: S
 def require_strongly_convex(problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
     """Every subproblem F_k + (weight/2)‖·‖² is strongly convex, or InvalidInput."""
     _require_curvature(problem, scale, weight, "is not strongly convex: its solution may not exist", strict=True)
-
-
-def require_floating_point(solver: LocalSolver, arithmetic: Arithmetic) -> None:
-    """The solver works in floats only."""
-    if arithmetic.certainty is not Certainty.NUMERIC:
-        raise InvalidInput(
-            "local_solver", solver, f"works in floats, not in {arithmetic.name} arithmetic", "use Exact()"
-        )
 
 
 def require_reached(reached: np.ndarray, left: np.ndarray, asked: np.ndarray, max_steps: int) -> None:

@@ -452,7 +452,7 @@ class TestMeasuringChangesNothing:
         assert bits(runs[0].points) != bits(fc.simulate(instance(name), problem, 4, measure="all",
                                                         **{**options, "seed": 7}).points)  # fmt: skip
         assert list(runs[0].recorded) == ["participants", "bytes_down", "bytes_up"]
-        assert list(runs[1].recorded)[3:] == ROUND_COLUMNS
+        assert list(runs[1].recorded)[3:] == [*ROUND_COLUMNS, "client_inexactness"]
         assert list(runs[2].recorded)[3:] == ["drift"]
         for column in ROUND_COLUMNS:
             assert bits(runs[1].recorded[column]) == bits(runs[3].recorded[column])
