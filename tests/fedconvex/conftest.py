@@ -2,5 +2,24 @@
 
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fedconvex.rounds import Rounds
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture
+def played(monkeypatch) -> list[int]:
+    """The rounds that were really played."""
+    numbers: list[int] = []
+    play = Rounds.play
+
+    def counted(self: Any, state: Any, draw: Any, *rest: Any, **options: Any) -> Any:
+        numbers.append(draw.round)
+        return play(self, state, draw, *rest, **options)
+
+    monkeypatch.setattr(Rounds, "play", counted)
+    return numbers

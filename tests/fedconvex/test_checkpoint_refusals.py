@@ -19,25 +19,10 @@ from fedconvex import checkpoints
 from fedconvex import participation as who
 from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
-from fedconvex.rounds import Rounds
 
 T = 4
 HALF = Fraction(1, 2)
 STEPS = fc.GradientDescent(steps=3, stepsize=Fraction(1, 16))
-
-
-@pytest.fixture
-def played(monkeypatch) -> list[int]:
-    """The rounds that were really played."""
-    numbers: list[int] = []
-    play = Rounds.play
-
-    def counted(self: Any, state: Any, draw: Any, *rest: Any, **options: Any) -> Any:
-        numbers.append(draw.round)
-        return play(self, state, draw, *rest, **options)
-
-    monkeypatch.setattr(Rounds, "play", counted)
-    return numbers
 
 
 def refused(path: Path, complaint: str, /, argument: str = "checkpoint", method: Any = None, **options: Any) -> str:

@@ -34,20 +34,6 @@ def everything(found: Any) -> dict[str, Any]:
     return {name: bits(part) for name, part in parts.items()} | {f"frame {name}": bits(frame[name]) for name in frame}
 
 
-@pytest.fixture
-def played(monkeypatch) -> list[int]:
-    """The rounds that were really played."""
-    numbers: list[int] = []
-    play = Rounds.play
-
-    def counted(self: Any, state: Any, draw: Any, *rest: Any, **options: Any) -> Any:
-        numbers.append(draw.round)
-        return play(self, state, draw, *rest, **options)
-
-    monkeypatch.setattr(Rounds, "play", counted)
-    return numbers
-
-
 class TestGoingOn:
     @pytest.mark.parametrize("name", METHODS)
     @pytest.mark.parametrize("arithmetic", ["float", "exact", "torch"])
