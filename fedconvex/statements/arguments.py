@@ -1,0 +1,176 @@
+"""The arguments of one call: flattened to single values, their kind of number, and taken into it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from fractions import Fraction
+from typing import Any
+
+from fedconvex.errors import InvalidInput
+from fedconvex.statements.functions import home
+from fedconvex.statements.notation import Parameter, Shape
+
+Numbers = dict[str, Any]
+
+
+class Kind(Enum):
+    """What a call computes with."""
+
+    FLOAT = auto()
+    EXACT = auto()  # Fraction or fmpq
+    BALL = auto()  # arb
+    SYMBOL = auto()  # SymPy
+    ARRAY = auto()  # NumPy, float64
+    OBJECTS = auto()  # NumPy arrays of any of the above
+    TENSOR = auto()  # torch
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """`values` by name; an entry of a sequence is called `gammas[2]`."""
+
+    values: Numbers
+    sequences: Mapping[str, int]  # how many entries
+    kind: Kind
+
+    @staticmethod
+    def of(given: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> "Arguments":
+        """Flattened, every value of a type that is a number (or InvalidInput)."""
+        values: Numbers = {}
+        sequences = {}
+        for name, value in given.items():
+            if parameters[name].shape in (Shape.SEQUENCE, Shape.VECTORS):
+                entries = _entries(name, value, parameters[name].shape)
+                sequences[name] = len(entries)
+                values.update({f"{name}[{i}]": _number(f"{name}[{i}]", entry) for i, entry in enumerate(entries)})
+            else:
+                values[name] = _number(name, value)
+        return Arguments(values, sequences, _kind(values.values()))
+
+    def call(self, function: Callable[..., Any], values: Numbers, names: tuple[str, ...]) -> Any:
+        """The function of the parameters called `names`, at these values."""
+        return function(**{name: self._put_together(name, values) for name in names})
+
+    def _put_together(self, name: str, values: Numbers) -> Any:
+        if name in self.sequences:
+            return tuple(values[f"{name}[{i}]"] for i in range(self.sequences[name]))
+        return values[name]
+
+
+def parameter_of(name: str) -> str:
+    """`gammas` of `gammas[2]`."""
+    return name.partition("[")[0]
+
+
+def is_array(value: Any) -> bool:
+    """Whether it is a NumPy array (of more than no axes) or a torch tensor."""
+    return getattr(value, "ndim", 0) > 0 or home(value) == "torch"
+
+
+def to_float(value: Any) -> Any:
+    """An int or float stays, an exact number is rounded to the nearest float, an array becomes float64."""
+    if isinstance(value, int | float):
+        return value
+    if is_array(value):
+        import numpy as np
+
+        return np.asarray(value.detach().cpu() if home(value) == "torch" else value, dtype=np.float64)
+    from fedconvex.rationals import nearest_float
+
+    return nearest_float(value)
+
+
+def to_exact(value: Any) -> Any:
+    """The Fraction (an fmpq stays) that the number is."""
+    if type(value).__name__ == "fmpq":
+        return value
+    return value if isinstance(value, Fraction) else Fraction(value)
+
+
+def to_ball(value: Any) -> Any:
+    """The ball that contains just this number, up to the working precision; a ball stays."""
+    import flint
+
+    if isinstance(value, flint.arb):
+        return value
+    if isinstance(value, int | float):
+        return flint.arb(value)
+    if isinstance(value, Fraction):
+        return flint.arb(flint.fmpq(value.numerator, value.denominator))
+    return flint.arb(value)
+
+
+def to_symbol(value: Any) -> Any:
+    """The SymPy number or expression."""
+    import sympy
+
+    if type(value).__name__ == "fmpq":
+        return sympy.Rational(int(value.p), int(value.q))
+    return sympy.sympify(value)
+
+
+def _entries(name: str, value: Any, shape: Shape) -> list[Any]:
+    if home(value) == "torch":
+        entries = list(value.unbind(-1 if shape is Shape.SEQUENCE else 0)) if value.ndim else None
+    elif isinstance(value, list | tuple):
+        entries = list(value)
+    elif getattr(value, "ndim", 0) > 0:
+        import numpy as np
+
+        array = np.asarray(value)
+        entries = list(np.moveaxis(array, -1, 0) if shape is Shape.SEQUENCE else array)
+    else:
+        entries = None
+    if not entries:
+        raise InvalidInput(name, value, f"is not a list of {shape.value}", f"give {name} = [{name}_1, …]")
+    return entries
+
+
+def _number(name: str, value: Any) -> Any:
+    """The value as int, float, Fraction, fmpq, arb, SymPy expression, NumPy array or torch tensor."""
+    kind = type(value).__name__
+    if home(value) == "sympy" or kind in ("arb", "fmpq", "Fraction"):
+        return value
+    if home(value) == "torch":
+        return _tensor(name, value)
+    if isinstance(value, list | tuple) or hasattr(value, "__array__"):
+        import numpy as np
+
+        array = np.asarray(value)
+        if array.ndim > 0:
+            if array.dtype.kind not in "iufO":
+                raise InvalidInput(name, value, f"is of type {array.dtype}, not real numbers", "give numbers")
+            return array
+        value = array.item()
+    if type(value) is int or type(value) is float:
+        return value
+    from fedconvex.rationals import to_fmpq, to_fraction
+
+    return to_fmpq(value) if kind == "fmpz" else to_fraction(value, name)  # refuses what is no number
+
+
+def _tensor(name: str, value: Any) -> Any:
+    if not hasattr(value, "detach") or value.is_complex() or str(value.dtype) == "torch.bool":
+        raise InvalidInput(name, value, "is not a tensor of real numbers", "give a tensor of floats")
+    return value
+
+
+def _kind(values: Any) -> Kind:
+    libraries, types, arrays, objects = set(), set(), False, False
+    for value in values:
+        libraries.add(home(value))
+        types.add(type(value).__name__)
+        if home(value) == "numpy":
+            arrays, objects = True, objects or value.dtype == object
+    exact, balls = bool({"Fraction", "fmpq"} & types), "arb" in types
+    if "torch" in libraries:
+        if balls or objects or "sympy" in libraries:
+            raise InvalidInput("arguments", sorted(types), "cannot be combined", "give tensors and plain numbers only")
+        return Kind.TENSOR
+    if arrays:
+        return Kind.OBJECTS if objects or balls or "sympy" in libraries else Kind.ARRAY
+    if "sympy" in libraries:
+        return Kind.SYMBOL
+    if balls:
+        return Kind.BALL
+    return Kind.EXACT if exact and "float" not in types else Kind.FLOAT

@@ -1,0 +1,99 @@
+"""What an assumption is, and those that are about the parameters alone."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+from fedconvex.statements.conditions import Condition
+from fedconvex.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from fedconvex.statements.instance import Instance
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Whether an assumption holds on an instance, and why."""
+
+    verdict: Verdict
+    reason: str
+
+
+PROVED = Finding(Verdict.PROVED, "")
+
+
+class Assumption(ABC):
+    """One hypothesis of a statement; its subclasses are frozen dataclasses of the parameters that it is about."""
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """What it asks of the parameters alone."""
+        return ()
+
+    @abstractmethod
+    def __str__(self) -> str:
+        """In words, with the parameters' names."""
+
+    @abstractmethod
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        """Whether it holds for this problem, method and participation, at these values of the parameters."""
+
+
+@final
+@dataclass(frozen=True)
+class Given(Assumption):
+    """A condition on the parameters: mu > L_minus."""
+
+    condition: Condition
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        return (self.condition,)
+
+    def __str__(self) -> str:
+        return _readable(self.condition)
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        return check_condition(self.condition, values)
+
+
+@final
+@dataclass(frozen=True)
+class StepsizeAtMost(Assumption):
+    """stepsize <= a bound, a formula of other parameters."""
+
+    bound: Callable[..., Any]
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        return (Condition("stepsize", "<=", self.bound),)
+
+    def __str__(self) -> str:
+        return _readable(self.conditions[0])
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        return check_condition(self.conditions[0], values)
+
+
+def check_condition(condition: Condition, values: dict[str, Any]) -> Finding:
+    """Whether the parameters' values satisfy it."""
+    offence = condition.check(condition.argument, values)
+    if offence is None:
+        return PROVED
+    verdict = Verdict.UNKNOWN if offence.undecided else Verdict.REFUTED
+    return Finding(verdict, f"{condition.argument} = {short(offence.value)}, {_readable(condition)} is asked for")
+
+
+def short(value: Any) -> str:
+    """A number as it is shown in a sentence: six digits."""
+    return f"{float(value):.6g}"
+
+
+def _readable(condition: Condition) -> str:
+    bound = condition.bound
+    if callable(bound):
+        from sympy import Symbol
+
+        bound = bound(**{name: Symbol(name, positive=True) for name in condition.names})
+    return f"{condition.argument} {condition.relation} {bound}"

@@ -1,0 +1,156 @@
+"""Assumptions about the clients' functions F_k. Each is decided rigorously: by balls, and exactly where they touch."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+from fedconvex.statements.assumptions.base import PROVED, Assumption, Finding, short
+from fedconvex.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from fedconvex.statements.instance import Instance
+
+
+def _compare(holds: Any, fails: Any, reason: str) -> Finding:
+    """PROVED or REFUTED where a comparison of balls says so, else UNKNOWN."""
+    if holds:
+        return PROVED
+    return Finding(Verdict.REFUTED if fails else Verdict.UNKNOWN, reason)
+
+
+@final
+@dataclass(frozen=True)
+class Smooth(Assumption):
+    """Every F_k is L-smooth: ‖∇F_k(x) − ∇F_k(y)‖ <= L‖x − y‖."""
+
+    L: str = "L"
+
+    def __str__(self) -> str:
+        return f"every client's function is {self.L}-smooth"
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        asked = instance.number(values[self.L])
+        reason = f"a client's gradient changes {short(instance.largest_smoothness)} times as fast as its argument"
+        return _compare(instance.smoothness <= asked, instance.largest_smoothness > asked, reason)
+
+
+@final
+@dataclass(frozen=True)
+class WeaklyConvex(Assumption):
+    """∇²F_k ≽ −L_minus·I for every k."""
+
+    L_minus: str = "L_minus"
+
+    def __str__(self) -> str:
+        return f"no client's Hessian has an eigenvalue below -{self.L_minus}"
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        least = instance.strong_convexity
+        reason = f"a client's curvature goes down to about {short(least)}"
+        return _compare(least >= -instance.number(values[self.L_minus]), False, reason)
+
+
+@final
+@dataclass(frozen=True)
+class Convex(Assumption):
+    """Every F_k is convex."""
+
+    def __str__(self) -> str:
+        return "every client's function is convex"
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        return _compare(instance.problem.is_convex, True, "a client's function is not convex")
+
+
+@final
+@dataclass(frozen=True)
+class StronglyConvex(Assumption):
+    """Every F_k is mu-strongly convex: F_k − (mu/2)‖·‖² is convex, mu > 0."""
+
+    mu: str = "mu"
+
+    def __str__(self) -> str:
+        return f"every client's function is {self.mu}-strongly convex, {self.mu} > 0"
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        least, asked = instance.strong_convexity, instance.number(values[self.mu])
+        if asked <= 0:
+            return Finding(Verdict.UNKNOWN, "no positive lower bound of the clients' curvatures was found")
+        return _compare(least >= asked, False, f"a client's curvature goes down to about {short(least)}")
+
+
+@final
+@dataclass(frozen=True)
+class NotStationary(Assumption):
+    """∇f(w) is not 0 at the point."""
+
+    def __str__(self) -> str:
+        return "the point is not stationary"
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        return _compare(instance.square > 0, instance.square == 0, "the objective's gradient at the point is 0")
+
+
+@final
+@dataclass(frozen=True)
+class Dissimilarity(Assumption):
+    """B(w) <= B at the point (FedProx paper, Definition 3)."""
+
+    B: str = "B"
+
+    def __str__(self) -> str:
+        return f"the clients' functions are {self.B}-dissimilar at the point"
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        here, asked = instance.dissimilarity, instance.number(values[self.B])
+        upper = here if values[self.B] is here else here.upper()
+        return _compare(upper <= asked or values[self.B] is here, here > asked, f"B(w) = {short(here)} at the point")
+
+
+@final
+@dataclass(frozen=True)
+class DissimilarityEverywhere(Assumption):
+    """B(w) <= B wherever ‖∇f(w)‖² > epsilon (FedProx paper, Assumption 1)."""
+
+    B: str = "B"
+
+    def __str__(self) -> str:
+        return f"the clients' functions are {self.B}-dissimilar wherever the squared gradient exceeds epsilon"
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        if instance.problem.num_clients == 1:
+            return PROVED  # B(w) = 1
+        return Finding(Verdict.UNKNOWN, "B(w) is not bounded over all points (Assumption 1)")
+
+
+@final
+@dataclass(frozen=True)
+class BoundedVariance(Assumption):
+    """E_k‖∇F_k(w) − ∇f(w)‖² <= sigma2 at the point."""
+
+    sigma2: str = "sigma2"
+
+    def __str__(self) -> str:
+        return f"the variance of the clients' gradients at the point is at most {self.sigma2}"
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        here = instance.gradient_variance
+        if values[self.sigma2] is here:
+            return PROVED
+        asked = instance.number(values[self.sigma2])
+        return _compare(here <= asked, here > asked, f"the variance at the point is {short(here)}")
+
+
+@final
+@dataclass(frozen=True)
+class LargeGradient(Assumption):
+    """‖∇f(w)‖² >= epsilon at the point."""
+
+    epsilon: str = "epsilon"
+
+    def __str__(self) -> str:
+        return f"the squared norm of the objective's gradient at the point is at least {self.epsilon}"
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        asked = instance.number(values[self.epsilon])
+        reason = f"it is {short(instance.square)}"
+        return _compare(instance.square >= asked, instance.square < asked, reason)

@@ -1,0 +1,140 @@
+"""Assumptions about what runs: the method, the local solver, who takes part."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+from fedconvex.statements.assumptions.base import PROVED, Assumption, Finding, short
+from fedconvex.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from fedconvex.statements.instance import Instance
+
+
+def _refuted(reason: str) -> Finding:
+    return Finding(Verdict.REFUTED, reason)
+
+
+@final
+@dataclass(frozen=True)
+class Runs(Assumption):
+    """The method is this one, with these parameters where they matter."""
+
+    method: str
+    local_steps: int | None = None
+
+    def __str__(self) -> str:
+        return f"the method is {self.method}" + (f" with {self.local_steps} local step" if self.local_steps else "")
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        name = type(instance.method).__name__
+        if name != self.method:
+            return _refuted(f"the method is {name}")
+        if self.local_steps is not None and instance.method.local_steps != self.local_steps:  # type: ignore[attr-defined]
+            return _refuted(f"the clients take {instance.method.local_steps} local steps")  # type: ignore[attr-defined]
+        return PROVED
+
+
+@final
+@dataclass(frozen=True)
+class ExactSolutions(Assumption):
+    """Clients solve their subproblems exactly."""
+
+    def __str__(self) -> str:
+        return "clients solve their subproblems exactly"
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        solver = type(instance.local_solver).__name__
+        return PROVED if solver == "Exact" else _refuted(f"the local solver is {solver}")
+
+
+@final
+@dataclass(frozen=True)
+class Inexactness(Assumption):
+    """Every local solution is gamma-inexact (FedProx paper, Definition 1)."""
+
+    gamma: str = "gamma"
+
+    def __str__(self) -> str:
+        return f"every client's solution is {self.gamma}-inexact"
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        reached, asked = instance.number(instance.inexactness), instance.number(values[self.gamma])
+        if reached <= asked:
+            return PROVED
+        return Finding(Verdict.UNKNOWN, f"only {short(reached)}-inexactness is proved of the local solver")
+
+
+@final
+@dataclass(frozen=True)
+class MatchedStepsize(Assumption):
+    """stepsize = 1/√(mu·L) for some mu and L with which every F_k is mu-strongly convex and L-smooth.
+
+    Every stepsize is: a smaller mu, or a larger L, will do. κ = L/mu is then max(1/(s mu), s L)².
+    """
+
+    def __str__(self) -> str:
+        return "stepsize = 1/sqrt(mu*L), every client's function being mu-strongly convex and L-smooth"
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        asked, needed = instance.number(values["kappa"]), instance.condition_number
+        if values["kappa"] is needed or needed <= asked:
+            return PROVED
+        return _refuted(f"with this stepsize kappa is {short(needed)}")
+
+
+@final
+@dataclass(frozen=True)
+class SampledIID(Assumption):
+    """K devices are drawn independently, device k with probability p_k; their answers are averaged plainly."""
+
+    K: str = "K"
+
+    def __str__(self) -> str:
+        return f"{self.K} devices are drawn independently with probabilities p_k, and averaged plainly"
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        scheme = type(instance.participation).__name__
+        if scheme != "Weighted":
+            return _refuted(f"the participation scheme is {scheme}, not Weighted")
+        drawn = instance.participation.K
+        return PROVED if instance.number(values[self.K]) <= drawn else _refuted(f"{drawn} devices are drawn")
+
+
+@final
+@dataclass(frozen=True)
+class SampledUniformly(Assumption):
+    """num_active of the num_clients devices take part, every set of them equally likely."""
+
+    def __str__(self) -> str:
+        return "num_active of num_clients devices take part in a round, every set equally likely"
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        if instance.everyone or type(instance.participation).__name__ == "Uniform":
+            return PROVED
+        return _refuted(f"the participation scheme is {type(instance.participation).__name__}")
+
+
+@final
+@dataclass(frozen=True)
+class Everyone(Assumption):
+    """All clients take part in every round."""
+
+    def __str__(self) -> str:
+        return "everyone takes part in every round"
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        return PROVED if instance.everyone else _refuted("only some clients take part")
+
+
+@final
+@dataclass(frozen=True)
+class StartsAtLocalMinima(Assumption):
+    """The devices' first models are stationary points of their own functions: ∇L_k(θ_k⁰) = 0."""
+
+    def __str__(self) -> str:
+        return "every device's first model is a stationary point of its own function"
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        if values["spread"] is instance.spread:
+            return PROVED
+        return Finding(Verdict.UNKNOWN, "how far the devices' first models are spread was given, not measured")

@@ -1,0 +1,309 @@
+"""A formula that checks its arguments and runs in any arithmetic."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from inspect import Parameter as Argument
+from inspect import Signature, signature
+from typing import Any, final
+
+from fedconvex.errors import InvalidInput, NotConverged
+from fedconvex.statements import arguments as taken
+from fedconvex.statements.arguments import Arguments, Kind, Numbers, is_array, parameter_of
+from fedconvex.statements.conditions import Condition, entry, name_at, refuse
+from fedconvex.statements.functions import Irrational, Undecided, home
+from fedconvex.statements.notation import NUMBER, Parameter, Units
+
+CHUNK = 1 << 14  # entries that are worked on at once: what one formula needs then stays in the processor's cache
+PRECISION = 128  # bits of the balls that exact arguments give where the result is irrational
+MAX_PRECISION = 1 << 14
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Calculator:
+    """Call it with keyword arguments: numbers of one kind, or arrays that broadcast.
+
+    | arguments | result |
+    |---|---|
+    | float, int | float (rounded, unproved) |
+    | with a Fraction or fmpq, and no float | the exact value; an arb ball that contains it where it is irrational |
+    | with an arb | an arb that contains the value, at flint's working precision |
+    | NumPy arrays | float64, broadcast; object arrays entry by entry |
+    | torch tensors | a tensor, differentiable |
+    | SymPy | an expression |
+
+    Raises InvalidInput (a ValueError) where a condition does not hold, or floats leave their range.
+    """
+
+    name: str  # of the function
+    owner: str  # what errors name: the statement
+    formula: Callable[..., Any]
+    parameters: Mapping[str, Parameter]
+    conditions: tuple[Condition, ...] = ()
+    integer: bool = False  # the result is an integer, and must be the right one: floats are taken exactly
+    units: Units | tuple[Units, ...] = NUMBER
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__doc__", self.formula.__doc__)
+        object.__setattr__(self, "__wrapped__", self.formula)
+        object.__setattr__(self, "__signature__", signature(self.formula))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The arguments, in order."""
+        return tuple(signature(self.formula).parameters)
+
+    @cached_property
+    def defaults(self) -> Numbers:
+        """The arguments that need not be given."""
+        arguments = signature(self.formula).parameters.values()
+        return {a.name: a.default for a in arguments if a.default is not Argument.empty}
+
+    @cached_property
+    def all_conditions(self) -> tuple[Condition, ...]:
+        """What every argument's meaning asks for, then what the statement does."""
+        return (*(c for name in self.names for c in self.parameters[name].conditions(name)), *self.conditions)
+
+    def __call__(self, **given: Any) -> Any:
+        arguments = self.arguments(given)
+        kind = arguments.kind
+        if self.integer and kind in (Kind.FLOAT, Kind.ARRAY, Kind.TENSOR):
+            kind = Kind.EXACT if kind is Kind.FLOAT else Kind.OBJECTS
+        if kind is Kind.OBJECTS:
+            return self._one_by_one(arguments)
+        if kind is Kind.ARRAY:
+            from fedconvex.statements.arrays import in_chunks
+
+            return in_chunks(self, arguments)
+        self.check(arguments.values)
+        return self._compute(arguments, kind)
+
+    def arguments(self, given: Mapping[str, Any]) -> Arguments:
+        """What was given, flattened, with the defaults; TypeError where a name is unknown or missing."""
+        bound = Signature.bind(self.__signature__, **given)  # type: ignore[attr-defined]
+        return Arguments.of({**self.defaults, **bound.arguments}, self.parameters)
+
+    def check(self, values: Numbers) -> None:
+        """Raises InvalidInput for the first condition that does not hold."""
+        for name, value in values.items():
+            _require_finite(name, value)
+        _require_one_device(values)
+        for name, value in values.items():
+            if self.parameters[parameter_of(name)].integer:
+                self._require_integer(name, value)
+        for condition in self.all_conditions:
+            for name in values:
+                if parameter_of(name) == condition.argument:
+                    offence = condition.check(name, values)
+                    if offence is not None:
+                        raise refuse(self.owner, condition, offence, self.parameters)
+
+    def check_arrays(self, arguments: Arguments) -> None:
+        """`check` for arguments among which there are arrays, of floats or of objects."""
+        if arguments.kind is not Kind.OBJECTS:
+            self.check(arguments.values)
+            return
+        for index, values in self._entries(arguments):
+            with relocating(index, arguments.values):
+                self.check(values)
+
+    def apply(self, arguments: Arguments, values: Numbers) -> Any:
+        """The formula, without any check."""
+        return arguments.call(self.formula, values, self.names)
+
+    def in_balls(self, arguments: Arguments, precision: int) -> Any:
+        """The formula in balls at a precision, the values having been checked; Undecided where a ball is too wide."""
+        import flint
+
+        with flint.ctx.workprec(precision):
+            return self.apply(arguments, {name: taken.to_ball(value) for name, value in arguments.values.items()})
+
+    def exactly(self, arguments: Arguments) -> Any:
+        """The formula in rational numbers; Irrational where it leaves them."""
+        values = {name: taken.to_exact(value) for name, value in arguments.values.items()}
+        if any(type(value).__name__ == "fmpq" for value in values.values()):
+            from fedconvex.rationals import to_fmpq
+
+            values = {name: to_fmpq(value) for name, value in values.items()}
+        return self.apply(arguments, values)
+
+    def _compute(self, arguments: Arguments, kind: Kind) -> Any:
+        values = arguments.values
+        match kind:
+            case Kind.SYMBOL:
+                return self.apply(arguments, {name: taken.to_symbol(value) for name, value in values.items()})
+            case Kind.BALL:
+                try:
+                    return self.in_balls(arguments, _working_precision())
+                except Undecided:
+                    cure = "give narrower balls, or exact numbers"
+                    raise InvalidInput(self.name, values, "balls too wide for one integer", cure) from None
+            case Kind.EXACT:
+                return self._exactly_or_enclosed(arguments)
+        return self._in_floats(arguments)
+
+    def _exactly_or_enclosed(self, arguments: Arguments) -> Any:
+        try:
+            return self.exactly(arguments)
+        except Irrational:
+            pass
+        precision = max(PRECISION, _working_precision())
+        while precision <= MAX_PRECISION:
+            try:
+                return self.in_balls(arguments, precision)
+            except Undecided:
+                precision *= 2
+        raise NotConverged(f"{self.owner}: {MAX_PRECISION} bits do not decide between two integers")
+
+    def _in_floats(self, arguments: Arguments) -> Any:
+        """Python floats, or tensors."""
+        values = {
+            name: value if home(value) == "torch" else taken.to_float(value) for name, value in arguments.values.items()
+        }
+        try:
+            result = self.apply(arguments, values)
+        except (ArithmeticError, ValueError):
+            result = float("nan")
+        if arguments.kind is Kind.FLOAT:
+            for part in result if isinstance(result, tuple) else (result,):
+                if part - part != 0:
+                    raise out_of_range(self, "arguments", arguments.values)
+        return result
+
+    def _one_by_one(self, arguments: Arguments) -> Any:
+        """Every entry of the broadcast arrays by itself."""
+        import numpy as np
+
+        results: Any = None
+        for index, values in self._entries(arguments):
+            with relocating(index, arguments.values):
+                result = arguments.call(self, values, self.names)
+            if results is None:
+                results = np.empty(broadcast_shape(arguments.values), dtype=object)
+            results[index] = result
+        return _assembled(results, arguments.kind)
+
+    def _entries(self, arguments: Arguments) -> Iterator[tuple[tuple[int, ...], Numbers]]:
+        """Index and single values, for every entry of the broadcast arrays."""
+        import numpy as np
+
+        arrays = {name: _plain(value) for name, value in arguments.values.items()}
+        for index in np.ndindex(broadcast_shape(arrays)):
+            yield index, {name: entry(value, index) for name, value in arrays.items()}
+
+    def _require_integer(self, name: str, value: Any) -> None:
+        place = _not_an_integer(value)
+        if place is not None:
+            argument = name_at(name, place, tuple(getattr(value, "shape", ())))
+            raise InvalidInput(argument, entry(value, place), f"{self.owner} needs an integer", "give an integer")
+
+
+def out_of_range(calculator: Calculator, argument: str, value: Any) -> InvalidInput:
+    """The error where a float result is infinite or undefined."""
+    cure = "use fractions.Fraction, or flint.arb"
+    return InvalidInput(argument, value, f"{calculator.owner} leaves the range of float64", cure)
+
+
+def parts(result: Any) -> Iterator[Any]:
+    """The numbers in a result that may be a named tuple of them."""
+    yield from result if isinstance(result, tuple) else (result,)
+
+
+def broadcast_shape(values: Numbers) -> tuple[int, ...]:
+    """The shape of the arrays among the values, broadcast."""
+    import numpy as np
+
+    shapes = {name: tuple(value.shape) for name, value in values.items() if is_array(value)}
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        raise InvalidInput("arguments", shapes, "have shapes that do not broadcast", "give equal shapes") from None
+
+
+@contextmanager
+def relocating(index: tuple[int, ...], arrays: Numbers) -> Iterator[None]:
+    """An error about a single value becomes one about the entry of the array that it was taken from."""
+    try:
+        yield
+    except InvalidInput as error:
+        shape = tuple(getattr(arrays.get(error.argument), "shape", ()))
+        argument = name_at(error.argument, index, shape)
+        raise InvalidInput(argument, error.value, error.problem, error.cure) from None
+
+
+def _working_precision() -> int:
+    from flint import ctx
+
+    return int(ctx.prec)
+
+
+def _plain(value: Any) -> Any:
+    return value.detach().cpu().numpy() if home(value) == "torch" else value
+
+
+def _assembled(results: Any, kind: Kind) -> Any:
+    """The array of results; where they are named tuples, the named tuple of arrays."""
+    import numpy as np
+
+    flat = list(results.ravel())
+    if flat and isinstance(flat[0], tuple):
+        columns = []
+        for column in zip(*flat, strict=True):
+            array = np.empty(len(flat), dtype=object)
+            array[:] = column
+            columns.append(_assembled(array.reshape(results.shape), kind))
+        return type(flat[0])(*columns)
+    if all(type(entry) is int and abs(entry) < 1 << 63 for entry in flat):
+        results = results.astype(np.int64)
+    if kind is Kind.TENSOR:
+        import torch
+
+        return torch.from_numpy(results)
+    return results
+
+
+def _require_finite(name: str, value: Any) -> None:
+    library = home(value)
+    if library == "builtins":
+        if value - value == 0:
+            return
+    elif library == "flint":
+        if not hasattr(value, "rad") or value.is_finite():
+            return
+    elif library == "sympy":
+        if value.is_finite is not False and value.is_real is not False and value.is_number is not None:
+            return
+    elif library in ("numpy", "torch"):
+        import numpy as np
+
+        finite = np.isfinite(taken.to_float(value))
+        if finite.all():
+            return
+        index = tuple(int(i) for i in np.argwhere(~finite)[0])
+        value, name = entry(value, index), name_at(name, index, tuple(finite.shape))
+    else:
+        return
+    raise InvalidInput(name, value, "is not a finite real number", "give finite numbers")
+
+
+def _require_one_device(values: Numbers) -> None:
+    devices = {name: str(value.device) for name, value in values.items() if home(value) == "torch"}
+    if len(set(devices.values())) > 1:
+        raise InvalidInput("arguments", devices, "tensors on different devices", "move them to one: tensor.to(device)")
+
+
+def _not_an_integer(value: Any) -> tuple[int, ...] | None:
+    """The place of the first entry that is surely no integer."""
+    if is_array(value):
+        import numpy as np
+
+        array = taken.to_float(value)
+        fractional = np.floor(array) != array
+        return tuple(int(i) for i in np.argwhere(fractional)[0]) if fractional.any() else None
+    if home(value) == "sympy":
+        return () if value.is_integer is False else None
+    if type(value).__name__ == "arb":
+        return None if value.contains_integer() else ()
+    return None if taken.to_exact(value) == int(taken.to_exact(value)) else ()

@@ -1,0 +1,186 @@
+"""What a calculator refuses: values that its letters cannot have, and values that its theorem excludes.
+
+Compared exactly: 25 − 1e-24 is less than 25, and a float is the rational number that it is. A ball must lie on the
+right side altogether where a theorem asks for it; where a letter has its range by definition (B >= 1), a ball that
+reaches beyond is a bad enclosure of a good number, and passes.
+"""
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from inspect import signature
+from typing import Any
+
+from fedconvex.errors import InvalidInput
+from fedconvex.statements.arguments import Numbers, is_array, parameter_of, to_ball, to_exact, to_float, to_symbol
+from fedconvex.statements.functions import Irrational, home
+from fedconvex.statements.notation import Parameter
+
+RELATIONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<=": operator.le,
+    "<": operator.lt,
+    "=": operator.eq,
+}
+BORDER = 1e-9  # floats that are closer than this, relatively, are compared again exactly
+MAX_PRECISION = 1 << 14
+
+Bound = int | str | Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """`argument relation bound`, as in mu > L_minus; the bound is a number, a parameter, or a formula of some."""
+
+    argument: str
+    relation: str
+    bound: Bound
+    by_definition: bool = False
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The parameters in the bound."""
+        if isinstance(self.bound, str):
+            return (self.bound,)
+        return () if isinstance(self.bound, int) else tuple(signature(self.bound).parameters)
+
+    def bound_at(self, values: Numbers) -> Any:
+        """The bound, in the arithmetic of the values."""
+        if isinstance(self.bound, int):
+            return self.bound
+        if isinstance(self.bound, str):
+            return values[self.bound]
+        return self.bound(**{name: values[name] for name in self.names})
+
+    def expression(self, parameters: Mapping[str, Parameter]) -> Any:
+        """The bound as a SymPy expression."""
+        return to_symbol(self.bound_at({name: parameters[name].symbol(name) for name in self.names}))
+
+    def text(self, parameters: Mapping[str, Parameter]) -> str:
+        """`mu > L_minus`."""
+        return f"{self.argument} {self.relation} {self.bound_text(parameters)}"
+
+    def bound_text(self, parameters: Mapping[str, Parameter]) -> str:
+        """`25*L`."""
+        return str(self.bound) if isinstance(self.bound, int | str) else str(self.expression(parameters))
+
+    def check(self, name: str, values: Numbers) -> "Offence | None":
+        """How the values violate it, the argument being `name` (`gammas[2]`, or the argument itself)."""
+        involved = {other: values[other] for other in self.names}
+        if any(is_array(v) for v in (values[name], *involved.values())):
+            return self._check_arrays(name, values[name], involved)
+        return self._check_one(name, values[name], involved)
+
+    def _check_one(self, name: str, value: Any, involved: Numbers) -> "Offence | None":
+        everything = (value, *involved.values())
+        if any(home(v) == "sympy" for v in everything):
+            left, right = to_symbol(value), to_symbol(self.bound_at({k: to_symbol(v) for k, v in involved.items()}))
+            relation = left.equals(right) if self.relation == "=" else RELATIONS[self.relation](left, right)
+            return Offence(name, value, right) if relation is False or relation == False else None  # noqa: E712 - SymPy's
+        if any(type(v).__name__ == "arb" for v in everything):
+            left, right = to_ball(value), to_ball(self.bound_at({k: to_ball(v) for k, v in involved.items()}))
+            if self.relation == "=":
+                return None if left.overlaps(right) else Offence(name, value, right)
+            if RELATIONS[self.relation](left, right):
+                return None
+            excluded = RELATIONS[_OPPOSITE[self.relation]](left, right)
+            if self.by_definition and not excluded:
+                return None
+            return Offence(name, value, right, undecided=not excluded)
+        holds, right = self._compare_exactly(value, involved)
+        return None if holds else Offence(name, value, right)
+
+    def _compare_exactly(self, value: Any, involved: Numbers) -> tuple[bool, Any]:
+        compare = RELATIONS[self.relation]
+        try:
+            right = self.bound_at({k: to_exact(v) for k, v in involved.items()})
+            return bool(compare(to_exact(value), right)), right
+        except Irrational:
+            pass
+        import flint
+
+        precision = 64
+        while precision <= MAX_PRECISION:
+            with flint.ctx.workprec(precision):
+                right, left = self.bound_at({k: to_ball(v) for k, v in involved.items()}), to_ball(value)
+                if left < right or left > right:
+                    return bool(compare(left, right)), right
+            precision *= 2
+        return self.relation != ">" and self.relation != "<", right  # equal to thousands of digits
+
+    def _check_arrays(self, name: str, value: Any, involved: Numbers) -> "Offence | None":
+        """NumPy, or torch on whatever device: in floats, and exactly where that is close."""
+        import numpy as np
+
+        left = to_float(value)
+        right = to_float(self.bound_at({k: to_float(v) for k, v in involved.items()}))
+        holds = np.asarray(RELATIONS[self.relation](left, right))
+        rounded = callable(self.bound) or any(
+            not is_array(v) and not isinstance(v, int | float) for v in involved.values()
+        )
+        if holds.all() and not rounded:
+            return None
+        with np.errstate(all="ignore"):
+            doubtful = ~holds if not rounded else ~holds | (abs(left - right) <= BORDER * abs(right))
+        for index in map(tuple, np.argwhere(doubtful)):
+            at = {k: entry(v, index) for k, v in involved.items()}
+            offence = self._check_one(name, entry(value, index), at)
+            if offence is not None:
+                return Offence(name, offence.value, offence.bound, index=index, shape=np.shape(left))
+        return None
+
+
+_OPPOSITE = {">": "<=", ">=": "<", "<=": ">", "<": ">="}
+
+
+@dataclass(frozen=True)
+class Offence:
+    """A value that a condition excludes; `index` counts in the arrays, broadcast."""
+
+    name: str
+    value: Any
+    bound: Any
+    undecided: bool = False
+    index: tuple[int, ...] = ()
+    shape: tuple[int, ...] = ()
+
+    @property
+    def argument(self) -> str:
+        """`mu[2, 0]`."""
+        return name_at(self.name, self.index, self.shape)
+
+
+def name_at(name: str, index: tuple[int, ...], shape: tuple[int, ...]) -> str:
+    """`mu[2, 0]`: the name with the index into an array of that shape, the index being one of the broadcast array."""
+    if not shape:
+        return name
+    own = index[len(index) - len(shape) :]
+    own = tuple(0 if size == 1 else int(i) for i, size in zip(own, shape, strict=True))
+    return f"{name}[{', '.join(map(str, own))}]"
+
+
+def entry(value: Any, index: tuple[int, ...]) -> Any:
+    """The entry of an array (or the number itself) at an index of the broadcast array."""
+    if not is_array(value):
+        return value
+    shape = tuple(value.shape)
+    own = index[len(index) - len(shape) :]
+    return value[tuple(0 if size == 1 else i for i, size in zip(own, shape, strict=True))].item()
+
+
+def refuse(statement: str, condition: Condition, offence: Offence, parameters: Mapping[str, Parameter]) -> InvalidInput:
+    """The error to raise: it names the statement, the condition and the value."""
+    text = f"{parameter_of(offence.name)} {condition.relation} {condition.bound_text(parameters)}"
+    here = "" if isinstance(condition.bound, int) else f" = {_short(offence.bound)} here"
+    if offence.undecided:
+        problem, cure = f"{statement} needs {text}{here}, which this ball does not decide", "give a narrower ball"
+    else:
+        problem, cure = f"{statement} needs {text}{here}", f"give {text}"
+    return InvalidInput(offence.argument, offence.value, problem, cure)
+
+
+def _short(number: Any) -> str:
+    text = str(number)
+    return text if len(text) <= 40 else f"{float(number)!r}"

@@ -1,0 +1,113 @@
+"""The functions that formulas are written with, for every kind of number; each looks at what it is given.
+
+No library is loaded here that the caller has not loaded: a ball comes with flint, a symbol with SymPy.
+"""
+
+import math
+import sys
+from fractions import Fraction
+from typing import Any
+
+
+class Irrational(Exception):
+    """An exact calculation left the rational numbers: it must be repeated in balls."""
+
+
+class Undecided(Exception):
+    """A ball is too wide to say which integer is meant: more precision is needed."""
+
+
+def home(value: Any) -> str:
+    """The library that a number comes from: "builtins", "fractions", "numpy", "flint", "sympy", "torch", …"""
+    return type(value).__module__.partition(".")[0]
+
+
+def is_rational(value: Any) -> bool:
+    """Whether it is of a type that holds exact rational numbers: Fraction or fmpq."""
+    return isinstance(value, Fraction) or type(value).__name__ == "fmpq"
+
+
+def sqrt(value: Any) -> Any:
+    """The square root; of a rational number exactly where it is rational, else `Irrational` is raised."""
+    return _rational_sqrt(value) if is_rational(value) else _apply("sqrt", value)
+
+
+def log(value: Any) -> Any:
+    """The natural logarithm."""
+    if is_rational(value):
+        return _only(1, value)
+    return _apply("log", value)
+
+
+def maximum(first: Any, *others: Any) -> Any:
+    """The largest, entry by entry."""
+    for other in others:
+        first = _larger(first, other)
+    return first
+
+
+def minimum(first: Any, *others: Any) -> Any:
+    """The smallest, entry by entry."""
+    return -maximum(-first, *(-other for other in others))
+
+
+def power(base: Any, exponent: Any) -> Any:
+    """base to an integer power, which in exact arithmetics is one (and not exp(exponent · log(base)))."""
+    if is_rational(exponent):
+        return base ** int(exponent)
+    if type(exponent).__name__ == "arb":
+        whole = exponent.unique_fmpz() if exponent.is_exact() else None
+        return base**exponent if whole is None else base ** int(whole)
+    return base**exponent
+
+
+def ceil(value: Any) -> Any:
+    """The least integer that is not below: of an exact number, of a ball that admits one answer only, of a symbol."""
+    match type(value).__name__:
+        case "fmpq":
+            return int(value.ceil())
+        case "arb":
+            integer = value.ceil().unique_fmpz()
+            if integer is None:
+                raise Undecided
+            return int(integer)
+    return sys.modules["sympy"].ceiling(value) if home(value) == "sympy" else math.ceil(value)
+
+
+def _apply(name: str, value: Any) -> Any:
+    match home(value):
+        case "numpy" | "sympy" as library:
+            return getattr(sys.modules[library], name)(value)
+        case "torch" | "flint":
+            return getattr(value, name)()
+    return getattr(math, name)(value)
+
+
+def _larger(left: Any, right: Any) -> Any:
+    homes = {home(left), home(right)}
+    if "sympy" in homes:
+        return sys.modules["sympy"].Max(left, right)
+    if "torch" in homes:
+        torch = sys.modules["torch"]
+        like = left if isinstance(left, torch.Tensor) else right
+        return torch.maximum(*(torch.as_tensor(v, dtype=like.dtype, device=like.device) for v in (left, right)))
+    if "numpy" in homes:
+        return sys.modules["numpy"].maximum(left, right)
+    if hasattr(left, "max") or hasattr(right, "max"):  # balls
+        return left.max(right) if hasattr(left, "max") else right.max(left)
+    return left if left >= right else right
+
+
+def _rational_sqrt(value: Any) -> Any:
+    p, q = (value.p, value.q) if hasattr(value, "p") else (value.numerator, value.denominator)
+    roots = math.isqrt(int(p)), math.isqrt(int(q))
+    if roots[0] ** 2 != p or roots[1] ** 2 != q:
+        raise Irrational
+    return type(value)(*roots)
+
+
+def _only(argument: int, value: Any) -> Any:
+    """0, of the same type, at the only rational argument where log is rational."""
+    if value != argument:
+        raise Irrational
+    return value - argument

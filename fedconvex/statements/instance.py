@@ -1,0 +1,330 @@
+"""What statements are checked on: a problem, a method and a participation scheme, and the constants that they have.
+
+Every constant is a ball that is proved to contain, or to bound on the safe side, the true one.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from fedconvex import arithmetic as arithmetics
+from fedconvex.balls import square_root_upper
+from fedconvex.errors import FedconvexError, InvalidInput
+from fedconvex.methods.base import Method
+from fedconvex.participation import Full
+from fedconvex.problems.base import Problem, Subproblem
+from fedconvex.problems.quadratics import QuadraticProblem
+
+PRECISION = 128
+
+
+class Unmeasured(FedconvexError):
+    """A constant that cannot be had from the problem, the method and the participation scheme."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """A problem with a method, a local solver, a participation scheme, a point w and a number of rounds."""
+
+    problem: Problem
+    method: Method
+    participation: Any = None  # default: everyone
+    local_solver: Any = None  # default: the method's own
+    point: Any = None  # default: the origin
+    rounds: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, kind in (("problem", Problem), ("method", Method)):
+            if not isinstance(getattr(self, name), kind):
+                raise InvalidInput(name, getattr(self, name), f"is not a {name}", f"give a {name} of fedconvex")
+        participation = self.participation if self.participation is not None else Full()
+        participation.require(self.problem, 1)
+        solver = self.local_solver if self.local_solver is not None else self.method.local_solver
+        point = np.zeros(self.problem.dim) if self.point is None else self.problem.at(self.point, one_point=True)[1]
+        for name, value in (("participation", participation), ("local_solver", solver), ("point", point)):
+            object.__setattr__(self, name, value)
+
+    def measure(self, quantity: str) -> Any:
+        """The constant of that name; raises Unmeasured with the reason."""
+        try:
+            return getattr(self, quantity)
+        except Unmeasured:
+            raise
+        except FedconvexError as error:
+            raise Unmeasured(str(error)) from None
+
+    def number(self, value: Any) -> Any:
+        """The value as a ball."""
+        return self._balls.scalar(value)
+
+    # ---- curvature ----
+
+    @cached_property
+    def smoothness(self) -> Any:
+        """An upper bound of the largest L_k."""
+        bounds = self._scaled(self.problem.smoothness_bound(k) for k in self._clients)
+        return _exact_end(max(bounds, key=lambda ball: ball.upper()).upper())
+
+    @cached_property
+    def largest_smoothness(self) -> Any:
+        """A lower bound of the largest L_k where that is known exactly enough (quadratics), else 0."""
+        if not isinstance(self.problem, QuadraticProblem):
+            return self.number(0)
+        scaled = self._scaled(self.number(float(L) * (1 - 1e-9)) for L in self.problem.L)
+        return max(scaled, key=lambda ball: ball.lower())
+
+    @cached_property
+    def strong_convexity(self) -> Any:
+        """A lower bound of the least curvature of all clients; negative where one is not convex."""
+        bounds = self._scaled(self.problem.strong_convexity_bound(k) for k in self._clients)
+        return _exact_end(min(bounds, key=lambda ball: ball.lower()).lower())
+
+    @cached_property
+    def mu(self) -> Any:
+        """The strong convexity of all clients."""
+        if not self.strong_convexity > 0:
+            raise Unmeasured("no client-wise strong convexity: a client's least curvature is not proved positive")
+        return self.strong_convexity
+
+    @cached_property
+    def weak_convexity(self) -> Any:
+        """L_minus: how negative curvature gets, 0 for convex clients."""
+        return self.number(0) if self.strong_convexity >= 0 or self.problem.is_convex else -self.strong_convexity
+
+    @cached_property
+    def condition_number(self) -> Any:
+        """κ of the FedSplit paper's Theorem 1 with the method's stepsize s: max(1/(s mu), s L)²."""
+        with self._balls.context():
+            s = self.number(self.stepsize)
+            return (1 / (s * self.mu)).max(s * self.smoothness) ** 2
+
+    # ---- the point ----
+
+    @cached_property
+    def gradients(self) -> Any:
+        """(m, d) ∇F_k(w) in balls."""
+        with self._balls.context():
+            return self._functions.gradients(self._ball_point)
+
+    @cached_property
+    def client_gradient(self) -> Any:
+        """The largest ‖∇F_k(w)‖."""
+        with self._balls.context():
+            squares = [square_root_upper((row * row).sum()) for row in self.gradients]
+            return max(squares, key=lambda ball: ball.upper())
+
+    @cached_property
+    def square(self) -> Any:
+        """‖∇f(w)‖²."""
+        with self._balls.context():
+            mean = self._balls.average(self._weights, self.gradients)
+            return (mean * mean).sum()
+
+    @cached_property
+    def gradient(self) -> Any:
+        """‖∇f(w)‖."""
+        with self._balls.context():
+            return square_root_upper(self.square)
+
+    @cached_property
+    def mean_square(self) -> Any:
+        """E_k‖∇F_k(w)‖²."""
+        with self._balls.context():
+            return self._balls.average(self._weights, (self.gradients * self.gradients).sum(-1))
+
+    @cached_property
+    def dissimilarity(self) -> Any:
+        """B(w)."""
+        if not self.square > 0:
+            raise Unmeasured("B(w) needs a point where the objective's gradient is not 0")
+        with self._balls.context():
+            return (self.mean_square / self.square).sqrt()
+
+    @cached_property
+    def gradient_variance(self) -> Any:
+        """E_k‖∇F_k(w) − ∇f(w)‖²."""
+        with self._balls.context():
+            deviations = self.gradients - self._balls.average(self._weights, self.gradients)
+            return self._balls.average(self._weights, (deviations * deviations).sum(-1))
+
+    @cached_property
+    def value(self) -> Any:
+        """f(w)."""
+        with self._balls.context():
+            return self._balls.average(self._weights, self._functions.values(self._ball_point))
+
+    # ---- the minimiser ----
+
+    @cached_property
+    def minimizer(self) -> Any:
+        """(d,) a box of balls around the objective's minimiser."""
+        from fedconvex.ground_truths import ground_truth
+
+        truth = ground_truth(self.problem)
+        if not np.isfinite(truth.distance_bound):
+            raise Unmeasured("the minimiser is not enclosed: the objective is not proved strongly convex")
+        with self._balls.context():
+            import flint
+
+            return np.array([flint.arb(float(x), truth.distance_bound) for x in truth.point], dtype=object)
+
+    @cached_property
+    def squared_distance(self) -> Any:
+        """‖w − x*‖²."""
+        with self._balls.context():
+            difference = self._ball_point - self.minimizer
+            return (difference * difference).sum().nonnegative_part()
+
+    @cached_property
+    def distance(self) -> Any:
+        """‖w − x*‖."""
+        with self._balls.context():
+            return square_root_upper(self.squared_distance)
+
+    @cached_property
+    def stacked_distance(self) -> Any:
+        """‖z⁽¹⁾ − z*‖ of FedSplit, started at w: z_k* = x* − s∇F_k(x*) for F_k scaled to a sum."""
+        with self._balls.context():
+            at_minimizer = self._functions.gradients(self.minimizer)
+            z = self.minimizer - self.number(self.stepsize) * at_minimizer
+            difference = self._ball_point - z
+            return square_root_upper((difference * difference).sum())
+
+    @cached_property
+    def gradients_at_minimizer(self) -> Any:
+        """(1/m) Σ_k‖∇F_k(x*)‖²."""
+        with self._balls.context():
+            at_minimizer = self._functions.gradients(self.minimizer)
+            return ((at_minimizer * at_minimizer).sum() / self.problem.num_clients).nonnegative_part()
+
+    @cached_property
+    def initial_gap(self) -> Any:
+        """f(w) − f(x*)."""
+        with self._balls.context():
+            differences = self._functions.differences(self._ball_point, self.minimizer)
+            return self._balls.average(self._weights, differences).nonnegative_part()
+
+    @cached_property
+    def spread(self) -> Any:
+        """(1/m) Σ_k‖θ_k⁰ − w‖² for θ_k⁰ the minimiser of F_k."""
+        if not self.strong_convexity > 0 or not isinstance(self.problem, QuadraticProblem):
+            raise Unmeasured("the stationary points of the clients' own functions are not enclosed")
+        with self._balls.context():
+            start = self._functions.rows(self._ball_point)
+            difference = self._functions.minimise(Subproblem(start=start)) - start
+            return (difference * difference).sum() / self.problem.num_clients
+
+    # ---- the method and who takes part ----
+
+    @cached_property
+    def stepsize(self) -> Any:
+        """s of the method."""
+        return self._of_method("stepsize")
+
+    @cached_property
+    def alpha(self) -> Any:
+        """α of the method."""
+        return self._of_method("alpha")
+
+    @cached_property
+    def proximal_weight(self) -> Any:
+        """μ of FedProx."""
+        return self._of_method("mu")
+
+    @cached_property
+    def inexactness(self) -> Any:
+        """A γ that every local solution is proved to reach (FedProx paper, Definition 1)."""
+        solver: Any = self.local_solver
+        match type(solver).__name__:
+            case "Exact":
+                return 0
+            case "ToInexactness":
+                return max(solver.gamma) if isinstance(solver.gamma, tuple) else solver.gamma
+            case "GradientDescent":
+                return self._inexactness_of_gradient_steps(solver.steps, solver.stepsize)
+        raise Unmeasured(f"no inexactness is proved of the local solver {type(solver).__name__}")
+
+    @property
+    def everyone(self) -> bool:
+        """Whether all clients take part in every round."""
+        return bool(self.participation.takes_everyone(self.problem))
+
+    @property
+    def num_clients(self) -> int:
+        """m."""
+        return self.problem.num_clients
+
+    @property
+    def num_drawn(self) -> int:
+        """How many devices (or draws) a round has."""
+        if self.everyone:
+            return self.problem.num_clients
+        if not hasattr(self.participation, "K"):
+            raise Unmeasured("the number of devices in a round is not fixed")
+        return int(self.participation.K)
+
+    @property
+    def num_rounds(self) -> int:
+        """T."""
+        if self.rounds is None:
+            raise Unmeasured("not given: rounds")
+        return self.rounds
+
+    # ---- helpers ----
+
+    def _inexactness_of_gradient_steps(self, steps: int, stepsize: Any) -> Any:
+        """max(|1 − s a|, |1 − s b|)^steps, the subproblems' curvatures lying in [a, b].
+
+        One step of size s takes the gradient g of the subproblem to (I − sH)g, H a mean Hessian.
+        """
+        with self._balls.context():
+            s, weight = self.number(stepsize), self.number(self.method.proximal_weight)
+            ends = (self.strong_convexity + weight, self.smoothness + weight)
+            factor = abs(1 - s * ends[0]).max(abs(1 - s * ends[1])) ** steps
+            if not factor <= 1:
+                raise Unmeasured("the local gradient steps are too long to reach an inexactness of at most 1")
+            return factor
+
+    def _of_method(self, name: str) -> Any:
+        if not hasattr(self.method, name):
+            raise Unmeasured(f"{type(self.method).__name__} has no {name}")
+        return getattr(self.method, name)
+
+    @property
+    def _clients(self) -> range:
+        return range(self.problem.num_clients)
+
+    @cached_property
+    def _balls(self) -> Any:
+        return arithmetics.get("ball", precision=PRECISION)
+
+    @cached_property
+    def _scale(self) -> tuple[Fraction, ...] | None:
+        return self.method.scale(self.problem)
+
+    @cached_property
+    def _weights(self) -> Any:
+        return self._balls.array(np.array(self.method.average_weights(self.problem), dtype=object))
+
+    @cached_property
+    def _functions(self) -> Any:
+        return self.problem.clients(self._balls, self._scale)
+
+    @cached_property
+    def _ball_point(self) -> Any:
+        return self._balls.array(self.point)
+
+    def _scaled(self, bounds: Any) -> list[Any]:
+        if self._scale is None:
+            return list(bounds)
+        with self._balls.context():
+            return [ball * self.number(factor) for ball, factor in zip(bounds, self._scale, strict=True)]
+
+
+def _exact_end(end: Any) -> Any:
+    """The end of a ball, as the exact number that it is."""
+    return end.mid() if not end.is_exact() else end

@@ -1,0 +1,78 @@
+"""The sign of a formula, certified: a float that says 1e-17 says nothing."""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from fedconvex.errors import InvalidInput
+from fedconvex.statements.arguments import Arguments, Kind, is_array
+from fedconvex.statements.conditions import entry
+from fedconvex.statements.functions import Irrational
+
+if TYPE_CHECKING:
+    from fedconvex.statements.calculator import Calculator
+
+
+class Sign(Enum):
+    """POSITIVE, NEGATIVE and ZERO are proved; UNKNOWN: the limit of precision was reached, or balls contain 0."""
+
+    POSITIVE = 1
+    ZERO = 0
+    NEGATIVE = -1
+    UNKNOWN = None
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"{self} has no truth value; compare it: sign is Sign.POSITIVE")
+
+
+def sign(calculator: "Calculator", given: Mapping[str, Any], *, precision: int = 64, limit: int = 1 << 12) -> Any:
+    """The sign of a calculator's value: a `Sign`, or for arrays an object array of them.
+
+    Balls of `precision` bits decide; where they contain 0 the formula is tried in rational numbers, which alone can
+    tell an exact 0; then the precision doubles until it exceeds `limit`.
+
+    Args:
+        given: the calculator's arguments: int, float (the dyadic number that it is), Fraction, fmpq, or balls, whose
+            own width no precision can mend; or arrays of them.
+    """
+    arguments = calculator.arguments(given)
+    if arguments.kind in (Kind.SYMBOL, Kind.TENSOR):
+        raise InvalidInput("arguments", given, "have no certified sign", "give numbers or NumPy arrays")
+    if not any(is_array(value) for value in arguments.values.values()):
+        calculator.check(arguments.values)
+        return _sign(calculator, arguments, precision, limit)
+    import numpy as np
+
+    from fedconvex.statements.calculator import broadcast_shape
+
+    calculator.check_arrays(arguments)
+    values = arguments.values
+    shape = broadcast_shape(values)
+    signs = np.empty(shape, dtype=object)
+    for index in np.ndindex(shape):
+        at = {name: entry(value, index) for name, value in values.items()}
+        signs[index] = _sign(calculator, Arguments(at, arguments.sequences, arguments.kind), precision, limit)
+    return signs
+
+
+def _sign(calculator: "Calculator", arguments: Arguments, precision: int, limit: int) -> Sign:
+    enclosed = any(type(value).__name__ == "arb" for value in arguments.values.values())
+    tried_exactly = enclosed
+    while precision <= limit:
+        ball = calculator.in_balls(arguments, precision)
+        if ball > 0:
+            return Sign.POSITIVE
+        if ball < 0:
+            return Sign.NEGATIVE
+        if not tried_exactly:
+            tried_exactly = True
+            try:
+                return _exact(calculator.exactly(arguments))
+            except Irrational:
+                pass
+        precision *= 2
+    return Sign.UNKNOWN
+
+
+def _exact(value: Any) -> Sign:
+    return Sign.POSITIVE if value > 0 else Sign.NEGATIVE if value < 0 else Sign.ZERO

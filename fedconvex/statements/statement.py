@@ -1,0 +1,183 @@
+"""A published statement: where it stands, what it assumes, the formula, what it concludes."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from inspect import Parameter as Argument
+from inspect import cleandoc, signature
+from typing import Any, final
+
+from fedconvex.statements.assumptions.base import Assumption, Given
+from fedconvex.statements.calculator import Calculator
+from fedconvex.statements.conditions import Condition
+from fedconvex.statements.notation import NUMBER, Parameter, Units
+from fedconvex.statements.signs import sign
+
+
+class Claim(Enum):
+    """What kind of statement it is."""
+
+    TIGHT = "tight"  # an upper bound that some instance attains
+    UPPER = "upper bound"
+    LOWER = "lower bound"
+    IDENTITY = "identity"
+    DEFINITION = "definition"
+    CONDITION = "necessary condition"
+    ASYMPTOTIC = "up to constants"  # O(·), ≲ or ≈ in the paper: the number is no bound
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """A numbered statement of a paper. Called with numbers it evaluates its formula (see `Calculator`).
+
+    The formula is the right-hand side of "symbol relation formula", as printed; where the left-hand side is a formula
+    too, `left` computes it. For a formula with several parts (a named tuple), `symbol` names each.
+    """
+
+    paper: "Paper"
+    number: str  # "Theorem 4"
+    claim: Claim
+    calculator: Calculator
+    symbol: tuple[str, ...]  # LaTeX
+    relation: str  # LaTeX
+    assumptions: tuple[Assumption, ...] = ()
+    page: int | None = None
+    conclusion: str = ""  # LaTeX: what follows, where it is not the formula itself
+    left: Calculator | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__doc__", self.calculator.__doc__)
+        object.__setattr__(self, "__wrapped__", self.calculator.formula)
+        object.__setattr__(self, "__signature__", signature(self.calculator.formula))
+
+    def __call__(self, **arguments: Any) -> Any:
+        return self.calculator(**arguments)
+
+    def sign(self, *, precision: int = 64, limit: int = 1 << 12, **arguments: Any) -> Any:
+        """The certified sign of the formula at exact arguments (floats are): see `signs.sign`."""
+        return sign(self.calculator, arguments, precision=precision, limit=limit)
+
+    @property
+    def identifier(self) -> str:
+        """`fedprox.theorem4`."""
+        return f"{self.paper.name}.{key_of(self.number)}"
+
+    @property
+    def source(self) -> str:
+        """`FedProx, Theorem 4, page 5`."""
+        return f"{self.paper.short}, {self.number}" + (f", page {self.page}" if self.page else "")
+
+    @property
+    def words(self) -> str:
+        """The conclusion in words: the first paragraph of the docstring."""
+        return " ".join(cleandoc(self.calculator.__doc__ or "").partition("\n\n")[0].split())
+
+    @property
+    def expression(self) -> Any:
+        """The formula itself: what it gives for SymPy symbols."""
+        from fedconvex.statements.rendering import expression
+
+        return expression(self.calculator)
+
+    @property
+    def latex(self) -> str:
+        """The statement's formula, made by running it on symbols."""
+        from fedconvex.statements.rendering import latex
+
+        return latex(self)
+
+    def _repr_markdown_(self) -> str:
+        from fedconvex.statements.rendering import markdown
+
+        return markdown(self)
+
+    def __str__(self) -> str:
+        from fedconvex.statements.rendering import text
+
+        return text(self)
+
+    def __repr__(self) -> str:
+        return f"<{self.identifier}: {self.claim.value}>"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Paper:
+    """A paper with its notation; its module registers statements and calculators here by decorators."""
+
+    name: str  # of the module
+    short: str  # "FedProx"
+    reference: str  # authors, title, year
+    convention: str  # what the objective is: sum or mean, with which weights
+    notation: Mapping[str, Parameter]
+    statements: dict[str, Statement] = field(default_factory=dict)  # by number: "theorem4"
+
+    def __iter__(self) -> Iterator[Statement]:
+        return iter(self.statements.values())
+
+    def statement(
+        self,
+        number: str,
+        claim: Claim,
+        *,
+        symbol: str | tuple[str, ...],
+        relation: str = r"\le",
+        assumes: tuple[Assumption | Condition, ...] = (),
+        page: int | None = None,
+        conclusion: str = "",
+        left: Callable[..., Any] | None = None,
+        units: Units | tuple[Units, ...] = NUMBER,
+        integer: bool = False,
+    ) -> Callable[[Callable[..., Any]], Statement]:
+        """Decorates the formula, a function with keyword-only arguments named as in the notation."""
+
+        def decorate(formula: Callable[..., Any]) -> Statement:
+            calculator = self._calculator(formula, f"{self.name}.{key_of(number)}", assumes, units, integer)
+            left_side = left and self._calculator(left, calculator.owner, assumes, units, False)
+            symbols = (symbol,) if isinstance(symbol, str) else symbol
+            assumptions = tuple(Given(a) if isinstance(a, Condition) else a for a in assumes)
+            made = Statement(
+                self, number, claim, calculator, symbols, relation, assumptions, page, conclusion, left_side
+            )
+            self.statements[key_of(number)] = made
+            return made
+
+        return decorate
+
+    def calculator(
+        self,
+        *,
+        of: str,
+        assumes: tuple[Assumption | Condition, ...] = (),
+        units: Units | tuple[Units, ...] = NUMBER,
+        integer: bool = False,
+    ) -> Callable[[Callable[..., Any]], Calculator]:
+        """Decorates a formula that belongs to a statement (`of` its number) or stands without one."""
+        return lambda formula: self._calculator(formula, f"{self.name}: {of}", assumes, units, integer)
+
+    def find(self, name: str) -> Statement:
+        """The statement by its number, `theorem4`: what a paper's module answers as an attribute."""
+        if name in self.statements:
+            return self.statements[name]
+        raise AttributeError(f"module 'fedconvex.theory.{self.name}' has no attribute {name!r}")
+
+    def _calculator(
+        self,
+        formula: Callable[..., Any],
+        owner: str,
+        assumes: tuple[Assumption | Condition, ...],
+        units: Units | tuple[Units, ...],
+        integer: bool,
+    ) -> Calculator:
+        arguments = signature(formula).parameters
+        assert all(a.kind is Argument.KEYWORD_ONLY for a in arguments.values()), formula
+        parameters = {name: self.notation[name] for name in arguments}
+        conditions = tuple(c for a in assumes for c in ((a,) if isinstance(a, Condition) else a.conditions))
+        used = tuple(c for c in conditions if {c.argument, *c.names} <= parameters.keys())
+        return Calculator(formula.__name__, owner, formula, parameters, used, integer, units)
+
+
+def key_of(number: str) -> str:
+    """`theorem4` of "Theorem 4", `equation17` of "Equation (17)"."""
+    return "".join(c for c in number.lower() if c.isalnum() or c == ".").replace(".", "_")

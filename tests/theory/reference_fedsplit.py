@@ -1,0 +1,229 @@
+"""FedSplit: an algorithmic framework for fast federated optimization: its formulas, transcribed for mpmath.
+
+The transcription shares nothing with the calculators it is compared with. Every function is the printed expression,
+also where it looks misprinted; the comments say where. The objective is the plain sum of the m clients' f_j,
+mu = ell_*, L = L^*. Vectors and matrices are mpmath's, vectors with one column.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add
+from typing import Any
+
+from mpmath import exp, eye, log, log1p, mpf, sqrt
+
+
+def total(terms: Sequence[Any]) -> Any:
+    return reduce(add, terms)
+
+
+def objective(values: Sequence[Any]) -> Any:
+    return total(values)
+
+
+def consensus_objective(values: Sequence[Any]) -> Any:
+    return total(values)
+
+
+def gradient_map(x: Any, stepsize: Any, gradient: Any) -> Any:
+    return x - gradient * stepsize
+
+
+def fedgd_round(points: Sequence[Any]) -> Any:
+    return total(points) / len(points)
+
+
+def fedgd_residual(gradients: Sequence[Any]) -> Any:
+    return total(gradients)
+
+
+def fedprox_round(points: Sequence[Any]) -> Any:
+    return total(points) / len(points)
+
+
+def fedprox_residual(x: Any, points: Sequence[Any], stepsize: Any) -> Any:
+    # The gradient of the Moreau envelope is (x - prox(x))/s, a standard fact that the paper does not print.
+    return total([(x - point) / stepsize for point in points])
+
+
+def least_squares_objective(A: Sequence[Any], b: Sequence[Any], x: Any) -> Any:
+    return mpf(1) / 2 * total([((Aj * x - bj).T * (Aj * x - bj))[0] for Aj, bj in zip(A, b, strict=True)])
+
+
+def least_squares_solution(A: Sequence[Any], b: Sequence[Any]) -> Any:
+    return total([Aj.T * Aj for Aj in A]) ** -1 * total([Aj.T * bj for Aj, bj in zip(A, b, strict=True)])
+
+
+def fedprox_fixed_point(A: Sequence[Any], b: Sequence[Any], stepsize: Any) -> Any:
+    identity = eye(A[0].cols)
+    return total([identity - (identity + Aj.T * Aj * stepsize) ** -1 for Aj in A]) ** -1 * total(
+        [(Aj.T * Aj + identity / stepsize) ** -1 * (Aj.T * bj) for Aj, bj in zip(A, b, strict=True)]
+    )
+
+
+def fedgd_fixed_point(A: Sequence[Any], b: Sequence[Any], stepsize: Any, local_steps: int) -> Any:
+    identity = eye(A[0].cols)
+    powers = [total([(identity - Aj.T * Aj * stepsize) ** k for k in range(local_steps)]) for Aj in A]
+    return total([Aj.T * Aj * S for Aj, S in zip(A, powers, strict=True)]) ** -1 * total(
+        [S * (Aj.T * bj) for Aj, bj, S in zip(A, b, powers, strict=True)]
+    )
+
+
+def normal_cone_residual(blocks: Sequence[Any]) -> Any:
+    return total(blocks)
+
+
+def inclusion_residual(gradients: Sequence[Any]) -> Any:
+    return total(gradients)
+
+
+def fedsplit_residual(x: Any, points: Any) -> Any:
+    # Printed prox(2 z^* - z_j^*) - z^*, where z^* must be the average x^* and not the tuple (z_1^*, ..., z_m^*).
+    return (points - x) * 2
+
+
+def condition_number(mus: Sequence[Any], Ls: Sequence[Any]) -> tuple[Any, Any, Any]:
+    return min(mus), max(Ls), max(Ls) / min(mus)
+
+
+def prox_error(update: Any, prox: Any) -> Any:
+    return abs(update - prox)
+
+
+def distance_bound(t: int, kappa: Any, initial_distance: Any, num_clients: int, b: Any) -> Any:
+    return (1 - 2 / (sqrt(kappa) + 1)) ** t * initial_distance / sqrt(num_clients) + (sqrt(kappa) + 1) * b
+
+
+def contraction(kappa: Any) -> Any:
+    return 1 - 2 / (sqrt(kappa) + 1)
+
+
+def optimal_stepsize(mu: Any, L: Any) -> Any:
+    return 1 / sqrt(mu * L)
+
+
+def prox_gradient_step(u: Any, x: Any, stepsize: Any, local_stepsize: Any, gradient: Any) -> Any:
+    # As printed. A gradient step on h_j(u) = s f_j(u) + |u - x|^2/2, which the same line announces, would end in
+    # -alpha (u - x) instead of +(u - x).
+    return u - gradient * (local_stepsize * stepsize) + (u - x)
+
+
+def prox_error_bound(kappa: Any, local_steps: int, start_distance: Any) -> Any:
+    # As printed; gradient descent with this alpha contracts with 1 - 2/(sqrt kappa + 1), so the bound holds loosely.
+    return (1 - 1 / (sqrt(kappa) + 1)) ** local_steps * start_distance
+
+
+def local_stepsize(mu: Any, L: Any) -> Any:
+    return (1 + 1 / sqrt(mu * L) * (mu + L) / 2) ** -1
+
+
+def regularized_objective(values: Sequence[Any], squared_distances: Sequence[Any], regularizer: Any) -> Any:
+    # As printed, with 1/m. The text below it (lambda-strongly convex, (L + lambda)-smooth) and the interval for lambda
+    # in Theorem 2 fit lambda/2 without the 1/m.
+    m = len(values)
+    return total(
+        [value + regularizer / mpf(2 * m) * distance for value, distance in zip(values, squared_distances, strict=True)]
+    )
+
+
+def regularized_iterations(L: Any, squared_distance: Any, epsilon: Any) -> Any:
+    # As printed. With lambda near the end of its interval, sqrt((L + lambda)/lambda) also has the factor sqrt m.
+    return sqrt(L * squared_distance / epsilon)
+
+
+def largest_regularizer(epsilon: Any, num_clients: int, squared_distance: Any) -> Any:
+    return epsilon / (num_clients * squared_distance)
+
+
+def regularized_stepsize(L: Any, regularizer: Any) -> Any:
+    return 1 / sqrt(regularizer * (L + regularizer))
+
+
+def logistic_objective(margins: Sequence[Any]) -> Any:
+    return total([log1p(exp(-margin)) for margin in margins])
+
+
+def multiclass_objective(margins: Sequence[Any], squared_norm: Any, regularizer: Any, num_clients: int) -> Any:
+    # The regularizer stands inside the sum over the clients, so it counts num_clients times.
+    return total([log1p(exp(-margin)) for margin in margins]) + num_clients * (regularizer / mpf(2) * squared_norm)
+
+
+def complexities(kappa: Any, epsilon: Any) -> tuple[Any, Any]:
+    return sqrt(kappa) * log(1 / epsilon), kappa * log(1 / epsilon)
+
+
+RIGHT: dict[str, Callable[..., Any]] = {
+    "fedsplit.equation1": objective,
+    "fedsplit.equation2": consensus_objective,
+    "fedsplit.equation3": gradient_map,
+    "fedsplit.equation4": fedgd_round,
+    "fedsplit.equation5": fedgd_residual,
+    "fedsplit.equation6": fedprox_round,
+    "fedsplit.equation7": fedprox_residual,
+    "fedsplit.equation8": least_squares_objective,
+    "fedsplit.equation9": least_squares_solution,
+    "fedsplit.equation10": fedgd_fixed_point,
+    "fedsplit.equation11": normal_cone_residual,
+    "fedsplit.equation12": inclusion_residual,
+    "fedsplit.equation13": fedsplit_residual,
+    "fedsplit.equation14": condition_number,
+    "fedsplit.equation15": prox_error,
+    "fedsplit.equation16": distance_bound,
+    "fedsplit.equation17": prox_gradient_step,
+    "fedsplit.equation18": prox_error_bound,
+    "fedsplit.equation19": regularized_objective,
+    "fedsplit.equation20": logistic_objective,
+    "fedsplit.equation21": multiclass_objective,
+    "fedsplit.equation22": complexities,
+    "fedsplit.proposition1": fedgd_residual,
+    "fedsplit.proposition2": fedprox_residual,
+    "fedsplit.proposition3": fedsplit_residual,
+    "fedsplit.theorem1": contraction,
+    "fedsplit.corollary1": local_stepsize,
+    "fedsplit.theorem2": regularized_iterations,
+}
+
+CONSTANTS: dict[str, Callable[..., Any]] = {
+    "fedprox_fixed_point": fedprox_fixed_point,
+    "optimal_stepsize": optimal_stepsize,
+    "largest_regularizer": largest_regularizer,
+    "regularized_stepsize": regularized_stepsize,
+}
+
+PAGE: dict[str, int] = {}  # the text does not show where pages begin
+
+CONVEX = "every f_j convex and differentiable"
+STRONG = "every f_j ell_j-strongly convex and L_j-smooth, stepsize 1/sqrt(ell_* L^*)"
+SMOOTH = "every f_j convex and L_j-smooth, the sum bounded below with its minimum attained (footnote 2)"
+
+ASSUMES: dict[str, str] = {
+    "fedsplit.equation1": "f_j convex with Lipschitz gradient",
+    "fedsplit.equation2": "x_1 = ... = x_m",
+    "fedsplit.equation3": "stepsize > 0, f_j differentiable",
+    "fedsplit.equation4": "stepsize > 0, integer number of local steps >= 1, all clients, full gradients",
+    "fedsplit.equation5": "stepsize > 0, local steps >= 1, the FedGD iterates converge",
+    "fedsplit.equation6": "stepsize > 0, f_j convex, all clients, exact proximal points",
+    "fedsplit.equation7": "stepsize > 0, f_j convex, the FedProx iterates converge",
+    "fedsplit.equation8": "none",
+    "fedsplit.equation9": "A_j of full rank (so that the sum of A_j^T A_j is invertible)",
+    "fedsplit.equation10": "A_j of full rank; stepsize > 0 with |I - s A_j^T A_j| < 1 for all j (footnote 1)",
+    "fedsplit.equation11": "x at consensus; else the normal cone is empty",
+    "fedsplit.equation12": CONVEX + "; x at consensus",
+    "fedsplit.equation13": CONVEX + "; exact proximal points, some stepsize > 0",
+    "fedsplit.equation14": "every f_j ell_j-strongly convex and L_j-smooth",
+    "fedsplit.equation15": "the bound b is uniform: all clients, all points",
+    "fedsplit.equation16": STRONG + "; (15) with b; any initialization; t = 1, 2, ...",
+    "fedsplit.equation17": "gradient descent on s f_j(u) + |u - x_j|^2/2 from u = x_j",
+    "fedsplit.equation18": STRONG + "; e gradient steps of Corollary 1's stepsize from x_j",
+    "fedsplit.equation19": "lambda > 0; " + SMOOTH,
+    "fedsplit.equation20": "labels +1 and -1",
+    "fedsplit.equation21": "lambda > 0, labels +1 and -1 per class",
+    "fedsplit.equation22": "condition number at most kappa as in (14); up to constants, for the gap F(x^T) - F^*",
+    "fedsplit.proposition1": "stepsize > 0, local steps >= 1, the FedGD iterates converge",
+    "fedsplit.proposition2": "stepsize > 0, f_j convex, the FedProx iterates converge",
+    "fedsplit.proposition3": CONVEX + "; exact proximal points for some stepsize > 0; z^* a fixed point",
+    "fedsplit.theorem1": STRONG + "; proximal points within b (15); any initialization",
+    "fedsplit.corollary1": STRONG + "; e gradient steps on the proximal objective from the previous iterate",
+    "fedsplit.theorem2": SMOOTH + "; 0 < lambda < epsilon/(m |x^1 - x^*|^2); exact proximal points of the "
+    "regularized f_j with stepsize 1/sqrt(lambda (L^* + lambda)); up to constants and logarithms (footnote 3)",
+}

@@ -1,0 +1,73 @@
+"""The letters of the FedProx paper."""
+
+from fedconvex.statements.notation import (
+    CURVATURE,
+    GRADIENT,
+    LENGTH,
+    SQUARED_GRADIENT,
+    SQUARED_LENGTH,
+    STEPSIZE,
+    VALUE,
+    Parameter,
+    Shape,
+)
+from fedconvex.statements.statement import Paper
+
+PAPER = Paper(
+    name="fedprox",
+    short="FedProx",
+    reference="Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith: Federated Optimization in Heterogeneous Networks (MLSys 2020)",
+    convention="f = sum_k p_k F_k, a mean with weights p_k; E_k is the mean with these weights",
+    notation={
+        "mu": Parameter(r"\mu", "weight of the proximal term", CURVATURE, above=0, measured="proximal_weight"),
+        "L": Parameter("L", "smoothness of every F_k", CURVATURE, least=0, measured="smoothness"),
+        "L_minus": Parameter("L_{-}", "every Hessian is at least -L_minus", CURVATURE, least=0, measured="weak_convexity"),
+        "B": Parameter("B", "dissimilarity of the F_k (Definition 3)", least=1, measured="dissimilarity"),
+        "gamma": Parameter(r"\gamma", "inexactness (Definition 1)", least=0, most=1, measured="inexactness"),
+        "K": Parameter("K", "devices drawn in a round", least=1, integer=True, measured="num_drawn"),
+        "sigma2": Parameter(
+            r"\sigma^2", "bound of the variance of the clients' gradients", SQUARED_GRADIENT, least=0,
+            measured="gradient_variance",
+        ),
+        "epsilon": Parameter(r"\epsilon", "accuracy, of the squared norm of the gradient", SQUARED_GRADIENT, above=0),
+        "delta": Parameter(r"\Delta", "f(w0) - f*", VALUE, least=0, measured="initial_gap"),
+        "rho": Parameter(r"\rho", "guaranteed decrease per squared norm of the gradient", STEPSIZE, above=0),
+        # quantities of the definitions and of the proofs
+        "residual": Parameter(r"\|\nabla h\|", "norm of the subproblem's gradient at the answer", GRADIENT, least=0),
+        "client_gradient": Parameter(
+            r"\|\nabla F_k(w^t)\|", "norm of a client's gradient at the server's point", GRADIENT, least=0,
+            measured="client_gradient",
+        ),
+        "gradient": Parameter(
+            r"\|\nabla f(w^t)\|", "norm of the objective's gradient", GRADIENT, least=0, measured="gradient"
+        ),
+        "mean_square": Parameter(
+            r"\mathbb{E}_k\|\nabla F_k(w)\|^2", "mean of the clients' squared gradients", SQUARED_GRADIENT, least=0,
+            measured="mean_square",
+        ),
+        "square": Parameter(
+            r"\|\nabla f(w)\|^2", "squared norm of the objective's gradient", SQUARED_GRADIENT, least=0, measured="square"
+        ),
+        "dissimilarities": Parameter("B(w)", "B(w) at points outside S_epsilon", least=1, shape=Shape.SEQUENCE),
+        "gammas": Parameter(
+            r"\gamma^t", "inexactness of every drawn device", least=0, most=1, shape=Shape.SEQUENCE
+        ),
+        "weights": Parameter("p", "weights of the clients", least=0, most=1, shape=Shape.SEQUENCE),
+        "values": Parameter("F", "the clients' function values", VALUE, shape=Shape.SEQUENCE),
+        "value": Parameter("f(w^t)", "value at the server's point", VALUE, measured="value"),
+        "mean_value": Parameter(r"f(\bar w^{t+1})", "value at the mean of all answers", VALUE),
+        "distance": Parameter(r"\|w-w^t\|", "distance from the server's point", LENGTH, least=0),
+        "mean_new_gradient": Parameter(
+            r"\mathbb{E}_k\nabla F_k(w_k^{t+1})", "mean of the gradients at the answers", GRADIENT, shape=Shape.VECTOR
+        ),
+        "mean_residual": Parameter(r"\mathbb{E}_k e_k^{t+1}", "mean of the residuals", GRADIENT, shape=Shape.VECTOR),
+        "lipschitz": Parameter("L_0", "local Lipschitz constant of f", GRADIENT, least=0),
+        "mean_step": Parameter(r"\|\bar w^{t+1}-w^t\|", "length of the mean step", LENGTH, least=0),
+        "step": Parameter(r"\|w^{t+1}-w^t\|", "length of the server's step", LENGTH, least=0),
+        "deviation": Parameter(r"\|w^{t+1}-\bar w^{t+1}\|", "(mean) deviation of the server's step", LENGTH, least=0),
+        "mean_square_deviation": Parameter(
+            r"\mathbb{E}\|w^{t+1}-\bar w^{t+1}\|^2", "mean squared deviation of the server's step", SQUARED_LENGTH, least=0
+        ),
+        "Q": Parameter("Q_t", "what sampling devices costs", VALUE, least=0),
+    },
+)  # fmt: skip

@@ -1,0 +1,208 @@
+"""FedProx: definitions, theorems, corollaries and remarks.
+
+The formulas are the paper's, as printed. What is known of them: ρ of Theorem 4 can only be positive where
+γB + √2·B(1 + γ)/√K < 1 (`design.can_decrease`), which is more than Remark 5 asks for.
+"""
+
+from typing import Any, NamedTuple
+
+from fedconvex.statements.assumptions import (
+    BoundedVariance,
+    Convex,
+    Dissimilarity,
+    DissimilarityEverywhere,
+    ExactSolutions,
+    Inexactness,
+    LargeGradient,
+    NotStationary,
+    Runs,
+    SampledIID,
+    Smooth,
+    WeaklyConvex,
+)
+from fedconvex.statements.conditions import Condition
+from fedconvex.statements.functions import ceil, maximum, sqrt
+from fedconvex.statements.notation import CURVATURE, NUMBER, STEPSIZE
+from fedconvex.statements.statement import Claim
+from fedconvex.theory.fedprox.notation import PAPER
+
+PROXIMAL = Condition("mu", ">", "L_minus")
+SETTING = (Runs("FedProx"), Smooth(), WeaklyConvex(), PROXIMAL, NotStationary())
+DECREASE = r"\mathbb{E}_{S_t}[f(w^{t+1})] \le f(w^t) - \rho\,\|\nabla f(w^t)\|^2 \text{ where } \rho > 0"
+
+
+@PAPER.statement(
+    "Definition 1", Claim.DEFINITION, symbol=r"\gamma", relation="=", assumes=(Condition("client_gradient", ">", 0),)
+)
+def inexactness(*, residual: Any, client_gradient: Any) -> Any:
+    """The least γ for which an answer is a γ-inexact solution: ‖∇h(w*; w₀)‖ = γ‖∇h(w₀; w₀)‖, h = F + (μ/2)‖· − w₀‖².
+
+    A value above 1 is no inexactness in the paper's sense: the answer is worse than the start.
+    """
+    return residual / client_gradient
+
+
+@PAPER.statement(
+    "Definition 2",
+    Claim.DEFINITION,
+    symbol=r"\gamma_k^t",
+    relation="=",
+    assumes=(Condition("client_gradient", ">", 0),),
+)
+def client_inexactness(*, residual: Any, client_gradient: Any) -> Any:
+    """The least γ_k^t for which device k's answer in round t is γ_k^t-inexact (Definition 1 for every device, round)."""
+    return inexactness.calculator.formula(residual=residual, client_gradient=client_gradient)
+
+
+@PAPER.statement(
+    "Definition 3", Claim.DEFINITION, symbol="B(w)", relation="=",
+    assumes=(Condition("square", ">", 0), Condition("mean_square", ">=", "square")),
+)  # fmt: skip
+def dissimilarity(*, mean_square: Any, square: Any) -> Any:
+    """The clients' dissimilarity at a point, B(w) = √(E_k‖∇F_k(w)‖² / ‖∇f(w)‖²); at least 1 by Jensen's inequality.
+
+    Where all gradients vanish the paper sets B(w) = 1; `fedconvex.dissimilarity` measures it on a problem.
+    """
+    return sqrt(mean_square / square)
+
+
+@PAPER.statement("Assumption 1", Claim.DEFINITION, symbol=r"B_\epsilon", relation=r"\ge")
+def bounded_dissimilarity(*, dissimilarities: Any) -> Any:
+    """B(w) ≤ B_ε wherever ‖∇f(w)‖² > ε: the least B_ε that fits the given B(w) of such points."""
+    return maximum(*dissimilarities)
+
+
+def _terms(mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> tuple[Any, ...]:
+    mu_bar = mu - L_minus
+    inexact = B * (1 + gamma)
+    return (
+        1 / mu,
+        -gamma * B / mu,
+        -inexact * sqrt(2 / K) / mu_bar,
+        -L * inexact / (mu_bar * mu),
+        -L * inexact**2 / (2 * mu_bar**2),
+        -L * inexact**2 / (mu_bar**2 * K) * (2 * sqrt(2 * K) + 2),
+    )
+
+
+@PAPER.statement(
+    "Theorem 4", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    assumes=(*SETTING, Dissimilarity(), Inexactness(), SampledIID()),
+)  # fmt: skip
+def rho(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
+    r"""One round decreases f in expectation by at least ρ‖∇f(w^t)‖², provided that ρ > 0.
+
+    ρ = 1/μ − γB/μ − B(1+γ)√2/(μ̄√K) − LB(1+γ)/(μ̄μ) − L(1+γ)²B²/(2μ̄²) − LB²(1+γ)²(2√(2K)+2)/(μ̄²K),  μ̄ = μ − L_minus.
+
+    The expectation is over the draw of the devices. The proof's last steps are equations (8) and (14).
+    """
+    return sum(_terms(mu, L, L_minus, B, gamma, K))
+
+
+@PAPER.calculator(of="Theorem 4", units=(STEPSIZE,) * 6, assumes=(PROXIMAL,))
+def rho_terms(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> tuple[Any, ...]:
+    """The six terms of Theorem 4's ρ in the paper's order, with their signs: their sum is ρ."""
+    return _terms(mu, L, L_minus, B, gamma, K)
+
+
+class Margins(NamedTuple):
+    """What must be positive for ρ > 0, by Remark 5."""
+
+    inexactness: Any  # 1 − γB
+    sampling: Any  # 1 − B/√K
+
+
+@PAPER.statement(
+    "Remark 5", Claim.CONDITION, symbol=(r"1-\gamma B", r"1-B/\sqrt K"), relation="=", units=(NUMBER, NUMBER),
+    conclusion=r"\rho > 0 \Rightarrow \text{both are positive}",
+)  # fmt: skip
+def necessary_margins(*, B: Any, gamma: Any, K: Any) -> Margins:
+    """For ρ of Theorem 4 to be positive, both 1 − γB and 1 − B/√K must be.
+
+    Necessary, not sufficient, although the paper's text announces the conditions as sufficient.
+    """
+    return Margins(1 - gamma * B, 1 - B / sqrt(K))
+
+
+@PAPER.statement(
+    "Theorem 6", Claim.UPPER, symbol="T", relation=r"\ge", integer=True,
+    conclusion=r"\frac1T\sum_{t<T}\mathbb{E}\|\nabla f(w^t)\|^2 \le \epsilon",
+    assumes=(Runs("FedProx"), Smooth(), WeaklyConvex(), DissimilarityEverywhere(), Inexactness(), SampledIID()),
+)  # fmt: skip
+def iterations(*, delta: Any, rho: Any, epsilon: Any) -> Any:
+    """The rounds after which the mean of ‖∇f(w^t)‖² is at most ε: the least integer T ≥ 1 with T ≥ Δ/(ρε).
+
+    The paper says O(Δ/(ρε)); summing Theorem 4's decrease gives the mean ≤ Δ/(ρT), without a constant. Exact: floats
+    are taken as the rational numbers that they are. Theorem 4 must hold, with the same ρ, in all these rounds.
+    """
+    return maximum(1, ceil(delta / (rho * epsilon)))
+
+
+class ConvexChoice(NamedTuple):
+    """Corollary 7's μ and the ρ that it claims."""
+
+    mu: Any
+    rho: Any
+
+
+@PAPER.statement(
+    "Corollary 7", Claim.ASYMPTOTIC, symbol=(r"\mu", r"\rho"), relation=r"\approx", units=(CURVATURE, STEPSIZE),
+    assumes=(
+        Runs("FedProx"), Convex(), Smooth(), NotStationary(), ExactSolutions(), Dissimilarity(), SampledIID(),
+        Condition("L", ">", 0), Condition("K", ">=", lambda B: 4 * B * B),
+    ),
+)  # fmt: skip
+def convex_choice(*, L: Any, B: Any, K: Any) -> ConvexChoice:
+    """For convex clients solved exactly and 1 ≪ B ≤ √K/2: the choice μ ≈ 6LB², with which ρ ≈ 1/(24LB²).
+
+    Up to constants, no guarantee: at that μ `rho` itself is smaller (0.84 of it for large B = √K/2, half for B = 5).
+    """
+    return ConvexChoice(6 * L * B**2, 1 / (24 * L * B**2))
+
+
+@PAPER.statement(
+    "Remark 8", Claim.ASYMPTOTIC, symbol="T", relation="= O", units=NUMBER,
+    assumes=(Runs("FedProx"), Convex(), Smooth(), ExactSolutions(), BoundedVariance(), SampledIID()),
+)  # fmt: skip
+def sgd_like_iterations(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> Any:
+    """Rounds to accuracy ε for convex clients solved exactly, up to a constant: LΔ/ε + LΔσ²/ε², as for SGD.
+
+    The paper prints L_α here; the same expression with LΔ stands in the text before it.
+    """
+    return L * delta / epsilon + L * delta * sigma2 / epsilon**2
+
+
+@PAPER.statement(
+    "Corollary 9", Claim.UPPER, symbol=r"\rho^t", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    assumes=(*SETTING, Dissimilarity(), SampledIID()),
+)  # fmt: skip
+def rho_variable(*, mu: Any, L: Any, L_minus: Any, B: Any, gammas: Any, K: Any) -> Any:
+    """Theorem 4 where every device has its own inexactness: ρ with γ^t = max over the drawn devices of γ_k^t.
+
+    With the maximum over the drawn devices, ρ^t depends on the draw over which the conclusion takes the expectation;
+    the maximum over all devices does not.
+    """
+    return sum(_terms(mu, L, L_minus, B, maximum(*gammas), K))
+
+
+@PAPER.statement("Corollary 10", Claim.UPPER, symbol=r"B_\epsilon", assumes=(BoundedVariance(), LargeGradient()))
+def dissimilarity_from_variance(*, sigma2: Any, epsilon: Any) -> Any:
+    """Bounded variance bounds the dissimilarity: B_ε ≤ √(1 + σ²/ε) where E_k‖∇F_k(w) − ∇f(w)‖² ≤ σ², ‖∇f(w)‖² ≥ ε."""
+    return sqrt(1 + sigma2 / epsilon)
+
+
+@PAPER.statement(
+    "Theorem 11", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    assumes=(*SETTING, BoundedVariance(), LargeGradient(), Inexactness(), SampledIID()),
+)  # fmt: skip
+def rho_bounded_variance(*, mu: Any, L: Any, L_minus: Any, sigma2: Any, epsilon: Any, gamma: Any, K: Any) -> Any:
+    """Theorem 4 under bounded variance: one round decreases f in expectation by ρ‖∇f(w^t)‖², provided that ρ > 0.
+
+    ρ = 1/μ − (γ/μ + (1+γ)√2/(μ̄√K) + L(1+γ)/(μ̄μ))√(1+σ²/ε) − (L(1+γ)²/(2μ̄²) + L(1+γ)²(2√(2K)+2)/(μ̄²K))(1+σ²/ε).
+    """
+    mu_bar = mu - L_minus
+    square = 1 + sigma2 / epsilon
+    linear = gamma / mu + (1 + gamma) * sqrt(2 / K) / mu_bar + L * (1 + gamma) / (mu_bar * mu)
+    quadratic = L * (1 + gamma) ** 2 / (2 * mu_bar**2)
+    sampling = L * (1 + gamma) ** 2 / (mu_bar**2 * K) * (2 * sqrt(2 * K) + 2)
+    return 1 / mu - linear * sqrt(square) - (quadratic + sampling) * square
