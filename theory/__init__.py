@@ -2,9 +2,9 @@
 
     from fedconvex.theory import fedprox
     fedprox.rho(mu=50, L=1, L_minus=0, B=1.2, gamma=0, K=10)
-    fedprox.theorem4          # in a notebook: the statement, its assumptions, its letters
+    fedprox.theorem4  # in a notebook: the statement, its assumptions, its letters
 
-`papers()` lists them, `statement("fedprox.theorem4")` finds one, `bounds_for(problem, method)` evaluates all that apply.
+`papers()` lists them, `statement("fedprox.theorem4")` finds one, `bounds_for(problem, method)` evaluates what applies.
 Whether the promises hold is the matter of `fedconvex.proofs_checks`.
 """
 

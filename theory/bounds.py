@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, final
 
+from fedconvex.errors import InvalidInput
 from fedconvex.statements.assumptions.base import short
+from fedconvex.statements.calculator import named_parts, parts
 from fedconvex.statements.instance import Instance, Unmeasured
 from fedconvex.statements.rendering import parameters_of
 from fedconvex.statements.statement import Statement
@@ -48,7 +50,8 @@ class Bounds:
         return next(entry for entry in self if entry.statement.identifier == identifier)
 
     def __iter__(self) -> "Iterator[Applies | DoesNot]":
-        yield from (*self.applies, *self.does_not)
+        yield from self.applies
+        yield from self.does_not
 
     def to_frame(self) -> Any:
         """One row for each number of each statement that applies, and for each statement that does not."""
@@ -56,8 +59,7 @@ class Bounds:
 
         rows = []
         for entry in self.applies:
-            values = entry.value._asdict() if isinstance(entry.value, tuple) else {entry.statement.calculator.name: entry.value}  # type: ignore[attr-defined]
-            for name, value in values.items():
+            for name, value in named_parts(entry.statement.calculator.name, entry.value).items():
                 rows.append(_row(entry.statement, True, name, float(value), "", ""))
         rows += [_row(e.statement, False, "", float("nan"), e.assumption, e.reason) for e in self.does_not]
         return pd.DataFrame(rows)
@@ -68,7 +70,7 @@ class Bounds:
     def __str__(self) -> str:
         lines = []
         for entry in self.applies:
-            values = ", ".join(map(short, entry.value if isinstance(entry.value, tuple) else (entry.value,)))
+            values = ", ".join(map(short, parts(entry.value)))
             lines.append(f"{entry.statement.identifier:24} {entry.statement.calculator.name} = {values}")
         lines += [f"{e.statement.identifier:24} not: {e.assumption}: {e.reason}" for e in self.does_not]
         return "\n".join(lines)
@@ -86,8 +88,8 @@ def bounds_for(
 ) -> Bounds:
     """Measures the constants of the statements on a problem and evaluates each statement that applies.
 
-    All constants (L, L_minus, mu, B, sigma2, gamma, distances and gaps …) are measured rigorously, as balls, so that the
-    numbers are enclosed; no statement is evaluated whose assumptions have not been proved to hold.
+    All constants (L, L_minus, mu, B, sigma2, gamma, distances and gaps …) are measured rigorously, as balls, so that
+    the numbers are enclosed; no statement is evaluated whose assumptions have not been proved to hold.
 
     Args:
         problem: with its weights; a method whose paper has a plain sum or mean gets num_clients · weights[k] · f_k.
@@ -111,10 +113,10 @@ def bounds_for(
 
 def _apply(statement: Statement, instance: Instance, given: dict[str, Any]) -> Applies | DoesNot:
     parameters = parameters_of(statement)
-    needed = {name for a in statement.assumptions for name in _names(a)} & statement.paper.notation.keys()
+    needed = {name for a in statement.assumptions for name in a.parameters} & statement.paper.notation.keys()
     values: dict[str, Any] = {}
     for assumption in statement.assumptions:  # first what needs no measuring: is this the method at all?
-        if not _names(assumption):
+        if not assumption.parameters:
             finding = assumption.check(instance, values)
             if finding.verdict is not Verdict.PROVED:
                 return DoesNot(statement, finding.verdict, str(assumption), finding.reason)
@@ -130,9 +132,13 @@ def _apply(statement: Statement, instance: Instance, given: dict[str, Any]) -> A
     arguments = {name: values[name] for name in statement.calculator.names}
     try:
         with instance.context():
-            return Applies(statement, statement(**arguments), arguments)
-    except ValueError as error:
+            value = statement(**arguments)
+    except InvalidInput as error:
         return DoesNot(statement, Verdict.REFUTED, "its conditions", str(error))
+    if statement.positive and not value > 0:
+        verdict = Verdict.REFUTED if value <= 0 else Verdict.UNKNOWN
+        return DoesNot(statement, verdict, f"{statement.calculator.name} > 0", f"it is {short(value)}")
+    return Applies(statement, value, arguments)
 
 
 def _value(name: str, statement: Statement, instance: Instance, given: dict[str, Any]) -> Any:
@@ -144,12 +150,9 @@ def _value(name: str, statement: Statement, instance: Instance, given: dict[str,
     return instance.measure(parameter.measured)
 
 
-def _names(assumption: Any) -> tuple[str, ...]:
-    """The parameters that an assumption is about."""
-    return tuple(dict.fromkeys([*assumption.parameters, *(c.argument for c in assumption.conditions)]))
-
-
-def _row(statement: Statement, applies: bool, quantity: str, value: float, assumption: str, reason: str) -> dict[str, Any]:
+def _row(
+    statement: Statement, applies: bool, quantity: str, value: float, assumption: str, reason: str
+) -> dict[str, Any]:
     return {
         "statement": statement.identifier,
         "claim": statement.claim.value,
@@ -162,8 +165,6 @@ def _row(statement: Statement, applies: bool, quantity: str, value: float, assum
 
 
 def _require_known(given: dict[str, Any]) -> None:
-    from fedconvex.errors import InvalidInput
-
     known = {name for paper in papers().values() for name in paper.notation}
     for name, value in given.items():
         if name not in known:

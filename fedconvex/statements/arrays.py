@@ -64,6 +64,7 @@ def _chunks(arrays: list[Any], size: int) -> Any:
         casting="same_kind",
     )
     with iterator:
+        piece: Any
         for piece in iterator:
             yield piece if isinstance(piece, tuple) else (piece,)
 

@@ -13,7 +13,8 @@ from fedconvex.statements import arguments as taken
 from fedconvex.statements.arguments import Arguments, Kind, Numbers, is_array, parameter_of
 from fedconvex.statements.conditions import Condition, entry, name_at, refuse
 from fedconvex.statements.functions import Irrational, Undecided, home
-from fedconvex.statements.notation import NUMBER, Parameter, Units
+from fedconvex.statements.notation import NUMBER, Parameter, Shape, Units
+from fedconvex.statements.signs import sign
 
 CHUNK = 1 << 14  # entries that are worked on at once: what one formula needs then stays in the processor's cache
 PRECISION = 128  # bits of the balls that exact arguments give where the result is irrational
@@ -67,6 +68,10 @@ class Calculator:
         return (*(c for name in self.names for c in self.parameters[name].conditions(name)), *self.conditions)
 
     def __call__(self, **given: Any) -> Any:
+        if any(parameter.shape is Shape.MATRICES for parameter in self.parameters.values()):
+            from fedconvex.statements.matrices import call_with_matrices
+
+            return call_with_matrices(self, given)
         arguments = self.arguments(given)
         kind = arguments.kind
         if self.integer and kind in (Kind.FLOAT, Kind.ARRAY, Kind.TENSOR):
@@ -99,6 +104,10 @@ class Calculator:
                     offence = condition.check(name, values)
                     if offence is not None:
                         raise refuse(self.owner, condition, offence, self.parameters)
+
+    def sign(self, *, precision: int = 64, limit: int = 1 << 12, **given: Any) -> Any:
+        """The certified sign of the value at exact arguments (floats are): see `signs.sign`."""
+        return sign(self, given, precision=precision, limit=limit)
 
     def check_arrays(self, arguments: Arguments) -> None:
         """`check` for arguments among which there are arrays, of floats or of objects."""
@@ -209,6 +218,14 @@ def out_of_range(calculator: Calculator, argument: str, value: Any) -> InvalidIn
 def parts(result: Any) -> Iterator[Any]:
     """The numbers in a result that may be a named tuple of them."""
     yield from result if isinstance(result, tuple) else (result,)
+
+
+def named_parts(name: str, result: Any) -> dict[str, Any]:
+    """The numbers in a result by name: those of a named tuple, else the one number, called `name`."""
+    if not isinstance(result, tuple):
+        return {name: result}
+    fields = getattr(result, "_fields", None) or [f"{name}[{i}]" for i in range(len(result))]
+    return dict(zip(fields, result, strict=True))
 
 
 def broadcast_shape(values: Numbers) -> tuple[int, ...]:

@@ -39,6 +39,13 @@ def log(value: Any) -> Any:
     return _apply("log", value)
 
 
+def exp(value: Any) -> Any:
+    """The exponential function."""
+    if is_rational(value):
+        return _only(0, value) + 1
+    return _apply("exp", value)
+
+
 def maximum(first: Any, *others: Any) -> Any:
     """The largest, entry by entry."""
     for other in others:

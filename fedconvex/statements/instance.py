@@ -61,6 +61,10 @@ class Instance:
         """The value as a ball."""
         return self._balls.scalar(value)
 
+    def context(self) -> Any:
+        """Balls have the working precision of the measured constants inside this."""
+        return self._balls.context()
+
     # ---- curvature ----
 
     @cached_property
@@ -247,6 +251,13 @@ class Instance:
             case "GradientDescent":
                 return self._inexactness_of_gradient_steps(solver.steps, solver.stepsize)
         raise Unmeasured(f"no inexactness is proved of the local solver {type(solver).__name__}")
+
+    @property
+    def prox_error(self) -> Any:
+        """b: how far the computed proximal points are from the true ones."""
+        if type(self.local_solver).__name__ == "Exact":
+            return 0
+        raise Unmeasured("no bound of the proximal steps' error is known that holds at all points")
 
     @property
     def everyone(self) -> bool:

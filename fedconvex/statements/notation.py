@@ -27,6 +27,7 @@ class Shape(Enum):
     SEQUENCE = "several numbers"  # the last axis of an array, or a list
     VECTOR = "a number, or a vector entry by entry"
     VECTORS = "several of these"  # the first axis
+    COLUMN = "a vector"
     MATRICES = "a list of matrices or vectors, one per client"
 
 
@@ -37,7 +38,7 @@ class Parameter:
     Bounds that a theorem asks for beyond that are `Condition`s of its statement.
     """
 
-    latex: str
+    latex: str  # of a sequence, with @ where the index stands, or the index is appended
     meaning: str
     units: Units = NUMBER
     above: int | None = None  # value > above
@@ -45,6 +46,7 @@ class Parameter:
     most: int | None = None  # value <= most
     integer: bool = False
     shape: Shape = Shape.SCALAR
+    written: int | None = None  # a loop's count: formulas are written out for this value
     measured: str | None = None  # the constant of `instance.Instance` that it is, where a problem and a method have one
 
     def conditions(self, name: str) -> "tuple[Condition, ...]":
@@ -53,6 +55,12 @@ class Parameter:
 
         bounds = ((">", self.above), (">=", self.least), ("<=", self.most))
         return tuple(Condition(name, relation, b, by_definition=True) for relation, b in bounds if b is not None)
+
+    def letter(self, index: str = "j") -> str:
+        """How it is printed; of a sequence, the entry of that index."""
+        if self.shape not in (Shape.SEQUENCE, Shape.VECTORS, Shape.MATRICES):
+            return self.latex
+        return self.latex.replace("@", f"{{{index}}}") if "@" in self.latex else f"{self.latex}_{{{index}}}"
 
     def symbol(self, name: str) -> Any:
         """The SymPy symbol, with the assumptions that SymPy needs to simplify."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fedconvex.statements.assumptions.base import Given, StepsizeAtMost
+from fedconvex.statements.calculator import named_parts
 from fedconvex.statements.conditions import RELATIONS, Condition
 from fedconvex.statements.notation import Parameter, Shape
 
@@ -18,15 +19,19 @@ assert SIGNS.keys() == RELATIONS.keys()
 
 def symbols(parameters: Mapping[str, Parameter]) -> dict[str, Any]:
     """The SymPy symbol of every parameter; of a sequence, symbols of its first entries."""
+    import sympy
+
     made: dict[str, Any] = {}
     for name, parameter in parameters.items():
         match parameter.shape:
             case Shape.MATRICES:
-                made[name] = _matrices(name, parameter)
+                made[name] = tuple(_matrix(f"{parameter.latex}_{i + 1}", parameter) for i in range(ENTRIES))
+            case Shape.COLUMN:
+                made[name] = _matrix(parameter.latex, parameter)
             case Shape.SEQUENCE | Shape.VECTORS:
                 made[name] = tuple(parameter.symbol(f"{name}_{i + 1}") for i in range(ENTRIES))
             case _:
-                made[name] = parameter.symbol(name)
+                made[name] = parameter.symbol(name) if parameter.written is None else sympy.Integer(parameter.written)
     return made
 
 
@@ -41,11 +46,8 @@ def latex_of(value: Any, parameters: Mapping[str, Parameter]) -> str:
 
     names = {}
     for name, symbol in symbols(parameters).items():
-        letter = parameters[name].latex
-        for i, entry in enumerate(symbol if isinstance(symbol, tuple) else ()):
-            names[entry] = f"{letter}_{{{i + 1}}}"
-        if not isinstance(symbol, tuple):
-            names[symbol] = letter
+        entries = symbol if isinstance(symbol, tuple) else (symbol,)
+        names |= {entry: parameters[name].letter(str(i + 1)) for i, entry in enumerate(entries)}
     return str(sympy.latex(value, symbol_names=names))
 
 
@@ -57,10 +59,16 @@ def latex(statement: "Statement") -> str:
     if statement.left is not None:
         left = (latex_of(expression(statement.left), statement.left.parameters),)
     lines = [
-        f"{symbol} {statement.relation} {latex_of(part, statement.calculator.parameters)}"
+        f"{symbol} {_related(statement.relation, latex_of(part, statement.calculator.parameters))}"
         for symbol, part in zip(left, values, strict=True)
     ]
     return r",\qquad ".join(lines)
+
+
+def _related(relation: str, formula: str) -> str:
+    """`relation formula`; in a relation such as "= O(·)" the formula takes the dot's place."""
+    before, dot, after = relation.partition(r"(\cdot)")
+    return f"{before}\\left({formula}\\right){after}" if dot else f"{relation} {formula}"
 
 
 def markdown(statement: "Statement") -> str:
@@ -73,14 +81,13 @@ def markdown(statement: "Statement") -> str:
         lines += [f"Assumes: {'; '.join(_assumptions(statement, as_latex=True))}.", ""]
     lines += ["| letter | | range |", "|---|---|---|"]
     for name, p in parameters_of(statement).items():
-        lines.append(f"| `{name}` ${p.latex}$ | {p.meaning} | {p.range} |")
+        lines.append(f"| `{name}` ${p.letter()}$ | {p.meaning} | {p.range} |")
     return "\n".join(lines)
 
 
 def text(statement: "Statement") -> str:
     """The whole statement for a terminal."""
-    value = statement.expression
-    values = value._asdict() if isinstance(value, tuple) else {statement.calculator.name: value}  # type: ignore[attr-defined]
+    values = named_parts(statement.calculator.name, statement.expression)
     lines = [f"{statement.identifier}  ({statement.source}; {statement.claim.value})", f"  {statement.words}"]
     if statement.left is not None:
         lines.append(f"  left side = {expression(statement.left)}")
@@ -112,12 +119,14 @@ def _condition(statement: "Statement", condition: Condition) -> str:
     notation = statement.paper.notation
     involved = {name: notation[name] for name in condition.names}
     bound = latex_of(condition.expression(notation), involved)
-    return f"${notation[condition.argument].latex} {SIGNS[condition.relation]} {bound}$"
+    return f"${notation[condition.argument].letter()} {SIGNS[condition.relation]} {bound}$"
 
 
-def _matrices(name: str, parameter: Parameter) -> Any:
+def _matrix(letter: str, parameter: Parameter) -> Any:
+    """A SymPy matrix: n × d where the letter is a capital; else a column, of n responses or of d unknowns."""
     import sympy
 
-    d, n = sympy.Symbol("d", integer=True, positive=True), sympy.Symbol("n", integer=True, positive=True)
-    columns = d if parameter.latex.isupper() else 1
-    return tuple(sympy.MatrixSymbol(f"{parameter.latex}_{i + 1}", n, columns) for i in range(ENTRIES))
+    d, n = (sympy.Symbol(size, integer=True, positive=True) for size in "dn")
+    if parameter.shape is Shape.COLUMN:
+        return sympy.MatrixSymbol(letter, d, 1)
+    return sympy.MatrixSymbol(letter, n, d if letter[0].isupper() else 1)

@@ -1,17 +1,17 @@
 """A published statement: where it stands, what it assumes, the formula, what it concludes."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from inspect import Parameter as Argument
 from inspect import cleandoc, signature
+from types import MappingProxyType
 from typing import Any, final
 
 from fedconvex.statements.assumptions.base import Assumption, Given
 from fedconvex.statements.calculator import Calculator
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.notation import NUMBER, Parameter, Units
-from fedconvex.statements.signs import sign
 
 
 class Claim(Enum):
@@ -45,6 +45,7 @@ class Statement:
     page: int | None = None
     conclusion: str = ""  # LaTeX: what follows, where it is not the formula itself
     left: Calculator | None = None
+    positive: bool = False  # whether the statement says something only where the formula is positive
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.calculator.__doc__)
@@ -56,7 +57,7 @@ class Statement:
 
     def sign(self, *, precision: int = 64, limit: int = 1 << 12, **arguments: Any) -> Any:
         """The certified sign of the formula at exact arguments (floats are): see `signs.sign`."""
-        return sign(self.calculator, arguments, precision=precision, limit=limit)
+        return self.calculator.sign(precision=precision, limit=limit, **arguments)
 
     @property
     def identifier(self) -> str:
@@ -127,18 +128,25 @@ class Paper:
         page: int | None = None,
         conclusion: str = "",
         left: Callable[..., Any] | None = None,
+        positive: bool = False,
         units: Units | tuple[Units, ...] = NUMBER,
         integer: bool = False,
+        letters: Mapping[str, Parameter] = MappingProxyType({}),
     ) -> Callable[[Callable[..., Any]], Statement]:
-        """Decorates the formula, a function with keyword-only arguments named as in the notation."""
+        """Decorates the formula, a function with keyword-only arguments named as in the notation.
+
+        `letters` are those that mean something else here.
+        """
+        sides: dict[str, Any] = {"assumes": assumes, "letters": letters, "integer": integer}
 
         def decorate(formula: Callable[..., Any]) -> Statement:
-            calculator = self._calculator(formula, f"{self.name}.{key_of(number)}", assumes, units, integer)
-            left_side = left and self._calculator(left, calculator.owner, assumes, units, False)
+            owner = f"{self.name}.{key_of(number)}"
+            calculator = self._calculator(formula, owner, units, **sides)
+            left_side = left and self._calculator(left, owner, units, **sides)
             symbols = (symbol,) if isinstance(symbol, str) else symbol
             assumptions = tuple(Given(a) if isinstance(a, Condition) else a for a in assumes)
             made = Statement(
-                self, number, claim, calculator, symbols, relation, assumptions, page, conclusion, left_side
+                self, number, claim, calculator, symbols, relation, assumptions, page, conclusion, left_side, positive
             )
             self.statements[key_of(number)] = made
             return made
@@ -152,9 +160,17 @@ class Paper:
         assumes: tuple[Assumption | Condition, ...] = (),
         units: Units | tuple[Units, ...] = NUMBER,
         integer: bool = False,
+        letters: Mapping[str, Parameter] = MappingProxyType({}),
     ) -> Callable[[Callable[..., Any]], Calculator]:
         """Decorates a formula that belongs to a statement (`of` its number) or stands without one."""
-        return lambda formula: self._calculator(formula, f"{self.name}: {of}", assumes, units, integer)
+        sides: dict[str, Any] = {"assumes": assumes, "letters": letters, "integer": integer}
+        return lambda formula: self._calculator(formula, f"{self.name}: {of}", units, **sides)
+
+    def alias(self, number: str, of: Statement, **changes: Any) -> Statement:
+        """The same statement under another number: a theorem whose conclusion is a numbered equation."""
+        made = replace(of, number=number, **changes)
+        self.statements[key_of(number)] = made
+        return made
 
     def find(self, name: str) -> Statement:
         """The statement by its number, `theorem4`: what a paper's module answers as an attribute."""
@@ -166,13 +182,15 @@ class Paper:
         self,
         formula: Callable[..., Any],
         owner: str,
-        assumes: tuple[Assumption | Condition, ...],
         units: Units | tuple[Units, ...],
+        *,
+        assumes: tuple[Assumption | Condition, ...],
+        letters: Mapping[str, Parameter],
         integer: bool,
     ) -> Calculator:
         arguments = signature(formula).parameters
         assert all(a.kind is Argument.KEYWORD_ONLY for a in arguments.values()), formula
-        parameters = {name: self.notation[name] for name in arguments}
+        parameters = {name: letters.get(name) or self.notation[name] for name in arguments}
         conditions = tuple(c for a in assumes for c in ((a,) if isinstance(a, Condition) else a.conditions))
         used = tuple(c for c in conditions if {c.argument, *c.names} <= parameters.keys())
         return Calculator(formula.__name__, owner, formula, parameters, used, integer, units)

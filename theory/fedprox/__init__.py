@@ -15,6 +15,13 @@ dissimilarity; `gamma` inexactness γ (in the FedDyn paper γ is an average); `K
 """
 
 from fedconvex.statements.statement import Statement
+from fedconvex.theory.fedprox.design import BestMu as BestMu
+from fedconvex.theory.fedprox.design import best_mu as best_mu
+from fedconvex.theory.fedprox.design import can_decrease as can_decrease
+from fedconvex.theory.fedprox.design import mu_range as mu_range
+from fedconvex.theory.fedprox.design import rho_of_everyone as rho_of_everyone
+from fedconvex.theory.fedprox.design import slack as slack
+from fedconvex.theory.fedprox.design import smallest_K as smallest_K
 from fedconvex.theory.fedprox.notation import PAPER as PAPER
 from fedconvex.theory.fedprox.results import bounded_dissimilarity as bounded_dissimilarity
 from fedconvex.theory.fedprox.results import client_inexactness as client_inexactness

@@ -16,12 +16,12 @@ from fedconvex.statements.statement import Paper
 PAPER = Paper(
     name="fedprox",
     short="FedProx",
-    reference="Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith: Federated Optimization in Heterogeneous Networks (MLSys 2020)",
+    reference="Li et al.: Federated Optimization in Heterogeneous Networks (MLSys 2020)",
     convention="f = sum_k p_k F_k, a mean with weights p_k; E_k is the mean with these weights",
     notation={
         "mu": Parameter(r"\mu", "weight of the proximal term", CURVATURE, above=0, measured="proximal_weight"),
         "L": Parameter("L", "smoothness of every F_k", CURVATURE, least=0, measured="smoothness"),
-        "L_minus": Parameter("L_{-}", "every Hessian is at least -L_minus", CURVATURE, least=0, measured="weak_convexity"),
+        "L_minus": Parameter("L_{-}", "no Hessian is below -L_minus", CURVATURE, least=0, measured="weak_convexity"),
         "B": Parameter("B", "dissimilarity of the F_k (Definition 3)", least=1, measured="dissimilarity"),
         "gamma": Parameter(r"\gamma", "inexactness (Definition 1)", least=0, most=1, measured="inexactness"),
         "K": Parameter("K", "devices drawn in a round", least=1, integer=True, measured="num_drawn"),
@@ -35,7 +35,7 @@ PAPER = Paper(
         # quantities of the definitions and of the proofs
         "residual": Parameter(r"\|\nabla h\|", "norm of the subproblem's gradient at the answer", GRADIENT, least=0),
         "client_gradient": Parameter(
-            r"\|\nabla F_k(w^t)\|", "norm of a client's gradient at the server's point", GRADIENT, least=0,
+            r"\|\nabla F_k(w^t)\|", "norm of a client's gradient at w^t", GRADIENT, least=0,
             measured="client_gradient",
         ),
         "gradient": Parameter(
@@ -46,11 +46,11 @@ PAPER = Paper(
             measured="mean_square",
         ),
         "square": Parameter(
-            r"\|\nabla f(w)\|^2", "squared norm of the objective's gradient", SQUARED_GRADIENT, least=0, measured="square"
+            r"\|\nabla f(w)\|^2", "its squared norm", SQUARED_GRADIENT, least=0, measured="square"
         ),
-        "dissimilarities": Parameter("B(w)", "B(w) at points outside S_epsilon", least=1, shape=Shape.SEQUENCE),
+        "dissimilarities": Parameter("B(w_@)", "B(w) at points outside S_epsilon", least=1, shape=Shape.SEQUENCE),
         "gammas": Parameter(
-            r"\gamma^t", "inexactness of every drawn device", least=0, most=1, shape=Shape.SEQUENCE
+            r"\gamma_@^t", "inexactness of every drawn device", least=0, most=1, shape=Shape.SEQUENCE
         ),
         "weights": Parameter("p", "weights of the clients", least=0, most=1, shape=Shape.SEQUENCE),
         "values": Parameter("F", "the clients' function values", VALUE, shape=Shape.SEQUENCE),
@@ -66,7 +66,7 @@ PAPER = Paper(
         "step": Parameter(r"\|w^{t+1}-w^t\|", "length of the server's step", LENGTH, least=0),
         "deviation": Parameter(r"\|w^{t+1}-\bar w^{t+1}\|", "(mean) deviation of the server's step", LENGTH, least=0),
         "mean_square_deviation": Parameter(
-            r"\mathbb{E}\|w^{t+1}-\bar w^{t+1}\|^2", "mean squared deviation of the server's step", SQUARED_LENGTH, least=0
+            r"\mathbb{E}\|w^{t+1}-\bar w^{t+1}\|^2", "mean square of that deviation", SQUARED_LENGTH, least=0
         ),
         "Q": Parameter("Q_t", "what sampling devices costs", VALUE, least=0),
     },

@@ -50,7 +50,7 @@ def inexactness(*, residual: Any, client_gradient: Any) -> Any:
     assumes=(Condition("client_gradient", ">", 0),),
 )
 def client_inexactness(*, residual: Any, client_gradient: Any) -> Any:
-    """The least γ_k^t for which device k's answer in round t is γ_k^t-inexact (Definition 1 for every device, round)."""
+    """The least γ_k^t for which device k's answer in round t is γ_k^t-inexact (Definition 1 per device and round)."""
     return inexactness.calculator.formula(residual=residual, client_gradient=client_gradient)
 
 
@@ -86,7 +86,7 @@ def _terms(mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> tuple[A
 
 
 @PAPER.statement(
-    "Theorem 4", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    "Theorem 4", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE, positive=True,
     assumes=(*SETTING, Dissimilarity(), Inexactness(), SampledIID()),
 )  # fmt: skip
 def rho(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
@@ -161,7 +161,7 @@ def convex_choice(*, L: Any, B: Any, K: Any) -> ConvexChoice:
 
 
 @PAPER.statement(
-    "Remark 8", Claim.ASYMPTOTIC, symbol="T", relation="= O", units=NUMBER,
+    "Remark 8", Claim.ASYMPTOTIC, symbol="T", relation=r"= O(\cdot)", units=NUMBER,
     assumes=(Runs("FedProx"), Convex(), Smooth(), ExactSolutions(), BoundedVariance(), SampledIID()),
 )  # fmt: skip
 def sgd_like_iterations(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> Any:
@@ -173,7 +173,7 @@ def sgd_like_iterations(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> Any
 
 
 @PAPER.statement(
-    "Corollary 9", Claim.UPPER, symbol=r"\rho^t", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    "Corollary 9", Claim.UPPER, symbol=r"\rho^t", relation="=", units=STEPSIZE, conclusion=DECREASE, positive=True,
     assumes=(*SETTING, Dissimilarity(), SampledIID()),
 )  # fmt: skip
 def rho_variable(*, mu: Any, L: Any, L_minus: Any, B: Any, gammas: Any, K: Any) -> Any:
@@ -192,7 +192,7 @@ def dissimilarity_from_variance(*, sigma2: Any, epsilon: Any) -> Any:
 
 
 @PAPER.statement(
-    "Theorem 11", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    "Theorem 11", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE, positive=True,
     assumes=(*SETTING, BoundedVariance(), LargeGradient(), Inexactness(), SampledIID()),
 )  # fmt: skip
 def rho_bounded_variance(*, mu: Any, L: Any, L_minus: Any, sigma2: Any, epsilon: Any, gamma: Any, K: Any) -> Any:

@@ -5,7 +5,16 @@ Each calculator gives the right-hand side as printed. Norms are not squared unle
 
 from typing import Any
 
-from fedconvex.statements.assumptions import Convex, Dissimilarity, Inexactness, SampledIID, Smooth, WeaklyConvex
+from fedconvex.statements.assumptions import (
+    Convex,
+    Dissimilarity,
+    ExactSolutions,
+    Inexactness,
+    Runs,
+    SampledIID,
+    Smooth,
+    WeaklyConvex,
+)
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import sqrt
 from fedconvex.statements.notation import GRADIENT, LENGTH, SQUARED_LENGTH, VALUE
@@ -13,7 +22,8 @@ from fedconvex.statements.statement import Claim
 from fedconvex.theory.fedprox.notation import PAPER
 from fedconvex.theory.fedprox.results import PROXIMAL
 
-LOCAL = (WeaklyConvex(), PROXIMAL, Inexactness())
+LOCAL = (Runs("FedProx"), WeaklyConvex(), PROXIMAL, Inexactness())
+CONVEX = (Runs("FedProx"), Convex(), Smooth(), ExactSolutions(), Dissimilarity(), SampledIID())
 
 
 @PAPER.statement("Equation (1)", Claim.DEFINITION, symbol="f(w)", relation="=", units=VALUE)
@@ -28,7 +38,9 @@ def local_objective(*, value: Any, mu: Any, distance: Any) -> Any:
     return value + mu / 2 * distance**2
 
 
-@PAPER.statement("Equation (3)", Claim.UPPER, symbol=r"\|e_k^{t+1}\|", units=GRADIENT, assumes=(Inexactness(),))
+@PAPER.statement(
+    "Equation (3)", Claim.UPPER, symbol=r"\|e_k^{t+1}\|", units=GRADIENT, assumes=(Runs("FedProx"), Inexactness())
+)
 def residual_bound(*, gamma: Any, client_gradient: Any) -> Any:
     """The residual e_k = ∇F_k(w_k^{t+1}) + μ(w_k^{t+1} − w^t) of a γ-inexact answer is at most γ‖∇F_k(w^t)‖ long."""
     return gamma * client_gradient
@@ -128,7 +140,7 @@ def sampling_error(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any,
 
 @PAPER.statement(
     "Equation (15)", Claim.ASYMPTOTIC, symbol=r"\mathbb{E}_{S_t}[f(w^{t+1})]", relation=r"\lesssim", units=VALUE,
-    assumes=(Convex(), Smooth(), Dissimilarity()),
+    assumes=CONVEX,
 )  # fmt: skip
 def convex_decrease(*, value: Any, mu: Any, L: Any, B: Any, gradient: Any) -> Any:
     """For convex clients solved exactly, 1 ≪ B ≤ √K/2: about f(w^t) − (1/(2μ) − 3LB²/(2μ²))‖∇f(w^t)‖².
@@ -140,7 +152,7 @@ def convex_decrease(*, value: Any, mu: Any, L: Any, B: Any, gradient: Any) -> An
 
 @PAPER.statement(
     "Equation (16)", Claim.ASYMPTOTIC, symbol=r"\mathbb{E}_{S_t}[f(w^{t+1})]", relation=r"\lesssim", units=VALUE,
-    assumes=(Convex(), Smooth(), Dissimilarity(), Condition("L", ">", 0)),
+    assumes=(*CONVEX, Condition("L", ">", 0)),
 )  # fmt: skip
 def convex_decrease_chosen(*, value: Any, L: Any, B: Any, gradient: Any) -> Any:
     """Equation (15) at μ = 6LB²: about f(w^t) − ‖∇f(w^t)‖²/(24LB²)."""

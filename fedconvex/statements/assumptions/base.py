@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.statements.conditions import Condition
@@ -31,6 +31,11 @@ class Assumption(ABC):
         """What it asks of the parameters alone."""
         return ()
 
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The constants that it is about: by default, those that its fields name."""
+        return tuple(getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
+
     @abstractmethod
     def __str__(self) -> str:
         """In words, with the parameters' names."""
@@ -51,6 +56,10 @@ class Given(Assumption):
     def conditions(self) -> tuple[Condition, ...]:
         return (self.condition,)
 
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for c in self.conditions for name in (c.argument, *c.names)))
+
     def __str__(self) -> str:
         return _readable(self.condition)
 
@@ -68,6 +77,10 @@ class StepsizeAtMost(Assumption):
     @property
     def conditions(self) -> tuple[Condition, ...]:
         return (Condition("stepsize", "<=", self.bound),)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for c in self.conditions for name in (c.argument, *c.names)))
 
     def __str__(self) -> str:
         return _readable(self.conditions[0])

@@ -22,6 +22,10 @@ class Runs(Assumption):
     method: str
     local_steps: int | None = None
 
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return ()
+
     def __str__(self) -> str:
         return f"the method is {self.method}" + (f" with {self.local_steps} local step" if self.local_steps else "")
 
@@ -71,6 +75,10 @@ class MatchedStepsize(Assumption):
 
     Every stepsize is: a smaller mu, or a larger L, will do. κ = L/mu is then max(1/(s mu), s L)².
     """
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return ("kappa",)
 
     def __str__(self) -> str:
         return "stepsize = 1/sqrt(mu*L), every client's function being mu-strongly convex and L-smooth"
@@ -130,6 +138,10 @@ class Everyone(Assumption):
 @dataclass(frozen=True)
 class StartsAtLocalMinima(Assumption):
     """The devices' first models are stationary points of their own functions: ∇L_k(θ_k⁰) = 0."""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return ("spread",)
 
     def __str__(self) -> str:
         return "every device's first model is a stationary point of its own function"

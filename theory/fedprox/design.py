@@ -1,0 +1,141 @@
+"""FedProx: what to choose so that Theorem 4 promises something.
+
+With x = μ̄ = μ − L₋ and l = L₋, Theorem 4's ρ is
+
+    ρ = (a + c₁)/μ − c₁/x − c₂/(μx) − c₃/x²,
+    a = 1 − γB − c₁,  c₁ = B(1+γ)√(2/K),  c₂ = LB(1+γ),  c₃ = L B²(1+γ)² (1/2 + (2√(2K)+2)/K).
+
+* ρμx² = a x² − (c₁l + c₂ + c₃)x − c₃l: positive for some μ iff a > 0 (for a <= 0 no term is positive), and then just
+  beyond the positive root of this quadratic.
+* μ²x³ ∂ρ/∂μ = −a x³ + 2(c₁l + c₂ + c₃)x² + (c₁l² + c₂l + 4c₃l)x + 2c₃l²: one change of sign, so by Descartes' rule
+  one positive root, the only maximum of ρ. For l = 0 it is 2(c₂ + c₃)/a.
+
+All of it is worked out in balls from the arguments, which are taken exactly; what is reported is proved.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, final
+
+from fedconvex.errors import InvalidInput
+from fedconvex.statements.calculator import Calculator
+from fedconvex.statements.certified import enclosed, positive_root, require_sign, smallest_integer, working
+from fedconvex.statements.functions import sqrt
+from fedconvex.statements.notation import CURVATURE, NUMBER, STEPSIZE
+from fedconvex.statements.signs import Sign
+from fedconvex.theory.fedprox.notation import PAPER
+from fedconvex.theory.fedprox.results import PROXIMAL, rho
+
+
+@PAPER.calculator(of="Theorem 4", units=NUMBER)
+def slack(*, B: Any, gamma: Any, K: Any) -> Any:
+    """1 − γB − B(1 + γ)√(2/K): some μ makes Theorem 4's ρ positive if and only if this is positive.
+
+    Sharper than Remark 5: without inexactness K > 2B² is needed, where Remark 5 asks for K > B².
+    """
+    return 1 - gamma * B - B * (1 + gamma) * sqrt(2 / K)
+
+
+@PAPER.calculator(of="Remark 5", units=NUMBER)
+def necessary(*, B: Any, gamma: Any) -> Any:
+    """1 − γB: what must be positive for ρ > 0 with any number of devices."""
+    return 1 - gamma * B
+
+
+@PAPER.calculator(of="Theorem 4", units=STEPSIZE, assumes=(PROXIMAL,))
+def rho_of_everyone(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any) -> Any:
+    """The limit of Theorem 4's ρ for many devices, K → ∞: the factor in equation (8)."""
+    mu_bar = mu - L_minus
+    inexact = B * (1 + gamma)
+    return (1 - gamma * B) / mu - L * inexact / (mu_bar * mu) - L * inexact**2 / (2 * mu_bar**2)
+
+
+class Coefficients(NamedTuple):
+    """Those of the module's first formula."""
+
+    a: Any
+    c1: Any
+    c2: Any
+    c3: Any
+
+
+@PAPER.calculator(of="Theorem 4", units=(NUMBER, NUMBER, CURVATURE, CURVATURE))
+def coefficients(*, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Coefficients:
+    """a, c₁, c₂, c₃ of ρ = (a + c₁)/μ − c₁/(μ − L₋) − c₂/(μ(μ − L₋)) − c₃/(μ − L₋)²."""
+    inexact = B * (1 + gamma)
+    c1 = inexact * sqrt(2 / K)
+    return Coefficients(1 - gamma * B - c1, c1, L * inexact, L * inexact**2 * (1 + 4 * (sqrt(2 * K) + 1) / K) / 2)
+
+
+@final
+@dataclass(frozen=True)
+class BestMu:
+    """The μ that makes ρ largest, and that ρ: balls (flint `arb`) that contain the true values."""
+
+    mu: Any
+    rho: Any
+
+
+def can_decrease(*, B: Any, gamma: Any, K: Any) -> Sign:
+    """Whether some μ gives ρ > 0: the certified sign of `slack`. POSITIVE means yes, whatever L and L_minus are."""
+    return slack.sign(B=B, gamma=gamma, K=K)  # type: ignore[no-any-return]
+
+
+def mu_range(*, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
+    """The number beyond which every μ gives ρ > 0, and up to which none does, as a ball; None where no μ does."""
+    found = _enclosed(L, L_minus, B, gamma, K)
+    if found is None:
+        return None
+    (a, c1, c2, c3), l = found
+    with working():
+        b = c1 * l + c2 + c3
+        return l + (b + (b * b + 4 * a * c3 * l).sqrt()) / (2 * a)
+
+
+def best_mu(*, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> BestMu | None:
+    """The μ that maximises Theorem 4's ρ, and that ρ; None where no μ makes ρ positive.
+
+    In closed form for L_minus = 0: μ = 2(c₂ + c₃)/a, ρ = a²/(4(c₂ + c₃)), see the module. Otherwise the only positive
+    root of a cubic, enclosed: the derivative's sign is proved on both sides.
+
+    Raises InvalidInput for L = L_minus = 0: ρ = a/μ has no maximum.
+    """
+    found = _enclosed(L, L_minus, B, gamma, K)
+    if found is None:
+        return None
+    (a, c1, c2, c3), l = found
+    with working():
+        if l == 0:
+            if c2 == 0:
+                raise InvalidInput("L", L, "with L_minus = 0 makes rho larger the smaller mu is", "give L > 0")
+            x = 2 * (c2 + c3) / a
+        else:
+            x = positive_root((2 * c3 * l * l, l * (c1 * l + c2 + 4 * c3), 2 * (c1 * l + c2 + c3), -a))
+        mu = l + x
+        return BestMu(mu, (a + c1) / mu - c1 / x - c2 / (mu * x) - c3 / (x * x))
+
+
+def smallest_K(*, mu: Any = None, L: Any = 0, L_minus: Any = 0, B: Any, gamma: Any) -> int | None:
+    """The least K with ρ > 0, exactly; None where no K is enough.
+
+    With this μ, or, where `mu` is not given, with the best one (L and L_minus are then of no account). ρ grows with K;
+    its sign at the answer and just below is certified.
+    """
+    given = {"B": B, "gamma": gamma}
+    quantity: Calculator = slack
+    if mu is None:
+        limit = necessary.sign(**given)
+    else:
+        given |= {"mu": mu, "L": L, "L_minus": L_minus}
+        quantity, limit = rho.calculator, rho_of_everyone.sign(**given)
+    if require_sign(limit, given) is not Sign.POSITIVE:
+        return None  # ρ is below its limit for every K
+    return smallest_integer(lambda K: require_sign(quantity.sign(K=K, **given), given) is Sign.POSITIVE)
+
+
+def _enclosed(L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> tuple[Coefficients, Any] | None:
+    """The coefficients and L₋ in balls; None where a is not positive."""
+    given = {"L": L, "L_minus": L_minus, "B": B, "gamma": gamma, "K": K}
+    values, balls = enclosed(coefficients, given)
+    if require_sign(can_decrease(B=B, gamma=gamma, K=K), given) is not Sign.POSITIVE:
+        return None
+    return values, balls["L_minus"]

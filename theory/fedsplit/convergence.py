@@ -1,0 +1,160 @@
+"""FedSplit: Theorem 1, Corollary 1, Theorem 2, and equations (16) to (22)."""
+
+from typing import Any, NamedTuple
+
+from fedconvex.statements.assumptions import Convex, Everyone, ExactSolutions, MatchedStepsize, Runs, Smooth
+from fedconvex.statements.conditions import Condition
+from fedconvex.statements.functions import exp, log, power, sqrt
+from fedconvex.statements.notation import CURVATURE, LENGTH, NUMBER, STEPSIZE, VALUE, Parameter
+from fedconvex.statements.statement import Claim
+from fedconvex.theory.fedsplit.notation import PAPER
+
+PER_SQUARED_LENGTH = (0, -2)  # values of the logistic functions are numbers
+ORDERED = Condition("mu", "<=", "L")
+FEDSPLIT = (Runs("FedSplit"), Everyone(), MatchedStepsize())
+
+
+@PAPER.calculator(of="Theorem 1", units=STEPSIZE, assumes=(ORDERED,))
+def optimal_stepsize(*, mu: Any, L: Any) -> Any:
+    """s = 1/√(ℓ_* L^*): the stepsize for which the reflected proximal steps contract most."""
+    return 1 / sqrt(mu * L)
+
+
+@PAPER.calculator(of="Theorem 1")
+def contraction(*, kappa: Any) -> Any:
+    """1 − 2/(√κ + 1): by this factor the distance to the fixed point shrinks in a round, with the best stepsize."""
+    return 1 - 2 / (sqrt(kappa) + 1)
+
+
+@PAPER.statement(
+    "Theorem 1", Claim.UPPER, symbol=r"\|x^{(t+1)}-x^*\|", units=LENGTH, assumes=FEDSPLIT,
+)  # fmt: skip
+def distance_bound(*, t: Any, kappa: Any, initial_distance: Any, num_clients: Any, b: Any = 0) -> Any:
+    """After t rounds the server's point is this close to the minimiser, with proximal steps that err by at most b:
+    ‖x^(t+1) − x*‖ ≤ (1 − 2/(√κ+1))^t ‖z^(1) − z*‖/√m + (√κ+1)b.
+
+    For s = 1/√(ℓ_* L^*). With any other stepsize s it holds for κ = max(1/(sℓ_*), sL^*)², since every f_j is also
+    ℓ-strongly convex with ℓ = 1/(s²L^*), or L-smooth with L = 1/(s²ℓ_*).
+    """
+    shrunk = power(contraction.formula(kappa=kappa), t)
+    return shrunk * initial_distance / sqrt(num_clients) + (sqrt(kappa) + 1) * b
+
+
+PAPER.alias("Equation (16)", distance_bound)
+
+
+@PAPER.calculator(of="after Theorem 1", units=NUMBER)
+def approximate_iterations(*, kappa: Any, initial_distance: Any, num_clients: Any, accuracy: Any) -> Any:
+    """Rounds to ‖x − x*‖ ≤ ε, up to a constant: √κ log(‖z^(1) − z*‖/(ε√m)). `rounds` is exact."""
+    return sqrt(kappa) * log(initial_distance / (accuracy * sqrt(num_clients)))
+
+
+@PAPER.statement("Equation (17)", Claim.DEFINITION, symbol="u^{(t+1)}", relation="=", units=LENGTH)
+def prox_gradient_step(*, u: Any, x: Any, stepsize: Any, local_stepsize: Any, gradient: Any) -> Any:
+    """A gradient step on sf_j + ½‖· − x‖², as printed: u − αs∇f_j(u) + (u − x).
+
+    Misprinted: the gradient step is u − αs∇f_j(u) − α(u − x). `FedSplit` takes that one.
+    """
+    return u - local_stepsize * stepsize * gradient + (u - x)
+
+
+@PAPER.calculator(of="Corollary 1", assumes=(ORDERED,))
+def local_stepsize(*, mu: Any, L: Any) -> Any:
+    """α = (1 + s(ℓ_* + L^*)/2)⁻¹ with s = 1/√(ℓ_* L^*), a number: the subproblem is sf_j + ½‖· − x‖²."""
+    return 1 / (1 + optimal_stepsize.formula(mu=mu, L=L) * (mu + L) / 2)
+
+
+@PAPER.statement("Corollary 1", Claim.UPPER, symbol="b", units=LENGTH, assumes=FEDSPLIT)
+def prox_error_bound(*, kappa: Any, local_steps: Any, start_distance: Any) -> Any:
+    """The error of e gradient steps from the centre: b ≤ (1 − 1/(√κ+1))^e ‖x_j − prox_{s f_j}(x_j)‖.
+
+    With the corollary's α every step contracts by 1 − 2/(√κ+1), which is less.
+    """
+    return power(1 - 1 / (sqrt(kappa) + 1), local_steps) * start_distance
+
+
+PAPER.alias("Equation (18)", prox_error_bound)
+
+
+@PAPER.statement("Equation (19)", Claim.DEFINITION, symbol=r"F_\lambda(z)", relation="=", units=VALUE)
+def regularized_objective(*, values: Any, squared_distances: Any, regularizer: Any) -> Any:
+    """The regularised objective as printed: Σ_j {f_j(z_j) + (λ/(2m))‖z_j − x^(1)‖²}.
+
+    Misprinted: the text calls it λ-strongly convex and (L^* + λ)-smooth, which it is with λ/2 in place of λ/(2m).
+    """
+    clients = len(values)
+    terms = zip(values, squared_distances, strict=True)
+    return sum(value + regularizer / (2 * clients) * distance for value, distance in terms)
+
+
+@PAPER.statement(
+    "Theorem 2", Claim.ASYMPTOTIC, symbol="T", relation=r"= \tilde O(\cdot)", units=NUMBER,
+    conclusion=r"F(\hat x) - F^* \le \varepsilon",
+    assumes=(Runs("RegularizedFedSplit"), Everyone(), Convex(), Smooth(), ExactSolutions()),
+)  # fmt: skip
+def regularized_iterations(*, L: Any, squared_distance: Any, epsilon: Any) -> Any:
+    """For convex clients, rounds on the regularised objective to F − F* ≤ ε, up to constants and logarithms:
+    √(L^*‖x^(1) − x*‖²/ε).
+
+    With λ < ε/(m‖x^(1) − x*‖²) (`largest_regularizer`; the count needs a λ near that) and s = 1/√(λ(L^* + λ)).
+    """
+    return sqrt(L * squared_distance / epsilon)
+
+
+@PAPER.calculator(of="Theorem 2", units=CURVATURE)
+def largest_regularizer(*, epsilon: Any, num_clients: Any, squared_distance: Any) -> Any:
+    """The end of Theorem 2's interval for λ: ε/(m‖x^(1) − x*‖²)."""
+    return epsilon / (num_clients * squared_distance)
+
+
+@PAPER.calculator(of="Theorem 2", units=STEPSIZE)
+def regularized_stepsize(*, L: Any, regularizer: Any) -> Any:
+    """Theorem 2's s = 1/√(λ(L^* + λ))."""
+    return 1 / sqrt(regularizer * (L + regularizer))
+
+
+@PAPER.statement("Equation (20)", Claim.DEFINITION, symbol="F(x)", relation="=")
+def logistic_objective(*, margins: Any) -> Any:
+    """Binary logistic regression: Σ log(1 + exp(−b aᵀx)) over all samples of all clients."""
+    return sum(log(1 + exp(-margin)) for margin in margins)
+
+
+RIDGE = Parameter(r"\lambda", "weight of the ridge of every client", PER_SQUARED_LENGTH, above=0)
+
+
+@PAPER.statement("Equation (21)", Claim.DEFINITION, symbol="F(x)", relation="=", letters={"regularizer": RIDGE})
+def multiclass_objective(*, margins: Any, squared_norm: Any, regularizer: Any, num_clients: Any) -> Any:
+    """One-against-all logistic regression: Σ log(1 + exp(−b aᵀx_k)) over all samples and classes + (mλ/2)Σ_k‖x_k‖²."""
+    losses = logistic_objective.calculator.formula(margins=margins)
+    return losses + num_clients * regularizer / 2 * squared_norm
+
+
+class Complexities(NamedTuple):
+    """Rounds up to a constant."""
+
+    fedsplit: Any
+    fedgd: Any
+
+
+@PAPER.statement(
+    "Equation (22)", Claim.ASYMPTOTIC, symbol=(r"T_{\mathrm{FedSplit}}", r"T_{\mathrm{FedGrad}}"),
+    relation=r"= O(\cdot)",
+    units=(NUMBER, NUMBER), letters={"epsilon": PAPER.notation["relative_accuracy"]},
+)  # fmt: skip
+def complexities(*, kappa: Any, epsilon: Any) -> Complexities:
+    """Rounds to F − F* ≤ ε up to a constant: √κ log(1/ε) of FedSplit, κ log(1/ε) of FedGD with one local step."""
+    logarithm = -log(epsilon)
+    return Complexities(sqrt(kappa) * logarithm, kappa * logarithm)
+
+
+@PAPER.calculator(of="Theorem 1", units=LENGTH)
+def margin(*, t: Any, kappa: Any, initial_distance: Any, num_clients: Any, b: Any, accuracy: Any) -> Any:
+    """What Theorem 1's bound leaves to the accuracy: ε minus the bound."""
+    given = {"t": t, "kappa": kappa, "initial_distance": initial_distance, "num_clients": num_clients, "b": b}
+    return accuracy - distance_bound.calculator.formula(**given)
+
+
+@PAPER.calculator(of="Theorem 1", units=LENGTH)
+def floor_margin(*, kappa: Any, b: Any, accuracy: Any) -> Any:
+    """What the floor (√κ + 1)b of Theorem 1's bound leaves to the accuracy."""
+    return accuracy - (sqrt(kappa) + 1) * b

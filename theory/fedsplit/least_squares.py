@@ -1,0 +1,84 @@
+"""FedSplit: equations (8) to (10) and the display between them, least squares f_j(x) = ½‖A_j x − b_j‖².
+
+The formulas run on NumPy arrays (floats or Fractions), torch tensors, flint and SymPy matrices.
+"""
+
+from typing import Any
+
+from fedconvex.statements.assumptions import Runs
+from fedconvex.statements.matrices import gram, identity_like, inverse, product, transpose
+from fedconvex.statements.notation import Parameter, Shape
+from fedconvex.statements.statement import Claim
+from fedconvex.theory.fedsplit.notation import PAPER
+
+DATA = {
+    "b": Parameter("b", "the clients' responses", shape=Shape.MATRICES),
+    "local_steps": Parameter("e", "local steps in a round", least=1, integer=True, written=2),
+    "x": Parameter("x", "a point", shape=Shape.COLUMN),
+}
+
+
+@PAPER.statement("Equation (8)", Claim.DEFINITION, symbol="F(x)", relation="=", letters=DATA)
+def least_squares_objective(*, A: Any, b: Any, x: Any) -> Any:
+    """The least-squares objective F(x) = ½ Σ_j‖A_j x − b_j‖²; A a list of (n_j, d), b of (n_j,), x (d,)."""
+    residuals = [product(design, x) - response for design, response in zip(A, b, strict=True)]
+    return _sum(product(transpose(r), r) for r in residuals) / 2
+
+
+@PAPER.statement(
+    "Equation (9)", Claim.IDENTITY, symbol=r"x^*_{\mathrm{ls}}", relation="=", letters=DATA,
+)  # fmt: skip
+def least_squares_solution(*, A: Any, b: Any) -> Any:
+    """The minimiser (Σ A_jᵀA_j)⁻¹ Σ A_jᵀb_j, shape (d,).
+
+    The paper asks for A_j of full rank; what is needed is that Σ A_jᵀA_j is invertible.
+    """
+    return product(inverse(_sum(gram(design) for design in A)), _sum(map(_right, A, b)))
+
+
+@PAPER.calculator(of="between Equations (9) and (10)", letters=DATA)
+def fedprox_fixed_point(*, A: Any, b: Any, stepsize: Any) -> Any:
+    """Where FedProx with μ = 1/s stops: (Σ {I − (I + sA_jᵀA_j)⁻¹})⁻¹ Σ (A_jᵀA_j + (1/s)I)⁻¹A_jᵀb_j, shape (d,)."""
+    left, right = [], []
+    for design, response in zip(A, b, strict=True):
+        H = gram(design)
+        identity = identity_like(H)
+        left.append(identity - inverse(identity + stepsize * H))
+        right.append(product(inverse(H + 1 / stepsize * identity), _right(design, response)))
+    return product(inverse(_sum(left)), _sum(right))
+
+
+@PAPER.statement(
+    "Equation (10)",
+    Claim.IDENTITY,
+    symbol=r"x^*_{\mathrm{FedGD}}",
+    relation="=",
+    letters=DATA,
+    assumes=(Runs("FedGD"),),
+)
+def fedgd_fixed_point(*, A: Any, b: Any, stepsize: Any, local_steps: Any) -> Any:
+    """Where FedGD(s, e) stops: (Σ A_jᵀA_j P_j)⁻¹ Σ P_j A_jᵀb_j with P_j = Σ_{k<e}(I − sA_jᵀA_j)^k, shape (d,).
+
+    The footnote's ‖I − sA_jᵀA_j‖ < 1 cannot hold for an A_j without full column rank; the formula does not need it.
+    """
+    left, right = [], []
+    for design, response in zip(A, b, strict=True):
+        H = gram(design)
+        step = identity_like(H) - stepsize * H
+        powers = identity_like(H)
+        for _ in range(int(local_steps) - 1):
+            powers = identity_like(H) + product(step, powers)  # Horner
+        left.append(product(H, powers))
+        right.append(product(powers, _right(design, response)))
+    return product(inverse(_sum(left)), _sum(right))
+
+
+def _right(design: Any, response: Any) -> Any:
+    return product(transpose(design), response)
+
+
+def _sum(terms: Any) -> Any:
+    first, *others = terms
+    for term in others:
+        first = first + term
+    return first

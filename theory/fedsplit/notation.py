@@ -1,0 +1,65 @@
+"""The letters of the FedSplit paper."""
+
+from fedconvex.statements.notation import (
+    CURVATURE,
+    GRADIENT,
+    LENGTH,
+    NUMBER,
+    SQUARED_LENGTH,
+    STEPSIZE,
+    VALUE,
+    Parameter,
+    Shape,
+)
+from fedconvex.statements.statement import Paper
+
+PAPER = Paper(
+    name="fedsplit",
+    short="FedSplit",
+    reference="Pathak, Wainwright: FedSplit: an algorithmic framework for fast federated optimization (NeurIPS 2020)",
+    convention="F = sum_j f_j, a plain sum; with weights, f_j is num_clients * weights[j] times the client's function",
+    notation={
+        "mu": Parameter(r"\ell_*", "strong convexity of every f_j", CURVATURE, above=0, measured="mu"),
+        "L": Parameter("L^*", "smoothness of every f_j", CURVATURE, above=0, measured="smoothness"),
+        "kappa": Parameter(r"\kappa", "condition number L^*/ell_*", least=1, measured="condition_number"),
+        "stepsize": Parameter("s", "stepsize of the proximal steps", STEPSIZE, above=0, measured="stepsize"),
+        "local_steps": Parameter("e", "local steps in a round", least=1, integer=True),
+        "local_stepsize": Parameter(r"\alpha", "stepsize of the local gradient steps", above=0),
+        "num_clients": Parameter("m", "clients", least=1, integer=True, measured="num_clients"),
+        "t": Parameter("t", "rounds", least=1, integer=True, measured="num_rounds"),
+        "b": Parameter("b", "error of the proximal steps", LENGTH, least=0, measured="prox_error"),
+        "epsilon": Parameter(r"\varepsilon", "accuracy, of the objective", VALUE, above=0),
+        "accuracy": Parameter(r"\varepsilon", "accuracy, of the distance to the minimiser", LENGTH, above=0),
+        "relative_accuracy": Parameter(r"\varepsilon", "accuracy, relative", above=0, most=1),
+        "regularizer": Parameter(r"\lambda", "weight of the regularisation", CURVATURE, above=0),
+        "initial_distance": Parameter(
+            r"\|z^{(1)}-z^*\|", "distance of the first z from its fixed point, over all clients", LENGTH, least=0,
+            measured="stacked_distance",
+        ),
+        "start_distance": Parameter(
+            r"\|x_j^{(t)}-\mathrm{prox}_{sf_j}(x_j^{(t)})\|", "length of the proximal step", LENGTH, least=0
+        ),
+        "squared_distance": Parameter(
+            r"\|x^{(1)}-x^*\|^2", "squared distance of the start from a minimiser", SQUARED_LENGTH, above=0,
+            measured="squared_distance",
+        ),
+        "mus": Parameter(r"\ell", "strong convexity of each f_j", CURVATURE, above=0, shape=Shape.SEQUENCE),
+        "Ls": Parameter("L", "smoothness of each f_j", CURVATURE, above=0, shape=Shape.SEQUENCE),
+        "values": Parameter("f", "values of the f_j", VALUE, shape=Shape.SEQUENCE),
+        "squared_distances": Parameter(
+            r"\|z_@-x^{(1)}\|^2", "squared distances from the start", SQUARED_LENGTH, least=0, shape=Shape.SEQUENCE
+        ),
+        "squared_norm": Parameter(r"\sum_k\|x_k\|^2", "squared norm of all unknowns", SQUARED_LENGTH, least=0),
+        "margins": Parameter(r"b_@ a_@^\top x", "margins b a^T x of all samples", NUMBER, shape=Shape.SEQUENCE),
+        "x": Parameter("x", "a point", LENGTH, shape=Shape.VECTOR),
+        "u": Parameter("u", "a point", LENGTH, shape=Shape.VECTOR),
+        "update": Parameter(r"\mathrm{prox\_update}_j(z)", "the computed proximal point", LENGTH, shape=Shape.VECTOR),
+        "prox": Parameter(r"\mathrm{prox}_{sf_j}(z)", "the proximal point", LENGTH, shape=Shape.VECTOR),
+        "point": Parameter(r"\mathrm{prox}_{sf_j}(2x-z_j)", "a client's proximal point", LENGTH, shape=Shape.VECTOR),
+        "points": Parameter(r"x_@^{(t+1/2)}", "the clients' points", LENGTH, shape=Shape.VECTORS),
+        "gradient": Parameter(r"\nabla f_j(x)", "a client's gradient", GRADIENT, shape=Shape.VECTOR),
+        "gradients": Parameter(r"\nabla f_@", "the clients' gradients", GRADIENT, shape=Shape.VECTORS),
+        "blocks": Parameter("v", "a vector of the product space, block by block", GRADIENT, shape=Shape.VECTORS),
+        "A": Parameter("A", "the clients' design matrices", shape=Shape.MATRICES),
+    },
+)  # fmt: skip

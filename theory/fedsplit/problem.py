@@ -1,0 +1,122 @@
+"""FedSplit: the problem, the methods that it looks at, and where their fixed points are: (1) to (7), (11) to (15).
+
+Points and gradients are numbers or vectors (entry by entry). The objective is the plain sum F = Σ_j f_j.
+"""
+
+from typing import Any, NamedTuple
+
+from fedconvex.statements.assumptions import ExactSolutions, Runs
+from fedconvex.statements.functions import maximum, minimum
+from fedconvex.statements.notation import CURVATURE, GRADIENT, LENGTH, NUMBER, VALUE
+from fedconvex.statements.statement import Claim
+from fedconvex.theory.fedsplit.notation import PAPER
+
+
+@PAPER.statement("Equation (1)", Claim.DEFINITION, symbol="F(x)", relation="=", units=VALUE)
+def objective(*, values: Any) -> Any:
+    """The objective: the plain sum of the f_j(x)."""
+    return sum(values)
+
+
+@PAPER.statement("Equation (2)", Claim.DEFINITION, symbol="F(x_1, \\dots, x_m)", relation="=", units=VALUE)
+def consensus_objective(*, values: Any) -> Any:
+    """The consensus form: the sum of the f_j(x_j), to be minimised over x_1 = … = x_m."""
+    return sum(values)
+
+
+@PAPER.statement("Equation (3)", Claim.DEFINITION, symbol="G_j(x)", relation="=", units=LENGTH)
+def gradient_map(*, x: Any, stepsize: Any, gradient: Any) -> Any:
+    """One gradient step of client j: x − s∇f_j(x)."""
+    return x - stepsize * gradient
+
+
+@PAPER.statement(
+    "Equation (4)", Claim.DEFINITION, symbol="x^{(t+1)}", relation="=", units=LENGTH, assumes=(Runs("FedGD"),)
+)
+def fedgd_round(*, points: Any) -> Any:
+    """One round of FedGD(s, e): the plain mean of the clients' points G_j^e(x)."""
+    return sum(points) / len(points)
+
+
+@PAPER.statement("Equation (5)", Claim.IDENTITY, symbol="0", relation="=", units=GRADIENT, assumes=(Runs("FedGD"),))
+def fedgd_residual(*, gradients: Any) -> Any:
+    """Limits of FedGD(s, e) make this vanish: the sum of all ∇f_j(G_j^{i−1}(x)), i = 1, …, e, j = 1, …, m."""
+    return sum(gradients)
+
+
+@PAPER.statement(
+    "Equation (6)", Claim.DEFINITION, symbol="x^{(t+1)}", relation="=", units=LENGTH,
+    assumes=(Runs("FedProx"), ExactSolutions()),
+)  # fmt: skip
+def fedprox_round(*, points: Any) -> Any:
+    """One round of FedProx, exact: the plain mean of the proximal points prox_{s f_j}(x); μ = 1/s."""
+    return sum(points) / len(points)
+
+
+@PAPER.statement(
+    "Equation (7)", Claim.IDENTITY, symbol="0", relation="=", units=GRADIENT,
+    assumes=(Runs("FedProx"), ExactSolutions()),
+)  # fmt: skip
+def fedprox_residual(*, x: Any, points: Any, stepsize: Any) -> Any:
+    """Limits of FedProx make this vanish: Σ_j ∇M_{s f_j}(x) = Σ_j (x − prox_{s f_j}(x))/s; `points` the proxes."""
+    return sum(x - point for point in points) / stepsize
+
+
+@PAPER.statement("Equation (11)", Claim.DEFINITION, symbol="0", relation="=", units=GRADIENT)
+def normal_cone_residual(*, blocks: Any) -> Any:
+    """v is in E^⊥, the normal cone at a consensus point, exactly if the sum of its blocks vanishes."""
+    return sum(blocks)
+
+
+@PAPER.statement("Equation (12)", Claim.IDENTITY, symbol="0", relation="=", units=GRADIENT)
+def inclusion_residual(*, gradients: Any) -> Any:
+    """At a consensus point, 0 ∈ ∇F(x) + N_E(x) exactly if this vanishes: Σ_j ∇f_j(x)."""
+    return sum(gradients)
+
+
+@PAPER.statement(
+    "Equation (13)", Claim.IDENTITY, symbol="0", relation="=", units=LENGTH,
+    assumes=(Runs("FedSplit"), ExactSolutions()),
+)  # fmt: skip
+def fedsplit_residual(*, x: Any, point: Any) -> Any:
+    """FedSplit rests where this vanishes for every j: 2(prox_{s f_j}(2x − z_j) − x), x the mean of the z_j."""
+    return 2 * (point - x)
+
+
+PAPER.alias("Proposition 1", fedgd_residual)
+PAPER.alias("Proposition 2", fedprox_residual)
+
+
+@PAPER.statement(
+    "Proposition 3", Claim.IDENTITY, symbol="0", relation="=", units=GRADIENT,
+    assumes=(Runs("FedSplit"), ExactSolutions()),
+)  # fmt: skip
+def optimality_residual(*, gradients: Any) -> Any:
+    """At a fixed point z* of FedSplit the mean of the z_j* is a minimiser: Σ_j ∇f_j(x*) = 0."""
+    return sum(gradients)
+
+
+class Conditioning(NamedTuple):
+    """Equation (14)."""
+
+    mu: Any
+    L: Any
+    kappa: Any
+
+
+@PAPER.statement(
+    "Equation (14)", Claim.DEFINITION, symbol=(r"\ell_*", "L^*", r"\kappa"), relation="=",
+    units=(CURVATURE, CURVATURE, NUMBER),
+)  # fmt: skip
+def condition_number(*, mus: Any, Ls: Any) -> Conditioning:
+    """ℓ_* = min ℓ_j, L^* = max L_j and κ = L^*/ℓ_*; at least the condition number of every f_j, and of F."""
+    mu, L = minimum(*mus), maximum(*Ls)
+    return Conditioning(mu, L, L / mu)
+
+
+@PAPER.statement(
+    "Equation (15)", Claim.DEFINITION, symbol="b", relation=r"\ge", units=LENGTH, assumes=(Runs("FedSplit"),)
+)
+def prox_error(*, update: Any, prox: Any) -> Any:
+    """The error of a proximal update in one dimension, |prox_update_j(z) − prox_{s f_j}(z)|: at most b for all j, z."""
+    return abs(update - prox)
