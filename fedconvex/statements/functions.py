@@ -55,6 +55,8 @@ def maximum(first: Any, *others: Any) -> Any:
 
 def minimum(first: Any, *others: Any) -> Any:
     """The smallest, entry by entry."""
+    if any(home(value) == "sympy" for value in (first, *others)):
+        return sys.modules["sympy"].Min(first, *others)
     return -maximum(-first, *(-other for other in others))
 
 

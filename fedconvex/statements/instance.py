@@ -106,6 +106,29 @@ class Instance:
             s = self.number(self.stepsize)
             return (1 / (s * self.mu)).max(s * self.smoothness) ** 2
 
+    @cached_property
+    def objective_smoothness(self) -> Any:
+        """An upper bound of the objective's smoothness: Σ_k weights_k L_k."""
+        with self._balls.context():
+            bounds = [self.problem.smoothness_bound(k) for k in self._clients]
+            return _exact_end(sum(w * ball for w, ball in zip(self._objective_weights, bounds, strict=True)).upper())
+
+    @cached_property
+    def objective_convexity(self) -> Any:
+        """A lower bound of the objective's strong convexity: Σ_k weights_k mu_k."""
+        with self._balls.context():
+            bounds = [self.problem.strong_convexity_bound(k) for k in self._clients]
+            total = sum(w * ball for w, ball in zip(self._objective_weights, bounds, strict=True)).lower()
+        if not total > 0:
+            raise Unmeasured("the objective is not proved strongly convex")
+        return _exact_end(total)
+
+    @cached_property
+    def objective_condition(self) -> Any:
+        """The objective's condition number."""
+        with self._balls.context():
+            return (self.objective_smoothness / self.objective_convexity).max(1)
+
     # ---- the point ----
 
     @cached_property
@@ -320,6 +343,10 @@ class Instance:
     @cached_property
     def _weights(self) -> Any:
         return self._balls.array(np.array(self.method.average_weights(self.problem), dtype=object))
+
+    @cached_property
+    def _objective_weights(self) -> Any:
+        return self._balls.array(self.problem.exact_weights_array)
 
     @cached_property
     def _functions(self) -> Any:

@@ -44,7 +44,7 @@ def latex_of(value: Any, parameters: Mapping[str, Parameter]) -> str:
     """A SymPy expression with the paper's letters."""
     import sympy
 
-    names = {}
+    names: dict[Any, str] = {}
     for name, symbol in symbols(parameters).items():
         entries = symbol if isinstance(symbol, tuple) else (symbol,)
         names |= {entry: parameters[name].letter(str(i + 1)) for i, entry in enumerate(entries)}

@@ -11,7 +11,9 @@ from fedconvex.statements.assumptions.functions import DissimilarityEverywhere a
 from fedconvex.statements.assumptions.functions import LargeGradient as LargeGradient
 from fedconvex.statements.assumptions.functions import NotStationary as NotStationary
 from fedconvex.statements.assumptions.functions import Smooth as Smooth
+from fedconvex.statements.assumptions.functions import SmoothObjective as SmoothObjective
 from fedconvex.statements.assumptions.functions import StronglyConvex as StronglyConvex
+from fedconvex.statements.assumptions.functions import StronglyConvexObjective as StronglyConvexObjective
 from fedconvex.statements.assumptions.functions import WeaklyConvex as WeaklyConvex
 from fedconvex.statements.assumptions.runs import Everyone as Everyone
 from fedconvex.statements.assumptions.runs import ExactSolutions as ExactSolutions

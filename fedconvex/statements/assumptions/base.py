@@ -95,7 +95,7 @@ def check_condition(condition: Condition, values: dict[str, Any]) -> Finding:
     if offence is None:
         return PROVED
     verdict = Verdict.UNKNOWN if offence.undecided else Verdict.REFUTED
-    return Finding(verdict, f"{condition.argument} = {short(offence.value)}, {_readable(condition)} is asked for")
+    return Finding(verdict, f"{condition.argument} = {short(offence.value)} against {short(offence.bound)}")
 
 
 def short(value: Any) -> str:

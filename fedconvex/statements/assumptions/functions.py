@@ -154,3 +154,35 @@ class LargeGradient(Assumption):
         asked = instance.number(values[self.epsilon])
         reason = f"it is {short(instance.square)}"
         return _compare(instance.square >= asked, instance.square < asked, reason)
+
+
+@final
+@dataclass(frozen=True)
+class SmoothObjective(Assumption):
+    """The objective is L-smooth."""
+
+    L: str = "L"
+
+    def __str__(self) -> str:
+        return f"the objective is {self.L}-smooth"
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        proved = instance.objective_smoothness
+        reason = f"{short(proved)}-smoothness is proved"
+        return _compare(proved <= instance.number(values[self.L]), False, reason)
+
+
+@final
+@dataclass(frozen=True)
+class StronglyConvexObjective(Assumption):
+    """The objective is mu-strongly convex."""
+
+    mu: str = "mu"
+
+    def __str__(self) -> str:
+        return f"the objective is {self.mu}-strongly convex"
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        proved = instance.objective_convexity
+        reason = f"{short(proved)}-strong convexity is proved"
+        return _compare(proved >= instance.number(values[self.mu]), False, reason)

@@ -1,0 +1,93 @@
+"""FedDyn, smooth devices that need not be convex: Lemmas 10 to 12 and equation (14).
+
+Here C_t = (1/m)Σ E‖θ_k^t − γ^t‖², a squared length; ε_t is as in the convex case.
+"""
+
+from typing import Any, NamedTuple
+
+from fedconvex.statements.assumptions import Smooth
+from fedconvex.statements.notation import CURVATURE, SQUARED_LENGTH, VALUE, Parameter, Units
+from fedconvex.statements.statement import Claim
+from fedconvex.theory.feddyn.assumptions import ACTIVE, ALPHA_NONCONVEX, FEDDYN
+from fedconvex.theory.feddyn.convex import excess
+from fedconvex.theory.feddyn.notation import PAPER
+
+Z: Units = (2, -4)
+PER_CURVATURE: Units = (-1, 2)
+LETTERS = {
+    "C": Parameter("C_{t-1}", "mean squared distance of the devices from their average", SQUARED_LENGTH, least=0),
+    "C_next": Parameter("C_t", "the same after the round", SQUARED_LENGTH, least=0),
+}
+
+
+class NonconvexConstants(NamedTuple):
+    """Lemma 10's constants and the multipliers of Lemmas 12, 3 and 11 in its proof (z0, z1, z2)."""
+
+    z: Any
+    kappa: Any
+    kappa0: Any
+    z0: Any
+    z1: Any
+    z2: Any
+
+
+@PAPER.calculator(
+    of="Lemma 10", units=(Z, CURVATURE, PER_CURVATURE, CURVATURE, CURVATURE, CURVATURE),
+    assumes=(ACTIVE, ALPHA_NONCONVEX),
+)  # fmt: skip
+def nonconvex_constants(*, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> NonconvexConstants:
+    """z, κ, κ₀ of Lemma 10 and the scales z₀ of Lemma 12, z₁ of Lemma 3, z₂ of Lemma 11."""
+    m, P = num_clients, num_active
+    z = alpha**2 * P**2 - 32 * L**2 * m**2 + 16 * L**2 * P * m - 20 * L**2 * P**2
+    kappa = 4 * L**3 * P * (alpha + L) / alpha * (2 * m - P) / z
+    numerator = alpha**2 * P**2 - 4 * alpha * L * P**2 - 32 * L**2 * m**2 - 16 * L**2 * P * m - 24 * L**2 * P**2
+    return NonconvexConstants(
+        z=z,
+        kappa=kappa,
+        kappa0=numerator / (2 * alpha * z),
+        z0=kappa,
+        z1=L / 2 + kappa * 2 * m / P,
+        z2=L * P**2 * alpha / 2 * (L + alpha) / z,
+    )
+
+
+def _lemma10_left(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+    c = nonconvex_constants.formula(alpha=alpha, L=L, num_clients=num_clients, num_active=num_active)
+    return loss_next + c.kappa * C_next
+
+
+@PAPER.statement(
+    "Lemma 10", Claim.UPPER, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth(), ALPHA_NONCONVEX),
+    left=_lemma10_left, letters=LETTERS, page=34,
+)  # fmt: skip
+def lemma10(*, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+    """Eℓ(γ^t) + κC_t ≤ Eℓ(γ^{t−1}) + κC_{t−1} − κ₀E‖∇ℓ(γ^{t−1})‖²."""
+    c = nonconvex_constants.formula(alpha=alpha, L=L, num_clients=num_clients, num_active=num_active)
+    return loss + c.kappa * C - c.kappa0 * gradient_square
+
+
+@PAPER.statement(
+    "Lemma 11", Claim.UPPER, symbol="", units=SQUARED_LENGTH, assumes=(*FEDDYN, Smooth()), left=excess, letters=LETTERS
+)
+def lemma11(*, C: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
+    """(1 − 4L²/α²)ε_t ≤ (8L²/α²)C_{t−1} + (4/α²)E‖∇ℓ(γ^{t−1})‖²."""
+    return 8 * L**2 / alpha**2 * C + 4 / alpha**2 * gradient_square
+
+
+@PAPER.statement(
+    "Lemma 12", Claim.UPPER, symbol="C_t", units=SQUARED_LENGTH, assumes=(*FEDDYN, Smooth()), letters=LETTERS
+)
+def lemma12(*, C: Any, epsilon: Any, move: Any, num_clients: Any, num_active: Any) -> Any:
+    """C_t ≤ (2(m−P)/(2m−P))C_{t−1} + (2P/(2m−P))ε_t + (2m/P)E‖γ^t − γ^{t−1}‖²."""
+    m, P = num_clients, num_active
+    return 2 * (m - P) / (2 * m - P) * C + 2 * P / (2 * m - P) * epsilon + 2 * m / P * move
+
+
+def _loss_change(*, loss_next: Any, loss: Any, move: Any, L: Any) -> Any:
+    return loss_next - loss - L / 2 * move
+
+
+@PAPER.statement("Equation (14)", Claim.UPPER, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth()), left=_loss_change)
+def loss_change_bound(*, epsilon: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
+    """Eℓ(γ^t) − Eℓ(γ^{t−1}) − (L/2)E‖γ^t − γ^{t−1}‖² ≤ (L²/(2α))ε_t − (1/(2α))E‖∇ℓ(γ^{t−1})‖²."""
+    return L**2 / (2 * alpha) * epsilon - gradient_square / (2 * alpha)

@@ -1,0 +1,90 @@
+"""The letters of the FedDyn paper. E‖·‖² are expectations of squared norms; γ is an average here, no inexactness."""
+
+from fedconvex.statements.notation import (
+    CURVATURE,
+    GRADIENT,
+    LENGTH,
+    SQUARED_GRADIENT,
+    SQUARED_LENGTH,
+    VALUE,
+    Parameter,
+    Shape,
+)
+from fedconvex.statements.statement import Paper
+
+PAPER = Paper(
+    name="feddyn",
+    short="FedDyn",
+    reference="Acar et al.: Federated Learning Based on Dynamic Regularization (ICLR 2021)",
+    convention="l = (1/m) sum_k L_k, a plain mean; with weights, L_k is num_clients * weights[k] times the client's",
+    notation={
+        "alpha": Parameter(r"\alpha", "weight of the dynamic regulariser", CURVATURE, above=0, measured="alpha"),
+        "L": Parameter("L", "smoothness of every L_k", CURVATURE, above=0, measured="smoothness"),
+        "mu": Parameter(r"\mu", "strong convexity of every L_k", CURVATURE, above=0, measured="mu"),
+        "num_clients": Parameter("m", "devices", least=1, integer=True, measured="num_clients"),
+        "num_active": Parameter("P", "devices that take part in a round", least=1, integer=True, measured="num_drawn"),
+        "T": Parameter("T", "rounds", least=1, integer=True, measured="num_rounds"),
+        "D0": Parameter(
+            r"\|\theta^0-\theta_*\|^2", "squared distance of the start from the minimiser", SQUARED_LENGTH, least=0,
+            measured="squared_distance",
+        ),
+        "G": Parameter(
+            r"\tfrac1m\sum_k\|\nabla L_k(\theta_*)\|^2", "mean squared gradient of the devices at the minimiser",
+            SQUARED_GRADIENT, least=0, measured="gradients_at_minimizer",
+        ),
+        "delta": Parameter(
+            r"(\ell(\theta^0)-\ell_*)", "gap of the start", VALUE, least=0, measured="initial_gap"
+        ),
+        "spread": Parameter(
+            r"\tfrac1m\sum_k\|\theta_k^0-\theta^0\|^2", "mean squared distance of the devices' first models",
+            SQUARED_LENGTH, least=0, measured="spread",
+        ),
+        # quantities that the lemmas are about, in round t
+        "distance": Parameter(r"E\|\gamma^{t-1}-\theta_*\|^2", "squared distance before", SQUARED_LENGTH, least=0),
+        "distance_next": Parameter(r"E\|\gamma^t-\theta_*\|^2", "squared distance after it", SQUARED_LENGTH, least=0),
+        "C": Parameter("C_{t-1}", "squared error of the devices' gradients before", SQUARED_GRADIENT, least=0),
+        "C_next": Parameter("C_t", "squared error of the devices' gradients after", SQUARED_GRADIENT, least=0),
+        "epsilon": Parameter(r"\epsilon_t", "mean squared move of the devices", SQUARED_LENGTH, least=0),
+        "move": Parameter(r"E\|\gamma^t-\gamma^{t-1}\|^2", "squared move of the average", SQUARED_LENGTH, least=0),
+        "gap": Parameter(r"E[\ell(\gamma^{t-1})-\ell(\theta_*)]", "gap before the round", VALUE, least=0),
+        "loss": Parameter(r"E\ell(\gamma^{t-1})", "value before the round", VALUE),
+        "loss_next": Parameter(r"E\ell(\gamma^t)", "value after it", VALUE),
+        "gradient_square": Parameter(
+            r"E\|\nabla\ell(\gamma^{t-1})\|^2", "squared gradient before the round", SQUARED_GRADIENT, least=0
+        ),
+        "gradient_square_next": Parameter(
+            r"E\|\nabla\ell(\gamma^t)\|^2", "squared gradient after it", SQUARED_GRADIENT, least=0
+        ),
+        "A": Parameter("A_{t-1}", "squared error of the memories before, to the minimiser", SQUARED_GRADIENT, least=0),
+        "A_next": Parameter("A_t", "squared error of the memories after", SQUARED_GRADIENT, least=0),
+        "B": Parameter("B_{t-1}", "squared error of the memories before, to the average", SQUARED_GRADIENT, least=0),
+        "B_next": Parameter("B_t", "squared error of the memories after", SQUARED_GRADIENT, least=0),
+        "B0": Parameter("B_0", "squared error at the start", SQUARED_GRADIENT, least=0, measured="mean_square"),
+        "count": Parameter("n", "how many vectors", least=1, integer=True),
+        "total": Parameter(r"\sum_j\|v_j\|^2", "sum of their squared norms", least=0),
+        # quantities of the displayed equations
+        "value": Parameter("L_k(x)", "value of a device's function", VALUE),
+        "value_z": Parameter("L_k(z)", "value at z", VALUE),
+        "value_y": Parameter("L_k(y)", "value at y", VALUE),
+        "inner": Parameter(r"\langle\nabla L_k(x),y-x\rangle", "first-order change", VALUE),
+        "linear": Parameter(r"\langle\nabla L_k(\theta_k^{t-1}),\theta\rangle", "the linear term", VALUE),
+        "square": Parameter(r"\|\cdot\|^2", "a squared distance", SQUARED_LENGTH, least=0),
+        "separation": Parameter(r"\|x-y\|^2", "squared distance of x and y", SQUARED_LENGTH, least=0),
+        "mean_square": Parameter(
+            r"\tfrac1m\sum_k\|\nabla L_k(x)-\nabla L_k(x_*)\|^2", "mean squared difference of gradients",
+            SQUARED_GRADIENT, least=0,
+        ),
+        "mean_gradient": Parameter(
+            r"\tfrac1m\sum_k E\nabla L_k", "mean of the devices' gradients", GRADIENT, shape=Shape.VECTOR
+        ),
+        "new_gradient": Parameter(r"\nabla L_k(\theta_k^t)", "gradient at the answer", GRADIENT, shape=Shape.VECTOR),
+        "old_gradient": Parameter(r"\nabla L_k(\theta_k^{t-1})", "stored gradient", GRADIENT, shape=Shape.VECTOR),
+        "gradient": Parameter(r"\nabla L_k(\theta^{t-1})", "gradient at it", GRADIENT, shape=Shape.VECTOR),
+        "gradients": Parameter(r"\nabla L_@(\theta_*)", "gradients of the devices", GRADIENT, shape=Shape.VECTORS),
+        "memory": Parameter("h_k^{t-1}", "a device's memory", GRADIENT, shape=Shape.VECTOR),
+        "memories": Parameter("h_@^t", "memories of the devices", GRADIENT, shape=Shape.VECTORS),
+        "h": Parameter("h^t", "the server's state", GRADIENT, shape=Shape.VECTOR),
+        "theta": Parameter(r"\theta_k^t", "a device's answer", LENGTH, shape=Shape.VECTOR),
+        "server": Parameter(r"\theta^{t-1}", "the server's point", LENGTH, shape=Shape.VECTOR),
+    },
+)  # fmt: skip

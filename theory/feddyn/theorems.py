@@ -1,0 +1,109 @@
+"""FedDyn: Theorems 1 to 5. m devices, P of them in every round, drawn uniformly; the objective is the plain mean."""
+
+from typing import Any, NamedTuple
+
+from fedconvex.statements.assumptions import Smooth, StartsAtLocalMinima
+from fedconvex.statements.functions import maximum, power, sqrt
+from fedconvex.statements.notation import SQUARED_GRADIENT, VALUE
+from fedconvex.statements.statement import Claim
+from fedconvex.theory.feddyn.assumptions import (
+    ALPHA_CONVEX,
+    ALPHA_NONCONVEX,
+    ALPHA_STRONGLY_CONVEX,
+    CONVEX,
+    FEDDYN,
+    ONE_GRADIENT,
+    ORDERED,
+    STRONGLY_CONVEX,
+)
+from fedconvex.theory.feddyn.notation import PAPER
+
+MEAN_GAP = r"E\,\ell\big(\tfrac1T\textstyle\sum_{t<T}\gamma^t\big)-\ell(\theta_*)"
+WEIGHTED_GAP = r"E\,\ell\big(\tfrac1R\textstyle\sum_{t<T}r^t\gamma^t\big)-\ell(\theta_*)"
+MEAN_GRADIENT = r"E\,\tfrac1T\textstyle\sum_{t=1}^T\|\nabla\ell(\gamma^{t-1})\|^2"
+
+
+class Rates(NamedTuple):
+    """The three cases of Theorems 1 and 5."""
+
+    strongly_convex: Any
+    convex: Any
+    nonconvex: Any
+
+
+def _rates(
+    L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any, delta: Any, spread: Any, beta: Any, r: Any
+) -> Rates:
+    ratio = num_clients / num_active
+    return Rates(
+        (beta * D0 + ratio * G / beta) / power(r, T),
+        sqrt(ratio) * (L * D0 + G / L) / T,
+        (L * ratio * delta + L**2 * spread) / T,
+    )
+
+
+@PAPER.statement(
+    "Theorem 1", Claim.ASYMPTOTIC, symbol=(WEIGHTED_GAP, MEAN_GAP, r"E\|\nabla\ell(\gamma_T)\|^2"),
+    relation=r"= O(\cdot)", units=(VALUE, VALUE, SQUARED_GRADIENT), assumes=(*FEDDYN, Smooth(), ORDERED), page=5,
+)  # fmt: skip
+def rates(
+    *, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any, delta: Any, spread: Any
+) -> Rates:
+    """FedDyn's rates for strongly convex, convex and non-convex devices, up to constants.
+
+    (1/r^T)(β D0 + (m/P) G/β) with β = max(5(m/P)μ, 30L), r = 1 + μ/β; (1/T)√(m/P)(L D0 + G/L);
+    (1/T)(L(m/P)(ℓ(θ⁰) − ℓ_*) + L² (1/m)Σ‖θ_k⁰ − θ⁰‖²). The α of each is that of Theorems 3, 2 and 4.
+    """
+    beta = maximum(5 * num_clients * mu / num_active, 30 * L)
+    return _rates(L, num_clients, num_active, T, D0, G, delta, spread, beta, 1 + mu / beta)
+
+
+@PAPER.statement(
+    "Theorem 2", Claim.UPPER, symbol=MEAN_GAP, units=VALUE, assumes=(*FEDDYN, *CONVEX, ALPHA_CONVEX), page=28
+)
+def convex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
+    """For convex devices and α ≥ 25L, the gap of the mean of γ⁰, …, γ^{T−1} after T rounds:
+    (1/T)(10α D0 + 100 (m/P)(1/α) G), with D0 = ‖θ⁰ − θ_*‖² and G = (1/m)Σ‖∇L_k(θ_*)‖².
+
+    L enters through the condition alone. `convex_bound_of_lemma` is the sharper bound that the proof gives.
+    """
+    return (10 * alpha * D0 + 100 * num_clients / num_active / alpha * G) / T
+
+
+@PAPER.statement(
+    "Theorem 3", Claim.UPPER, symbol=WEIGHTED_GAP, units=VALUE,
+    assumes=(*FEDDYN, *STRONGLY_CONVEX, ALPHA_STRONGLY_CONVEX), page=32,
+)  # fmt: skip
+def strongly_convex_bound(
+    *, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any
+) -> Any:
+    """For strongly convex devices and α ≥ max(5(m/P)μ, 30L), the gap of the r^t-weighted mean of the γ^t:
+    (1/r^{T−1})(20α D0 + 400 (m/P)(1/α) G), r = 1 + μ/α.
+    """
+    r = 1 + mu / alpha
+    return (20 * alpha * D0 + 400 * num_clients / num_active / alpha * G) / power(r, T - 1)
+
+
+@PAPER.statement(
+    "Theorem 4", Claim.UPPER, symbol=MEAN_GRADIENT, units=SQUARED_GRADIENT,
+    assumes=(*FEDDYN, Smooth(), StartsAtLocalMinima(), ALPHA_NONCONVEX), page=33,
+)  # fmt: skip
+def nonconvex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, delta: Any, spread: Any) -> Any:
+    """For smooth devices and α ≥ 20L m/P, the mean squared gradient over T rounds:
+    (1/T)(3α(ℓ(θ⁰) − ℓ_*) + 30L³(m/P)(1/α) (1/m)Σ‖θ_k⁰ − θ⁰‖²).
+
+    θ_k⁰ are the devices' first models, where the algorithm's input ∇L_k(θ_k⁰) = 0 holds.
+    """
+    return (3 * alpha * delta + 30 * L**3 * num_clients / num_active / alpha * spread) / T
+
+
+@PAPER.statement(
+    "Theorem 5", Claim.ASYMPTOTIC, symbol=(WEIGHTED_GAP, MEAN_GAP, r"E\|\nabla\ell(\gamma_T)\|^2"),
+    relation=r"= O(\cdot)", units=(VALUE, VALUE, SQUARED_GRADIENT), assumes=(*ONE_GRADIENT, Smooth(), ORDERED), page=37,
+)  # fmt: skip
+def one_gradient_rates(
+    *, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any, delta: Any, spread: Any
+) -> Rates:
+    """FedDynOneGD's rates, up to constants: those of Theorem 1 with β = max(50(m/P)μ, 50L), r = 1 + μ/(3β)."""
+    beta = maximum(50 * num_clients * mu / num_active, 50 * L)
+    return _rates(L, num_clients, num_active, T, D0, G, delta, spread, beta, 1 + mu / (3 * beta))

@@ -1,0 +1,58 @@
+"""Ghadimi and Lan: *Stochastic first- and zeroth-order methods for nonconvex stochastic programming* (2013).
+
+Main statements
+---------------
+* `nonconvex_bound`, `convex_bound` (Corollary 2.2): stochastic gradient descent stopped at a random step, with stepsizes
+  min(1/L, D/(σ√N)). What FedProx's Remark 8 compares with.
+
+Notation: `L` smoothness; `sigma2` bound of the variance σ² of one stochastic gradient; `N` steps; `D` a free length.
+"""
+
+from typing import Any
+
+from fedconvex.statements.functions import sqrt
+from fedconvex.statements.notation import (
+    CURVATURE,
+    LENGTH,
+    SQUARED_GRADIENT,
+    SQUARED_LENGTH,
+    VALUE,
+    Parameter,
+)
+from fedconvex.statements.statement import Claim, Paper, Statement
+
+PAPER = Paper(
+    name="ghadimi_lan",
+    short="Ghadimi & Lan",
+    reference="Ghadimi, Lan: Stochastic first- and zeroth-order methods for nonconvex stochastic programming (2013)",
+    convention="one function f, unbiased gradients with variance at most sigma2",
+    notation={
+        "L": Parameter("L", "smoothness", CURVATURE, above=0),
+        "N": Parameter("N", "steps", least=1, integer=True),
+        "sigma2": Parameter(r"\sigma^2", "variance of a stochastic gradient", SQUARED_GRADIENT, least=0),
+        "delta": Parameter(r"(f(x_1)-f_*)", "gap of the start", VALUE, least=0),
+        "D0": Parameter(r"\|x_1-x_*\|^2", "squared distance of the start", SQUARED_LENGTH, least=0),
+        "D": Parameter(r"\tilde D", "the length that sets the stepsize", LENGTH, above=0),
+    },
+)
+
+
+def _bound(square: Any, N: Any, L: Any, sigma2: Any, D: Any) -> Any:
+    """L·square/N + (D + square/D)·σ/√N."""
+    return L * square / N + (D + square / D) * sqrt(sigma2 / N)
+
+
+@PAPER.statement("Corollary 2.2 (nonconvex)", Claim.UPPER, symbol=r"E\|\nabla f(x_R)\|^2", units=SQUARED_GRADIENT)
+def nonconvex_bound(*, N: Any, L: Any, delta: Any, sigma2: Any, D: Any) -> Any:
+    """The squared gradient at a random step: L[L D_f²/N + (D + D_f²/D)σ/√N] with D_f² = 2(f(x₁) − f_*)/L."""
+    return L * _bound(2 * delta / L, N, L, sigma2, D)
+
+
+@PAPER.statement("Corollary 2.2 (convex)", Claim.UPPER, symbol="E f(x_R)-f_*", units=VALUE)
+def convex_bound(*, N: Any, L: Any, D0: Any, sigma2: Any, D: Any) -> Any:
+    """The gap at a random step: L D_X²/N + (D + D_X²/D)σ/√N with D_X² = ‖x₁ − x_*‖²."""
+    return _bound(D0, N, L, sigma2, D)
+
+
+def __getattr__(name: str) -> Statement:
+    return PAPER.find(name)

@@ -1,0 +1,67 @@
+"""Giselsson and Boyd: *Linear convergence and metric selection for Douglas-Rachford splitting and ADMM* (2017).
+
+Main statements
+---------------
+* `reflection_contraction`: the reflected proximal step 2prox_{sf} − I, hence a round of Peaceman–Rachford splitting
+  against a subspace, which FedSplit is.
+* `averaged_contraction`: with relaxation a (Theorem 2; a = 1/2 is Douglas–Rachford splitting).
+
+Notation: `mu` strong convexity (their σ), `L` smoothness (their β), `stepsize` s (their γ), `relaxation` (their α).
+"""
+
+from typing import Any
+
+from fedconvex.statements.conditions import Condition
+from fedconvex.statements.functions import maximum, sqrt
+from fedconvex.statements.notation import CURVATURE, STEPSIZE, Parameter
+from fedconvex.statements.statement import Claim, Paper, Statement
+
+PAPER = Paper(
+    name="giselsson_boyd",
+    short="Giselsson & Boyd",
+    reference="Giselsson, Boyd: Linear convergence and metric selection for Douglas-Rachford splitting and ADMM (2017)",
+    convention="f + g with f strongly convex and smooth; for FedSplit f is the sum over clients, g keeps them equal",
+    notation={
+        "stepsize": Parameter("s", "stepsize of the proximal steps", STEPSIZE, above=0),
+        "mu": Parameter(r"\mu", "strong convexity", CURVATURE, above=0),
+        "L": Parameter("L", "smoothness", CURVATURE, above=0),
+        "kappa": Parameter(r"\kappa", "condition number L/mu", least=1),
+        "relaxation": Parameter("a", "relaxation", above=0),
+    },
+)
+ORDERED = Condition("mu", "<=", "L")
+
+
+@PAPER.statement("Reflected proximal step", Claim.TIGHT, symbol=r"\delta", relation="=", assumes=(ORDERED,))
+def reflection_contraction(*, stepsize: Any, mu: Any, L: Any) -> Any:
+    """max((1 − sμ)/(1 + sμ), (sL − 1)/(sL + 1)): a reflected proximal step shrinks distances by this factor."""
+    return maximum((1 - stepsize * mu) / (1 + stepsize * mu), (stepsize * L - 1) / (stepsize * L + 1))
+
+
+@PAPER.calculator(of="Reflected proximal step", units=STEPSIZE, assumes=(ORDERED,))
+def optimal_stepsize(*, mu: Any, L: Any) -> Any:
+    """1/√(μL): the stepsize with the smallest `reflection_contraction`."""
+    return 1 / sqrt(mu * L)
+
+
+@PAPER.calculator(of="Reflected proximal step")
+def optimal_contraction(*, kappa: Any) -> Any:
+    """(√κ − 1)/(√κ + 1): the contraction with that stepsize, FedSplit's 1 − 2/(√κ + 1)."""
+    return (sqrt(kappa) - 1) / (sqrt(kappa) + 1)
+
+
+@PAPER.statement(
+    "Theorem 2", Claim.TIGHT, symbol=r"\|z_1-z_*\|/\|z_0-z_*\|",
+    assumes=(ORDERED, Condition("relaxation", "<", lambda stepsize, mu, L: 2 / (1 + _delta(stepsize, mu, L)))),
+)  # fmt: skip
+def averaged_contraction(*, relaxation: Any, stepsize: Any, mu: Any, L: Any) -> Any:
+    """|1 − a| + aδ for 0 < a < 2/(1 + δ), δ the `reflection_contraction`: a round with relaxation a."""
+    return abs(1 - relaxation) + relaxation * _delta(stepsize, mu, L)
+
+
+def _delta(stepsize: Any, mu: Any, L: Any) -> Any:
+    return reflection_contraction.calculator.formula(stepsize=stepsize, mu=mu, L=L)
+
+
+def __getattr__(name: str) -> Statement:
+    return PAPER.find(name)

@@ -1,0 +1,152 @@
+"""Nesterov: *Introductory Lectures on Convex Optimization* (2004): gradient descent x ← x − s∇f(x).
+
+Main statements
+---------------
+* `distance_after`: t steps of any size on a smooth strongly convex function; `rounds` inverts it.
+* `distance_bound`, `gap_bound` (Theorem 2.1.15), `convex_gap_bound` (Corollary 2.1.2): the book's rates.
+* `decrease`, `gradient_bound`: a step on a smooth function, and the mean squared gradient over many.
+
+Distributed gradient descent is the same: the server averages the clients' gradients, with everyone taking part, which
+is `FedGD(stepsize, local_steps=1)`. It is what FedProx's and FedSplit's rates are compared with, (22) of the latter.
+
+Notation: `mu`, `L` strong convexity and smoothness of the *objective* (a mean with weights; the FedSplit paper's sum has
+m times both, and 1/m times the stepsize); `kappa` = L/mu; `stepsize` s.
+"""
+
+from typing import Any
+
+from fedconvex.statements.assumptions import (
+    Convex,
+    Everyone,
+    Runs,
+    SmoothObjective,
+    StepsizeAtMost,
+    StronglyConvexObjective,
+)
+from fedconvex.statements.certified import require_sign, smallest_integer
+from fedconvex.statements.conditions import Condition
+from fedconvex.statements.functions import maximum, power
+from fedconvex.statements.notation import (
+    CURVATURE,
+    LENGTH,
+    SQUARED_GRADIENT,
+    SQUARED_LENGTH,
+    STEPSIZE,
+    VALUE,
+    Parameter,
+)
+from fedconvex.statements.signs import Sign
+from fedconvex.statements.statement import Claim, Paper, Statement
+
+PAPER = Paper(
+    name="nesterov",
+    short="Nesterov",
+    reference="Nesterov: Introductory Lectures on Convex Optimization (2004)",
+    convention="one function f; for clients, the mean with their weights",
+    notation={
+        "stepsize": Parameter("s", "stepsize", STEPSIZE, above=0, measured="stepsize"),
+        "mu": Parameter(r"\mu", "strong convexity of the objective", CURVATURE, above=0, measured="objective_convexity"),
+        "L": Parameter("L", "smoothness of the objective", CURVATURE, above=0, measured="objective_smoothness"),
+        "kappa": Parameter(r"\kappa", "condition number L/mu", least=1, measured="objective_condition"),
+        "t": Parameter("t", "steps", least=0, integer=True, measured="num_rounds"),
+        "T": Parameter("T", "steps", least=1, integer=True, measured="num_rounds"),
+        "initial_distance": Parameter(r"\|x_0-x_*\|", "distance of the start", LENGTH, least=0, measured="distance"),
+        "D0": Parameter(r"\|x_0-x_*\|^2", "its square", SQUARED_LENGTH, least=0, measured="squared_distance"),
+        "delta": Parameter(r"(f(x_0)-f_*)", "gap of the start", VALUE, least=0, measured="initial_gap"),
+        "accuracy": Parameter(r"\varepsilon", "accuracy, of the distance", LENGTH, above=0),
+    },
+)  # fmt: skip
+
+GRADIENT_DESCENT = (Runs("FedGD", local_steps=1), Everyone(), SmoothObjective())
+STRONGLY_CONVEX = (*GRADIENT_DESCENT, StronglyConvexObjective(), Condition("mu", "<=", "L"))
+BEST = Condition("stepsize", "=", lambda mu, L: 2 / (mu + L))
+ONE_OVER_L = Condition("stepsize", "=", lambda L: 1 / L)
+
+
+@PAPER.calculator(of="a gradient step", assumes=(Condition("mu", "<=", "L"),))
+def contraction(*, stepsize: Any, mu: Any, L: Any) -> Any:
+    """max(|1 − sμ|, |1 − sL|): a gradient step shrinks distances by this factor."""
+    return maximum(abs(1 - stepsize * mu), abs(1 - stepsize * L))
+
+
+@PAPER.calculator(of="Theorem 2.1.15", units=STEPSIZE, assumes=(Condition("mu", "<=", "L"),))
+def best_stepsize(*, mu: Any, L: Any) -> Any:
+    """2/(μ + L): the stepsize with the smallest `contraction`."""
+    return 2 / (mu + L)
+
+
+@PAPER.calculator(of="Theorem 2.1.15")
+def best_contraction(*, kappa: Any) -> Any:
+    """(κ − 1)/(κ + 1): the contraction with the best stepsize."""
+    return (kappa - 1) / (kappa + 1)
+
+
+@PAPER.statement("Gradient step", Claim.TIGHT, symbol=r"\|x_t-x_*\|", units=LENGTH, assumes=STRONGLY_CONVEX)
+def distance_after(*, t: Any, stepsize: Any, mu: Any, L: Any, initial_distance: Any) -> Any:
+    """t gradient steps of any size: max(|1 − sμ|, |1 − sL|)^t ‖x₀ − x_*‖; attained on quadratics."""
+    return power(contraction.formula(stepsize=stepsize, mu=mu, L=L), t) * initial_distance
+
+
+@PAPER.statement("Theorem 2.1.15", Claim.TIGHT, symbol=r"\|x_t-x_*\|", units=LENGTH, assumes=(*STRONGLY_CONVEX, BEST))
+def distance_bound(*, t: Any, kappa: Any, initial_distance: Any) -> Any:
+    """t steps of size 2/(μ + L): ((κ−1)/(κ+1))^t ‖x₀ − x_*‖."""
+    return power(best_contraction.formula(kappa=kappa), t) * initial_distance
+
+
+@PAPER.calculator(of="Theorem 2.1.15", units=VALUE, assumes=(*STRONGLY_CONVEX, BEST))
+def gap_bound(*, t: Any, kappa: Any, L: Any, D0: Any) -> Any:
+    """t steps of size 2/(μ + L): f(x_t) − f_* ≤ (L/2)((κ−1)/(κ+1))^{2t}‖x₀ − x_*‖²."""
+    return L / 2 * power(best_contraction.formula(kappa=kappa), 2 * t) * D0
+
+
+@PAPER.statement(
+    "Corollary 2.1.2", Claim.UPPER, symbol="f(x_t)-f_*", units=VALUE, assumes=(*GRADIENT_DESCENT, Convex(), ONE_OVER_L)
+)
+def convex_gap_bound(*, t: Any, L: Any, D0: Any) -> Any:
+    """t steps of size 1/L on a convex function: 2L‖x₀ − x_*‖²/(t + 4)."""
+    return 2 * L * D0 / (t + 4)
+
+
+@PAPER.calculator(of="a gradient step", units=STEPSIZE, assumes=(StepsizeAtMost(lambda L: 2 / L),))
+def decrease(*, stepsize: Any, L: Any) -> Any:
+    """s(1 − sL/2): a step on a smooth function decreases it by at least this times ‖∇f(x)‖²; compare FedProx's ρ."""
+    return stepsize * (1 - stepsize * L / 2)
+
+
+@PAPER.statement(
+    "Smooth functions", Claim.UPPER, symbol=r"\tfrac1T\textstyle\sum_{t<T}\|\nabla f(x_t)\|^2", units=SQUARED_GRADIENT,
+    assumes=(*GRADIENT_DESCENT, Condition("stepsize", "<", lambda L: 2 / L)),
+)  # fmt: skip
+def gradient_bound(*, T: Any, stepsize: Any, L: Any, delta: Any) -> Any:
+    """The mean squared gradient over T steps on a smooth function: (f(x₀) − f_*)/(T s(1 − sL/2)); 2LΔ/T for s = 1/L."""
+    return delta / (T * decrease.formula(stepsize=stepsize, L=L))
+
+
+@PAPER.calculator(of="a gradient step", units=LENGTH, assumes=(Condition("mu", "<=", "L"),))
+def margin(*, t: Any, stepsize: Any, mu: Any, L: Any, initial_distance: Any, accuracy: Any) -> Any:
+    """What `distance_after` leaves to the accuracy."""
+    given = {"t": t, "stepsize": stepsize, "mu": mu, "L": L, "initial_distance": initial_distance}
+    return accuracy - distance_after.calculator.formula(**given)
+
+
+@PAPER.calculator(of="a gradient step")
+def shrinks(*, stepsize: Any, mu: Any, L: Any) -> Any:
+    """1 − `contraction`: positive exactly for 0 < s < 2/L."""
+    return 1 - contraction.formula(stepsize=stepsize, mu=mu, L=L)
+
+
+def rounds(*, mu: Any, L: Any, initial_distance: Any, accuracy: Any, stepsize: Any = None) -> int | None:
+    """The least t ≥ 1 after which ‖x_t − x_*‖ ≤ accuracy is promised, exactly; None where the steps are too long.
+
+    `stepsize` defaults to the best one, 2/(μ + L).
+    """
+    step = best_stepsize(mu=mu, L=L) if stepsize is None else stepsize
+    given = {"stepsize": step, "mu": mu, "L": L}
+    if require_sign(shrinks.sign(**given), given) is not Sign.POSITIVE:
+        return None
+    given |= {"initial_distance": initial_distance, "accuracy": accuracy}
+    return smallest_integer(lambda t: require_sign(margin.sign(t=t, **given), given) is not Sign.NEGATIVE)
+
+
+def __getattr__(name: str) -> Statement:
+    return PAPER.find(name)
