@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fedconvex.statements.statement import Paper, Statement
 
-NO_PAPERS = ("bounds",)  # modules of this folder that hold no statements
+NO_PAPERS = ("bounds", "catalogue")  # modules of this folder that hold no statements
 
 
 def papers() -> "dict[str, Paper]":

@@ -2,8 +2,8 @@
 
 Main statements
 ---------------
-* `nonconvex_bound`, `convex_bound` (Corollary 2.2): stochastic gradient descent stopped at a random step, with stepsizes
-  min(1/L, D/(σ√N)). What FedProx's Remark 8 compares with.
+* `nonconvex_bound`, `convex_bound` (Corollary 2.2): stochastic gradient descent stopped at a random step, with
+  stepsizes min(1/L, D/(σ√N)). What FedProx's Remark 8 compares with.
 
 Notation: `L` smoothness; `sigma2` bound of the variance σ² of one stochastic gradient; `N` steps; `D` a free length.
 """
@@ -30,8 +30,8 @@ PAPER = Paper(
         "L": Parameter("L", "smoothness", CURVATURE, above=0),
         "N": Parameter("N", "steps", least=1, integer=True),
         "sigma2": Parameter(r"\sigma^2", "variance of a stochastic gradient", SQUARED_GRADIENT, least=0),
-        "delta": Parameter(r"(f(x_1)-f_*)", "gap of the start", VALUE, least=0),
-        "D0": Parameter(r"\|x_1-x_*\|^2", "squared distance of the start", SQUARED_LENGTH, least=0),
+        "delta": Parameter(r"\Delta", "f(x₁) − f_*, the gap of the start", VALUE, least=0),
+        "D0": Parameter("D_1", "‖x₁ − x_*‖²", SQUARED_LENGTH, least=0),
         "D": Parameter(r"\tilde D", "the length that sets the stepsize", LENGTH, above=0),
     },
 )

@@ -9,8 +9,8 @@ Main statements
 Distributed gradient descent is the same: the server averages the clients' gradients, with everyone taking part, which
 is `FedGD(stepsize, local_steps=1)`. It is what FedProx's and FedSplit's rates are compared with, (22) of the latter.
 
-Notation: `mu`, `L` strong convexity and smoothness of the *objective* (a mean with weights; the FedSplit paper's sum has
-m times both, and 1/m times the stepsize); `kappa` = L/mu; `stepsize` s.
+Notation: `mu`, `L` strong convexity and smoothness of the *objective* (a mean with weights; the FedSplit paper's sum
+has m times both, and 1/m times the stepsize); `kappa` = L/mu; `stepsize` s.
 """
 
 from typing import Any
@@ -45,14 +45,14 @@ PAPER = Paper(
     convention="one function f; for clients, the mean with their weights",
     notation={
         "stepsize": Parameter("s", "stepsize", STEPSIZE, above=0, measured="stepsize"),
-        "mu": Parameter(r"\mu", "strong convexity of the objective", CURVATURE, above=0, measured="objective_convexity"),
-        "L": Parameter("L", "smoothness of the objective", CURVATURE, above=0, measured="objective_smoothness"),
+        "mu": Parameter(r"\mu", "its strong convexity", CURVATURE, above=0, measured="objective_convexity"),
+        "L": Parameter("L", "its smoothness", CURVATURE, above=0, measured="objective_smoothness"),
         "kappa": Parameter(r"\kappa", "condition number L/mu", least=1, measured="objective_condition"),
         "t": Parameter("t", "steps", least=0, integer=True, measured="num_rounds"),
         "T": Parameter("T", "steps", least=1, integer=True, measured="num_rounds"),
         "initial_distance": Parameter(r"\|x_0-x_*\|", "distance of the start", LENGTH, least=0, measured="distance"),
-        "D0": Parameter(r"\|x_0-x_*\|^2", "its square", SQUARED_LENGTH, least=0, measured="squared_distance"),
-        "delta": Parameter(r"(f(x_0)-f_*)", "gap of the start", VALUE, least=0, measured="initial_gap"),
+        "D0": Parameter("D_0", "‖x₀ − x_*‖²", SQUARED_LENGTH, least=0, measured="squared_distance"),
+        "delta": Parameter(r"\Delta", "f(x₀) − f_*, the gap of the start", VALUE, least=0, measured="initial_gap"),
         "accuracy": Parameter(r"\varepsilon", "accuracy, of the distance", LENGTH, above=0),
     },
 )  # fmt: skip

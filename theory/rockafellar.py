@@ -25,7 +25,7 @@ PAPER = Paper(
         "stepsize": Parameter("s", "stepsize of the proximal steps", STEPSIZE, above=0),
         "mu": Parameter(r"\mu", "strong convexity of f", CURVATURE, least=0),
         "t": Parameter("t", "steps", least=1, integer=True),
-        "D0": Parameter(r"\|x_0-x_*\|^2", "squared distance of the start", SQUARED_LENGTH, least=0),
+        "D0": Parameter("D_0", "‖x₀ − x_*‖²", SQUARED_LENGTH, least=0),
     },
 )
 

@@ -15,7 +15,7 @@ MOST_AT_ONCE = 32  # arrays that NumPy walks through side by side
 
 def in_chunks(calculator: "Calculator", arguments: Arguments) -> Any:
     """The formula over NumPy arrays that broadcast, in float64: an array, or the named tuple of arrays."""
-    from fedconvex.statements.calculator import CHUNK, broadcast_shape, out_of_range, parts
+    from fedconvex.statements.calculator import CHUNK, broadcast_shape, like, out_of_range, parts
 
     arrays = {name: value for name, value in arguments.values.items() if is_array(value)}
     numbers = {name: value for name, value in arguments.values.items() if name not in arrays}
@@ -46,7 +46,7 @@ def in_chunks(calculator: "Calculator", arguments: Arguments) -> Any:
     if kind is None:  # no entries at all
         return np.empty(shape)
     results = [whole.reshape(shape) for whole in results]
-    return kind(*results) if issubclass(kind, tuple) else results[0]
+    return like(kind, results) if issubclass(kind, tuple) else results[0]
 
 
 def _chunks(arrays: list[Any], size: int) -> Any:

@@ -228,6 +228,11 @@ def named_parts(name: str, result: Any) -> dict[str, Any]:
     return dict(zip(fields, result, strict=True))
 
 
+def like(kind: type[tuple[Any, ...]], values: list[Any]) -> tuple[Any, ...]:
+    """The values as a tuple, named if `kind` is."""
+    return kind(*values) if hasattr(kind, "_fields") else tuple(values)
+
+
 def broadcast_shape(values: Numbers) -> tuple[int, ...]:
     """The shape of the arrays among the values, broadcast."""
     import numpy as np
@@ -271,7 +276,7 @@ def _assembled(results: Any, kind: Kind) -> Any:
             array = np.empty(len(flat), dtype=object)
             array[:] = column
             columns.append(_assembled(array.reshape(results.shape), kind))
-        return type(flat[0])(*columns)
+        return like(type(flat[0]), columns)
     if all(type(entry) is int and abs(entry) < 1 << 63 for entry in flat):
         results = results.astype(np.int64)
     if kind is Kind.TENSOR:

@@ -78,7 +78,7 @@ def markdown(statement: "Statement") -> str:
     if statement.conclusion:
         lines += [f"Then $\\displaystyle {statement.conclusion}$.", ""]
     if statement.assumptions:
-        lines += [f"Assumes: {'; '.join(_assumptions(statement, as_latex=True))}.", ""]
+        lines += [f"Assumes: {'; '.join(assumptions_of(statement))}.", ""]
     lines += ["| letter | | range |", "|---|---|---|"]
     for name, p in parameters_of(statement).items():
         lines.append(f"| `{name}` ${p.letter()}$ | {p.meaning} | {p.range} |")
@@ -92,7 +92,7 @@ def text(statement: "Statement") -> str:
     if statement.left is not None:
         lines.append(f"  left side = {expression(statement.left)}")
     lines += [f"  {name} = {part}" for name, part in values.items()]
-    lines += [f"  assumes {assumption}" for assumption in _assumptions(statement, as_latex=False)]
+    lines += [f"  assumes {assumption}" for assumption in assumptions_of(statement, as_latex=False)]
     for name, p in parameters_of(statement).items():
         lines.append(f"  --{name.replace('_', '-')}: {p.meaning} ({p.range})")
     return "\n".join(lines)
@@ -104,7 +104,8 @@ def parameters_of(statement: "Statement") -> dict[str, Parameter]:
     return {**statement.calculator.parameters, **left}
 
 
-def _assumptions(statement: "Statement", as_latex: bool) -> list[str]:
+def assumptions_of(statement: "Statement", as_latex: bool = True) -> list[str]:
+    """The assumptions as phrases; those on parameters as formulas."""
     lines = []
     for assumption in statement.assumptions:
         if isinstance(assumption, Given | StepsizeAtMost):

@@ -11,8 +11,8 @@ Main statements
 Every numbered statement is an attribute by its number: `feddyn.theorem2`, `feddyn.lemma4`, `feddyn.equation17`.
 
 Notation: `alpha` α; `L` smoothness, `mu` strong convexity of every device; `num_clients` m devices, `num_active` P of
-them in every round; `T` rounds; `D0` = ‖θ⁰ − θ_*‖², `G` = (1/m)Σ‖∇L_k(θ_*)‖². The objective is the plain *mean*. γ^t is an
-average of models here (in the FedProx paper γ is an inexactness).
+them in every round; `T` rounds; `D0` = ‖θ⁰ − θ_*‖², `G` = (1/m)Σ‖∇L_k(θ_*)‖². The objective is the plain *mean*. γ^t is
+an average of models here (in the FedProx paper γ is an inexactness).
 """
 
 from fedconvex.statements.statement import Statement

@@ -25,18 +25,18 @@ PAPER = Paper(
         "num_active": Parameter("P", "devices that take part in a round", least=1, integer=True, measured="num_drawn"),
         "T": Parameter("T", "rounds", least=1, integer=True, measured="num_rounds"),
         "D0": Parameter(
-            r"\|\theta^0-\theta_*\|^2", "squared distance of the start from the minimiser", SQUARED_LENGTH, least=0,
+            "D_0", "‖θ⁰ − θ_*‖², of the start to the minimiser", SQUARED_LENGTH, least=0,
             measured="squared_distance",
         ),
         "G": Parameter(
-            r"\tfrac1m\sum_k\|\nabla L_k(\theta_*)\|^2", "mean squared gradient of the devices at the minimiser",
+            "G", "(1/m)Σ‖∇L_k(θ_*)‖², the devices' gradients at the minimiser",
             SQUARED_GRADIENT, least=0, measured="gradients_at_minimizer",
         ),
         "delta": Parameter(
-            r"(\ell(\theta^0)-\ell_*)", "gap of the start", VALUE, least=0, measured="initial_gap"
+            r"\Delta", "ℓ(θ⁰) − ℓ_*, the gap of the start", VALUE, least=0, measured="initial_gap"
         ),
         "spread": Parameter(
-            r"\tfrac1m\sum_k\|\theta_k^0-\theta^0\|^2", "mean squared distance of the devices' first models",
+            "S", "(1/m)Σ‖θ_k⁰ − θ⁰‖², of the devices' first models",
             SQUARED_LENGTH, least=0, measured="spread",
         ),
         # quantities that the lemmas are about, in round t
@@ -61,7 +61,7 @@ PAPER = Paper(
         "B_next": Parameter("B_t", "squared error of the memories after", SQUARED_GRADIENT, least=0),
         "B0": Parameter("B_0", "squared error at the start", SQUARED_GRADIENT, least=0, measured="mean_square"),
         "count": Parameter("n", "how many vectors", least=1, integer=True),
-        "total": Parameter(r"\sum_j\|v_j\|^2", "sum of their squared norms", least=0),
+        "total": Parameter("V", "Σ‖v_j‖², the sum of their squared norms", least=0),
         # quantities of the displayed equations
         "value": Parameter("L_k(x)", "value of a device's function", VALUE),
         "value_z": Parameter("L_k(z)", "value at z", VALUE),
@@ -71,11 +71,11 @@ PAPER = Paper(
         "square": Parameter(r"\|\cdot\|^2", "a squared distance", SQUARED_LENGTH, least=0),
         "separation": Parameter(r"\|x-y\|^2", "squared distance of x and y", SQUARED_LENGTH, least=0),
         "mean_square": Parameter(
-            r"\tfrac1m\sum_k\|\nabla L_k(x)-\nabla L_k(x_*)\|^2", "mean squared difference of gradients",
+            "V", "(1/m)Σ‖∇L_k(x) − ∇L_k(x_*)‖²",
             SQUARED_GRADIENT, least=0,
         ),
         "mean_gradient": Parameter(
-            r"\tfrac1m\sum_k E\nabla L_k", "mean of the devices' gradients", GRADIENT, shape=Shape.VECTOR
+            "g", "(1/m)Σ E∇L_k, the mean of the devices' gradients", GRADIENT, shape=Shape.VECTOR
         ),
         "new_gradient": Parameter(r"\nabla L_k(\theta_k^t)", "gradient at the answer", GRADIENT, shape=Shape.VECTOR),
         "old_gradient": Parameter(r"\nabla L_k(\theta_k^{t-1})", "stored gradient", GRADIENT, shape=Shape.VECTOR),

@@ -37,10 +37,10 @@ PAPER = Paper(
             measured="stacked_distance",
         ),
         "start_distance": Parameter(
-            r"\|x_j^{(t)}-\mathrm{prox}_{sf_j}(x_j^{(t)})\|", "length of the proximal step", LENGTH, least=0
+            "D_j", "‖x_j − prox_{sf_j}(x_j)‖, the length of the proximal step", LENGTH, least=0
         ),
         "squared_distance": Parameter(
-            r"\|x^{(1)}-x^*\|^2", "squared distance of the start from a minimiser", SQUARED_LENGTH, above=0,
+            "D", "‖x^(1) − x*‖², of the start to a minimiser", SQUARED_LENGTH, above=0,
             measured="squared_distance",
         ),
         "mus": Parameter(r"\ell", "strong convexity of each f_j", CURVATURE, above=0, shape=Shape.SEQUENCE),
@@ -49,7 +49,7 @@ PAPER = Paper(
         "squared_distances": Parameter(
             r"\|z_@-x^{(1)}\|^2", "squared distances from the start", SQUARED_LENGTH, least=0, shape=Shape.SEQUENCE
         ),
-        "squared_norm": Parameter(r"\sum_k\|x_k\|^2", "squared norm of all unknowns", SQUARED_LENGTH, least=0),
+        "squared_norm": Parameter("X", "Σ‖x_k‖², the squared norm of all unknowns", SQUARED_LENGTH, least=0),
         "margins": Parameter(r"b_@ a_@^\top x", "margins b a^T x of all samples", NUMBER, shape=Shape.SEQUENCE),
         "x": Parameter("x", "a point", LENGTH, shape=Shape.VECTOR),
         "u": Parameter("u", "a point", LENGTH, shape=Shape.VECTOR),

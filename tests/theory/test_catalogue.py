@@ -1,0 +1,101 @@
+"""Every numbered statement of the papers is there, renders, and is in the generated page of the guide."""
+
+import re
+from pathlib import Path
+
+import pytest
+import sympy
+from statement_makers import modules, statements
+
+from fedconvex import theory
+from fedconvex.errors import InvalidInput
+from fedconvex.statements import Claim, Statement
+from fedconvex.statements.assumptions import Assumption
+from fedconvex.statements.calculator import parts
+from fedconvex.theory import fedprox
+from fedconvex.theory.catalogue import as_markdown
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "statements.md"
+
+# What is numbered in the papers, read off their pages.
+NUMBERED = {
+    "fedprox": [
+        *(f"definition{i}" for i in (1, 2, 3)), "assumption1", "theorem4", "remark5", "theorem6", "corollary7",
+        "remark8", "corollary9", "corollary10", "theorem11", *(f"equation{i}" for i in range(1, 17)),
+    ],
+    "fedsplit": [
+        *(f"proposition{i}" for i in (1, 2, 3)), "theorem1", "corollary1", "theorem2",
+        *(f"equation{i}" for i in range(1, 23)),
+    ],
+    "feddyn": [
+        *(f"theorem{i}" for i in range(1, 6)), *(f"lemma{i}" for i in range(1, 22)),
+        *(f"equation{i}" for i in range(1, 21)),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("paper", NUMBERED)
+def test_every_numbered_statement_is_there(paper: str) -> None:
+    assert set(theory.papers()[paper].statements) == set(NUMBERED[paper])
+
+
+@pytest.mark.parametrize("paper", NUMBERED)
+def test_statements_are_attributes_by_number(paper: str) -> None:
+    module = modules()[paper]
+    for name in NUMBERED[paper]:
+        assert getattr(module, name).identifier == f"{paper}.{name}"
+    with pytest.raises(AttributeError, match="theorem99"):
+        module.theorem99  # noqa: B018 - the access is the test
+
+
+def test_identifiers_find_statements() -> None:
+    for s in statements():
+        assert theory.statement(s.identifier) is s
+    assert theory.statement(" FedProx.Theorem4 ") is fedprox.theorem4
+    with pytest.raises(InvalidInput, match=r"fedprox\.theorem4"):
+        theory.statement("fedprox.theorm4")
+
+
+@pytest.mark.parametrize("statement", statements(), ids=lambda s: s.identifier)
+def test_statement_is_complete(statement: Statement) -> None:
+    assert isinstance(statement.claim, Claim)
+    assert all(isinstance(a, Assumption) for a in statement.assumptions)
+    assert statement.words.endswith((".", ":", "‖²", "ε")) or len(statement.words) > 20
+    assert len(statement.symbol) == len(list(parts(statement.expression)))
+    assert (statement.symbol == ("",)) == (statement.left is not None)
+    for assumption in statement.assumptions:
+        assert set(assumption.parameters) <= statement.paper.notation.keys() | statement.calculator.parameters.keys()
+
+
+@pytest.mark.parametrize("statement", statements(), ids=lambda s: s.identifier)
+def test_statement_renders(statement: Statement) -> None:
+    markdown = statement._repr_markdown_()
+    assert statement.latex in markdown
+    assert statement.identifier in markdown
+    assert statement.identifier in str(statement)
+    for name, parameter in statement.calculator.parameters.items():
+        assert f"`{name}`" in markdown
+        assert parameter.meaning in str(statement)
+    assert statement.latex.count("{") == statement.latex.count("}")
+    assert statement.latex.count(r"\left") == statement.latex.count(r"\right")
+
+
+def test_latex_is_the_formula_that_runs() -> None:
+    assert sympy.latex(sympy.Symbol("mu")) == r"\mu"
+    assert r"\mu" in fedprox.theorem4.latex
+    assert fedprox.theorem4.expression.has(sympy.sqrt(sympy.Symbol("K", integer=True, positive=True, real=True)))
+
+
+def test_the_page_lists_every_statement_and_is_up_to_date() -> None:
+    text = PAGE.read_text("utf-8")
+    assert text == as_markdown(), "run `python -m fedconvex.theory.catalogue > docs/statements.md`"
+    found = re.findall(r"^### `([\w.]+)`", text, re.MULTILINE)
+    assert sorted(found) == sorted(s.identifier for s in statements())
+    for paper, names in NUMBERED.items():
+        assert {f"{paper}.{name}" for name in names} <= set(found)
+
+
+def test_a_missing_statement_would_be_noticed() -> None:
+    text = as_markdown().replace("### `fedprox.theorem4`", "")
+    assert "fedprox.theorem4" not in re.findall(r"^### `([\w.]+)`", text, re.MULTILINE)

@@ -1,0 +1,113 @@
+"""Every formula against the same formula transcribed independently in mpmath, to 30 digits and more."""
+
+from fractions import Fraction
+from typing import Any
+
+import flint
+import mpmath
+import pytest
+import reference_classics
+import reference_feddyn
+import reference_fedprox
+import reference_fedsplit
+from statement_makers import arguments, calculators
+
+from fedconvex import theory
+from fedconvex.statements.calculator import parts
+
+REFERENCES: dict[str, Any] = {}
+for paper, module in {
+    "fedprox": reference_fedprox,
+    "fedsplit": reference_fedsplit,
+    "feddyn": reference_feddyn,
+    "": reference_classics,
+}.items():
+    REFERENCES |= module.RIGHT
+    REFERENCES |= {f"{name}.left": function for name, function in getattr(module, "LEFT", {}).items()}
+    REFERENCES |= {f"{paper}.{name}" if paper else name: function for name, function in module.CONSTANTS.items()}
+
+# Where the transcription calls a quantity by another name than the calculator.
+RENAMED = {
+    "gradient_square": "gradient", "gradient_square_next": "gradient_next", "square": "distance", "C_next": "C",
+    "A_next": "A", "point": "points",
+}  # fmt: skip
+# Matrices: see test_closed_forms. A transcription that means something else by the name.
+ELSEWHERE = {
+    "fedsplit.equation8", "fedsplit.equation9", "fedsplit.equation10", "fedsplit.fedprox_fixed_point",
+    "fedsplit.theorem1", "fedsplit.corollary1", "fedsplit.proposition3",
+}  # fmt: skip
+BY_NAME = {"fedsplit.theorem1": "fedsplit.contraction", "fedsplit.corollary1": "fedsplit.local_stepsize"}
+DIGITS = 60
+FORMULAS = calculators()
+COMPARED = sorted((REFERENCES.keys() & FORMULAS.keys()) - ELSEWHERE)
+
+
+def in_mpmath(value: Any) -> Any:
+    if isinstance(value, list):
+        return [in_mpmath(entry) for entry in value]
+    return mpmath.mpf(Fraction(value).numerator) / Fraction(value).denominator
+
+
+def call(reference: Any, values: dict[str, Any]) -> Any:
+    """The transcription at these values, by its own names."""
+    import inspect
+
+    wanted = inspect.signature(reference).parameters
+    return reference(
+        **{name if name in wanted else RENAMED[name]: v for name, v in values.items() if _wanted(name, wanted)}
+    )
+
+
+def _wanted(name: str, wanted: Any) -> bool:
+    return name in wanted or RENAMED.get(name) in wanted
+
+
+def agree(ball: Any, expected: Any) -> bool:
+    """Whether both are the same number to 30 digits (of the larger, or of 1 where that is less)."""
+    difference = abs(mpmath.mpf(ball.mid().str(DIGITS, radius=False)) - expected)
+    return bool(difference <= mpmath.mpf(10) ** -30 * max(1, abs(expected)))
+
+
+def evaluate(calculator: Any, values: dict[str, Any]) -> list[Any]:
+    with flint.ctx.workprec(4 * DIGITS):
+        balls = {n: [flint.arb(flint.fmpq(Fraction(e).numerator, Fraction(e).denominator)) for e in (v if isinstance(v, list) else [v])] for n, v in values.items()}  # fmt: skip  # noqa: E501
+        given = {n: b if isinstance(values[n], list) else b[0] for n, b in balls.items()}
+        return [flint.arb(part) for part in parts(calculator(**given))]
+
+
+@pytest.mark.parametrize("name", COMPARED)
+@pytest.mark.parametrize("seed", range(5))
+def test_formula_agrees_with_the_transcription(name: str, seed: int) -> None:
+    values = arguments(FORMULAS[name], seed)
+    with mpmath.workdps(DIGITS):
+        expected = call(REFERENCES[name], {n: in_mpmath(v) for n, v in values.items()})
+        expected = list(expected) if isinstance(expected, tuple | list) else [expected]
+        computed = evaluate(FORMULAS[name], values)
+        assert len(computed) == len(expected)
+        for ball, number in zip(computed, expected, strict=True):
+            assert agree(ball, number), (ball, number)
+
+
+@pytest.mark.parametrize("ours", BY_NAME.values())
+def test_formula_agrees_with_the_transcription_of_another_name(ours: str) -> None:
+    theirs = next(name for name, renamed in BY_NAME.items() if renamed == ours)
+    values = arguments(FORMULAS[ours], 0)
+    with mpmath.workdps(DIGITS):
+        expected = call(REFERENCES[theirs], {n: in_mpmath(v) for n, v in values.items()})
+        assert agree(evaluate(FORMULAS[ours], values)[0], expected)
+
+
+def test_every_statement_has_a_transcription() -> None:
+    identifiers = {s.identifier for paper in theory.papers().values() for s in paper}
+    papers = {"fedprox", "fedsplit", "feddyn"}
+    assert {i for i in identifiers if i.split(".")[0] in papers} <= REFERENCES.keys()
+
+
+@pytest.mark.parametrize("name", ["fedprox.theorem4", "feddyn.lemma8", "fedsplit.equation16"])
+def test_a_wrong_digit_is_noticed(name: str) -> None:
+    values = arguments(FORMULAS[name], 0)
+    with mpmath.workdps(DIGITS):
+        expected = call(REFERENCES[name], {n: in_mpmath(v) for n, v in values.items()})
+        ball = evaluate(FORMULAS[name], values)[0]
+        assert agree(ball, expected)
+        assert not agree(ball, expected + mpmath.mpf(10) ** -29 * max(1, abs(expected)))

@@ -1,0 +1,63 @@
+"""The page of the guide that lists every statement: `python -m fedconvex.theory.catalogue > docs/statements.md`."""
+
+import sys
+
+from fedconvex.statements.rendering import assumptions_of, latex, parameters_of
+from fedconvex.statements.statement import Paper, Statement, key_of
+from fedconvex.theory import papers
+
+ORDER = ("definition", "assumption", "proposition", "theorem", "corollary", "lemma", "remark", "equation")
+HEAD = """# Every statement
+
+Made by `python -m fedconvex.theory.catalogue` from the running code: each formula below is what the calculator gives
+for symbols. Sequences are written out for two entries. "Up to constants" marks what stands inside O(·), ≲ or ≈ in the
+paper: such a number is no bound. How to use the calculators is said in [bounds.md](bounds.md).
+
+A statement is called by its calculator's name or by its number:
+
+```python
+from fedconvex.theory import fedprox
+
+given = dict(mu=50, L=1, L_minus=0, B=1.2, gamma=0, K=10)
+assert fedprox.rho(**given) == fedprox.theorem4(**given) > 0
+```
+"""
+
+
+def as_markdown() -> str:
+    """The whole page."""
+    return "\n".join([HEAD, *(_paper(paper) for paper in papers().values())])
+
+
+def in_order(paper: Paper) -> list[Statement]:
+    """A paper's statements by kind and number."""
+
+    def place(statement: Statement) -> tuple[int, float, str]:
+        kind, _, number = statement.number.lower().partition(" ")
+        digits = "".join(c for c in number.partition(" ")[0] if c.isdigit() or c == ".")
+        major = float(digits.split(".")[-1]) if digits else 0.0
+        return (ORDER.index(kind) if kind in ORDER else len(ORDER), major, key_of(statement.number))
+
+    return sorted(paper, key=place)
+
+
+def _paper(paper: Paper) -> str:
+    lines = [f"## {paper.short}", "", f"{paper.reference}. Objective: {paper.convention}.", ""]
+    return "\n".join([*lines, *(_statement(statement) for statement in in_order(paper))])
+
+
+def _statement(statement: Statement) -> str:
+    call = f"`{statement.calculator.name}({', '.join(statement.calculator.names)})`"
+    page = f", page {statement.page}" if statement.page else ""
+    lines = [f"### `{statement.identifier}`", "", f"{statement.number}{page}; {statement.claim.value}; {call}"]
+    lines += ["", statement.words, "", f"$$ {latex(statement)} $$", ""]
+    if statement.conclusion:
+        lines += [f"Then $\\displaystyle {statement.conclusion}$.", ""]
+    if statement.assumptions:
+        lines += [f"Assumes: {'; '.join(assumptions_of(statement))}.", ""]
+    letters = [f"`{name}` ${p.letter()}$ {p.meaning}" for name, p in parameters_of(statement).items()]
+    return "\n".join([*lines, "; ".join(letters) + ".", ""])
+
+
+if __name__ == "__main__":
+    sys.stdout.write(as_markdown())
