@@ -4,11 +4,11 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-import flint
-
 
 def upper_float(ball: Any) -> float:
     """A float that is >= every number in the ball, the least such up to one rounding."""
+    import flint
+
     if not ball.is_finite():
         return math.inf
     end = ball.upper()
@@ -23,6 +23,8 @@ def lower_float(ball: Any) -> float:
 
 def norm(vector: Iterable[Any]) -> Any:
     """The Euclidean norm of a vector of balls, as a ball."""
+    import flint
+
     return square_root_upper(sum((entry * entry for entry in vector), flint.arb(0)))
 
 
@@ -31,6 +33,8 @@ def square_root_upper(square: Any) -> Any:
 
     A sum of squares is never negative, though its enclosure may reach below 0.
     """
+    import flint
+
     lower = square.lower()
     if lower > 0:
         return square.sqrt()

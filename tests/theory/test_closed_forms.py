@@ -1,0 +1,132 @@
+"""FedSplit's (8) to (10) and FedProx's closed form: every kind of matrix, against the fixed points of the methods."""
+
+from fractions import Fraction
+from typing import Any
+
+import flint
+import numpy as np
+import pytest
+import reference_fedsplit
+import sympy
+import torch
+
+import fedconvex as fc
+from fedconvex.errors import InvalidInput
+from fedconvex.rationals import fraction_array
+from fedconvex.theory import fedsplit
+
+RANDOM = np.random.default_rng(5)
+A = [
+    RANDOM.integers(-4, 5, (3, 2)),
+    RANDOM.integers(-4, 5, (1, 2)),
+    RANDOM.integers(-4, 5, (4, 2)),
+]  # one without full rank
+b = [RANDOM.integers(-4, 5, len(design)) for design in A]
+PROBLEM = fc.LeastSquares(A=A, b=b)
+STEP = Fraction(1, 64)
+CASES: dict[str, tuple[Any, dict[str, Any], Any]] = {
+    "least_squares_solution": (fedsplit.least_squares_solution, {}, None),
+    "fedprox_fixed_point": (fedsplit.fedprox_fixed_point, {"stepsize": STEP}, fc.FedProx(mu=1 / STEP)),
+    "fedgd_fixed_point": (
+        fedsplit.fedgd_fixed_point, {"stepsize": STEP, "local_steps": 3}, fc.FedGD(stepsize=STEP, local_steps=3)
+    ),
+}  # fmt: skip
+
+
+def exact(name: str) -> np.ndarray:
+    """The method's fixed point, found from the method's own code."""
+    method = CASES[name][2]
+    return fc.ground_truth(PROBLEM).exact_point if method is None else fc.fixed_point(method, PROBLEM, "exact").point
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rationals(name: str) -> None:
+    formula, given, _ = CASES[name]
+    given = given or {}
+    computed = formula(A=[fraction_array(design) for design in A], b=b, **given)
+    assert (computed == exact(name)).all()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_floats_and_lists(name: str) -> None:
+    formula, given, _ = CASES[name]
+    floats = {n: v if n == "local_steps" else float(v) for n, v in given.items()}
+    truth = exact(name).astype(float)
+    for data in ({"A": A, "b": b}, {"A": [d.tolist() for d in A], "b": [r.tolist() for r in b]}):
+        np.testing.assert_allclose(formula(**data, **floats), truth, rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_torch_balls_and_sympy(name: str) -> None:
+    formula, given, _ = CASES[name]
+    truth = exact(name)
+    floats = {n: v if n == "local_steps" else float(v) for n, v in given.items()}
+    tensors = {
+        "A": [torch.tensor(d, dtype=torch.float64) for d in A],
+        "b": [torch.tensor(r, dtype=torch.float64) for r in b],
+    }
+    np.testing.assert_allclose(formula(**tensors, **floats).numpy(), truth.astype(float), rtol=1e-10)
+    with flint.ctx.workprec(128):
+        balls = {
+            n: v if n == "local_steps" else flint.arb(flint.fmpq(v.numerator, v.denominator)) for n, v in given.items()
+        }
+        enclosed = formula(
+            A=[flint.arb_mat(d.tolist()) for d in A], b=[flint.arb_mat(r[:, None].tolist()) for r in b], **balls
+        )
+        for ball, true in zip(enclosed.entries(), truth, strict=True):
+            assert ball.contains(flint.fmpq(true.numerator, true.denominator))
+            assert ball.rad() < 1e-25
+    rationals = {n: v if n == "local_steps" else sympy.Rational(v.numerator, v.denominator) for n, v in given.items()}
+    symbolic = formula(A=[sympy.Matrix(d) for d in A], b=[sympy.Matrix(r) for r in b], **rationals)
+    assert [Fraction(int(v.p), int(v.q)) for v in symbolic] == list(truth)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_independent_transcription(name: str) -> None:
+    import mpmath
+
+    formula, given, _ = CASES[name]
+    numbers = {"fedsplit.equation9": "least_squares_solution", "fedsplit.equation10": "fedgd_fixed_point"}
+    references = {ours: reference_fedsplit.RIGHT[key] for key, ours in numbers.items()} | reference_fedsplit.CONSTANTS
+    with mpmath.workdps(50):
+        matrices = {"A": [mpmath.matrix(d.tolist()) for d in A], "b": [mpmath.matrix(r.tolist()) for r in b]}
+        values = {n: v if n == "local_steps" else mpmath.mpf(v.numerator) / v.denominator for n, v in given.items()}
+        expected = references[name](**matrices, **values)
+        for number, true in zip(expected, exact(name), strict=True):
+            assert abs(number - mpmath.mpf(true.numerator) / true.denominator) < mpmath.mpf(10) ** -40
+    assert formula.calculator.formula if name != "fedprox_fixed_point" else formula.formula
+
+
+def test_objective() -> None:
+    x = np.array([Fraction(1, 3), Fraction(-2)])
+    total = fedsplit.least_squares_objective(A=[fraction_array(d) for d in A], b=b, x=x)
+    assert total == 3 * PROBLEM.value(x)  # a plain sum, where the problem has a mean
+
+
+def test_the_methods_stop_elsewhere() -> None:
+    assert (exact("fedgd_fixed_point") != exact("least_squares_solution")).all()
+    assert (exact("fedprox_fixed_point") != exact("least_squares_solution")).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"A": []}, "A = "),
+        ({"b": b[:2]}, "lengths"),
+        ({"b": [r[:-1] if len(r) > 1 else r for r in b]}, "fit together"),
+        ({"A": [d[:, :1] @ [[1, 1]] for d in A]}, "singular"),
+        ({"A": 3}, "A = 3"),
+    ],
+)
+def test_bad_data(given: dict[str, Any], named: str) -> None:
+    with pytest.raises(InvalidInput, match=named):
+        fedsplit.least_squares_solution(**{"A": A, "b": b, **given})
+
+
+def test_bad_numbers() -> None:
+    with pytest.raises(InvalidInput, match="stepsize = -1"):
+        fedsplit.fedprox_fixed_point(A=A, b=b, stepsize=-1)
+    with pytest.raises(InvalidInput, match="local_steps = 0"):
+        fedsplit.fedgd_fixed_point(A=A, b=b, stepsize=0.1, local_steps=0)
+    with pytest.raises(TypeError, match="stepsize"):
+        fedsplit.fedprox_fixed_point(A=A, b=b)
