@@ -92,9 +92,9 @@ class Calculator:
 
     def check(self, values: Numbers) -> None:
         """Raises InvalidInput for the first condition that does not hold."""
+        _require_one_device(values)
         for name, value in values.items():
             _require_finite(name, value)
-        _require_one_device(values)
         for name, value in values.items():
             if self.parameters[parameter_of(name)].integer:
                 self._require_integer(name, value)
