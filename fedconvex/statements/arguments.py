@@ -80,6 +80,21 @@ def to_float(value: Any) -> Any:
     return nearest_float(value)
 
 
+def to_tensors(values: Numbers) -> Callable[[Any], Any]:
+    """The function that makes tensors (of floats) of arrays and of tensors of integers; numbers stay numbers."""
+    import torch
+
+    device = next(value.device for value in values.values() if home(value) == "torch")
+
+    def convert(value: Any) -> Any:
+        if home(value) == "torch":
+            return value if value.is_floating_point() else value.to(torch.float64)
+        value = to_float(value)
+        return torch.as_tensor(value, device=device) if is_array(value) else value
+
+    return convert
+
+
 def to_exact(value: Any) -> Any:
     """The Fraction (an fmpq stays) that the number is."""
     if type(value).__name__ == "fmpq":

@@ -168,9 +168,8 @@ class Calculator:
 
     def _in_floats(self, arguments: Arguments) -> Any:
         """Python floats, or tensors."""
-        values = {
-            name: value if home(value) == "torch" else taken.to_float(value) for name, value in arguments.values.items()
-        }
+        to_kind = taken.to_tensors(arguments.values) if arguments.kind is Kind.TENSOR else taken.to_float
+        values = {name: to_kind(value) for name, value in arguments.values.items()}
         try:
             result = self.apply(arguments, values)
         except (ArithmeticError, ValueError):
