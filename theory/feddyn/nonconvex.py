@@ -36,7 +36,10 @@ class NonconvexConstants(NamedTuple):
     assumes=(ACTIVE, ALPHA_NONCONVEX),
 )  # fmt: skip
 def nonconvex_constants(*, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> NonconvexConstants:
-    """z, κ, κ₀ of Lemma 10 and the scales z₀ of Lemma 12, z₁ of Lemma 3, z₂ of Lemma 11."""
+    """z, κ, κ₀ of Lemma 10 and the scales z₀ of Lemma 12, z₁ of Lemma 3, z₂ of Lemma 11.
+
+    κ₀ is as printed, with −16L²Pm; the sum of the scaled lemmas has +16L²Pm there, a larger κ₀.
+    """
     m, P = num_clients, num_active
     z = alpha**2 * P**2 - 32 * L**2 * m**2 + 16 * L**2 * P * m - 20 * L**2 * P**2
     kappa = 4 * L**3 * P * (alpha + L) / alpha * (2 * m - P) / z
