@@ -137,7 +137,7 @@ def test_theorems_2_to_4_round_their_lemmas_up(case: Any, given: dict[str, Any],
 def test_smaller_multiples_would_not_do(case: Any) -> None:
     given = {n: Fraction(1) for n in ("L", "mu", "num_clients", "num_active")} | {"mu": Fraction(1, 10**6)}
     assert covered(case, given, 1)
-    assert not covered((*case[:2], Fraction(case[2], 10), case[3]), given, 1)
+    assert not covered((*case[:2], Fraction(case[2], 20), case[3]), given, 1)
     assert not covered((*case[:3], Fraction(case[3], 100)), given, 1)
 
 

@@ -25,27 +25,32 @@ CONVEX = (Convex(), Smooth())
 STRONGLY_CONVEX = (StronglyConvex(), Smooth(), ORDERED)
 
 
-def _convex(*, L: Any) -> Any:
+@PAPER.calculator(of="Theorem 2", units=CURVATURE)
+def smallest_alpha_convex(*, L: Any) -> Any:
     """Theorem 2: α ≥ 25L."""
     return 25 * L
 
 
-def _strongly_convex(*, L: Any, mu: Any, num_clients: Any, num_active: Any) -> Any:
+@PAPER.calculator(of="Theorem 3", units=CURVATURE, assumes=(ACTIVE,))
+def smallest_alpha_strongly_convex(*, L: Any, mu: Any, num_clients: Any, num_active: Any) -> Any:
     """Theorem 3: α ≥ max(5(m/P)μ, 30L)."""
     return maximum(5 * num_clients * mu / num_active, 30 * L)
 
 
-def _nonconvex(*, L: Any, num_clients: Any, num_active: Any) -> Any:
+@PAPER.calculator(of="Theorem 4", units=CURVATURE, assumes=(ACTIVE,))
+def smallest_alpha_nonconvex(*, L: Any, num_clients: Any, num_active: Any) -> Any:
     """Theorem 4: α ≥ 20L m/P."""
     return 20 * L * num_clients / num_active
 
 
-def _one_gradient(*, L: Any, mu: Any, num_clients: Any, num_active: Any) -> Any:
+@PAPER.calculator(of="Theorem 5", units=CURVATURE, assumes=(ACTIVE,))
+def smallest_alpha_one_gradient(*, L: Any, mu: Any, num_clients: Any, num_active: Any) -> Any:
     """FedDynOneGD, strongly convex: α ≥ max(50(m/P)μ, 50L)."""
     return maximum(50 * num_clients * mu / num_active, 50 * L)
 
 
-def _one_gradient_nonconvex(*, L: Any, num_clients: Any, num_active: Any) -> Any:
+@PAPER.calculator(of="Theorem 5", units=CURVATURE, assumes=(ACTIVE,))
+def smallest_alpha_one_gradient_nonconvex(*, L: Any, num_clients: Any, num_active: Any) -> Any:
     """FedDynOneGD, smooth: α ≥ 50L m/P."""
     return 50 * L * num_clients / num_active
 
@@ -60,18 +65,10 @@ def _defined(*, L: Any) -> Any:
     return sqrt(20 * L**2)
 
 
-ALPHA_CONVEX = Condition("alpha", ">=", _convex)
-ALPHA_STRONGLY_CONVEX = Condition("alpha", ">=", _strongly_convex)
-ALPHA_NONCONVEX = Condition("alpha", ">=", _nonconvex)
-ALPHA_ONE_GRADIENT = Condition("alpha", ">=", _one_gradient)
-ALPHA_ONE_GRADIENT_NONCONVEX = Condition("alpha", ">=", _one_gradient_nonconvex)
+ALPHA_CONVEX = Condition("alpha", ">=", smallest_alpha_convex.formula)
+ALPHA_STRONGLY_CONVEX = Condition("alpha", ">=", smallest_alpha_strongly_convex.formula)
+ALPHA_NONCONVEX = Condition("alpha", ">=", smallest_alpha_nonconvex.formula)
+ALPHA_ONE_GRADIENT = Condition("alpha", ">=", smallest_alpha_one_gradient.formula)
+ALPHA_ONE_GRADIENT_NONCONVEX = Condition("alpha", ">=", smallest_alpha_one_gradient_nonconvex.formula)
 ALPHA_LEMMA1 = Condition("alpha", ">", _lemma1)
 ALPHA_DEFINED = Condition("alpha", ">", _defined)
-
-smallest_alpha_convex = PAPER.calculator(of="Theorem 2", units=CURVATURE)(_convex)
-smallest_alpha_strongly_convex = PAPER.calculator(of="Theorem 3", units=CURVATURE, assumes=(ACTIVE,))(_strongly_convex)
-smallest_alpha_nonconvex = PAPER.calculator(of="Theorem 4", units=CURVATURE, assumes=(ACTIVE,))(_nonconvex)
-smallest_alpha_one_gradient = PAPER.calculator(of="Theorem 5", units=CURVATURE, assumes=(ACTIVE,))(_one_gradient)
-smallest_alpha_one_gradient_nonconvex = PAPER.calculator(of="Theorem 5", units=CURVATURE, assumes=(ACTIVE,))(
-    _one_gradient_nonconvex
-)
