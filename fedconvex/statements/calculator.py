@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from inspect import Parameter as Argument
 from inspect import Signature, signature
 from typing import Any, final
@@ -22,7 +23,7 @@ MAX_PRECISION = 1 << 14
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Calculator:
     """Call it with keyword arguments: numbers of one kind, or arrays that broadcast.
 
@@ -50,6 +51,13 @@ class Calculator:
         object.__setattr__(self, "__doc__", self.formula.__doc__)
         object.__setattr__(self, "__wrapped__", self.formula)
         object.__setattr__(self, "__signature__", signature(self.formula))
+
+    def __repr__(self) -> str:
+        return f"<{self.owner}: {self.name}({', '.join(self.names)})>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled by its place in the code, as functions are."""
+        return restored, (self.formula.__module__, self.formula.__name__)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -206,6 +214,12 @@ class Calculator:
         if place is not None:
             argument = name_at(name, place, tuple(getattr(value, "shape", ())))
             raise InvalidInput(argument, entry(value, place), f"{self.owner} needs an integer", "give an integer")
+
+
+def restored(module: str, name: str) -> Any:
+    """The calculator that a function of that name was made into."""
+    found = getattr(import_module(module), name)
+    return getattr(found, "calculator", found)
 
 
 def out_of_range(calculator: Calculator, argument: str, value: Any) -> InvalidInput:

@@ -36,6 +36,8 @@ def sign(calculator: "Calculator", given: Mapping[str, Any], *, precision: int =
             own width no precision can mend; or arrays of them.
     """
     arguments = calculator.arguments(given)
+    if isinstance(calculator.units[0], tuple):
+        raise InvalidInput("formula", calculator.name, "has several parts", "ask for the sign of a formula of one part")
     if arguments.kind in (Kind.SYMBOL, Kind.TENSOR):
         raise InvalidInput("arguments", given, "have no certified sign", "give numbers or NumPy arrays")
     if not any(is_array(value) for value in arguments.values.values()):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from importlib import import_module
 from inspect import Parameter as Argument
 from inspect import cleandoc, signature
 from types import MappingProxyType
@@ -27,7 +28,7 @@ class Claim(Enum):
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Statement:
     """A numbered statement of a paper. Called with numbers it evaluates its formula (see `Calculator`).
 
@@ -54,6 +55,10 @@ class Statement:
 
     def __call__(self, **arguments: Any) -> Any:
         return self.calculator(**arguments)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled by its place in the code, as functions are."""
+        return restored, (self.calculator.formula.__module__, key_of(self.number))
 
     def sign(self, *, precision: int = 64, limit: int = 1 << 12, **arguments: Any) -> Any:
         """The certified sign of the formula at exact arguments (floats are): see `signs.sign`."""
@@ -194,6 +199,12 @@ class Paper:
         conditions = tuple(c for a in assumes for c in ((a,) if isinstance(a, Condition) else a.conditions))
         used = tuple(c for c in conditions if {c.argument, *c.names} <= parameters.keys())
         return Calculator(formula.__name__, owner, formula, parameters, used, integer, units)
+
+
+def restored(module: str, key: str) -> Statement:
+    """The statement of that number of the paper that a module belongs to."""
+    found: Statement = import_module(module).PAPER.statements[key]
+    return found
 
 
 def key_of(number: str) -> str:

@@ -27,31 +27,31 @@ STRONGLY_CONVEX = (StronglyConvex(), Smooth(), ORDERED)
 
 @PAPER.calculator(of="Theorem 2", units=CURVATURE)
 def smallest_alpha_convex(*, L: Any) -> Any:
-    """Theorem 2: α ≥ 25L."""
+    """The smallest α that Theorem 2 admits: 25L."""
     return 25 * L
 
 
 @PAPER.calculator(of="Theorem 3", units=CURVATURE, assumes=(ACTIVE,))
 def smallest_alpha_strongly_convex(*, L: Any, mu: Any, num_clients: Any, num_active: Any) -> Any:
-    """Theorem 3: α ≥ max(5(m/P)μ, 30L)."""
+    """The smallest α that Theorem 3 admits: max(5(m/P)μ, 30L)."""
     return maximum(5 * num_clients * mu / num_active, 30 * L)
 
 
 @PAPER.calculator(of="Theorem 4", units=CURVATURE, assumes=(ACTIVE,))
 def smallest_alpha_nonconvex(*, L: Any, num_clients: Any, num_active: Any) -> Any:
-    """Theorem 4: α ≥ 20L m/P."""
+    """The smallest α that Theorem 4 admits: 20L m/P."""
     return 20 * L * num_clients / num_active
 
 
 @PAPER.calculator(of="Theorem 5", units=CURVATURE, assumes=(ACTIVE,))
 def smallest_alpha_one_gradient(*, L: Any, mu: Any, num_clients: Any, num_active: Any) -> Any:
-    """FedDynOneGD, strongly convex: α ≥ max(50(m/P)μ, 50L)."""
+    """The smallest α for which FedDynOneGD is analysed on strongly convex devices: max(50(m/P)μ, 50L)."""
     return maximum(50 * num_clients * mu / num_active, 50 * L)
 
 
 @PAPER.calculator(of="Theorem 5", units=CURVATURE, assumes=(ACTIVE,))
 def smallest_alpha_one_gradient_nonconvex(*, L: Any, num_clients: Any, num_active: Any) -> Any:
-    """FedDynOneGD, smooth: α ≥ 50L m/P."""
+    """The smallest α for which FedDynOneGD is analysed on smooth devices: 50L m/P."""
     return 50 * L * num_clients / num_active
 
 
