@@ -6,9 +6,9 @@ from typing import Any, final
 
 from fedconvex.errors import InvalidInput
 from fedconvex.statements.assumptions.base import short
-from fedconvex.statements.calculator import named_parts, parts
 from fedconvex.statements.instance import Instance, Unmeasured
 from fedconvex.statements.rendering import parameters_of
+from fedconvex.statements.results import named_parts, parts
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers
 from fedconvex.verdicts import Verdict

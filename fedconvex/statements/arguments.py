@@ -67,6 +67,24 @@ def is_array(value: Any) -> bool:
     return getattr(value, "ndim", 0) > 0 or home(value) == "torch"
 
 
+def name_at(name: str, index: tuple[int, ...], shape: tuple[int, ...]) -> str:
+    """`mu[2, 0]`: the name with the index into an array of that shape, the index being one of the broadcast array."""
+    if not shape:
+        return name
+    own = index[len(index) - len(shape) :]
+    own = tuple(0 if size == 1 else int(i) for i, size in zip(own, shape, strict=True))
+    return f"{name}[{', '.join(map(str, own))}]"
+
+
+def entry(value: Any, index: tuple[int, ...]) -> Any:
+    """The entry of an array (or the number itself) at an index of the broadcast array."""
+    if not is_array(value):
+        return value
+    shape = tuple(value.shape)
+    own = index[len(index) - len(shape) :]
+    return value[tuple(0 if size == 1 else i for i, size in zip(own, shape, strict=True))].item()
+
+
 def to_float(value: Any) -> Any:
     """An int or float stays, an exact number is rounded to the nearest float, an array becomes float64."""
     if isinstance(value, int | float):

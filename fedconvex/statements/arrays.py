@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fedconvex.errors import InvalidInput
-from fedconvex.statements.arguments import Arguments, is_array, to_float
+from fedconvex.statements.arguments import Arguments, is_array, name_at, to_float
+from fedconvex.statements.results import broadcast_shape, like, out_of_range, parts
 
 if TYPE_CHECKING:
     from fedconvex.statements.calculator import Calculator
 
+CHUNK = 1 << 14  # entries that are worked on at once: what one formula needs then stays in the processor's cache
 MOST_AT_ONCE = 32  # arrays that NumPy walks through side by side
 
 
 def in_chunks(calculator: "Calculator", arguments: Arguments) -> Any:
     """The formula over NumPy arrays that broadcast, in float64: an array, or the named tuple of arrays."""
-    from fedconvex.statements.calculator import CHUNK, broadcast_shape, like, out_of_range, parts
-
     arrays = {name: value for name, value in arguments.values.items() if is_array(value)}
     numbers = {name: value for name, value in arguments.values.items() if name not in arrays}
     floats = {name: to_float(value) for name, value in numbers.items()}
@@ -41,7 +41,7 @@ def in_chunks(calculator: "Calculator", arguments: Arguments) -> Any:
             finite = np.isfinite(whole[begin : begin + size])
             if not finite.all():
                 index = np.unravel_index(begin + int(np.argmin(finite)), shape)
-                raise out_of_range(calculator, "arguments", {"index": tuple(int(i) for i in index)})
+                raise out_of_range(calculator.owner, {"index": tuple(int(i) for i in index)})
         begin += size
     if kind is None:  # no entries at all
         return np.empty(shape)
@@ -71,8 +71,6 @@ def _chunks(arrays: list[Any], size: int) -> Any:
 
 def _relocated(error: InvalidInput, begin: int, arrays: dict[str, Any], shape: tuple[int, ...]) -> InvalidInput:
     """The error about an entry of a chunk (`mu[17]`) as one about the entry of the user's array (`mu[2, 3]`)."""
-    from fedconvex.statements.conditions import name_at
-
     name, _, place = error.argument.rpartition("[")
     if name not in arrays:
         return error

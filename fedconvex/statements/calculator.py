@@ -1,7 +1,6 @@
 """A formula that checks its arguments and runs in any arithmetic."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -11,13 +10,13 @@ from typing import Any, final
 
 from fedconvex.errors import InvalidInput, NotConverged
 from fedconvex.statements import arguments as taken
-from fedconvex.statements.arguments import Arguments, Kind, Numbers, is_array, parameter_of
-from fedconvex.statements.conditions import Condition, entry, name_at, refuse
+from fedconvex.statements.arguments import Arguments, Kind, Numbers, entry, is_array, name_at, parameter_of
+from fedconvex.statements.conditions import Condition, by_definition, refuse
 from fedconvex.statements.functions import Irrational, Undecided, home
 from fedconvex.statements.notation import NUMBER, Parameter, Shape, Units
+from fedconvex.statements.results import assembled, broadcast_shape, out_of_range, relocating
 from fedconvex.statements.signs import sign
 
-CHUNK = 1 << 14  # entries that are worked on at once: what one formula needs then stays in the processor's cache
 PRECISION = 128  # bits of the balls that exact arguments give where the result is irrational
 MAX_PRECISION = 1 << 14
 
@@ -73,7 +72,7 @@ class Calculator:
     @cached_property
     def all_conditions(self) -> tuple[Condition, ...]:
         """What every argument's meaning asks for, then what the statement does."""
-        return (*(c for name in self.names for c in self.parameters[name].conditions(name)), *self.conditions)
+        return (*(c for name in self.names for c in by_definition(name, self.parameters[name])), *self.conditions)
 
     def __call__(self, **given: Any) -> Any:
         if any(parameter.shape is Shape.MATRICES for parameter in self.parameters.values()):
@@ -185,7 +184,7 @@ class Calculator:
         if arguments.kind is Kind.FLOAT:
             for part in result if isinstance(result, tuple) else (result,):
                 if part - part != 0:
-                    raise out_of_range(self, "arguments", arguments.values)
+                    raise out_of_range(self.owner, arguments.values)
         return result
 
     def _one_by_one(self, arguments: Arguments) -> Any:
@@ -199,7 +198,7 @@ class Calculator:
             if results is None:
                 results = np.empty(broadcast_shape(arguments.values), dtype=object)
             results[index] = result
-        return _assembled(results, arguments.kind)
+        return assembled(results, arguments.kind)
 
     def _entries(self, arguments: Arguments) -> Iterator[tuple[tuple[int, ...], Numbers]]:
         """Index and single values, for every entry of the broadcast arrays."""
@@ -222,52 +221,6 @@ def restored(module: str, name: str) -> Any:
     return getattr(found, "calculator", found)
 
 
-def out_of_range(calculator: Calculator, argument: str, value: Any) -> InvalidInput:
-    """The error where a float result is infinite or undefined."""
-    cure = "use fractions.Fraction, or flint.arb"
-    return InvalidInput(argument, value, f"{calculator.owner} leaves the range of float64", cure)
-
-
-def parts(result: Any) -> Iterator[Any]:
-    """The numbers in a result that may be a named tuple of them."""
-    yield from result if isinstance(result, tuple) else (result,)
-
-
-def named_parts(name: str, result: Any) -> dict[str, Any]:
-    """The numbers in a result by name: those of a named tuple, else the one number, called `name`."""
-    if not isinstance(result, tuple):
-        return {name: result}
-    fields = getattr(result, "_fields", None) or [f"{name}[{i}]" for i in range(len(result))]
-    return dict(zip(fields, result, strict=True))
-
-
-def like(kind: type[tuple[Any, ...]], values: list[Any]) -> tuple[Any, ...]:
-    """The values as a tuple, named if `kind` is."""
-    return kind(*values) if hasattr(kind, "_fields") else tuple(values)
-
-
-def broadcast_shape(values: Numbers) -> tuple[int, ...]:
-    """The shape of the arrays among the values, broadcast."""
-    import numpy as np
-
-    shapes = {name: tuple(value.shape) for name, value in values.items() if is_array(value)}
-    try:
-        return np.broadcast_shapes(*shapes.values())
-    except ValueError:
-        raise InvalidInput("arguments", shapes, "have shapes that do not broadcast", "give equal shapes") from None
-
-
-@contextmanager
-def relocating(index: tuple[int, ...], arrays: Numbers) -> Iterator[None]:
-    """An error about a single value becomes one about the entry of the array that it was taken from."""
-    try:
-        yield
-    except InvalidInput as error:
-        shape = tuple(getattr(arrays.get(error.argument), "shape", ()))
-        argument = name_at(error.argument, index, shape)
-        raise InvalidInput(argument, error.value, error.problem, error.cure) from None
-
-
 def _working_precision() -> int:
     from flint import ctx
 
@@ -276,27 +229,6 @@ def _working_precision() -> int:
 
 def _plain(value: Any) -> Any:
     return value.detach().cpu().numpy() if home(value) == "torch" else value
-
-
-def _assembled(results: Any, kind: Kind) -> Any:
-    """The array of results; where they are named tuples, the named tuple of arrays."""
-    import numpy as np
-
-    flat = list(results.ravel())
-    if flat and isinstance(flat[0], tuple):
-        columns = []
-        for column in zip(*flat, strict=True):
-            array = np.empty(len(flat), dtype=object)
-            array[:] = column
-            columns.append(_assembled(array.reshape(results.shape), kind))
-        return like(type(flat[0]), columns)
-    if all(type(entry) is int and abs(entry) < 1 << 63 for entry in flat):
-        results = results.astype(np.int64)
-    if kind is Kind.TENSOR:
-        import torch
-
-        return torch.from_numpy(results)
-    return results
 
 
 def _require_finite(name: str, value: Any) -> None:

@@ -13,7 +13,17 @@ from inspect import signature
 from typing import Any
 
 from fedconvex.errors import InvalidInput
-from fedconvex.statements.arguments import Numbers, is_array, parameter_of, to_ball, to_exact, to_float, to_symbol
+from fedconvex.statements.arguments import (
+    Numbers,
+    entry,
+    is_array,
+    name_at,
+    parameter_of,
+    to_ball,
+    to_exact,
+    to_float,
+    to_symbol,
+)
 from fedconvex.statements.functions import Irrational, home
 from fedconvex.statements.notation import Parameter
 
@@ -152,22 +162,10 @@ class Offence:
         return name_at(self.name, self.index, self.shape)
 
 
-def name_at(name: str, index: tuple[int, ...], shape: tuple[int, ...]) -> str:
-    """`mu[2, 0]`: the name with the index into an array of that shape, the index being one of the broadcast array."""
-    if not shape:
-        return name
-    own = index[len(index) - len(shape) :]
-    own = tuple(0 if size == 1 else int(i) for i, size in zip(own, shape, strict=True))
-    return f"{name}[{', '.join(map(str, own))}]"
-
-
-def entry(value: Any, index: tuple[int, ...]) -> Any:
-    """The entry of an array (or the number itself) at an index of the broadcast array."""
-    if not is_array(value):
-        return value
-    shape = tuple(value.shape)
-    own = index[len(index) - len(shape) :]
-    return value[tuple(0 if size == 1 else i for i, size in zip(own, shape, strict=True))].item()
+def by_definition(name: str, parameter: Parameter) -> tuple[Condition, ...]:
+    """What a parameter's meaning asks of its values."""
+    bounds = ((">", parameter.above), (">=", parameter.least), ("<=", parameter.most))
+    return tuple(Condition(name, relation, b, by_definition=True) for relation, b in bounds if b is not None)
 
 
 def refuse(statement: str, condition: Condition, offence: Offence, parameters: Mapping[str, Parameter]) -> InvalidInput:

@@ -9,8 +9,11 @@ from fractions import Fraction
 from typing import Any
 
 
+LONGEST = 1 << 16  # bits of the rational numbers that powers may give
+
+
 class Irrational(Exception):
-    """An exact calculation left the rational numbers: it must be repeated in balls."""
+    """An exact calculation left the rational numbers, or those of bearable length: it must be repeated in balls."""
 
 
 class Undecided(Exception):
@@ -62,6 +65,8 @@ def minimum(first: Any, *others: Any) -> Any:
 
 def power(base: Any, exponent: Any) -> Any:
     """base to an integer power, which in exact arithmetics is one (and not exp(exponent · log(base)))."""
+    if is_rational(base) and abs(exponent) * _length(base) > LONGEST:
+        raise Irrational
     if is_rational(exponent):
         return base ** int(exponent)
     if type(exponent).__name__ == "arb":
@@ -108,11 +113,21 @@ def _larger(left: Any, right: Any) -> Any:
 
 
 def _rational_sqrt(value: Any) -> Any:
-    p, q = (value.p, value.q) if hasattr(value, "p") else (value.numerator, value.denominator)
+    p, q = _ratio(value)
     roots = math.isqrt(int(p)), math.isqrt(int(q))
     if roots[0] ** 2 != p or roots[1] ** 2 != q:
         raise Irrational
     return type(value)(*roots)
+
+
+def _length(value: Any) -> int:
+    """Bits of numerator and denominator."""
+    return sum(int(part).bit_length() for part in _ratio(value))
+
+
+def _ratio(value: Any) -> tuple[Any, Any]:
+    """Numerator and denominator."""
+    return (value.p, value.q) if hasattr(value, "p") else (value.numerator, value.denominator)
 
 
 def _only(argument: int, value: Any) -> Any:

@@ -2,10 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from fedconvex.statements.conditions import Condition
+from typing import Any
 
 Units = tuple[int, int]
 """Powers of (the unit of function values, the unit of lengths in parameter space)."""
@@ -48,13 +45,6 @@ class Parameter:
     shape: Shape = Shape.SCALAR
     written: int | None = None  # a loop's count: formulas are written out for this value
     measured: str | None = None  # the constant of `instance.Instance` that it is, where a problem and a method have one
-
-    def conditions(self, name: str) -> "tuple[Condition, ...]":
-        """What its meaning asks of its values."""
-        from fedconvex.statements.conditions import Condition
-
-        bounds = ((">", self.above), (">=", self.least), ("<=", self.most))
-        return tuple(Condition(name, relation, b, by_definition=True) for relation, b in bounds if b is not None)
 
     def letter(self, index: str = "j") -> str:
         """How it is printed; of a sequence, the entry of that index."""

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fedconvex.statements.assumptions.base import Given, StepsizeAtMost
-from fedconvex.statements.calculator import named_parts
 from fedconvex.statements.conditions import RELATIONS, Condition
 from fedconvex.statements.notation import Parameter, Shape
+from fedconvex.statements.results import named_parts
 
 if TYPE_CHECKING:
     from fedconvex.statements.calculator import Calculator

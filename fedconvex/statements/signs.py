@@ -5,9 +5,9 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from fedconvex.errors import InvalidInput
-from fedconvex.statements.arguments import Arguments, Kind, is_array
-from fedconvex.statements.conditions import entry
+from fedconvex.statements.arguments import Arguments, Kind, entry, is_array
 from fedconvex.statements.functions import Irrational
+from fedconvex.statements.results import broadcast_shape
 
 if TYPE_CHECKING:
     from fedconvex.statements.calculator import Calculator
@@ -44,8 +44,6 @@ def sign(calculator: "Calculator", given: Mapping[str, Any], *, precision: int =
         calculator.check(arguments.values)
         return _sign(calculator, arguments, precision, limit)
     import numpy as np
-
-    from fedconvex.statements.calculator import broadcast_shape
 
     calculator.check_arrays(arguments)
     values = arguments.values

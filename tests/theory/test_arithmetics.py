@@ -12,9 +12,9 @@ import torch
 from statement_makers import arguments, of_numbers
 
 from fedconvex.rationals import to_fraction
-from fedconvex.statements.calculator import parts
 from fedconvex.statements.notation import Shape
 from fedconvex.statements.rendering import expression, symbols
+from fedconvex.statements.results import parts
 from fedconvex.theory import fedprox
 
 FORMULAS = of_numbers()

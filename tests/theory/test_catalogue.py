@@ -11,7 +11,7 @@ from fedconvex import theory
 from fedconvex.errors import InvalidInput
 from fedconvex.statements import Claim, Statement
 from fedconvex.statements.assumptions import Assumption
-from fedconvex.statements.calculator import parts
+from fedconvex.statements.results import parts
 from fedconvex.theory import fedprox
 from fedconvex.theory.catalogue import as_markdown
 

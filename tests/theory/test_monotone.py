@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statement_makers import arguments, calculators
 
-from fedconvex.statements.calculator import parts
+from fedconvex.statements.results import parts
 from fedconvex.theory import fedprox
 
 UP, DOWN = 1, -1

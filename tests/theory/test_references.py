@@ -13,7 +13,7 @@ import reference_fedsplit
 from statement_makers import arguments, calculators
 
 from fedconvex import theory
-from fedconvex.statements.calculator import parts
+from fedconvex.statements.results import parts
 
 REFERENCES: dict[str, Any] = {}
 for paper, module in {

@@ -10,7 +10,7 @@ import flint
 import pytest
 from statement_makers import arguments, of_numbers
 
-from fedconvex.statements.calculator import parts
+from fedconvex.statements.results import parts
 from fedconvex.theory import fedprox
 
 F, X = Fraction(7, 3), Fraction(5, 2)

@@ -1,0 +1,74 @@
+"""The results of formulas: one number or a named tuple of several, and arrays of them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from fedconvex.errors import InvalidInput
+from fedconvex.statements.arguments import Kind, Numbers, is_array, name_at
+
+
+def parts(result: Any) -> Iterator[Any]:
+    """The numbers in a result that may be a named tuple of them."""
+    yield from result if isinstance(result, tuple) else (result,)
+
+
+def named_parts(name: str, result: Any) -> dict[str, Any]:
+    """The numbers in a result by name: those of a named tuple, else the one number, called `name`."""
+    if not isinstance(result, tuple):
+        return {name: result}
+    fields = getattr(result, "_fields", None) or [f"{name}[{i}]" for i in range(len(result))]
+    return dict(zip(fields, result, strict=True))
+
+
+def like(kind: type[tuple[Any, ...]], values: list[Any]) -> tuple[Any, ...]:
+    """The values as a tuple, named if `kind` is."""
+    return kind(*values) if hasattr(kind, "_fields") else tuple(values)
+
+
+def broadcast_shape(values: Numbers) -> tuple[int, ...]:
+    """The shape of the arrays among the values, broadcast."""
+    import numpy as np
+
+    shapes = {name: tuple(value.shape) for name, value in values.items() if is_array(value)}
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        raise InvalidInput("arguments", shapes, "have shapes that do not broadcast", "give equal shapes") from None
+
+
+@contextmanager
+def relocating(index: tuple[int, ...], arrays: Numbers) -> Iterator[None]:
+    """An error about a single value becomes one about the entry of the array that it was taken from."""
+    try:
+        yield
+    except InvalidInput as error:
+        shape = tuple(getattr(arrays.get(error.argument), "shape", ()))
+        argument = name_at(error.argument, index, shape)
+        raise InvalidInput(argument, error.value, error.problem, error.cure) from None
+
+
+def assembled(results: Any, kind: Kind) -> Any:
+    """The array of results; where they are named tuples, the named tuple of arrays."""
+    import numpy as np
+
+    flat = list(results.ravel())
+    if flat and isinstance(flat[0], tuple):
+        columns = []
+        for column in zip(*flat, strict=True):
+            array = np.empty(len(flat), dtype=object)
+            array[:] = column
+            columns.append(assembled(array.reshape(results.shape), kind))
+        return like(type(flat[0]), columns)
+    if all(type(entry) is int and abs(entry) < 1 << 63 for entry in flat):
+        results = results.astype(np.int64)
+    if kind is Kind.TENSOR:
+        import torch
+
+        return torch.from_numpy(results)
+    return results
+
+
+def out_of_range(owner: str, arguments: Any) -> InvalidInput:
+    """The error where a float result is infinite or undefined."""
+    return InvalidInput("arguments", arguments, f"{owner} leaves the range of float64", "use Fraction, or flint.arb")
