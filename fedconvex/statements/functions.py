@@ -8,7 +8,6 @@ import sys
 from fractions import Fraction
 from typing import Any
 
-
 LONGEST = 1 << 16  # bits of the rational numbers that powers may give
 
 

@@ -258,6 +258,11 @@ class Instance:
         return self._of_method("alpha")
 
     @cached_property
+    def regularization(self) -> Any:
+        """λ of RegularizedFedSplit."""
+        return self._of_method("regularization")
+
+    @cached_property
     def proximal_weight(self) -> Any:
         """μ of FedProx."""
         return self._of_method("mu")

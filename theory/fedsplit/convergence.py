@@ -76,6 +76,15 @@ def prox_error_bound(*, kappa: Any, local_steps: Any, start_distance: Any) -> An
 PAPER.alias("Equation (18)", prox_error_bound)
 
 
+@PAPER.calculator(of="Theorem 2", units=CURVATURE)
+def largest_regularizer(*, epsilon: Any, num_clients: Any, squared_distance: Any) -> Any:
+    """The end of Theorem 2's interval for λ: ε/(m‖x^(1) − x*‖²)."""
+    return epsilon / (num_clients * squared_distance)
+
+
+SMALL_REGULARIZER = Condition("regularizer", "<", largest_regularizer.formula)
+
+
 @PAPER.statement("Equation (19)", Claim.DEFINITION, symbol=r"F_\lambda(z)", relation="=", units=VALUE)
 def regularized_objective(*, values: Any, squared_distances: Any, regularizer: Any) -> Any:
     """The regularised objective as printed: Σ_j {f_j(z_j) + (λ/(2m))‖z_j − x^(1)‖²}.
@@ -90,21 +99,16 @@ def regularized_objective(*, values: Any, squared_distances: Any, regularizer: A
 @PAPER.statement(
     "Theorem 2", Claim.ASYMPTOTIC, symbol="T", relation=r"= \tilde O(\cdot)", units=NUMBER,
     conclusion=r"F(\hat x) - F^* \le \varepsilon",
-    assumes=(Runs("RegularizedFedSplit"), Everyone(), Convex(), Smooth(), ExactSolutions()),
+    assumes=(Runs("RegularizedFedSplit"), Everyone(), Convex(), Smooth(), ExactSolutions(), SMALL_REGULARIZER),
 )  # fmt: skip
 def regularized_iterations(*, L: Any, squared_distance: Any, epsilon: Any) -> Any:
     """For convex clients, rounds on the regularised objective to F − F* ≤ ε, up to constants and logarithms:
     √(L^*‖x^(1) − x*‖²/ε).
 
-    With λ < ε/(m‖x^(1) − x*‖²) (`largest_regularizer`; the count needs a λ near that) and s = 1/√(λ(L^* + λ)).
+    With λ < ε/(m‖x^(1) − x*‖²) (`largest_regularizer`; the count needs a λ near that) and
+    s = 1/√(λ(L^* + λ)) (`regularized_stepsize`).
     """
     return sqrt(L * squared_distance / epsilon)
-
-
-@PAPER.calculator(of="Theorem 2", units=CURVATURE)
-def largest_regularizer(*, epsilon: Any, num_clients: Any, squared_distance: Any) -> Any:
-    """The end of Theorem 2's interval for λ: ε/(m‖x^(1) − x*‖²)."""
-    return epsilon / (num_clients * squared_distance)
 
 
 @PAPER.calculator(of="Theorem 2", units=STEPSIZE)

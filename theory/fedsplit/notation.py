@@ -31,7 +31,7 @@ PAPER = Paper(
         "epsilon": Parameter(r"\varepsilon", "accuracy, of the objective", VALUE, above=0),
         "accuracy": Parameter(r"\varepsilon", "accuracy, of the distance to the minimiser", LENGTH, above=0),
         "relative_accuracy": Parameter(r"\varepsilon", "accuracy, relative", above=0, most=1),
-        "regularizer": Parameter(r"\lambda", "weight of the regularisation", CURVATURE, above=0),
+        "regularizer": Parameter(r"\lambda", "regularisation", CURVATURE, above=0, measured="regularization"),
         "initial_distance": Parameter(
             r"\|z^{(1)}-z^*\|", "distance of the first z from its fixed point, over all clients", LENGTH, least=0,
             measured="stacked_distance",

@@ -62,6 +62,8 @@ class Inexactness(Assumption):
         return f"every client's solution is {self.gamma}-inexact"
 
     def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        if values[self.gamma] is instance.inexactness:
+            return PROVED
         reached, asked = instance.number(instance.inexactness), instance.number(values[self.gamma])
         if reached <= asked:
             return PROVED
