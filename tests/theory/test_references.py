@@ -111,3 +111,7 @@ def test_a_wrong_digit_is_noticed(name: str) -> None:
         ball = evaluate(FORMULAS[name], values)[0]
         assert agree(ball, expected)
         assert not agree(ball, expected + mpmath.mpf(10) ** -29 * max(1, abs(expected)))
+
+
+def test_pages() -> None:
+    assert reference_feddyn.PAGE == {s.identifier: s.page for s in theory.papers()["feddyn"]}

@@ -109,8 +109,8 @@ def _lemma1_left(*, distance_next: Any, C_next: Any, alpha: Any, L: Any, num_cli
 
 
 @PAPER.statement(
-    "Lemma 1", Claim.UPPER, symbol="", units=SQUARED_LENGTH, assumes=(*FEDDYN, *CONVEX, ALPHA_CONVEX),
-    left=_lemma1_left, page=29,
+    "Lemma 1", Claim.UPPER, page=29, symbol="", units=SQUARED_LENGTH, assumes=(*FEDDYN, *CONVEX, ALPHA_CONVEX),
+    left=_lemma1_left,
 )  # fmt: skip
 def lemma1(*, distance: Any, C: Any, gap: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
     """In a round E‖γ^t − θ_*‖² + κC_t decreases by at least κ₀E[ℓ(γ^{t−1}) − ℓ(θ_*)]."""
@@ -119,14 +119,16 @@ def lemma1(*, distance: Any, C: Any, gap: Any, alpha: Any, L: Any, num_clients: 
 
 
 @PAPER.statement(
-    "Lemma 2", Claim.IDENTITY, symbol=r"E[\gamma^t-\gamma^{t-1}]", relation="=", units=LENGTH, assumes=FEDDYN
+    "Lemma 2", Claim.IDENTITY, page=29, symbol=r"E[\gamma^t-\gamma^{t-1}]", relation="=", units=LENGTH, assumes=FEDDYN
 )
 def lemma2(*, alpha: Any, mean_gradient: Any) -> Any:
     """The expected move of the average: −(1/α)(1/m)Σ_k E∇L_k(θ̃_k^t)."""
     return -mean_gradient / alpha
 
 
-@PAPER.statement("Lemma 3", Claim.UPPER, symbol=r"E\|\gamma^t-\gamma^{t-1}\|^2", units=SQUARED_LENGTH, assumes=FEDDYN)
+@PAPER.statement(
+    "Lemma 3", Claim.UPPER, page=29, symbol=r"E\|\gamma^t-\gamma^{t-1}\|^2", units=SQUARED_LENGTH, assumes=FEDDYN
+)
 def lemma3(*, epsilon: Any) -> Any:
     """The average moves no more than the devices: at most ε_t in mean square."""
     return epsilon + 0
@@ -137,26 +139,28 @@ def excess(*, epsilon: Any, alpha: Any, L: Any) -> Any:
     return (1 - 4 * L**2 / alpha**2) * epsilon
 
 
-@PAPER.statement("Lemma 4", Claim.UPPER, symbol="", units=SQUARED_LENGTH, assumes=(*FEDDYN, *CONVEX), left=excess)
+@PAPER.statement(
+    "Lemma 4", Claim.UPPER, page=30, symbol="", units=SQUARED_LENGTH, assumes=(*FEDDYN, *CONVEX), left=excess
+)
 def lemma4(*, C: Any, gap: Any, alpha: Any, L: Any) -> Any:
     """(1 − 4L²/α²)ε_t ≤ (8/α²)C_{t−1} + (8L/α²)E[ℓ(γ^{t−1}) − ℓ(θ_*)]."""
     return 8 / alpha**2 * C + 8 * L / alpha**2 * gap
 
 
-@PAPER.statement("Lemma 5", Claim.UPPER, symbol="C_t", units=SQUARED_GRADIENT, assumes=(*FEDDYN, *CONVEX))
+@PAPER.statement("Lemma 5", Claim.UPPER, page=30, symbol="C_t", units=SQUARED_GRADIENT, assumes=(*FEDDYN, *CONVEX))
 def lemma5(*, C: Any, gap: Any, epsilon: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
     """C_t ≤ (1 − P/m)C_{t−1} + 2L²(P/m)ε_t + 4L(P/m)E[ℓ(γ^{t−1}) − ℓ(θ_*)]."""
     part = num_active / num_clients
     return (1 - part) * C + 2 * L**2 * part * epsilon + 4 * L * part * gap
 
 
-@PAPER.statement("Lemma 6", Claim.UPPER, symbol=r"\big\|\textstyle\sum_j v_j\big\|^2")
+@PAPER.statement("Lemma 6", Claim.UPPER, page=30, symbol=r"\big\|\textstyle\sum_j v_j\big\|^2")
 def lemma6(*, count: Any, total: Any) -> Any:
     """The squared norm of a sum of n vectors is at most n times the sum of their squared norms."""
     return count * total
 
 
-@PAPER.statement("Lemma 7", Claim.UPPER, symbol=r"E\|h^t\|^2", units=SQUARED_GRADIENT, assumes=FEDDYN)
+@PAPER.statement("Lemma 7", Claim.UPPER, page=30, symbol=r"E\|h^t\|^2", units=SQUARED_GRADIENT, assumes=FEDDYN)
 def lemma7(*, C_next: Any) -> Any:
     """The server's state is no larger than the devices' errors: E‖h^t‖² ≤ C_t."""
     return C_next + 0
@@ -170,8 +174,8 @@ def _lemma8_left(
 
 
 @PAPER.statement(
-    "Lemma 8", Claim.UPPER, symbol="", units=SQUARED_LENGTH, left=_lemma8_left,
-    assumes=(*FEDDYN, *STRONGLY_CONVEX, ALPHA_STRONGLY_CONVEX), page=32,
+    "Lemma 8", Claim.UPPER, page=32, symbol="", units=SQUARED_LENGTH, left=_lemma8_left,
+    assumes=(*FEDDYN, *STRONGLY_CONVEX, ALPHA_STRONGLY_CONVEX),
 )  # fmt: skip
 def lemma8(*, distance: Any, C: Any, gap: Any, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any) -> Any:
     """r(E‖γ^t − θ_*‖² + κC_t) ≤ E‖γ^{t−1} − θ_*‖² + κC_{t−1} − κ₀E[ℓ(γ^{t−1}) − ℓ(θ_*)], r = 1 + μ/α."""
@@ -180,7 +184,7 @@ def lemma8(*, distance: Any, C: Any, gap: Any, alpha: Any, L: Any, mu: Any, num_
 
 
 @PAPER.statement(
-    "Lemma 9", Claim.UPPER, symbol=r"-\tfrac1m\textstyle\sum_k E\|\tilde\theta_k^t-\theta_*\|^2",
+    "Lemma 9", Claim.UPPER, page=33, symbol=r"-\tfrac1m\textstyle\sum_k E\|\tilde\theta_k^t-\theta_*\|^2",
     units=SQUARED_LENGTH, assumes=FEDDYN,
 )  # fmt: skip
 def lemma9(*, distance_next: Any) -> Any:
@@ -193,7 +197,12 @@ def _one_round(distance: Any, gap: Any, epsilon: Any, move: Any, alpha: Any, L: 
 
 
 @PAPER.statement(
-    "Equation (10)", Claim.UPPER, symbol=r"E\|\gamma^t-\theta_*\|^2", units=SQUARED_LENGTH, assumes=(*FEDDYN, *CONVEX)
+    "Equation (10)",
+    Claim.UPPER,
+    page=30,
+    symbol=r"E\|\gamma^t-\theta_*\|^2",
+    units=SQUARED_LENGTH,
+    assumes=(*FEDDYN, *CONVEX),
 )
 def distance_after(*, distance: Any, gap: Any, epsilon: Any, move: Any, alpha: Any, L: Any) -> Any:
     """E‖γ^{t−1} − θ_*‖² − (2/α)E[ℓ(γ^{t−1}) − ℓ(θ_*)] + (L/α)ε_t + E‖γ^t − γ^{t−1}‖²."""
@@ -201,7 +210,7 @@ def distance_after(*, distance: Any, gap: Any, epsilon: Any, move: Any, alpha: A
 
 
 @PAPER.statement(
-    "Equation (12)", Claim.UPPER, symbol=r"E\|\gamma^t-\theta_*\|^2", units=SQUARED_LENGTH,
+    "Equation (12)", Claim.UPPER, page=33, symbol=r"E\|\gamma^t-\theta_*\|^2", units=SQUARED_LENGTH,
     assumes=(*FEDDYN, *STRONGLY_CONVEX),
 )  # fmt: skip
 def distance_after_strongly(
@@ -216,7 +225,13 @@ def _grown(*, distance_next: Any, alpha: Any, mu: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (13)", Claim.UPPER, symbol="", units=SQUARED_LENGTH, assumes=(*FEDDYN, *STRONGLY_CONVEX), left=_grown
+    "Equation (13)",
+    Claim.UPPER,
+    page=33,
+    symbol="",
+    units=SQUARED_LENGTH,
+    assumes=(*FEDDYN, *STRONGLY_CONVEX),
+    left=_grown,
 )
 def distance_after_rearranged(*, distance: Any, gap: Any, epsilon: Any, move: Any, alpha: Any, L: Any) -> Any:
     """(12) rearranged: (1 + μ/α)E‖γ^t − θ_*‖² is at most the right-hand side of (10)."""

@@ -60,8 +60,8 @@ def _lemma10_left(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_client
 
 
 @PAPER.statement(
-    "Lemma 10", Claim.UPPER, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth(), ALPHA_NONCONVEX),
-    left=_lemma10_left, letters=LETTERS, page=34,
+    "Lemma 10", Claim.UPPER, page=34, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth(), ALPHA_NONCONVEX),
+    left=_lemma10_left, letters=LETTERS,
 )  # fmt: skip
 def lemma10(*, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
     """Eℓ(γ^t) + κC_t ≤ Eℓ(γ^{t−1}) + κC_{t−1} − κ₀E‖∇ℓ(γ^{t−1})‖²."""
@@ -70,7 +70,14 @@ def lemma10(*, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_
 
 
 @PAPER.statement(
-    "Lemma 11", Claim.UPPER, symbol="", units=SQUARED_LENGTH, assumes=(*FEDDYN, Smooth()), left=excess, letters=LETTERS
+    "Lemma 11",
+    Claim.UPPER,
+    page=34,
+    symbol="",
+    units=SQUARED_LENGTH,
+    assumes=(*FEDDYN, Smooth()),
+    left=excess,
+    letters=LETTERS,
 )
 def lemma11(*, C: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
     """(1 − 4L²/α²)ε_t ≤ (8L²/α²)C_{t−1} + (4/α²)E‖∇ℓ(γ^{t−1})‖²."""
@@ -78,7 +85,7 @@ def lemma11(*, C: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
 
 
 @PAPER.statement(
-    "Lemma 12", Claim.UPPER, symbol="C_t", units=SQUARED_LENGTH, assumes=(*FEDDYN, Smooth()), letters=LETTERS
+    "Lemma 12", Claim.UPPER, page=34, symbol="C_t", units=SQUARED_LENGTH, assumes=(*FEDDYN, Smooth()), letters=LETTERS
 )
 def lemma12(*, C: Any, epsilon: Any, move: Any, num_clients: Any, num_active: Any) -> Any:
     """C_t ≤ (2(m−P)/(2m−P))C_{t−1} + (2P/(2m−P))ε_t + (2m/P)E‖γ^t − γ^{t−1}‖²."""
@@ -90,7 +97,9 @@ def _loss_change(*, loss_next: Any, loss: Any, move: Any, L: Any) -> Any:
     return loss_next - loss - L / 2 * move
 
 
-@PAPER.statement("Equation (14)", Claim.UPPER, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth()), left=_loss_change)
+@PAPER.statement(
+    "Equation (14)", Claim.UPPER, page=35, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth()), left=_loss_change
+)
 def loss_change_bound(*, epsilon: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
     """Eℓ(γ^t) − Eℓ(γ^{t−1}) − (L/2)E‖γ^t − γ^{t−1}‖² ≤ (L²/(2α))ε_t − (1/(2α))E‖∇ℓ(γ^{t−1})‖²."""
     return L**2 / (2 * alpha) * epsilon - gradient_square / (2 * alpha)

@@ -75,20 +75,30 @@ def one_gradient_nonconvex_scales(
 
 
 @PAPER.statement(
-    "Lemma 13", Claim.IDENTITY, symbol=r"E[\gamma^t-\gamma^{t-1}]", relation="=", units=LENGTH, assumes=ONE_GRADIENT
+    "Lemma 13",
+    Claim.IDENTITY,
+    page=37,
+    symbol=r"E[\gamma^t-\gamma^{t-1}]",
+    relation="=",
+    units=LENGTH,
+    assumes=ONE_GRADIENT,
 )
 def lemma13(*, alpha: Any, mean_gradient: Any) -> Any:
     """The expected move of the average: −(1/α)(1/m)Σ_k E∇L_k(θ^{t−1})."""
     return -mean_gradient / alpha
 
 
-@PAPER.statement("Lemma 14", Claim.UPPER, symbol=r"\epsilon_t", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, *CONVEX))
+@PAPER.statement(
+    "Lemma 14", Claim.UPPER, page=38, symbol=r"\epsilon_t", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, *CONVEX)
+)
 def lemma14(*, A: Any, gap: Any, alpha: Any, L: Any) -> Any:
     """ε_t ≤ (8/α² + 4L²/α⁴)A_{t−1} + (8L/α²)E[ℓ(γ^{t−1}) − ℓ(θ_*)]."""
     return (8 / alpha**2 + 4 * L**2 / alpha**4) * A + 8 * L / alpha**2 * gap
 
 
-@PAPER.statement("Lemma 15", Claim.UPPER, symbol="A_t", units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, *CONVEX))
+@PAPER.statement(
+    "Lemma 15", Claim.UPPER, page=38, symbol="A_t", units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, *CONVEX)
+)
 def lemma15(*, A: Any, gap: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
     """A_t ≤ (1 − P/m + (P/m)(2L²/α²))A_{t−1} + 4L(P/m)E[ℓ(γ^{t−1}) − ℓ(θ_*)]."""
     part = num_active / num_clients
@@ -96,35 +106,44 @@ def lemma15(*, A: Any, gap: Any, alpha: Any, L: Any, num_clients: Any, num_activ
 
 
 @PAPER.statement(
-    "Lemma 16", Claim.UPPER, symbol=r"-E\|\theta^{t-1}-\theta_*\|^2", units=SQUARED_LENGTH, assumes=ONE_GRADIENT
+    "Lemma 16",
+    Claim.UPPER,
+    page=38,
+    symbol=r"-E\|\theta^{t-1}-\theta_*\|^2",
+    units=SQUARED_LENGTH,
+    assumes=ONE_GRADIENT,
 )
 def lemma16(*, distance_next: Any, move: Any, A: Any, alpha: Any) -> Any:
     """−E‖θ^{t−1} − θ_*‖² ≤ −(1/3)E‖γ^t − θ_*‖² + E‖γ^t − γ^{t−1}‖² + (1/α²)A_{t−1}."""
     return -distance_next / 3 + move + A / alpha**2
 
 
-@PAPER.statement("Lemma 17", Claim.UPPER, symbol=r"E\|h^t\|^2", units=SQUARED_GRADIENT, assumes=ONE_GRADIENT)
+@PAPER.statement("Lemma 17", Claim.UPPER, page=39, symbol=r"E\|h^t\|^2", units=SQUARED_GRADIENT, assumes=ONE_GRADIENT)
 def lemma17(*, A_next: Any) -> Any:
     """The server's state is no larger than the memories' errors: E‖h^t‖² ≤ A_t."""
     return A_next + 0
 
 
 @PAPER.statement(
-    "Lemma 18", Claim.UPPER, symbol=r"E\|\theta^t-\gamma^t\|^2", units=SQUARED_LENGTH, assumes=ONE_GRADIENT
+    "Lemma 18", Claim.UPPER, page=39, symbol=r"E\|\theta^t-\gamma^t\|^2", units=SQUARED_LENGTH, assumes=ONE_GRADIENT
 )
 def lemma18(*, A_next: Any, alpha: Any) -> Any:
     """The server's point is close to the average: E‖θ^t − γ^t‖² ≤ A_t/α²."""
     return A_next / alpha**2
 
 
-@PAPER.statement("Lemma 19", Claim.UPPER, symbol=r"\epsilon_t", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, Smooth()))
+@PAPER.statement(
+    "Lemma 19", Claim.UPPER, page=40, symbol=r"\epsilon_t", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, Smooth())
+)
 def lemma19(*, B: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
     """ε_t ≤ (4/α² + 8L²/α⁴)B_{t−1} + (4/α² + 8L²/α⁴)E‖∇ℓ(γ^{t−1})‖²."""
     factor = 4 / alpha**2 + 8 * L**2 / alpha**4
     return factor * B + factor * gradient_square
 
 
-@PAPER.statement("Lemma 20", Claim.UPPER, symbol="B_t", units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth()))
+@PAPER.statement(
+    "Lemma 20", Claim.UPPER, page=40, symbol="B_t", units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth())
+)
 def lemma20(
     *, B: Any, gradient_square: Any, epsilon: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any
 ) -> Any:
@@ -135,7 +154,8 @@ def lemma20(
 
 
 @PAPER.statement(
-    "Lemma 21", Claim.UPPER, symbol=r"\tfrac1m\textstyle\sum_k E\|\nabla L_k(\gamma^t)-\nabla L_k(\theta^t)\|^2",
+    "Lemma 21", Claim.UPPER, page=41,
+    symbol=r"\tfrac1m\textstyle\sum_k E\|\nabla L_k(\gamma^t)-\nabla L_k(\theta^t)\|^2",
     units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth()),
 )  # fmt: skip
 def lemma21(*, B_next: Any, gradient_square_next: Any, alpha: Any, L: Any) -> Any:
@@ -148,7 +168,7 @@ def _scaled_gap(*, gap: Any, alpha: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (17)", Claim.UPPER, symbol="", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, *STRONGLY_CONVEX),
+    "Equation (17)", Claim.UPPER, page=38, symbol="", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, *STRONGLY_CONVEX),
     left=_scaled_gap,
 )  # fmt: skip
 def one_gradient_round(*, distance: Any, distance_next: Any, A: Any, epsilon: Any, alpha: Any, L: Any, mu: Any) -> Any:
@@ -160,7 +180,7 @@ def one_gradient_round(*, distance: Any, distance_next: Any, A: Any, epsilon: An
 
 
 @PAPER.statement(
-    "Equation (18)", Claim.UPPER,
+    "Equation (18)", Claim.UPPER, page=38,
     symbol=r"\tfrac1T\textstyle\sum_{t=1}^T(1+\tfrac\mu{3\alpha})^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)]",
     units=VALUE, assumes=(*ONE_GRADIENT, *STRONGLY_CONVEX, ALPHA_ONE_GRADIENT),
 )  # fmt: skip
@@ -170,7 +190,7 @@ def one_gradient_bound(*, D0: Any, G: Any, alpha: Any, num_clients: Any, num_act
 
 
 @PAPER.statement(
-    "Equation (19)", Claim.UPPER, symbol=r"E\ell(\gamma^t)-E\ell(\gamma^{t-1})", units=VALUE,
+    "Equation (19)", Claim.UPPER, page=41, symbol=r"E\ell(\gamma^t)-E\ell(\gamma^{t-1})", units=VALUE,
     assumes=(*ONE_GRADIENT, Smooth()),
 )  # fmt: skip
 def one_gradient_decrease(*, B: Any, gradient_square: Any, epsilon: Any, alpha: Any, L: Any) -> Any:
@@ -179,7 +199,7 @@ def one_gradient_decrease(*, B: Any, gradient_square: Any, epsilon: Any, alpha: 
 
 
 @PAPER.statement(
-    "Equation (20)", Claim.UPPER, symbol=r"\tfrac1T\textstyle\sum_{t=1}^T E\|\nabla\ell(\gamma^{t-1})\|^2",
+    "Equation (20)", Claim.UPPER, page=41, symbol=r"\tfrac1T\textstyle\sum_{t=1}^T E\|\nabla\ell(\gamma^{t-1})\|^2",
     units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth(), ALPHA_ONE_GRADIENT_NONCONVEX),
 )  # fmt: skip
 def one_gradient_nonconvex_bound(

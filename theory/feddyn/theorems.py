@@ -43,8 +43,8 @@ def _rates(
 
 
 @PAPER.statement(
-    "Theorem 1", Claim.ASYMPTOTIC, symbol=(WEIGHTED_GAP, MEAN_GAP, r"E\|\nabla\ell(\gamma_T)\|^2"),
-    relation=r"= O(\cdot)", units=(VALUE, VALUE, SQUARED_GRADIENT), assumes=(*FEDDYN, Smooth(), ORDERED), page=5,
+    "Theorem 1", Claim.ASYMPTOTIC, page=5, symbol=(WEIGHTED_GAP, MEAN_GAP, r"E\|\nabla\ell(\gamma_T)\|^2"),
+    relation=r"= O(\cdot)", units=(VALUE, VALUE, SQUARED_GRADIENT), assumes=(*FEDDYN, Smooth(), ORDERED),
 )  # fmt: skip
 def rates(
     *, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any, delta: Any, spread: Any
@@ -59,7 +59,7 @@ def rates(
 
 
 @PAPER.statement(
-    "Theorem 2", Claim.UPPER, symbol=MEAN_GAP, units=VALUE, assumes=(*FEDDYN, *CONVEX, ALPHA_CONVEX), page=28
+    "Theorem 2", Claim.UPPER, page=28, symbol=MEAN_GAP, units=VALUE, assumes=(*FEDDYN, *CONVEX, ALPHA_CONVEX)
 )
 def convex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
     """For convex devices and α ≥ 25L, the gap of the mean of γ⁰, …, γ^{T−1} after T rounds:
@@ -71,8 +71,8 @@ def convex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: An
 
 
 @PAPER.statement(
-    "Theorem 3", Claim.UPPER, symbol=WEIGHTED_GAP, units=VALUE,
-    assumes=(*FEDDYN, *STRONGLY_CONVEX, ALPHA_STRONGLY_CONVEX), page=32,
+    "Theorem 3", Claim.UPPER, page=32, symbol=WEIGHTED_GAP, units=VALUE,
+    assumes=(*FEDDYN, *STRONGLY_CONVEX, ALPHA_STRONGLY_CONVEX),
 )  # fmt: skip
 def strongly_convex_bound(
     *, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any
@@ -85,8 +85,8 @@ def strongly_convex_bound(
 
 
 @PAPER.statement(
-    "Theorem 4", Claim.UPPER, symbol=MEAN_GRADIENT, units=SQUARED_GRADIENT,
-    assumes=(*FEDDYN, Smooth(), StartsAtLocalMinima(), ALPHA_NONCONVEX), page=33,
+    "Theorem 4", Claim.UPPER, page=33, symbol=MEAN_GRADIENT, units=SQUARED_GRADIENT,
+    assumes=(*FEDDYN, Smooth(), StartsAtLocalMinima(), ALPHA_NONCONVEX),
 )  # fmt: skip
 def nonconvex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, delta: Any, spread: Any) -> Any:
     """For smooth devices and α ≥ 20L m/P, the mean squared gradient over T rounds:
@@ -98,8 +98,8 @@ def nonconvex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T:
 
 
 @PAPER.statement(
-    "Theorem 5", Claim.ASYMPTOTIC, symbol=(WEIGHTED_GAP, MEAN_GAP, r"E\|\nabla\ell(\gamma_T)\|^2"),
-    relation=r"= O(\cdot)", units=(VALUE, VALUE, SQUARED_GRADIENT), assumes=(*ONE_GRADIENT, Smooth(), ORDERED), page=37,
+    "Theorem 5", Claim.ASYMPTOTIC, page=37, symbol=(WEIGHTED_GAP, MEAN_GAP, r"E\|\nabla\ell(\gamma_T)\|^2"),
+    relation=r"= O(\cdot)", units=(VALUE, VALUE, SQUARED_GRADIENT), assumes=(*ONE_GRADIENT, Smooth(), ORDERED),
 )  # fmt: skip
 def one_gradient_rates(
     *, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any, delta: Any, spread: Any
