@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+PRECISION = 256  # bits with which a ball's ends are worked out
+
 
 def upper_float(ball: Any) -> float:
     """A float that is >= every number in the ball, the least such up to one rounding."""
@@ -11,7 +13,8 @@ def upper_float(ball: Any) -> float:
 
     if not ball.is_finite():
         return math.inf
-    end = ball.upper()
+    with flint.ctx.workprec(max(PRECISION, flint.ctx.prec)):
+        end = ball.upper()
     nearest = float(end)
     return nearest if flint.arb(nearest) >= end else math.nextafter(nearest, math.inf)
 

@@ -1,4 +1,6 @@
-"""The command line: `fedconvex audit …`. The roof of the house: it imports late, and nothing imports it."""
+"""The command line: `fedconvex audit …`, `fedconvex bounds …`. The roof of the house: it imports late, and nothing
+imports it.
+"""
 
 import json
 import sys
@@ -10,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from fedconvex.cli_bounds import BOUNDS_HELP, BoundsCommand, bounds
 from fedconvex.errors import FedconvexError, InvalidInput
 
 app = typer.Typer(
@@ -169,6 +172,13 @@ def audit(
         print_audit(result, console)
         console.print()
         console.print(f"saved {', '.join(str(file) for file in files)}", highlight=False)
+
+
+app.command(
+    help=BOUNDS_HELP,
+    cls=BoundsCommand,
+    context_settings={"ignore_unknown_options": True, "help_option_names": ["-h", "--help"]},
+)(bounds)
 
 
 def _require_writable(folder: Path) -> None:

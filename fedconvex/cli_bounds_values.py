@@ -1,30 +1,22 @@
-"""`fedconvex bounds`: which formula is meant, its parameters from the command line, and its value with proved digits."""
+"""`fedconvex bounds`: which formula is meant, and its parameters as typed, exactly."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import cached_property
 from importlib import import_module
-from inspect import cleandoc
+from inspect import cleandoc, isfunction
 from typing import Any, final
 
-from fedconvex.errors import InvalidInput, NotConverged
-from fedconvex.statements import Calculator, Paper, Parameter, Sign, Statement
-from fedconvex.statements.arguments import Arguments, to_ball
-from fedconvex.statements.calculator import named_parts
-from fedconvex.statements.functions import Irrational, Undecided
+from fedconvex.errors import InvalidInput
+from fedconvex.statements import Calculator, Paper, Parameter, Statement
 from fedconvex.statements.notation import Shape
+from fedconvex.statements.results import named_parts
 
-DIGITS = 15
-MAX_PRECISION = 1 << 14
 LONGEST = 1000  # characters of a number on the command line
 LARGEST_EXPONENT = 4000  # 1e1000000000 would fill the memory, being exact
-LARGEST_POWER = 10_000  # beyond, formulas are not tried in rational numbers: (1 + 1/3)^T has as many digits
-MOST_BITS = 10_000  # of an exact result that is written out
-SHORT = 24  # characters
 
 Value = Fraction | tuple[Fraction, ...]
 
@@ -126,9 +118,10 @@ def find(identifier: str) -> Entry:
         statement = paper.statements.get(own.lower())
         if statement is not None:
             return Entry(statement.identifier, statement.source, statement.calculator, paper, statement)
-        if own.isidentifier() and callable(vars(_module(paper)).get(own)):
-            cure = f"call it in Python: fedconvex.theory.{paper.name}.{own}(…)"
-            raise InvalidInput("statement", identifier, "is a program and no formula", cure)
+        function = vars(_module(paper)).get(own)
+        if isfunction(function) and function.__module__.startswith("fedconvex.theory."):
+            cure = f"call fedconvex.theory.{paper.name}.{own} in Python"
+            raise InvalidInput("statement", identifier, "is a function and no formula", cure)
     known = [f"{p.name}.{key}" for p in by_paper.values() for key in (*p.statements, *_attributes(p))]
     near = get_close_matches(identifier, known, n=3, cutoff=0.5) or sorted(by_paper)
     raise InvalidInput("statement", identifier, "is unknown", f"did you mean {', '.join(near)}?")
@@ -163,7 +156,7 @@ def split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
         given, equals, text = word.partition("=")
         if not equals:
             if not rest or rest[0].startswith("--"):
-                raise InvalidInput(given, "", "has no value", f"give {given} NUMBER")
+                raise InvalidInput("option", given, "has no value", f"write {given} NUMBER")
             text = rest.pop(0)
         name = given[2:].replace("-", "_")
         if name in texts:
@@ -227,161 +220,11 @@ def require_complete(entry: Entry, values: Mapping[str, Any]) -> None:
         raise InvalidInput("missing", names, f"{entry.identifier} needs a value of each", f"give {', '.join(meanings)}")
 
 
+def defaults(entry: Entry, values: Mapping[str, Any]) -> dict[str, Value]:
+    """The values of the parameters that were left out and need not be given."""
+    return {name: Fraction(value) for name, value in entry.calculator.defaults.items() if name not in values}
+
+
 def written(value: Any) -> Any:
     """A parsed value as a string, a sequence as a list of them."""
     return [written(v) for v in value] if isinstance(value, tuple) else str(value)
-
-
-@final
-@dataclass(frozen=True)
-class Number:
-    """A result: a ball that contains it, and the rational number that it is, where that is known."""
-
-    ball: Any
-    exact: Fraction | None = None
-
-    @property
-    def sign(self) -> Sign:
-        """Proved, or UNKNOWN."""
-        if self.exact is not None:
-            return Sign.POSITIVE if self.exact > 0 else Sign.NEGATIVE if self.exact < 0 else Sign.ZERO
-        return Sign.POSITIVE if self.ball > 0 else Sign.NEGATIVE if self.ball < 0 else Sign.UNKNOWN
-
-    @cached_property
-    def ends(self) -> tuple[Decimal, Decimal]:
-        """Two decimals between which it lies; equal where it is one of `DIGITS` digits."""
-        middle, _, radius = self.ball.str(2 * DIGITS).strip("[]").partition("+/-")
-        m, r = Decimal(middle.strip() or 0), Decimal(radius.strip() or 0)
-        return _context(4 * DIGITS).subtract(m, r), _context(4 * DIGITS).add(m, r)
-
-    @cached_property
-    def decimal(self) -> Decimal | None:
-        """Rounded to nearest, to as many digits (at most `DIGITS`) as are proved; None where not even one is."""
-        if self.exact is not None:
-            return _context(DIGITS).divide(Decimal(self.exact.numerator), Decimal(self.exact.denominator))
-        for digits in range(DIGITS, 0, -1):
-            low, high = (_context(digits).plus(end) for end in self.ends)
-            if low == high:
-                return low
-        return None
-
-    @property
-    def is_accurate(self) -> bool:
-        """Whether `DIGITS` digits are proved."""
-        return self.exact is not None or (self.decimal is not None and len(self.decimal.as_tuple().digits) == DIGITS)
-
-    @property
-    def text(self) -> str:
-        """`= 7/3 ≈ 2.33333333333333`, `≈ 0.00786848364598506`; every digit is proved."""
-        if self.decimal is None:
-            low, high = (f"{_context(3).plus(end):e}" for end in self.ends)
-            return f"between {low} and {high}"
-        if self.exact is None:
-            return f"≈ {_plain(self.decimal)}"
-        whole = f"{self.exact}" if self.fits else ""
-        rounded = _plain(self.decimal.normalize(_context(DIGITS)))
-        relation = "=" if Fraction(self.decimal) == self.exact else "≈"
-        if whole and len(whole) <= SHORT:
-            return f"= {whole}" if whole == rounded else f"= {whole} {relation} {rounded}"
-        return f"{relation} {rounded}"
-
-    @property
-    def fits(self) -> bool:
-        """Whether the exact number is known and can be written out."""
-        e = self.exact
-        return e is not None and max(e.numerator.bit_length(), e.denominator.bit_length()) <= MOST_BITS
-
-    def to_dictionary(self) -> dict[str, Any]:
-        """Ready for JSON: the nearest float and bounds rounded outwards, null beyond the range of floats."""
-        from math import isfinite
-
-        from fedconvex.balls import lower_float, upper_float
-        from fedconvex.rationals import nearest_float
-
-        value = nearest_float(self.ball if self.exact is None else self.exact)
-        floats = {"value": value, "lower": lower_float(self.ball), "upper": upper_float(self.ball)}
-        return {
-            **{name: v if isfinite(v) else None for name, v in floats.items()},
-            "exact": str(self.exact) if self.fits else None,
-            "sign": self.sign.name.lower(),
-        }
-
-
-def evaluate(calculator: Calculator, values: Mapping[str, Any]) -> dict[str, Number]:
-    """The value, or each part of it, by name; raises InvalidInput for what the statement refuses."""
-    given = {name: value for name, value in values.items() if name in calculator.parameters}
-    try:
-        arguments = calculator.arguments(given)
-        calculator.check(arguments.values)
-    except InvalidInput as error:
-        raise InvalidInput(error.argument, written(error.value), error.problem, error.cure) from None
-    try:
-        result = _exactly(calculator, arguments)
-        return _numbers(calculator, result) if result is not None else _in_balls(calculator, arguments)
-    except (ArithmeticError, ValueError):
-        names = ", ".join(f"{name} = {written(value)}" for name, value in given.items())
-        problem = f"{calculator.owner} is not defined there"
-        raise InvalidInput("parameters", names, problem, "give others") from None
-
-
-def _exactly(calculator: Calculator, arguments: Arguments) -> Any:
-    """The value in rational numbers, None where it is irrational or would be too long."""
-    counts = (
-        v for name, v in arguments.values.items() if name in calculator.parameters and _is_count(calculator, name)
-    )
-    if not calculator.integer and any(v > LARGEST_POWER for v in counts):
-        return None
-    try:
-        return calculator.exactly(arguments)
-    except Irrational:
-        return None
-
-
-def _is_count(calculator: Calculator, name: str) -> bool:
-    return calculator.parameters[name].integer
-
-
-def _in_balls(calculator: Calculator, arguments: Arguments) -> dict[str, Number]:
-    precision, found = 128, None
-    while precision <= MAX_PRECISION:
-        try:
-            found = _numbers(calculator, calculator.in_balls(arguments, precision))
-            if all(number.is_accurate for number in found.values()):
-                return found
-        except Undecided:
-            pass
-        precision *= 2
-    if found is None:
-        raise NotConverged(f"{calculator.owner}: {MAX_PRECISION} bits do not decide between two integers")
-    if not all(number.ball.is_finite() for number in found.values()):
-        raise ZeroDivisionError
-    return found
-
-
-def _numbers(calculator: Calculator, result: Any) -> dict[str, Number]:
-    return {name: _number(value) for name, value in named_parts(calculator.name, result).items()}
-
-
-def _number(value: Any) -> Number:
-    """Of an arb, an int, a Fraction or an fmpq."""
-    from flint import ctx
-
-    from fedconvex.rationals import to_fraction
-
-    if type(value).__name__ != "arb":
-        with ctx.workprec(2 * MAX_PRECISION if isinstance(value, int) else 256):
-            return Number(to_ball(value), to_fraction(value))
-    if value == 0:
-        return Number(value, Fraction(0))  # no other ball is equal to 0
-    return Number(value)
-
-
-def _context(digits: int) -> Context:
-    return Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX)
-
-
-def _plain(decimal: Decimal) -> str:
-    """0.001 and 123000, but 1e-20 and 1.5e+30."""
-    if -7 < decimal.adjusted() <= DIGITS or decimal == 0:
-        return f"{decimal:f}"
-    return f"{decimal:e}"

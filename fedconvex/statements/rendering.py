@@ -93,8 +93,10 @@ def text(statement: "Statement") -> str:
         lines.append(f"  left side = {expression(statement.left)}")
     lines += [f"  {name} = {part}" for name, part in values.items()]
     lines += [f"  assumes {assumption}" for assumption in assumptions_of(statement, as_latex=False)]
+    defaults = statement.calculator.defaults
     for name, p in parameters_of(statement).items():
-        lines.append(f"  --{name.replace('_', '-')}: {p.meaning} ({p.range})")
+        default = f"; default {defaults[name]}" if name in defaults else ""
+        lines.append(f"  --{name.replace('_', '-')}: {p.meaning} ({p.range}{default})")
     return "\n".join(lines)
 
 

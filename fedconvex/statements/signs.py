@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fedconvex.errors import InvalidInput
 from fedconvex.statements.arguments import Arguments, Kind, entry, is_array
-from fedconvex.statements.functions import Irrational
+from fedconvex.statements.functions import Irrational, Undecided
 from fedconvex.statements.results import broadcast_shape
 
 if TYPE_CHECKING:
@@ -59,11 +59,14 @@ def _sign(calculator: "Calculator", arguments: Arguments, precision: int, limit:
     enclosed = any(type(value).__name__ == "arb" for value in arguments.values.values())
     tried_exactly = enclosed
     while precision <= limit:
-        ball = calculator.in_balls(arguments, precision)
-        if ball > 0:
-            return Sign.POSITIVE
-        if ball < 0:
-            return Sign.NEGATIVE
+        try:
+            ball = calculator.in_balls(arguments, precision)
+            if ball > 0:
+                return Sign.POSITIVE
+            if ball < 0:
+                return Sign.NEGATIVE
+        except Undecided:  # between two integers
+            pass
         if not tried_exactly:
             tried_exactly = True
             try:

@@ -43,7 +43,7 @@ def distance_bound(*, t: Any, kappa: Any, initial_distance: Any, num_clients: An
 PAPER.alias("Equation (16)", distance_bound)
 
 
-@PAPER.calculator(of="after Theorem 1", units=NUMBER)
+@PAPER.calculator(of="after Theorem 1", units=NUMBER, assumes=(Condition("initial_distance", ">", 0),))
 def approximate_iterations(*, kappa: Any, initial_distance: Any, num_clients: Any, accuracy: Any) -> Any:
     """Rounds to ‖x − x*‖ ≤ ε, up to a constant: √κ log(‖z^(1) − z*‖/(ε√m)). `rounds` is exact."""
     return sqrt(kappa) * log(initial_distance / (accuracy * sqrt(num_clients)))

@@ -1,0 +1,224 @@
+"""The command line: `fedconvex bounds …`, the papers' formulas listed, shown, computed, swept and drawn."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from fedconvex.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from fedconvex.cli_bounds_numbers import Number
+    from fedconvex.cli_bounds_values import Entry, Value
+    from fedconvex.statements import Paper
+
+PICTURES = (".png", ".pdf", ".svg")
+TABLES = (".csv", ".parquet", ".json")
+WIDTH = 132  # of tables where there is no terminal
+WIDE = 110  # columns of a terminal that takes every heading
+BOUNDS_HELP = """What do the papers promise? Their numbered statements, to list, show, compute, sweep and draw.
+
+[bold]fedconvex bounds fedprox.theorem4[/bold]
+[bold]fedconvex bounds fedprox.theorem4 --mu 50 --L 1 --L-minus 0 --B 6/5 --gamma 0 --K 10[/bold]
+[bold]fedconvex bounds fedprox.rho --sweep mu=5:80:200 --L 1 --L-minus 0 --B 1.2 --gamma 0 --K 10 --plot[/bold]
+
+Without a statement all of them are listed; without values a statement is shown with the options that it takes. \
+Numbers are taken exactly (1/3, 0.1, 1e-20), several as 0.1,0.2,0. Every printed digit is proved, except in sweeps, \
+which are floating point. Exit status: 0 done, 1 the statement promises nothing there (ρ is not positive), \
+2 wrong input."""
+
+
+class BoundsCommand(TyperCommand):
+    """The command; `--plot` alone and `--plot FILE.png` are both understood."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Gives a lonely `--plot` an empty value."""
+        explicit = []
+        for word, following in zip(args, [*args, ""][1:], strict=True):
+            alone = word == "--plot" and not following.lower().endswith(PICTURES)
+            explicit.append("--plot=" if alone else word)
+        return super().parse_args(ctx, explicit)
+
+
+def bounds(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="STATEMENT --PARAMETER NUMBER",
+            show_default=False,
+            help="A paper (fedprox), a statement (fedprox.theorem4) or a calculator (fedprox.rho_terms), and its "
+            "parameters, named as in Python.",
+        ),
+    ] = None,
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=LOWEST:HIGHEST:COUNT, or NAME=log:LOWEST:HIGHEST:COUNT; repeat it for a grid."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the sweep to FILE.csv, FILE.parquet or FILE.json.")] = None,
+    plot: Annotated[
+        str | None, typer.Option(metavar="[FILE.png]", help="Draw the sweep (default bounds-STATEMENT.png).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")] = False,
+    latex: Annotated[bool, typer.Option("--latex", help="Print the formula as LaTeX, and nothing else.")] = False,
+) -> None:
+    """Lists, shows, computes or sweeps."""
+    from fedconvex.cli_bounds_values import defaults, find, parse, require_complete, split
+    from fedconvex.theory import papers
+
+    alone, texts = split(words or [])
+    if len(alone) > 1:
+        cure = f"a picture ends in {', '.join(PICTURES)}" if plot is not None else "numbers follow their --NAME"
+        raise InvalidInput("argument", alone[1], "stands alone", f"give one statement; {cure}")
+    if not alone or alone[0].lower() in papers():
+        if texts or sweep or out or plot is not None or latex:
+            named = alone[0] if alone else "none"
+            raise InvalidInput("statement", named, "is not one statement", "name one, such as fedprox.theorem4")
+        chosen = papers() if not alone else {alone[0].lower(): papers()[alone[0].lower()]}
+        _list(list(chosen.values()), as_json)
+        return
+    entry = find(alone[0])
+    if not sweep:
+        for name, value in (("--out", out), ("--plot", plot)):
+            if value is not None:
+                raise InvalidInput(name, str(value), "is for sweeps", "add --sweep NAME=LOWEST:HIGHEST:COUNT")
+    values = parse(entry, texts)
+    if latex:
+        typer.echo(entry.latex)
+    elif sweep:
+        _sweep(entry, values, sweep, out, plot, as_json)
+    elif not values:
+        typer.echo(_json(entry.to_dictionary()) if as_json else entry.text)
+    else:
+        require_complete(entry, values)
+        _compute(entry, {**values, **defaults(entry, values)}, as_json)
+
+
+def _list(papers: "list[Paper]", as_json: bool) -> None:
+    """Every statement and calculator of the papers."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from fedconvex.cli_bounds_values import entries
+
+    if as_json:
+        typer.echo(_json({"statements": [entry.to_dictionary() for paper in papers for entry in entries(paper)]}))
+        return
+    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
+    for paper in papers:
+        console.print(Text(f"{paper.reference}\n{paper.convention}", style="bold"))
+        table = Table(box=None, padding=(0, 1), header_style="bold")
+        wide = console.width >= WIDE
+        for heading in ("statement", "claim", "call", "says") if wide else ("statement", "claim, call, says"):
+            table.add_column(heading, no_wrap=heading == "statement", overflow="fold")
+        for entry in entries(paper):
+            call = f"{entry.calculator.name}({', '.join(entry.calculator.names)})"
+            cells = (entry.claim, call, entry.words)
+            table.add_row(entry.identifier, *map(Text, cells if wide else ["\n".join(cells)]))
+        console.print(table)
+        console.print()
+
+
+def _compute(entry: "Entry", values: "dict[str, Value]", as_json: bool) -> None:
+    """The value, and the left-hand side's where its parameters are given too."""
+    from fedconvex.cli_bounds_numbers import evaluate
+    from fedconvex.cli_bounds_values import missing
+    from fedconvex.statements import Sign
+
+    found = evaluate(entry.calculator, values)
+    left = entry.left
+    left_values = evaluate(left, values) if left is not None and not missing(left, values) else {}
+    signs = [number.sign for number in found.values()]
+    if as_json:
+        typer.echo(_json(_result(entry, values, found, left_values)))
+    else:
+        _print(entry, values, found, left_values)
+    if entry.positive and signs != [Sign.POSITIVE]:
+        raise typer.Exit(1)
+
+
+def _sweep(
+    entry: "Entry", values: "dict[str, Value]", texts: list[str], out: Path | None, plot: str | None, as_json: bool
+) -> None:
+    """The table of the sweep on standard output or in a file, the picture, and what there is to say about it."""
+    from rich.console import Console
+
+    from fedconvex.cli_bounds_sweep import file_content, notes, print_table, require_writable, run_sweep
+    from fedconvex.writing import write_atomically
+
+    if out is not None:
+        require_writable("--out", out, TABLES)
+    picture = Path(plot or f"bounds-{entry.identifier}.png") if plot is not None else None
+    if picture is not None:
+        require_writable("--plot", picture, PICTURES)
+    result = run_sweep(entry, values, texts)
+    files = {}
+    if out is not None:
+        files[out] = file_content(result, out.suffix.lower())
+    if picture is not None:
+        from fedconvex.cli_bounds_figure import picture_of
+
+        files[picture] = picture_of(result, picture.suffix.lower())
+    for path, content in files.items():
+        write_atomically(path, content)
+    if as_json:
+        typer.echo(_json(result.to_dictionary()))
+    elif out is None:
+        print_table(result, Console() if sys.stdout.isatty() else None)
+    for note in (*notes(result), *(f"saved {path}" for path in files)):
+        typer.echo(note, err=True)
+    if entry.positive and not result.is_positive.any():
+        raise typer.Exit(1)
+
+
+def _print(entry: "Entry", values: "dict[str, Value]", found: "dict[str, Number]", left: "dict[str, Number]") -> None:
+    from fedconvex.cli_bounds_values import missing, option, written
+    from fedconvex.statements import Claim, Sign
+
+    typer.echo(f"{entry.identifier}  ({entry.source}; {entry.claim})")
+    typer.echo(f"  {entry.words}")
+    given = {name: written(value) for name, value in values.items()}
+    typer.echo("  " + ", ".join(f"{n} = {v if isinstance(v, str) else ','.join(v)}" for n, v in given.items()))
+    rows = {"left side": next(iter(left.values()))} if left else {}
+    rows |= {"right side": next(iter(found.values()))} if entry.left is not None else found
+    width = max(map(len, rows))
+    signed = entry.positive or (entry.statement is not None and entry.statement.claim is Claim.CONDITION)
+    for name, number in rows.items():
+        sign = f"  ({_said(number.sign)})" if signed else ""
+        typer.echo(f"{name:<{width}} {number.text}{sign}")
+    if entry.left is not None and not left:
+        lacking = ", ".join(map(option, missing(entry.left, values)))
+        typer.echo(f"The left side needs {lacking} too.")
+    if entry.positive and next(iter(found.values())).sign is not Sign.POSITIVE:
+        typer.echo(f"{entry.identifier} promises nothing here: it needs {entry.calculator.name} > 0.")
+
+
+def _said(sign: Any) -> str:
+    return "its sign is not decided" if sign.value is None else f"{sign.name.lower()}, proved"
+
+
+def _result(
+    entry: "Entry", values: "dict[str, Value]", found: "dict[str, Number]", left: "dict[str, Number]"
+) -> dict[str, Any]:
+    """A computed statement, ready for JSON: a value, or its parts."""
+    from fedconvex.cli_bounds_values import written
+
+    numbers = {name: number.to_dictionary() for name, number in found.items()}
+    single = numbers.get(entry.calculator.name) if len(numbers) == 1 else None
+    empty = dict.fromkeys(("value", "lower", "upper", "exact", "sign"))
+    return {
+        "statement": entry.identifier,
+        "source": entry.source,
+        "claim": entry.claim,
+        "arguments": {name: written(value) for name, value in values.items()},
+        **(single or empty),
+        "parts": None if single else numbers,
+        "left": next(iter(left.values())).to_dictionary() if left else None,
+    }
+
+
+def _json(dictionary: dict[str, Any]) -> str:
+    return json.dumps(dictionary, indent=1, allow_nan=False, ensure_ascii=False)

@@ -1,0 +1,171 @@
+"""`fedconvex bounds --plot`: a sweep as a picture, with the paper's letters."""
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fedconvex.cli_bounds_sweep import Sweep
+from fedconvex.cli_bounds_values import written
+from fedconvex.drawing import COLOURS, STYLES, new_axes, tidy
+from fedconvex.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FEW = 7  # lines that can be told apart; more points than this on both axes make a contour plot
+LEVELS = 13
+IN_A_LINE = 6  # values in the title
+DECADES = 2.5  # values that spread over more are drawn on a logarithmic scale
+BELOW = 1.5  # how far below 0 is shown, in parts of the largest value: near a pole the rest would be flat
+
+
+def picture_of(sweep: Sweep, ending: str) -> bytes:
+    """The picture as a .png, .pdf or .svg file."""
+    file = io.BytesIO()
+    figure = draw_sweep(sweep).figure
+    figure.savefig(file, format=ending.lstrip("."), dpi=150)  # type: ignore[union-attr]
+    return file.getvalue()
+
+
+def draw_sweep(sweep: Sweep, axes: "Axes | None" = None) -> "Axes":
+    """One swept parameter: a curve for each part. Two: lines where one has few values, else filled contours."""
+    if len(sweep.axes) > 2 or (len(sweep.axes) == 2 and len(sweep.numbers) > 1):
+        what = f"{len(sweep.axes)} parameters, {len(sweep.numbers)} numbers"
+        raise InvalidInput("--plot", what, "are too many for a picture", "sweep one parameter, or two for one number")
+    axes = new_axes() if axes is None else axes
+    if len(sweep.axes) == 2 and min(sweep.shape) > FEW:
+        _contours(sweep, axes)
+    else:
+        _curves(sweep, axes)
+    given = [f"{_letter(sweep, name)} = {_short(value)}" for name, value in sweep.fixed.items()]
+    lines = [", ".join(given[i : i + IN_A_LINE]) for i in range(0, len(given), IN_A_LINE)]
+    axes.set_title("\n".join([f"{sweep.entry.source} ({sweep.entry.claim})", *lines]), fontsize=9)
+    return axes
+
+
+def _curves(sweep: Sweep, axes: "Axes") -> None:
+    """Lines over the first swept parameter, or over the one that has more values."""
+    names = list(sweep.axes)
+    along = int(np.argmax(sweep.shape))
+    x = sweep.axes[names[along]]
+    lines = {}
+    if len(names) == 1:
+        lines = dict(zip(_names(sweep), sweep.numbers.values(), strict=True))
+    else:
+        other = names[1 - along]
+        (values,) = sweep.numbers.values()
+        rows = np.moveaxis(values.reshape(sweep.shape), along, 1)
+        for value, row in zip(sweep.axes[other].values, rows, strict=True):
+            lines[f"{_letter(sweep, other)} = {value:.6g}"] = row
+    for i, (label, y) in enumerate(lines.items()):
+        colour = COLOURS[i % len(COLOURS)]
+        axes.plot(x.values, y, STYLES[i % len(STYLES)], color=colour, linewidth=1.8, label=label)
+        if sweep.entry.positive and len(lines) == 1:
+            axes.fill_between(x.values, 0, y, where=y > 0, color=colour, alpha=0.12, linewidth=0, interpolate=True)
+    every = np.concatenate(list(lines.values()))
+    if sweep.entry.positive:
+        _show_positive(axes, every)
+    elif _spreads(every):
+        axes.set_yscale("log")
+    if x.logarithmic:
+        axes.set_xscale("log")
+    axes.set_xlabel(_described(sweep, names[along]))
+    axes.set_ylabel(_symbol(sweep))
+    tidy(axes)
+    if len(lines) > 1:
+        axes.legend(frameon=False, fontsize=8)
+
+
+def _show_positive(axes: "Axes", values: np.ndarray) -> None:
+    """The zero line, and where the promise is; far below 0 nothing is of interest."""
+    axes.axhline(0, color="0.3", linewidth=0.9)
+    top, bottom = np.nanmax(values), np.nanmin(values)
+    if top > 0 and bottom < -BELOW * top:
+        axes.set_ylim(-BELOW * top, 1.15 * top)
+    says = "below: nothing is promised" if top > 0 else "nowhere positive: nothing is promised"
+    axes.annotate(says, (1, 0), (-4, -4), xycoords=("axes fraction", "data"), textcoords="offset points",
+                  ha="right", va="top", fontsize=8, color="0.3")  # fmt: skip
+
+
+def _contours(sweep: Sweep, axes: "Axes") -> None:
+    """The first swept parameter to the right, the second upwards."""
+    from matplotlib.colors import BoundaryNorm
+
+    (x_name, x), (y_name, y) = sweep.axes.items()
+    (numbers,) = sweep.numbers.values()
+    values = np.ma.masked_invalid(numbers.reshape(sweep.shape).T)
+    top, bottom = float(values.max()), float(values.min())
+    label = _symbol(sweep)
+    levels = (
+        np.geomspace(bottom, top, LEVELS)
+        if bottom > 0 and _spreads(values.compressed())
+        else np.linspace(bottom, top, LEVELS)
+    )
+    if sweep.entry.positive:
+        axes.contourf(x.values, y.values, values, levels=[min(bottom, 0) - 1, 0], colors=["0.88"])
+        label += ", grey: nothing is promised"
+        levels = np.array([0, *np.geomspace(max(bottom, top / 200), top, LEVELS - 1)]) if top > 0 else np.zeros(2)
+    label += ", white: refused" if sweep.refusals else ""
+    if (np.diff(levels) > 0).all():
+        norm = BoundaryNorm(levels, 256)
+        filled = axes.contourf(x.values, y.values, values, levels=levels, norm=norm, cmap="viridis")
+        axes.figure.colorbar(filled, ax=axes, label=label, ticks=levels, format="%.2g")
+        if levels[0] == 0 > bottom:
+            axes.contour(x.values, y.values, values, levels=[0], colors=["#D55E00"], linewidths=1.5)
+    else:
+        says = "nowhere positive: nothing is promised" if sweep.entry.positive else f"everywhere {top:.6g}"
+        axes.annotate(says, (0.5, 0.5), xycoords="axes fraction", ha="center")
+    for axis, set_scale in ((x, axes.set_xscale), (y, axes.set_yscale)):
+        if axis.logarithmic:
+            set_scale("log")
+    axes.set_xlabel(_described(sweep, x_name))
+    axes.set_ylabel(_described(sweep, y_name))
+
+
+def _spreads(values: np.ndarray) -> bool:
+    """Whether there are only positive values, of very different sizes (and perhaps some that underflow to 0)."""
+    positive = values[values > 0]
+    return bool(len(positive) and np.nanmin(values) >= 0 and positive.max() > 10**DECADES * positive.min())
+
+
+def _letter(sweep: Sweep, name: str) -> str:
+    return _typeset(sweep.entry.parameters[name].letter(), name)
+
+
+def _described(sweep: Sweep, name: str) -> str:
+    return f"{_letter(sweep, name)}  ({sweep.entry.parameters[name].meaning})"
+
+
+def _symbol(sweep: Sweep) -> str:
+    """The left-hand side of the statement, or the calculator's name."""
+    statement, name = sweep.entry.statement, sweep.entry.calculator.name
+    if statement is None or len(sweep.numbers) > 1 or not statement.symbol[0]:
+        return name
+    return _typeset(statement.symbol[0], name)
+
+
+def _names(sweep: Sweep) -> list[str]:
+    """The paper's symbols of the parts, or their names where not all can be set."""
+    names, statement = list(sweep.numbers), sweep.entry.statement
+    symbols = statement.symbol if statement is not None else ()
+    typeset = [_typeset(symbol, "") for symbol in symbols]
+    return typeset if len(typeset) == len(names) and all(typeset) else names
+
+
+def _typeset(latex: str, otherwise: str) -> str:
+    """The formula for Matplotlib, where it can set it."""
+    from matplotlib.mathtext import MathTextParser
+
+    if not latex:
+        return otherwise
+    try:
+        MathTextParser("path").parse(f"${latex}$")
+    except ValueError:
+        return otherwise
+    return f"${latex}$"
+
+
+def _short(value: Any) -> str:
+    text = written(value)
+    return text if isinstance(text, str) else ",".join(text)

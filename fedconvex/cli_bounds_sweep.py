@@ -1,0 +1,295 @@
+"""`fedconvex bounds --sweep`: a formula over a grid in floating point, as a table."""
+
+import json
+import math
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+import typer
+
+from fedconvex.cli_bounds_values import Entry, Value, missing, number, option, require_complete, require_known, written
+from fedconvex.errors import InvalidInput
+from fedconvex.rationals import nearest_float
+from fedconvex.statements import Calculator, Sign
+from fedconvex.statements.conditions import RELATIONS
+from fedconvex.statements.notation import Shape
+from fedconvex.statements.results import named_parts
+
+if TYPE_CHECKING:
+    import pandas
+    from rich.console import Console
+
+MOST_ROWS = 100_000
+LARGEST_INTEGER = 1 << 53  # up to here floats are integers
+BORDER = 1e-9  # what is closer than this to a condition's bound, relatively, is left to exact comparison
+SHOWN = 10  # rows from each end that a terminal shows
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """One swept parameter."""
+
+    values: np.ndarray
+    logarithmic: bool
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """The formula on the grid of the axes; rows that the statement refuses hold NaN."""
+
+    entry: Entry
+    axes: Mapping[str, Axis]
+    fixed: Mapping[str, Value]
+    columns: Mapping[str, np.ndarray]  # the swept parameters, row by row
+    numbers: Mapping[str, np.ndarray]  # the value, or its parts, and the left side
+    signs: np.ndarray | None  # certified, for statements that say something only where they are positive
+    refusals: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the grid."""
+        return tuple(len(axis.values) for axis in self.axes.values())
+
+    @cached_property
+    def is_positive(self) -> np.ndarray:
+        """Where the statement's value is proved to be positive."""
+        if self.signs is None:
+            return np.zeros(len(self.frame), dtype=bool)
+        return np.array([sign is Sign.POSITIVE for sign in self.signs])
+
+    @cached_property
+    def frame(self) -> "pandas.DataFrame":
+        """The swept parameters, the numbers, the sign: one row a point of the grid."""
+        import pandas
+
+        columns: dict[str, Any] = {**self.columns}
+        for name, values in self.numbers.items():
+            columns[name if name not in self.entry.parameters else f"{name}_value"] = values
+        if self.signs is not None:
+            columns["sign"] = [None if sign is None else sign.name.lower() for sign in self.signs]
+        return pandas.DataFrame(columns)
+
+    @cached_property
+    def tidy(self) -> "pandas.DataFrame":
+        """The frame with the other parameters too, so that a file of it speaks for itself."""
+        frame = self.frame.copy()
+        for i, (name, value) in enumerate(self.fixed.items(), start=len(self.axes)):
+            frame.insert(i, name, ",".join(map(str, value)) if isinstance(value, tuple) else nearest_float(value))
+        return frame
+
+    def to_dictionary(self) -> dict[str, Any]:
+        """Ready for JSON; refused rows hold null."""
+        return {
+            "statement": self.entry.identifier,
+            "source": self.entry.source,
+            "claim": self.entry.claim,
+            "arguments": {name: written(value) for name, value in self.fixed.items()},
+            "sweep": list(self.axes),
+            "rows": _records(self.frame),
+            "refused": dict(self.refusals),
+        }
+
+
+def run_sweep(entry: Entry, values: Mapping[str, Value], texts: Sequence[str]) -> Sweep:
+    """Evaluates the grid; raises InvalidInput where every row is refused."""
+    axes = _axes(entry, texts)
+    for name in axes.keys() & values.keys():
+        raise InvalidInput(option(name), written(values[name]), "is swept too", "give one value, or the sweep")
+    require_complete(entry, {**values, **axes})
+    rows = math.prod(len(axis.values) for axis in axes.values())
+    if rows > MOST_ROWS:
+        raise InvalidInput("--sweep", " ".join(texts), f"has {rows} rows", f"sweep over {MOST_ROWS} at most")
+    grid = np.meshgrid(*(axis.values for axis in axes.values()), indexing="ij")
+    columns = {name: points.ravel() for name, points in zip(axes, grid, strict=True)}
+    evaluation = _Evaluation(entry.calculator, values, columns)
+    if not evaluation.done.any():
+        reasons = "; ".join(evaluation.refusals)
+        raise InvalidInput("--sweep", " ".join(texts), f"{entry.identifier} refuses every row", reasons)
+    numbers = dict(evaluation.numbers)
+    if entry.left is not None and not missing(entry.left, {**values, **axes}):
+        left = _Evaluation(entry.left, values, columns)
+        numbers["left_side"] = next(iter(left.numbers.values()), np.full(rows, np.nan))
+    signs = _signs(entry.calculator, values, columns, evaluation.done) if entry.positive else None
+    return Sweep(entry, axes, values, columns, numbers, signs, evaluation.refusals)
+
+
+def print_table(sweep: Sweep, console: "Console | None") -> None:
+    """The ends of the table on a terminal; without one, all of it, separated by tabs."""
+    frame = sweep.frame
+    if console is None:
+        typer.echo(frame.to_csv(sep="\t", index=False), nl=False)
+        return
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 1), header_style="bold")
+    for name in frame.columns:
+        table.add_column(name, justify="right")
+    rows = [[_shown(value) for value in row] for row in frame.itertuples(index=False)]
+    if len(rows) > 2 * SHOWN + 1:
+        rows[SHOWN:-SHOWN] = [["…"] * len(frame.columns)]
+    for row in rows:
+        table.add_row(*row)
+    console.print(table, highlight=False)
+
+
+def notes(sweep: Sweep) -> Iterable[str]:
+    """What there is to say about the sweep beside its rows."""
+    rows, name = len(sweep.frame), sweep.entry.calculator.name
+    for cure, count in sweep.refusals.items():
+        yield f"{count} of {rows} rows are empty, refused by {sweep.entry.identifier}: {cure}"
+    if sweep.signs is None:
+        return
+    if not sweep.is_positive.any():
+        yield f"{sweep.entry.identifier} promises nothing here: {name} > 0 in none of {rows} rows"
+        return
+    best = int(np.nanargmax(sweep.numbers[name]))
+    place = ", ".join(f"{parameter} = {_shown(values[best])}" for parameter, values in sweep.columns.items())
+    yield f"{name} > 0 in {sweep.is_positive.sum()} of {rows} rows; largest {sweep.numbers[name][best]:.6g} at {place}"
+
+
+def file_content(sweep: Sweep, ending: str) -> bytes:
+    """The tidy table as .csv, .parquet or .json (a list of rows)."""
+    if ending == ".parquet":
+        from fedconvex.sweeps.tables import to_parquet
+
+        return to_parquet(sweep.tidy)
+    if ending == ".json":
+        return json.dumps(_records(sweep.tidy), indent=1, allow_nan=False).encode()
+    return sweep.tidy.to_csv(index=False).encode()
+
+
+def require_writable(argument: str, path: Path, endings: tuple[str, ...]) -> None:
+    """Refuses before the work what could not be saved after it."""
+    if path.suffix.lower() not in endings:
+        raise InvalidInput(argument, str(path), "has an unknown ending", f"choose {', '.join(endings)}")
+    if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise InvalidInput(argument, str(path), "cannot be written to", "choose another file")
+
+
+class _Evaluation:
+    """A calculator on rows, without those that it refuses."""
+
+    def __init__(self, calculator: Calculator, fixed: Mapping[str, Any], columns: Mapping[str, np.ndarray]) -> None:
+        self.calculator = calculator
+        self.fixed = {name: value for name, value in fixed.items() if name in calculator.parameters}
+        self.columns = {n: v.astype(np.float64) for n, v in columns.items() if n in calculator.parameters}
+        self.rows = len(next(iter(columns.values())))
+        self.numbers: dict[str, np.ndarray] = {}
+        self.done = np.zeros(self.rows, dtype=bool)
+        self.refusals: Counter[str] = Counter()
+        self._run(np.flatnonzero(self._leave_out()))
+
+    def _leave_out(self) -> np.ndarray:
+        """Counts the rows that violate a condition by far, and says which are left."""
+        values: dict[str, Any] = {
+            **{n: nearest_float(v) for n, v in self.fixed.items() if not isinstance(v, tuple)},
+            **self.columns,
+        }
+        left, clear = np.ones((2, self.rows), dtype=bool)
+        for condition in self.calculator.all_conditions:
+            if not {condition.argument, *condition.names} <= values.keys():
+                continue
+            with np.errstate(all="ignore"):
+                value, bound = values[condition.argument], condition.bound_at(values)
+                close = abs(value - bound) <= BORDER * (abs(value) + abs(bound))
+                violated = ~np.broadcast_to(RELATIONS[condition.relation](value, bound), self.rows)
+            wrong = left & clear & violated & ~close
+            clear &= ~(violated & close)  # one of the exact comparison's, which names the first condition
+            if wrong.any():
+                self.refusals[f"give {condition.text(self.calculator.parameters)}"] += int(wrong.sum())
+                left &= ~wrong
+        return left
+
+    def _run(self, rows: np.ndarray) -> None:
+        """Fills these rows; halves what is refused until single rows are left over."""
+        if not len(rows):
+            return
+        try:
+            result = self.calculator(**self.fixed, **{name: values[rows] for name, values in self.columns.items()})
+        except InvalidInput as error:
+            if len(rows) > 1:
+                self._run(rows[: len(rows) // 2])
+                self._run(rows[len(rows) // 2 :])
+                return
+            self.refusals[error.cure] += 1
+            return
+        for name, part in named_parts(self.calculator.name, result).items():
+            whole = self.numbers.setdefault(name, np.full(self.rows, np.nan))
+            whole[rows] = np.asarray(part, dtype=np.float64) if hasattr(part, "dtype") else nearest_float(part)
+        self.done[rows] = True
+
+
+def _signs(
+    calculator: Calculator, fixed: Mapping[str, Any], columns: Mapping[str, np.ndarray], done: np.ndarray
+) -> np.ndarray:
+    """Certified signs at the floats of the grid; None in refused rows."""
+    signs = np.full(len(done), None, dtype=object)
+    arrays = {
+        name: values[done].astype(np.float64) for name, values in columns.items() if name in calculator.parameters
+    }
+    signs[done] = calculator.sign(**fixed, **arrays)
+    return signs
+
+
+def _axes(entry: Entry, texts: Sequence[str]) -> dict[str, Axis]:
+    """The grids of `mu=1:100:200` and `mu=log:1:1e4:200`."""
+    axes: dict[str, Axis] = {}
+    for text in texts:
+        name, _, grid = text.strip().removeprefix("--").partition("=")
+        name = name.replace("-", "_")
+        scale, _, ends = grid.rpartition("log:")
+        parts = ends.split(":")
+        if len(parts) != 3 or scale:
+            raise InvalidInput(
+                "--sweep", text, "is not understood", "write NAME=LOWEST:HIGHEST:COUNT, as in mu=1:100:50"
+            )
+        require_known(entry, [name], grid)
+        if name in axes:
+            raise InvalidInput("--sweep", text, f"sweeps {name} again", "sweep it once")
+        axes[name] = _axis(entry, name, text, parts, logarithmic=grid.startswith("log:"))
+    return axes
+
+
+def _axis(entry: Entry, name: str, text: str, parts: list[str], *, logarithmic: bool) -> Axis:
+    parameter = entry.parameters[name]
+    if parameter.shape not in (Shape.SCALAR, Shape.VECTOR):
+        raise InvalidInput(
+            "--sweep", text, f"{name} is {parameter.shape.value}", "sweep a parameter that is one number"
+        )
+    lowest, highest, count = (number("--sweep", part) for part in parts)
+    ends = nearest_float(lowest), nearest_float(highest)
+    if not (lowest < highest and all(map(math.isfinite, ends))):
+        raise InvalidInput("--sweep", text, "has no range", "give a lowest number below the highest")
+    if count.denominator != 1 or not 2 <= count <= MOST_ROWS:
+        raise InvalidInput("--sweep", text, f"has a count of {count}", f"give an integer from 2 to {MOST_ROWS}")
+    if logarithmic and not ends[0] > 0:
+        raise InvalidInput("--sweep", text, "has no logarithms", "give a lowest number > 0")
+    points = (np.geomspace if logarithmic else np.linspace)(*ends, int(count))
+    if parameter.integer:
+        if highest > LARGEST_INTEGER or lowest < -LARGEST_INTEGER:
+            raise InvalidInput("--sweep", text, "has integers that floats do not hold", f"stay below {LARGEST_INTEGER}")
+        points = np.unique(np.rint(points).astype(np.int64))
+        points = points[(points >= math.ceil(lowest)) & (points <= math.floor(highest))]
+        if not len(points):
+            raise InvalidInput("--sweep", text, f"{name} is an integer, and there is none", "give a wider range")
+    return Axis(points, logarithmic)
+
+
+def _records(frame: "pandas.DataFrame") -> list[dict[str, Any]]:
+    """The rows for JSON, without NaN."""
+    rows = frame.astype(object).to_dict("records")
+    return [{str(name): None if value != value else value for name, value in row.items()} for row in rows]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float | np.floating):
+        return f"{value:.6g}" if math.isfinite(value) else ""
+    return "" if value is None else str(value)
