@@ -21,7 +21,10 @@ def upper_float(ball: Any) -> float:
 
 def lower_float(ball: Any) -> float:
     """A float that is <= every number in the ball."""
-    return -upper_float(-ball)
+    import flint
+
+    with flint.ctx.workprec(max(PRECISION, flint.ctx.prec)):
+        return -upper_float(-ball)
 
 
 def norm(vector: Iterable[Any]) -> Any:

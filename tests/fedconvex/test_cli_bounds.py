@@ -259,7 +259,7 @@ REFUSED = [
     (["fedprox.rho", "--mu", "50", *OTHERS, "--K", "10.5"], "K = 21/2: fedprox.theorem4 needs an integer"),
     (["fedprox.corollary9", "--mu=9", *OTHERS[:6], "--gammas=0,2", "--K=10"], "gammas[1] = 2"),
     (["fedsplit.equation22", "--kappa=-4", "--epsilon=1"], "needs kappa >= 1"),
-    (["fedsplit.approximate_iterations", *LOG_OF_0], "fedsplit: after Theorem 1 has no value there"),
+    (["fedsplit.approximate_iterations", *LOG_OF_0], "fedsplit: after Theorem 1 needs initial_distance > 0"),
     (["fedsplit.equation9", "--A", "3"], "is made of matrices"),
     (["fedprox.rho", "--out", "x.csv"], "--out = x.csv: is for sweeps"),
     (["fedprox.rho", "--plot"], "is for sweeps"),
