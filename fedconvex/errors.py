@@ -20,7 +20,7 @@ class InvalidInput(FedconvexError, ValueError):
         super().__init__(argument, value, problem, cure)
 
     def __str__(self) -> str:
-        return f"{self.argument} = {_short(self.value)}: {self.problem}; {self.cure}"
+        return f"{self.argument} = {short_text(self.value)}: {self.problem}; {self.cure}"
 
 
 class NoMinimizer(FedconvexError):
@@ -53,9 +53,13 @@ class MissingLibrary(FedconvexError, ImportError):
         super().__init__(f"{purpose} needs {library}, which is not installed; pip install 'fedconvex[{extra}]'")
 
 
-def _short(value: Any, limit: int = 80) -> str:
+def short_text(value: Any, limit: int = 80) -> str:
+    """The value on one line, cut off where it is long."""
     if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
         value = value.item()  # 0, not np.int64(0)
-    text = value if isinstance(value, str) else repr(value)
+    try:
+        text = value if isinstance(value, str) else repr(value)
+    except ValueError:  # a number too long for Python to write out
+        text = "a number of thousands of digits"
     text = " ".join(text.split())
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -23,7 +23,7 @@ from fedconvex.statements.assumptions import (
     StepsizeAtMost,
     StronglyConvexObjective,
 )
-from fedconvex.statements.certified import require_sign, smallest_integer
+from fedconvex.statements.certified import enclosed, exactly, require_sign, smallest_integer
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import maximum, power
 from fedconvex.statements.notation import (
@@ -140,12 +140,19 @@ def rounds(*, mu: Any, L: Any, initial_distance: Any, accuracy: Any, stepsize: A
 
     `stepsize` defaults to the best one, 2/(μ + L).
     """
-    step = best_stepsize(mu=mu, L=L) if stepsize is None else stepsize
-    given = {"stepsize": step, "mu": mu, "L": L}
-    if require_sign(shrinks.sign(**given), given) is not Sign.POSITIVE:
+    enclosed(best_stepsize, {"mu": mu, "L": L})  # refuses what it must
+    if stepsize is None:
+        stepsize = best_stepsize(**{name: exactly(value) for name, value in {"mu": mu, "L": L}.items()})
+    given = {"stepsize": stepsize, "mu": mu, "L": L}
+    distances = {"initial_distance": initial_distance, "accuracy": accuracy}
+    enclosed(margin, {"t": 1, **given, **distances})  # refuses what it must
+
+    def enough(t: int) -> bool:
+        return require_sign(margin.sign(t=t, **given, **distances), given) is not Sign.NEGATIVE
+
+    if not enough(1) and require_sign(shrinks.sign(**given), given) is not Sign.POSITIVE:
         return None
-    given |= {"initial_distance": initial_distance, "accuracy": accuracy}
-    return smallest_integer(lambda t: require_sign(margin.sign(t=t, **given), given) is not Sign.NEGATIVE)
+    return smallest_integer(enough)
 
 
 def __getattr__(name: str) -> Statement:

@@ -11,6 +11,8 @@ from fedconvex.statements.functions import home
 from fedconvex.statements.notation import Parameter, Shape
 
 Numbers = dict[str, Any]
+LONGEST_INTEGER = 1 << 53  # every integer up to here is a float
+LARGE, SMALL = 1e60, 1e-60
 
 
 class Kind(Enum):
@@ -42,9 +44,11 @@ class Arguments:
             if parameters[name].shape in (Shape.SEQUENCE, Shape.VECTORS):
                 entries = _entries(name, value, parameters[name].shape)
                 sequences[name] = len(entries)
-                values.update({f"{name}[{i}]": _number(f"{name}[{i}]", entry) for i, entry in enumerate(entries)})
+                if len(set(sequences.values())) > 1:
+                    raise InvalidInput("lengths", sequences, "are not equal", "give one entry of each for each client")
+                values.update({f"{name}[{i}]": number(f"{name}[{i}]", entry) for i, entry in enumerate(entries)})
             else:
-                values[name] = _number(name, value)
+                values[name] = number(name, value)
         return Arguments(values, sequences, _kind(values.values()))
 
     def call(self, function: Callable[..., Any], values: Numbers, names: tuple[str, ...]) -> Any:
@@ -82,7 +86,22 @@ def entry(value: Any, index: tuple[int, ...]) -> Any:
         return value
     shape = tuple(value.shape)
     own = index[len(index) - len(shape) :]
-    return value[tuple(0 if size == 1 else i for i, size in zip(own, shape, strict=True))].item()
+    found = value[tuple(0 if size == 1 else i for i, size in zip(own, shape, strict=True))]
+    return found.item() if hasattr(found, "item") else found
+
+
+def is_rounded(value: Any) -> bool:
+    """Whether float64 may not hold the number: an exact one, or a long integer."""
+    return not is_array(value) and (not isinstance(value, int | float) or abs(value) > LONGEST_INTEGER)
+
+
+def is_extreme(value: Any) -> Any:
+    """Whether (where) a number is so large or small that its powers may leave the range of floats."""
+    if is_array(value):
+        return (abs(value) > LARGE) | ((abs(value) < SMALL) & (value != 0))
+    if not isinstance(value, int | float):
+        value = Fraction(int(value.p), int(value.q)) if hasattr(value, "p") else value
+    return abs(value) > LARGE or (abs(value) < SMALL and value != 0)
 
 
 def to_float(value: Any) -> Any:
@@ -92,7 +111,7 @@ def to_float(value: Any) -> Any:
     if is_array(value):
         import numpy as np
 
-        return np.asarray(value.detach().cpu() if home(value) == "torch" else value, dtype=np.float64)
+        return np.asarray(value.detach().double().cpu() if home(value) == "torch" else value, dtype=np.float64)
     from fedconvex.rationals import nearest_float
 
     return nearest_float(value)
@@ -159,27 +178,61 @@ def _entries(name: str, value: Any, shape: Shape) -> list[Any]:
     return entries
 
 
-def _number(name: str, value: Any) -> Any:
+def number(name: str, value: Any) -> Any:
     """The value as int, float, Fraction, fmpq, arb, SymPy expression, NumPy array or torch tensor."""
     kind = type(value).__name__
-    if home(value) == "sympy" or kind in ("arb", "fmpq", "Fraction"):
+    if kind in ("arb", "fmpq", "Fraction") or (home(value) == "sympy" and _is_expression(value)):
         return value
     if home(value) == "torch":
         return _tensor(name, value)
     if isinstance(value, list | tuple) or hasattr(value, "__array__"):
         import numpy as np
 
-        array = np.asarray(value)
+        if isinstance(value, list | tuple) and any(isinstance(entry, bool) for entry in value):
+            raise InvalidInput(name, value, "holds truth values", "give numbers")
+        if np.ma.isMaskedArray(value):
+            raise InvalidInput(name, value, "is a masked array", "fill or drop the masked entries")
+        try:
+            array = np.asarray(value)
+        except ValueError:
+            raise InvalidInput(name, value, "is ragged", "give rows of equal length") from None
         if array.ndim > 0:
             if array.dtype.kind not in "iufO":
                 raise InvalidInput(name, value, f"is of type {array.dtype}, not real numbers", "give numbers")
-            return array
+            return _exact_objects(array) if _loses_digits(array) else array
         value = array.item()
     if type(value) is int or type(value) is float:
         return value
     from fedconvex.rationals import to_fmpq, to_fraction
 
     return to_fmpq(value) if kind == "fmpz" else to_fraction(value, name)  # refuses what is no number
+
+
+def _is_expression(value: Any) -> bool:
+    import sympy
+
+    return isinstance(value, sympy.Expr)
+
+
+def _loses_digits(array: Any) -> bool:
+    """Whether an array of numbers has entries that float64 cannot hold: long integers, long doubles."""
+    import numpy as np
+
+    if array.dtype.kind == "O" or array.dtype.itemsize < 8 or array.dtype == np.float64:
+        return False
+    with np.errstate(all="ignore"):
+        return bool((array.astype(np.float64).astype(array.dtype) != array)[np.isfinite(array)].any())
+
+
+def _exact_objects(array: Any) -> Any:
+    """The entries as the rational numbers that they are; what is not finite stays."""
+    import numpy as np
+
+    from fedconvex.rationals import to_fraction
+
+    exact = np.empty(array.shape, dtype=object)
+    exact.ravel()[:] = [to_fraction(v) if np.isfinite(v) else float(v) for v in array.ravel()]
+    return exact
 
 
 def _tensor(name: str, value: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fedconvex.errors import InvalidInput
-from fedconvex.statements.arguments import Arguments, is_array, name_at, to_float
+from fedconvex.statements.arguments import LARGE, SMALL, Arguments, Kind, is_array, is_extreme, name_at, to_float
 from fedconvex.statements.results import broadcast_shape, like, out_of_range, parts
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ def in_chunks(calculator: "Calculator", arguments: Arguments) -> Any:
     numbers = {name: value for name, value in arguments.values.items() if name not in arrays}
     floats = {name: to_float(value) for name, value in numbers.items()}
     shape = broadcast_shape(arrays)
+    extreme_numbers = any(is_extreme(value) for value in numbers.values())
+    if 0 in shape:
+        return calculator.of_nothing(arguments)
     results: list[Any] = []
     kind: Any = None
     begin = 0
@@ -30,8 +33,15 @@ def in_chunks(calculator: "Calculator", arguments: Arguments) -> Any:
             calculator.check({**numbers, **values})
         except InvalidInput as error:
             raise _relocated(error, begin, arrays, shape) from None
-        with np.errstate(all="ignore"):
-            result = calculator.apply(arguments, {**floats, **values})
+        extreme = _extreme(values, len(chunk[0])) | extreme_numbers
+        if extreme.any():
+            result = _by_way_of_balls(calculator, arguments, numbers, values, begin, shape)
+        else:
+            try:
+                with np.errstate(all="ignore"):
+                    result = calculator.apply(arguments, {**floats, **values})
+            except (ArithmeticError, ValueError):
+                raise out_of_range(calculator.owner, numbers) from None
         if kind is None:
             kind = type(result)
             results = [np.empty(int(np.prod(shape))) for _ in parts(result)]
@@ -40,13 +50,40 @@ def in_chunks(calculator: "Calculator", arguments: Arguments) -> Any:
             whole[begin : begin + size] = part
             finite = np.isfinite(whole[begin : begin + size])
             if not finite.all():
-                index = np.unravel_index(begin + int(np.argmin(finite)), shape)
-                raise out_of_range(calculator.owner, {"index": tuple(int(i) for i in index)})
+                raise _out_of_range(calculator, begin + int(np.argmin(finite)), shape)
         begin += size
-    if kind is None:  # no entries at all
-        return np.empty(shape)
     results = [whole.reshape(shape) for whole in results]
     return like(kind, results) if issubclass(kind, tuple) else results[0]
+
+
+def _extreme(arrays: dict[str, Any], size: int) -> Any:
+    """Where some array's entry is so large or small that floats may overflow halfway."""
+    found = np.zeros(size, dtype=bool)
+    for array in arrays.values():
+        if array.size and not (array.min() >= SMALL and array.max() <= LARGE):  # the common case is quick
+            found |= is_extreme(array)
+    return found
+
+
+def _by_way_of_balls(
+    calculator: "Calculator",
+    arguments: Arguments,
+    numbers: dict[str, Any],
+    values: dict[str, Any],
+    begin: int,
+    shape: tuple[int, ...],
+) -> Any:
+    """The formula entry by entry, the extreme ones in balls."""
+    rows = []
+    for i, entries in enumerate(zip(*values.values(), strict=True)):
+        single = {**numbers, **dict(zip(values, map(float, entries), strict=True))}
+        try:
+            rows.append(calculator.as_float(Arguments(single, arguments.sequences, Kind.FLOAT)))
+        except InvalidInput:
+            raise _out_of_range(calculator, begin + i, shape) from None
+    if not isinstance(rows[0], tuple):
+        return np.array(rows)
+    return like(type(rows[0]), [np.array(column) for column in zip(*rows, strict=True)])
 
 
 def _chunks(arrays: list[Any], size: int) -> Any:
@@ -67,6 +104,11 @@ def _chunks(arrays: list[Any], size: int) -> Any:
         piece: Any
         for piece in iterator:
             yield piece if isinstance(piece, tuple) else (piece,)
+
+
+def _out_of_range(calculator: "Calculator", place: int, shape: tuple[int, ...]) -> InvalidInput:
+    index = tuple(int(i) for i in np.unravel_index(place, shape))
+    return out_of_range(calculator.owner, {"index": index})
 
 
 def _relocated(error: InvalidInput, begin: int, arrays: dict[str, Any], shape: tuple[int, ...]) -> InvalidInput:

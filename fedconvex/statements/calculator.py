@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from importlib import import_module
 from inspect import Parameter as Argument
@@ -12,9 +13,9 @@ from fedconvex.errors import InvalidInput, NotConverged
 from fedconvex.statements import arguments as taken
 from fedconvex.statements.arguments import Arguments, Kind, Numbers, entry, is_array, name_at, parameter_of
 from fedconvex.statements.conditions import Condition, by_definition, refuse
-from fedconvex.statements.functions import Irrational, Undecided, home
+from fedconvex.statements.functions import Irrational, Undecided, home, is_rational
 from fedconvex.statements.notation import NUMBER, Parameter, Shape, Units
-from fedconvex.statements.results import assembled, broadcast_shape, out_of_range, relocating
+from fedconvex.statements.results import assembled, broadcast_shape, is_finite, like, out_of_range, parts, relocating
 from fedconvex.statements.signs import sign
 
 PRECISION = 128  # bits of the balls that exact arguments give where the result is irrational
@@ -44,6 +45,7 @@ class Calculator:
     parameters: Mapping[str, Parameter]
     conditions: tuple[Condition, ...] = ()
     integer: bool = False  # the result is an integer, and must be the right one: floats are taken exactly
+    upwards: bool = False  # the least number that something admits: floats, and what is irrational, are rounded up
     units: Units | tuple[Units, ...] = NUMBER
 
     def __post_init__(self) -> None:
@@ -81,6 +83,14 @@ class Calculator:
             return call_with_matrices(self, given)
         arguments = self.arguments(given)
         kind = arguments.kind
+        if kind in (Kind.ARRAY, Kind.OBJECTS, Kind.TENSOR):
+            broadcast_shape(arguments.values)
+        if self.upwards and kind is Kind.FLOAT:
+            return self._rounded_up(arguments)
+        if self.upwards and kind is Kind.ARRAY:
+            import numpy as np
+
+            return self._one_by_one(arguments).astype(np.float64)
         if self.integer and kind in (Kind.FLOAT, Kind.ARRAY, Kind.TENSOR):
             kind = Kind.EXACT if kind is Kind.FLOAT else Kind.OBJECTS
         if kind is Kind.OBJECTS:
@@ -106,6 +116,8 @@ class Calculator:
             if self.parameters[parameter_of(name)].integer:
                 self._require_integer(name, value)
         for condition in self.all_conditions:
+            if not all(name in values for name in condition.names):
+                continue  # asked about some of the arguments only
             for name in values:
                 if parameter_of(name) == condition.argument:
                     offence = condition.check(name, values)
@@ -157,8 +169,11 @@ class Calculator:
                     cure = "give narrower balls, or exact numbers"
                     raise InvalidInput(self.name, values, "balls too wide for one integer", cure) from None
             case Kind.EXACT:
-                return self._exactly_or_enclosed(arguments)
-        return self._in_floats(arguments)
+                value = self._exactly_or_enclosed(arguments)
+                return _upper_end(value) if self.upwards and not is_rational(value) else value
+            case Kind.TENSOR:
+                return self._in_tensors(arguments)
+        return self.as_float(arguments)
 
     def _exactly_or_enclosed(self, arguments: Arguments) -> Any:
         try:
@@ -173,19 +188,41 @@ class Calculator:
                 precision *= 2
         raise NotConverged(f"{self.owner}: {MAX_PRECISION} bits do not decide between two integers")
 
-    def _in_floats(self, arguments: Arguments) -> Any:
-        """Python floats, or tensors."""
-        to_kind = taken.to_tensors(arguments.values) if arguments.kind is Kind.TENSOR else taken.to_float
-        values = {name: to_kind(value) for name, value in arguments.values.items()}
+    def _in_tensors(self, arguments: Arguments) -> Any:
+        convert = taken.to_tensors(arguments.values)
+        values = {name: convert(value) for name, value in arguments.values.items()}
         try:
             result = self.apply(arguments, values)
         except (ArithmeticError, ValueError):
-            result = float("nan")
-        if arguments.kind is Kind.FLOAT:
-            for part in result if isinstance(result, tuple) else (result,):
-                if part - part != 0:
-                    raise out_of_range(self.owner, arguments.values)
+            raise out_of_range(self.owner, arguments.values) from None
+        if not all(is_finite(part) for part in parts(result)):
+            raise out_of_range(self.owner, arguments.values)
         return result
+
+    def as_float(self, arguments: Arguments) -> Any:
+        """The value as a float, unchecked; by way of balls where floats may overflow halfway."""
+        if any(taken.is_extreme(value) for value in arguments.values.values()):
+            return self._nearest(arguments)
+        try:
+            result = self.apply(arguments, {name: taken.to_float(value) for name, value in arguments.values.items()})
+        except (ArithmeticError, ValueError):
+            return self._nearest(arguments)
+        return result if all(is_finite(part) for part in parts(result)) else self._nearest(arguments)
+
+    def _nearest(self, arguments: Arguments) -> Any:
+        """The value in balls, as a float."""
+        result = self.in_balls(arguments, PRECISION)
+        floats = [float(part) for part in parts(result)]
+        if not all(map(is_finite, floats)) or not all(is_finite(part) for part in parts(result)):
+            raise out_of_range(self.owner, arguments.values)
+        return like(type(result), floats) if isinstance(result, tuple) else floats[0]
+
+    def _rounded_up(self, arguments: Arguments) -> float:
+        """The least float that is not below the value."""
+        from fedconvex.balls import upper_float
+
+        self.check(arguments.values)
+        return upper_float(taken.to_ball(self._exactly_or_enclosed(arguments)))
 
     def _one_by_one(self, arguments: Arguments) -> Any:
         """Every entry of the broadcast arrays by itself."""
@@ -198,7 +235,21 @@ class Calculator:
             if results is None:
                 results = np.empty(broadcast_shape(arguments.values), dtype=object)
             results[index] = result
+        if results is None:
+            return self.of_nothing(arguments)
         return assembled(results, arguments.kind)
+
+    def of_nothing(self, arguments: Arguments) -> Any:
+        """The result for arrays without entries: what is not an array is checked all the same."""
+        import numpy as np
+
+        shape = broadcast_shape(arguments.values)
+        self.check({name: value for name, value in arguments.values.items() if not is_array(value)})
+        count = len(self.units) if isinstance(self.units[0], tuple) else 1
+        if count == 1:
+            return np.empty(shape)
+        kind = self.formula.__annotations__["return"]
+        return like(kind, [np.empty(shape) for _ in range(count)])
 
     def _entries(self, arguments: Arguments) -> Iterator[tuple[tuple[int, ...], Numbers]]:
         """Index and single values, for every entry of the broadcast arrays."""
@@ -221,6 +272,15 @@ def restored(module: str, name: str) -> Any:
     return getattr(found, "calculator", found)
 
 
+def _upper_end(ball: Any) -> Fraction:
+    """The upper end of a ball as a rational number."""
+    import flint
+
+    with flint.ctx.workprec(PRECISION):
+        mantissa, exponent = ball.upper().mid().man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
 def _working_precision() -> int:
     from flint import ctx
 
@@ -240,7 +300,7 @@ def _require_finite(name: str, value: Any) -> None:
         if not hasattr(value, "rad") or value.is_finite():
             return
     elif library == "sympy":
-        if value.is_finite is not False and value.is_real is not False and value.is_number is not None:
+        if value.is_finite is not False and value.is_real is not False and not value.has(*_infinities()):
             return
     elif library in ("numpy", "torch"):
         import numpy as np
@@ -253,6 +313,12 @@ def _require_finite(name: str, value: Any) -> None:
     else:
         return
     raise InvalidInput(name, value, "is not a finite real number", "give finite numbers")
+
+
+def _infinities() -> tuple[Any, ...]:
+    import sympy
+
+    return sympy.nan, sympy.oo, -sympy.oo, sympy.zoo
 
 
 def _require_one_device(values: Numbers) -> None:

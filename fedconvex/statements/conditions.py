@@ -17,10 +17,10 @@ from fedconvex.statements.arguments import (
     Numbers,
     entry,
     is_array,
+    is_rounded,
     name_at,
     parameter_of,
     to_ball,
-    to_exact,
     to_float,
     to_symbol,
 )
@@ -103,10 +103,12 @@ class Condition:
         return None if holds else Offence(name, value, right)
 
     def _compare_exactly(self, value: Any, involved: Numbers) -> tuple[bool, Any]:
+        from fedconvex.rationals import to_fraction
+
         compare = RELATIONS[self.relation]
         try:
-            right = self.bound_at({k: to_exact(v) for k, v in involved.items()})
-            return bool(compare(to_exact(value), right)), right
+            right = self.bound_at({k: to_fraction(v) for k, v in involved.items()})
+            return bool(compare(to_fraction(value), right)), right
         except Irrational:
             pass
         import flint
@@ -127,9 +129,7 @@ class Condition:
         left = to_float(value)
         right = to_float(self.bound_at({k: to_float(v) for k, v in involved.items()}))
         holds = np.asarray(RELATIONS[self.relation](left, right))
-        rounded = callable(self.bound) or any(
-            not is_array(v) and not isinstance(v, int | float) for v in involved.values()
-        )
+        rounded = callable(self.bound) or any(is_rounded(v) for v in (value, *involved.values()))
         if holds.all() and not rounded:
             return None
         with np.errstate(all="ignore"):
@@ -171,7 +171,7 @@ def by_definition(name: str, parameter: Parameter) -> tuple[Condition, ...]:
 def refuse(statement: str, condition: Condition, offence: Offence, parameters: Mapping[str, Parameter]) -> InvalidInput:
     """The error to raise: it names the statement, the condition and the value."""
     text = f"{parameter_of(offence.name)} {condition.relation} {condition.bound_text(parameters)}"
-    here = "" if isinstance(condition.bound, int) else f" = {_short(offence.bound)} here"
+    here = "" if isinstance(condition.bound, int) else f" = {_written(offence.bound)} here"
     if offence.undecided:
         problem, cure = f"{statement} needs {text}{here}, which this ball does not decide", "give a narrower ball"
     else:
@@ -179,6 +179,9 @@ def refuse(statement: str, condition: Condition, offence: Offence, parameters: M
     return InvalidInput(offence.argument, offence.value, problem, cure)
 
 
-def _short(number: Any) -> str:
-    text = str(number)
-    return text if len(text) <= 40 else f"{float(number)!r}"
+def _written(number: Any) -> str:
+    try:
+        text = str(number)
+    except ValueError:  # too long for Python to write out
+        return "a number of thousands of digits"
+    return text if len(text) <= 40 else f"{text[:39]}…"

@@ -74,6 +74,21 @@ def power(base: Any, exponent: Any) -> Any:
     return base**exponent
 
 
+def maximum_with_root(value: Any, square: Any) -> Any:
+    """max(value, √square), value >= 0; of rational numbers exactly where the value is the larger."""
+    if is_rational(square) and value * value >= square:
+        return value
+    return maximum(value, sqrt(square))
+
+
+def geometric_sum(excess: Any, terms: Any) -> Any:
+    """Σ_{t < terms} (1 + excess)^t = ((1 + excess)^terms − 1)/excess; in floats without cancellation."""
+    homes = {home(excess), home(terms)}
+    if homes <= {"builtins", "numpy", "torch"}:
+        return _apply("expm1", terms * _apply("log1p", excess)) / excess
+    return (power(1 + excess, terms) - 1) / excess
+
+
 def ceil(value: Any) -> Any:
     """The least integer that is not below: of an exact number, of a ball that admits one answer only, of a symbol."""
     match type(value).__name__:

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fedconvex.errors import InvalidInput
+from fedconvex.statements.arguments import is_array, number
 from fedconvex.statements.functions import home
 from fedconvex.statements.notation import Shape
+from fedconvex.statements.results import out_of_range
 
 if TYPE_CHECKING:
     from fedconvex.statements.calculator import Calculator
@@ -75,8 +77,11 @@ def call_with_matrices(calculator: "Calculator", given: Mapping[str, Any]) -> An
     matrices = {n: v for n, v in given.items() if calculator.parameters[n].shape is Shape.MATRICES}
     columns = {n: _array(v) for n, v in given.items() if calculator.parameters[n].shape is Shape.COLUMN}
     numbers = {n: v for n, v in given.items() if n not in matrices and n not in columns}
+    numbers = {name: _one_number(name, value) for name, value in numbers.items()}
     calculator.check(numbers)
     lists = {name: _clients(name, value) for name, value in matrices.items()}
+    for name, value in [*columns.items(), *((f"{n}[{i}]", e) for n, es in lists.items() for i, e in enumerate(es))]:
+        _require_numbers(name, value)
     if len({len(entries) for entries in lists.values()}) > 1:
         sizes = {name: len(entries) for name, entries in lists.items()}
         raise InvalidInput("clients", sizes, "the lists have different lengths", "give one entry per client in each")
@@ -87,14 +92,32 @@ def call_with_matrices(calculator: "Calculator", given: Mapping[str, Any]) -> An
     converted = {name: tuple(_in_kind(entry, exact) for entry in entries) for name, entries in lists.items()}
     try:
         others = {name: _in_kind(value, exact) for name, value in {**numbers, **columns}.items()}
-        return calculator.formula(**converted, **others)
-    except (ValueError, IndexError) as error:
+        with _silent():
+            result = calculator.formula(**converted, **others)
+    except (ValueError, IndexError, RuntimeError) as error:
         raise InvalidInput(
             "matrices", list(matrices), f"do not fit together ({error})", "correct their shapes"
         ) from None
     except ZeroDivisionError:
         cure = "give clients whose data together determine every unknown"
         raise InvalidInput("matrices", list(matrices), "the matrix to invert is singular", cure) from None
+    if home(result) == "numpy" and not _is_exact(result) and not _all_finite(result):
+        raise out_of_range(calculator.owner, list(matrices))
+    return result
+
+
+def _silent() -> Any:
+    """Overflow shows in the result."""
+    import numpy as np
+
+    return np.errstate(all="ignore")
+
+
+def _one_number(name: str, value: Any) -> Any:
+    taken = number(name, value)
+    if is_array(taken) and getattr(taken, "ndim", 0) > 0:
+        raise InvalidInput(name, value, "is not one number", "give one number, or loop")
+    return taken
 
 
 def _clients(name: str, value: Any) -> list[Any]:
@@ -110,7 +133,26 @@ def _array(value: Any) -> Any:
         return value
     import numpy as np
 
-    return np.array(value)
+    try:
+        return np.array(value)
+    except ValueError:
+        raise InvalidInput("rows", value, "are ragged", "give rows of equal length") from None
+
+
+def _require_numbers(name: str, value: Any) -> None:
+    """Refuses text, complex numbers and what is not finite; balls, tensors and SymPy matrices are taken as they are."""
+    if home(value) != "numpy":
+        return
+    if value.dtype.kind not in "iufO":
+        raise InvalidInput(name, value, f"is of type {value.dtype}, not real numbers", "give numbers")
+    if value.dtype.kind == "f" and not _all_finite(value):
+        raise InvalidInput(name, value, "has entries that are not finite", "remove or fill them")
+
+
+def _all_finite(value: Any) -> bool:
+    import numpy as np
+
+    return bool(np.isfinite(value).all())
 
 
 def _is_exact(value: Any) -> bool:

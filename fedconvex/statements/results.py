@@ -13,6 +13,13 @@ def parts(result: Any) -> Iterator[Any]:
     yield from result if isinstance(result, tuple) else (result,)
 
 
+def is_finite(number: Any) -> bool:
+    """Whether a float, a ball or all of a tensor is finite."""
+    if hasattr(number, "isfinite"):
+        return bool(number.isfinite().all())
+    return bool(number.is_finite() if hasattr(number, "is_finite") and hasattr(number, "rad") else number - number == 0)
+
+
 def named_parts(name: str, result: Any) -> dict[str, Any]:
     """The numbers in a result by name: those of a named tuple, else the one number, called `name`."""
     if not isinstance(result, tuple):
@@ -64,6 +71,9 @@ def assembled(results: Any, kind: Kind) -> Any:
         results = results.astype(np.int64)
     if kind is Kind.TENSOR:
         import torch
+
+        if results.dtype == object:
+            raise InvalidInput("arguments", "tensors", "give integers that no tensor holds", "give numbers or arrays")
 
         return torch.from_numpy(results)
     return results

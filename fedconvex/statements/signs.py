@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fedconvex.errors import InvalidInput
 from fedconvex.statements.arguments import Arguments, Kind, entry, is_array
 from fedconvex.statements.functions import Irrational, Undecided
+from fedconvex.statements.notation import Shape
 from fedconvex.statements.results import broadcast_shape
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def sign(calculator: "Calculator", given: Mapping[str, Any], *, precision: int =
         given: the calculator's arguments: int, float (the dyadic number that it is), Fraction, fmpq, or balls, whose
             own width no precision can mend; or arrays of them.
     """
+    if any(parameter.shape is Shape.MATRICES for parameter in calculator.parameters.values()):
+        raise InvalidInput("formula", calculator.name, "is made of matrices", "ask for the sign of one of numbers")
     arguments = calculator.arguments(given)
     if isinstance(calculator.units[0], tuple):
         raise InvalidInput("formula", calculator.name, "has several parts", "ask for the sign of a formula of one part")
@@ -45,9 +48,9 @@ def sign(calculator: "Calculator", given: Mapping[str, Any], *, precision: int =
         return _sign(calculator, arguments, precision, limit)
     import numpy as np
 
-    calculator.check_arrays(arguments)
     values = arguments.values
     shape = broadcast_shape(values)
+    calculator.check_arrays(arguments)
     signs = np.empty(shape, dtype=object)
     for index in np.ndindex(shape):
         at = {name: entry(value, index) for name, value in values.items()}

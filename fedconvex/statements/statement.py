@@ -165,10 +165,11 @@ class Paper:
         assumes: tuple[Assumption | Condition, ...] = (),
         units: Units | tuple[Units, ...] = NUMBER,
         integer: bool = False,
+        upwards: bool = False,
         letters: Mapping[str, Parameter] = MappingProxyType({}),
     ) -> Callable[[Callable[..., Any]], Calculator]:
         """Decorates a formula that belongs to a statement (`of` its number) or stands without one."""
-        sides: dict[str, Any] = {"assumes": assumes, "letters": letters, "integer": integer}
+        sides: dict[str, Any] = {"assumes": assumes, "letters": letters, "integer": integer, "upwards": upwards}
         return lambda formula: self._calculator(formula, f"{self.name}: {of}", units, **sides)
 
     def alias(self, number: str, of: Statement, **changes: Any) -> Statement:
@@ -192,13 +193,14 @@ class Paper:
         assumes: tuple[Assumption | Condition, ...],
         letters: Mapping[str, Parameter],
         integer: bool,
+        upwards: bool = False,
     ) -> Calculator:
         arguments = signature(formula).parameters
         assert all(a.kind is Argument.KEYWORD_ONLY for a in arguments.values()), formula
         parameters = {name: letters.get(name) or self.notation[name] for name in arguments}
         conditions = tuple(c for a in assumes for c in ((a,) if isinstance(a, Condition) else a.conditions))
         used = tuple(c for c in conditions if {c.argument, *c.names} <= parameters.keys())
-        return Calculator(formula.__name__, owner, formula, parameters, used, integer, units)
+        return Calculator(formula.__name__, owner, formula, parameters, used, integer, upwards, units)
 
 
 def restored(module: str, key: str) -> Statement:

@@ -75,7 +75,7 @@ def test_rationals_are_exact_or_enclosed(name: str) -> None:
             assert type(value) in (Fraction, flint.fmpq, flint.arb, int), type(value)
             own = value if isinstance(value, flint.arb) else ball(to_fraction(value))
             with flint.ctx.workprec(200):
-                assert own.overlaps(true)
+                assert own.overlaps(true) or (FORMULAS[name].upwards and 0 < own - true < 1e-30 * own)
                 if isinstance(value, flint.arb):
                     assert own.rad() < 1e-25 * (1 + abs(own.mid()))
 

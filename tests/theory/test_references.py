@@ -114,4 +114,4 @@ def test_a_wrong_digit_is_noticed(name: str) -> None:
 
 
 def test_pages() -> None:
-    assert reference_feddyn.PAGE == {s.identifier: s.page for s in theory.papers()["feddyn"]}
+    assert {s.identifier: s.page for s in theory.papers()["feddyn"]} == reference_feddyn.PAGE

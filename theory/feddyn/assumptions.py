@@ -1,4 +1,7 @@
-"""FedDyn: what its statements assume of the devices' functions, of who takes part, and of α."""
+"""FedDyn: what its statements assume of the devices' functions, of who takes part, and of α.
+
+Float results are rounded up, so that a theorem admits them.
+"""
 
 from typing import Any
 
@@ -25,31 +28,31 @@ CONVEX = (Convex(), Smooth())
 STRONGLY_CONVEX = (StronglyConvex(), Smooth(), ORDERED)
 
 
-@PAPER.calculator(of="Theorem 2", units=CURVATURE)
+@PAPER.calculator(of="Theorem 2", units=CURVATURE, upwards=True)
 def smallest_alpha_convex(*, L: Any) -> Any:
     """The smallest α that Theorem 2 admits: 25L."""
     return 25 * L
 
 
-@PAPER.calculator(of="Theorem 3", units=CURVATURE, assumes=(ACTIVE,))
+@PAPER.calculator(of="Theorem 3", units=CURVATURE, upwards=True, assumes=(ACTIVE,))
 def smallest_alpha_strongly_convex(*, L: Any, mu: Any, num_clients: Any, num_active: Any) -> Any:
     """The smallest α that Theorem 3 admits: max(5(m/P)μ, 30L)."""
     return maximum(5 * num_clients * mu / num_active, 30 * L)
 
 
-@PAPER.calculator(of="Theorem 4", units=CURVATURE, assumes=(ACTIVE,))
+@PAPER.calculator(of="Theorem 4", units=CURVATURE, upwards=True, assumes=(ACTIVE,))
 def smallest_alpha_nonconvex(*, L: Any, num_clients: Any, num_active: Any) -> Any:
     """The smallest α that Theorem 4 admits: 20L m/P."""
     return 20 * L * num_clients / num_active
 
 
-@PAPER.calculator(of="Theorem 5", units=CURVATURE, assumes=(ACTIVE,))
+@PAPER.calculator(of="Theorem 5", units=CURVATURE, upwards=True, assumes=(ACTIVE,))
 def smallest_alpha_one_gradient(*, L: Any, mu: Any, num_clients: Any, num_active: Any) -> Any:
     """The smallest α for which FedDynOneGD is analysed on strongly convex devices: max(50(m/P)μ, 50L)."""
     return maximum(50 * num_clients * mu / num_active, 50 * L)
 
 
-@PAPER.calculator(of="Theorem 5", units=CURVATURE, assumes=(ACTIVE,))
+@PAPER.calculator(of="Theorem 5", units=CURVATURE, upwards=True, assumes=(ACTIVE,))
 def smallest_alpha_one_gradient_nonconvex(*, L: Any, num_clients: Any, num_active: Any) -> Any:
     """The smallest α for which FedDynOneGD is analysed on smooth devices: 50L m/P."""
     return 50 * L * num_clients / num_active

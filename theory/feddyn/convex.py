@@ -5,7 +5,7 @@ C_t = (1/m)Σ E‖∇L_k(θ_k^t) − ∇L_k(θ_*)‖², ε_t = (1/m)Σ E‖θ̃_
 
 from typing import Any, NamedTuple
 
-from fedconvex.statements.functions import power
+from fedconvex.statements.functions import geometric_sum
 from fedconvex.statements.notation import (
     LENGTH,
     NUMBER,
@@ -100,7 +100,7 @@ def strongly_convex_constants(
 @PAPER.calculator(of="Theorem 3", units=NUMBER)
 def growth_sum(*, alpha: Any, mu: Any, T: Any) -> Any:
     """R = Σ_{t<T} r^t = (r^T − 1)/(r − 1), r = 1 + μ/α."""
-    return (power(1 + mu / alpha, T) - 1) * alpha / mu
+    return geometric_sum(mu / alpha, T)
 
 
 def _lemma1_left(*, distance_next: Any, C_next: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from fedconvex.statements.conditions import Condition
-from fedconvex.statements.functions import ceil, maximum, sqrt
+from fedconvex.statements.functions import ceil, maximum, maximum_with_root
 from fedconvex.statements.notation import CURVATURE, SQUARED_GRADIENT, VALUE, Parameter
 from fedconvex.theory.feddyn.assumptions import (
     ACTIVE,
@@ -19,17 +19,17 @@ GAP = {"epsilon": Parameter(r"\varepsilon", "accuracy, of the objective", VALUE,
 GRADIENT = {"epsilon": Parameter(r"\varepsilon", "accuracy, of the squared gradient", SQUARED_GRADIENT, above=0)}
 
 
-@PAPER.calculator(of="Theorem 2", units=CURVATURE, assumes=(ACTIVE, Condition("D0", ">", 0)))
+@PAPER.calculator(of="Theorem 2", units=CURVATURE, upwards=True, assumes=(ACTIVE, Condition("D0", ">", 0)))
 def best_alpha_convex(*, L: Any, num_clients: Any, num_active: Any, D0: Any, G: Any) -> Any:
     """The α ≥ 25L that makes Theorem 2's bound least: max(25L, √(10(m/P)G/D0)), whatever T."""
-    return maximum(smallest_alpha_convex.formula(L=L), sqrt(10 * num_clients / num_active * G / D0))
+    return maximum_with_root(smallest_alpha_convex.formula(L=L), 10 * num_clients / num_active * G / D0)
 
 
-@PAPER.calculator(of="Theorem 4", units=CURVATURE, assumes=(ACTIVE, Condition("delta", ">", 0)))
+@PAPER.calculator(of="Theorem 4", units=CURVATURE, upwards=True, assumes=(ACTIVE, Condition("delta", ">", 0)))
 def best_alpha_nonconvex(*, L: Any, num_clients: Any, num_active: Any, delta: Any, spread: Any) -> Any:
     """The α ≥ 20L m/P that makes Theorem 4's bound least: max(20L m/P, √(10L³(m/P)·spread/delta)), whatever T."""
     smallest = smallest_alpha_nonconvex.formula(L=L, num_clients=num_clients, num_active=num_active)
-    return maximum(smallest, sqrt(10 * L**3 * num_clients / num_active * spread / delta))
+    return maximum_with_root(smallest, 10 * L**3 * num_clients / num_active * spread / delta)
 
 
 @PAPER.calculator(of="Theorem 2", integer=True, letters=GAP, assumes=(ACTIVE, ALPHA_CONVEX))

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, final
 
 from fedconvex.errors import InvalidInput
 from fedconvex.statements.calculator import Calculator
-from fedconvex.statements.certified import enclosed, positive_root, require_sign, smallest_integer, working
+from fedconvex.statements.certified import enclosed, positive_root, require_sign, sharpened, smallest_integer
 from fedconvex.statements.functions import sqrt
 from fedconvex.statements.notation import CURVATURE, NUMBER, STEPSIZE
 from fedconvex.statements.signs import Sign
@@ -82,13 +82,17 @@ def can_decrease(*, B: Any, gamma: Any, K: Any) -> Sign:
 
 def mu_range(*, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
     """The number beyond which every μ gives ρ > 0, and up to which none does, as a ball; None where no μ does."""
-    found = _enclosed(L, L_minus, B, gamma, K)
-    if found is None:
+    given = {"L": L, "L_minus": L_minus, "B": B, "gamma": gamma, "K": K}
+    if not _some_mu_works(given):
         return None
-    (a, c1, c2, c3), l = found
-    with working():
+
+    def lowest() -> Any:
+        (a, c1, c2, c3), balls = enclosed(coefficients, given)
+        l = balls["L_minus"]
         b = c1 * l + c2 + c3
         return l + (b + (b * b + 4 * a * c3 * l).sqrt()) / (2 * a)
+
+    return sharpened(lowest, _accuracy)
 
 
 def best_mu(*, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> BestMu | None:
@@ -99,11 +103,13 @@ def best_mu(*, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> BestMu | Non
 
     Raises InvalidInput for L = L_minus = 0: ρ = a/μ has no maximum.
     """
-    found = _enclosed(L, L_minus, B, gamma, K)
-    if found is None:
+    given = {"L": L, "L_minus": L_minus, "B": B, "gamma": gamma, "K": K}
+    if not _some_mu_works(given):
         return None
-    (a, c1, c2, c3), l = found
-    with working():
+
+    def best() -> BestMu:
+        (a, c1, c2, c3), balls = enclosed(coefficients, given)
+        l = balls["L_minus"]
         if l == 0:
             if c2 == 0:
                 raise InvalidInput("L", L, "with L_minus = 0 makes rho larger the smaller mu is", "give L > 0")
@@ -112,6 +118,9 @@ def best_mu(*, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> BestMu | Non
             x = positive_root((2 * c3 * l * l, l * (c1 * l + c2 + 4 * c3), 2 * (c1 * l + c2 + c3), -a))
         mu = l + x
         return BestMu(mu, (a + c1) / mu - c1 / x - c2 / (mu * x) - c3 / (x * x))
+
+    found: BestMu = sharpened(best, lambda found: min(_accuracy(found.mu), _accuracy(found.rho)))
+    return found
 
 
 def smallest_K(*, mu: Any = None, L: Any = 0, L_minus: Any = 0, B: Any, gamma: Any) -> int | None:
@@ -132,10 +141,12 @@ def smallest_K(*, mu: Any = None, L: Any = 0, L_minus: Any = 0, B: Any, gamma: A
     return smallest_integer(lambda K: require_sign(quantity.sign(K=K, **given), given) is Sign.POSITIVE)
 
 
-def _enclosed(L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> tuple[Coefficients, Any] | None:
-    """The coefficients and L₋ in balls; None where a is not positive."""
-    given = {"L": L, "L_minus": L_minus, "B": B, "gamma": gamma, "K": K}
-    values, balls = enclosed(coefficients, given)
-    if require_sign(can_decrease(B=B, gamma=gamma, K=K), given) is not Sign.POSITIVE:
-        return None
-    return values, balls["L_minus"]
+def _some_mu_works(given: dict[str, Any]) -> bool:
+    enclosed(coefficients, given)  # refuses what is no number
+    sign = can_decrease(B=given["B"], gamma=given["gamma"], K=given["K"])
+    return require_sign(sign, given) is Sign.POSITIVE
+
+
+def _accuracy(ball: Any) -> int:
+    """Its bits; negative where it is not proved to be positive."""
+    return int(ball.rel_accuracy_bits()) if ball > 0 else -1

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fedconvex.statements.certified import require_sign, smallest_integer
+from fedconvex.statements.certified import enclosed, require_sign, smallest_integer
 from fedconvex.statements.signs import Sign
 from fedconvex.theory.fedsplit.convergence import floor_margin, margin
 
@@ -14,7 +14,14 @@ def rounds(*, kappa: Any, initial_distance: Any, num_clients: Any, accuracy: Any
     stepsize is `optimal_stepsize`, or any other with the κ that `distance_bound` says.
     """
     given = {"kappa": kappa, "b": b, "accuracy": accuracy}
-    if require_sign(floor_margin.sign(**given), given) is not Sign.POSITIVE:
+    start = {"initial_distance": initial_distance, "num_clients": num_clients}
+    enclosed(margin, {"t": 1, **given, **start})  # refuses what it must
+    if kappa == 1 or initial_distance == 0:  # only the floor is left, and it is compared without the root of m
+        start = {"initial_distance": 0, "num_clients": 1}
+
+    def enough(t: int) -> bool:
+        return require_sign(margin.sign(t=t, **given, **start), given) is not Sign.NEGATIVE
+
+    if not enough(1) and require_sign(floor_margin.sign(**given), given) is not Sign.POSITIVE:
         return None
-    given |= {"initial_distance": initial_distance, "num_clients": num_clients}
-    return smallest_integer(lambda t: require_sign(margin.sign(t=t, **given), given) is not Sign.NEGATIVE)
+    return smallest_integer(enough)
