@@ -1,17 +1,24 @@
 """Every statement of every paper on one problem: its number where it applies, else the assumption that fails."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, final
 
 from fedconvex.errors import InvalidInput
-from fedconvex.statements.assumptions.base import short
+from fedconvex.statements.assumptions.base import Assumption, Given, StepsizeAtMost, short
 from fedconvex.statements.instance import Instance, Unmeasured
 from fedconvex.statements.rendering import parameters_of
-from fedconvex.statements.results import named_parts, parts
+from fedconvex.statements.results import entries_of, named_parts, parts
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers
 from fedconvex.verdicts import Verdict
+
+# What belongs to the method, the participation scheme and the run, and cannot be given otherwise.
+OF_THE_RUN = {"proximal_weight", "stepsize", "alpha", "regularization", "num_clients", "num_active", "num_rounds"}
+
+
+class Contradicted(Unmeasured):
+    """A constant was given that the method, the participation scheme or the run has otherwise."""
 
 
 @final
@@ -47,7 +54,10 @@ class Bounds:
     does_not: tuple[DoesNot, ...]
 
     def __getitem__(self, identifier: str) -> "Applies | DoesNot":
-        return next(entry for entry in self if entry.statement.identifier == identifier)
+        for entry in self:
+            if entry.statement.identifier == identifier:
+                return entry
+        raise KeyError(identifier)
 
     def __iter__(self) -> "Iterator[Applies | DoesNot]":
         yield from self.applies
@@ -60,7 +70,8 @@ class Bounds:
         rows = []
         for entry in self.applies:
             for name, value in named_parts(entry.statement.calculator.name, entry.value).items():
-                rows.append(_row(entry.statement, True, name, float(value), "", ""))
+                for place, number in entries_of(name, value):
+                    rows.append(_row(entry.statement, True, place, float(number), "", ""))
         rows += [_row(e.statement, False, "", float("nan"), e.assumption, e.reason) for e in self.does_not]
         return pd.DataFrame(rows)
 
@@ -70,7 +81,8 @@ class Bounds:
     def __str__(self) -> str:
         lines = []
         for entry in self.applies:
-            values = ", ".join(map(short, parts(entry.value)))
+            numbers = [number for part in parts(entry.value) for _, number in entries_of("", part)]
+            values = ", ".join(map(short, numbers))
             lines.append(f"{entry.statement.identifier:24} {entry.statement.calculator.name} = {values}")
         lines += [f"{e.statement.identifier:24} not: {e.assumption}: {e.reason}" for e in self.does_not]
         return "\n".join(lines)
@@ -115,36 +127,70 @@ def _apply(statement: Statement, instance: Instance, given: dict[str, Any]) -> A
     parameters = parameters_of(statement)
     needed = {name for a in statement.assumptions for name in a.parameters} & statement.paper.notation.keys()
     values: dict[str, Any] = {}
-    for assumption in statement.assumptions:  # first what needs no measuring: is this the method at all?
-        if not assumption.parameters:
-            finding = assumption.check(instance, values)
-            if finding.verdict is not Verdict.PROVED:
-                return DoesNot(statement, finding.verdict, str(assumption), finding.reason)
+    about_the_run = [a for a in statement.assumptions if not a.parameters]  # is this the method at all?
+    failure = _failing(about_the_run, statement, instance, values, given)
+    if failure is not None:
+        return failure
     for name in [*parameters, *sorted(needed - parameters.keys())]:
         try:
             values[name] = _value(name, statement, instance, given)
+        except Contradicted as error:
+            return DoesNot(statement, Verdict.REFUTED, name, str(error))
         except Unmeasured as error:
             return DoesNot(statement, Verdict.UNKNOWN, name, str(error))
-    for assumption in statement.assumptions:
-        finding = assumption.check(instance, values)
-        if finding.verdict is not Verdict.PROVED:
-            return DoesNot(statement, finding.verdict, str(assumption), finding.reason)
+    failure = _failing(statement.assumptions, statement, instance, values, given)
+    if failure is not None:
+        return failure
     arguments = {name: values[name] for name in statement.calculator.names}
     try:
         with instance.context():
             value = statement(**arguments)
     except InvalidInput as error:
-        return DoesNot(statement, Verdict.REFUTED, "its conditions", str(error))
+        verdict = Verdict.REFUTED if error.argument in given else Verdict.UNKNOWN
+        return DoesNot(statement, verdict, "its conditions", str(error))
     if statement.positive and not value > 0:
         verdict = Verdict.REFUTED if value <= 0 else Verdict.UNKNOWN
         return DoesNot(statement, verdict, f"{statement.calculator.name} > 0", f"it is {short(value)}")
     return Applies(statement, value, arguments)
 
 
+def _failing(
+    assumptions: Iterable[Assumption],
+    statement: Statement,
+    instance: Instance,
+    values: dict[str, Any],
+    given: dict[str, Any],
+) -> DoesNot | None:
+    """The first assumption that is not proved."""
+    for assumption in assumptions:
+        try:
+            finding = assumption.check(instance, values)
+        except Unmeasured as error:
+            return DoesNot(statement, Verdict.UNKNOWN, str(assumption), str(error))
+        if finding.verdict is not Verdict.PROVED:
+            verdict: Verdict = finding.verdict
+            if verdict is Verdict.REFUTED and isinstance(assumption, Given | StepsizeAtMost):
+                verdict = assumption.check(instance, _possible(assumption, statement, instance, values, given)).verdict
+            return DoesNot(statement, verdict, str(assumption), finding.reason)
+    return None
+
+
+def _possible(
+    assumption: Assumption, statement: Statement, instance: Instance, values: dict[str, Any], given: dict[str, Any]
+) -> dict[str, Any]:
+    """The values with balls that contain the true constants instead of bounds: alpha < 25·(a bound) refutes nothing."""
+    measured = {name: statement.paper.notation[name].measured for name in assumption.parameters if name not in given}
+    return values | {name: instance.possible(quantity) for name, quantity in measured.items() if quantity is not None}
+
+
 def _value(name: str, statement: Statement, instance: Instance, given: dict[str, Any]) -> Any:
-    if name in given:
-        return given[name]
     parameter = statement.paper.notation[name]
+    if name in given:
+        if parameter.measured in OF_THE_RUN:
+            own = instance.measure(parameter.measured)
+            if not own == given[name]:
+                raise Contradicted(f"{short(given[name])} was given, but the run has {short(own)}")
+        return given[name]
     if parameter.measured is None:
         raise Unmeasured(f"not given: {parameter.meaning}")
     return instance.measure(parameter.measured)

@@ -59,6 +59,7 @@ PAPER = Paper(
 
 GRADIENT_DESCENT = (Runs("FedGD", local_steps=1), Everyone(), SmoothObjective())
 STRONGLY_CONVEX = (*GRADIENT_DESCENT, StronglyConvexObjective(), Condition("mu", "<=", "L"))
+COVERED = Condition("kappa", ">=", lambda mu, L: L / mu)
 BEST = Condition("stepsize", "=", lambda mu, L: 2 / (mu + L))
 ONE_OVER_L = Condition("stepsize", "=", lambda L: 1 / L)
 
@@ -87,13 +88,15 @@ def distance_after(*, t: Any, stepsize: Any, mu: Any, L: Any, initial_distance: 
     return power(contraction.formula(stepsize=stepsize, mu=mu, L=L), t) * initial_distance
 
 
-@PAPER.statement("Theorem 2.1.15", Claim.TIGHT, symbol=r"\|x_t-x_*\|", units=LENGTH, assumes=(*STRONGLY_CONVEX, BEST))
+@PAPER.statement(
+    "Theorem 2.1.15", Claim.TIGHT, symbol=r"\|x_t-x_*\|", units=LENGTH, assumes=(*STRONGLY_CONVEX, BEST, COVERED)
+)
 def distance_bound(*, t: Any, kappa: Any, initial_distance: Any) -> Any:
     """t steps of size 2/(μ + L): ((κ−1)/(κ+1))^t ‖x₀ − x_*‖."""
     return power(best_contraction.formula(kappa=kappa), t) * initial_distance
 
 
-@PAPER.calculator(of="Theorem 2.1.15", units=VALUE, assumes=(*STRONGLY_CONVEX, BEST))
+@PAPER.calculator(of="Theorem 2.1.15", units=VALUE, assumes=(*STRONGLY_CONVEX, BEST, COVERED))
 def gap_bound(*, t: Any, kappa: Any, L: Any, D0: Any) -> Any:
     """t steps of size 2/(μ + L): f(x_t) − f_* ≤ (L/2)((κ−1)/(κ+1))^{2t}‖x₀ − x_*‖²."""
     return L / 2 * power(best_contraction.formula(kappa=kappa), 2 * t) * D0

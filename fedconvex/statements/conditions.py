@@ -92,7 +92,8 @@ class Condition:
         if any(type(v).__name__ == "arb" for v in everything):
             left, right = to_ball(value), to_ball(self.bound_at({k: to_ball(v) for k, v in involved.items()}))
             if self.relation == "=":
-                return None if left.overlaps(right) else Offence(name, value, right)
+                same = left.is_exact() and right.is_exact() and left == right
+                return None if same else Offence(name, value, right, undecided=left.overlaps(right))
             if RELATIONS[self.relation](left, right):
                 return None
             excluded = RELATIONS[_OPPOSITE[self.relation]](left, right)

@@ -4,7 +4,6 @@ Every constant is a ball that is proved to contain, or to bound on the safe side
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
 
@@ -13,10 +12,13 @@ import numpy as np
 from fedconvex import arithmetic as arithmetics
 from fedconvex.balls import square_root_upper
 from fedconvex.errors import FedconvexError, InvalidInput
+from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
-from fedconvex.participation import Full
+from fedconvex.participation import Full, Participation
 from fedconvex.problems.base import Problem, Subproblem
 from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.statements.curvatures import ClientCurvatures, ObjectiveCurvatures
+from fedconvex.validation import integer_at_least, points
 
 PRECISION = 128
 
@@ -38,13 +40,18 @@ class Instance:
     rounds: int | None = None
 
     def __post_init__(self) -> None:
-        for name, kind in (("problem", Problem), ("method", Method)):
-            if not isinstance(getattr(self, name), kind):
-                raise InvalidInput(name, getattr(self, name), f"is not a {name}", f"give a {name} of fedconvex")
+        _require_kind("problem", self.problem, Problem)
+        _require_kind("method", self.method, Method)
         participation = self.participation if self.participation is not None else Full()
-        participation.require(self.problem, 1)
         solver = self.local_solver if self.local_solver is not None else self.method.local_solver
-        point = np.zeros(self.problem.dim) if self.point is None else self.problem.at(self.point, one_point=True)[1]
+        _require_kind("participation", participation, Participation)
+        _require_kind("local_solver", solver, LocalSolver)
+        if self.rounds is not None:
+            integer_at_least(self.rounds, 1, "rounds")
+        participation.require(self.problem, self.rounds or 1)
+        point = np.zeros(self.problem.dim)
+        if self.point is not None:
+            point = points(self.point, "x0", [(self.problem.dim,)])
         for name, value in (("participation", participation), ("local_solver", solver), ("point", point)):
             object.__setattr__(self, name, value)
 
@@ -68,66 +75,91 @@ class Instance:
     # ---- curvature ----
 
     @cached_property
+    def curvatures(self) -> ClientCurvatures:
+        """How curved the clients' functions are, as the method's paper scales them."""
+        return ClientCurvatures(self.problem, self.method.scale(self.problem), self._balls)
+
+    @cached_property
+    def objective_curvatures(self) -> ObjectiveCurvatures:
+        """How curved the objective is."""
+        return ObjectiveCurvatures(self.problem, self._balls)
+
+    @property
     def smoothness(self) -> Any:
         """An upper bound of the largest L_k."""
-        bounds = self._scaled(self.problem.smoothness_bound(k) for k in self._clients)
-        return _exact_end(max(bounds, key=lambda ball: ball.upper()).upper())
-
-    @cached_property
-    def largest_smoothness(self) -> Any:
-        """A lower bound of the largest L_k where that is known exactly enough (quadratics), else 0."""
-        if not isinstance(self.problem, QuadraticProblem):
-            return self.number(0)
-        scaled = self._scaled(self.number(float(L) * (1 - 1e-9)) for L in self.problem.L)
-        return max(scaled, key=lambda ball: ball.lower())
-
-    @cached_property
-    def strong_convexity(self) -> Any:
-        """A lower bound of the least curvature of all clients; negative where one is not convex."""
-        bounds = self._scaled(self.problem.strong_convexity_bound(k) for k in self._clients)
-        return _exact_end(min(bounds, key=lambda ball: ball.lower()).lower())
+        return self.curvatures.smoothness
 
     @cached_property
     def mu(self) -> Any:
-        """The strong convexity of all clients."""
-        if not self.strong_convexity > 0:
+        """A lower bound of the strong convexity of all clients."""
+        if not self.curvatures.strong_convexity > 0:
             raise Unmeasured("no client-wise strong convexity: a client's least curvature is not proved positive")
-        return self.strong_convexity
+        return self.curvatures.strong_convexity
 
     @cached_property
     def weak_convexity(self) -> Any:
         """L_minus: how negative curvature gets, 0 for convex clients."""
-        return self.number(0) if self.strong_convexity >= 0 or self.problem.is_convex else -self.strong_convexity
+        least = self.curvatures.strong_convexity
+        return self.number(0) if least >= 0 or self.problem.is_convex else -least
 
     @cached_property
     def condition_number(self) -> Any:
-        """κ of the FedSplit paper's Theorem 1 with the method's stepsize s: max(1/(s mu), s L)²."""
-        with self._balls.context():
-            s = self.number(self.stepsize)
-            return (1 / (s * self.mu)).max(s * self.smoothness) ** 2
+        """An upper bound of the κ of the FedSplit paper's Theorem 1 that the method's stepsize has."""
+        return self._condition_number(self.mu, self.smoothness)
 
-    @cached_property
+    @property
     def objective_smoothness(self) -> Any:
         """An upper bound of the objective's smoothness: Σ_k weights_k L_k."""
-        with self._balls.context():
-            bounds = [self.problem.smoothness_bound(k) for k in self._clients]
-            return _exact_end(sum(w * ball for w, ball in zip(self._objective_weights, bounds, strict=True)).upper())
+        return self.objective_curvatures.smoothness
 
     @cached_property
     def objective_convexity(self) -> Any:
         """A lower bound of the objective's strong convexity: Σ_k weights_k mu_k."""
-        with self._balls.context():
-            bounds = [self.problem.strong_convexity_bound(k) for k in self._clients]
-            total = sum(w * ball for w, ball in zip(self._objective_weights, bounds, strict=True)).lower()
-        if not total > 0:
+        if not self.objective_curvatures.strong_convexity > 0:
             raise Unmeasured("the objective is not proved strongly convex")
-        return _exact_end(total)
+        return self.objective_curvatures.strong_convexity
 
     @cached_property
     def objective_condition(self) -> Any:
-        """The objective's condition number."""
+        """An upper bound of the objective's condition number."""
         with self._balls.context():
-            return (self.objective_smoothness / self.objective_convexity).max(1)
+            return (self.objective_smoothness / self.objective_convexity).max(1).upper()
+
+    def possible(self, quantity: str) -> Any:
+        """A ball that contains the true constant, of which `measure` gives a bound on the safe side."""
+        clients, objective = self.curvatures, self.objective_curvatures
+        with self._balls.context():
+            match quantity:
+                case "smoothness":
+                    other = clients.attained_smoothness
+                case "mu":
+                    other = clients.attained_convexity
+                case "weak_convexity":
+                    other = (-clients.attained_convexity).max(0)
+                case "inexactness":
+                    other = self.number(0)
+                case "condition_number":
+                    other = self.least_condition_number
+                case "objective_smoothness":
+                    other = objective.attained_smoothness
+                case "objective_convexity":
+                    other = objective.attained_convexity
+                case "objective_condition":
+                    other = (objective.attained_smoothness / objective.attained_convexity).max(1).lower()
+                case _:
+                    return self.measure(quantity)
+            return self.number(self.measure(quantity)).union(other)
+
+    @cached_property
+    def least_condition_number(self) -> Any:
+        """A lower bound of `condition_number`."""
+        return self._condition_number(self.curvatures.attained_convexity, self.curvatures.attained_smoothness).lower()
+
+    def _condition_number(self, mu: Any, L: Any) -> Any:
+        """max(1/(s mu), s L)²: with that condition number s is 1/√(mu·L) for weaker mu or L."""
+        with self._balls.context():
+            s = self.number(self.stepsize)
+            return (1 / (s * mu)).max(s * L) ** 2
 
     # ---- the point ----
 
@@ -238,7 +270,7 @@ class Instance:
     @cached_property
     def spread(self) -> Any:
         """(1/m) Σ_k‖θ_k⁰ − w‖² for θ_k⁰ the minimiser of F_k."""
-        if not self.strong_convexity > 0 or not isinstance(self.problem, QuadraticProblem):
+        if not self.curvatures.strong_convexity > 0 or not isinstance(self.problem, QuadraticProblem):
             raise Unmeasured("the stationary points of the clients' own functions are not enclosed")
         with self._balls.context():
             start = self._functions.rows(self._ball_point)
@@ -299,12 +331,19 @@ class Instance:
 
     @property
     def num_drawn(self) -> int:
-        """How many devices (or draws) a round has."""
+        """K: how many devices a round has, those counted more than once that are drawn more than once."""
         if self.everyone:
             return self.problem.num_clients
         if not hasattr(self.participation, "K"):
             raise Unmeasured("the number of devices in a round is not fixed")
         return int(self.participation.K)
+
+    @property
+    def num_active(self) -> int:
+        """P: how many different devices take part in every round."""
+        if type(self.participation).__name__ == "Weighted":
+            raise Unmeasured("the number of different devices in a round is not fixed")
+        return self.num_drawn
 
     @property
     def num_rounds(self) -> int:
@@ -322,7 +361,7 @@ class Instance:
         """
         with self._balls.context():
             s, weight = self.number(stepsize), self.number(self.method.proximal_weight)
-            ends = (self.strong_convexity + weight, self.smoothness + weight)
+            ends = (self.curvatures.strong_convexity + weight, self.smoothness + weight)
             factor = abs(1 - s * ends[0]).max(abs(1 - s * ends[1])) ** steps
             if not factor <= 1:
                 raise Unmeasured("the local gradient steps are too long to reach an inexactness of at most 1")
@@ -333,41 +372,23 @@ class Instance:
             raise Unmeasured(f"{type(self.method).__name__} has no {name}")
         return getattr(self.method, name)
 
-    @property
-    def _clients(self) -> range:
-        return range(self.problem.num_clients)
-
     @cached_property
     def _balls(self) -> Any:
         return arithmetics.get("ball", precision=PRECISION)
-
-    @cached_property
-    def _scale(self) -> tuple[Fraction, ...] | None:
-        return self.method.scale(self.problem)
 
     @cached_property
     def _weights(self) -> Any:
         return self._balls.array(np.array(self.method.average_weights(self.problem), dtype=object))
 
     @cached_property
-    def _objective_weights(self) -> Any:
-        return self._balls.array(self.problem.exact_weights_array)
-
-    @cached_property
     def _functions(self) -> Any:
-        return self.problem.clients(self._balls, self._scale)
+        return self.problem.clients(self._balls, self.method.scale(self.problem))
 
     @cached_property
     def _ball_point(self) -> Any:
         return self._balls.array(self.point)
 
-    def _scaled(self, bounds: Any) -> list[Any]:
-        if self._scale is None:
-            return list(bounds)
-        with self._balls.context():
-            return [ball * self.number(factor) for ball, factor in zip(bounds, self._scale, strict=True)]
 
-
-def _exact_end(end: Any) -> Any:
-    """The end of a ball, as the exact number that it is."""
-    return end.mid() if not end.is_exact() else end
+def _require_kind(name: str, value: Any, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise InvalidInput(name, value, f"is not a {kind.__name__}", f"give a {kind.__name__} of fedconvex")

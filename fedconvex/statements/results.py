@@ -28,6 +28,15 @@ def named_parts(name: str, result: Any) -> dict[str, Any]:
     return dict(zip(fields, result, strict=True))
 
 
+def entries_of(name: str, value: Any) -> list[tuple[str, Any]]:
+    """A number by its name; of an array every entry, by `name[i]`."""
+    if not getattr(value, "shape", ()):
+        return [(name, value)]
+    import numpy as np
+
+    return [(f"{name}{list(index)}", number) for index, number in np.ndenumerate(value)]
+
+
 def like(kind: type[tuple[Any, ...]], values: list[Any]) -> tuple[Any, ...]:
     """The values as a tuple, named if `kind` is."""
     return kind(*values) if hasattr(kind, "_fields") else tuple(values)

@@ -14,6 +14,7 @@ from bound_makers import (
     gradient,
     gradients,
     least_eigenvalue,
+    lower,
     mean,
     mean_square,
     minimiser,
@@ -48,6 +49,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.statements.instance import Instance, Unmeasured
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
+TINY = Fraction(1, 10**30)
 METHODS = st.sampled_from([fc.FedProx(mu=2), fc.FedSplit(stepsize=QUARTER), fc.FedDyn(alpha=3)])
 PROBLEMS = quadratics() | least_squares()
 
@@ -74,9 +76,9 @@ def squared(ball: Any) -> Any:
 def test_smoothness(problem: Any, method: Any) -> None:
     H = as_seen_by(method, problem).H
     instance = Instance(problem, method)
-    L, below = fraction(instance.smoothness), upper(instance.largest_smoothness)
+    L, below = fraction(instance.smoothness), upper(instance.curvatures.attained_smoothness)
     assert all(smooth(H_k, L) for H_k in H)
-    assert below == 0 or not all(smooth(H_k, below) for H_k in H)
+    assert below == 0 or not all(smooth(H_k, below * (1 - TINY)) for H_k in H)
     largest = max(map(size_of, H))
     assert near(L, largest)
     assert near(below, largest)
@@ -87,7 +89,7 @@ def test_smoothness(problem: Any, method: Any) -> None:
 def test_curvature(problem: Any, method: Any) -> None:
     H = as_seen_by(method, problem).H
     instance = Instance(problem, method)
-    least = fraction(instance.strong_convexity)
+    least = fraction(instance.curvatures.strong_convexity)
     assert all(curved(H_k, least) for H_k in H)
     assert near(least, min(map(least_eigenvalue, H)), 1e-6 + 1e-9 * max(map(size_of, H)))
     assert all(curved(H_k, -fraction(instance.weak_convexity)) for H_k in H)
@@ -113,9 +115,46 @@ def test_conditioning(problem: Any, method: Any) -> None:
     assert curved(H, mu)
     assert near(L, float(weighted(terms.w, [np.float64(size_of(H_k)) for H_k in terms.H])))
     assert near(mu, float(weighted(terms.w, [np.float64(least_eigenvalue(H_k)) for H_k in terms.H])))
-    assert encloses(instance.objective_condition, max(L / mu, Fraction(1)))
+    assert 0 <= fraction(instance.objective_condition) - max(L / mu, Fraction(1)) <= Fraction(1, 10**25) * L / mu
     seen = as_seen_by(method, problem).H
     assert all(curved(H_k, fraction(instance.mu)) for H_k in seen)
+
+
+@few
+@given(quadratics(), METHODS)
+def test_possible_constants_contain_the_true_ones(problem: Any, method: Any) -> None:
+    """Of each, a little more than the upper end will do as a bound, and a little less than the lower end will not."""
+    seen, whole, instance = as_seen_by(method, problem).H, terms_of(problem).summed()[0], Instance(problem, method)
+    for quantity, matrices in (("smoothness", seen), ("objective_smoothness", [whole])):
+        found = instance.possible(quantity)
+        assert all(smooth(H, upper(found)) for H in matrices)
+        assert lower(found) <= 0 or not all(smooth(H, lower(found) * (1 - TINY)) for H in matrices)
+    for quantity, matrices in (("mu", seen), ("objective_convexity", [whole])):
+        try:
+            found = instance.possible(quantity)
+        except Unmeasured:
+            continue
+        assert all(curved(H, lower(found)) for H in matrices)
+        assert not all(curved(H, upper(found) * (1 + TINY)) for H in matrices)
+    L_minus = instance.possible("weak_convexity")
+    assert all(curved(H, -upper(L_minus)) for H in seen)
+    assert lower(L_minus) <= 0 or not all(curved(H, -lower(L_minus) * (1 - TINY)) for H in seen)
+    assert float(L_minus.rad()) <= 1e-6 * max(map(size_of, seen))
+
+
+def test_what_is_known_exactly_is_all_that_is_possible() -> None:
+    instance = Instance(fc.Quadratic([[[2]]], [[1]]), fc.FedProx(mu=3))
+    assert instance.possible("proximal_weight") == 3
+    assert instance.possible("gradient_variance") is instance.gradient_variance
+
+
+def test_curvatures_of_logistic_losses_are_known_from_one_side() -> None:
+    problem = fc.Logistic([[[1, 2], [0, 1]], [[1, 0]]], [[1, -1], [1]], ridge=HALF)
+    instance = Instance(problem, fc.FedProx(mu=3))
+    assert instance.possible("smoothness").contains(instance.smoothness)
+    assert instance.possible("smoothness").contains(0)
+    assert instance.possible("mu").contains(instance.smoothness)
+    assert instance.curvatures.lie_between(0, 10**6) is None
 
 
 @few
@@ -262,11 +301,11 @@ def test_curvature_of_logistic_losses(data: Any, problem: Any, method: Any) -> N
     at_zero = [s * np.linalg.eigvalsh(H)[-1] for s, H in zip(scale, problem.client_hessians([0, 0]), strict=True)]
     assert near(instance.smoothness, max(at_zero))
     assert instance.smoothness >= flint.arb(max(at_zero) * (1 - 1e-14))
-    assert near(instance.strong_convexity, min(scale) * float(problem.ridge))
+    assert near(instance.curvatures.strong_convexity, min(scale) * float(problem.ridge))
     elsewhere = problem.client_hessians(data.draw(entries(2)).astype(float))
     spectra = [s * np.linalg.eigvalsh(H) for s, H in zip(scale, elsewhere, strict=True)]
     assert max(spectrum[-1] for spectrum in spectra) <= float(instance.smoothness) * (1 + 1e-12)
-    assert min(spectrum[0] for spectrum in spectra) >= float(instance.strong_convexity) * (1 - 1e-12)
+    assert min(spectrum[0] for spectrum in spectra) >= float(instance.curvatures.strong_convexity) * (1 - 1e-12)
 
 
 # ---- inexactness ----
@@ -355,6 +394,12 @@ def test_who_takes_part(scheme: Any, everyone: bool, drawn: int | None) -> None:
             instance.measure("num_drawn")
     else:
         assert instance.num_drawn == drawn
+
+
+def test_draws_with_replacement_fix_no_number_of_different_devices() -> None:
+    assert Instance(PAIR, fc.FedDyn(alpha=1), participation.Uniform(1)).num_active == 1
+    with pytest.raises(Unmeasured, match="different devices"):
+        Instance(PAIR, fc.FedDyn(alpha=1), participation.Weighted(1)).measure("num_active")
 
 
 SEPARABLE = fc.Logistic([[[1]], [[2]]], [[1], [1]])

@@ -468,7 +468,10 @@ def sides(runs: DynamicRuns, name: str, found: dict[str, Fraction], bounds: Any)
         return None
     instance = Instance(runs.problem, runs.method, runs.scheme)
     known = {"alpha": runs.alpha, "num_clients": instance.num_clients, "num_active": runs.P}
-    known |= {"L": fraction(instance.smoothness), "mu": max(fraction(instance.strong_convexity), Fraction(0))}
+    known |= {
+        "L": fraction(instance.smoothness),
+        "mu": max(fraction(instance.curvatures.strong_convexity), Fraction(0)),
+    }
     known |= found
     statement = entry.statement
     right = statement(**{n: known[n] for n in statement.calculator.names})

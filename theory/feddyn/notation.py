@@ -22,7 +22,7 @@ PAPER = Paper(
         "L": Parameter("L", "smoothness of every L_k", CURVATURE, above=0, measured="smoothness"),
         "mu": Parameter(r"\mu", "strong convexity of every L_k", CURVATURE, above=0, measured="mu"),
         "num_clients": Parameter("m", "devices", least=1, integer=True, measured="num_clients"),
-        "num_active": Parameter("P", "devices that take part in a round", least=1, integer=True, measured="num_drawn"),
+        "num_active": Parameter("P", "devices that take part in a round", least=1, integer=True, measured="num_active"),
         "T": Parameter("T", "rounds", least=1, integer=True, measured="num_rounds"),
         "D0": Parameter(
             "D_0", "‖θ⁰ − θ_*‖², of the start to the minimiser", SQUARED_LENGTH, least=0,

@@ -13,6 +13,7 @@ from fedconvex.statements.assumptions import (
     DissimilarityEverywhere,
     ExactSolutions,
     Inexactness,
+    InexactnessOfEach,
     LargeGradient,
     NotStationary,
     Runs,
@@ -124,10 +125,17 @@ def necessary_margins(*, B: Any, gamma: Any, K: Any) -> Margins:
     return Margins(1 - gamma * B, 1 - B / sqrt(K))
 
 
+def _rho(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
+    return sum(_terms(mu, L, L_minus, B, gamma, K))
+
+
 @PAPER.statement(
     "Theorem 6", Claim.UPPER, symbol="T", relation=r"\ge", integer=True,
     conclusion=r"\frac1T\sum_{t<T}\mathbb{E}\|\nabla f(w^t)\|^2 \le \epsilon",
-    assumes=(Runs("FedProx"), Smooth(), WeaklyConvex(), DissimilarityEverywhere(), Inexactness(), SampledIID()),
+    assumes=(
+        Runs("FedProx"), Smooth(), WeaklyConvex(), PROXIMAL, DissimilarityEverywhere(), Inexactness(), SampledIID(),
+        Condition("rho", "<=", _rho),
+    ),
 )  # fmt: skip
 def iterations(*, delta: Any, rho: Any, epsilon: Any) -> Any:
     """The rounds after which the mean of ‖∇f(w^t)‖² is at most ε: the least integer T ≥ 1 with T ≥ Δ/(ρε).
@@ -174,7 +182,7 @@ def sgd_like_iterations(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> Any
 
 @PAPER.statement(
     "Corollary 9", Claim.UPPER, symbol=r"\rho^t", relation="=", units=STEPSIZE, conclusion=DECREASE, positive=True,
-    assumes=(*SETTING, Dissimilarity(), SampledIID()),
+    assumes=(*SETTING, Dissimilarity(), InexactnessOfEach(), SampledIID()),
 )  # fmt: skip
 def rho_variable(*, mu: Any, L: Any, L_minus: Any, B: Any, gammas: Any, K: Any) -> Any:
     """Theorem 4 where every device has its own inexactness: ρ with γ^t = max over the drawn devices of γ_k^t.

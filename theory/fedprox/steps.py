@@ -23,7 +23,8 @@ from fedconvex.theory.fedprox.notation import PAPER
 from fedconvex.theory.fedprox.results import PROXIMAL
 
 LOCAL = (Runs("FedProx"), WeaklyConvex(), PROXIMAL, Inexactness())
-CONVEX = (Runs("FedProx"), Convex(), Smooth(), ExactSolutions(), Dissimilarity(), SampledIID())
+ENOUGH = Condition("K", ">=", lambda B: 4 * B * B)
+CONVEX = (Runs("FedProx"), Convex(), Smooth(), ExactSolutions(), Dissimilarity(), SampledIID(), ENOUGH)
 
 
 @PAPER.statement("Equation (1)", Claim.DEFINITION, symbol="f(w)", relation="=", units=VALUE)

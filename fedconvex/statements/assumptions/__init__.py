@@ -18,6 +18,7 @@ from fedconvex.statements.assumptions.functions import WeaklyConvex as WeaklyCon
 from fedconvex.statements.assumptions.runs import Everyone as Everyone
 from fedconvex.statements.assumptions.runs import ExactSolutions as ExactSolutions
 from fedconvex.statements.assumptions.runs import Inexactness as Inexactness
+from fedconvex.statements.assumptions.runs import InexactnessOfEach as InexactnessOfEach
 from fedconvex.statements.assumptions.runs import MatchedStepsize as MatchedStepsize
 from fedconvex.statements.assumptions.runs import Runs as Runs
 from fedconvex.statements.assumptions.runs import SampledIID as SampledIID

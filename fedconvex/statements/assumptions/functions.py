@@ -17,6 +17,18 @@ def _compare(holds: Any, fails: Any, reason: str) -> Finding:
     return Finding(Verdict.REFUTED if fails else Verdict.UNKNOWN, reason)
 
 
+def _bounded_below(instance: "Instance", low: Any) -> Finding:
+    """Whether no client's Hessian has an eigenvalue below `low`."""
+    asked, known = instance.number(low), instance.curvatures
+    if known.strong_convexity >= asked:
+        return PROVED
+    reason = f"a client's curvature goes down to about {short(known.strong_convexity)}"
+    if known.attained_convexity < asked:
+        return Finding(Verdict.REFUTED, reason)
+    decided = known.lie_between(low, None)
+    return _compare(decided, decided is False, reason)
+
+
 @final
 @dataclass(frozen=True)
 class Smooth(Assumption):
@@ -28,9 +40,12 @@ class Smooth(Assumption):
         return f"every client's function is {self.L}-smooth"
 
     def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        asked = instance.number(values[self.L])
-        reason = f"a client's gradient changes {short(instance.largest_smoothness)} times as fast as its argument"
-        return _compare(instance.smoothness <= asked, instance.largest_smoothness > asked, reason)
+        asked, known = instance.number(values[self.L]), instance.curvatures
+        reason = f"a client's gradient changes {short(known.attained_smoothness)} times as fast as its argument"
+        if known.smoothness <= asked or known.attained_smoothness > asked:
+            return _compare(known.smoothness <= asked, True, reason)
+        decided = known.lie_between(-values[self.L], values[self.L])
+        return _compare(decided, decided is False, reason)
 
 
 @final
@@ -44,9 +59,7 @@ class WeaklyConvex(Assumption):
         return f"no client's Hessian has an eigenvalue below -{self.L_minus}"
 
     def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        least = instance.strong_convexity
-        reason = f"a client's curvature goes down to about {short(least)}"
-        return _compare(least >= -instance.number(values[self.L_minus]), False, reason)
+        return _bounded_below(instance, -values[self.L_minus])
 
 
 @final
@@ -58,7 +71,9 @@ class Convex(Assumption):
         return "every client's function is convex"
 
     def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        return _compare(instance.problem.is_convex, True, "a client's function is not convex")
+        proved = instance.curvatures.strong_convexity >= 0 or instance.problem.is_convex
+        silent = any(weight == 0 for weight in instance.problem.exact_weights)  # whose function may be left out
+        return _compare(proved, not silent, "a client's function is not convex")
 
 
 @final
@@ -72,10 +87,9 @@ class StronglyConvex(Assumption):
         return f"every client's function is {self.mu}-strongly convex, {self.mu} > 0"
 
     def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        least, asked = instance.strong_convexity, instance.number(values[self.mu])
-        if asked <= 0:
+        if instance.number(values[self.mu]) <= 0:
             return Finding(Verdict.UNKNOWN, "no positive lower bound of the clients' curvatures was found")
-        return _compare(least >= asked, False, f"a client's curvature goes down to about {short(least)}")
+        return _bounded_below(instance, values[self.mu])
 
 
 @final
@@ -167,9 +181,9 @@ class SmoothObjective(Assumption):
         return f"the objective is {self.L}-smooth"
 
     def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        proved = instance.objective_smoothness
-        reason = f"{short(proved)}-smoothness is proved"
-        return _compare(proved <= instance.number(values[self.L]), False, reason)
+        asked, known = instance.number(values[self.L]), instance.objective_curvatures
+        reason = f"{short(known.smoothness)}-smoothness is proved"
+        return _compare(known.smoothness <= asked, known.attained_smoothness > asked, reason)
 
 
 @final
@@ -183,6 +197,6 @@ class StronglyConvexObjective(Assumption):
         return f"the objective is {self.mu}-strongly convex"
 
     def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        proved = instance.objective_convexity
-        reason = f"{short(proved)}-strong convexity is proved"
-        return _compare(proved >= instance.number(values[self.mu]), False, reason)
+        asked, known = instance.number(values[self.mu]), instance.objective_curvatures
+        reason = f"{short(known.strong_convexity)}-strong convexity is proved"
+        return _compare(known.strong_convexity >= asked, known.attained_convexity < asked, reason)

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from fedconvex.statements.instance import Instance
 
 
+ITS_OWN_SOLVER = ("FedGD", "FedDynOneGD")  # methods that are named for what their clients do
+
+
 def _refuted(reason: str) -> Finding:
     return Finding(Verdict.REFUTED, reason)
 
@@ -33,6 +36,8 @@ class Runs(Assumption):
         name = type(instance.method).__name__
         if name != self.method:
             return _refuted(f"the method is {name}")
+        if name in ITS_OWN_SOLVER and instance.local_solver != instance.method.local_solver:
+            return _refuted(f"the local solver is not {name}'s own")
         if self.local_steps is not None and instance.method.local_steps != self.local_steps:  # type: ignore[attr-defined]
             return _refuted(f"the clients take {instance.method.local_steps} local steps")  # type: ignore[attr-defined]
         return PROVED
@@ -64,10 +69,36 @@ class Inexactness(Assumption):
     def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
         if values[self.gamma] is instance.inexactness:
             return PROVED
-        reached, asked = instance.number(instance.inexactness), instance.number(values[self.gamma])
-        if reached <= asked:
+        if _reaches(instance, values[self.gamma]):
             return PROVED
+        reached = instance.number(instance.inexactness)
         return Finding(Verdict.UNKNOWN, f"only {short(reached)}-inexactness is proved of the local solver")
+
+
+@final
+@dataclass(frozen=True)
+class InexactnessOfEach(Assumption):
+    """The largest of several gammas is reached by every local solution (FedProx paper, Definition 2)."""
+
+    gammas: str = "gammas"
+
+    def __str__(self) -> str:
+        return f"every drawn client's solution is as inexact as {self.gammas} say, or less"
+
+    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+        if _reaches(instance, max(values[self.gammas])):
+            return PROVED
+        return Finding(Verdict.UNKNOWN, "the local solver is not proved to reach them")
+
+
+def _reaches(instance: "Instance", asked: Any) -> bool:
+    """Whether every local solution is proved to be `asked`-inexact."""
+    reached = instance.inexactness
+    if any(type(value).__name__ == "arb" for value in (reached, asked)):
+        return bool(instance.number(reached) <= instance.number(asked))
+    from fedconvex.rationals import to_fraction
+
+    return to_fraction(reached) <= to_fraction(asked)
 
 
 @final
@@ -89,7 +120,9 @@ class MatchedStepsize(Assumption):
         asked, needed = instance.number(values["kappa"]), instance.condition_number
         if values["kappa"] is needed or needed <= asked:
             return PROVED
-        return _refuted(f"with this stepsize kappa is {short(needed)}")
+        if instance.least_condition_number > asked:
+            return _refuted(f"with this stepsize kappa is {short(needed)}")
+        return Finding(Verdict.UNKNOWN, f"with this stepsize kappa is proved to be at most {short(needed)}")
 
 
 @final

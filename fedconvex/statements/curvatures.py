@@ -1,0 +1,153 @@
+"""How curved clients' functions and their objective are: bounds on the safe side, and curvatures that are there.
+
+What is proved lies between the two: attained_smoothness <= L <= smoothness, strong_convexity <= mu <=
+attained_convexity.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from fedconvex.arithmetic.base import Arithmetic, Matrix
+from fedconvex.definiteness import is_positive_semidefinite
+from fedconvex.problems.base import Problem
+from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.rationals import to_fmpq
+
+MatrixIn = Callable[[Any], Matrix]
+
+
+@final
+class ClientCurvatures:
+    """Of the functions scale_k · f_k, all of them together: the largest L_k, the least mu_k."""
+
+    def __init__(self, problem: Problem, scale: Sequence[Fraction] | None, balls: Arithmetic) -> None:
+        self.problem, self.balls = problem, balls
+        self.scale = scale if scale is not None else (Fraction(1),) * problem.num_clients
+
+    @cached_property
+    def smoothness(self) -> Any:
+        """An upper bound of the largest L_k."""
+        bounds = self._scaled(self.problem.smoothness_bound(k) for k in range(self.problem.num_clients))
+        return max(bounds, key=lambda ball: ball.upper()).upper()
+
+    @cached_property
+    def strong_convexity(self) -> Any:
+        """A lower bound of the least curvature of all clients; negative where one is not convex."""
+        bounds = self._scaled(self.problem.strong_convexity_bound(k) for k in range(self.problem.num_clients))
+        return min(bounds, key=lambda ball: ball.lower()).lower()
+
+    @cached_property
+    def attained_smoothness(self) -> Any:
+        """A lower bound of the largest L_k; 0 where only an upper bound is known."""
+        if not isinstance(self.problem, QuadraticProblem):
+            return self.balls.scalar(0)
+        return attained(self._hessian(int(np.argmax(self._floats * self.problem.L))), self.balls)[1]
+
+    @cached_property
+    def attained_convexity(self) -> Any:
+        """An upper bound of the least curvature of all clients."""
+        if not isinstance(self.problem, QuadraticProblem):
+            return self.smoothness
+        return attained(self._hessian(int(np.argmin(self._floats * self.problem.mu))), self.balls)[0]
+
+    def lie_between(self, low: Any, high: Any) -> bool | None:
+        """Whether low·I ≼ ∇²F_k ≼ high·I for every k, decided exactly; None where that is not possible.
+
+        Args:
+            low, high: exact numbers, or None for no bound.
+        """
+        if not isinstance(self.problem, QuadraticProblem) or any(type(v).__name__ == "arb" for v in (low, high)):
+            return None
+        for hessian in map(self._hessian, range(self.problem.num_clients)):
+            for sign, end in ((1, low), (-1, high)):
+                if end is not None and not is_positive_semidefinite(_shifted(hessian, sign, to_fmpq(end))):
+                    return False
+        return True
+
+    @property
+    def _floats(self) -> np.ndarray:
+        return np.array([float(factor) for factor in self.scale])
+
+    def _hessian(self, k: int) -> MatrixIn:
+        assert isinstance(self.problem, QuadraticProblem)
+        problem = self.problem
+        return lambda numbers: problem.client_terms(k, numbers)[0] * numbers.scalar(self.scale[k])
+
+    def _scaled(self, bounds: Iterable[Any]) -> list[Any]:
+        with self.balls.context():
+            return [ball * self.balls.scalar(factor) for ball, factor in zip(bounds, self.scale, strict=True)]
+
+
+@final
+class ObjectiveCurvatures:
+    """Of the objective Σ_k weights_k f_k."""
+
+    def __init__(self, problem: Problem, balls: Arithmetic) -> None:
+        self.problem, self.balls = problem, balls
+
+    @cached_property
+    def smoothness(self) -> Any:
+        """An upper bound of L: Σ_k weights_k L_k."""
+        return self._average(self.problem.smoothness_bound).upper()
+
+    @cached_property
+    def strong_convexity(self) -> Any:
+        """A lower bound of mu: Σ_k weights_k mu_k."""
+        return self._average(self.problem.strong_convexity_bound).lower()
+
+    @cached_property
+    def attained_smoothness(self) -> Any:
+        """A lower bound of L; 0 where only an upper bound is known."""
+        return self._attained[1] if self._attained is not None else self.balls.scalar(0)
+
+    @cached_property
+    def attained_convexity(self) -> Any:
+        """An upper bound of mu."""
+        return self._attained[0] if self._attained is not None else self.smoothness
+
+    @cached_property
+    def _attained(self) -> tuple[Any, Any] | None:
+        if not isinstance(self.problem, QuadraticProblem):
+            return None
+        return attained(self.problem.weighted_hessian, self.balls)
+
+    def _average(self, bound: Callable[[int], Any]) -> Any:
+        with self.balls.context():
+            weights = self.balls.array(self.problem.exact_weights_array)
+            return sum(w * bound(k) for k, w in enumerate(weights))
+
+
+def attained(hessian: MatrixIn, balls: Arithmetic) -> tuple[Any, Any]:
+    """(an upper bound of the least eigenvalue, a lower bound of the largest absolute one) of a symmetric matrix.
+
+    They are vᵀHv/vᵀv for float eigenvectors v, of which nothing is trusted: the quotient of any v will do.
+    """
+    from fedconvex import arithmetic as arithmetics
+
+    floats = arithmetics.get("float")
+    with floats.context():
+        matrix = np.asarray(hessian(floats))
+    eigenvalues, vectors = np.linalg.eigh(matrix)
+    with balls.context():
+        exact = hessian(balls)
+        least, extreme = (_rayleigh(exact, vectors[:, i], balls) for i in (0, int(np.argmax(abs(eigenvalues)))))
+        return least.upper(), abs(extreme).lower()
+
+
+def _rayleigh(matrix: Matrix, vector: np.ndarray, balls: Arithmetic) -> Any:
+    v = balls.array(vector)
+    return (v * balls.apply(matrix, v)).sum() / (v * v).sum()
+
+
+def _shifted(hessian: MatrixIn, sign: int, end: Any) -> MatrixIn:
+    """sign·(H − end·I)."""
+
+    def build(numbers: Any) -> Matrix:
+        matrix = hessian(numbers)
+        return (matrix - numbers.identity(numbers.size(matrix)) * numbers.scalar(end)) * numbers.scalar(sign)
+
+    return build
