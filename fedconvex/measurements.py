@@ -20,7 +20,6 @@ OF_CLIENTS = "client_inexactness"  # (m,): γ_k of every client, NaN for those w
 COUNTS = ("participants", "bytes_down", "bytes_up")
 ENTRIES_AT_ONCE = 1_000_000  # of gradients held at a time
 CANCELLING = 1e-3  # a gap above this part of f* keeps 12 digits when two values are subtracted
-BYTES = 8  # of one number
 
 
 def round_columns(measure: "str | Sequence[str] | None") -> tuple[str, ...]:
@@ -119,15 +118,20 @@ class RoundMeasurements:
     def record(self, asked: Draw, gradient_draw: Draw | None, draw: Draw, played: Played | None) -> dict[str, Any]:
         """The numbers of one round: who was `asked`, who of them answered (`draw`), and what.
 
-        participants: clients whose answers count. bytes_down, bytes_up: 8 bytes a number, what the server sends to and
-        gets from the clients, those who are dropped included downwards; 0 in local rounds. inexactness: the largest
+        participants: clients whose answers count. bytes_down, bytes_up: the numbers that the server sends to and gets
+        from the clients, those who are dropped included downwards, 8 bytes each (on torch what its dtype takes); 0 in
+        local rounds. inexactness: the largest
         γ_k = ‖∇φ_k(θ_k)‖/‖∇φ_k(start_k)‖ (FedProx, Definition 2); where the start already solves the problem, a ratio
         of rounding errors, or inf; client_inexactness: every client's γ_k. drift: √(average ‖θ_k − w‖²). control_error:
         √((1/m) Σ_k ‖c_k − ∇F_k(x*)‖²) over all clients after the round, c_k being what the method stores as the
         gradient (FedDyn's √C_t where local solutions are exact).
         """
         method, m = self.rounds.method, self.rounds.problem.num_clients
-        vector = 0 if played is not None and not played.communicated else BYTES * self.rounds.problem.dim
+        vector = (
+            0
+            if played is not None and not played.communicated
+            else self.rounds.arithmetic.bytes_per_number * self.rounds.problem.dim
+        )
         answering = _size(draw, m) if played is not None else 0
         gradients = 0
         if method.gradients_from != "nobody" and _size(asked, m) > 0:

@@ -17,19 +17,18 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.measurements import (
     OF_CLIENTS,
     POINT_COLUMNS,
-    RoundMeasurements,
     at_points,
     recorded_names,
     round_columns,
     table,
 )
 from fedconvex.methods.base import Method, State
-from fedconvex.participation import Full, Participation, Stragglers
+from fedconvex.participation import Participation, Stragglers
+from fedconvex.player import Player
 from fedconvex.problems.base import Problem
 from fedconvex.progress import track
-from fedconvex.randomness import Purpose
 from fedconvex.rationals import Array
-from fedconvex.rounds import Rounds, rounds_of
+from fedconvex.rounds import rounds_of
 from fedconvex.validation import integer_at_least
 from fedconvex.validation import points as points_of
 
@@ -114,21 +113,16 @@ def simulate(
             participation scheme that does not fit, a checkpoint that is damaged or of another run.
     """
     rounds, seed = integer_at_least(rounds, 0, "rounds"), integer_at_least(seed, 0, "seed")
-    participation = Full() if participation is None else participation
-    if not isinstance(participation, Participation):
-        raise InvalidInput("participation", participation, "is not a participation scheme", "give participation.Full()")
     numbers = arithmetics.get(arithmetic, precision=precision)
     run = rounds_of(method, problem, numbers, local_solver)
-    participation.require(problem, rounds)
-    _require_divisible_work(run, stragglers)
-    _require_everyone(run, participation, stragglers)
     columns, every = round_columns(measure), integer_at_least(checkpoint_every, 1, "checkpoint_every")
+    player = Player.of(run, participation, stragglers, seed, columns, rounds)
     with numbers.context():
         start = run.start(_first_point(x0, problem, numbers))
         file = None
         if checkpoint is not None:
             identity = {
-                "method": method, "problem": problem, "participation": participation, "local_solver": run.solver,
+                "method": method, "problem": problem, "participation": player.participation, "local_solver": run.solver,
                 "stragglers": stragglers, "x0": start.server, "seed": seed, "arithmetic": arithmetic,
                 "measure": columns,
             }  # fmt: skip
@@ -136,65 +130,14 @@ def simulate(
             file = Checkpoint(_path(checkpoint), every, mark, numbers, recorded_names(columns))
         saved = None if file is None else file.load(rounds)
         progressed = saved if saved is not None else Run(state=start, points=[start.server], recorded=[])
-        play = _Player(run, participation, stragglers, seed, RoundMeasurements.of(run, columns))
         left = range(progressed.round, rounds)
         for t in track(left, f"{type(method).__name__}: {rounds} rounds", show=progress):
-            progressed = play.next_round(progressed)
+            state, record = player.next_round(progressed.state, progressed.round)
+            progressed = progressed.after(state, record)
             if file is not None and (t + 1 == rounds or (t + 1) % file.every == 0):
                 file.save(progressed)
         points = numbers.publish(numbers.rows(progressed.points))
         return Trajectory(points, problem, method, progressed.state, progressed.columns(recorded_names(columns)))
-
-
-@dataclass(frozen=True, eq=False)
-class _Player:
-    rounds: Rounds
-    participation: Participation
-    stragglers: Stragglers | None
-    seed: int
-    measurements: RoundMeasurements
-
-    def next_round(self, run: Run) -> Run:
-        """The run after one more round; the old one must not be used again."""
-        problem, method = self.rounds.problem, self.rounds.method
-        asked = self.participation.draw(problem, self.seed, run.round)
-        gradients = None
-        if method.gradients_from == "sample":
-            gradients = self.participation.draw(problem, self.seed, run.round, Purpose.GRADIENT_PARTICIPANTS)
-        draw = asked
-        if self.stragglers is not None:
-            draw = self.stragglers.slow(asked, problem.num_clients, self.rounds.solver.effort)
-        played = self.rounds.play(run.state, draw, gradients, in_place=True)
-        state = run.state if played is None else played.state
-        run.points.append(state.server)
-        run.recorded.append(self.measurements.record(asked, gradients, draw, played))
-        return Run(state, run.points, run.recorded)
-
-
-def _require_divisible_work(run: Rounds, stragglers: Stragglers | None) -> None:
-    if stragglers is None:
-        return
-    if not isinstance(stragglers, Stragglers):
-        raise InvalidInput("stragglers", stragglers, "is not a Stragglers", "give participation.Stragglers(fraction=…)")
-    if stragglers.policy == "use" and run.solver.effort is None:
-        raise InvalidInput(
-            "local_solver",
-            run.solver,
-            "has no epochs or steps of which stragglers could do a part",
-            "give SGD(…) or GradientDescent(…), or Stragglers(…, policy='drop')",
-        )
-
-
-def _require_everyone(run: Rounds, participation: Participation, stragglers: Stragglers | None) -> None:
-    dropped = stragglers is not None and stragglers.policy == "drop" and stragglers.fraction > 0
-    someone_missing = dropped or not participation.takes_everyone(run.problem)
-    if run.method.needs_everyone and someone_missing:
-        raise InvalidInput(
-            "participation",
-            participation,
-            f"{run.method} needs all clients in every round",
-            "give participation.Full()",
-        )
 
 
 def _path(checkpoint: Any) -> Path:

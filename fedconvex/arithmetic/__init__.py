@@ -32,7 +32,9 @@ def get(name: "str | Arithmetic", precision: int = 128) -> Arithmetic:
 def of(values: Any) -> Arithmetic:
     """The arithmetic that an array was computed in, read off its entries."""
     if type(values).__module__.startswith("torch"):
-        return get("torch")
+        from fedconvex.arithmetic.dense import TorchArithmetic
+
+        return TorchArithmetic(values.device)
     flat = values.ravel().tolist() if hasattr(values, "ravel") else _flatten(values)
     kinds = {type(v).__name__ for v in flat}
     if "arb" in kinds:

@@ -19,6 +19,8 @@ class Arithmetic(ABC):
 
     name: str
     certainty: Certainty
+    settings: tuple[Any, ...] = ()  # what else tells it from others of its name: precision, device …
+    bytes_per_number: int = 8  # of a number that is sent
 
     def context(self) -> AbstractContextManager[Any]:
         """Everything is computed inside this; balls set their working precision here."""

@@ -126,11 +126,11 @@ class NumpyArithmetic(DenseArithmetic):
 
 @final
 class TorchArithmetic(DenseArithmetic):
-    """float64 on torch, on the CPU unless a device is given."""
+    """Floating point on torch: float64 on the CPU unless told otherwise."""
 
     name = "torch"
 
-    def __init__(self, device: str = "cpu") -> None:
+    def __init__(self, device: Any = "cpu", dtype: Any = "float64") -> None:
         try:
             import torch
         except ImportError:
@@ -138,7 +138,10 @@ class TorchArithmetic(DenseArithmetic):
 
             raise MissingLibrary("torch", "arithmetic 'torch'", "deep") from None
         self.xp = torch
-        self.device = device
+        self.device = torch.device(device)
+        self.dtype = getattr(torch, dtype) if isinstance(dtype, str) else dtype
+        self.settings = (str(self.device), str(self.dtype))
+        self.bytes_per_number = self.dtype.itemsize
 
     @contextmanager
     def context(self) -> Iterator[None]:
@@ -152,8 +155,8 @@ class TorchArithmetic(DenseArithmetic):
 
     def array(self, values: Any) -> Array:
         if isinstance(values, self.xp.Tensor):
-            return values.to(self.device, self.xp.float64)
-        return self.xp.tensor(_in_range(values, float_array(values)), dtype=self.xp.float64, device=self.device)
+            return values.to(self.device, self.dtype)
+        return self.xp.tensor(_in_range(values, float_array(values)), dtype=self.dtype, device=self.device)
 
     def rows(self, arrays: Sequence[Array]) -> Array:
         return self.xp.stack(list(arrays))

@@ -112,6 +112,7 @@ class BallArithmetic(FlintArithmetic):
 
     def __init__(self, precision: int = 128) -> None:
         self.precision = integer_at_least(precision, 2, "precision")
+        self.settings = (self.precision,)
 
     def context(self) -> AbstractContextManager[Any]:
         return flint.ctx.workprec(self.precision)

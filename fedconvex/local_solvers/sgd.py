@@ -11,14 +11,12 @@ from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
-from fedconvex.local_solvers.minibatches import Minibatches, deal
+from fedconvex.local_solvers.descent import Descent
+from fedconvex.local_solvers.minibatches import deal
 from fedconvex.parameters import number
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
-from fedconvex.problems.logistic import LinearModel
-from fedconvex.problems.quadratics import LeastSquares
-from fedconvex.problems.samples import Samples
-from fedconvex.rationals import Array, Scalar, nearest_float
+from fedconvex.rationals import Scalar, nearest_float
 from fedconvex.validation import integer_at_least, non_negative, positive
 
 
@@ -75,7 +73,7 @@ class SGD(LocalSolver):
             raise InvalidInput("clip", self.clip, problem, "use 'float' or 'torch', or no clip")
 
     def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
-        if not isinstance(problem, LeastSquares | LinearModel):
+        if not problem.has_samples:
             raise InvalidInput(
                 "local_solver", self, f"draws mini-batches, and {problem} has no samples", "use GradientDescent"
             )
@@ -94,62 +92,6 @@ class SGD(LocalSolver):
             round=draw.round,
         )
         stepsize = self.stepsize * self.decay**draw.round
-        if clients.arithmetic.name == "float":
-            points = self._compiled(samples, subproblem, batches, stepsize)
-        else:
-            points = self._in_any_arithmetic(samples, subproblem, batches, stepsize)
+        clip = None if self.clip is None else nearest_float(self.clip)
+        points = samples.descend(Descent(subproblem, batches, stepsize, self.weight_decay, clip))
         return Answers(points, stepsize * clients.arithmetic.array(batches.steps)[:, None])
-
-    def _compiled(self, samples: Samples, subproblem: Subproblem, batches: Minibatches, stepsize: float) -> Array:
-        from fedconvex.local_solvers.compiled_sgd import compiled_sgd
-
-        return compiled_sgd(
-            samples.loss.name,
-            samples.A,
-            samples.y,
-            batches.order,
-            batches.bounds,
-            batches.client_batches,
-            samples.factor,
-            samples.ridge,
-            subproblem.start,
-            subproblem.linear,
-            subproblem.weight,
-            subproblem.center,
-            stepsize,
-            self.weight_decay,
-            np.inf if self.clip is None else nearest_float(self.clip),
-        )
-
-    def _in_any_arithmetic(
-        self, samples: Samples, subproblem: Subproblem, batches: Minibatches, stepsize: Scalar
-    ) -> Array:
-        """All clients step together, each on its own batch; those that have finished are left out.
-
-        The clients are sorted by their number of steps, so that nothing is padded but the batches.
-        """
-        arithmetic, steps = samples.arithmetic, batches.steps
-        theta = subproblem.start + 0
-        by_steps = np.argsort(-steps, kind="stable")
-        widths = np.diff(batches.bounds)
-        for t in range(steps.max(initial=0)):
-            running = by_steps[: np.searchsorted(-steps[by_steps], -t, side="left")]
-            numbers = batches.client_batches[running] + t
-            width = widths[numbers]
-            place = batches.bounds[numbers][:, None] + np.minimum(np.arange(width.max()), width[:, None] - 1)
-            real = np.arange(width.max()) < width[:, None]
-            shares = arithmetic.array(real.astype(int)) / arithmetic.array(width)[:, None]
-            here = theta[running]
-            gradients = samples.gradients(running, here, batches.order[place], shares)
-            gradients = self._clipped(subproblem.of(running).add_gradients(here, gradients))
-            theta[running] = here - stepsize * (gradients + self.weight_decay * here)
-        return theta
-
-    def _clipped(self, gradients: Array) -> Array:
-        if self.clip is None:
-            return gradients
-        limit = nearest_float(self.clip)
-        for k, square in enumerate((gradients * gradients).sum(-1)):
-            if square > limit**2:
-                gradients[k] = gradients[k] * (limit / square**0.5)
-        return gradients

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -145,6 +145,7 @@ class Problem(ABC):
     """Clients' functions with their weights. Subclasses say which functions."""
 
     exact_weights: tuple[Fraction, ...]
+    has_samples: ClassVar[bool] = False  # of which solvers may take mini-batches
 
     @property
     @abstractmethod
@@ -197,7 +198,7 @@ class Problem(ABC):
         """The functions scale_k · f_k (default: f_k) in that arithmetic; built once and kept."""
         arithmetic = arithmetics.get(arithmetic)
         factors = tuple(scale) if scale is not None else (Fraction(1),) * self.num_clients
-        key = (arithmetic.name, getattr(arithmetic, "precision", None), factors)
+        key = (arithmetic.name, arithmetic.settings, factors)
         if key not in self._built:
             with arithmetic.context():
                 built = self.build_clients(arithmetic, factors)

@@ -17,7 +17,7 @@ from fedconvex.arithmetic.base import Arithmetic, Batch
 from fedconvex.newton import minimise
 from fedconvex.problems.base import Clients, Subproblem
 from fedconvex.problems.proximal import ProximalFunctions
-from fedconvex.problems.samples import SampleLoss, Samples, below_one_another
+from fedconvex.problems.samples import LinearSamples, SampleLoss, Samples, below_one_another
 from fedconvex.rationals import Array, Scalar, float_array
 
 TINY = 1e-250
@@ -102,7 +102,7 @@ class SoftmaxLoss(Loss):
 
     def curvatures(self, xp: Any, Z: Array) -> Array:
         p = self.probabilities(xp, Z)
-        return p[..., :, None] * xp.eye(Z.shape[-1]) - p[..., :, None] * p[..., None, :]
+        return p[..., :, None] * (_places(xp, Z)[:, None] == _places(xp, Z)) - p[..., :, None] * p[..., None, :]
 
     def probabilities(self, xp: Any, Z: Array) -> Array:
         highest = xp.amax(Z, -1)
@@ -165,7 +165,7 @@ class LinearModelClients(Clients):
 
         def samples() -> Samples:
             A, y, first, count = below_one_another(arithmetic, designs, labels)
-            return Samples(arithmetic, loss, A, y, first, count, factors, ridge_here * factors)
+            return LinearSamples(arithmetic, loss, A, y, first, count, factors, ridge_here * factors)
 
         groups = size_groups([len(A) for A in designs])
         buckets = [_bucket(arithmetic, group, designs, labels) for group in groups]
@@ -235,7 +235,7 @@ class LinearModelClients(Clients):
             curvatures = self.loss.curvatures(self.xp, self._scores(b, W)) * b.shares[..., None, None]
             transposed = b.A.swapaxes(1, 2)
             size, p = len(b.members), self.features
-            blocks = self.xp.zeros((size, self.outputs, p, self.outputs, p), dtype=b.A.dtype)
+            blocks = _empty(b.A, (size, self.outputs, p, self.outputs, p))
             for i in range(self.outputs):
                 for j in range(i + 1):
                     block = transposed @ (curvatures[..., i, j, None] * b.A)
@@ -258,7 +258,7 @@ class LinearModelClients(Clients):
         for bucket in self.buckets:
             part = compute(bucket, self._weights(X[bucket.members]))
             if result is None:
-                result = self.xp.empty((self.num_clients, *part.shape[1:]), dtype=part.dtype)
+                result = _empty(part, (self.num_clients, *part.shape[1:]))
             result[bucket.members] = part
         return result
 
@@ -289,6 +289,11 @@ def _bucket(
         A[row, :n], y[row, :n], shares[row, :n] = float_array(designs[k]), float_array(labels[k]), 1 / n
     data = arithmetic.array(A), arithmetic.array(y), arithmetic.array(shares)
     return Bucket(_like(np.array(group), data[0]), *data)
+
+
+def _empty(like: Array, shape: tuple[int, ...]) -> Array:
+    """An array of that shape, its entries not set, of the other's kind and where the other lies."""
+    return np.empty(shape) if isinstance(like, np.ndarray) else like.new_empty(shape)
 
 
 def _like(places: np.ndarray, other: Any) -> Any:
@@ -328,4 +333,9 @@ def _pick(xp: Any, Z: Array, y: Array) -> Array:
 
 
 def _is_label(xp: Any, Z: Array, y: Array) -> Array:
-    return y[..., None] == xp.arange(Z.shape[-1])
+    return y[..., None] == _places(xp, Z)
+
+
+def _places(xp: Any, Z: Array) -> Array:
+    """0, …, C − 1, where Z lies."""
+    return xp.arange(Z.shape[-1]) if isinstance(Z, np.ndarray) else xp.arange(Z.shape[-1], device=Z.device)

@@ -26,6 +26,7 @@ class LinearModel(Problem):
     ridge: Any
     outputs: int
     curvature_bound: Fraction  # the supremum of the loss's curvature in one direction of the scores
+    has_samples = True
 
     @property
     def dim(self) -> int:

@@ -22,7 +22,7 @@ from fedconvex.definiteness import (
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.problems.designs import design_and_targets, require_same_number
-from fedconvex.problems.samples import HalfSquare, Samples, below_one_another, sum_factor
+from fedconvex.problems.samples import HalfSquare, LinearSamples, Samples, below_one_another, sum_factor
 from fedconvex.problems.wide_least_squares import WideLeastSquaresClients
 from fedconvex.rationals import Array, Scalar, float_array
 from fedconvex.validation import client_list, normalised_weights, numbers
@@ -70,7 +70,7 @@ class QuadraticClients(Clients):
         blocks, targets = ([data[k] for k in self.numbers] for data in (self.problem.A, self.problem.b))
         A, y, first, count = below_one_another(self.arithmetic, blocks, targets)
         factor = sum_factor(self.scale, count, self.arithmetic)
-        return Samples(self.arithmetic, HalfSquare(), A, y, first, count, factor, 0 * factor)
+        return LinearSamples(self.arithmetic, HalfSquare(), A, y, first, count, factor, 0 * factor)
 
     def values_and_gradients(self, points: Array) -> tuple[Array, Array]:
         if self.arithmetic.certainty is not Certainty.NUMERIC:
@@ -213,6 +213,7 @@ class LeastSquares(QuadraticProblem):
     A: Sequence[np.ndarray]
     b: Sequence[np.ndarray]
     exact_weights: tuple[Fraction, ...]
+    has_samples = True
 
     def __init__(self, A: Any, b: Any, weights: Any = None) -> None:
         designs, targets = design_and_targets(A, b, "b")

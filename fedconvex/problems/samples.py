@@ -3,13 +3,16 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.certainty import Certainty
 from fedconvex.rationals import Array, float_array
+
+if TYPE_CHECKING:
+    from fedconvex.local_solvers.descent import Descent
 
 
 class SampleLoss(ABC):
@@ -32,9 +35,32 @@ class HalfSquare(SampleLoss):
         return Z - y[..., None]
 
 
+class Samples(ABC):
+    """The samples of which the clients' functions are means or sums; a batch's mean gradient is ∇F_k's expectation."""
+
+    arithmetic: Arithmetic
+    first: np.ndarray  # (K,) the row of the first sample of every client
+    count: np.ndarray  # (K,)
+
+    @abstractmethod
+    def subset(self, members: np.ndarray) -> "Samples":
+        """The samples of some clients."""
+
+    @abstractmethod
+    def gradients(self, clients: np.ndarray, X: Array, rows: np.ndarray, shares: Array) -> Array:
+        """The gradients of the clients numbered `clients` (b,) at X (b, d), each on its own batch.
+
+        rows: (b, B) rows of samples; shares: (b, B) weights of the samples, 0 for padding.
+        """
+
+    def descend(self, descent: "Descent") -> Array:
+        """Local SGD of all clients; (K, d)."""
+        return descent.in_any_arithmetic(self)
+
+
 @final
 @dataclass(frozen=True, eq=False)
-class Samples:
+class LinearSamples(Samples):
     """F_k's gradient on a batch B of client k's samples: factor_k · mean_{i∈B} loss'(Θa_i, y_i) ⊗ a_i + ridge_k θ.
 
     Its mean over random batches is ∇F_k(θ). Θ is θ as a (C, p) matrix; client k's samples are the rows
@@ -50,8 +76,8 @@ class Samples:
     factor: Array  # (K,)
     ridge: Array  # (K,)
 
-    def subset(self, members: np.ndarray) -> "Samples":
-        """The samples of some clients; A and y stay whole."""
+    def subset(self, members: np.ndarray) -> "LinearSamples":
+        """A and y stay whole."""
         return replace(
             self,
             first=self.first[members],
@@ -61,10 +87,6 @@ class Samples:
         )
 
     def gradients(self, clients: np.ndarray, X: Array, rows: np.ndarray, shares: Array) -> Array:
-        """The gradients of the clients numbered `clients` (b,) at X (b, d), each on its own batch.
-
-        rows: (b, B) rows of A; shares: (b, B) weights of the samples, 0 for padding.
-        """
         A = self.A[rows]
         features = A.shape[-1]
         Theta = X.reshape(len(X), -1, features)
@@ -73,6 +95,9 @@ class Samples:
         weighted = self.loss.derivatives(xp, scores, self.y[rows]) * shares[..., None]
         batch = (weighted[..., None] * A[:, :, None, :]).sum(1).reshape(len(X), -1)
         return self.factor[clients][:, None] * batch + self.ridge[clients][:, None] * X
+
+    def descend(self, descent: "Descent") -> Array:
+        return descent.compiled(self) if self.arithmetic.name == "float" else super().descend(descent)
 
 
 def below_one_another(

@@ -10,7 +10,7 @@ import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Batch
 from fedconvex.problems.base import Clients, Subproblem
-from fedconvex.problems.samples import HalfSquare, Samples, sum_factor
+from fedconvex.problems.samples import HalfSquare, LinearSamples, Samples, sum_factor
 from fedconvex.rationals import Array, float_array
 
 
@@ -76,7 +76,7 @@ class WideLeastSquaresClients(Clients):
 
     def samples(self) -> Samples:
         n = self.A.shape[1]
-        return Samples(
+        return LinearSamples(
             arithmetic=self.arithmetic,
             loss=HalfSquare(),
             A=self.A.reshape(-1, self.dim),
