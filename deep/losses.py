@@ -1,0 +1,113 @@
+"""Losses of one sample: their value, their derivative by the network's outputs, and what counts as correct.
+
+Outputs are (…, C), targets (…); what is computed is per sample, (…).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+from fedconvex.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class Loss(ABC):
+    """A loss per sample."""
+
+    name: ClassVar[str]
+    classes: ClassVar[bool] = False  # targets are class numbers 0, …, C − 1
+
+    @abstractmethod
+    def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
+        """(…) losses, differentiable in the outputs."""
+
+    @abstractmethod
+    def derivatives(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
+        """∂loss/∂outputs, (…, C)."""
+
+    def correct(self, outputs: "Tensor", targets: "Tensor") -> "Tensor | None":
+        """Which samples are classified correctly, (…) truth values; None for losses that do not classify."""
+        return None
+
+
+@final
+class CrossEntropy(Loss):
+    """log Σ_c exp(z_c) − z_y."""
+
+    name = "cross_entropy"
+    classes = True
+
+    def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
+        return outputs.logsumexp(-1) - outputs.gather(-1, targets[..., None])[..., 0]
+
+    def derivatives(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
+        probabilities = outputs.softmax(-1)
+        minus_one = probabilities.new_full((), -1.0).expand(*targets.shape, 1)
+        return probabilities.scatter_add_(-1, targets[..., None], minus_one)
+
+    def correct(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
+        return outputs.argmax(-1) == targets
+
+
+@final
+class Logistic(Loss):
+    """log(1 + exp(−y z)) of one output z, y in {−1, +1}."""
+
+    name = "logistic"
+
+    def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
+        from torch.nn.functional import softplus
+
+        return softplus(-targets * outputs[..., 0])
+
+    def derivatives(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
+        return (-targets * (-targets * outputs[..., 0]).sigmoid())[..., None]
+
+    def correct(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
+        return (outputs[..., 0] > 0) == (targets > 0)
+
+
+@final
+class HalfSquare(Loss):
+    """½(z − y)² of one output z."""
+
+    name = "half_square"
+
+    def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
+        return (outputs[..., 0] - targets) ** 2 / 2
+
+    def derivatives(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
+        return outputs - targets[..., None]
+
+
+@final
+class OfAUser(Loss):
+    """A callable (outputs (B, C), targets (B, …)) -> (B,) losses."""
+
+    name = "of a user"
+
+    def __init__(self, function: Callable[..., "Tensor"]) -> None:
+        self.function = function
+
+    def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
+        return self.function(outputs, targets)
+
+    def derivatives(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
+        raise NotImplementedError("derivatives of a user's loss are left to autograd")
+
+
+LOSSES: dict[str, Loss] = {loss.name: loss for loss in (CrossEntropy(), Logistic(), HalfSquare())}
+
+
+def loss_of(given: Any) -> Loss:
+    """The loss of that name, or the callable as one. Raises InvalidInput for what is neither."""
+    if isinstance(given, Loss):
+        return given
+    if isinstance(given, str) and given in LOSSES:
+        return LOSSES[given]
+    if callable(given):
+        return OfAUser(given)
+    cure = f"give one of {', '.join(LOSSES)}, or a function (outputs, targets) -> one loss per sample"
+    raise InvalidInput("loss", given, "is unknown", cure)

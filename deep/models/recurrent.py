@@ -1,0 +1,85 @@
+"""Recurrent models for sequences of token numbers (batch, length).
+
+The cells are written out: PyTorch's own LSTM cannot be vectorised over clients with parameters of their own. Names,
+shapes, order and initial values of the parameters are those of `nn.LSTM`.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from fedconvex.errors import InvalidInput
+from fedconvex.validation import integer_at_least
+
+
+class LSTM(nn.Module):
+    """Layers of LSTM cells, (batch, length, inputs) to the last layer's (batch, length, units)."""
+
+    def __init__(self, inputs: int, units: int, layers: int) -> None:
+        super().__init__()
+        self.layers = layers
+        for layer in range(layers):
+            for name, shape in (
+                ("weight_ih", (4 * units, inputs if layer == 0 else units)),
+                ("weight_hh", (4 * units, units)),
+                ("bias_ih", (4 * units,)),
+                ("bias_hh", (4 * units,)),
+            ):
+                values = torch.empty(shape).uniform_(-(units**-0.5), units**-0.5)
+                self.register_parameter(f"{name}_l{layer}", nn.Parameter(values))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The hidden states at all times."""
+        for layer in range(self.layers):
+            x = self._layer(
+                x, *(getattr(self, f"{n}_l{layer}") for n in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+            )
+        return x
+
+    def _layer(self, x: Tensor, into: Tensor, within: Tensor, bias_in: Tensor, bias_within: Tensor) -> Tensor:
+        from_below = x @ into.T + (bias_in + bias_within)  # all times at once
+        hidden = x.new_zeros(x.shape[0], within.shape[1])
+        cell, states = hidden, []
+        for t in range(x.shape[1]):
+            enter, forget, candidate, leave = (from_below[:, t] + hidden @ within.T).chunk(4, -1)
+            cell = forget.sigmoid() * cell + enter.sigmoid() * candidate.tanh()
+            hidden = leave.sigmoid() * cell.tanh()
+            states.append(hidden)
+        return torch.stack(states, 1)
+
+
+class LastStateClassifier(nn.Module):
+    """Tokens to vectors, an LSTM, and a linear layer on its last hidden state."""
+
+    def __init__(self, vectors: Tensor, frozen: bool, units: int, layers: int, classes: int) -> None:
+        super().__init__()
+        self.vectors = nn.Parameter(vectors, requires_grad=not frozen)
+        self.lstm = LSTM(vectors.shape[1], units, layers)
+        self.output = nn.Linear(units, classes)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """(batch, length) token numbers to (batch, classes)."""
+        outputs: Tensor = self.output(self.lstm(self.vectors[tokens])[:, -1])
+        return outputs
+
+
+def character_lstm(classes: int = 80, embedding: int = 8, units: int = 100, layers: int = 2) -> nn.Module:
+    """The next character of Shakespeare: 80 classes, embedding in 8 dimensions, two layers of 100 units.
+
+    FedProx paper (appendix C.1) and FedDyn paper.
+    """
+    classes = integer_at_least(classes, 2, "classes")
+    return LastStateClassifier(torch.randn(classes, embedding), False, units, layers, classes)
+
+
+def sentiment_lstm(vectors: Any, classes: int = 2, units: int = 256, layers: int = 2) -> nn.Module:
+    """The sentiment of a tweet: frozen word vectors (words, dimensions), two layers of 256 units.
+
+    FedProx paper (appendix C.1), Sent140. Raises InvalidInput for vectors that are no matrix of finite numbers.
+    """
+    matrix = torch.as_tensor(vectors, dtype=torch.get_default_dtype())
+    if matrix.ndim != 2 or not matrix.numel() or not bool(matrix.isfinite().all()):
+        cure = "give one row of finite numbers per word"
+        raise InvalidInput("vectors", tuple(matrix.shape), "is no matrix of word vectors", cure)
+    return LastStateClassifier(matrix.clone(), True, units, layers, classes)

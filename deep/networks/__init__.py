@@ -1,0 +1,16 @@
+"""Networks as functions of their parameters, for many clients at once."""
+
+from torch import nn
+
+from fedconvex.deep.losses import Loss
+from fedconvex.deep.networks.base import Batch as Batch
+from fedconvex.deep.networks.base import Network as Network
+from fedconvex.deep.networks.functional import FunctionalNetwork
+from fedconvex.deep.networks.layered import LayeredNetwork, layers_of
+from fedconvex.deep.networks.layout import Layout as Layout
+
+
+def network_of(module: nn.Module, loss: Loss, sample_shape: tuple[int, ...]) -> Network:
+    """The fastest network that computes what the module does."""
+    layers = layers_of(module, loss, sample_shape)
+    return FunctionalNetwork(module, loss) if layers is None else LayeredNetwork(module, layers, loss)

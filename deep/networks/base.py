@@ -1,0 +1,37 @@
+"""What a network must offer: losses and gradients of K copies at once, each with its own parameters and samples."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from fedconvex.deep.losses import Loss
+from fedconvex.deep.networks.layout import Layout
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Samples of K clients: inputs (K, B, …), targets (K, B), shares (K, B) the samples' weights, 0 in padding."""
+
+    inputs: Tensor
+    targets: Tensor
+    shares: Tensor
+
+
+class Network(ABC):
+    """A module as a function of its parameters, for K clients at once; theta is (K, d), or (1, d): the same for all."""
+
+    layout: Layout
+    loss: Loss
+
+    @abstractmethod
+    def losses(self, theta: Tensor, batch: Batch) -> Tensor:
+        """The samples' losses, (K, B); differentiable in theta."""
+
+    @abstractmethod
+    def gradients(self, theta: Tensor, batch: Batch) -> Tensor:
+        """Σ_i shares_ki ∇loss_ki, (K, d)."""
+
+    @abstractmethod
+    def step(self, theta: Tensor, batch: Batch, stepsize: float, keep: "float | Tensor", push: Tensor | None) -> None:
+        """theta ← keep·theta − stepsize·gradients(theta) + push, in place; keep is a number or (K, 1), push (K, d)."""

@@ -1,0 +1,53 @@
+"""Any module, by `torch.func`: vectorised over clients, differentiated by autograd."""
+
+from collections.abc import Callable
+from typing import Any, final
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, vmap
+
+from fedconvex.deep.losses import Loss
+from fedconvex.deep.networks.base import Batch, Network
+from fedconvex.deep.networks.layout import Layout, Views
+
+
+@final
+class FunctionalNetwork(Network):
+    """The module called with each client's parameters; frozen parameters and buffers are the module's own."""
+
+    def __init__(self, module: nn.Module, loss: Loss) -> None:
+        self.module, self.loss, self.layout = module, loss, Layout.of(module)
+
+        def one(parameters: Views, inputs: Tensor, targets: Tensor) -> Tensor:
+            return loss.values(functional_call(module, parameters, (inputs,)), targets)
+
+        self._of_clients: Callable[..., Any] = vmap(one)
+
+    def losses(self, theta: Tensor, batch: Batch) -> Tensor:
+        return self._losses(self.layout.views(theta.expand(len(batch.targets), -1)), batch)
+
+    def gradients(self, theta: Tensor, batch: Batch) -> Tensor:
+        gradients = self._gradients(self.layout.views(theta.expand(len(batch.targets), -1)), batch)
+        return torch.cat([gradient.flatten(1) for gradient in gradients], 1)
+
+    def step(self, theta: Tensor, batch: Batch, stepsize: float, keep: "float | Tensor", push: Tensor | None) -> None:
+        views = self.layout.views(theta)
+        gradients = self._gradients(views, batch)
+        if not (isinstance(keep, float) and keep == 1):
+            theta.mul_(keep)
+        for view, gradient in zip(views.values(), gradients, strict=True):
+            view.sub_(gradient, alpha=stepsize)
+        if push is not None:
+            theta.add_(push)
+
+    def _losses(self, parameters: Views, batch: Batch) -> Tensor:
+        losses: Tensor = self._of_clients(parameters, batch.inputs, batch.targets)
+        return losses
+
+    def _gradients(self, parameters: Views, batch: Batch) -> tuple[Tensor, ...]:
+        """One (K, *shape) gradient per parameter: of the sum over clients, whose losses share nothing."""
+        with torch.enable_grad():
+            leaves = {name: value.detach().requires_grad_() for name, value in parameters.items()}
+            total = (self._losses(leaves, batch) * batch.shares).sum()
+            return torch.autograd.grad(total, tuple(leaves.values()))

@@ -1,0 +1,174 @@
+"""A network on clients' samples as a problem of the core: all methods, solvers and schemes run on it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NoReturn, final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.arithmetic.base import Batch as Matrices
+from fedconvex.deep.networks import Network
+from fedconvex.deep.shards import Shards
+from fedconvex.errors import InvalidInput
+from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.problems.linear_models import size_groups
+from fedconvex.problems.samples import Samples
+from fedconvex.rationals import Scalar
+
+if TYPE_CHECKING:
+    from fedconvex.local_solvers.descent import Descent
+
+NUMBERS_AT_ONCE = 50_000_000  # of parameters and inputs that one batched call may hold
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NetworkProblem(Problem):
+    """f_k(θ) = (1/n_k) Σ_i loss(network_θ(x_i), y_i) + (ridge/2)‖θ‖²; θ holds the trainable parameters in order."""
+
+    network: Network
+    shards: Shards
+    ridge: Fraction
+    exact_weights: tuple[Fraction, ...]
+    has_samples = True
+
+    def __repr__(self) -> str:
+        return f"NetworkProblem(m={self.num_clients}, d={self.dim}, samples={self.shards.count.sum()})"
+
+    @property
+    def dim(self) -> int:
+        return self.network.layout.dim
+
+    @property
+    def is_convex(self) -> bool:
+        """False: nothing is known."""
+        return False
+
+    @property
+    def L(self) -> np.ndarray:
+        return _unknown()
+
+    @property
+    def mu(self) -> np.ndarray:
+        return _unknown()
+
+    def smoothness_bound(self, k: int) -> Scalar:
+        _unknown()
+
+    def strong_convexity_bound(self, k: int) -> Scalar:
+        _unknown()
+
+    def build_clients(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> Clients:
+        if arithmetic.name != "torch":
+            raise InvalidInput("arithmetic", arithmetic.name, "does not run networks", "use fedconvex.deep.run")
+        everyone = np.arange(self.num_clients)
+        return NetworkClients(arithmetic, self, arithmetic.array(np.array(scale, dtype=object)), everyone)
+
+
+def _unknown() -> NoReturn:
+    cure = "give SGD(…) or GradientDescent(…)"
+    raise InvalidInput("local_solver", "the one given", "needs curvatures, which networks do not tell", cure)
+
+
+@final
+class NetworkClients(Clients):
+    """F_k = scale_k · f_k on torch."""
+
+    def __init__(self, arithmetic: Arithmetic, problem: NetworkProblem, scale: Tensor, members: np.ndarray) -> None:
+        self.arithmetic, self.problem, self.scale, self.members = arithmetic, problem, scale, members
+        self.num_clients, self.dim = len(members), problem.dim
+        self.network, self.ridge = problem.network, arithmetic.scalar(problem.ridge)
+
+    def subset(self, members: np.ndarray) -> "NetworkClients":
+        chosen = NetworkClients(self.arithmetic, self.problem, self.scale[members], self.members[members])
+        chosen.curvatures = self.curvatures.subset(members)
+        return chosen
+
+    def rows(self, X: Tensor) -> Tensor:
+        return X.expand(self.num_clients, -1) if X.ndim == 1 else X  # no copies
+
+    def values(self, X: Tensor) -> Tensor:
+        result = self.scale.new_empty(self.num_clients)
+        with torch.no_grad():
+            for group in self._groups():
+                batch, theta = self.problem.shards.whole(self.members[group]), _of(X, group)
+                losses = (self.network.losses(theta, batch) * batch.shares).sum(-1)
+                result[group] = losses + self.ridge / 2 * (theta * theta).sum(-1)
+        return self.scale * result
+
+    def differences(self, X: Tensor, reference: Tensor) -> Tensor:
+        """Subtracts two values: a network's losses offer nothing better."""
+        return self.values(X) - self.values(reference)
+
+    def gradients(self, X: Tensor) -> Tensor:
+        result = self.scale.new_empty(self.num_clients, self.dim)
+        with torch.no_grad():
+            for group in self._groups():
+                batch, theta = self.problem.shards.whole(self.members[group]), _of(X, group)
+                result[group] = self.network.gradients(theta, batch) + self.ridge * theta
+        return self.scale[:, None] * result
+
+    def hessian_products(self, X: Tensor, V: Tensor) -> Tensor:
+        V, result = self.rows(V), self.scale.new_empty(self.num_clients, self.dim)
+        for group in self._groups():
+            batch, direction = self.problem.shards.whole(self.members[group]), V[group]
+            with torch.enable_grad():
+                theta = _of(X, group).expand(len(group), -1).detach().clone().requires_grad_()
+                total = (self.network.losses(theta, batch) * batch.shares).sum()
+                (gradient,) = torch.autograd.grad(total, theta, create_graph=True)
+                (product,) = torch.autograd.grad(gradient, theta, direction)
+            result[group] = product + self.ridge * direction
+        return self.scale[:, None] * result
+
+    def hessians(self, X: Tensor) -> Matrices:
+        _unknown()
+
+    def minimise(self, subproblem: Subproblem) -> Tensor:
+        _unknown()
+
+    def samples(self) -> "NetworkSamples":
+        return NetworkSamples(self)
+
+    def _groups(self) -> Iterator[np.ndarray]:
+        """Clients of similar size, as many at once as memory is meant for."""
+        counts = self.problem.shards.count[self.members]
+        per_sample = int(np.prod(self.problem.shards.sample_shape))
+        for group in size_groups(counts.tolist()):
+            numbers = self.dim + int(counts[group].max()) * per_sample
+            at_once = max(1, NUMBERS_AT_ONCE // numbers)
+            for begin in range(0, len(group), at_once):
+                yield np.array(group[begin : begin + at_once])
+
+
+def _of(X: Tensor, group: np.ndarray) -> Tensor:
+    return X[None] if X.ndim == 1 else X[group]
+
+
+@final
+class NetworkSamples(Samples):
+    """Batches for local SGD."""
+
+    def __init__(self, clients: NetworkClients) -> None:
+        self.clients, self.arithmetic = clients, clients.arithmetic
+        self.first, self.count = (
+            part[clients.members] for part in (clients.problem.shards.first, clients.problem.shards.count)
+        )
+
+    def subset(self, members: np.ndarray) -> "NetworkSamples":
+        return self.clients.subset(members).samples()
+
+    def gradients(self, clients: np.ndarray, X: Tensor, rows: np.ndarray, shares: Tensor) -> Tensor:
+        batch = self.clients.problem.shards.batch(rows, shares)
+        with torch.no_grad():
+            result = self.clients.network.gradients(X, batch) + self.clients.ridge * X
+        scaled: Tensor = self.clients.scale[clients][:, None] * result
+        return scaled
+
+    def descend(self, descent: "Descent") -> Any:
+        from fedconvex.deep.descend import descend
+
+        return descend(self.clients, descent)

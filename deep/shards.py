@@ -1,0 +1,102 @@
+"""The clients' samples below one another on the device, and batches of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fedconvex.deep.losses import Loss
+from fedconvex.deep.networks.base import Batch
+from fedconvex.errors import InvalidInput
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Shards:
+    """Client k has the samples first_k, …, first_k + count_k − 1 of inputs (N, …) and targets (N,)."""
+
+    inputs: Tensor
+    targets: Tensor
+    first: np.ndarray  # (m,)
+    count: np.ndarray  # (m,)
+    dtype: torch.dtype  # of the sample's weights, and of inputs that are no integers
+
+    @staticmethod
+    def of(
+        clients: Sequence[Any], loss: Loss, device: torch.device, dtype: torch.dtype, name: str = "clients[{}]"
+    ) -> "Shards":
+        """From one pair (inputs (n_k, …), targets (n_k,)) per client: tensors or arrays.
+
+        Floating inputs are taken to `dtype`, integers (token numbers) stay integers; class numbers become int64.
+        Raises InvalidInput for what is no such list, empty clients, shapes that do not fit, NaN.
+        """
+        if not isinstance(clients, list | tuple) or not clients:
+            cure = "give [(X_1, y_1), (X_2, y_2), …]"
+            raise InvalidInput("clients", clients, "is not a list with a pair (inputs, targets) per client", cure)
+        inputs: list[Tensor] = []
+        targets: list[Tensor] = []
+        for k, pair in enumerate(clients):
+            place = name.format(k)
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise InvalidInput(place, pair, "is not a pair (inputs, targets)", "give (X, y)")
+            X, y = (_tensor(part, f"{place}[{i}]") for i, part in enumerate(pair))
+            _require_samples(X, y, place, inputs[0].shape[1:] if inputs else None)
+            inputs.append(X.to(device, dtype) if X.is_floating_point() else X.to(device, torch.int64))
+            targets.append(_targets(y, loss, place).to(device, torch.int64 if loss.classes else dtype))
+        if len({X.dtype for X in inputs}) > 1:
+            raise InvalidInput("clients", "inputs", "are integers for some and floats for others", "make them alike")
+        count = np.array([len(X) for X in inputs], dtype=np.int64)
+        return Shards(torch.cat(inputs), torch.cat(targets), np.cumsum(count) - count, count, dtype)
+
+    @property
+    def sample_shape(self) -> tuple[int, ...]:
+        """The shape of one sample's input."""
+        return tuple(self.inputs.shape[1:])
+
+    def batch(self, rows: "np.ndarray | Tensor", shares: Tensor) -> Batch:
+        """Rows (K, B) with their weights."""
+        index = torch.as_tensor(rows, device=self.inputs.device)
+        size = index.shape
+        flat = index.reshape(-1)
+        inputs, targets = self.inputs.index_select(0, flat), self.targets.index_select(0, flat)
+        return Batch(inputs.unflatten(0, size), targets.unflatten(0, size), shares)
+
+    def whole(self, members: np.ndarray) -> Batch:
+        """All samples of some clients, padded to the largest; shares are 1/n_k."""
+        first, count = self.first[members], self.count[members]
+        columns = np.arange(count.max())
+        rows = first[:, None] + np.minimum(columns, count[:, None] - 1)
+        shares = (columns < count[:, None]) / count[:, None]
+        return self.batch(rows, torch.as_tensor(shares, device=self.inputs.device, dtype=self.dtype))
+
+
+def _tensor(values: Any, name: str) -> Tensor:
+    try:
+        tensor = torch.as_tensor(values if isinstance(values, Tensor) else np.asarray(values))
+    except (TypeError, ValueError, RuntimeError):
+        raise InvalidInput(name, type(values).__name__, "is no array of numbers", "give a tensor or an array") from None
+    if tensor.is_complex() or (tensor.is_floating_point() and not bool(tensor.isfinite().all())):
+        raise InvalidInput(name, tuple(tensor.shape), "has entries that are no finite numbers", "repair the samples")
+    return tensor.detach()
+
+
+def _require_samples(X: Tensor, y: Tensor, place: str, shape: Any) -> None:
+    if not len(X.shape) or len(X) == 0:
+        raise InvalidInput(place, tuple(X.shape), "has no samples", "leave the client out")
+    if y.ndim != 1 or len(y) != len(X):
+        problem = f"is not one target for each of {len(X)} samples"
+        raise InvalidInput(f"{place}[1]", tuple(y.shape), problem, f"give shape ({len(X)},)")
+    if X.ndim < 2 or (shape is not None and X.shape[1:] != shape):
+        expected = f"(n_k, {', '.join(map(str, shape))})" if shape is not None else "(n_k, …)"
+        raise InvalidInput(f"{place}[0]", tuple(X.shape), "has samples of another shape", f"give {expected}")
+
+
+def _targets(y: Tensor, loss: Loss, place: str) -> Tensor:
+    if loss.classes and (bool((y < 0).any()) or bool((y != y.round() if y.is_floating_point() else y < 0).any())):
+        raise InvalidInput(f"{place}[1]", y.tolist()[:3], "are no class numbers 0, 1, …", "number the classes")
+    if loss.name == "logistic" and not bool(((y == 1) | (y == -1)).all()):
+        raise InvalidInput(f"{place}[1]", y.tolist()[:3], "are not all −1 or +1", "map the two classes to −1, +1")
+    return y

@@ -1,0 +1,136 @@
+"""What is run: a problem of the core in an arithmetic, and how its points become a module's parameters."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.arithmetic.dense import TorchArithmetic
+from fedconvex.deep.losses import CrossEntropy, Logistic, Loss
+from fedconvex.deep.networks import Layout, network_of
+from fedconvex.deep.networks.layered import layers_of
+from fedconvex.deep.problem import NetworkProblem
+from fedconvex.deep.shards import Shards
+from fedconvex.errors import InvalidInput
+from fedconvex.problems import Logistic as LogisticProblem
+from fedconvex.problems import MultinomialLogistic
+from fedconvex.problems.base import Problem
+from fedconvex.rationals import Array, to_fraction
+from fedconvex.validation import non_negative, normalised_weights
+
+
+@dataclass(frozen=True, eq=False)
+class Task(ABC):
+    """A module, its loss, the clients' samples, and the problem that they pose."""
+
+    module: nn.Module
+    loss: Loss
+    shards: Shards
+    problem: Problem
+    arithmetic: Arithmetic
+    ridge: float
+
+    @abstractmethod
+    def start(self) -> Array:
+        """The module's parameters as a point of the problem (d,)."""
+
+    @abstractmethod
+    def parameters(self, point: Array) -> Tensor:
+        """The point as the module's parameters, flat, in their order."""
+
+    def module_at(self, point: Array) -> nn.Module:
+        """The module with the point's parameters."""
+        found = deepcopy(self.module)
+        Layout.of(found).load(found, self.parameters(point))
+        return found
+
+
+@final
+class NetworkTask(Task):
+    """A network, whose parameters are the point."""
+
+    def start(self) -> Array:
+        return Layout.of(self.module).flat(self.module)
+
+    def parameters(self, point: Array) -> Tensor:
+        return torch.as_tensor(point)
+
+
+@final
+class LinearTask(Task):
+    """A linear layer under a convex loss: the core's own problem, whose point is [weight bias], row by row."""
+
+    def start(self) -> Array:
+        weight, bias = Layout.of(self.module).views(Layout.of(self.module).flat(self.module)).values()
+        return self.arithmetic.array(torch.cat([weight, bias[:, None]], 1).reshape(-1))
+
+    def parameters(self, point: Array) -> Tensor:
+        matrix = torch.as_tensor(point).reshape(-1, self.shards.inputs[0].numel() + 1)
+        return torch.cat([matrix[:, :-1].reshape(-1), matrix[:, -1]])
+
+
+def task_of(
+    model: Any, clients: Sequence[Any], loss: Loss, weights: Any, ridge: Any, device: torch.device, dtype: torch.dtype
+) -> Task:
+    """The task, after checking that model, loss and samples fit."""
+    if not isinstance(model, nn.Module):
+        raise InvalidInput("model", model, "is not a torch module", "give an nn.Module, see fedconvex.deep.models")
+    module = deepcopy(model).to(device, dtype).eval()
+    Layout.of(module)
+    shards = Shards.of(clients, loss, device, dtype)
+    ridge = non_negative(ridge, "ridge")
+    require_fit(module, loss, shards)
+    count = shards.count.tolist()
+    shares = normalised_weights(count if isinstance(weights, str) and weights == "samples" else weights, len(count))
+    if _is_convex(module, loss, shards):
+        on_numpy = device.type == "cpu" and dtype == torch.float64
+        arithmetic = arithmetics.get("float") if on_numpy else TorchArithmetic(device, dtype)
+        problem = _linear_problem(loss, shards, module, ridge, shares)
+        return LinearTask(module, loss, shards, problem, arithmetic, float(ridge))
+    network = network_of(module, loss, shards.sample_shape)
+    of_network = NetworkProblem(network, shards, to_fraction(ridge), tuple(shares))
+    return NetworkTask(module, loss, shards, of_network, TorchArithmetic(device, dtype), float(ridge))
+
+
+def _is_convex(module: nn.Module, loss: Loss, shards: Shards) -> bool:
+    """Whether it is one linear layer with a bias under a loss for which the core has a problem."""
+    layers = layers_of(module, loss, shards.sample_shape)
+    if layers is None or len(layers) != 1 or layers[0].activation is not None or layers[0].bias is None:
+        return False
+    outputs = Layout.of(module).shapes[layers[0].weight][0]
+    return (isinstance(loss, CrossEntropy) and outputs > 1) or (isinstance(loss, Logistic) and outputs == 1)
+
+
+def _linear_problem(loss: Loss, shards: Shards, module: nn.Module, ridge: Any, weights: Any) -> Problem:
+    A = [part.flatten(1).double().cpu().numpy() for part in shards.inputs.split(shards.count.tolist())]
+    y = [part.cpu().numpy() for part in shards.targets.split(shards.count.tolist())]
+    if isinstance(loss, CrossEntropy):
+        outputs = next(iter(Layout.of(module).shapes.values()))[0]
+        return MultinomialLogistic(A=A, y=y, num_classes=outputs, ridge=ridge, weights=weights)
+    return LogisticProblem(A=[np.column_stack([a, np.ones(len(a))]) for a in A], y=y, ridge=ridge, weights=weights)
+
+
+def require_fit(module: nn.Module, loss: Loss, shards: Shards) -> None:
+    """The module takes the samples, and what it gives fits their targets; else InvalidInput."""
+    try:
+        with torch.no_grad():
+            outputs = module(shards.inputs[:1])
+    except (RuntimeError, ValueError, IndexError, TypeError) as error:
+        problem = f"does not take samples of shape {shards.sample_shape}: {str(error).splitlines()[0]}"
+        raise InvalidInput("model", type(module).__name__, problem, "give a model for these samples") from None
+    if not isinstance(outputs, Tensor) or outputs.ndim != 2 or len(outputs) != 1:
+        shape = tuple(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__
+        raise InvalidInput("model", type(module).__name__, f"gives {shape} for one sample", "give (batch, outputs)")
+    width, most = outputs.shape[1], int(shards.targets.max()) if loss.classes else 0
+    if loss.classes and most >= width:
+        problem = f"has {width} outputs, the targets go up to class {most}"
+        raise InvalidInput("model", type(module).__name__, problem, f"give it {most + 1} outputs or more")
+    if loss.name in ("logistic", "half_square") and width != 1:
+        raise InvalidInput("model", type(module).__name__, f"has {width} outputs, {loss.name} takes 1", "give it one")

@@ -1,0 +1,170 @@
+"""Losses, gradients and steps of many clients at once are those of one client after the other."""
+
+import pytest
+import torch
+from deep_makers import CLASSES, FEATURES, Wrapped, random
+from torch import nn
+from torch.func import functional_call
+
+from fedconvex.deep.losses import LOSSES, CrossEntropy, loss_of
+from fedconvex.deep.networks import Batch, FunctionalNetwork, Layout, network_of
+from fedconvex.deep.networks.layered import LayeredNetwork
+from fedconvex.errors import InvalidInput
+
+OUTPUTS = {"cross_entropy": CLASSES, "logistic": 1, "half_square": 1}
+
+
+def chain(name: str, outputs: int) -> nn.Module:
+    middle = {
+        "linear": [nn.Linear(FEATURES, outputs)],
+        "no bias": [nn.Linear(FEATURES, outputs, bias=False)],
+        "relu": [nn.Linear(FEATURES, 5), nn.ReLU(), nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, outputs)],
+        "tanh": [nn.Linear(FEATURES, 5, bias=False), nn.Tanh(), nn.Linear(5, outputs)],
+        "sigmoid at the end": [nn.Linear(FEATURES, 5), nn.Sequential(nn.Linear(5, outputs), nn.Sigmoid())],
+        "linear twice": [nn.Linear(FEATURES, 5), nn.Identity(), nn.Linear(5, outputs)],
+    }[name]
+    return random(nn.Sequential(nn.Flatten(), *middle))
+
+
+CHAINS = ("linear", "no bias", "relu", "tanh", "sigmoid at the end", "linear twice")
+
+
+def batch_for(loss: str, clients: int = 3, size: int = 4) -> Batch:
+    generator = torch.Generator().manual_seed(5)
+    inputs = torch.randn(clients, size, FEATURES, generator=generator, dtype=torch.float64)
+    targets = torch.randint(0, CLASSES, (clients, size), generator=generator)
+    if loss == "logistic":
+        targets = 2.0 * (targets > 0) - 1.0
+    shares = torch.rand(clients, size, generator=generator, dtype=torch.float64)
+    shares[0, -1] = 0  # padding
+    return Batch(inputs, targets.double() if loss == "half_square" else targets, shares)
+
+
+def points(layout: Layout, clients: int = 3) -> torch.Tensor:
+    return 0.5 * torch.randn(clients, layout.dim, generator=torch.Generator().manual_seed(6), dtype=torch.float64)
+
+
+def one_after_the_other(module: nn.Module, loss: str, theta: torch.Tensor, batch: Batch) -> list[torch.Tensor]:
+    """(losses, gradients) by autograd, client by client."""
+    layout, losses, gradients = Layout.of(module), [], []
+    for k in range(len(batch.targets)):
+        flat = theta[k % len(theta)].clone().requires_grad_()
+        outputs = functional_call(module, layout.views(flat), (batch.inputs[k],))
+        value = {
+            "cross_entropy": lambda z, y: nn.functional.cross_entropy(z, y, reduction="none"),
+            "logistic": lambda z, y: torch.log(1 + torch.exp(-y * z[:, 0])),
+            "half_square": lambda z, y: 0.5 * (z[:, 0] - y) ** 2,
+        }[loss](outputs, batch.targets[k])
+        losses.append(value.detach())
+        gradients.append(torch.autograd.grad((value * batch.shares[k]).sum(), flat)[0])
+    return [torch.stack(losses), torch.stack(gradients)]
+
+
+@pytest.mark.parametrize("loss", list(LOSSES))
+@pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.parametrize("by", ["hand", "autograd"])
+@pytest.mark.parametrize("own", [True, False])
+def test_losses_and_gradients(loss: str, name: str, by: str, own: bool) -> None:
+    module, batch = chain(name, OUTPUTS[loss]), batch_for(loss)
+    network = network_of(module if by == "hand" else Wrapped(module), LOSSES[loss], (FEATURES,))
+    assert isinstance(network, LayeredNetwork if by == "hand" else FunctionalNetwork)
+    theta = points(network.layout, 3 if own else 1)
+    losses, gradients = one_after_the_other(module, loss, theta, batch)
+    torch.testing.assert_close(network.losses(theta, batch), losses)
+    torch.testing.assert_close(network.gradients(theta, batch), gradients)
+    assert gradients.abs().max() > 0.01
+
+
+@pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.parametrize("by", ["hand", "autograd"])
+@pytest.mark.parametrize("keep", [1.0, 0.9, torch.tensor([[1.0], [0.5], [0.25]], dtype=torch.float64)])
+@pytest.mark.parametrize("pushed", [True, False])
+def test_steps(name: str, by: str, keep: object, pushed: bool) -> None:
+    module, batch = chain(name, CLASSES), batch_for("cross_entropy")
+    network = network_of(module if by == "hand" else Wrapped(module), CrossEntropy(), (FEATURES,))
+    theta = points(network.layout)
+    push = 0.1 * points(network.layout) if pushed else None
+    expected = keep * theta - 0.3 * network.gradients(theta, batch) + (0 if push is None else push)
+    network.step(theta, batch, 0.3, keep, push)
+    torch.testing.assert_close(theta, expected)
+
+
+def test_padding_counts_for_nothing() -> None:
+    network, batch = network_of(chain("relu", CLASSES), CrossEntropy(), (FEATURES,)), batch_for("cross_entropy")
+    theta = points(network.layout)
+    before = network.gradients(theta, batch)
+    batch.inputs[0, -1] = 1e3
+    torch.testing.assert_close(network.gradients(theta, batch)[1:], before[1:])
+    torch.testing.assert_close(network.gradients(theta, batch)[0], before[0])
+    batch.shares[0, -1] = 0.1
+    assert not torch.allclose(network.gradients(theta, batch)[0], before[0])
+
+
+@pytest.mark.parametrize(
+    ("module", "shape"),
+    [
+        (nn.Sequential(nn.Linear(6, 3)), (4, 6)),  # maps the last axis alone
+        (nn.Sequential(nn.Linear(6, 3), nn.Softmax(-1)), (6,)),
+        (nn.Sequential(nn.ReLU(), nn.Linear(6, 3)), (6,)),
+        (nn.Sequential(nn.Linear(6, 6), nn.ReLU(), nn.Tanh(), nn.Linear(6, 3)), (6,)),
+        (nn.Sequential(nn.Linear(6, 6), nn.LayerNorm(6), nn.Linear(6, 3)), (6,)),
+        (nn.utils.parametrizations.weight_norm(nn.Linear(6, 3)), (6,)),
+        (Wrapped(nn.Linear(6, 3)), (6,)),
+    ],
+)
+def test_what_is_no_chain_is_left_to_autograd(module: nn.Module, shape: tuple[int, ...]) -> None:
+    assert isinstance(network_of(module, CrossEntropy(), shape), FunctionalNetwork)
+
+
+def test_a_layer_used_twice_is_left_to_autograd() -> None:
+    layer = nn.Linear(6, 6)
+    network = network_of(random(nn.Sequential(layer, nn.ReLU(), layer)), CrossEntropy(), (6,))
+    assert isinstance(network, FunctionalNetwork)
+    assert network.layout.dim == 42
+
+
+def test_hooks_are_kept() -> None:
+    module = random(nn.Sequential(nn.Linear(FEATURES, CLASSES)))
+    module[0].register_forward_hook(lambda *given: 2 * given[-1])
+    network, batch = network_of(module, CrossEntropy(), (FEATURES,)), batch_for("cross_entropy")
+    theta = points(network.layout)
+    torch.testing.assert_close(
+        network.gradients(theta, batch), one_after_the_other(module, "cross_entropy", theta, batch)[1]
+    )
+
+
+def test_frozen_parameters_stay_out() -> None:
+    module = random(nn.Sequential(nn.Linear(FEATURES, 5), nn.ReLU(), nn.Linear(5, CLASSES)))
+    module[0].weight.requires_grad_(False)
+    network, batch = network_of(module, CrossEntropy(), (FEATURES,)), batch_for("cross_entropy")
+    assert list(network.layout.shapes) == ["0.bias", "2.weight", "2.bias"]
+    theta = points(network.layout)
+    torch.testing.assert_close(
+        network.gradients(theta, batch), one_after_the_other(module, "cross_entropy", theta, batch)[1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("module", "cure"),
+    [
+        (nn.Sequential(nn.Linear(6, 3), nn.BatchNorm1d(3)), "GroupNorm"),
+        (nn.Sequential(nn.Linear(6, 3), nn.Dropout(0.5)), "p to 0"),
+        (nn.ReLU(), "one that has"),
+        (nn.Linear(6, 3).requires_grad_(False), "one that has"),
+    ],
+)
+def test_what_is_no_function_of_its_parameters(module: nn.Module, cure: str) -> None:
+    with pytest.raises(InvalidInput, match=cure):
+        Layout.of(module)
+
+
+def test_a_users_loss() -> None:
+    def smooth(outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        return nn.functional.cross_entropy(outputs, targets, reduction="none", label_smoothing=0.1)
+
+    network, batch = network_of(chain("relu", CLASSES), loss_of(smooth), (FEATURES,)), batch_for("cross_entropy")
+    theta = points(network.layout)
+    plain = network_of(chain("relu", CLASSES), CrossEntropy(), (FEATURES,))
+    assert not torch.allclose(network.gradients(theta, batch), plain.gradients(theta, batch))
+    with pytest.raises(InvalidInput, match="cross_entropy"):
+        loss_of("hinge")
