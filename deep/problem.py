@@ -106,11 +106,16 @@ class NetworkClients(Clients):
 
     def gradients(self, X: Tensor) -> Tensor:
         result = self.scale.new_empty(self.num_clients, self.dim)
-        with torch.no_grad():
-            for group in self._groups():
-                batch, theta = self.problem.shards.whole(self.members[group]), _of(X, group)
-                result[group] = self.network.gradients(theta, batch) + self.ridge * theta
-        return self.scale[:, None] * result
+        for group, gradients in self.gradients_in_parts(X):
+            result[group] = gradients
+        return result
+
+    def gradients_in_parts(self, X: Tensor) -> Iterator[tuple[np.ndarray, Tensor]]:
+        for group in self._groups():
+            batch, theta = self.problem.shards.whole(self.members[group]), _of(X, group)
+            with torch.no_grad():
+                gradients = self.network.gradients(theta, batch) + self.ridge * theta
+            yield group, self.scale[group][:, None] * gradients
 
     def hessian_products(self, X: Tensor, V: Tensor) -> Tensor:
         V, result = self.rows(V), self.scale.new_empty(self.num_clients, self.dim)

@@ -17,6 +17,7 @@ class Purpose(IntEnum):
     STRAGGLERS = 3
     MINIBATCHES = 4
     COMMUNICATION = 5
+    PROBES = 6  # vectors and draws that measurements take
 
 
 def stream(seed: int, purpose: Purpose, *place: int) -> np.random.Generator:

@@ -56,7 +56,12 @@ class Rounds:
         return state if played is None else played.state
 
     def play(
-        self, state: State, draw: Draw = EVERYONE, gradient_draw: Draw | None = None, in_place: bool = False
+        self,
+        state: State,
+        draw: Draw = EVERYONE,
+        gradient_draw: Draw | None = None,
+        in_place: bool = False,
+        answers: Answers | None = None,
     ) -> Played | None:
         """One round; None where nobody takes part (or nobody whose weight is positive): then nothing changes.
 
@@ -64,6 +69,7 @@ class Rounds:
             draw: who takes part, and with how much work.
             gradient_draw: who is asked for gradients first, by methods that do so; default the same clients.
             in_place: overwrite the rows of the state's memory that change, instead of copying all clients' memory.
+            answers: those of the drawn clients, where they are known already.
         """
         gradient_draw = draw if gradient_draw is None else gradient_draw
         if not (self._can_average(draw) and self._can_average(gradient_draw)):
@@ -87,7 +93,8 @@ class Rounds:
             exact = self.arithmetic.certainty is Certainty.EXACT
             weight = subproblem.weight if exact else nearest_float(subproblem.weight)
             self.solver.require(self.problem, self.method.scale(self.problem), weight)
-        answers = self.solver.solve(clients, subproblem, draw)
+        if answers is None:
+            answers = self.solver.solve(clients, subproblem, draw)
         following = self.method.update(seen, cohort, answers)
         return Played(
             state.replaced(draw.members, following, in_place),

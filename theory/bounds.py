@@ -9,6 +9,7 @@ from fedconvex.statements.assumptions.base import Assumption, Given, StepsizeAtM
 from fedconvex.statements.instance import Instance, Unmeasured
 from fedconvex.statements.rendering import parameters_of
 from fedconvex.statements.results import entries_of, named_parts, parts
+from fedconvex.statements.setting import Setting
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers
 from fedconvex.verdicts import Verdict
@@ -117,33 +118,38 @@ def bounds_for(
     """
     _require_known(given)
     instance = Instance(problem, method, participation, local_solver, x0, rounds)
-    entries = [_apply(statement, instance, given) for paper in papers().values() for statement in paper]
+    entries = [apply(statement, instance, given) for paper in papers().values() for statement in paper]
     return Bounds(
         tuple(e for e in entries if isinstance(e, Applies)), tuple(e for e in entries if isinstance(e, DoesNot))
     )
 
 
-def _apply(statement: Statement, instance: Instance, given: dict[str, Any]) -> Applies | DoesNot:
+def apply(statement: Statement, setting: Setting, given: dict[str, Any]) -> Applies | DoesNot:
+    """The statement's number in this setting, or the first of its assumptions that fails there.
+
+    Args:
+        given: constants that are not to be measured.
+    """
     parameters = parameters_of(statement)
     needed = {name for a in statement.assumptions for name in a.parameters} & statement.paper.notation.keys()
     values: dict[str, Any] = {}
     about_the_run = [a for a in statement.assumptions if not a.parameters]  # is this the method at all?
-    failure = _failing(about_the_run, statement, instance, values, given)
+    failure = _failing(about_the_run, statement, setting, values, given)
     if failure is not None:
         return failure
     for name in [*parameters, *sorted(needed - parameters.keys())]:
         try:
-            values[name] = _value(name, statement, instance, given)
+            values[name] = _value(name, statement, setting, given)
         except Contradicted as error:
             return DoesNot(statement, Verdict.REFUTED, name, str(error))
         except Unmeasured as error:
             return DoesNot(statement, Verdict.UNKNOWN, name, str(error))
-    failure = _failing(statement.assumptions, statement, instance, values, given)
+    failure = _failing(statement.assumptions, statement, setting, values, given)
     if failure is not None:
         return failure
     arguments = {name: values[name] for name in statement.calculator.names}
     try:
-        with instance.context():
+        with setting.context():
             value = statement(**arguments)
     except InvalidInput as error:
         verdict = Verdict.REFUTED if error.argument in given else Verdict.UNKNOWN
@@ -157,43 +163,43 @@ def _apply(statement: Statement, instance: Instance, given: dict[str, Any]) -> A
 def _failing(
     assumptions: Iterable[Assumption],
     statement: Statement,
-    instance: Instance,
+    setting: Setting,
     values: dict[str, Any],
     given: dict[str, Any],
 ) -> DoesNot | None:
     """The first assumption that is not proved."""
     for assumption in assumptions:
         try:
-            finding = assumption.check(instance, values)
+            finding = assumption.check(setting, values)
         except Unmeasured as error:
             return DoesNot(statement, Verdict.UNKNOWN, str(assumption), str(error))
         if finding.verdict is not Verdict.PROVED:
             verdict: Verdict = finding.verdict
             if verdict is Verdict.REFUTED and isinstance(assumption, Given | StepsizeAtMost):
-                verdict = assumption.check(instance, _possible(assumption, statement, instance, values, given)).verdict
+                verdict = assumption.check(setting, _possible(assumption, statement, setting, values, given)).verdict
             return DoesNot(statement, verdict, str(assumption), finding.reason)
     return None
 
 
 def _possible(
-    assumption: Assumption, statement: Statement, instance: Instance, values: dict[str, Any], given: dict[str, Any]
+    assumption: Assumption, statement: Statement, setting: Setting, values: dict[str, Any], given: dict[str, Any]
 ) -> dict[str, Any]:
     """The values with balls that contain the true constants instead of bounds: alpha < 25·(a bound) refutes nothing."""
     measured = {name: statement.paper.notation[name].measured for name in assumption.parameters if name not in given}
-    return values | {name: instance.possible(quantity) for name, quantity in measured.items() if quantity is not None}
+    return values | {name: setting.possible(quantity) for name, quantity in measured.items() if quantity is not None}
 
 
-def _value(name: str, statement: Statement, instance: Instance, given: dict[str, Any]) -> Any:
+def _value(name: str, statement: Statement, setting: Setting, given: dict[str, Any]) -> Any:
     parameter = statement.paper.notation[name]
     if name in given:
         if parameter.measured in OF_THE_RUN:
-            own = instance.measure(parameter.measured)
+            own = setting.measure(parameter.measured)
             if not own == given[name]:
                 raise Contradicted(f"{short(given[name])} was given, but the run has {short(own)}")
         return given[name]
     if parameter.measured is None:
         raise Unmeasured(f"not given: {parameter.meaning}")
-    return instance.measure(parameter.measured)
+    return setting.measure(parameter.measured)
 
 
 def _row(

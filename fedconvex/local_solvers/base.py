@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from fedconvex.arithmetic.base import Arithmetic, Batch
 from fedconvex.participation import Draw
@@ -23,6 +23,10 @@ class Answers:
 
     points: Array
     path_lengths: Array | None = None
+
+    def of(self, members: Any) -> "Answers":
+        """Those of some of the clients."""
+        return Answers(self.points[members], None if self.path_lengths is None else self.path_lengths[members])
 
 
 class LocalSolver(ABC):

@@ -1,7 +1,7 @@
 """A problem: m clients with functions f_k, and the objective f = Σ_k weights_k f_k (weights sum to 1)."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -106,6 +106,10 @@ class Clients(ABC):
     def differences_from(self, points: Array, reference: Array) -> Array:
         """F_k(x) − F_k(reference) at T common points (T, d), shape (T, K), like `differences`."""
         return self.arithmetic.rows([self.differences(x, reference) for x in points])
+
+    def gradients_in_parts(self, X: Array) -> Iterator[tuple[np.ndarray, Array]]:
+        """`gradients`, some clients (b,) at a time where those of all, (m, d), would take too much memory."""
+        yield np.arange(self.num_clients), self.gradients(X)
 
     @abstractmethod
     def hessians(self, X: Array) -> Batch:

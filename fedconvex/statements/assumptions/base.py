@@ -9,7 +9,7 @@ from fedconvex.statements.conditions import Condition
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from fedconvex.statements.instance import Instance
+    from fedconvex.statements.setting import Setting
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Assumption(ABC):
         """In words, with the parameters' names."""
 
     @abstractmethod
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         """Whether it holds for this problem, method and participation, at these values of the parameters."""
 
 
@@ -63,7 +63,7 @@ class Given(Assumption):
     def __str__(self) -> str:
         return _readable(self.condition)
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         return check_condition(self.condition, values)
 
 
@@ -85,7 +85,7 @@ class StepsizeAtMost(Assumption):
     def __str__(self) -> str:
         return _readable(self.conditions[0])
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         return check_condition(self.conditions[0], values)
 
 

@@ -7,7 +7,7 @@ from fedconvex.statements.assumptions.base import PROVED, Assumption, Finding, s
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from fedconvex.statements.instance import Instance
+    from fedconvex.statements.setting import Setting
 
 
 def _compare(holds: Any, fails: Any, reason: str) -> Finding:
@@ -17,9 +17,9 @@ def _compare(holds: Any, fails: Any, reason: str) -> Finding:
     return Finding(Verdict.REFUTED if fails else Verdict.UNKNOWN, reason)
 
 
-def _bounded_below(instance: "Instance", low: Any) -> Finding:
+def _bounded_below(setting: "Setting", low: Any) -> Finding:
     """Whether no client's Hessian has an eigenvalue below `low`."""
-    asked, known = instance.number(low), instance.curvatures
+    asked, known = setting.number(low), setting.curvatures
     if known.strong_convexity >= asked:
         return PROVED
     reason = f"a client's curvature goes down to about {short(known.strong_convexity)}"
@@ -39,8 +39,8 @@ class Smooth(Assumption):
     def __str__(self) -> str:
         return f"every client's function is {self.L}-smooth"
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        asked, known = instance.number(values[self.L]), instance.curvatures
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        asked, known = setting.number(values[self.L]), setting.curvatures
         reason = f"a client's gradient changes {short(known.attained_smoothness)} times as fast as its argument"
         if known.smoothness <= asked or known.attained_smoothness > asked:
             return _compare(known.smoothness <= asked, True, reason)
@@ -58,8 +58,8 @@ class WeaklyConvex(Assumption):
     def __str__(self) -> str:
         return f"no client's Hessian has an eigenvalue below -{self.L_minus}"
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        return _bounded_below(instance, -values[self.L_minus])
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        return _bounded_below(setting, -values[self.L_minus])
 
 
 @final
@@ -70,9 +70,9 @@ class Convex(Assumption):
     def __str__(self) -> str:
         return "every client's function is convex"
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        proved = instance.curvatures.strong_convexity >= 0 or instance.problem.is_convex
-        silent = any(weight == 0 for weight in instance.problem.exact_weights)  # whose function may be left out
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        proved = setting.curvatures.strong_convexity >= 0 or setting.problem.is_convex
+        silent = any(weight == 0 for weight in setting.problem.exact_weights)  # whose function may be left out
         return _compare(proved, not silent, "a client's function is not convex")
 
 
@@ -86,10 +86,10 @@ class StronglyConvex(Assumption):
     def __str__(self) -> str:
         return f"every client's function is {self.mu}-strongly convex, {self.mu} > 0"
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        if instance.number(values[self.mu]) <= 0:
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        if setting.number(values[self.mu]) <= 0:
             return Finding(Verdict.UNKNOWN, "no positive lower bound of the clients' curvatures was found")
-        return _bounded_below(instance, values[self.mu])
+        return _bounded_below(setting, values[self.mu])
 
 
 @final
@@ -100,8 +100,8 @@ class NotStationary(Assumption):
     def __str__(self) -> str:
         return "the point is not stationary"
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        return _compare(instance.square > 0, instance.square == 0, "the objective's gradient at the point is 0")
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        return _compare(setting.square > 0, setting.square == 0, "the objective's gradient at the point is 0")
 
 
 @final
@@ -114,8 +114,8 @@ class Dissimilarity(Assumption):
     def __str__(self) -> str:
         return f"the clients' functions are {self.B}-dissimilar at the point"
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        here, asked = instance.dissimilarity, instance.number(values[self.B])
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        here, asked = setting.dissimilarity, setting.number(values[self.B])
         upper = here if values[self.B] is here else here.upper()
         return _compare(upper <= asked or values[self.B] is here, here > asked, f"B(w) = {short(here)} at the point")
 
@@ -130,8 +130,8 @@ class DissimilarityEverywhere(Assumption):
     def __str__(self) -> str:
         return f"the clients' functions are {self.B}-dissimilar wherever the squared gradient exceeds epsilon"
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        if instance.problem.num_clients == 1:
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        if setting.problem.num_clients == 1:
             return PROVED  # B(w) = 1
         return Finding(Verdict.UNKNOWN, "B(w) is not bounded over all points (Assumption 1)")
 
@@ -146,11 +146,11 @@ class BoundedVariance(Assumption):
     def __str__(self) -> str:
         return f"the variance of the clients' gradients at the point is at most {self.sigma2}"
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        here = instance.gradient_variance
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        here = setting.gradient_variance
         if values[self.sigma2] is here:
             return PROVED
-        asked = instance.number(values[self.sigma2])
+        asked = setting.number(values[self.sigma2])
         return _compare(here <= asked, here > asked, f"the variance at the point is {short(here)}")
 
 
@@ -164,10 +164,10 @@ class LargeGradient(Assumption):
     def __str__(self) -> str:
         return f"the squared norm of the objective's gradient at the point is at least {self.epsilon}"
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        asked = instance.number(values[self.epsilon])
-        reason = f"it is {short(instance.square)}"
-        return _compare(instance.square >= asked, instance.square < asked, reason)
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        asked = setting.number(values[self.epsilon])
+        reason = f"it is {short(setting.square)}"
+        return _compare(setting.square >= asked, setting.square < asked, reason)
 
 
 @final
@@ -180,8 +180,8 @@ class SmoothObjective(Assumption):
     def __str__(self) -> str:
         return f"the objective is {self.L}-smooth"
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        asked, known = instance.number(values[self.L]), instance.objective_curvatures
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        asked, known = setting.number(values[self.L]), setting.objective_curvatures
         reason = f"{short(known.smoothness)}-smoothness is proved"
         return _compare(known.smoothness <= asked, known.attained_smoothness > asked, reason)
 
@@ -196,7 +196,7 @@ class StronglyConvexObjective(Assumption):
     def __str__(self) -> str:
         return f"the objective is {self.mu}-strongly convex"
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        asked, known = instance.number(values[self.mu]), instance.objective_curvatures
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        asked, known = setting.number(values[self.mu]), setting.objective_curvatures
         reason = f"{short(known.strong_convexity)}-strong convexity is proved"
         return _compare(known.strong_convexity >= asked, known.attained_convexity < asked, reason)

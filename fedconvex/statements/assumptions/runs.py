@@ -7,7 +7,7 @@ from fedconvex.statements.assumptions.base import PROVED, Assumption, Finding, s
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from fedconvex.statements.instance import Instance
+    from fedconvex.statements.setting import Setting
 
 
 ITS_OWN_SOLVER = ("FedGD", "FedDynOneGD")  # methods that are named for what their clients do
@@ -32,14 +32,14 @@ class Runs(Assumption):
     def __str__(self) -> str:
         return f"the method is {self.method}" + (f" with {self.local_steps} local step" if self.local_steps else "")
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        name = type(instance.method).__name__
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        name = type(setting.method).__name__
         if name != self.method:
             return _refuted(f"the method is {name}")
-        if name in ITS_OWN_SOLVER and instance.local_solver != instance.method.local_solver:
+        if name in ITS_OWN_SOLVER and setting.local_solver != setting.method.local_solver:
             return _refuted(f"the local solver is not {name}'s own")
-        if self.local_steps is not None and instance.method.local_steps != self.local_steps:  # type: ignore[attr-defined]
-            return _refuted(f"the clients take {instance.method.local_steps} local steps")  # type: ignore[attr-defined]
+        if self.local_steps is not None and setting.method.local_steps != self.local_steps:  # type: ignore[attr-defined]
+            return _refuted(f"the clients take {setting.method.local_steps} local steps")  # type: ignore[attr-defined]
         return PROVED
 
 
@@ -51,8 +51,8 @@ class ExactSolutions(Assumption):
     def __str__(self) -> str:
         return "clients solve their subproblems exactly"
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        solver = type(instance.local_solver).__name__
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        solver = type(setting.local_solver).__name__
         return PROVED if solver == "Exact" else _refuted(f"the local solver is {solver}")
 
 
@@ -66,12 +66,12 @@ class Inexactness(Assumption):
     def __str__(self) -> str:
         return f"every client's solution is {self.gamma}-inexact"
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        if values[self.gamma] is instance.inexactness:
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        if values[self.gamma] is setting.inexactness:
             return PROVED
-        if _reaches(instance, values[self.gamma]):
+        if _reaches(setting, values[self.gamma]):
             return PROVED
-        reached = instance.number(instance.inexactness)
+        reached = setting.number(setting.inexactness)
         return Finding(Verdict.UNKNOWN, f"only {short(reached)}-inexactness is proved of the local solver")
 
 
@@ -85,17 +85,17 @@ class InexactnessOfEach(Assumption):
     def __str__(self) -> str:
         return f"every drawn client's solution is as inexact as {self.gammas} say, or less"
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        if _reaches(instance, max(values[self.gammas])):
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        if _reaches(setting, max(values[self.gammas])):
             return PROVED
         return Finding(Verdict.UNKNOWN, "the local solver is not proved to reach them")
 
 
-def _reaches(instance: "Instance", asked: Any) -> bool:
+def _reaches(setting: "Setting", asked: Any) -> bool:
     """Whether every local solution is proved to be `asked`-inexact."""
-    reached = instance.inexactness
+    reached = setting.inexactness
     if any(type(value).__name__ == "arb" for value in (reached, asked)):
-        return bool(instance.number(reached) <= instance.number(asked))
+        return bool(setting.number(reached) <= setting.number(asked))
     from fedconvex.rationals import to_fraction
 
     return to_fraction(reached) <= to_fraction(asked)
@@ -116,11 +116,11 @@ class MatchedStepsize(Assumption):
     def __str__(self) -> str:
         return "stepsize = 1/sqrt(mu*L), every client's function being mu-strongly convex and L-smooth"
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        asked, needed = instance.number(values["kappa"]), instance.condition_number
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        asked, needed = setting.number(values["kappa"]), setting.condition_number
         if values["kappa"] is needed or needed <= asked:
             return PROVED
-        if instance.least_condition_number > asked:
+        if setting.least_condition_number > asked:
             return _refuted(f"with this stepsize kappa is {short(needed)}")
         return Finding(Verdict.UNKNOWN, f"with this stepsize kappa is proved to be at most {short(needed)}")
 
@@ -135,12 +135,12 @@ class SampledIID(Assumption):
     def __str__(self) -> str:
         return f"{self.K} devices are drawn independently with probabilities p_k, and averaged plainly"
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        scheme = type(instance.participation).__name__
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        scheme = type(setting.participation).__name__
         if scheme != "Weighted":
             return _refuted(f"the participation scheme is {scheme}, not Weighted")
-        drawn = instance.participation.K
-        return PROVED if instance.number(values[self.K]) <= drawn else _refuted(f"{drawn} devices are drawn")
+        drawn = setting.participation.K  # type: ignore[attr-defined]
+        return PROVED if setting.number(values[self.K]) <= drawn else _refuted(f"{drawn} devices are drawn")
 
 
 @final
@@ -151,10 +151,10 @@ class SampledUniformly(Assumption):
     def __str__(self) -> str:
         return "num_active of num_clients devices take part in a round, every set equally likely"
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        if instance.everyone or type(instance.participation).__name__ == "Uniform":
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        if setting.everyone or type(setting.participation).__name__ == "Uniform":
             return PROVED
-        return _refuted(f"the participation scheme is {type(instance.participation).__name__}")
+        return _refuted(f"the participation scheme is {type(setting.participation).__name__}")
 
 
 @final
@@ -165,8 +165,8 @@ class Everyone(Assumption):
     def __str__(self) -> str:
         return "everyone takes part in every round"
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        return PROVED if instance.everyone else _refuted("only some clients take part")
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        return PROVED if setting.everyone else _refuted("only some clients take part")
 
 
 @final
@@ -181,7 +181,7 @@ class StartsAtLocalMinima(Assumption):
     def __str__(self) -> str:
         return "every device's first model is a stationary point of its own function"
 
-    def check(self, instance: "Instance", values: dict[str, Any]) -> Finding:
-        if values["spread"] is instance.spread:
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        if values["spread"] is setting.spread:
             return PROVED
         return Finding(Verdict.UNKNOWN, "how far the devices' first models are spread was given, not measured")

@@ -1,0 +1,92 @@
+"""The expectation over the drawn clients of the objective's decrease in one round."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations, combinations_with_replacement
+from math import comb, factorial, nan, prod
+from typing import Any, final
+
+import numpy as np
+
+from fedconvex.errors import InvalidInput
+from fedconvex.methods.base import State
+from fedconvex.participation import Draw, Participation, Uniform, UniformThenWeighted, Weighted
+from fedconvex.problems.base import Problem
+from fedconvex.randomness import Purpose
+from fedconvex.rounds import Rounds
+
+
+@final
+@dataclass(frozen=True)
+class Decrease:
+    """f(w^t) − E_{S_t} f(w^{t+1}), and the standard error of the mean; 0 where all outcomes were counted."""
+
+    mean: float
+    error: float
+    draws: int
+
+
+def require_memoryless(rounds: Rounds) -> None:
+    """The clients' answers do not depend on who else takes part, or InvalidInput."""
+    if not rounds.method.memoryless:
+        name = type(rounds.method).__name__
+        raise InvalidInput(
+            "measure", "decrease", f"is for methods whose clients keep nothing, not {name}", "leave it out"
+        )
+
+
+def expected_decrease(
+    rounds: Rounds, participation: Participation, state: State, t: int, seed: int, most: int = 30
+) -> Decrease:
+    """Of round t from `state`: every client answers once, then the draws are counted, or up to `most` of them drawn.
+
+    Each draw costs one evaluation of the objective. The expectation is over who takes part; mini-batches are those of
+    the run (they depend on the round and the client alone).
+    """
+    everyone = Draw(np.arange(rounds.problem.num_clients), round=t, seed=seed)
+    played = rounds.play(state, everyone)
+    assert played is not None
+    found = outcomes(participation, rounds.problem, most)
+    if found is not None:
+        draws, chances = zip(*found, strict=True)
+    else:
+        draws = tuple(participation.draw(rounds.problem, seed, i, Purpose.PROBES) for i in range(most))
+        chances = (1 / most,) * most
+    before = float(rounds.objective(state.server))
+    falls = []
+    for draw in draws:
+        placed = replace(draw, round=t, seed=seed)
+        answers = played.answers if draw.members is None else played.answers.of(draw.members)
+        after = rounds.play(state, placed, answers=answers)
+        falls.append(0.0 if after is None else before - float(rounds.objective(after.state.server)))
+    mean = float(np.dot(chances, falls))
+    if found is not None:
+        return Decrease(mean, 0.0, len(falls))
+    return Decrease(mean, float(np.std(falls, ddof=1) / most**0.5) if most > 1 else nan, most)
+
+
+def outcomes(participation: Participation, problem: Problem, most: int) -> list[tuple[Draw, float]] | None:
+    """All draws with their probabilities; None where there are more than `most`, or a scheme is not known."""
+    m = problem.num_clients
+    if participation.takes_everyone(problem) and not isinstance(participation, Weighted):
+        return [(participation.draw(problem, 0, 0), 1.0)]
+    if isinstance(participation, Uniform | UniformThenWeighted) and comb(m, participation.K) <= most:
+        return list(_sets(participation, m))
+    if isinstance(participation, Weighted) and comb(m + participation.K - 1, participation.K) <= most:
+        return list(_tuples(participation.K, problem))
+    return None
+
+
+def _sets(participation: Uniform | UniformThenWeighted, m: int) -> Iterator[tuple[Draw, float]]:
+    K = participation.K
+    shares: Any = np.ones(K, dtype=np.int64) if isinstance(participation, Uniform) else None
+    for members in combinations(range(m), K):
+        yield Draw(np.array(members), shares), 1 / comb(m, K)
+
+
+def _tuples(K: int, problem: Problem) -> Iterator[tuple[Draw, float]]:
+    """K independent draws: every multiset, with its multinomial probability."""
+    for drawn in combinations_with_replacement(range(problem.num_clients), K):
+        members, times = np.unique(drawn, return_counts=True)
+        orders = factorial(K) // prod(factorial(int(n)) for n in times)
+        yield Draw(members, times), orders * float(np.prod(problem.weights[list(drawn)]))
