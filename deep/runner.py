@@ -1,56 +1,86 @@
 """Running a method on a PyTorch model: the core's method objects, the clients of a round advancing together."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import nan
+from os import PathLike
 from typing import TYPE_CHECKING, Any, final
 
-import numpy as np
 import torch
 from torch import nn
 
+from fedconvex.deep.checkpoints import Checkpoint, identity_of
+from fedconvex.deep.devices import device_of, dtype_of, one_thread
 from fedconvex.deep.evaluation import evaluate
+from fedconvex.deep.logs import log_to
 from fedconvex.deep.losses import loss_of
+from fedconvex.deep.measuring.columns import OF_ROUNDS, Measuring, names_of
+from fedconvex.deep.over_the_run import RoundSetting, over_the_run
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import Task, require_fit, task_of
-from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.measurements import recorded_names, round_columns
+from fedconvex.measurements import COUNTS, OF_CLIENTS
 from fedconvex.methods.base import Method, State
 from fedconvex.participation import Participation, Stragglers
 from fedconvex.player import Player
 from fedconvex.progress import track
-from fedconvex.rationals import Array
 from fedconvex.rounds import rounds_of
 from fedconvex.validation import integer_at_least
 
 if TYPE_CHECKING:
     import pandas
 
-DTYPES = {"float64": torch.float64, "float32": torch.float32}
-
 
 @final
 @dataclass(frozen=True, eq=False)
 class DeepRun:
-    """A finished run: the trained model, the state after the last round, one record per point."""
+    """A run: the trained model, the state after its last good round, one record per point.
 
-    method: Method
+    `stopped` says why a run ended early: its last round's model was not finite. `seconds` says what the rounds, the
+    evaluations and each kind of measurement took.
+    """
+
     model: nn.Module
     state: State
     records: list[dict[str, Any]]
+    task: Task
+    player: Player
+    seconds: dict[str, float]
+    stopped: str | None
 
     def to_frame(self) -> "pandas.DataFrame":
         """One row per round 0, …, T.
 
         Columns: round; value f(θ) = Σ_k weights_k f_k(θ) and accuracy (of the clients' samples, pooled; NaN for losses
         that do not classify) of the server's model before round `round`, after the last one in row T; test_value and
-        test_accuracy where a test set was given; participants, bytes_down, bytes_up and what `measure` asked for, of
-        the round that led to the point (as in `fedconvex.simulate`).
+        test_accuracy where a test set was given; participants, bytes_down, bytes_up of the round that led to the model
+        (as in `fedconvex.simulate`), and what `measure` asked for: see `fedconvex.deep.measuring.columns`.
         """
         import pandas
 
         return pandas.DataFrame(self.records)
+
+    def bounds(self, **given: Any) -> "pandas.DataFrame":
+        """The papers' statements about the method, round by round, on what was measured.
+
+        Columns: round; statement; applies: whether all its assumptions hold, by measurement, before that round;
+        quantity, promised: its number there; happened: what the round did, slack: happened − promised (ρ of the
+        decrease statements, where `decrease` was measured; NaN else); assumption, reason: what fails where it does not
+        apply. `fedconvex.deep.over_the_run.when` puts it in sentences.
+
+        Args:
+            **given: constants that are not to be measured, and those that cannot be: epsilon=1e-3.
+        """
+        rounds, player = self.player.rounds, self.player
+        settings = [
+            RoundSetting(
+                rounds.problem, rounds.method, player.participation, rounds.solver, len(self.records) - 1,
+                now | {"inexactness": after.get("inexactness", nan)},
+            )
+            for now, after in zip(self.records, self.records[1:], strict=False)
+        ]  # fmt: skip
+        return over_the_run(settings, given)
 
 
 def run(
@@ -65,11 +95,17 @@ def run(
     ridge: Any = 0.0,
     seed: int = 0,
     dtype: Any = torch.float64,
-    device: str = "cpu",
+    device: Any = "cpu",
     *,
     test: tuple[Any, Any] | None = None,
     stragglers: Stragglers | None = None,
     measure: "str | Sequence[str] | None" = None,
+    every: int = 1,
+    lanczos_steps: int = 20,
+    draws: int = 30,
+    log: "str | PathLike[str] | None" = None,
+    checkpoint: "str | PathLike[str] | None" = None,
+    checkpoint_every: int = 10,
     progress: bool = True,
 ) -> DeepRun:
     """The method's first rounds on f_k(θ) = (1/n_k) Σ_i loss(model_θ(x_i), y_i) + (ridge/2)‖θ‖².
@@ -90,72 +126,95 @@ def run(
         dtype: torch.float64 or torch.float32.
         device: "cpu", "cuda" or "auto" (a GPU if there is one).
         test: (inputs, targets) on which the server's model is tried as well.
-        measure: "all" or some of inexactness, drift, control_error, recorded round by round.
+        measure: "all" (that the method has) or some of heterogeneity, curvature, decrease, memory, inexactness, drift;
+            what they are: `fedconvex.deep.measuring.columns`.
+        every: the model is evaluated and measured before every `every`-th round, and after the last.
+        lanczos_steps, draws: Hessian products per client for the curvature; draws of clients for the decrease, at most.
+        log: a file to which the records are written as the run goes on, if its name ends in .csv; else a folder for
+            TensorBoard.
+        checkpoint: a .safetensors file, written every `checkpoint_every` rounds and after the last. If it is there
+            already, the run goes on from it, to exactly the run without interruption (on the same kind of device).
+        progress: shows a bar with an estimate on a terminal when it takes long.
 
     Raises:
         InvalidInput: for what does not fit, before any work; for "cuda" where there is none.
     """
     rounds, seed = integer_at_least(rounds, 0, "rounds"), integer_at_least(seed, 0, "seed")
-    place, number = _device(device), _dtype(dtype)
-    criterion, columns = loss_of(loss), round_columns(measure)
+    place, number, criterion = device_of(device), dtype_of(dtype), loss_of(loss)
+    names = names_of(measure)
     task = task_of(model, clients, criterion, weights, ridge, place, number)
     held_out = None if test is None else Shards.of([test], criterion, place, number, "test")
     if held_out is not None:
         require_fit(task.module, criterion, held_out)
-    running = rounds_of(method, task.problem, task.arithmetic, local_solver)
-    player = Player.of(running, participation, stragglers, seed, columns, rounds)
-    with _one_thread(), task.arithmetic.context():
-        state = running.start(task.start())
-        nothing = {name: np.nan for name in recorded_names(columns) if name != "client_inexactness"}
-        nothing |= dict.fromkeys(("participants", "bytes_down", "bytes_up"), 0.0)
-        records = [_record(0, task, state.server, held_out, nothing)]
-        for t in track(range(rounds), f"{type(method).__name__}: {rounds} rounds", show=progress):
-            state, of_round = player.next_round(state, t)
-            records.append(_record(t + 1, task, state.server, held_out, of_round))
-        return DeepRun(method, task.module_at(state.server), state, records)
+    with one_thread(), task.arithmetic.context():
+        running = rounds_of(method, task.problem, task.arithmetic, local_solver)
+        of_rounds = tuple(name for name in OF_ROUNDS if name in names)
+        player = Player.of(running, participation, stragglers, seed, of_rounds, rounds)
+        measuring = Measuring.of(
+            names, measure == "all", player, task,
+            integer_at_least(lanczos_steps, 1, "lanczos_steps"), integer_at_least(draws, 1, "draws"),
+        )  # fmt: skip
+        watch = _Watcher(task, held_out, measuring, integer_at_least(every, 1, "every"), rounds)
+        start = task.start()
+        file = None
+        if checkpoint is not None:
+            mark = identity_of(task, player, start, names, held_out, watch.every, lanczos_steps, draws)
+            file = Checkpoint.at(checkpoint, mark, checkpoint_every, task.arithmetic)
+        saved = None if file is None else file.load(rounds)
+        state, records = saved if saved is not None else (running.start(start), [])
+        if not records:
+            nothing = dict.fromkeys(COUNTS, 0.0) | dict.fromkeys(of_rounds, nan)
+            records.append(watch.record(0, state, nothing))
+        with log_to(log, records) as written:
+            stopped = None
+            for t in track(range(len(records) - 1, rounds), f"{type(method).__name__}: {rounds} rounds", progress):
+                begun = time.perf_counter()
+                following, of_round = player.next_round(state, t)
+                watch.took("rounds", begun)
+                if not bool(torch.as_tensor(following.server).isfinite().all()):
+                    stopped = f"round {t}: the model is not finite; a smaller stepsize may help"
+                    break
+                state = following
+                records.append(watch.record(t + 1, state, of_round))
+                written(records[-1])
+                if file is not None and (t + 1 == rounds or (t + 1) % file.every == 0):
+                    file.save(state, records)
+            if stopped is not None and file is not None:
+                file.save(state, records)
+        return DeepRun(task.module_at(state.server), state, records, task, player, watch.seconds, stopped)
 
 
-def _record(t: int, task: Task, point: Array, test: Shards | None, of_round: dict[str, Any]) -> dict[str, Any]:
-    module = task.module_at(point)
-    found = evaluate(module, task.loss, task.shards.inputs, task.shards.targets)
-    theta = task.parameters(point).double()
-    means = torch.stack([part.mean() for part in found.losses.double().split(task.shards.count.tolist())])
-    value = float(torch.tensor(task.problem.weights) @ means.cpu() + task.ridge / 2 * (theta @ theta).cpu())
-    record = {"round": t, "value": value, "accuracy": found.accuracy}
-    if test is not None:
-        tested = evaluate(module, task.loss, test.inputs, test.targets)
-        record |= {"test_value": float(tested.losses.double().mean()), "test_accuracy": tested.accuracy}
-    return record | {name: value for name, value in of_round.items() if name != "client_inexactness"}
+@dataclass(frozen=True, eq=False)
+class _Watcher:
+    """Evaluates and measures the server's models of a run."""
 
+    task: Task
+    test: Shards | None
+    measuring: Measuring
+    every: int
+    rounds: int
 
-def _device(device: Any) -> torch.device:
-    if device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        place = torch.device(device)
-    except (RuntimeError, TypeError):
-        raise InvalidInput("device", device, "is unknown", "give 'cpu', 'cuda' or 'auto'") from None
-    if place.type not in ("cpu", "cuda"):
-        raise InvalidInput("device", device, "is not supported", "give 'cpu', 'cuda' or 'auto'")
-    if place.type == "cuda" and not torch.cuda.is_available():
-        raise InvalidInput("device", device, "was asked for, and torch sees no GPU", "give 'cpu', or 'auto' for either")
-    return place
+    @property
+    def seconds(self) -> dict[str, float]:
+        """By what was done."""
+        return self.measuring.seconds
 
+    def took(self, what: str, begun: float) -> None:
+        """Adds the time since `begun`."""
+        self.seconds[what] = self.seconds.get(what, 0.0) + time.perf_counter() - begun
 
-def _dtype(dtype: Any) -> torch.dtype:
-    known = DTYPES.get(dtype) if isinstance(dtype, str) else dtype
-    if known not in DTYPES.values():
-        raise InvalidInput("dtype", dtype, "is not supported", "give torch.float64 or torch.float32")
-    assert isinstance(known, torch.dtype)
-    return known
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Small kernels on several threads were seen many times slower than on one."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
+    def record(self, t: int, state: State, of_round: dict[str, Any]) -> dict[str, Any]:
+        """The row of the model before round t."""
+        rest = {name: value for name, value in of_round.items() if name != OF_CLIENTS}
+        if t % self.every and t != self.rounds:
+            names = ("value", "accuracy", *(("test_value", "test_accuracy") if self.test is not None else ()))
+            return {"round": t} | dict.fromkeys(names, nan) | rest | self.measuring.nothing()
+        begun = time.perf_counter()
+        module = self.task.module_at(state.server)
+        losses, accuracy = evaluate(module, self.task.loss, self.task.shards)
+        seen = {"round": t, "value": self.task.value(state.server, losses), "accuracy": accuracy}
+        if self.test is not None:
+            losses, accuracy = evaluate(module, self.task.loss, self.test)
+            seen |= {"test_value": float(losses.mean()), "test_accuracy": accuracy}
+        self.took("evaluation", begun)
+        return seen | rest | self.measuring.at(state, t)

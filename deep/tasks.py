@@ -45,6 +45,12 @@ class Task(ABC):
     def parameters(self, point: Array) -> Tensor:
         """The point as the module's parameters, flat, in their order."""
 
+    def value(self, point: Array, losses: Tensor) -> float:
+        """The objective, given the samples' losses (N,) at the point."""
+        means = torch.stack([part.mean() for part in losses.split(self.shards.count.tolist())]).cpu()
+        theta = self.parameters(point).double()
+        return float(torch.tensor(self.problem.weights) @ means + self.ridge / 2 * (theta @ theta).cpu())
+
     def module_at(self, point: Array) -> nn.Module:
         """The module with the point's parameters."""
         found = deepcopy(self.module)

@@ -1,0 +1,154 @@
+"""Checkpoints of deep runs: one safetensors file, tensors and JSON, whole or not there at all."""
+
+import json
+from dataclasses import dataclass
+from importlib.metadata import version
+from os import PathLike
+from pathlib import Path
+from typing import Any, final
+
+import torch
+from torch import Tensor
+
+from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.deep.shards import Shards
+from fedconvex.deep.tasks import Task
+from fedconvex.errors import InvalidInput, MissingLibrary
+from fedconvex.fingerprints import fingerprint
+from fedconvex.methods.base import State
+from fedconvex.player import Player
+from fedconvex.rationals import Array
+from fedconvex.validation import integer_at_least
+from fedconvex.writing import write_atomically
+
+FORMAT = "1"
+LIBRARIES = ("fedconvex", "numpy", "torch")
+
+
+def identity_of(
+    task: Task, player: Player, start: Array, names: tuple[str, ...], test: Shards | None, *numbers: int
+) -> dict[str, str]:
+    """Fingerprints of all that determines a run, by name."""
+    shards = task.shards
+    parts: dict[str, Any] = {
+        "method": player.rounds.method,
+        "model": [type(task.module).__name__, str(task.module), start],
+        "loss": task.loss.name,
+        "clients": [shards.inputs, shards.targets, shards.count],
+        "weights": task.problem.exact_weights,
+        "ridge": task.ridge,
+        "local_solver": player.rounds.solver,
+        "participation": player.participation,
+        "stragglers": player.stragglers,
+        "seed": player.seed,
+        "dtype": str(shards.dtype),
+        "device": shards.inputs.device.type,
+        "measure": [names, numbers],
+        "test": None if test is None else [test.inputs, test.targets],
+    }
+    return {name: fingerprint(value, name) for name, value in parts.items()}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A file that holds a run's state and records."""
+
+    path: Path
+    identity: dict[str, str]
+    every: int
+    arithmetic: Arithmetic
+
+    @staticmethod
+    def at(path: "str | PathLike[str]", identity: dict[str, str], every: Any, arithmetic: Arithmetic) -> "Checkpoint":
+        """Raises InvalidInput for a path that cannot be written to."""
+        if not isinstance(path, str | PathLike) or "\0" in str(path):  # type: ignore[redundant-expr]
+            raise InvalidInput("checkpoint", path, "is not the path of a file", "give such as 'run.safetensors'")
+        file = Path(path)
+        if file.is_dir() or not file.absolute().parent.is_dir():
+            problem = "is a folder" if file.is_dir() else "lies in a folder that does not exist"
+            raise InvalidInput("checkpoint", str(file), problem, "give the path of a file in an existing folder")
+        _safetensors()
+        return Checkpoint(file, identity, integer_at_least(every, 1, "checkpoint_every"), arithmetic)
+
+    def save(self, state: State, records: list[dict[str, Any]]) -> None:
+        """Replaces what was there only when all is written."""
+        tensors = {"server": state.server}
+        tensors |= {f"shared/{name}": value for name, value in state.shared.items()}
+        tensors |= {f"memory/{name}": value for name, value in state.memory.items()}
+        stored = {name: torch.as_tensor(value).detach().cpu().contiguous() for name, value in tensors.items()}
+        about = {
+            "format": FORMAT,
+            "run": json.dumps(self.identity),
+            "versions": json.dumps(_versions()),
+            "records": json.dumps(records),
+            "content": fingerprint(stored),
+        }
+        write_atomically(self.path, _safetensors().save(stored, about))
+
+    def load(self, rounds: int) -> tuple[State, list[dict[str, Any]]] | None:
+        """The state and the records so far; None where there is no file.
+
+        Raises InvalidInput for a damaged file, one that is no checkpoint, one of another run (naming what differs) or
+        of other versions of the libraries, and one that holds more than `rounds` rounds.
+        """
+        if not self.path.exists():
+            return None
+        about, tensors = self._read()
+        if about.get("format") != FORMAT:
+            raise self._refused(f"has format {about.get('format')}, this version reads format {FORMAT}")
+        try:
+            run, there, records = (json.loads(about[name]) for name in ("run", "versions", "records"))
+            differing = [name for name, mark in self.identity.items() if run[name] != mark]
+            rows = [dict(record) for record in records]
+        except (KeyError, ValueError, TypeError):
+            raise self._refused("is no checkpoint of a run, or is damaged") from None
+        if differing:
+            raise self._refused(f"belongs to a run with another {', '.join(differing)}")
+        for library, here in _versions().items():
+            if there.get(library) != here:
+                problem = f"was written with {library} {there.get(library)}, this is {here}"
+                raise self._refused(f"{problem}: the last digits of a run depend on it")
+        if about.get("content") != fingerprint(tensors):
+            raise self._refused("is damaged: its content is not what was written")
+        if len(rows) - 1 > rounds:
+            cure = f"ask for {len(rows) - 1} rounds or more, or give another path"
+            raise InvalidInput("rounds", rounds, f"{self.path} already holds round {len(rows) - 1} of this run", cure)
+        parts: dict[str, dict[str, Any]] = {"shared": {}, "memory": {}}
+        for name, value in tensors.items():
+            group, _, part = name.partition("/")
+            if part:
+                parts[group][part] = self._decoded(value)
+        return State(self._decoded(tensors["server"]), parts["shared"], parts["memory"]), rows
+
+    def _read(self) -> tuple[dict[str, str], dict[str, Tensor]]:
+        try:
+            content = self.path.read_bytes()
+            length = int.from_bytes(content[:8], "little")
+            header = json.loads(content[8 : 8 + length]) if length <= len(content) else {}
+            about = dict(header["__metadata__"])
+            return about, _safetensors().load(content)
+        except OSError as error:
+            raise self._refused(f"cannot be read: {error.strerror}") from error
+        except Exception as error:  # whatever the library raises for bytes that are none of its own
+            raise self._refused("is no checkpoint of a run, or is damaged") from error
+
+    def _decoded(self, tensor: Tensor) -> Array:
+        if self.arithmetic.name == "torch":
+            return self.arithmetic.array(tensor)
+        return tensor.numpy().copy()
+
+    def _refused(self, problem: str) -> InvalidInput:
+        return InvalidInput("checkpoint", str(self.path), problem, "delete it to start anew, or give another path")
+
+
+def _versions() -> dict[str, str]:
+    return {library: version(library) for library in LIBRARIES}
+
+
+def _safetensors() -> Any:
+    try:
+        import safetensors.torch
+    except ImportError:
+        raise MissingLibrary("safetensors", "a checkpoint", "deep") from None
+    return safetensors.torch

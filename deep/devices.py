@@ -1,0 +1,46 @@
+"""Where a run computes, in which precision, on how many threads."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from fedconvex.errors import InvalidInput
+
+DTYPES = {"float64": torch.float64, "float32": torch.float32}
+
+
+def device_of(device: Any) -> torch.device:
+    """The device of that name; never another one than was asked for."""
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        place = torch.device(device)
+    except (RuntimeError, TypeError):
+        raise InvalidInput("device", device, "is unknown", "give 'cpu', 'cuda' or 'auto'") from None
+    if place.type not in ("cpu", "cuda"):
+        raise InvalidInput("device", device, "is not supported", "give 'cpu', 'cuda' or 'auto'")
+    if place.type == "cuda" and not torch.cuda.is_available():
+        raise InvalidInput("device", device, "was asked for, and torch sees no GPU", "give 'cpu', or 'auto' for either")
+    return place
+
+
+def dtype_of(dtype: Any) -> torch.dtype:
+    """float64 or float32, also by name."""
+    known = DTYPES.get(dtype) if isinstance(dtype, str) else dtype
+    if known not in DTYPES.values():
+        raise InvalidInput("dtype", dtype, "is not supported", "give torch.float64 or torch.float32")
+    assert isinstance(known, torch.dtype)
+    return known
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Small kernels on several threads were seen many times slower than on one."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)

@@ -1,0 +1,123 @@
+"""What `measure` asks for: which columns each name fills, and what filling them costs.
+
+| name | columns | of |
+|---|---|---|
+| heterogeneity | gradient_norm, dissimilarity, gradient_variance | the server's model before the round |
+| curvature | smoothness, smoothness_error, weak_convexity, least_curvature | the same |
+| decrease | decrease, decrease_error | the round from there, over all draws of clients |
+| memory | memory_error | FedDyn's identity h = mean g_k after the round |
+| inexactness, drift | the same | the round that led to the model |
+"""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import nan
+from typing import Any, final
+
+import numpy as np
+
+from fedconvex.deep.measuring.curvature import curvature
+from fedconvex.deep.measuring.decrease import expected_decrease, require_memoryless
+from fedconvex.deep.measuring.heterogeneity import heterogeneity
+from fedconvex.deep.tasks import Task
+from fedconvex.errors import InvalidInput
+from fedconvex.methods.base import State
+from fedconvex.player import Player
+
+AT_POINTS: dict[str, tuple[str, ...]] = {
+    "heterogeneity": ("gradient_norm", "dissimilarity", "gradient_variance"),
+    "curvature": ("smoothness", "smoothness_error", "weak_convexity", "least_curvature"),
+    "decrease": ("decrease", "decrease_error"),
+    "memory": ("memory_error",),
+}
+OF_ROUNDS = ("inexactness", "drift")
+NAMES = (*AT_POINTS, *OF_ROUNDS)
+
+
+def names_of(measure: "str | Sequence[str] | None") -> tuple[str, ...]:
+    """What was asked for; "all" leaves the choice to `Measuring.of`."""
+    given = () if measure is None else measure
+    names = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    for name in names:
+        if name not in (*NAMES, "all"):
+            raise InvalidInput("measure", name, "is unknown", f"choose 'all' or some of {', '.join(NAMES)}")
+    return NAMES if "all" in names else names
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Measuring:
+    """Measures a run's points; `seconds` says what each kind of measurement has taken so far."""
+
+    names: tuple[str, ...]
+    player: Player
+    task: Task
+    lanczos_steps: int
+    draws: int
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @staticmethod
+    def of(
+        names: tuple[str, ...], everything: bool, player: Player, task: Task, lanczos_steps: int, draws: int
+    ) -> "Measuring":
+        """Refuses what the method does not have; `everything` leaves it out instead."""
+        kept = []
+        for name in names:
+            try:
+                _require(name, player)
+                kept.append(name)
+            except InvalidInput:
+                if not everything:
+                    raise
+        return Measuring(tuple(kept), player, task, lanczos_steps, draws)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns at points, in order."""
+        return tuple(column for name in self.names for column in AT_POINTS.get(name, ()))
+
+    def at(self, state: State, t: int) -> dict[str, float]:
+        """The columns at the state before round t."""
+        found: dict[str, float] = {}
+        for name in self.names:
+            if name in AT_POINTS:
+                begun = time.perf_counter()
+                values = getattr(self, f"_{name}")(state, t)
+                self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begun
+                found |= dict(zip(AT_POINTS[name], values, strict=True))
+        return found
+
+    def nothing(self) -> dict[str, float]:
+        """Not measured here."""
+        return dict.fromkeys(self.columns, nan)
+
+    def _heterogeneity(self, state: State, t: int) -> tuple[float, ...]:
+        clients = self.task.problem.clients(self.task.arithmetic)
+        found = heterogeneity(clients, self.task.problem.weights, state.server)
+        return found.gradient_norm, found.dissimilarity, found.variance
+
+    def _curvature(self, state: State, t: int) -> tuple[float, ...]:
+        clients = self.task.problem.clients(self.task.arithmetic)
+        found = curvature(clients, state.server, self.lanczos_steps, self.player.seed)
+        return found.smoothness, found.smoothness_error, found.weak_convexity, found.least
+
+    def _decrease(self, state: State, t: int) -> tuple[float, ...]:
+        player = self.player
+        found = expected_decrease(player.rounds, player.participation, state, t, player.seed, self.draws)
+        return found.mean, found.error
+
+    def _memory(self, state: State, t: int) -> tuple[float, ...]:
+        number = self.task.arithmetic.to_float
+        h, stored = number(state.shared["h"]), state.memory["gradient"]
+        mean = number(stored.sum(0)) / len(stored)
+        size = max(float(np.linalg.norm(h)), float(np.linalg.norm(mean)))
+        return (float(np.linalg.norm(h - mean)) / size if size else 0.0,)
+
+
+def _require(name: str, player: Player) -> None:
+    method: Any = player.rounds.method
+    if name == "decrease":
+        require_memoryless(player.rounds)
+    if name == "memory" and not hasattr(method, "alpha"):
+        raise InvalidInput("measure", name, f"is FedDyn's, the method is {type(method).__name__}", "leave it out")

@@ -1,0 +1,229 @@
+"""The papers' statements round by round: which assumptions hold by measurement, what is promised, what happened.
+
+Nothing here is proved: a constant is what was measured at the server's model before the round, and an assumption
+"holds" where these numbers satisfy it there.
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from math import isfinite, isnan, nan
+from typing import TYPE_CHECKING, Any, final
+
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.methods.base import Method
+from fedconvex.participation import Participation
+from fedconvex.problems.base import Problem
+from fedconvex.statements.assumptions import Runs
+from fedconvex.statements.instance import Unmeasured
+from fedconvex.statements.results import named_parts
+from fedconvex.statements.statement import Statement
+from fedconvex.theory import papers
+from fedconvex.theory.bounds import Applies, apply
+
+if TYPE_CHECKING:
+    import pandas
+
+# The constants of `fedconvex.statements.instance.Instance` that a run measures: column, and what to ask for.
+MEASURED = {
+    "smoothness": ("smoothness", "curvature"),
+    "weak_convexity": ("weak_convexity", "curvature"),
+    "dissimilarity": ("dissimilarity", "heterogeneity"),
+    "gradient_variance": ("gradient_variance", "heterogeneity"),
+    "gradient": ("gradient_norm", "heterogeneity"),
+    "inexactness": ("inexactness", "inexactness"),
+    "value": ("value", "heterogeneity"),
+}
+OF_THE_METHOD = {"stepsize": "stepsize", "alpha": "alpha", "regularization": "regularization", "proximal_weight": "mu"}
+# Statements that promise f(w^t) − E f(w^{t+1}) >= ρ‖∇f(w^t)‖².
+DECREASE = {f"fedprox.{name}" for name in ("theorem4", "corollary7", "corollary9", "theorem11")}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MeasuredCurvatures:
+    """One number for both sides: what Lanczos found."""
+
+    smoothness: float
+    strong_convexity: float
+
+    @property
+    def attained_smoothness(self) -> float:
+        """The same."""
+        return self.smoothness
+
+    @property
+    def attained_convexity(self) -> float:
+        """The same."""
+        return self.strong_convexity
+
+    def lie_between(self, low: Any, high: Any) -> bool | None:
+        """Not known."""
+        return None
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RoundSetting:
+    """One round of a run as `fedconvex.statements.setting.Setting`."""
+
+    problem: Problem
+    method: Method
+    participation: Participation
+    local_solver: LocalSolver
+    rounds: int
+    row: dict[str, Any]  # of the model before the round; inexactness is that of the round
+
+    @property
+    def everyone(self) -> bool:
+        """Whether all clients take part in every round."""
+        return self.participation.takes_everyone(self.problem)
+
+    @property
+    def curvatures(self) -> MeasuredCurvatures:
+        """Of the clients' functions at the model."""
+        return MeasuredCurvatures(self._column("smoothness", "curvature"), self._column("least_curvature", "curvature"))
+
+    @property
+    def objective_curvatures(self) -> MeasuredCurvatures:
+        """Of the objective: bounded by the clients'."""
+        return self.curvatures
+
+    @property
+    def square(self) -> float:
+        """‖∇f(w)‖²."""
+        return float(self.measure("gradient") ** 2)
+
+    @property
+    def dissimilarity(self) -> Any:
+        """B(w)."""
+        return self.measure("dissimilarity")
+
+    @property
+    def gradient_variance(self) -> Any:
+        """E_k‖∇F_k(w) − ∇f(w)‖²."""
+        return self.measure("gradient_variance")
+
+    @property
+    def inexactness(self) -> Any:
+        """The largest γ_k that was reached in the round."""
+        return self.measure("inexactness")
+
+    @property
+    def condition_number(self) -> Any:
+        raise Unmeasured("not measured in runs: the condition number")
+
+    @property
+    def least_condition_number(self) -> Any:
+        raise Unmeasured("not measured in runs: the condition number")
+
+    @property
+    def spread(self) -> Any:
+        raise Unmeasured("not measured in runs: the devices' own minimisers")
+
+    def measure(self, quantity: str) -> Any:
+        """The constant of that name; raises Unmeasured with what to ask for."""
+        if quantity in MEASURED:
+            return self._column(*MEASURED[quantity])
+        if quantity in OF_THE_METHOD:
+            name = OF_THE_METHOD[quantity]
+            if not hasattr(self.method, name):
+                raise Unmeasured(f"{type(self.method).__name__} has no {name}")
+            return getattr(self.method, name)
+        match quantity:
+            case "num_clients":
+                return self.problem.num_clients
+            case "num_drawn" | "num_active" if self.everyone:
+                return self.problem.num_clients
+            case "num_drawn" | "num_active" if hasattr(self.participation, "K"):
+                return self.participation.K
+            case "num_rounds":
+                return self.rounds
+            case "mu":
+                least = self._column("least_curvature", "curvature")
+                if least > 0:
+                    return least
+                raise Unmeasured(f"no strong convexity: a client's curvature goes down to {least:.3g}")
+            case "square":
+                return self.square
+            case "mean_square":
+                return self.gradient_variance + self.square
+        raise Unmeasured(f"not measured in runs: {quantity}")
+
+    def possible(self, quantity: str) -> Any:
+        """The same number: it was measured, not bounded."""
+        return self.measure(quantity)
+
+    def number(self, value: Any) -> Any:
+        """As a float."""
+        return float(value)
+
+    def context(self) -> AbstractContextManager[Any]:
+        """Nothing to set."""
+        return nullcontext()
+
+    def _column(self, name: str, ask: str) -> Any:
+        value = self.row.get(name, nan)
+        if isnan(value):
+            raise Unmeasured(f"not measured: run with measure={ask!r}")
+        if not isfinite(value):
+            raise Unmeasured(f"{name} is infinite here")
+        return value
+
+
+def about(method: Method) -> list[Statement]:
+    """The statements that are about that method."""
+    name = type(method).__name__
+    return [
+        statement
+        for paper in papers().values()
+        for statement in paper
+        if any(isinstance(a, Runs) and a.method == name for a in statement.assumptions)
+    ]
+
+
+def over_the_run(settings: list[RoundSetting], given: dict[str, Any]) -> "pandas.DataFrame":
+    """One row per round, statement and number; see `DeepRun.bounds`."""
+    import pandas
+
+    rows = [row for setting in settings for row in _of_round(setting, given)]
+    names = ("round", "statement", "applies", "quantity", "promised", "happened", "slack", "assumption", "reason")
+    return pandas.DataFrame(rows, columns=names)
+
+
+def _of_round(setting: RoundSetting, given: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+    t = setting.row["round"]
+    for statement in about(setting.method):
+        found = apply(statement, setting, given)
+        if not isinstance(found, Applies):
+            yield t, statement.identifier, False, "", nan, nan, nan, found.assumption, found.reason
+            continue
+        for quantity, value in named_parts(statement.calculator.name, found.value).items():
+            promised, happened = float(value), _happened(statement, setting)
+            yield t, statement.identifier, True, quantity, promised, happened, happened - promised, "", ""
+
+
+def _happened(statement: Statement, setting: RoundSetting) -> float:
+    """What the round really did, in the statement's own quantity; NaN where that is not measured."""
+    if statement.identifier not in DECREASE:
+        return nan
+    return float(setting.row.get("decrease", nan)) / setting.square
+
+
+def when(table: "pandas.DataFrame", statement: str) -> list[str]:
+    """In which rounds the statement applies, and where not, which assumption fails: one sentence per stretch."""
+    rows = table[table["statement"] == statement].drop_duplicates("round")
+    sentences: list[str] = []
+    stretches: list[tuple[int, int, str]] = []
+    for t, applies, assumption, reason in rows[["round", "applies", "assumption", "reason"]].itertuples(index=False):
+        kind = "" if applies else assumption
+        if stretches and stretches[-1][2] == kind:
+            stretches[-1] = (stretches[-1][0], t, kind)
+        else:
+            stretches.append((t, t, kind))
+            sentences.append("applies" if applies else f"does not apply: {assumption} ({reason})")
+    return [f"{_rounds(a, b)}: {text}" for (a, b, _), text in zip(stretches, sentences, strict=True)]
+
+
+def _rounds(first: int, last: int) -> str:
+    return f"round {first}" if first == last else f"rounds {first}–{last}"

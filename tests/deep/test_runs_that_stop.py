@@ -1,0 +1,212 @@
+"""Runs that are interrupted, that diverge, that are written down: nothing is lost, nothing is half there."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from deep_makers import CLASSES, FEATURES, Wrapped, random, samples, vector
+from torch import nn
+
+import fedconvex as fc
+from fedconvex import participation
+from fedconvex.deep import models, run
+from fedconvex.errors import InvalidInput
+from fedconvex.player import Player
+
+CLIENTS = samples()
+SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
+NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))
+LINEAR = random(nn.Linear(FEATURES, CLASSES))
+METHODS = [fc.FedProx(mu=1), fc.FedDyn(alpha=0.5), fc.Scaffold(stepsize=0.05, local_steps=2), fc.AdaptiveFedProx(mu=1)]
+
+
+def once(method: Any = METHODS[1], model: nn.Module = NETWORK, rounds: int = 5, **options: Any) -> Any:
+    given = {"local_solver": SGD, "participation": participation.Uniform(2), "seed": 3, "measure": "all"} | options
+    return run(method, model, CLIENTS, rounds=rounds, **given)
+
+
+class Stop(Exception):
+    pass
+
+
+def interrupted(monkeypatch: pytest.MonkeyPatch, after: int, **options: Any) -> None:
+    play = Player.next_round
+
+    def stopping(self: Player, state: Any, t: int) -> Any:
+        if t == after:
+            raise Stop
+        return play(self, state, t)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Player, "next_round", stopping)
+        with pytest.raises(Stop):
+            once(**options)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("model", [NETWORK, LINEAR, Wrapped(NETWORK)], ids=["network", "linear", "wrapped"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_run_goes_on_bit_for_bit(
+    method: Any, model: nn.Module, dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, log = tmp_path / "run.safetensors", tmp_path / "run.csv"
+    options = {"method": method, "model": model, "dtype": dtype}
+    whole = once(**options)
+    options |= {"checkpoint": file, "checkpoint_every": 2, "log": log}
+    interrupted(monkeypatch, 3, **options)
+    resumed = once(**options)
+    np.testing.assert_array_equal(vector(resumed.model), vector(whole.model))
+    pd.testing.assert_frame_equal(resumed.to_frame(), whole.to_frame())
+    assert len(pd.read_csv(log)) == 6
+    pd.testing.assert_frame_equal(pd.read_csv(log), whole.to_frame(), check_dtype=False)
+    longer = once(**options, rounds=7)
+    pd.testing.assert_frame_equal(longer.to_frame()[:6], whole.to_frame())
+    np.testing.assert_array_equal(
+        vector(longer.model), vector(once(**(options | {"checkpoint": None}), rounds=7).model)
+    )
+
+
+def test_what_was_run_is_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "run.safetensors"
+    first = once(checkpoint=file)
+    monkeypatch.setattr(Player, "next_round", None)
+    again = once(checkpoint=file)
+    np.testing.assert_array_equal(vector(again.model), vector(first.model))
+
+
+CHANGES: list[dict[str, Any]] = [
+    {"method": fc.FedDyn(alpha=0.6)},
+    {"method": METHODS[0]},
+    {"model": random(models.fully_connected([FEATURES, 5, CLASSES]), seed=2)},
+    {"model": random(models.fully_connected([FEATURES, 6, CLASSES]))},
+    {"local_solver": fc.SGD(epochs=2, batch_size=5, stepsize=0.05)},
+    {"participation": participation.Uniform(3)},
+    {"stragglers": participation.Stragglers(0.5)},
+    {"seed": 4},
+    {"measure": None},
+    {"ridge": 0.1},
+    {"weights": [1, 2, 3, 4]},
+    {"dtype": "float32"},
+    {"every": 2},
+    {"test": CLIENTS[0]},
+]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda c: next(iter(c)))
+def test_a_checkpoint_of_another_run_is_refused(change: dict[str, Any], tmp_path: Path) -> None:
+    file = tmp_path / "run.safetensors"
+    once(checkpoint=file)
+    before = file.read_bytes()
+    named = {"every": "measure"}.get(next(iter(change)), next(iter(change)))
+    with pytest.raises(InvalidInput, match=f"belongs to a run with another .*{named}"):
+        once(checkpoint=file, **change)
+    assert file.read_bytes() == before
+
+
+def test_other_samples_are_another_run(tmp_path: Path) -> None:
+    file = tmp_path / "run.safetensors"
+    once(checkpoint=file)
+    with pytest.raises(InvalidInput, match="another clients"):
+        run(METHODS[1], NETWORK, samples(1), rounds=5, local_solver=SGD, checkpoint=file)
+
+
+@pytest.mark.parametrize("place", [0.0, 0.1, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize("fault", ["cut", "flip", "grow"])
+def test_a_damaged_checkpoint_is_refused(place: float, fault: str, tmp_path: Path) -> None:
+    file = tmp_path / "run.safetensors"
+    once(checkpoint=file)
+    content = bytearray(file.read_bytes())
+    at = int(place * len(content))
+    if fault == "cut":
+        content = content[:at]
+    elif fault == "flip":
+        content[at] ^= 0xFF
+    else:
+        content[at:at] = b"\0\0\0"
+    file.write_bytes(content)
+    with pytest.raises(InvalidInput, match="checkpoint"):
+        once(checkpoint=file)
+    assert file.read_bytes() == content
+
+
+def test_a_checkpoint_of_other_versions_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "run.safetensors"
+    once(checkpoint=file)
+    monkeypatch.setattr("fedconvex.deep.checkpoints._versions", lambda: {"torch": "9.9"})
+    with pytest.raises(InvalidInput, match=r"written with torch .*, this is 9\.9"):
+        once(checkpoint=file)
+
+
+def test_a_checkpoint_holds_data_alone(tmp_path: Path) -> None:
+    import safetensors.torch
+
+    file = tmp_path / "run.safetensors"
+    found = once(checkpoint=file)
+    tensors = safetensors.torch.load(file.read_bytes())
+    assert set(tensors) == {"server", "shared/h", "memory/gradient"}
+    assert torch.equal(tensors["server"], found.state.server)
+    content = file.read_bytes()
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    assert [row["round"] for row in json.loads(header["__metadata__"]["records"])] == list(range(6))
+
+
+@pytest.mark.parametrize(
+    ("options", "culprit"),
+    [
+        ({"checkpoint": "nowhere/run.safetensors"}, "folder that does not exist"),
+        ({"checkpoint": "."}, "is a folder"),
+        ({"checkpoint": 5}, "is not the path of a file"),
+        ({"checkpoint": "run.safetensors", "checkpoint_every": 0}, "checkpoint_every"),
+        ({"log": "nowhere/run.csv"}, "folder that does not exist"),
+        ({"every": 0}, "every"),
+        ({"draws": 0}, "draws"),
+        ({"lanczos_steps": 0.5}, "lanczos_steps"),
+        ({"measure": "memory", "method": METHODS[0]}, "FedDyn's"),
+        ({"measure": "decrease"}, "not FedDyn"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], culprit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidInput, match=culprit):
+        once(**options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_fewer_rounds_than_the_checkpoint_has(tmp_path: Path) -> None:
+    once(checkpoint=tmp_path / "run.safetensors")
+    with pytest.raises(InvalidInput, match="already holds round 5"):
+        once(checkpoint=tmp_path / "run.safetensors", rounds=4)
+
+
+@pytest.mark.parametrize("model", [NETWORK, LINEAR], ids=["network", "linear"])
+def test_divergence_keeps_the_last_good_state(model: nn.Module, tmp_path: Path) -> None:
+    wild, file = fc.SGD(epochs=2, batch_size=4, stepsize=1e200), tmp_path / "run.safetensors"
+    options = {"local_solver": wild, "measure": None, "ridge": 1.0, "checkpoint": file, "rounds": 9}
+    found = once(model=model, **options)
+    assert found.stopped is not None
+    assert f"round {len(found.records) - 1}" in found.stopped
+    assert np.isfinite(vector(found.model)).all()
+    assert len(found.to_frame()) < 9
+    again = once(model=model, **options)
+    assert again.stopped == found.stopped
+    np.testing.assert_array_equal(vector(again.model), vector(found.model))
+    assert once(rounds=2).stopped is None
+
+
+def test_every_second_round_is_looked_at() -> None:
+    sparse, dense = once(every=2).to_frame(), once().to_frame()
+    looked = [0, 2, 4, 5]
+    pd.testing.assert_frame_equal(sparse.iloc[looked], dense.iloc[looked])
+    for name in ("value", "accuracy", "dissimilarity", "smoothness"):
+        assert sparse[name].isna().tolist() == [t not in looked for t in range(6)]
+    pd.testing.assert_series_equal(sparse["inexactness"], dense["inexactness"])
+
+
+def test_costs_are_reported() -> None:
+    seconds = once(method=METHODS[0]).seconds
+    assert set(seconds) == {"rounds", "evaluation", "heterogeneity", "curvature", "decrease"}
+    assert all(value > 0 for value in seconds.values())
