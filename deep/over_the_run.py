@@ -210,19 +210,24 @@ def _happened(statement: Statement, setting: RoundSetting) -> float:
     return float(setting.row.get("decrease", nan)) / setting.square
 
 
+def stretches(table: "pandas.DataFrame", statement: str) -> list[tuple[int, int, str, str]]:
+    """(first round, last round, the assumption that fails or "", the reason in the first of them), in order."""
+    rows = table[table["statement"] == statement].drop_duplicates("round")
+    found: list[tuple[int, int, str, str]] = []
+    for t, assumption, reason in rows[["round", "assumption", "reason"]].itertuples(index=False):
+        if found and found[-1][2] == assumption:
+            found[-1] = (found[-1][0], t, *found[-1][2:])
+        else:
+            found.append((t, t, assumption, reason))
+    return found
+
+
 def when(table: "pandas.DataFrame", statement: str) -> list[str]:
     """In which rounds the statement applies, and where not, which assumption fails: one sentence per stretch."""
-    rows = table[table["statement"] == statement].drop_duplicates("round")
-    sentences: list[str] = []
-    stretches: list[tuple[int, int, str]] = []
-    for t, applies, assumption, reason in rows[["round", "applies", "assumption", "reason"]].itertuples(index=False):
-        kind = "" if applies else assumption
-        if stretches and stretches[-1][2] == kind:
-            stretches[-1] = (stretches[-1][0], t, kind)
-        else:
-            stretches.append((t, t, kind))
-            sentences.append("applies" if applies else f"does not apply: {assumption} ({reason})")
-    return [f"{_rounds(a, b)}: {text}" for (a, b, _), text in zip(stretches, sentences, strict=True)]
+    return [
+        f"{_rounds(first, last)}: " + (f"does not apply: {assumption} ({reason})" if assumption else "applies")
+        for first, last, assumption, reason in stretches(table, statement)
+    ]
 
 
 def _rounds(first: int, last: int) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import torch
@@ -60,6 +61,12 @@ class DeepRun:
         import pandas
 
         return pandas.DataFrame(self.records)
+
+    def draw(self, path: "str | PathLike[str]", statement: str = "fedprox.theorem4", **given: Any) -> Path:
+        """The run with a statement laid over it, as a picture: see `fedconvex.deep.figure.draw`."""
+        from fedconvex.deep.figure import draw
+
+        return draw(self, path, statement, **given)
 
     def bounds(self, **given: Any) -> "pandas.DataFrame":
         """The papers' statements about the method, round by round, on what was measured.

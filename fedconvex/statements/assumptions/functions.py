@@ -116,8 +116,7 @@ class Dissimilarity(Assumption):
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         here, asked = setting.dissimilarity, setting.number(values[self.B])
-        upper = here if values[self.B] is here else here.upper()
-        return _compare(upper <= asked or values[self.B] is here, here > asked, f"B(w) = {short(here)} at the point")
+        return _compare(here <= asked or values[self.B] is here, here > asked, f"B(w) = {short(here)} at the point")
 
 
 @final

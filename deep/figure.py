@@ -1,0 +1,108 @@
+"""A run with the theory laid over it, as one picture."""
+
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fedconvex.deep.over_the_run import DECREASE, stretches
+from fedconvex.drawing import COLOURS, STYLES, tidy
+from fedconvex.errors import InvalidInput
+from fedconvex.writing import write_atomically
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from fedconvex.deep.runner import DeepRun
+
+INK, PROMISE, OTHER = COLOURS[0], COLOURS[1], COLOURS[2]
+FAILS = "#eceae6"
+CONSTANTS = {
+    "smoothness": "L (Lanczos)",
+    "weak_convexity": r"$L_-$ (Lanczos)",
+    "dissimilarity": "B",
+    "inexactness": r"$\gamma$ reached",
+}
+
+
+def draw(run: "DeepRun", path: "str | PathLike[str]", statement: str = "fedprox.theorem4", **given: Any) -> Path:
+    """The objective and the accuracy; the decrease of every round beside what the statement promises; the constants.
+
+    Rounds in which the statement does not apply are shaded, and the assumption that fails stands in the shade.
+
+    Args:
+        path: of a .png, .svg or .pdf file.
+        statement: one that promises a decrease ρ‖∇f(w)‖² (the first three parts are drawn for any).
+        **given: as in `DeepRun.bounds`.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    file = Path(path)
+    if file.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise InvalidInput("path", str(path), "is not the name of a picture", "let it end in .png, .svg or .pdf")
+    frame, table = run.to_frame(), run.bounds(**given)
+    known = sorted(set(table["statement"]))
+    if statement not in known:
+        raise InvalidInput("statement", statement, "is not about this method", f"give one of {', '.join(known)}")
+    figure = Figure(figsize=(8, 8), layout="constrained")
+    FigureCanvasAgg(figure)
+    _draw(figure, run, frame, table, statement)
+    write_atomically(file, lambda handle: figure.savefig(handle, format=file.suffix[1:].lower(), dpi=150))
+    return file
+
+
+def _draw(
+    figure: "Figure", run: "DeepRun", frame: "pandas.DataFrame", table: "pandas.DataFrame", statement: str
+) -> None:
+    top, middle, bottom = figure.subplots(3, 1, sharex=True, height_ratios=(3, 3, 2))
+    seen = frame.dropna(subset="value")
+    top.plot(seen["round"], seen["value"], color=INK, label="objective")
+    top.set_ylabel("objective")
+    if seen["accuracy"].notna().any():
+        right = top.twinx()
+        right.plot(seen["round"], seen["accuracy"], color=OTHER, linestyle="--", label="accuracy")
+        right.set_ylabel("accuracy", color=OTHER)
+        right.set_ylim(0, 1)
+    top.set_title(f"{run.player.rounds.method}\n{statement} over the run", fontsize=10)
+    _decreases(middle, frame, table[table["statement"] == statement], statement)
+    for axes in (top, middle, bottom):
+        tidy(axes)
+    for axes in (top, middle):
+        _shade(axes, table, statement, words=axes is middle)
+    for i, (name, label) in enumerate(CONSTANTS.items()):
+        if name in frame and frame[name].notna().any():
+            kept = frame.dropna(subset=name)
+            bottom.plot(kept["round"], kept[name], STYLES[i], color=COLOURS[i], label=label)
+    bottom.set_yscale("symlog", linthresh=0.1)
+    bottom.set_ylabel("measured")
+    bottom.set_xlabel("round")
+    if bottom.lines:
+        figure.legend(*bottom.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
+
+
+def _decreases(axes: "Axes", frame: "pandas.DataFrame", rows: "pandas.DataFrame", statement: str) -> None:
+    axes.set_ylabel("decrease in one round")
+    fallen = -frame["value"].diff().shift(-1)
+    axes.plot(frame["round"], fallen, "o", markersize=3, color=INK, alpha=0.5, label="happened, with the clients drawn")
+    if "decrease" in frame and frame["decrease"].notna().any():
+        axes.errorbar(
+            frame["round"], frame["decrease"], frame["decrease_error"], color=INK, label="expected over the draws"
+        )
+    held = rows[rows["applies"]]
+    if statement in DECREASE and len(held):
+        squares = frame.set_index("round")["gradient_norm"] ** 2
+        axes.plot(held["round"], held["promised"] * squares[held["round"]].to_numpy(), "v-", color=PROMISE,
+                  markersize=4, label=r"promised: $\rho\,\|\nabla f\|^2$")  # fmt: skip
+    axes.axhline(0, color="black", linewidth=0.6)
+    axes.legend(fontsize=8)
+
+
+def _shade(axes: "Axes", table: "pandas.DataFrame", statement: str, words: bool) -> None:
+    for first, last, assumption, _ in stretches(table, statement):
+        if assumption:
+            axes.axvspan(first - 0.5, last + 0.5, color=FAILS, zorder=0)
+            if words:
+                axes.text((first + last) / 2, 0.3, f"not: {assumption}", transform=axes.get_xaxis_transform(),
+                          ha="center", fontsize=8, wrap=True)  # fmt: skip
