@@ -1,7 +1,7 @@
 """Running a method on a PyTorch model: the core's method objects, the clients of a round advancing together."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import nan
 from os import PathLike
@@ -113,6 +113,7 @@ def run(
     log: "str | PathLike[str] | None" = None,
     checkpoint: "str | PathLike[str] | None" = None,
     checkpoint_every: int = 10,
+    watch: Callable[[dict[str, Any]], None] | None = None,
     progress: bool = True,
 ) -> DeepRun:
     """The method's first rounds on f_k(θ) = (1/n_k) Σ_i loss(model_θ(x_i), y_i) + (ridge/2)‖θ‖².
@@ -141,6 +142,7 @@ def run(
             TensorBoard.
         checkpoint: a .safetensors file, written every `checkpoint_every` rounds and after the last. If it is there
             already, the run goes on from it, to exactly the run without interruption (on the same kind of device).
+        watch: is called with every record, those of a checkpoint's last round included.
         progress: shows a bar with an estimate on a terminal when it takes long.
 
     Raises:
@@ -161,34 +163,38 @@ def run(
             names, measure == "all", player, task,
             integer_at_least(lanczos_steps, 1, "lanczos_steps"), integer_at_least(draws, 1, "draws"),
         )  # fmt: skip
-        watch = _Watcher(task, held_out, measuring, integer_at_least(every, 1, "every"), rounds)
+        watcher = _Watcher(task, held_out, measuring, integer_at_least(every, 1, "every"), rounds)
         start = task.start()
         file = None
         if checkpoint is not None:
-            mark = identity_of(task, player, start, names, held_out, watch.every, lanczos_steps, draws)
+            mark = identity_of(task, player, start, names, held_out, watcher.every, lanczos_steps, draws)
             file = Checkpoint.at(checkpoint, mark, checkpoint_every, task.arithmetic)
         saved = None if file is None else file.load(rounds)
         state, records = saved if saved is not None else (running.start(start), [])
         if not records:
             nothing = dict.fromkeys(COUNTS, 0.0) | dict.fromkeys(of_rounds, nan)
-            records.append(watch.record(0, state, nothing))
+            records.append(watcher.record(0, state, nothing))
+        if watch is not None:
+            watch(records[-1])
         with log_to(log, records) as written:
             stopped = None
             for t in track(range(len(records) - 1, rounds), f"{type(method).__name__}: {rounds} rounds", progress):
                 begun = time.perf_counter()
                 following, of_round = player.next_round(state, t)
-                watch.took("rounds", begun)
+                watcher.took("rounds", begun)
                 if not bool(torch.as_tensor(following.server).isfinite().all()):
                     stopped = f"round {t}: the model is not finite; a smaller stepsize may help"
                     break
                 state = following
-                records.append(watch.record(t + 1, state, of_round))
+                records.append(watcher.record(t + 1, state, of_round))
                 written(records[-1])
+                if watch is not None:
+                    watch(records[-1])
                 if file is not None and (t + 1 == rounds or (t + 1) % file.every == 0):
                     file.save(state, records)
             if stopped is not None and file is not None:
                 file.save(state, records)
-        return DeepRun(task.module_at(state.server), state, records, task, player, watch.seconds, stopped)
+        return DeepRun(task.module_at(state.server), state, records, task, player, watcher.seconds, stopped)
 
 
 @dataclass(frozen=True, eq=False)

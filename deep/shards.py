@@ -75,12 +75,17 @@ class Shards:
 
 def _tensor(values: Any, name: str) -> Tensor:
     try:
-        tensor = torch.as_tensor(values if isinstance(values, Tensor) else np.asarray(values))
+        tensor = values if isinstance(values, Tensor) else torch.from_numpy(_writable(np.asarray(values)))
     except (TypeError, ValueError, RuntimeError):
         raise InvalidInput(name, type(values).__name__, "is no array of numbers", "give a tensor or an array") from None
     if tensor.is_complex() or (tensor.is_floating_point() and not bool(tensor.isfinite().all())):
         raise InvalidInput(name, tuple(tensor.shape), "has entries that are no finite numbers", "repair the samples")
     return tensor.detach()
+
+
+def _writable(array: np.ndarray) -> np.ndarray:
+    """Torch takes no others."""
+    return array if array.flags.writeable and array.flags.c_contiguous else array.copy()
 
 
 def _require_samples(X: Tensor, y: Tensor, place: str, shape: Any) -> None:

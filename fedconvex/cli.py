@@ -1,4 +1,4 @@
-"""The command line: `fedconvex audit …`, `fedconvex bounds …`. The roof of the house: it imports late, and nothing
+"""The command line: `fedconvex audit …`, `bounds …`, `deep …`. The roof of the house: it imports late, and nothing
 imports it.
 """
 
@@ -12,7 +12,9 @@ from typing import Annotated
 
 import typer
 
+from fedconvex import cli_deep
 from fedconvex.cli_bounds import BOUNDS_HELP, BoundsCommand, bounds
+from fedconvex.cli_folders import require_writable
 from fedconvex.errors import FedconvexError, InvalidInput
 
 app = typer.Typer(
@@ -141,7 +143,7 @@ def audit(
     from fedconvex.data import load
 
     folder = out if out is not None else Path(f"audit-{Path(data).name.removesuffix('.gz')}")
-    _require_writable(folder)
+    require_writable(folder)
     messages = Console(stderr=True)
     federated = load(
         data,
@@ -181,15 +183,7 @@ app.command(
 )(bounds)
 
 
-def _require_writable(folder: Path) -> None:
-    """Refuses before the work what could not be saved after it."""
-    import os
-
-    parent = next(p for p in (folder, *folder.absolute().parents) if p.exists())
-    if not parent.is_dir() or not os.access(parent, os.W_OK):
-        raise InvalidInput(
-            "--out", str(folder), f"{parent} is no folder that can be written to", "choose another folder"
-        )
+app.add_typer(cli_deep.app, name="deep")
 
 
 def main() -> None:

@@ -1,0 +1,154 @@
+"""A run written down as a TOML file: sections become data, model, method, solver, scheme and options.
+
+[data]             name, clients, partition, seed, test, data_dir and what the data set takes
+[model]            name and its sizes (`fedconvex.deep.models`); seed of the first parameters
+[method]           name and its parameters (fedconvex.FedProx: mu = 1)
+[local_solver]     name and its parameters; without the section the method's own
+[participation]    name and its parameters; without the section everyone
+[stragglers]       fraction, policy
+[run]              rounds, seed, loss, weights, ridge, dtype, device, measure, every, lanczos_steps, draws
+"""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Any, final
+
+import torch
+
+from fedconvex import local_solvers, participation
+from fedconvex.deep import models
+from fedconvex.deep.runner import DeepRun, run
+from fedconvex.deep.sources import Source, load
+from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.methods import METHODS
+from fedconvex.participation import Participation, Stragglers
+from fedconvex.validation import integer_at_least
+
+SECTIONS = ("data", "model", "method", "local_solver", "participation", "stragglers", "run")
+OPTIONS = (
+    "rounds", "seed", "loss", "weights", "ridge", "dtype", "device", "measure", "every", "lanczos_steps", "draws",
+)  # fmt: skip
+MODELS = ("logistic_regression", "fully_connected", "two_layer_cnn", "character_lstm", "resnet18")
+SOLVERS = {
+    name: kind
+    for name, kind in vars(local_solvers).items()
+    if isinstance(kind, type) and issubclass(kind, LocalSolver) and kind is not LocalSolver
+}
+SCHEMES = {
+    name: kind
+    for name, kind in vars(participation).items()
+    if isinstance(kind, type) and issubclass(kind, Participation) and kind is not Participation
+}
+
+Section = Mapping[str, Any]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Config:
+    """A run, ready to start: every name was found, every parameter was accepted."""
+
+    source: Source
+    model: torch.nn.Module
+    method: Any
+    options: dict[str, Any]
+
+    def run(self, **more: Any) -> DeepRun:
+        """The run; `more` are further arguments of `fedconvex.deep.run`."""
+        return run(self.method, self.model, self.source.clients, test=self.source.test, **(self.options | more))
+
+
+def read_config(path: Path, changes: Mapping[str, Section] | None = None) -> Config:
+    """The run that a TOML file describes, `changes` (by section) taking precedence.
+
+    Raises:
+        InvalidInput: a file that is no TOML, unknown or missing sections and keys, values that are not accepted:
+            named as `section.key`, with what is allowed.
+    """
+    try:
+        sections = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InvalidInput("config", str(path), f"cannot be read: {error.strerror}", "check the path") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput("config", str(path), f"is no TOML: {error}", "repair it") from None
+    for name, section in (changes or {}).items():
+        sections[name] = dict(sections.get(name, {})) | dict(section)
+    return config_of(sections, path.parent)
+
+
+def config_of(sections: Mapping[str, Any], folder: Path) -> Config:
+    """The run that the sections describe; relative paths are seen from `folder`."""
+    for name, section in sections.items():
+        if name not in SECTIONS:
+            raise _unknown("section", name, SECTIONS)
+        if not isinstance(section, Mapping):
+            raise InvalidInput(name, section, "is no section", f"write [{name}] and its keys below it")
+    for name in ("data", "model", "method", "run"):
+        if name not in sections:
+            raise InvalidInput("config", sorted(sections), f"has no section [{name}]", f"add [{name}]")
+    method = _named("method", METHODS, sections["method"])
+    options = dict(sections["run"])
+    for key in options:
+        if key not in OPTIONS:
+            raise _unknown("run", key, OPTIONS)
+    if "rounds" not in options:
+        raise InvalidInput("run.rounds", None, "is missing", "say how many rounds to run: rounds = 100")
+    if "local_solver" in sections:
+        options["local_solver"] = _named("local_solver", SOLVERS, sections["local_solver"])
+    if "participation" in sections:
+        options["participation"] = _named("participation", SCHEMES, sections["participation"])
+    if "stragglers" in sections:
+        options["stragglers"] = construct(Stragglers, sections["stragglers"], "stragglers")
+    model = _model(sections["model"])
+    source = construct(load, dict(sections["data"]) | {"folder": folder}, "data")
+    return Config(source, model, method, options)
+
+
+def _model(section: Section) -> torch.nn.Module:
+    given = dict(section)
+    seed = integer_at_least(given.pop("seed", 0), 0, "model.seed")
+    kinds = {name: getattr(models, name) for name in MODELS}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model: torch.nn.Module = _named("model", kinds, given)
+    return model
+
+
+def _named(where: str, kinds: Mapping[str, Callable[..., Any]], section: Section) -> Any:
+    """The section's `name` called with its other keys."""
+    given = dict(section)
+    name = given.pop("name", None)
+    if name is None:
+        raise InvalidInput(f"{where}.name", None, "is missing", f"give one of {', '.join(sorted(kinds))}")
+    if name not in kinds:
+        raise _unknown(f"{where}.name", name, kinds)
+    return construct(kinds[name], given, where)
+
+
+def construct(kind: Callable[..., Any], given: Section, where: str) -> Any:
+    """kind(**given), after comparing the keys with what it takes; errors name the key as `where.key`."""
+    takes = signature(kind).parameters
+    for key in given:
+        if key not in takes:
+            raise _unknown(where, key, [name for name in takes if name != "folder"])
+    missing = [name for name, p in takes.items() if p.default is Parameter.empty and name not in given]
+    if missing:
+        raise InvalidInput(f"{where}.{missing[0]}", None, "is missing", f"add it: {kind.__name__} cannot do without it")
+    try:
+        return kind(**given)
+    except InvalidInput as error:
+        raise InvalidInput(f"{where}.{error.argument}", error.value, error.problem, error.cure) from None
+    except (TypeError, ValueError, AttributeError) as error:
+        text = ", ".join(f"{key} = {value!r}" for key, value in given.items() if key != "folder")
+        raise InvalidInput(where, text, f"is not accepted: {error}", f"see the help of {kind.__name__}") from None
+
+
+def _unknown(where: str, given: Any, known: Any) -> InvalidInput:
+    near = get_close_matches(str(given), list(known), n=1)
+    guess = f"did you mean {near[0]}? " if near else ""
+    return InvalidInput(where, given, "is unknown", f"{guess}known: {', '.join(sorted(known))}")
