@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.deep.processes import Processes
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import Task
 from fedconvex.errors import InvalidInput, MissingLibrary
@@ -26,10 +27,9 @@ LIBRARIES = ("fedconvex", "numpy", "torch")
 
 
 def identity_of(
-    task: Task, player: Player, start: Array, names: tuple[str, ...], test: Shards | None, *numbers: int
+    task: Task, shards: Shards, player: Player, start: Array, names: tuple[str, ...], test: Shards | None, *numbers: int
 ) -> dict[str, str]:
-    """Fingerprints of all that determines a run, by name."""
-    shards = task.shards
+    """Fingerprints of all that determines a run, by name; `shards`: all clients' samples."""
     parts: dict[str, Any] = {
         "method": player.rounds.method,
         "model": [type(task.module).__name__, str(task.module), start],
@@ -58,9 +58,16 @@ class Checkpoint:
     identity: dict[str, str]
     every: int
     arithmetic: Arithmetic
+    processes: Processes | None  # of which the first one writes and reads
 
     @staticmethod
-    def at(path: "str | PathLike[str]", identity: dict[str, str], every: Any, arithmetic: Arithmetic) -> "Checkpoint":
+    def at(
+        path: "str | PathLike[str]",
+        identity: dict[str, str],
+        every: Any,
+        arithmetic: Arithmetic,
+        processes: Processes | None = None,
+    ) -> "Checkpoint":
         """Raises InvalidInput for a path that cannot be written to."""
         if not isinstance(path, str | PathLike) or "\0" in str(path):  # type: ignore[redundant-expr]
             raise InvalidInput("checkpoint", path, "is not the path of a file", "give such as 'run.safetensors'")
@@ -69,10 +76,14 @@ class Checkpoint:
             problem = "is a folder" if file.is_dir() else "lies in a folder that does not exist"
             raise InvalidInput("checkpoint", str(file), problem, "give the path of a file in an existing folder")
         _safetensors()
-        return Checkpoint(file, identity, integer_at_least(every, 1, "checkpoint_every"), arithmetic)
+        return Checkpoint(file, identity, integer_at_least(every, 1, "checkpoint_every"), arithmetic, processes)
 
     def save(self, state: State, records: list[dict[str, Any]]) -> None:
         """Replaces what was there only when all is written."""
+        if self.processes is not None:
+            state = self.processes.whole(state)
+            if self.processes.rank > 0:
+                return
         tensors = {"server": state.server}
         tensors |= {f"shared/{name}": value for name, value in state.shared.items()}
         tensors |= {f"memory/{name}": value for name, value in state.memory.items()}
@@ -87,7 +98,23 @@ class Checkpoint:
         write_atomically(self.path, _safetensors().save(stored, about))
 
     def load(self, rounds: int) -> tuple[State, list[dict[str, Any]]] | None:
-        """The state and the records so far; None where there is no file.
+        """The state and the records so far; None where there is no file: as `_load` says."""
+        if self.processes is None:
+            return self._decoded(self._load(rounds))
+        found: Any = None
+        if self.processes.rank == 0:
+            try:
+                found = self._load(rounds)
+            except InvalidInput as error:
+                found = error
+        found = self.processes.from_first(found)
+        if isinstance(found, InvalidInput):
+            raise found
+        saved = self._decoded(found)
+        return None if saved is None else (self.processes.own(saved[0]), saved[1])
+
+    def _load(self, rounds: int) -> tuple[dict[str, Tensor], list[dict[str, Any]]] | None:
+        """The tensors and the records so far; None where there is no file.
 
         Raises InvalidInput for a damaged file, one that is no checkpoint, one of another run (naming what differs) or
         of other versions of the libraries, and one that holds more than `rounds` rounds.
@@ -114,12 +141,7 @@ class Checkpoint:
         if len(rows) - 1 > rounds:
             cure = f"ask for {len(rows) - 1} rounds or more, or give another path"
             raise InvalidInput("rounds", rounds, f"{self.path} already holds round {len(rows) - 1} of this run", cure)
-        parts: dict[str, dict[str, Any]] = {"shared": {}, "memory": {}}
-        for name, value in tensors.items():
-            group, _, part = name.partition("/")
-            if part:
-                parts[group][part] = self._decoded(value)
-        return State(self._decoded(tensors["server"]), parts["shared"], parts["memory"]), rows
+        return tensors, rows
 
     def _read(self) -> tuple[dict[str, str], dict[str, Tensor]]:
         try:
@@ -133,10 +155,21 @@ class Checkpoint:
         except Exception as error:  # whatever the library raises for bytes that are none of its own
             raise self._refused("is no checkpoint of a run, or is damaged") from error
 
-    def _decoded(self, tensor: Tensor) -> Array:
-        if self.arithmetic.name == "torch":
-            return self.arithmetic.array(tensor)
-        return tensor.numpy().copy()
+    def _decoded(
+        self, saved: tuple[dict[str, Tensor], list[dict[str, Any]]] | None
+    ) -> tuple[State, list[dict[str, Any]]] | None:
+        if saved is None:
+            return None
+        arrays = {name: self._array(tensor) for name, tensor in saved[0].items()}
+        parts: dict[str, dict[str, Any]] = {"shared": {}, "memory": {}}
+        for name, value in arrays.items():
+            group, _, part = name.partition("/")
+            if part:
+                parts[group][part] = value
+        return State(arrays["server"], parts["shared"], parts["memory"]), saved[1]
+
+    def _array(self, tensor: Tensor) -> Array:
+        return self.arithmetic.array(tensor) if self.arithmetic.name == "torch" else tensor.numpy().copy()
 
     def _refused(self, problem: str) -> InvalidInput:
         return InvalidInput("checkpoint", str(self.path), problem, "delete it to start anew, or give another path")

@@ -34,6 +34,7 @@ class NetworkProblem(Problem):
     shards: Shards
     ridge: Fraction
     exact_weights: tuple[Fraction, ...]
+    owned: np.ndarray | None = None  # the numbers of the clients whose samples are here; None: all
     has_samples = True
 
     def __repr__(self) -> str:
@@ -65,8 +66,9 @@ class NetworkProblem(Problem):
     def build_clients(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> Clients:
         if arithmetic.name != "torch":
             raise InvalidInput("arithmetic", arithmetic.name, "does not run networks", "use fedconvex.deep.run")
-        everyone = np.arange(self.num_clients)
-        return NetworkClients(arithmetic, self, arithmetic.array(np.array(scale, dtype=object)), everyone)
+        owned = np.arange(self.num_clients) if self.owned is None else self.owned
+        factors = arithmetic.array(np.array(scale, dtype=object)[owned])
+        return NetworkClients(arithmetic, self, factors, np.arange(len(owned)))
 
 
 def _unknown() -> NoReturn:
@@ -142,7 +144,7 @@ class NetworkClients(Clients):
         """Clients of similar size, as many at once as memory is meant for."""
         counts = self.problem.shards.count[self.members]
         per_sample = int(np.prod(self.problem.shards.sample_shape))
-        for group in size_groups(counts.tolist()):
+        for group in size_groups(counts.tolist()) if len(counts) else []:
             numbers = self.dim + int(counts[group].max()) * per_sample
             at_once = max(1, NUMBERS_AT_ONCE // numbers)
             for begin in range(0, len(group), at_once):

@@ -1,7 +1,7 @@
 """Running a method on a PyTorch model: the core's method objects, the clients of a round advancing together."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import nan
 from os import PathLike
@@ -13,15 +13,16 @@ from torch import nn
 
 from fedconvex.deep.checkpoints import Checkpoint, identity_of
 from fedconvex.deep.devices import device_of, dtype_of, one_thread
-from fedconvex.deep.evaluation import evaluate
 from fedconvex.deep.logs import log_to
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.measuring.columns import OF_ROUNDS, Measuring, names_of
 from fedconvex.deep.over_the_run import RoundSetting, over_the_run
+from fedconvex.deep.processes import Processes, join, own_device
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import Task, require_fit, task_of
+from fedconvex.deep.watcher import Watcher
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.measurements import COUNTS, OF_CLIENTS
+from fedconvex.measurements import COUNTS
 from fedconvex.methods.base import Method, State
 from fedconvex.participation import Participation, Stragglers
 from fedconvex.player import Player
@@ -149,85 +150,73 @@ def run(
         InvalidInput: for what does not fit, before any work; for "cuda" where there is none.
     """
     rounds, seed = integer_at_least(rounds, 0, "rounds"), integer_at_least(seed, 0, "seed")
-    place, number, criterion = device_of(device), dtype_of(dtype), loss_of(loss)
-    names = names_of(measure)
-    task = task_of(model, clients, criterion, weights, ridge, place, number)
-    held_out = None if test is None else Shards.of([test], criterion, place, number, "test")
-    if held_out is not None:
-        require_fit(task.module, criterion, held_out)
-    with one_thread(), task.arithmetic.context():
-        running = rounds_of(method, task.problem, task.arithmetic, local_solver)
-        of_rounds = tuple(name for name in OF_ROUNDS if name in names)
-        player = Player.of(running, participation, stragglers, seed, of_rounds, rounds)
-        measuring = Measuring.of(
-            names, measure == "all", player, task,
-            integer_at_least(lanczos_steps, 1, "lanczos_steps"), integer_at_least(draws, 1, "draws"),
-        )  # fmt: skip
-        watcher = _Watcher(task, held_out, measuring, integer_at_least(every, 1, "every"), rounds)
-        start = task.start()
-        file = None
-        if checkpoint is not None:
-            mark = identity_of(task, player, start, names, held_out, watcher.every, lanczos_steps, draws)
-            file = Checkpoint.at(checkpoint, mark, checkpoint_every, task.arithmetic)
-        saved = None if file is None else file.load(rounds)
-        state, records = saved if saved is not None else (running.start(start), [])
-        if not records:
-            nothing = dict.fromkeys(COUNTS, 0.0) | dict.fromkeys(of_rounds, nan)
-            records.append(watcher.record(0, state, nothing))
-        if watch is not None:
-            watch(records[-1])
-        with log_to(log, records) as written:
-            stopped = None
-            for t in track(range(len(records) - 1, rounds), f"{type(method).__name__}: {rounds} rounds", progress):
-                begun = time.perf_counter()
-                following, of_round = player.next_round(state, t)
-                watcher.took("rounds", begun)
-                if not bool(torch.as_tensor(following.server).isfinite().all()):
-                    stopped = f"round {t}: the model is not finite; a smaller stepsize may help"
-                    break
-                state = following
-                records.append(watcher.record(t + 1, state, of_round))
-                written(records[-1])
-                if watch is not None:
+    number, criterion, names = dtype_of(dtype), loss_of(loss), names_of(measure)
+    place = device_of(device)
+    join(place)
+    with one_thread():
+        place, share = own_device(place), Processes.of(clients, place, names)
+        owned = None if share is None else share.members
+        task = task_of(model, clients, criterion, weights, ridge, place, number, owned)
+        held_out = None if test is None else Shards.of([test], criterion, place, number, "test")
+        if held_out is not None:
+            require_fit(task.module, criterion, held_out)
+        with task.arithmetic.context():
+            running = rounds_of(method, task.problem, task.arithmetic, local_solver, share)
+            of_rounds = tuple(name for name in OF_ROUNDS if name in names)
+            player = Player.of(running, participation, stragglers, seed, of_rounds, rounds)
+            measuring = Measuring.of(
+                names, measure == "all", player, task,
+                integer_at_least(lanczos_steps, 1, "lanczos_steps"), integer_at_least(draws, 1, "draws"),
+            )  # fmt: skip
+            watcher = Watcher(task, held_out, measuring, integer_at_least(every, 1, "every"), rounds, share)
+            file = None
+            if checkpoint is not None:
+                everyone = task.shards if share is None else Shards.of(clients, criterion, place, number)
+                identity = identity_of(
+                    task, everyone, player, task.start(), names, held_out, watcher.every, lanczos_steps, draws
+                )
+                file = Checkpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share)
+            state, records = (None if file is None else file.load(rounds)) or (running.start(task.start()), [])
+            if not records:
+                nothing = dict.fromkeys(COUNTS, 0.0) | dict.fromkeys(of_rounds, nan)
+                records.append(watcher.record(0, state, nothing))
+            silent = share is not None and share.rank > 0
+            with log_to(None if silent else log, records) as written:
+                tellers = [written] if watch is None or silent else [written, watch]
+                left = track(
+                    range(len(records) - 1, rounds),
+                    f"{type(method).__name__}: {rounds} rounds",
+                    progress and not silent,
+                )
+                if watch is not None and not silent:
                     watch(records[-1])
-                if file is not None and (t + 1 == rounds or (t + 1) % file.every == 0):
-                    file.save(state, records)
-            if stopped is not None and file is not None:
-                file.save(state, records)
-        return DeepRun(task.module_at(state.server), state, records, task, player, watcher.seconds, stopped)
+                state, stopped = _rounds(player, state, records, watcher, left, file, tellers)
+            trained = task.module_at(state.server)
+            return DeepRun(trained, state, records, task, player, watcher.seconds, stopped)
 
 
-@dataclass(frozen=True, eq=False)
-class _Watcher:
-    """Evaluates and measures the server's models of a run."""
-
-    task: Task
-    test: Shards | None
-    measuring: Measuring
-    every: int
-    rounds: int
-
-    @property
-    def seconds(self) -> dict[str, float]:
-        """By what was done."""
-        return self.measuring.seconds
-
-    def took(self, what: str, begun: float) -> None:
-        """Adds the time since `begun`."""
-        self.seconds[what] = self.seconds.get(what, 0.0) + time.perf_counter() - begun
-
-    def record(self, t: int, state: State, of_round: dict[str, Any]) -> dict[str, Any]:
-        """The row of the model before round t."""
-        rest = {name: value for name, value in of_round.items() if name != OF_CLIENTS}
-        if t % self.every and t != self.rounds:
-            names = ("value", "accuracy", *(("test_value", "test_accuracy") if self.test is not None else ()))
-            return {"round": t} | dict.fromkeys(names, nan) | rest | self.measuring.nothing()
+def _rounds(
+    player: Player,
+    state: State,
+    records: list[dict[str, Any]],
+    watcher: Watcher,
+    left: Iterable[int],
+    file: Checkpoint | None,
+    tellers: Sequence[Callable[[dict[str, Any]], None]],
+) -> tuple[State, str | None]:
+    """Plays the rounds that are left: the last good state, and why it ended early, if it did."""
+    for t in left:
         begun = time.perf_counter()
-        module = self.task.module_at(state.server)
-        losses, accuracy = evaluate(module, self.task.loss, self.task.shards)
-        seen = {"round": t, "value": self.task.value(state.server, losses), "accuracy": accuracy}
-        if self.test is not None:
-            losses, accuracy = evaluate(module, self.task.loss, self.test)
-            seen |= {"test_value": float(losses.mean()), "test_accuracy": accuracy}
-        self.took("evaluation", begun)
-        return seen | rest | self.measuring.at(state, t)
+        following, of_round = player.next_round(state, t)
+        watcher.took("rounds", begun)
+        if not bool(torch.as_tensor(following.server).isfinite().all()):
+            if file is not None:
+                file.save(state, records)
+            return state, f"round {t}: the model is not finite; a smaller stepsize may help"
+        state = following
+        records.append(watcher.record(t + 1, state, of_round))
+        for tell in tellers:
+            tell(records[-1])
+        if file is not None and (t + 1 == watcher.rounds or (t + 1) % file.every == 0):
+            file.save(state, records)
+    return state, None

@@ -45,11 +45,17 @@ class Task(ABC):
     def parameters(self, point: Array) -> Tensor:
         """The point as the module's parameters, flat, in their order."""
 
-    def value(self, point: Array, losses: Tensor) -> float:
-        """The objective, given the samples' losses (N,) at the point."""
+    def loss_of(self, losses: Tensor) -> float:
+        """Σ_k weights_k · mean of client k's losses, given those of all samples here (N,)."""
         means = torch.stack([part.mean() for part in losses.split(self.shards.count.tolist())]).cpu()
+        owned = getattr(self.problem, "owned", None)
+        weights = self.problem.weights if owned is None else self.problem.weights[owned]
+        return float(torch.tensor(weights) @ means)
+
+    def penalty(self, point: Array) -> float:
+        """(ridge/2)‖θ‖²."""
         theta = self.parameters(point).double()
-        return float(torch.tensor(self.problem.weights) @ means + self.ridge / 2 * (theta @ theta).cpu())
+        return float(self.ridge / 2 * (theta @ theta))
 
     def module_at(self, point: Array) -> nn.Module:
         """The module with the point's parameters."""
@@ -83,9 +89,16 @@ class LinearTask(Task):
 
 
 def task_of(
-    model: Any, clients: Sequence[Any], loss: Loss, weights: Any, ridge: Any, device: torch.device, dtype: torch.dtype
+    model: Any,
+    clients: Sequence[Any],
+    loss: Loss,
+    weights: Any,
+    ridge: Any,
+    device: torch.device,
+    dtype: torch.dtype,
+    owned: np.ndarray | None = None,
 ) -> Task:
-    """The task, after checking that model, loss and samples fit."""
+    """The task, after checking that model, loss and samples fit; `owned`: the clients whose samples are kept here."""
     if not isinstance(model, nn.Module):
         raise InvalidInput("model", model, "is not a torch module", "give an nn.Module, see fedconvex.deep.models")
     module = deepcopy(model).to(device, dtype).eval()
@@ -94,14 +107,16 @@ def task_of(
     ridge = non_negative(ridge, "ridge")
     require_fit(module, loss, shards)
     count = shards.count.tolist()
+    if owned is not None:
+        shards = Shards.of([clients[k] for k in owned], loss, device, dtype)
     shares = normalised_weights(count if isinstance(weights, str) and weights == "samples" else weights, len(count))
-    if _is_convex(module, loss, shards):
+    if owned is None and _is_convex(module, loss, shards):
         on_numpy = device.type == "cpu" and dtype == torch.float64
         arithmetic = arithmetics.get("float") if on_numpy else TorchArithmetic(device, dtype)
         problem = _linear_problem(loss, shards, module, ridge, shares)
         return LinearTask(module, loss, shards, problem, arithmetic, float(ridge))
     network = network_of(module, loss, shards.sample_shape)
-    of_network = NetworkProblem(network, shards, to_fraction(ridge), tuple(shares))
+    of_network = NetworkProblem(network, shards, to_fraction(ridge), tuple(shares), owned)
     return NetworkTask(module, loss, shards, of_network, TorchArithmetic(device, dtype), float(ridge))
 
 

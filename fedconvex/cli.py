@@ -3,6 +3,7 @@ imports it.
 """
 
 import json
+import os
 import sys
 import warnings
 from enum import StrEnum
@@ -192,5 +193,6 @@ def main() -> None:
     try:
         app()
     except FedconvexError as error:
-        typer.echo(f"fedconvex: {error}", err=True)
+        if not (isinstance(error, InvalidInput) and os.environ.get("RANK", "0") != "0"):  # several processes: once
+            typer.echo(f"fedconvex: {error}", err=True)
         sys.exit(2 if isinstance(error, InvalidInput) else 1)

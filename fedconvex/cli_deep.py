@@ -1,6 +1,7 @@
 """The command line: `fedconvex deep run CONFIG.toml`, a method on a PyTorch model with the theory laid over the run."""
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -96,6 +97,8 @@ def run(
     result = ready.run(
         log=folder / "run.csv", checkpoint=folder / "run.safetensors", watch=_Lines(ready.options["rounds"]).say
     )
+    if os.environ.get("RANK", "0") != "0":  # one of several processes speaks
+        return
     files = _save(result, folder)
     told = _sentences(result)
     if as_json:
@@ -144,10 +147,10 @@ def _save(result: "DeepRun", folder: Path) -> list[Path]:
     parameters = {name: value.detach().cpu().contiguous() for name, value in result.model.state_dict().items()}
     write_atomically(files[-1], safetensors.torch.save(parameters))
     table = result.bounds()
-    if len(table):
+    if len(table) and _measured(result):
         files.append(folder / "bounds.csv")
         write_atomically(files[-1], table.to_csv(index=False).encode())
-    if "fedprox.theorem4" in set(table["statement"]):
+    if "fedprox.theorem4" in set(table["statement"]) and _measured(result):
         files.append(result.draw(folder / "run.png"))
     return files
 
@@ -156,7 +159,13 @@ def _sentences(result: "DeepRun") -> dict[str, list[str]]:
     from fedconvex.deep.over_the_run import when
 
     table = result.bounds()
+    if not _measured(result):
+        return {}
     return {name: when(table, name) for name in dict.fromkeys(table["statement"])}
+
+
+def _measured(result: "DeepRun") -> bool:
+    return bool({"dissimilarity", "smoothness"} & result.records[0].keys())
 
 
 def _print(result: "DeepRun", told: dict[str, list[str]], files: list[Path]) -> None:
@@ -169,13 +178,19 @@ def _print(result: "DeepRun", told: dict[str, list[str]], files: list[Path]) -> 
     names: list[str] = [name for name in shown if name in result.records[0]]
     for name in names:
         table.add_column(name.replace("_", " "), justify="right")
-    for record in (result.records[0], result.records[len(result.records) // 2], result.records[-1]):
+    seen = [record for record in result.records if record["value"] == record["value"]]
+    for place in dict.fromkeys((0, len(seen) // 2, len(seen) - 1)):
+        record = seen[place]
         table.add_row(*(f"{record[name]:.6g}" for name in names))
     console.print(table)
     for name, sentences in told.items():
         chief = name.partition(".")[2].startswith(("theorem", "corollary", "proposition"))
         for sentence in sentences if chief else []:
             console.print(f"{name}: {sentence}", highlight=False, markup=False)
+    if not _measured(result):
+        console.print(
+            'no constants were measured: measure = "all" below [run] shows which statements apply', markup=False
+        )
     spent = ", ".join(f"{name} {value:.2g} s" for name, value in result.seconds.items())
     console.print(f"time: {spent}", highlight=False)
     if result.stopped is not None:

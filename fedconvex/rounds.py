@@ -1,7 +1,8 @@
 """The rounds of one method on one problem in one arithmetic: the only place where method, solver and problem meet."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
@@ -34,6 +35,16 @@ class Played:
     communicated: bool
 
 
+class Share(ABC):
+    """The clients that one of several processes has; all processes play the same rounds, each with its own clients."""
+
+    members: np.ndarray  # their numbers, ascending
+
+    @abstractmethod
+    def total(self, part: Array) -> Array:
+        """The sum of all processes' arrays, the same everywhere."""
+
+
 @dataclass(frozen=True, eq=False)
 class Rounds:
     """`start`, then `advance` again and again; everything inside `arithmetic.context()`."""
@@ -43,6 +54,7 @@ class Rounds:
     problem: Problem
     clients: Clients
     arithmetic: Arithmetic
+    share: Share | None = None  # where the clients are shared out among processes, those that are here
 
     def start(self, x0: Array) -> State:
         """The first state, from the server's first point (d,)."""
@@ -74,30 +86,36 @@ class Rounds:
         gradient_draw = draw if gradient_draw is None else gradient_draw
         if not (self._can_average(draw) and self._can_average(gradient_draw)):
             return None
-        clients, average = self._taking_part(draw), self._average(draw)
+        here = self._here(draw)
+        places = self._places(here)
+        clients, average = self._taking_part(places), self._average(draw)
         points = clients.rows(state.server)
+        population = self.problem.num_clients
         cohort = Cohort(
             points=points,
-            population=self.clients.num_clients,
-            everyone=clients.num_clients == self.clients.num_clients,
+            population=population,
+            everyone=draw.members is None or len(draw.members) == population,
             communicates=self._communicates(draw),
             average=average,
             gradients=_Once(lambda: clients.gradients(points)),
             sampled_gradient=_Once(lambda: self._gradient(state.server, gradient_draw)),
             full_gradient=_Once(lambda: self._gradient(state.server, EVERYONE)),
             objective=_Once(lambda: self.objective(state.server)),
+            total=lambda stack: self._total(stack.sum(0)),
         )
-        seen = state.of(draw.members)
+        seen = state.of(places)
         subproblem = self.method.subproblem(seen, cohort)
         if not self.method.linear:  # the proximal weight may have changed since `rounds_of` checked it
             exact = self.arithmetic.certainty is Certainty.EXACT
             weight = subproblem.weight if exact else nearest_float(subproblem.weight)
             self.solver.require(self.problem, self.method.scale(self.problem), weight)
-        if answers is None:
-            answers = self.solver.solve(clients, subproblem, draw)
+        if answers is None and clients.num_clients == 0:  # all who take part are elsewhere
+            answers = Answers(points, points[:, :1])
+        elif answers is None:
+            answers = self.solver.solve(clients, subproblem, here)
         following = self.method.update(seen, cohort, answers)
         return Played(
-            state.replaced(draw.members, following, in_place),
+            state.replaced(places, following, in_place),
             clients,
             points,
             subproblem,
@@ -143,26 +161,47 @@ class Rounds:
 
     def objective(self, point: Array) -> Scalar:
         """f at a (d,) point: the problem's objective, whatever the method makes of its weights."""
-        return self.arithmetic.average(self.weights, self.clients.values(point))
+        return self._average(EVERYONE)(self.clients.values(point))
 
     def _communicates(self, draw: Draw) -> bool:
         skip = nearest_float(self.method.skip)
         return skip == 0 or stream(draw.seed, Purpose.COMMUNICATION, draw.round).random() >= skip
 
     def _gradient(self, point: Array, draw: Draw) -> Array:
-        return self._average(draw)(self._taking_part(draw).gradients(point))
+        return self._average(draw)(self._taking_part(self._places(self._here(draw))).gradients(point))
 
-    def _taking_part(self, draw: Draw) -> Clients:
-        if draw.members is None:
+    def _here(self, draw: Draw) -> Draw:
+        """Those of the draw whose clients are here."""
+        if self.share is None:
+            return draw
+        members = np.arange(self.problem.num_clients) if draw.members is None else draw.members
+        return replace(draw, members=members).kept(np.isin(members, self.share.members))
+
+    def _places(self, here: Draw) -> np.ndarray | None:
+        """Which rows of the clients' memory are theirs; None: all."""
+        if self.share is None or here.members is None:
+            return here.members
+        return np.searchsorted(self.share.members, here.members)
+
+    def _total(self, part: Array) -> Array:
+        return part if self.share is None else self.share.total(part)
+
+    def _taking_part(self, places: np.ndarray | None) -> Clients:
+        if places is None:
             return self.clients
         kept = self._last_subset.get("members")
-        if kept is None or not np.array_equal(kept, draw.members):
-            self._last_subset.update(members=draw.members.copy(), clients=self.clients.subset(draw.members))
+        if kept is None or not np.array_equal(kept, places):
+            self._last_subset.update(members=places.copy(), clients=self.clients.subset(places))
         subset: Clients = self._last_subset["clients"]
         return subset
 
     def _average(self, draw: Draw) -> Callable[[Array], Array]:
-        return partial(self.arithmetic.average, self._weights_of(draw))
+        weights = self._weights_of(draw)
+        if self.share is None:
+            return partial(self.arithmetic.average, weights)
+        members = np.arange(self.problem.num_clients) if draw.members is None else draw.members
+        own = weights[np.isin(members, self.share.members)]
+        return lambda stack: self._total(self.arithmetic.average(own, stack))
 
     def _weights_of(self, draw: Draw) -> Array:
         if draw.members is None:
@@ -208,6 +247,7 @@ def rounds_of(
     problem: Problem,
     arithmetic: "str | Arithmetic" = "float",
     local_solver: LocalSolver | None = None,
+    share: Share | None = None,
 ) -> Rounds:
     """The rounds, after checking that the clients' subproblems have exactly one solution each.
 
@@ -241,6 +281,7 @@ def rounds_of(
             problem=problem,
             clients=problem.clients(arithmetic, scale),
             arithmetic=arithmetic,
+            share=share,
         )
 
 

@@ -39,6 +39,8 @@ def layer(module: str) -> str | None:
     top, below, *_ = [*module.split("."), ""]
     if top != "fedconvex":
         return None
+    if module.endswith(".__main__"):
+        return "roof"
     if below in TOP_FOLDERS:
         return below
     return "roof" if ROOF.fullmatch(below) else "core"

@@ -81,10 +81,11 @@ class Cohort:
     sampled_gradient: Callable[[], Array]  # (d,): the average ∇F_k of a sample of clients, drawn for this purpose
     full_gradient: Callable[[], Array]  # (d,): the weighted average ∇F_k of all clients
     objective: Callable[[], Scalar]  # f, over all clients
+    total: Callable[[Array], Array] = lambda stack: stack.sum(0)
 
     def population_mean(self, stack: Array) -> Array:
         """(1/m) Σ_k stack_k over those who take part, m counting all clients."""
-        return stack.sum(0) / self.population
+        return self.total(stack) / self.population
 
     def updated_mean(self, mean: Array, old: Array, new: Array) -> Array:
         """The plain mean over all m clients, `mean` so far, after the rows of those who take part went from old to new.

@@ -1,0 +1,62 @@
+"""Looks at the server's models of a run, and keeps the time."""
+
+import time
+from dataclasses import dataclass
+from math import nan
+from typing import Any, final
+
+import torch
+
+from fedconvex.deep.evaluation import evaluate
+from fedconvex.deep.measuring.columns import Measuring
+from fedconvex.deep.processes import Processes
+from fedconvex.deep.shards import Shards
+from fedconvex.deep.tasks import Task
+from fedconvex.measurements import OF_CLIENTS
+from fedconvex.methods.base import State
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Watcher:
+    """Evaluates and measures before every `every`-th round, and after the last."""
+
+    task: Task
+    test: Shards | None
+    measuring: Measuring
+    every: int
+    rounds: int
+    processes: Processes | None
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """By what was done."""
+        return self.measuring.seconds
+
+    def took(self, what: str, begun: float) -> None:
+        """Adds the time since `begun`."""
+        self.seconds[what] = self.seconds.get(what, 0.0) + time.perf_counter() - begun
+
+    def record(self, t: int, state: State, of_round: dict[str, Any]) -> dict[str, Any]:
+        """The row of the model before round t."""
+        rest = {name: value for name, value in of_round.items() if name != OF_CLIENTS}
+        if t % self.every and t != self.rounds:
+            names = ("value", "accuracy", *(("test_value", "test_accuracy") if self.test is not None else ()))
+            return {"round": t} | dict.fromkeys(names, nan) | rest | self.measuring.nothing()
+        begun = time.perf_counter()
+        seen = {"round": t} | self._evaluated(state)
+        self.took("evaluation", begun)
+        return seen | rest | self.measuring.at(state, t)
+
+    def _evaluated(self, state: State) -> dict[str, float]:
+        module, shards = self.task.module_at(state.server), self.task.shards
+        losses, correct = evaluate(module, self.task.loss, shards)
+        sums = torch.tensor([self.task.loss_of(losses), correct, float(len(losses))], dtype=torch.float64)
+        if self.processes is not None:
+            sums = self.processes.total(sums.to(shards.inputs.device)).cpu()
+        loss, right, samples = sums.tolist()
+        seen = {"value": loss + self.task.penalty(state.server), "accuracy": right / samples}
+        if self.test is not None:
+            losses, correct = evaluate(module, self.task.loss, self.test)
+            seen |= {"test_value": float(losses.mean()), "test_accuracy": correct / len(losses)}
+        return seen

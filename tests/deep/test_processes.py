@@ -1,0 +1,98 @@
+"""Two processes, each with half of the clients, run as one does."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from deep_makers import vector
+from several_processes import METHODS, SCHEMES, train
+
+from fedconvex.errors import InvalidInput
+
+HERE = Path(__file__).parent
+
+
+def start(*words: str, processes: int = 2) -> subprocess.CompletedProcess[str]:
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
+    return subprocess.run([*launcher, *words], cwd=HERE, capture_output=True, text=True, timeout=300)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("two")
+    done = start(str(HERE / "several_processes.py"), str(place))
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_two_processes_run_as_one(method: str, scheme: str, folder: Path) -> None:
+    alone = train(method, scheme)
+    both = [np.load(folder / f"{method}-{scheme}-{rank}.npz") for rank in (0, 1)]
+    for found in both:
+        np.testing.assert_allclose(found["arr_0"], vector(alone.model), rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(found["arr_1"], alone.to_frame().to_numpy(float), rtol=1e-12)
+    np.testing.assert_array_equal(both[0]["arr_0"], both[1]["arr_0"])
+
+
+def test_a_checkpoint_of_two_is_one_for_one(folder: Path) -> None:
+    """It holds all clients' memory: one process goes on from it."""
+    alone = train("scaffold", "schedule", rounds=6)
+    resumed = train("scaffold", "schedule", rounds=6, checkpoint=folder / "run.safetensors")
+    np.testing.assert_allclose(vector(resumed.model), vector(alone.model), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_process_that_ends_leaves_a_run_that_can_go_on(rank: int, tmp_path: Path) -> None:
+    done = start(str(HERE / "several_processes.py"), str(tmp_path), str(rank))
+    assert done.returncode != 0
+    assert "another process has ended" in done.stderr or f"rank      : {rank}" in done.stderr.split("Root Cause")[1]
+    alone = train("feddyn", "full", rounds=6)
+    resumed = train("feddyn", "full", rounds=6, checkpoint=tmp_path / "run.safetensors", checkpoint_every=2)
+    np.testing.assert_allclose(vector(resumed.model), vector(alone.model), rtol=1e-12, atol=1e-13)
+    assert not list(tmp_path.glob(".*"))
+
+
+CONFIG = """
+data = {name = "digits", clients = 4}
+model = {name = "fully_connected", sizes = [64, 5, 10]}
+method = {name = "FedDyn", alpha = 0.5}
+local_solver = {name = "SGD", epochs = 1, stepsize = 0.1}
+run = {rounds = 3}
+"""
+
+
+def test_the_command_in_two_processes(tmp_path: Path) -> None:
+    (tmp_path / "run.toml").write_text(CONFIG)
+    words = ("-m", "fedconvex.deep", "run", str(tmp_path / "run.toml"), "--out")
+    two, one = start(*words, str(tmp_path / "two")), start(*words, str(tmp_path / "one"), processes=1)
+    assert two.returncode == one.returncode == 0, two.stderr
+    assert two.stdout.count("saved") == 1
+    assert two.stdout.count("FedDyn") == 1
+    tables = [pd.read_csv(tmp_path / name / "run.csv") for name in ("one", "two")]
+    pd.testing.assert_frame_equal(*tables, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (("rounds = 3", 'rounds = 3, measure = "curvature"'), "not offered in several processes"),
+        (("clients = 4", "clients = 1"), "start fewer processes"),
+        (("alpha = 0.5", "alpha = 0"), "method.alpha"),
+    ],
+)
+def test_wrong_input_is_said_once(change: tuple[str, str], told: str, tmp_path: Path) -> None:
+    (tmp_path / "run.toml").write_text(CONFIG.replace(*change))
+    done = start("-m", "fedconvex.deep", "run", str(tmp_path / "run.toml"), "--out", str(tmp_path / "out"))
+    assert done.returncode != 0
+    assert done.stderr.count("fedconvex: ") == 1
+    assert told in done.stderr
+
+
+def test_alone_there_is_nobody_to_lose() -> None:
+    with pytest.raises(InvalidInput, match="rounds"):
+        train("feddyn", "full", rounds=-1)
