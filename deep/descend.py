@@ -1,10 +1,11 @@
-"""Local SGD of many networks at once: the core's `Descent`, all clients of a round stepping together on the device.
+"""Local SGD of many networks: the core's `Descent`, clients stepping together on the device.
 
 Clients are sorted by their number of steps and leave when they have finished, so that nothing is padded but the last
-batches of their epochs; proximal, linear and decay terms are fused into the step.
+batches of their epochs; proximal, linear and decay terms are fused into the step. On a CPU only so many clients step
+together as have room in its cache: their parameters are read and written in every step.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,33 +19,63 @@ from fedconvex.problems.base import Subproblem
 if TYPE_CHECKING:
     from fedconvex.deep.problem import NetworkClients
 
+CACHE = 2**20  # bytes of parameters that stay near a CPU's core; measured: 10 networks of 0.8 MB were 1.3 times slower
+ROWS_AT_ONCE = 2_000_000  # sample numbers that are laid out before they are used
+
 
 def descend(clients: "NetworkClients", descent: Descent) -> Tensor:
     """The clients' points after their local steps, (K, d)."""
-    by_steps, running = in_order_of_steps(descent.batches.steps)
+    by_steps, _ = in_order_of_steps(descent.batches.steps)
     in_order = bool((by_steps[:-1] < by_steps[1:]).all())  # nothing to sort, nothing to copy
     subproblem = descent.subproblem if in_order else descent.subproblem.of(by_steps)
-    theta = subproblem.start.clone()
-    scale, plan = clients.scale[by_steps][:, None], _Plan.of(clients, descent, by_steps)
-    network, stepsize = clients.network, float(descent.stepsize)
+    theta, scale = subproblem.start.clone(), clients.scale[by_steps][:, None]
     with torch.no_grad():
-        if descent.clip is None:
-            keep, push = _affine(descent, subproblem, scale, clients.ridge)
-        for t, count in enumerate(running):
-            here, batch = theta[:count], plan.batch(t, count)
-            if descent.clip is None:
-                batch = Batch(batch.inputs, batch.targets, batch.shares * scale[:count])
-                rows = keep if isinstance(keep, float) else keep[:count]
-                network.step(here, batch, stepsize, rows, None if push is None else push[:count])
-                continue
-            gradients = scale[:count] * (network.gradients(here, batch) + clients.ridge * here)
-            gradients = subproblem.of(np.arange(count)).add_gradients(here, gradients)
-            gradients *= (descent.clip / gradients.norm(dim=-1, keepdim=True)).clamp(max=1)
-            here.sub_(gradients + descent.weight_decay * here, alpha=stepsize)
+        at_once = len(theta)
+        if theta.device.type == "cpu":
+            at_once = max(1, CACHE // (clients.dim * theta.element_size()))
+        for begin in range(0, len(theta), at_once):
+            part = slice(begin, begin + at_once)
+            _descend(clients, descent, _part(subproblem, part), theta[part], scale[part], by_steps[part])
         if not in_order:
             theta = theta.index_select(0, torch.as_tensor(np.argsort(by_steps), device=theta.device))
         result: Tensor = theta
         return result
+
+
+def _part(subproblem: Subproblem, part: slice) -> Subproblem:
+    """The subproblems of some neighbours; views, no copies."""
+    start, center, linear = (
+        None if rows is None else rows[part] for rows in (subproblem.start, subproblem.center, subproblem.linear)
+    )
+    return Subproblem(start, subproblem.weight, center, linear)
+
+
+def _descend(
+    clients: "NetworkClients",
+    descent: Descent,
+    subproblem: Subproblem,
+    theta: Tensor,
+    scale: Tensor,
+    members: np.ndarray,
+) -> None:
+    """All steps of some clients, in place; those with more steps come first."""
+    network, stepsize, clip = clients.network, float(descent.stepsize), descent.clip
+    if clip is None:
+        keep, push = _affine(descent, subproblem, scale, clients.ridge)
+        running = 0
+        for count, batch in _batches(clients, descent, members, scale):
+            if count != running:  # some have finished, or the first step
+                rows = keep if isinstance(keep, float) else keep[:count]
+                step = network.stepping(theta[:count], stepsize, rows, None if push is None else push[:count])
+                running = count
+            step(batch)
+        return
+    for count, batch in _batches(clients, descent, members, scale):
+        here = theta[:count]
+        gradients = network.gradients(here, batch) + scale[:count] * clients.ridge * here
+        gradients = _part(subproblem, slice(0, count)).add_gradients(here, gradients)
+        gradients *= (clip / gradients.norm(dim=-1, keepdim=True)).clamp(max=1)
+        here.sub_(gradients + float(descent.weight_decay) * here, alpha=stepsize)
 
 
 def _affine(
@@ -66,34 +97,27 @@ def _affine(
     return keep, push
 
 
-@dataclass(frozen=True, eq=False)
-class _Plan:
-    """The round's batches on the device; clients in the order in which they leave last."""
+def _batches(
+    clients: "NetworkClients", descent: Descent, members: np.ndarray, scale: Tensor
+) -> Iterator[tuple[int, Batch]]:
+    """Step by step: how many of the clients still have one, and their batches, the shares times `scale`.
 
-    clients: "NetworkClients"
-    order: Tensor  # (S,)
-    bounds: Tensor  # (b + 1,)
-    client_batches: Tensor  # (K,)
-    widths: np.ndarray  # (T,): the widest t-th batch
-
-    @staticmethod
-    def of(clients: "NetworkClients", descent: Descent, by_steps: np.ndarray) -> "_Plan":
-        batches, device = descent.batches, clients.scale.device
-        begin = batches.client_batches[:-1][by_steps]
-        size, steps = np.diff(batches.bounds), batches.steps[by_steps]
-        widths = np.zeros(steps.max(initial=0), dtype=np.int64)
-        for k, number in enumerate(begin):
-            np.maximum(widths[: steps[k]], size[number : number + steps[k]], out=widths[: steps[k]])
-        order, bounds, numbers = (torch.as_tensor(a, device=device) for a in (batches.order, batches.bounds, begin))
-        return _Plan(clients, order, bounds, numbers, widths)
-
-    def batch(self, t: int, count: int) -> Batch:
-        """The t-th batches of the first `count` clients."""
-        numbers = self.client_batches[:count] + t
-        begin = self.bounds[numbers]
-        width = self.bounds[numbers + 1] - begin
-        columns = torch.arange(int(self.widths[t]), device=begin.device)
-        place = begin[:, None] + torch.minimum(columns, width[:, None] - 1)
-        dtype = self.clients.scale.dtype
-        shares = (columns < width[:, None]).to(dtype) / width[:, None].to(dtype)
-        return self.clients.problem.shards.batch(self.order[place], shares)
+    The numbers of the samples are laid out for many steps at once: of one step they would cost as much as the step.
+    """
+    batches, shards, device = descent.batches, clients.problem.shards, clients.scale.device
+    first, steps = batches.client_batches[:-1][members], batches.steps[members]
+    size = np.diff(batches.bounds)
+    widest = max((int(size[f : f + s].max(initial=0)) for f, s in zip(first, steps, strict=True)), default=0)
+    columns, many = np.arange(widest), max(1, ROWS_AT_ONCE // max(1, len(members) * widest))
+    for begin in range(0, int(steps.max(initial=0)), many):
+        times = np.arange(begin, min(begin + many, int(steps[0])))
+        running = np.searchsorted(-steps, -times, side="left")  # clients with more than t steps
+        numbers = np.minimum(first[None, :] + times[:, None], len(size) - 1)  # (T, K); those that are done do not count
+        width = size[numbers]
+        place = batches.bounds[:-1][numbers][..., None] + np.minimum(columns, width[..., None] - 1)
+        rows = torch.as_tensor(batches.order[np.minimum(place, len(batches.order) - 1)], device=device)
+        shares = torch.as_tensor((columns < width[..., None]) / width[..., None], dtype=shards.dtype, device=device)
+        shares *= scale
+        widths = np.where(np.arange(len(members)) < running[:, None], width, 0).max(1).tolist()
+        for i, (count, wide) in enumerate(zip(running.tolist(), widths, strict=True)):
+            yield count, shards.batch(rows[i, :count, :wide], shares[i, :count, :wide])

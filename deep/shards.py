@@ -59,18 +59,22 @@ class Shards:
     def batch(self, rows: "np.ndarray | Tensor", shares: Tensor) -> Batch:
         """Rows (K, B) with their weights."""
         index = torch.as_tensor(rows, device=self.inputs.device)
-        size = index.shape
-        flat = index.reshape(-1)
+        flat, size = index.reshape(-1), tuple(index.shape)
         inputs, targets = self.inputs.index_select(0, flat), self.targets.index_select(0, flat)
-        return Batch(inputs.unflatten(0, size), targets.unflatten(0, size), shares)
+        return Batch(inputs.view(size + self.sample_shape), targets.view(size), shares)
 
     def whole(self, members: np.ndarray) -> Batch:
         """All samples of some clients, padded to the largest; shares are 1/n_k."""
         first, count = self.first[members], self.count[members]
+        begin, end = int(first[0]), int(first[-1] + count[-1])
+        if (count == count[0]).all() and (first == begin + count[0] * np.arange(len(first))).all():  # nothing to copy
+            size = (len(first), int(count[0]))
+            shares = torch.full(size, 1 / size[1], device=self.inputs.device, dtype=self.dtype)
+            return Batch(self.inputs[begin:end].unflatten(0, size), self.targets[begin:end].unflatten(0, size), shares)
         columns = np.arange(count.max())
         rows = first[:, None] + np.minimum(columns, count[:, None] - 1)
-        shares = (columns < count[:, None]) / count[:, None]
-        return self.batch(rows, torch.as_tensor(shares, device=self.inputs.device, dtype=self.dtype))
+        parts = (columns < count[:, None]) / count[:, None]
+        return self.batch(rows, torch.as_tensor(parts, device=self.inputs.device, dtype=self.dtype))
 
 
 def _tensor(values: Any, name: str) -> Tensor:

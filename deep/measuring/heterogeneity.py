@@ -37,6 +37,7 @@ def heterogeneity(clients: Clients, weights: np.ndarray, point: Array) -> Hetero
     Mean and deviations are updated part by part, so that nothing is lost where all gradients are nearly the same.
     """
     mean: Any = None
+    xp: Any = clients.arithmetic.xp  # type: ignore[attr-defined]
     spread = total = 0.0
     for members, gradients in clients.gradients_in_parts(point):
         share = weights[members]
@@ -45,8 +46,9 @@ def heterogeneity(clients: Clients, weights: np.ndarray, point: Array) -> Hetero
             continue
         normalised = clients.arithmetic.array(share / weight)
         here = clients.arithmetic.average(normalised, gradients)
-        deviations = gradients - here
-        spread += weight * float(normalised @ (deviations * deviations).sum(-1))
+        gradients -= here  # they are nobody else's
+        squares = xp.einsum("kd,kd->k", gradients, gradients)  # no array of all squares
+        spread += weight * float(normalised @ squares)
         if mean is None:
             mean, total = here, weight
             continue

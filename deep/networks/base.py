@@ -1,6 +1,7 @@
 """What a network must offer: losses and gradients of K copies at once, each with its own parameters and samples."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -33,5 +34,10 @@ class Network(ABC):
         """Σ_i shares_ki ∇loss_ki, (K, d)."""
 
     @abstractmethod
-    def step(self, theta: Tensor, batch: Batch, stepsize: float, keep: "float | Tensor", push: Tensor | None) -> None:
-        """theta ← keep·theta − stepsize·gradients(theta) + push, in place; keep is a number or (K, 1), push (K, d)."""
+    def stepping(
+        self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None
+    ) -> Callable[[Batch], None]:
+        """A function that changes theta (K, d) in place: theta ← keep·theta − stepsize·gradients(theta) + push.
+
+        keep is a number or (K, 1), push is (K, d); neither changes from step to step.
+        """

@@ -31,15 +31,21 @@ class FunctionalNetwork(Network):
         gradients = self._gradients(self.layout.views(theta.expand(len(batch.targets), -1)), batch)
         return torch.cat([gradient.flatten(1) for gradient in gradients], 1)
 
-    def step(self, theta: Tensor, batch: Batch, stepsize: float, keep: "float | Tensor", push: Tensor | None) -> None:
+    def stepping(
+        self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None
+    ) -> Callable[[Batch], None]:
         views = self.layout.views(theta)
-        gradients = self._gradients(views, batch)
-        if not (isinstance(keep, float) and keep == 1):
-            theta.mul_(keep)
-        for view, gradient in zip(views.values(), gradients, strict=True):
-            view.sub_(gradient, alpha=stepsize)
-        if push is not None:
-            theta.add_(push)
+
+        def step(batch: Batch) -> None:
+            gradients = self._gradients(views, batch)
+            if isinstance(keep, Tensor) or keep != 1:
+                theta.mul_(keep)
+            for view, gradient in zip(views.values(), gradients, strict=True):
+                view.sub_(gradient, alpha=stepsize)
+            if push is not None:
+                theta.add_(push)
+
+        return step
 
     def _losses(self, parameters: Views, batch: Batch) -> Tensor:
         losses: Tensor = self._of_clients(parameters, batch.inputs, batch.targets)

@@ -21,11 +21,11 @@ class Activation:
     """A function applied to every entry, in place, and its derivative as a function of its value."""
 
     apply: Callable[[Tensor], Tensor]
-    multiply_by_derivative: Callable[[Tensor, Tensor], Tensor]  # (errors, values): in place on the errors
+    multiply_by_derivative: Callable[[Tensor, Tensor], Tensor]  # (errors, values); the errors may change
 
 
 ACTIVATIONS: dict[type[nn.Module], Activation] = {
-    nn.ReLU: Activation(torch.relu_, lambda errors, values: errors.mul_(values > 0)),
+    nn.ReLU: Activation(torch.relu_, lambda errors, values: torch.ops.aten.threshold_backward(errors, values, 0)),
     nn.Tanh: Activation(torch.tanh_, lambda errors, values: errors.mul_(1 - values * values)),
     nn.Sigmoid: Activation(torch.sigmoid_, lambda errors, values: errors.mul_(values * (1 - values))),
 }
@@ -48,7 +48,7 @@ class LayeredNetwork(Network):
         self.layers, self.loss, self.layout = layers, loss, Layout.of(module)
 
     def losses(self, theta: Tensor, batch: Batch) -> Tensor:
-        values = self._flat(theta, batch)
+        values = _rows(batch.inputs, theta, batch)
         for layer, weight, bias in self._parameters(theta):
             values = _affine(values, weight, bias)
             if layer.activation is not None:
@@ -58,59 +58,74 @@ class LayeredNetwork(Network):
     def gradients(self, theta: Tensor, batch: Batch) -> Tensor:
         result = theta.new_empty(len(batch.targets), self.layout.dim)
         into = self.layout.views(result)
-        for layer, errors, inputs in self._backwards(theta, batch):
+        for layer, errors, inputs in self._backwards(theta, self._parameters(theta), batch):
             torch.bmm(errors.mT, inputs, out=into[layer.weight])
             if layer.bias is not None:
                 torch.sum(errors, 1, out=into[layer.bias])
         return result
 
-    def step(self, theta: Tensor, batch: Batch, stepsize: float, keep: "float | Tensor", push: Tensor | None) -> None:
-        views = self.layout.views(theta)
-        for layer, errors, inputs in self._backwards(theta, batch):
-            # the errors of the layer below are known: its parameters may change
-            if isinstance(keep, Tensor):
-                views[layer.weight].mul_(keep[..., None])
-            beta = 1.0 if isinstance(keep, Tensor) else keep
-            views[layer.weight].baddbmm_(errors.mT, inputs, beta=beta, alpha=-stepsize)
-            if layer.bias is not None:
-                views[layer.bias].mul_(keep).sub_(errors.sum(1), alpha=stepsize)
-        if push is not None:
-            theta.add_(push)
+    def stepping(
+        self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None
+    ) -> Callable[[Batch], None]:
+        views, parameters = self.layout.views(theta), self._parameters(theta)
+        beta = 1.0 if isinstance(keep, Tensor) else keep
 
-    def _backwards(self, theta: Tensor, batch: Batch) -> Iterator[tuple[Layer, Tensor, Tensor]]:
-        """From the last layer to the first: (layer, ∂Σ shares·loss/∂its outputs, its inputs).
+        def step(batch: Batch) -> None:
+            for layer, errors, inputs in self._backwards(theta, parameters, batch):
+                # the errors of the layer below are known: its parameters may change
+                if isinstance(keep, Tensor):
+                    views[layer.weight].mul_(keep[..., None])
+                views[layer.weight].baddbmm_(errors.mT, inputs, beta=beta, alpha=-stepsize)
+                if layer.bias is not None:
+                    if isinstance(keep, Tensor) or keep != 1:
+                        views[layer.bias].mul_(keep)
+                    views[layer.bias].sub_(errors.sum(1), alpha=stepsize)
+            if push is not None:
+                theta.add_(push)
+
+        return step
+
+    def _backwards(
+        self, theta: Tensor, parameters: list[tuple[Layer, Tensor, Tensor | None]], batch: Batch
+    ) -> Iterator[tuple[Layer, Tensor, Tensor]]:
+        """From the last layer to the first: (layer, ∂Σ shares·loss/∂its outputs, its inputs), (K, B, …) each.
 
         What is below a layer is computed before the layer is handed out.
         """
-        clients, size = batch.targets.shape
-        parameters, values = self._parameters(theta), [self._flat(theta, batch)]
+        values = [_rows(batch.inputs, theta, batch)]
         for layer, weight, bias in parameters:
             outputs = _affine(values[-1], weight, bias)
             values.append(outputs if layer.activation is None else layer.activation.apply(outputs))
-        outputs = values.pop().reshape(clients, size, -1)
+        outputs = _by_client(values.pop(), batch)
         errors = self.loss.derivatives(outputs, batch.targets).mul_(batch.shares[..., None])
-        last = self.layers[-1].activation
-        if last is not None:
-            errors = last.multiply_by_derivative(errors, outputs)
-        for i, (layer, weight, _) in reversed(list(enumerate(parameters))):
-            inputs = values.pop()
-            below = None
+        if self.layers[-1].activation is not None:
+            errors = self.layers[-1].activation.multiply_by_derivative(errors, outputs)
+        for i in range(len(parameters) - 1, -1, -1):
+            (layer, weight, _), inputs, below = parameters[i], values.pop(), None
             if i > 0:
-                below = torch.bmm(errors.reshape(len(theta), -1, errors.shape[-1]), weight)
+                below = torch.bmm(_rows(errors, theta, batch), weight)
                 activation = self.layers[i - 1].activation
                 if activation is not None:
                     below = activation.multiply_by_derivative(below, inputs)
-            yield layer, errors, inputs.reshape(clients, size, -1)
+            yield layer, errors, _by_client(inputs, batch)
             if below is not None:
-                errors = below.reshape(clients, size, -1)
-
-    def _flat(self, theta: Tensor, batch: Batch) -> Tensor:
-        """The inputs as (K, B, p); with one theta for all clients as (1, K·B, p)."""
-        return batch.inputs.reshape(len(theta), batch.targets.numel() // len(theta), -1)
+                errors = _by_client(below, batch)
 
     def _parameters(self, theta: Tensor) -> list[tuple[Layer, Tensor, Tensor | None]]:
         views = self.layout.views(theta)
         return [(x, views[x.weight], None if x.bias is None else views[x.bias]) for x in self.layers]
+
+
+def _rows(values: Tensor, theta: Tensor, batch: Batch) -> Tensor:
+    """(K, B, …) as (K, B, p); with one theta for all clients as (1, K·B, p)."""
+    if theta.shape[0] == batch.targets.shape[0]:
+        return values if values.ndim == 3 else values.flatten(2)
+    return values.reshape(1, batch.targets.numel(), -1)
+
+
+def _by_client(values: Tensor, batch: Batch) -> Tensor:
+    """(K, B, p) from what `_rows` gives."""
+    return values if values.shape[0] == batch.targets.shape[0] else values.reshape(*batch.targets.shape, -1)
 
 
 def layers_of(module: nn.Module, loss: Loss, sample_shape: tuple[int, ...]) -> list[Layer] | None:

@@ -85,7 +85,7 @@ def test_steps(name: str, by: str, keep: object, pushed: bool) -> None:
     theta = points(network.layout)
     push = 0.1 * points(network.layout) if pushed else None
     expected = keep * theta - 0.3 * network.gradients(theta, batch) + (0 if push is None else push)
-    network.step(theta, batch, 0.3, keep, push)
+    network.stepping(theta, 0.3, keep, push)(batch)
     torch.testing.assert_close(theta, expected)
 
 

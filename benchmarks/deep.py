@@ -1,0 +1,122 @@
+"""Deep runs on one CPU thread: the FedDyn paper's network for MNIST against a plain PyTorch loop, and measuring B(w).
+
+python benchmarks/deep.py
+"""
+
+import statistics
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from run import interleaved, median_ratio, record, row
+from torch import nn
+
+import fedconvex as fc
+from fedconvex import participation
+from fedconvex.deep import models
+from fedconvex.deep.losses import loss_of
+from fedconvex.deep.measuring.heterogeneity import heterogeneity
+from fedconvex.deep.tasks import task_of
+from fedconvex.participation import Draw
+from fedconvex.rounds import rounds_of
+
+CLIENTS, SAMPLES, ACTIVE, BATCH, STEPSIZE = 100, 600, 10, 50, 0.1
+SIZES = [784, 200, 200, 10]
+REPETITIONS, MATRIX = 7, 1024
+
+
+def samples() -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Random images in float32: what they show does not change the time."""
+    generator = torch.Generator().manual_seed(0)
+    return [
+        (torch.rand(SAMPLES, 784, generator=generator), torch.randint(0, 10, (SAMPLES,), generator=generator))
+        for _ in range(CLIENTS)
+    ]
+
+
+def plain_round(model: nn.Module, clients: list[Any], active: np.ndarray) -> torch.Tensor:
+    """FedAvg as one writes it: client after client, batch after batch, autograd and torch's own SGD."""
+    total = torch.zeros(sum(p.numel() for p in model.parameters()))
+    for k in active:
+        local = models.fully_connected(SIZES)
+        local.load_state_dict(model.state_dict())
+        optimizer, (X, y), order = torch.optim.SGD(local.parameters(), lr=STEPSIZE), clients[k], torch.randperm(SAMPLES)
+        for rows in order.split(BATCH):
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(local(X[rows]), y[rows]).backward()
+            optimizer.step()
+        total += nn.utils.parameters_to_vector(local.parameters()).detach() / len(active)
+    return total
+
+
+def gradient_pass(model: nn.Module, clients: list[Any]) -> torch.Tensor:
+    """The objective's gradient, client after client, as one writes it."""
+    model.zero_grad()
+    for X, y in clients:
+        (nn.functional.cross_entropy(model(X), y) / len(clients)).backward()
+    return torch.cat([p.grad.reshape(-1) for p in model.parameters() if p.grad is not None])
+
+
+def training_operations() -> float:
+    """Multiplications and additions of one round's matrix products: forward, errors (not to the inputs), gradients."""
+    products = [a * b for a, b in pairwise(SIZES)]
+    return 2.0 * ACTIVE * SAMPLES * (3 * sum(products) - products[0])
+
+
+def main() -> None:
+    """Times, compares, records."""
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    model, clients = models.fully_connected(SIZES), samples()
+    task = task_of(model, clients, loss_of("cross_entropy"), None, 0, torch.device("cpu"), torch.float32)
+    solver = fc.SGD(epochs=1, batch_size=BATCH, stepsize=STEPSIZE)
+    with task.arithmetic.context():
+        rounds = rounds_of(
+            fc.FedAvg(epochs=1, batch_size=BATCH, stepsize=STEPSIZE), task.problem, task.arithmetic, solver
+        )
+        state = rounds.start(task.start())
+        draw: Draw = participation.Uniform(ACTIVE).draw(task.problem, 0, 0)
+        assert draw.members is not None
+        members, square = draw.members, torch.rand(MATRIX, MATRIX)
+        all_clients = task.problem.clients(task.arithmetic)
+        times = interleaved(
+            {
+                "ours": lambda: rounds.advance(state, draw),
+                "loop": lambda: plain_round(model, clients, members),
+                "sgemm": lambda: square @ square,
+                "B": lambda: heterogeneity(all_clients, task.problem.weights, state.server),
+                "gradient": lambda: gradient_pass(model, clients),
+            },
+            REPETITIONS,
+        )
+    moved = rounds.advance(state, draw).server - state.server
+    theirs = plain_round(model, clients, members) - state.server
+    assert torch.nn.functional.cosine_similarity(moved, theirs, dim=0) > 0.9  # other batches, the same training
+    mean = heterogeneity(all_clients, task.problem.weights, state.server).gradient_norm
+    assert abs(mean / float(gradient_pass(model, clients).norm()) - 1) < 1e-4
+    medians = {name: statistics.median(values) for name, values in times.items()}
+    speedup = median_ratio(times["loop"], times["ours"])
+    passes = median_ratio(times["B"], times["gradient"])
+    rates = [
+        training_operations() / ours / (2 * MATRIX**3 / sgemm)
+        for ours, sgemm in zip(times["ours"], times["sgemm"], strict=True)
+    ]
+    record(
+        "deep",
+        [
+            row("784-200-200-10, 10 of 100 clients, E = 1, batch 50: times faster than the loop", speedup, 1.4, "×",
+                peer="plain PyTorch loop", peer_value=medians["loop"], peer_unit="s", ratio=1 / speedup, at_least=True,
+                seconds=medians["ours"]),
+            row("the same: part of the thread's sgemm rate", statistics.median(rates), 0.8, "×",
+                peer=f"{MATRIX} × {MATRIX} product", peer_value=medians["sgemm"], peer_unit="s",
+                ratio=statistics.median(rates), at_least=True),
+            row("measuring B(w) over all 100 clients: times a gradient pass", passes, 1.5, "×",
+                peer="gradient pass, client after client", peer_value=medians["gradient"], peer_unit="s",
+                ratio=passes, seconds=medians["B"]),
+        ],
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
