@@ -4,5 +4,6 @@ import sys
 
 from fedconvex.cli import main
 
-sys.argv.insert(1, "deep")
-main()
+if __name__ == "__main__":
+    sys.argv.insert(1, "deep")
+    main()
