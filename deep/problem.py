@@ -1,7 +1,7 @@
 """A network on clients' samples as a problem of the core: all methods, solvers and schemes run on it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
@@ -11,6 +11,7 @@ from torch import Tensor
 
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.base import Batch as Matrices
+from fedconvex.deep.memory import Budget
 from fedconvex.deep.networks import Network
 from fedconvex.deep.shards import Shards
 from fedconvex.errors import InvalidInput
@@ -21,8 +22,6 @@ from fedconvex.rationals import Scalar
 
 if TYPE_CHECKING:
     from fedconvex.local_solvers.descent import Descent
-
-NUMBERS_AT_ONCE = 50_000_000  # of parameters and inputs that one batched call may hold
 
 
 @final
@@ -36,6 +35,7 @@ class NetworkProblem(Problem):
     exact_weights: tuple[Fraction, ...]
     owned: np.ndarray | None = None  # the numbers of the clients whose samples are here; None: all
     has_samples = True
+    budget: Budget = field(default_factory=Budget)
 
     def __repr__(self) -> str:
         return f"NetworkProblem(m={self.num_clients}, d={self.dim}, samples={self.shards.count.sum()})"
@@ -143,10 +143,9 @@ class NetworkClients(Clients):
     def _groups(self) -> Iterator[np.ndarray]:
         """Clients of similar size, as many at once as memory is meant for."""
         counts = self.problem.shards.count[self.members]
-        per_sample = int(np.prod(self.problem.shards.sample_shape))
         for group in size_groups(counts.tolist()) if len(counts) else []:
-            numbers = self.dim + int(counts[group].max()) * per_sample
-            at_once = max(1, NUMBERS_AT_ONCE // numbers)
+            inputs = int(counts[group].max()) * self.problem.shards.numbers_per_sample
+            at_once = self.problem.budget.clients(self.dim + inputs)
             for begin in range(0, len(group), at_once):
                 yield np.array(group[begin : begin + at_once])
 

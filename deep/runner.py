@@ -16,7 +16,9 @@ from fedconvex.deep.devices import device_of, dtype_of, one_thread
 from fedconvex.deep.logs import log_to
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.measuring.columns import OF_ROUNDS, Measuring, names_of
+from fedconvex.deep.memory import is_out_of_memory
 from fedconvex.deep.over_the_run import RoundSetting, over_the_run
+from fedconvex.deep.problem import NetworkProblem
 from fedconvex.deep.processes import Processes, join, own_device
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import Task, require_fit, task_of
@@ -195,6 +197,18 @@ def run(
             return DeepRun(trained, state, records, task, player, watcher.seconds, stopped)
 
 
+def _with_room(player: Player, state: State, t: int) -> tuple[State, dict[str, Any]]:
+    """The round, with less at once where memory runs out: nothing of the state has changed then."""
+    while True:
+        try:
+            return player.next_round(state, t)
+        except RuntimeError as error:
+            problem = player.rounds.problem
+            if not (is_out_of_memory(error) and isinstance(problem, NetworkProblem)):
+                raise
+            problem.budget.halve(error)
+
+
 def _rounds(
     player: Player,
     state: State,
@@ -207,7 +221,7 @@ def _rounds(
     """Plays the rounds that are left: the last good state, and why it ended early, if it did."""
     for t in left:
         begun = time.perf_counter()
-        following, of_round = player.next_round(state, t)
+        following, of_round = _with_room(player, state, t)
         watcher.took("rounds", begun)
         if not bool(torch.as_tensor(following.server).isfinite().all()):
             if file is not None:

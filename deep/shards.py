@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, final
 
 import numpy as np
@@ -55,6 +56,11 @@ class Shards:
     def sample_shape(self) -> tuple[int, ...]:
         """The shape of one sample's input."""
         return tuple(self.inputs.shape[1:])
+
+    @property
+    def numbers_per_sample(self) -> int:
+        """How many numbers one sample's input has."""
+        return prod(self.sample_shape)
 
     def batch(self, rows: "np.ndarray | Tensor", shares: Tensor) -> Batch:
         """Rows (K, B) with their weights."""

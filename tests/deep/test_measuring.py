@@ -18,6 +18,7 @@ from fedconvex.deep.measuring import curvature as curvature_module
 from fedconvex.deep.measuring.curvature import curvature
 from fedconvex.deep.measuring.decrease import expected_decrease, outcomes
 from fedconvex.deep.measuring.heterogeneity import heterogeneity
+from fedconvex.deep.problem import NetworkProblem
 from fedconvex.deep.tasks import Task, task_of
 from fedconvex.errors import InvalidInput
 from fedconvex.rounds import rounds_of
@@ -58,9 +59,10 @@ def gradients_and_hessians(model: nn.Module) -> tuple[np.ndarray, list[np.ndarra
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)
 @pytest.mark.parametrize("at_once", [1, 10**9])
-def test_heterogeneity(model: nn.Module, at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fedconvex.deep.problem.NUMBERS_AT_ONCE", at_once)
+def test_heterogeneity(model: nn.Module, at_once: int) -> None:
     found_in = task(model)
+    if isinstance(found_in.problem, NetworkProblem):
+        found_in.problem.budget.numbers = at_once
     clients = found_in.problem.clients(found_in.arithmetic)
     found = heterogeneity(clients, found_in.problem.weights, found_in.start())
     gradients, _ = gradients_and_hessians(random(model))

@@ -1,0 +1,138 @@
+"""Faults that implementations have had are planted, and the comparison with plain training rejects each."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from deep_makers import CLASSES, FEATURES, mixed, plain_training, random, samples, vector
+
+import fedconvex as fc
+from fedconvex.deep import descend, models, run
+from fedconvex.deep.networks import Batch, LayeredNetwork
+from fedconvex.deep.shards import Shards
+from fedconvex.local_solvers.descent import Descent
+from fedconvex.problems.base import Subproblem
+from fedconvex.rounds import Rounds
+
+CLIENTS = samples()
+NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))
+SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
+SIZES = [len(X) for X, _ in CLIENTS]
+
+
+def off(monkeypatch: pytest.MonkeyPatch | None = None, fault: Callable[..., None] | None = None) -> float:
+    """How far two rounds of FedProx are from plain training, its proximal term written out."""
+    expected = NETWORK
+    for t in range(2):
+        there = [p.detach().clone() for p in expected.parameters()]
+
+        def extra(local: torch.nn.Module, there: list[torch.Tensor] = there) -> torch.Tensor:
+            return sum(((p - q) ** 2).sum() for p, q in zip(local.parameters(), there, strict=True))
+
+        answers = [plain_training(expected, CLIENTS, k, SGD, 3, t, 2, extra) for k in range(len(CLIENTS))]
+        expected = mixed(answers, SIZES)
+    if monkeypatch is not None and fault is not None:
+        fault(monkeypatch)
+    options: dict[str, Any] = {"rounds": 2, "local_solver": SGD, "weights": "samples", "seed": 3}
+    found = run(fc.FedProx(mu=2), NETWORK, CLIENTS, **options)
+    return float(abs(vector(found.model) - vector(expected)).max())
+
+
+def test_nothing_planted_nothing_found() -> None:
+    assert off() < 1e-12
+
+
+def forgotten_padding(patch: pytest.MonkeyPatch) -> None:
+    """Every row counts the same, padding too."""
+    original = LayeredNetwork._backwards
+
+    def wrong(self: Any, theta: Any, parameters: Any, batch: Batch) -> Any:
+        equal = torch.full_like(batch.shares, 1 / batch.shares.shape[1])
+        return original(self, theta, parameters, Batch(batch.inputs, batch.targets, equal))
+
+    patch.setattr(LayeredNetwork, "_backwards", wrong)
+    patch.setattr("fedconvex.deep.memory.CACHE", 2**30)  # all clients together, so that there is padding
+
+
+def padded_rows_of_others(patch: pytest.MonkeyPatch) -> None:
+    """A client's batch is taken from its neighbour's samples."""
+    original = Shards.batch
+    patch.setattr(Shards, "batch", lambda self, rows, shares: original(self, (rows + 1) % len(self.targets), shares))
+
+
+def wrong_sign_of_the_proximal_term(patch: pytest.MonkeyPatch) -> None:
+    original = descend._affine
+
+    def wrong(descent: Descent, subproblem: Subproblem, scale: torch.Tensor, ridge: float) -> Any:
+        keep, push = original(descent, subproblem, scale, ridge)
+        return 2 - keep, -push
+
+    patch.setattr(descend, "_affine", wrong)
+
+
+def centred_on_the_moving_point(patch: pytest.MonkeyPatch) -> None:
+    """The reference model is aliased: the proximal term is always zero."""
+    original = descend._affine
+    patch.setattr(descend, "_affine", lambda *given: (1.0, None) if original(*given) else None)
+
+
+def parameters_shared_between_clients(patch: pytest.MonkeyPatch) -> None:
+    """Every client starts where the one before it ended."""
+    original = descend._descend
+    last: list[torch.Tensor] = []
+
+    def wrong(clients: Any, descent: Descent, subproblem: Subproblem, theta: torch.Tensor, *rest: Any) -> None:
+        if last:
+            theta.copy_(last[-1].expand_as(theta))
+        original(clients, descent, subproblem, theta, *rest)
+        last.append(theta[-1:].clone())
+
+    patch.setattr(descend, "_descend", wrong)
+    patch.setattr("fedconvex.deep.memory.CACHE", 1)
+
+
+def averaged_without_weights(patch: pytest.MonkeyPatch) -> None:
+    original = Rounds._weights_of
+
+    def wrong(self: Rounds, draw: Any) -> Any:
+        weights = original(self, draw)
+        return torch.full_like(weights, 1 / len(weights))
+
+    patch.setattr(Rounds, "_weights_of", wrong)
+
+
+def answers_in_the_order_of_their_steps(patch: pytest.MonkeyPatch) -> None:
+    """Sorted for the work, and not sorted back."""
+    import numpy as np
+
+    patch.setattr(descend.np, "argsort", lambda order, **options: np.arange(len(order)))
+
+
+def the_last_smaller_batch_is_dropped(patch: pytest.MonkeyPatch) -> None:
+    original = descend._batches
+
+    def wrong(clients: Any, descent: Descent, members: Any, scale: Any) -> Any:
+        for count, batch in original(clients, descent, members, scale):
+            full = (batch.shares > 0).sum(1, keepdim=True) == SGD.batch_size
+            yield count, replace(batch, shares=batch.shares * full)
+
+    patch.setattr(descend, "_batches", wrong)
+
+
+FAULTS = [
+    forgotten_padding,
+    padded_rows_of_others,
+    wrong_sign_of_the_proximal_term,
+    centred_on_the_moving_point,
+    parameters_shared_between_clients,
+    averaged_without_weights,
+    answers_in_the_order_of_their_steps,
+    the_last_smaller_batch_is_dropped,
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+def test_a_planted_fault_is_found(fault: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert off(monkeypatch, fault) > 1e-6
