@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fedconvex.errors import InvalidInput, MissingLibrary
+from fedconvex.measurements import OF_CLIENTS
 from fedconvex.writing import write_atomically
 
 Write = Callable[[dict[str, Any]], None]
@@ -28,7 +29,7 @@ def log_to(target: "str | PathLike[str] | None", records: Sequence[dict[str, Any
         return
     if path.is_dir():
         raise InvalidInput("log", str(path), "is a folder", "give the name of a file")
-    names = list(records[0])
+    names = [name for name in records[0] if name != OF_CLIENTS]
     write_atomically(path, "".join(map(_line(names), [dict(zip(names, names, strict=True)), *records])).encode())
     with path.open("a", encoding="utf-8", newline="") as file:
 
@@ -57,7 +58,7 @@ def _tensorboard(folder: Path, records: Sequence[dict[str, Any]]) -> Iterator[Wr
 
         def write(record: dict[str, Any]) -> None:
             for name, value in record.items():
-                if name != "round":
+                if name not in ("round", OF_CLIENTS):
                     writer.add_scalar(name, value, record["round"])
 
         for record in records:

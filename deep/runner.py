@@ -8,11 +8,13 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
+import numpy as np
 import torch
 from torch import nn
 
 from fedconvex.deep.checkpoints import Checkpoint, identity_of
 from fedconvex.deep.devices import device_of, dtype_of, one_thread
+from fedconvex.deep.footprint import Footprint, footprint
 from fedconvex.deep.logs import log_to
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.measuring.columns import OF_ROUNDS, Measuring, names_of
@@ -21,10 +23,11 @@ from fedconvex.deep.over_the_run import RoundSetting, over_the_run
 from fedconvex.deep.problem import NetworkProblem
 from fedconvex.deep.processes import Processes, join, own_device
 from fedconvex.deep.shards import Shards
-from fedconvex.deep.tasks import Task, require_fit, task_of
+from fedconvex.deep.tasks import NetworkTask, Task, require_fit, task_of
 from fedconvex.deep.watcher import Watcher
+from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.measurements import COUNTS
+from fedconvex.measurements import COUNTS, OF_CLIENTS
 from fedconvex.methods.base import Method, State
 from fedconvex.participation import Participation, Stragglers
 from fedconvex.player import Player
@@ -63,7 +66,17 @@ class DeepRun:
         """
         import pandas
 
-        return pandas.DataFrame(self.records)
+        return pandas.DataFrame(self.records).drop(columns=OF_CLIENTS, errors="ignore")
+
+    @property
+    def client_inexactness(self) -> np.ndarray:
+        """The γ_k that every client reached in every round (FedProx, Definition 2), (T, m); NaN where it took no part.
+
+        Raises InvalidInput where the run did not measure it.
+        """
+        if len(self.records) < 2 or OF_CLIENTS not in self.records[1]:
+            raise InvalidInput("measure", None, "left it out", "run with measure='inexactness'")
+        return np.array([record[OF_CLIENTS] for record in self.records[1:]])
 
     def draw(self, path: "str | PathLike[str]", statement: str = "fedprox.theorem4", **given: Any) -> Path:
         """The run with a statement laid over it, as a picture: see `fedconvex.deep.figure.draw`."""
@@ -117,6 +130,7 @@ def run(
     checkpoint: "str | PathLike[str] | None" = None,
     checkpoint_every: int = 10,
     watch: Callable[[dict[str, Any]], None] | None = None,
+    before: Callable[[Footprint], None] | None = None,
     progress: bool = True,
 ) -> DeepRun:
     """The method's first rounds on f_k(θ) = (1/n_k) Σ_i loss(model_θ(x_i), y_i) + (ridge/2)‖θ‖².
@@ -146,6 +160,8 @@ def run(
         checkpoint: a .safetensors file, written every `checkpoint_every` rounds and after the last. If it is there
             already, the run goes on from it, to exactly the run without interruption (on the same kind of device).
         watch: is called with every record, those of a checkpoint's last round included.
+        before: is called once, with the memory that the run will take, before it starts; costs a few clients' epochs,
+            and nothing where it is not given. Not for linear models.
         progress: shows a bar with an estimate on a terminal when it takes long.
 
     Raises:
@@ -183,6 +199,8 @@ def run(
                 nothing = dict.fromkeys(COUNTS, 0.0) | dict.fromkeys(of_rounds, nan)
                 records.append(watcher.record(0, state, nothing))
             silent = share is not None and share.rank > 0
+            if before is not None and share is None and isinstance(task, NetworkTask):
+                before(footprint(task, player, state))
             with log_to(None if silent else log, records) as written:
                 tellers = [written] if watch is None or silent else [written, watch]
                 left = track(

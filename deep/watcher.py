@@ -39,7 +39,7 @@ class Watcher:
 
     def record(self, t: int, state: State, of_round: dict[str, Any]) -> dict[str, Any]:
         """The row of the model before round t."""
-        rest = {name: value for name, value in of_round.items() if name != OF_CLIENTS}
+        rest = {name: v.tolist() if name == OF_CLIENTS else v for name, v in of_round.items()}
         if t % self.every and t != self.rounds:
             names = ("value", "accuracy", *(("test_value", "test_accuracy") if self.test is not None else ()))
             return {"round": t} | dict.fromkeys(names, nan) | rest | self.measuring.nothing()

@@ -95,14 +95,17 @@ def run(
     require_writable(folder)
     folder.mkdir(parents=True, exist_ok=True)
     result = ready.run(
-        log=folder / "run.csv", checkpoint=folder / "run.safetensors", watch=_Lines(ready.options["rounds"]).say
+        log=folder / "run.csv",
+        checkpoint=folder / "run.safetensors",
+        watch=_Lines(ready.options["rounds"]).say,
+        before=lambda footprint: typer.echo(f"memory: {footprint} beside Python and its libraries", err=True),
     )
     if os.environ.get("RANK", "0") != "0":  # one of several processes speaks
         return
     files = _save(result, folder)
     told = _sentences(result)
     if as_json:
-        last = {name: None if value != value else value for name, value in result.records[-1].items()}
+        last = {name: None if value != value else value for name, value in result.to_frame().iloc[-1].items()}
         about = {"last": last, "statements": told, "seconds": result.seconds, "stopped": result.stopped}
         typer.echo(json.dumps(about, indent=1, allow_nan=False))
     else:

@@ -1,0 +1,120 @@
+"""How much memory a run will take, found before it starts by playing a round of few clients."""
+
+import weakref
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten
+
+from fedconvex.deep.evaluation import evaluate
+from fedconvex.deep.tasks import Task
+from fedconvex.methods.base import State
+from fedconvex.participation import Draw
+from fedconvex.player import Player
+
+PROBES = 8  # clients
+
+
+@final
+class Ledger(TorchDispatchMode):
+    """Counts the bytes of the tensors that are made inside and still live; `peak` is the most at any time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.live = self.peak = 0
+        self._known: set[int] = set()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        given = {_storage(x) for x in tree_flatten((args, kwargs))[0] if isinstance(x, Tensor)}
+        for tensor in tree_flatten(result)[0]:
+            if isinstance(tensor, Tensor) and _storage(tensor) not in given | self._known:
+                self._enter(tensor)
+        return result
+
+    def _enter(self, tensor: Tensor) -> None:
+        storage = tensor.untyped_storage()
+        mark, size = storage._cdata, storage.nbytes()
+        self._known.add(mark)
+        self.live += size
+        self.peak = max(self.peak, self.live)
+        weakref.finalize(storage, self._leave, mark, size)
+
+    def _leave(self, mark: int, size: int) -> None:
+        self._known.discard(mark)
+        self.live -= size
+
+
+def _storage(tensor: Tensor) -> int:
+    return int(tensor.untyped_storage()._cdata)
+
+
+@final
+@dataclass(frozen=True)
+class Footprint:
+    """Bytes of tensors: the samples, the state with all clients' memory, and the most that a round or a look adds."""
+
+    samples: int
+    state: int
+    passing: int
+
+    @property
+    def total(self) -> int:
+        """All together."""
+        return self.samples + self.state + self.passing
+
+    def __str__(self) -> str:
+        parts = ((self.samples, "samples"), (self.state, "state"), (self.passing, "work"))
+        return f"{_readable(self.total)} ({', '.join(f'{_readable(size)} {name}' for size, name in parts)})"
+
+
+def footprint(task: Task, player: Player, state: State) -> Footprint:
+    """Of a run of networks on torch; what Python and the libraries take comes on top.
+
+    A round of few clients is played and thrown away, one epoch or step of local work each; where there are more than
+    PROBES of them, two such rounds, and what K clients take is on the line through both.
+    """
+    most = _participants(player)
+    if most <= PROBES:
+        work = _round_bytes(player, state, most)
+    else:
+        half, whole = (_round_bytes(player, state, K) for K in (PROBES // 2, PROBES))
+        work = whole + (whole - half) * (most - PROBES) // (PROBES - PROBES // 2)
+    with Ledger() as ledger:
+        module = task.module_at(state.server)
+        evaluate(module, task.loss, task.shards)
+    samples = sum(t.numel() * t.element_size() for t in (task.shards.inputs, task.shards.targets))
+    held = [state.server, *state.shared.values(), *state.memory.values()]
+    return Footprint(samples, sum(t.numel() * t.element_size() for t in held), max(work, ledger.peak))
+
+
+def _round_bytes(player: Player, state: State, clients: int) -> int:
+    largest = np.argsort(-player.rounds.clients.samples().count, kind="stable")[:clients]
+    members = np.sort(largest)
+    efforts = None if player.rounds.solver.effort is None else np.ones(len(members), dtype=np.int64)
+    draw = Draw(members, np.ones(len(members), dtype=np.int64), efforts)
+    kept = {name: rows[members] for name, rows in state.memory.items()}
+    with Ledger() as ledger:
+        played = player.rounds.play(state, draw, in_place=True)
+        del played
+    for name, rows in kept.items():  # nothing has happened
+        state.memory[name][members] = rows
+    peak: int = ledger.peak
+    return peak
+
+
+def _participants(player: Player) -> int:
+    """How many clients the largest of the first rounds has."""
+    problem = player.rounds.problem
+    draws = (player.participation.draw(problem, player.seed, t) for t in range(3))
+    return max(problem.num_clients if d.members is None else max(1, len(d.members)) for d in draws)
+
+
+def _readable(size: int) -> str:
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= factor:
+            return f"{size / factor:.3g} {unit}"
+    return f"{size} B"

@@ -1,0 +1,107 @@
+"""The memory that is predicted is the memory that is taken, within a fifth."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from deep_makers import Wrapped, random
+from torch import nn
+
+import fedconvex as fc
+from fedconvex import participation
+from fedconvex.deep import models, run
+from fedconvex.deep.evaluation import evaluate
+from fedconvex.deep.footprint import Footprint, Ledger, footprint
+from fedconvex.deep.losses import loss_of
+from fedconvex.deep.tasks import task_of
+from fedconvex.errors import InvalidInput
+from fedconvex.player import Player
+from fedconvex.rounds import rounds_of
+
+GENERATOR = torch.Generator().manual_seed(0)
+CLIENTS = [
+    (torch.rand(40, 100, generator=GENERATOR), torch.randint(0, 10, (40,), generator=GENERATOR)) for _ in range(20)
+]
+NETWORK = models.fully_connected([100, 50, 10])
+CONVOLUTIONS = nn.Sequential(
+    nn.Unflatten(1, (1, 10, 10)), nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(256, 10)
+)
+SGD = fc.SGD(epochs=2, batch_size=10, stepsize=0.1)
+
+
+def prepared(method: Any, model: nn.Module, scheme: Any, solver: Any = SGD) -> tuple[Any, Player, Any]:
+    task = task_of(random(model), CLIENTS, loss_of("cross_entropy"), None, 0, torch.device("cpu"), torch.float32)
+    rounds = rounds_of(method, task.problem, task.arithmetic, solver)
+    return task, Player.of(rounds, scheme, None, 0, (), 3), rounds.start(task.start())
+
+
+@pytest.mark.parametrize(
+    "model", [NETWORK, Wrapped(NETWORK), CONVOLUTIONS], ids=["layered", "functional", "convolutions"]
+)
+@pytest.mark.parametrize(
+    "method",
+    [fc.FedAvg(epochs=1, stepsize=1), fc.FedProx(mu=1), fc.FedDyn(alpha=1), fc.Scaffold(stepsize=0.1, local_steps=2)],
+    ids=lambda m: type(m).__name__,
+)
+@pytest.mark.parametrize("K", [1, 5, 20])
+def test_prediction(method: Any, model: nn.Module, K: int) -> None:
+    task, player, state = prepared(method, model, participation.Uniform(K))
+    before = {name: rows.clone() for name, rows in state.memory.items()}
+    predicted = footprint(task, player, state)
+    for name, rows in before.items():
+        assert torch.equal(state.memory[name], rows)  # nothing has happened
+    with Ledger() as ledger:
+        for t in range(2):
+            state, _ = player.next_round(state, t)
+            evaluate(task.module_at(state.server), task.loss, task.shards)
+    assert predicted.passing == pytest.approx(ledger.peak, rel=0.35)
+    taken = predicted.samples + predicted.state + ledger.peak
+    assert predicted.total == pytest.approx(taken, rel=0.2)
+    assert predicted.samples == 20 * 40 * (100 * 4 + 8)
+    numbers = task.problem.dim * (1 + sum(len(rows) + 1 for rows in before.values()))
+    assert predicted.state == pytest.approx(4 * numbers, rel=1e-9)
+
+
+def test_the_ledger_counts_what_lives() -> None:
+    with Ledger() as ledger:
+        a = torch.zeros(1000, dtype=torch.float64)
+        assert ledger.live == 8000
+        view = a[10:]
+        assert ledger.live == 8000
+        b = a + 1
+        assert ledger.live == 16000
+        del a, b
+        assert ledger.live == 8000  # the view holds it
+        del view
+        assert ledger.live == 0
+        c = torch.zeros(10)
+        c.add_(1)
+        assert (ledger.live, ledger.peak) == (40, 16000)
+
+
+def test_it_is_told_before_the_run() -> None:
+    told: list[Footprint] = []
+    options = {"participation": participation.Uniform(3), "local_solver": SGD, "rounds": 1, "dtype": "float32"}
+    run(fc.FedDyn(alpha=1), NETWORK, CLIENTS, before=told.append, watch=lambda record: told.append(record), **options)
+    assert isinstance(told[0], Footprint)
+    assert "samples" in str(told[0])
+    assert not any(isinstance(more, Footprint) for more in told[1:])
+
+
+def test_the_run_is_the_same_with_and_without() -> None:
+    options = {"participation": participation.Uniform(3), "local_solver": SGD, "rounds": 2}
+    with_it = run(fc.FedDyn(alpha=1), NETWORK, CLIENTS, before=lambda f: None, **options)
+    without = run(fc.FedDyn(alpha=1), NETWORK, CLIENTS, **options)
+    assert torch.equal(with_it.state.server, without.state.server)
+
+
+def test_every_clients_inexactness() -> None:
+    options = {"participation": participation.Uniform(3), "local_solver": SGD, "rounds": 4, "seed": 1}
+    found = run(fc.FedProx(mu=1), NETWORK, CLIENTS, measure="inexactness", **options)
+    gamma = found.client_inexactness
+    assert gamma.shape == (4, 20)
+    assert (np.isfinite(gamma).sum(1) == 3).all()
+    np.testing.assert_allclose(np.nanmax(gamma, 1), found.to_frame()["inexactness"][1:])
+    with pytest.raises(InvalidInput, match="left it out"):
+        _ = run(fc.FedProx(mu=1), NETWORK, CLIENTS, **options).client_inexactness

@@ -1,0 +1,95 @@
+"""On a GPU: the same runs as on the CPU, in float64 to round-off; whatever was asked for is done there."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from deep_makers import CLASSES, FEATURES, Plain, Wrapped, random, samples, vector
+from torch import nn
+
+import fedconvex as fc
+from fedconvex import participation
+from fedconvex.deep import models, run
+from fedconvex.deep.evaluation import evaluate
+from fedconvex.deep.footprint import footprint
+from fedconvex.deep.losses import loss_of
+from fedconvex.deep.tasks import task_of
+from fedconvex.player import Player
+from fedconvex.rounds import rounds_of
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no GPU here: nothing was tried on one"),
+]
+CLIENTS = samples()
+SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
+CLIPPED = fc.SGD(epochs=2, batch_size=4, stepsize=0.05, clip=0.3)
+GD = fc.GradientDescent(steps=3, stepsize=0.1)
+NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))
+METHODS = [
+    fc.FedProx(mu=1),
+    fc.FedDyn(alpha=0.5),
+    fc.Scaffold(stepsize=0.05, local_steps=3),
+    fc.FedSplit(stepsize=1),
+    fc.FedDANE(mu=1),
+    fc.FedNova(stepsize=0.05, local_steps=2),
+]
+MODELS = [NETWORK, Wrapped(NETWORK), random(nn.Linear(FEATURES, CLASSES)), random(Plain())]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("model", MODELS, ids=["layered", "functional", "linear", "plain"])
+@pytest.mark.parametrize("solver", [SGD, CLIPPED, GD], ids=["sgd", "clipped", "gd"])
+def test_as_on_the_cpu(method: Any, model: nn.Module, solver: Any) -> None:
+    options = {"rounds": 3, "participation": participation.Uniform(2), "local_solver": solver, "seed": 3, "ridge": 0.01}
+    here = run(method, model, CLIENTS, measure="all", test=CLIENTS[0], **options)
+    there = run(method, model, CLIENTS, measure="all", test=CLIENTS[0], device="cuda", **options)
+    assert next(there.model.parameters()).device.type == "cuda"
+    moved = there.model.cpu()
+    np.testing.assert_allclose(vector(moved), vector(here.model), rtol=1e-9, atol=1e-11)
+    columns = [c for c in here.to_frame() if "error" not in c]
+    np.testing.assert_allclose(there.to_frame()[columns], here.to_frame()[columns], rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("model", "inputs"),
+    [
+        (models.two_layer_cnn(3, 1, 16, (2, 3), (5, 4)), torch.randn(12, 1, 16, 16, dtype=torch.float64)),
+        (models.character_lstm(11, 3, 4, 2), torch.randint(0, 11, (12, 6))),
+        (models.resnet18(3, 1, 4, 2), torch.randn(12, 1, 8, 8, dtype=torch.float64)),
+    ],
+    ids=["cnn", "lstm", "resnet"],
+)
+def test_the_papers_models(model: nn.Module, inputs: torch.Tensor) -> None:
+    clients = [(inputs[:5], torch.arange(5) % 3), (inputs[5:], torch.arange(7) % 3)]
+    options = {"rounds": 2, "local_solver": SGD}
+    here = run(fc.FedDyn(alpha=1), random(model), clients, **options)
+    there = run(fc.FedDyn(alpha=1), random(model), clients, device="cuda", **options)
+    np.testing.assert_allclose(vector(there.model.cpu()), vector(here.model), rtol=1e-8, atol=1e-10)
+
+
+def test_a_run_goes_on_bit_for_bit(tmp_path) -> None:
+    options = {"participation": participation.Uniform(2), "local_solver": SGD, "device": "cuda"}
+    whole = run(fc.FedDyn(alpha=0.5), NETWORK, CLIENTS, rounds=4, **options)
+    run(fc.FedDyn(alpha=0.5), NETWORK, CLIENTS, rounds=2, checkpoint=tmp_path / "c.safetensors", **options)
+    resumed = run(fc.FedDyn(alpha=0.5), NETWORK, CLIENTS, rounds=4, checkpoint=tmp_path / "c.safetensors", **options)
+    assert torch.equal(resumed.state.server, whole.state.server)
+
+
+def test_the_predicted_memory_is_what_the_gpu_took() -> None:
+    generator, device = torch.Generator().manual_seed(0), torch.device("cuda")
+    clients = [(torch.rand(100, 784, generator=generator), torch.arange(100) % 10) for _ in range(20)]
+    model, solver = models.fully_connected([784, 200, 200, 10]), fc.SGD(epochs=1, batch_size=20, stepsize=0.1)
+    torch.cuda.empty_cache()
+    before = torch.cuda.memory_allocated()
+    task = task_of(model, clients, loss_of("cross_entropy"), None, 0, device, torch.float32)
+    rounds = rounds_of(fc.FedDyn(alpha=1), task.problem, task.arithmetic, solver)
+    player, state = Player.of(rounds, participation.Uniform(10), None, 0, (), 2), rounds.start(task.start())
+    predicted = footprint(task, player, state).total
+    torch.cuda.reset_peak_memory_stats()
+    for t in range(2):
+        state, _ = player.next_round(state, t)
+        evaluate(task.module_at(state.server), task.loss, task.shards)
+    taken = torch.cuda.max_memory_allocated() - before
+    assert predicted == pytest.approx(taken, rel=0.2)
