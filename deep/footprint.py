@@ -23,7 +23,7 @@ class Ledger(TorchDispatchMode):
     """Counts the bytes of the tensors that are made inside and still live; `peak` is the most at any time."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.live = self.peak = 0
         self._known: set[int] = set()
 
