@@ -18,7 +18,18 @@ from typing import Any
 
 FOLDER = Path(__file__).resolve().parent
 RESULTS = FOLDER / "results"
-SCRIPTS = ("import_time", "rounds", "fixed_points", "ground_truth", "local_sgd", "measuring", "many_clients", "bounds")
+SCRIPTS = (
+    "import_time",
+    "rounds",
+    "fixed_points",
+    "ground_truth",
+    "local_sgd",
+    "measuring",
+    "many_clients",
+    "bounds",
+    "deep",
+    "deep_local_sgd",
+)
 LOAD_BEFORE = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
 LIBRARIES = ("fedconvex", "numpy", "scipy", "numba", "torch", "python-flint", "scikit-learn", "cvxpy", "clarabel")
 

@@ -136,8 +136,8 @@ def run(
     """The method's first rounds on f_k(θ) = (1/n_k) Σ_i loss(model_θ(x_i), y_i) + (ridge/2)‖θ‖².
 
     θ are the model's trainable parameters, started at those that it has; the model itself is not changed. A linear
-    layer under a convex loss is run as the core's own problem, with everything that it offers (`Exact` solutions, in
-    float64 on the CPU its machine code).
+    layer under a convex loss is run as the core's own problem, with all that it offers: `Exact` solutions, and on
+    the CPU its machine code, which computes in float64 whatever the dtype.
 
     Args:
         model: a module that maps (batch, …) inputs to (batch, outputs), a function of its parameters alone.

@@ -58,10 +58,14 @@ class Task(ABC):
         return float(self.ridge / 2 * (theta @ theta))
 
     def module_at(self, point: Array) -> nn.Module:
-        """The module with the point's parameters."""
+        """A copy of the module with the point's parameters."""
         found = deepcopy(self.module)
-        Layout.of(found).load(found, self.parameters(point))
+        self.load(found, point)
         return found
+
+    def load(self, module: nn.Module, point: Array) -> None:
+        """Gives a copy of the module the point's parameters."""
+        Layout.of(module).load(module, self.parameters(point))
 
 
 @final
@@ -111,8 +115,8 @@ def task_of(
         shards = Shards.of([clients[k] for k in owned], loss, device, dtype)
     shares = normalised_weights(count if isinstance(weights, str) and weights == "samples" else weights, len(count))
     if owned is None and _is_convex(module, loss, shards):
-        on_numpy = device.type == "cpu" and dtype == torch.float64
-        arithmetic = arithmetics.get("float") if on_numpy else TorchArithmetic(device, dtype)
+        # on a CPU in NumPy's float64 whatever the dtype: that is where the machine code is
+        arithmetic = arithmetics.get("float") if device.type == "cpu" else TorchArithmetic(device, dtype)
         problem = _linear_problem(loss, shards, module, ridge, shares)
         return LinearTask(module, loss, shards, problem, arithmetic, float(ridge))
     network = network_of(module, loss, shards.sample_shape)

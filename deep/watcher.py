@@ -1,11 +1,14 @@
 """Looks at the server's models of a run, and keeps the time."""
 
 import time
+from copy import deepcopy
 from dataclasses import dataclass
+from functools import cached_property
 from math import nan
 from typing import Any, final
 
 import torch
+from torch import nn
 
 from fedconvex.deep.evaluation import evaluate
 from fedconvex.deep.measuring.columns import Measuring
@@ -28,6 +31,11 @@ class Watcher:
     rounds: int
     processes: Processes | None
 
+    @cached_property
+    def module(self) -> nn.Module:
+        """A copy of the module to look at points with."""
+        return deepcopy(self.task.module)
+
     @property
     def seconds(self) -> dict[str, float]:
         """By what was done."""
@@ -49,7 +57,8 @@ class Watcher:
         return seen | rest | self.measuring.at(state, t)
 
     def _evaluated(self, state: State) -> dict[str, float]:
-        module, shards = self.task.module_at(state.server), self.task.shards
+        module, shards = self.module, self.task.shards
+        self.task.load(module, state.server)
         losses, correct = evaluate(module, self.task.loss, shards)
         sums = torch.tensor([self.task.loss_of(losses), correct, float(len(losses))], dtype=torch.float64)
         if self.processes is not None:

@@ -225,6 +225,14 @@ def test_the_model_that_was_given_stays_as_it_was() -> None:
     np.testing.assert_array_equal(vector(model), before)
 
 
+def test_linear_models_in_float32_are_computed_in_float64() -> None:
+    model = random(nn.Linear(FEATURES, CLASSES))
+    single = run(fc.FedProx(mu=1), model.float(), CLIENTS, rounds=3, local_solver=SGD, dtype="float32")
+    double = run(fc.FedProx(mu=1), model.double(), CLIENTS, rounds=3, local_solver=SGD)
+    assert next(single.model.parameters()).dtype == torch.float32
+    assert distance(single.model, double.model) < 1e-6
+
+
 def test_float32_is_float32() -> None:
     model = random(NETWORK)
     in_double = run(fc.FedProx(mu=1), model, CLIENTS, rounds=2, local_solver=SGD)
@@ -252,7 +260,7 @@ def test_what_runs_as_what() -> None:
         return type(task), task.arithmetic.name
 
     assert kind(nn.Linear(FEATURES, CLASSES)) == (LinearTask, "float")
-    assert kind(nn.Linear(FEATURES, CLASSES), dtype=torch.float32) == (LinearTask, "torch")
+    assert kind(nn.Linear(FEATURES, CLASSES), dtype=torch.float32) == (LinearTask, "float")
     assert kind(models.logistic_regression(FEATURES, CLASSES)) == (LinearTask, "float")
     assert kind(nn.Linear(FEATURES, CLASSES, bias=False)) == (NetworkTask, "torch")
     assert kind(nn.Linear(FEATURES, 1), "half_square") == (NetworkTask, "torch")
