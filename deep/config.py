@@ -1,6 +1,6 @@
 """A run written down as a TOML file: sections become data, model, method, solver, scheme and options.
 
-[data]             name, clients, partition, seed, test, data_dir and what the data set takes
+[data]             name, data_dir, clients, partition, seed, test, standardize … (`fedconvex.deep.sources.load`)
 [model]            name and its sizes (`fedconvex.deep.models`); seed of the first parameters
 [method]           name and its parameters (fedconvex.FedProx: mu = 1)
 [local_solver]     name and its parameters; without the section the method's own

@@ -20,7 +20,8 @@ EXAMPLE = """\
 # fedconvex deep run THIS_FILE
 
 [data]
-name = "digits"                # or a CSV, Parquet, NPZ or LIBSVM file, its path seen from here
+name = "digits"                # or a CSV, Parquet, NPZ or LIBSVM file, its path seen from here;
+                               # or mnist, emnist, cifar10, cifar100, shakespeare, …, with data_dir = "FOLDER"
 clients = 10
 partition = "iid"              # dirichlet:ALPHA, by-label:D, lognormal:SIGMA, power-law-labels:D
 test = 0.2
@@ -77,6 +78,9 @@ def run(
     rounds: Annotated[int | None, typer.Option(help="Instead of the file's number of rounds.")] = None,
     seed: Annotated[int | None, typer.Option(help="Instead of the file's seed of the run.")] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda or auto, instead of the file's.")] = None,
+    data_dir: Annotated[
+        Path | None, typer.Option(help="Folder or file of the data set (mnist, cifar10, …), instead of the file's.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the results (default run-NAME beside here).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the last row and the sentences as JSON.")] = False,
 ) -> None:
@@ -90,7 +94,10 @@ def run(
 
     given = {"rounds": rounds, "seed": seed, "device": device}
     changes = {name: value for name, value in given.items() if value is not None}
-    ready = read_config(config, {"run": changes} if changes else None)
+    sections: dict[str, dict[str, Any]] = {"run": changes} if changes else {}
+    if data_dir is not None:
+        sections["data"] = {"data_dir": str(data_dir.absolute())}
+    ready = read_config(config, sections)
     folder = out if out is not None else Path(f"run-{config.stem}")
     require_writable(folder)
     folder.mkdir(parents=True, exist_ok=True)

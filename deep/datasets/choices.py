@@ -1,0 +1,16 @@
+"""Names to choose from."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from fedconvex.errors import InvalidInput
+
+
+def one_of(value: object, known: Iterable[str], argument: str) -> str:
+    """`value`, if it is one of the known names; else InvalidInput with the nearest of them."""
+    names = list(known)
+    if isinstance(value, str) and value in names:
+        return value
+    near = get_close_matches(str(value), names, n=1, cutoff=0.5)
+    guess = f"did you mean {near[0]}? " if near else ""
+    raise InvalidInput(argument, value, "is unknown", f"{guess}known: {', '.join(names)}")

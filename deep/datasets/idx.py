@@ -1,0 +1,55 @@
+"""The idx format of MNIST and EMNIST: a type, the sizes of the axes, and the numbers, all big-endian.
+
+Source: LeCun, Cortes and Burges, "The MNIST database of handwritten digits", section on file formats.
+"""
+
+import math
+import os
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from fedconvex.data.table import MAX_BYTES, bad_file
+from fedconvex.deep.datasets.reading import opened, read
+
+TYPES = {0x08: "u1", 0x09: "i1", 0x0B: "i2", 0x0C: "i4", 0x0D: "f4", 0x0E: "f8"}
+MAX_AXES = 32
+
+
+def read_idx(path: str | os.PathLike[str]) -> np.ndarray:
+    """The array in an idx file, gzipped if its name ends in .gz, in the machine's byte order.
+
+    Raises InvalidInput for a wrong magic number, files that are too short or too long, and arrays over 4 GiB. No more
+    memory is asked for than the file has bytes, whatever its header says.
+    """
+    path = Path(path)
+    with opened(path) as stream:
+        kind, shape = _header(path, stream)
+        size = math.prod(shape) * kind.itemsize
+        data = read(stream, size)
+        if len(data) < size:
+            problem = f"is truncated: {len(data)} of the {size} bytes for an array of shape {shape}"
+            raise bad_file(path, problem, "download or copy the file again")
+        if stream.read(1):
+            raise bad_file(path, f"goes on after the array of shape {shape}", "download or copy the file again")
+    array = np.frombuffer(data, dtype=kind.newbyteorder(">")).reshape(shape)
+    return array.astype(kind, copy=False)
+
+
+def _header(path: Path, stream: IO[bytes]) -> tuple[np.dtype[np.generic], tuple[int, ...]]:
+    magic = bytes(read(stream, 4))
+    if len(magic) < 4:
+        raise bad_file(path, f"is truncated: {len(magic)} bytes", "download or copy the file again")
+    if magic[:2] != b"\0\0" or magic[2] not in TYPES or magic[3] > MAX_AXES:
+        cure = "give an idx file; a compressed one needs .gz at the end of its name"
+        raise bad_file(path, f"starts with {magic.hex(' ')}, which is no idx file", cure)
+    kind, axes = np.dtype(TYPES[magic[2]]), magic[3]
+    sizes = read(stream, 4 * axes)
+    if len(sizes) < 4 * axes:
+        raise bad_file(path, f"is truncated in the sizes of its {axes} axes", "download or copy the file again")
+    shape = tuple(np.frombuffer(sizes, dtype=">u4").tolist())
+    if math.prod(size for size in shape if size) * kind.itemsize > MAX_BYTES:
+        problem = f"says that it has shape {shape}, which is more than {MAX_BYTES / 2**30:.0f} GiB"
+        raise bad_file(path, problem, "give a smaller file, or an undamaged one")
+    return kind, shape

@@ -1,0 +1,147 @@
+"""Who says what in plays: plain text in two formats.
+
+* `NAME<TAB>speech`, further lines of the speech indented, stage directions in brackets: the Moby/MIT edition.
+* `NAME:` on a line of its own, which is how the file starts, the speech on the lines below, blank lines between
+  speeches: the file "tinyshakespeare".
+"""
+
+import os
+import re
+import tarfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from fedconvex.data.stream import contents
+from fedconvex.data.table import MAX_BYTES, bad_file
+from fedconvex.deep.datasets.reading import opened, read, texts
+
+ORIGIN = (
+    "the MIT edition of Shakespeare's plays (one text file per play), the file tinyshakespeare of char-rnn, or the "
+    "benchmark LEAF (as JSON)"
+)
+ARCHIVES = (".tar.gz", ".tgz", ".tar")
+# Of a line: that it starts an act or a scene, so that nobody speaks; or something spoken by nobody in particular.
+HEADING = re.compile(r"\s*(?:(?:ACT|SCENE)\s+[IVXL]+\b|(?:THE )?(?:PROLOGUE|EPILOGUE)\.?\s*$|INDUCTION\s*$)")
+WITH_TAB = re.compile(r"^[^\s|\[][^\t\n]*\t[ \t]*[^\s|]", re.MULTILINE)
+WITH_COLON = re.compile(r"([^\s:][^:\n]{0,60}):[ \t]*")
+ONE_LINE = re.compile(r"([A-Z][\w' .-]*):\s+(\S.*)")
+DIRECTION = re.compile(r"\[[^\]]*\]")
+
+Speeches = dict[tuple[str, str], list[str]]
+
+
+def read_plays(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> Speeches:
+    """The speeches of every (play, role) in the order of the text, lines separated by newlines.
+
+    paths: a text file, gzipped or not, named for its play; a tar archive of such files; a folder, of which all *.txt
+        and *.txt.gz are read; or a list of them. A folder's or an archive's files without speeches (poems) pass.
+
+    Names of roles are in capitals; one that is spread over two lines is put together; FIRST LORD is another role in
+    every play. Left out: the list of roles at the start, headings, stage directions, and what is said before somebody
+    is named in a scene (some prologues and epilogues). Raises InvalidInput where no file has a speech.
+    """
+    places = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    speeches: Speeches = {}
+    for place in places:
+        before = len(speeches)
+        for path in texts(Path(place), (".txt", ".txt.gz"), "the plays", ORIGIN):
+            for play, text in _plays(path):
+                for role, speech in _speeches(text):
+                    speeches.setdefault((play, role), []).append(speech)
+        if len(speeches) == before:
+            cure = "give text with NAME<TAB>speech, or NAME: and the speech below it, each file once"
+            raise bad_file(place, "has no speeches", cure)
+    return speeches
+
+
+def _plays(path: Path) -> Iterator[tuple[str, str]]:
+    """The play's name and its text, or those of every text file in an archive."""
+    if not path.name.lower().endswith(ARCHIVES):
+        yield re.sub(r"(\.txt)?(\.gz)?$", "", path.name, flags=re.IGNORECASE), _decoded(path, contents(path))
+        return
+    try:
+        with opened(path) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+            for member in archive:  # read, never unpacked to where its name says
+                if not member.isfile() or not member.name.lower().endswith(".txt"):
+                    continue
+                inside = archive.extractfile(member)
+                if inside is None or member.size > MAX_BYTES:
+                    raise bad_file(path, f"{member.name} cannot be read", "unpack it and give the folder")
+                yield Path(member.name).stem, _decoded(path, bytes(read(inside)))
+    except tarfile.TarError as error:
+        raise bad_file(path, f"is no readable archive ({error})", "download or copy the file again") from None
+
+
+def _decoded(path: Path, data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise bad_file(path, f"line {line}: is not UTF-8 text", "save the file as UTF-8") from None
+
+
+def _speeches(text: str) -> Iterator[tuple[str, str]]:
+    """Role and speech; none at all in text of neither format."""
+    if WITH_TAB.search(text):
+        lines = _lines_with_tabs(text)
+    elif WITH_COLON.fullmatch(text.lstrip().partition("\n")[0]):  # a poem may have such a line, but starts with a title
+        lines = _lines_with_colons(text)
+    else:
+        return
+    role, speech = "", [""]
+    for name, line in lines:
+        if name is not None:
+            if role and (said := "\n".join(filter(None, speech))):
+                yield role, said
+            role, speech = " ".join(name.strip(" \t|:").upper().split()), []
+        speech.append(line.strip(" \t|"))
+    if role and (said := "\n".join(filter(None, speech))):
+        yield role, said
+
+
+def _lines_with_tabs(text: str) -> Iterator[tuple[str | None, str]]:
+    """Lines that are spoken, with who starts to speak ("": nobody), None where it is the same as before."""
+    begun = "DRAMATIS PERSONAE" not in text
+    title = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    first_part, inside = "", False
+    for whole in text.splitlines():
+        if not whole.strip():
+            first_part, inside = "", False  # a bracket that is never closed ends with its paragraph
+            continue
+        line, inside = _without_directions(whole, inside)
+        if HEADING.match(whole):
+            begun = True
+            yield "", ""
+        elif not begun or not line.strip() or whole.strip() == title:
+            continue
+        elif line[0].isspace():
+            yield None, line
+        elif "\t" in line:
+            name, _, speech = line.partition("\t")
+            yield f"{first_part} {name}", speech
+            first_part = ""
+        elif one := ONE_LINE.fullmatch(line.rstrip()):
+            yield one[1], one[2]
+        else:
+            first_part = f"{first_part} {line.strip()}"
+
+
+def _without_directions(line: str, inside: bool) -> tuple[str, bool]:
+    """The line without what is in brackets; and whether a bracket is still open at its end."""
+    if inside:
+        _, closed, line = line.partition("]")
+        if not closed:
+            return "", True
+        line = "\t" + line
+    line = DIRECTION.sub("", line)
+    spoken, opened_here, _ = line.partition("[")
+    return spoken, bool(opened_here)
+
+
+def _lines_with_colons(text: str) -> Iterator[tuple[str | None, str]]:
+    for paragraph in re.split(r"\n[ \t]*\n", text):
+        lines = paragraph.strip("\n").split("\n")
+        head = WITH_COLON.fullmatch(lines[0])
+        if head:
+            yield head[1], ""
+        yield from ((None, line) for line in (lines[1:] if head else lines))

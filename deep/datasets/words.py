@@ -1,0 +1,90 @@
+"""Words as numbers, and the vectors that somebody has trained for them (GloVe)."""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from fedconvex.data.stream import numbered_lines
+from fedconvex.data.table import MAX_BYTES, bad_file
+from fedconvex.deep.datasets.checksums import Sums, require_sums
+from fedconvex.errors import InvalidInput
+from fedconvex.validation import integer_at_least
+
+WORD = re.compile(r"[\w']+|[.,!?;]")  # as LEAF splits tweets
+
+
+def read_word_vectors(
+    path: str | os.PathLike[str], dim: int | None = None, max_words: int | None = None, *, sha256: Sums = None
+) -> tuple[dict[str, int], np.ndarray]:
+    """(number of each word, float32 (V + 2, d)): row i is the vector of word i, 0 … V − 1 in the order of the file.
+
+    Row V is for unknown words, row V + 1 for padding, see `word_numbers`; both are zero.
+
+    path: text with lines `word v1 … vd`, UTF-8, gzipped or not. dim: d, which the file must have; default: that of its
+    first line. max_words: read only so many (GloVe's files have the frequent ones first).
+    Raises InvalidInput with the line number. Source: Pennington, Socher and Manning, "GloVe" (2014).
+    """
+    path = Path(path)
+    require_sums([path], sha256)
+    dim = None if dim is None else integer_at_least(dim, 1, "dim")
+    limit = None if max_words is None else integer_at_least(max_words, 1, "max_words")
+    vocabulary: dict[str, int] = {}
+    vectors: list[np.ndarray] = []
+    for number, line in numbered_lines(path):
+        if len(vocabulary) == limit:
+            break
+        fields = line.rstrip(b"\r\n").rstrip(b" ").split(b" ")
+        dim = len(fields) - 1 if dim is None else dim
+        if len(fields) - 1 != dim or dim == 0:
+            problem = f"line {number}: has {len(fields) - 1} numbers after the word, not {dim or 'one or more'}"
+            raise bad_file(path, problem, "give lines 'word v1 … vd', all of the same d")
+        word = _word(path, number, fields[0], vocabulary)
+        vocabulary[word] = len(vocabulary)
+        vectors.append(_vector(path, number, fields[1:]))
+        if (len(vectors) + 2) * dim * 4 > MAX_BYTES:
+            raise bad_file(path, f"takes more than {MAX_BYTES / 2**30:.0f} GiB", "give max_words")
+    if not vectors or dim is None:
+        raise bad_file(path, "has no words", "give lines 'word v1 … vd'")
+    return vocabulary, np.concatenate([np.stack(vectors), np.zeros((2, dim), np.float32)])
+
+
+def word_numbers(text: str, vocabulary: Mapping[str, int], length: int) -> list[int]:
+    """The first `length` words of the text as numbers: V for unknown words, and V + 1 fills up where there are fewer.
+
+    V is the size of the vocabulary, whose numbers are 0 … V − 1. LEAF has one number for both, V.
+    """
+    unknown = len(vocabulary)
+    numbers = [vocabulary.get(word, unknown) for word in WORD.findall(text)[:length]]
+    return numbers + [unknown + 1] * (length - len(numbers))
+
+
+def require_vocabulary(vocabulary: Mapping[str, int]) -> Mapping[str, int]:
+    """Itself, if it numbers its words 0 … V − 1, V >= 1."""
+    if not vocabulary or set(vocabulary.values()) != set(range(len(vocabulary))):
+        problem = f"does not number its {len(vocabulary)} words 0 … {len(vocabulary) - 1}"
+        raise InvalidInput("vocabulary", vocabulary, problem, "take that of read_word_vectors")
+    return vocabulary
+
+
+def _word(path: Path, number: int, field: bytes, vocabulary: Mapping[str, int]) -> str:
+    try:
+        word = field.decode("utf-8")
+    except UnicodeDecodeError:
+        raise bad_file(path, f"line {number}: the word is not UTF-8 text", "get the file again") from None
+    if not word or word in vocabulary:
+        what = "comes a second time" if word else "is missing"
+        raise bad_file(path, f"line {number}: the word {word[:40]!r} {what}", "remove the line")
+    return word
+
+
+def _vector(path: Path, number: int, fields: list[bytes]) -> np.ndarray:
+    try:
+        vector = np.array([float(field) for field in fields])
+    except ValueError:
+        vector = np.array([np.nan])
+    if not (np.abs(vector) < np.finfo(np.float32).max).all():  # NaN is refused too
+        raise bad_file(path, f"line {number}: has entries that are no finite numbers", "remove the line")
+    return vector.astype(np.float32)

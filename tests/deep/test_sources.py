@@ -1,0 +1,79 @@
+"""Samples from data sets on disk arrive with their clients, their test files and their scale."""
+
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fedconvex.deep.sources import load
+from fedconvex.errors import InvalidInput
+
+
+def idx(path: Path, array: np.ndarray) -> None:
+    path.write_bytes(struct.pack(f">HBB{array.ndim}I", 0, 8, array.ndim, *array.shape) + array.tobytes())
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> Path:
+    """MNIST's files, 30 and 10 images of 4 × 4."""
+    rng = np.random.default_rng(0)
+    for stem, size in (("train", 30), ("t10k", 10)):
+        idx(tmp_path / f"{stem}-images-idx3-ubyte", rng.integers(0, 256, (size, 4, 4), dtype=np.uint8))
+        idx(tmp_path / f"{stem}-labels-idx1-ubyte", (np.arange(size) % 10).astype(np.uint8))
+    return tmp_path
+
+
+def test_images(images: Path) -> None:
+    found = load("mnist", images.parent, images.name, clients=3, partition="by-label:4", seed=2)
+    assert len(found.clients) == 3
+    assert found.num_classes == 10
+    assert sum(len(X) for X, _ in found.clients) == 30
+    assert found.clients[0][0].shape[1:] == (1, 4, 4)
+    assert found.test is not None
+    assert found.test[0].shape == (10, 1, 4, 4)
+    raw = np.frombuffer((images / "t10k-images-idx3-ubyte").read_bytes()[16:], np.uint8)
+    np.testing.assert_allclose(found.test[0].ravel(), raw / 255, rtol=1e-6)
+    np.testing.assert_array_equal(found.test[1], np.arange(10))
+
+
+def test_images_are_standardised_by_the_training_images(images: Path) -> None:
+    found = load("mnist", images, ".", standardize=True)
+    pixels = np.concatenate([X.ravel() for X, _ in found.clients])
+    assert pixels.mean() == pytest.approx(0, abs=1e-5)
+    assert pixels.std() == pytest.approx(1, rel=1e-5)
+    assert found.test is not None
+    assert abs(found.test[0].mean()) > 1e-4
+
+
+def test_data_that_know_their_clients_keep_them(tmp_path: Path) -> None:
+    import json
+
+    users = {"ann": {"x": [[1, 2], [3, 4], [5, 6]], "y": [0, 1, 2]}, "bob": {"x": [[0, 0]] * 5, "y": [2, 1, 0, 1, 2]}}
+    whole = {"users": list(users), "num_samples": [3, 5], "user_data": users}
+    (tmp_path / "data.json").write_text(json.dumps(whole))
+    found = load("leaf", tmp_path, "data.json")
+    assert [len(X) for X, _ in found.clients] == [3, 5]
+    held = load("leaf", tmp_path, "data.json", test=0.4)
+    assert [len(X) for X, _ in held.clients] == [2, 3]
+    assert held.test is not None
+    assert len(held.test[0]) == 3
+    assert len(load("leaf", tmp_path, "data.json", clients=4).clients) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "culprit"),
+    [
+        ({"name": "mnist"}, "data_dir"),
+        ({"name": "mnist", "data_dir": "nowhere"}, "nowhere"),
+        ({"name": "mnist", "data_dir": ".", "test": 0.1}, "test files of its own"),
+        ({"name": "mnist", "data_dir": ".", "client_column": "a"}, "has no columns"),
+        ({"name": "mnist", "data_dir": ".", "options": {"verfy": True}}, "verify"),
+        ({"name": "digits", "data_dir": "."}, "is a table"),
+        ({"name": "digits", "options": {"a": 1}}, "is a table"),
+    ],
+)
+def test_mistakes(options: dict[str, Any], culprit: str, images: Path) -> None:
+    with pytest.raises(InvalidInput, match=culprit):
+        load(folder=images, **options)
