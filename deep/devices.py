@@ -8,6 +8,7 @@ import torch
 
 from fedconvex.errors import InvalidInput
 
+PRECISIONS = ("full", "tf32", "bf16")
 DTYPES = {"float64": torch.float64, "float32": torch.float32}
 
 
@@ -33,6 +34,26 @@ def dtype_of(dtype: Any) -> torch.dtype:
         raise InvalidInput("dtype", dtype, "is not supported", "give torch.float64 or torch.float32")
     assert isinstance(known, torch.dtype)
     return known
+
+
+def lower_of(precision: Any, dtype: torch.dtype) -> torch.dtype | None:
+    """The type that products are computed in, where it is not the dtype itself. Raises InvalidInput."""
+    if precision not in PRECISIONS:
+        raise InvalidInput("precision", precision, "is unknown", f"give one of {', '.join(PRECISIONS)}")
+    if precision != "full" and dtype != torch.float32:
+        raise InvalidInput("precision", precision, f"is for float32, the dtype is {dtype}", "give dtype torch.float32")
+    return torch.bfloat16 if precision == "bf16" else None
+
+
+@contextmanager
+def products_in(precision: str) -> Iterator[None]:
+    """Inside, float32 products on GPUs are computed in TF32 if that was asked for, and in float32 else."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 @contextmanager

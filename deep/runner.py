@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from fedconvex.deep.checkpoints import Checkpoint, identity_of
-from fedconvex.deep.devices import device_of, dtype_of, one_thread
+from fedconvex.deep.devices import device_of, dtype_of, lower_of, one_thread, products_in
 from fedconvex.deep.footprint import Footprint, footprint
 from fedconvex.deep.logs import log_to
 from fedconvex.deep.losses import loss_of
@@ -120,6 +120,7 @@ def run(
     dtype: Any = torch.float64,
     device: Any = "cpu",
     *,
+    precision: str = "full",
     test: tuple[Any, Any] | None = None,
     stragglers: Stragglers | None = None,
     measure: "str | Sequence[str] | None" = None,
@@ -150,6 +151,8 @@ def run(
         weights: m non-negative numbers, normalised to sum 1; default 1/m each; "samples": n_k/n.
         dtype: torch.float64 or torch.float32.
         device: "cpu", "cuda" or "auto" (a GPU if there is one).
+        precision: "full"; "tf32" or "bf16": products of networks' local work and measurements in fewer digits, of
+            float32 parameters (on GPUs; bf16 also on CPUs). Evaluations are in full.
         test: (inputs, targets) on which the server's model is tried as well.
         measure: "all" (that the method has) or some of heterogeneity, curvature, decrease, memory, inexactness, drift;
             what they are: `fedconvex.deep.measuring.columns`.
@@ -171,10 +174,11 @@ def run(
     number, criterion, names = dtype_of(dtype), loss_of(loss), names_of(measure)
     place = device_of(device)
     join(place)
-    with one_thread():
+    lower = lower_of(precision, number)
+    with one_thread(), products_in(precision):
         place, share = own_device(place), Processes.of(clients, place, names)
         owned = None if share is None else share.members
-        task = task_of(model, clients, criterion, weights, ridge, place, number, owned)
+        task = task_of(model, clients, criterion, weights, ridge, place, number, owned, lower)
         held_out = None if test is None else Shards.of([test], criterion, place, number, "test")
         if held_out is not None:
             require_fit(task.module, criterion, held_out)
@@ -191,7 +195,7 @@ def run(
             if checkpoint is not None:
                 everyone = task.shards if share is None else Shards.of(clients, criterion, place, number)
                 identity = identity_of(
-                    task, everyone, player, task.start(), names, held_out, watcher.every, lanczos_steps, draws
+                    task, everyone, player, task.start(), (*names, precision), held_out, every, lanczos_steps, draws
                 )
                 file = Checkpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share)
             state, records = (None if file is None else file.load(rounds)) or (running.start(task.start()), [])

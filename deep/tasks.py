@@ -101,8 +101,12 @@ def task_of(
     device: torch.device,
     dtype: torch.dtype,
     owned: np.ndarray | None = None,
+    lower: torch.dtype | None = None,
 ) -> Task:
-    """The task, after checking that model, loss and samples fit; `owned`: the clients whose samples are kept here."""
+    """The task, after checking that model, loss and samples fit.
+
+    owned: the clients whose samples are kept here; lower: the type of networks' products, see `networks.functional`.
+    """
     if not isinstance(model, nn.Module):
         raise InvalidInput("model", model, "is not a torch module", "give an nn.Module, see fedconvex.deep.models")
     module = deepcopy(model).to(device, dtype).eval()
@@ -119,7 +123,7 @@ def task_of(
         arithmetic = arithmetics.get("float") if device.type == "cpu" else TorchArithmetic(device, dtype)
         problem = _linear_problem(loss, shards, module, ridge, shares)
         return LinearTask(module, loss, shards, problem, arithmetic, float(ridge))
-    network = network_of(module, loss, shards.sample_shape)
+    network = network_of(module, loss, shards.sample_shape, lower)
     of_network = NetworkProblem(network, shards, to_fraction(ridge), tuple(shares), owned)
     return NetworkTask(module, loss, shards, of_network, TorchArithmetic(device, dtype), float(ridge))
 

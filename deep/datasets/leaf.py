@@ -72,7 +72,8 @@ def leaf(path: Places, split: str | None = None, *, num_classes: int | None = No
     labels: list[int] = []
     for user in data["users"]:
         x, y = data["user_data"][user]["x"], data["user_data"][user]["y"]
-        inputs += [_vectors(user, row, len(inputs[0]) if inputs else None) for row in x]
+        for row in x:
+            inputs.append(_vector(user, row, len(inputs[0]) if inputs else None))
         labels += [_class_number(user, label) for label in y]
     if not labels:
         raise InvalidInput("path", str(path), "has no samples", "give data with users")
@@ -127,7 +128,7 @@ def _checked(path: Path, found: Any) -> dict[str, Any]:
     return found
 
 
-def _vectors(user: str, row: Any, width: int | None) -> np.ndarray:
+def _vector(user: str, row: Any, width: int | None) -> np.ndarray:
     try:
         vector = np.asarray(row)
     except ValueError:  # ragged

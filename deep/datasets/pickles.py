@@ -51,6 +51,8 @@ def read_plain_pickle(path: str | os.PathLike[str]) -> dict[Any, Any]:
         raise bad_file(path, problem, "download or copy the file again") from None
     if type(found) is not dict:
         raise bad_file(path, f"holds a {type(found).__name__}, not a dictionary", "give a batch of the data set")
+    if any(callable(value) for value in found.values()):
+        raise bad_file(path, "contains code: a name that belongs to no array", CURE)
     return {key: value.array if isinstance(value, Array) else value for key, value in found.items()}
 
 

@@ -106,17 +106,18 @@ def _roles(place: Path, min_characters: int, test_fraction: float | None) -> Rol
         if len(numbers) >= min_characters:
             roles.names.append(f"{play}/{role}")
             roles.texts.append(numbers)
-            roles.borders.append(len(numbers) - int(len(numbers) * _fraction(test_fraction)))
+            held_out = 0 if test_fraction is None else _test_share(len(numbers), test_fraction)
+            roles.borders.append(len(numbers) - held_out)
     return roles
 
 
-def _fraction(test_fraction: float | None) -> float:
-    if test_fraction is None:
-        return 0.0
-    if not 0 < to_fraction(test_fraction, "test_fraction") < 1:
+def _test_share(total: int, test_fraction: float) -> int:
+    """test_fraction of the total, rounded to the nearest (half up)."""
+    fraction = to_fraction(test_fraction, "test_fraction")
+    if not 0 < fraction < 1:
         problem = "must leave every role text of both kinds"
         raise InvalidInput("test_fraction", test_fraction, problem, "give 0 < test_fraction < 1")
-    return float(test_fraction)
+    return int(total * fraction + to_fraction(0.5))
 
 
 def _amounts(samples_per_client: int | None, split: str | None, test_fraction: float) -> tuple[int, int]:
@@ -124,7 +125,7 @@ def _amounts(samples_per_client: int | None, split: str | None, test_fraction: f
     if samples_per_client is None:
         return 1, int(split is not None)
     train = integer_at_least(samples_per_client, 1, "samples_per_client")
-    return train, 0 if split is None else max(int(train * to_fraction(test_fraction)), 1)
+    return train, 0 if split is None else max(_test_share(train, test_fraction), 1)
 
 
 def _with_enough(roles: Roles, split: str | None, seq_length: int, train: int, test: int) -> Roles:
@@ -182,12 +183,11 @@ def _from_json(place: Path, split: str | None, seq_length: int, sha256: Sums) ->
     for user in data["users"]:
         x, y = data["user_data"][user]["x"], data["user_data"][user]["y"]
         for values, length, name in ((x, seq_length, "x"), (y, 1, "y")):
-            bad = next((value for value in values if not isinstance(value, str) or len(value) != length), None)
-            if bad is not None:
+            bad = [value for value in values if not isinstance(value, str) or len(value) != length]
+            if bad:
+                place_there = f"user_data[{user!r}][{name!r}]"
                 problem = f"has an entry that is no text of {length} characters"
-                raise InvalidInput(
-                    f"user_data[{user!r}][{name!r}]", bad, problem, "repair the file, or give seq_length"
-                )
+                raise InvalidInput(place_there, bad[0], problem, "repair the file, or give seq_length")
         inputs.append(character_numbers("".join(x)).reshape(-1, seq_length))
         labels.append(character_numbers("".join(y)))
     if not any(map(len, labels)):

@@ -1,5 +1,6 @@
 """Networks as functions of their parameters, for many clients at once."""
 
+import torch
 from torch import nn
 
 from fedconvex.deep.losses import Loss
@@ -10,7 +11,9 @@ from fedconvex.deep.networks.layered import LayeredNetwork, layers_of
 from fedconvex.deep.networks.layout import Layout as Layout
 
 
-def network_of(module: nn.Module, loss: Loss, sample_shape: tuple[int, ...]) -> Network:
-    """The fastest network that computes what the module does."""
-    layers = layers_of(module, loss, sample_shape)
-    return FunctionalNetwork(module, loss) if layers is None else LayeredNetwork(module, layers, loss)
+def network_of(
+    module: nn.Module, loss: Loss, sample_shape: tuple[int, ...], lower: torch.dtype | None = None
+) -> Network:
+    """The fastest network that computes what the module does; `lower`: see `FunctionalNetwork`."""
+    layers = layers_of(module, loss, sample_shape) if lower is None else None
+    return FunctionalNetwork(module, loss, lower) if layers is None else LayeredNetwork(module, layers, loss)

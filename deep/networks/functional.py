@@ -14,13 +14,20 @@ from fedconvex.deep.networks.layout import Layout, Views
 
 @final
 class FunctionalNetwork(Network):
-    """The module called with each client's parameters; frozen parameters and buffers are the module's own."""
+    """The module called with each client's parameters; frozen parameters and buffers are the module's own.
 
-    def __init__(self, module: nn.Module, loss: Loss) -> None:
+    lower: the type that products are computed in, where autocast finds that it does no harm; parameters, gradients
+    and steps keep theirs. None: all in the parameters' type.
+    """
+
+    def __init__(self, module: nn.Module, loss: Loss, lower: torch.dtype | None = None) -> None:
         self.module, self.loss, self.layout = module, loss, Layout.of(module)
+        place, full = next(module.parameters()).device.type, next(module.parameters()).dtype
 
         def one(parameters: Views, inputs: Tensor, targets: Tensor) -> Tensor:
-            return loss.values(functional_call(module, parameters, (inputs,)), targets)
+            with torch.autocast(place, lower, enabled=lower is not None):
+                outputs = functional_call(module, parameters, (inputs,))
+            return loss.values(outputs.to(full), targets)
 
         self._of_clients: Callable[..., Any] = vmap(one)
 

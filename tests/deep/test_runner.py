@@ -242,6 +242,18 @@ def test_float32_is_float32() -> None:
     assert single.to_frame()["bytes_up"][1] * 2 == in_double.to_frame()["bytes_up"][1]
 
 
+def test_bf16_has_fewer_digits_and_trains_all_the_same() -> None:
+    model, options = random(NETWORK).float(), {"rounds": 3, "local_solver": SGD, "dtype": "float32"}
+    full = run(fc.FedProx(mu=1), model, CLIENTS, **options)
+    fewer = run(fc.FedProx(mu=1), model, CLIENTS, precision="bf16", **options)
+    assert fewer.state.server.dtype == torch.float32
+    assert 1e-5 < distance(full.model, fewer.model) < 1e-2
+    before = torch.get_float32_matmul_precision()
+    tf32 = run(fc.FedProx(mu=1), model, CLIENTS, precision="tf32", **options)
+    assert torch.get_float32_matmul_precision() == before
+    assert distance(full.model, tf32.model) < 1e-6  # a CPU has no TF32
+
+
 @pytest.mark.parametrize("measure", ["inexactness", "drift", "all"])
 def test_rounds_are_measured(measure: str) -> None:
     frame = run(fc.FedProx(mu=1), random(NETWORK), CLIENTS, rounds=2, local_solver=SGD, measure=measure).to_frame()
@@ -297,6 +309,8 @@ def test_what_runs_as_what() -> None:
         ({"ridge": -1}, "ridge"),
         ({"dtype": "float16"}, "dtype"),
         ({"dtype": torch.int64}, "dtype"),
+        ({"precision": "fp8"}, "precision"),
+        ({"precision": "bf16"}, "is for float32"),
         ({"device": "gpu"}, "device"),
         ({"device": "meta"}, "device"),
         ({"participation": participation.Uniform(9)}, "K"),
