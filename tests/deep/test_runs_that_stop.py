@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -210,3 +210,49 @@ def test_costs_are_reported() -> None:
     seconds = once(method=METHODS[0]).seconds
     assert set(seconds) == {"rounds", "evaluation", "heterogeneity", "curvature", "decrease"}
     assert all(value > 0 for value in seconds.values())
+
+
+# ---- TensorBoard ----
+
+
+class Recorder:
+    """Stands in for TensorBoard's writer, which need not be installed here."""
+
+    written: ClassVar[list[tuple[str, float, int]]] = []
+    folders: ClassVar[list[str]] = []
+
+    def __init__(self, folder: str) -> None:
+        self.folders.append(folder)
+
+    def __enter__(self) -> "Recorder":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        pass
+
+    def add_scalar(self, name: str, value: float, step: int) -> None:
+        self.written.append((name, value, step))
+
+
+def test_a_log_without_csv_goes_to_tensorboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+    from types import SimpleNamespace
+
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Recorder))
+    Recorder.written.clear()
+    found = once(log=tmp_path / "board").to_frame()
+    assert Recorder.folders[-1] == str(tmp_path / "board")
+    values = {step: value for name, value, step in Recorder.written if name == "value"}
+    assert values == dict(zip(found["round"], found["value"], strict=True))
+    assert "client_inexactness" not in {name for name, _, _ in Recorder.written}
+
+
+def test_tensorboard_that_is_lacking_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    from fedconvex.errors import MissingLibrary
+
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    with pytest.raises(MissingLibrary, match="deep-logs"):
+        once(log=tmp_path / "board")
+    assert list(tmp_path.iterdir()) == []
