@@ -48,84 +48,105 @@ class LayeredNetwork(Network):
         self.layers, self.loss, self.layout = layers, loss, Layout.of(module)
 
     def losses(self, theta: Tensor, batch: Batch) -> Tensor:
-        values = _rows(batch.inputs, theta, batch)
-        for layer, weight, bias in self._parameters(theta):
-            values = _affine(values, weight, bias)
-            if layer.activation is not None:
-                values = layer.activation.apply(values)
+        values, shared = batch.inputs, theta.shape[0] != batch.targets.shape[0]
+        values = _side_by_side(values) if shared else values.flatten(2)
+        for part in self._parts(theta):
+            values = part.outputs(values)
         return self.loss.values(values.reshape(*batch.targets.shape, -1), batch.targets)
 
     def gradients(self, theta: Tensor, batch: Batch) -> Tensor:
-        result = theta.new_empty(len(batch.targets), self.layout.dim)
-        into = self.layout.views(result)
-        for layer, errors, inputs in self._backwards(theta, self._parameters(theta), batch):
-            torch.bmm(errors.mT, inputs, out=into[layer.weight])
-            if layer.bias is not None:
-                torch.sum(errors, 1, out=into[layer.bias])
+        result = theta.new_empty(batch.targets.shape[0], self.layout.dim)
+        into, shared = self.layout.views(result), theta.shape[0] != batch.targets.shape[0]
+        for part, errors, inputs in self._backwards(self._parts(theta), batch, shared):
+            torch.bmm(errors.mT, inputs, out=into[part.layer.weight])
+            if part.layer.bias is not None:
+                torch.sum(errors, 1, out=into[part.layer.bias])
         return result
 
     def stepping(
         self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None
     ) -> Callable[[Batch], None]:
-        views, parameters = self.layout.views(theta), self._parameters(theta)
-        beta = 1.0 if isinstance(keep, Tensor) else keep
+        parts, beta = self._parts(theta), 1.0 if isinstance(keep, Tensor) else keep
+        factor = keep[..., None] if isinstance(keep, Tensor) else None
 
         def step(batch: Batch) -> None:
-            for layer, errors, inputs in self._backwards(theta, parameters, batch):
+            for part, errors, inputs in self._backwards(parts, batch, shared=False):
                 # the errors of the layer below are known: its parameters may change
-                if isinstance(keep, Tensor):
-                    views[layer.weight].mul_(keep[..., None])
-                views[layer.weight].baddbmm_(errors.mT, inputs, beta=beta, alpha=-stepsize)
-                if layer.bias is not None:
-                    if isinstance(keep, Tensor) or keep != 1:
-                        views[layer.bias].mul_(keep)
-                    views[layer.bias].sub_(errors.sum(1), alpha=stepsize)
+                if factor is not None:
+                    part.weight.mul_(factor)
+                part.weight.baddbmm_(errors.mT, inputs, beta=beta, alpha=-stepsize)
+                if part.bias is not None:
+                    if factor is not None or beta != 1:
+                        part.bias.mul_(beta if factor is None else factor)
+                    part.bias.sub_(errors.sum(1, keepdim=True), alpha=stepsize)
             if push is not None:
                 theta.add_(push)
 
         return step
 
-    def _backwards(
-        self, theta: Tensor, parameters: list[tuple[Layer, Tensor, Tensor | None]], batch: Batch
-    ) -> Iterator[tuple[Layer, Tensor, Tensor]]:
-        """From the last layer to the first: (layer, ∂Σ shares·loss/∂its outputs, its inputs), (K, B, …) each.
+    def _backwards(self, parts: list["Part"], batch: Batch, shared: bool) -> Iterator[tuple["Part", Tensor, Tensor]]:
+        """From the last layer to the first: (part, ∂Σ shares·loss/∂its outputs, its inputs), (K, B, …) each.
 
-        What is below a layer is computed before the layer is handed out.
+        What is below a layer is computed before the layer is handed out. shared: all clients have the same parameters,
+        and their samples stand side by side, (1, K·B, …), wherever these are multiplied with.
         """
-        values = [_rows(batch.inputs, theta, batch)]
-        for layer, weight, bias in parameters:
-            outputs = _affine(values[-1], weight, bias)
-            values.append(outputs if layer.activation is None else layer.activation.apply(outputs))
-        outputs = _by_client(values.pop(), batch)
+        values = [_side_by_side(batch.inputs) if shared else batch.inputs.flatten(2)]
+        for part in parts:
+            values.append(part.outputs(values[-1]))
+        outputs = _apart(values.pop(), batch) if shared else values.pop()
         errors = self.loss.derivatives(outputs, batch.targets).mul_(batch.shares[..., None])
-        if self.layers[-1].activation is not None:
-            errors = self.layers[-1].activation.multiply_by_derivative(errors, outputs)
-        for i in range(len(parameters) - 1, -1, -1):
-            (layer, weight, _), inputs, below = parameters[i], values.pop(), None
+        if parts[-1].layer.activation is not None:
+            errors = parts[-1].layer.activation.multiply_by_derivative(errors, outputs)
+        for i in range(len(parts) - 1, -1, -1):
+            inputs, below = values.pop(), None
             if i > 0:
-                below = torch.bmm(_rows(errors, theta, batch), weight)
-                activation = self.layers[i - 1].activation
+                below = torch.bmm(_side_by_side(errors) if shared else errors, parts[i].weight)
+                activation = parts[i - 1].layer.activation
                 if activation is not None:
                     below = activation.multiply_by_derivative(below, inputs)
-            yield layer, errors, _by_client(inputs, batch)
+            yield parts[i], errors, _apart(inputs, batch) if shared else inputs
             if below is not None:
-                errors = _by_client(below, batch)
+                errors = _apart(below, batch) if shared else below
 
-    def _parameters(self, theta: Tensor) -> list[tuple[Layer, Tensor, Tensor | None]]:
+    def _parts(self, theta: Tensor) -> list["Part"]:
         views = self.layout.views(theta)
-        return [(x, views[x.weight], None if x.bias is None else views[x.bias]) for x in self.layers]
+        return [
+            Part(
+                layer,
+                views[layer.weight],
+                views[layer.weight].mT,
+                None if layer.bias is None else views[layer.bias][:, None],
+            )
+            for layer in self.layers
+        ]
 
 
-def _rows(values: Tensor, theta: Tensor, batch: Batch) -> Tensor:
-    """(K, B, …) as (K, B, p); with one theta for all clients as (1, K·B, p)."""
-    if theta.shape[0] == batch.targets.shape[0]:
-        return values if values.ndim == 3 else values.flatten(2)
-    return values.reshape(1, batch.targets.numel(), -1)
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A layer with the parameters of all clients: weight (K, out, in), its transpose, bias (K, 1, out)."""
+
+    layer: Layer
+    weight: Tensor
+    transposed: Tensor
+    bias: Tensor | None
+
+    def outputs(self, inputs: Tensor) -> Tensor:
+        """(K, B, in) to (K, B, out)."""
+        if self.bias is None:
+            values = torch.bmm(inputs, self.transposed)
+        else:
+            values = torch.baddbmm(self.bias, inputs, self.transposed)
+        return values if self.layer.activation is None else self.layer.activation.apply(values)
 
 
-def _by_client(values: Tensor, batch: Batch) -> Tensor:
-    """(K, B, p) from what `_rows` gives."""
-    return values if values.shape[0] == batch.targets.shape[0] else values.reshape(*batch.targets.shape, -1)
+def _side_by_side(values: Tensor) -> Tensor:
+    """(K, B, …) as (1, K·B, p)."""
+    return values.reshape(1, values.shape[0] * values.shape[1], -1)
+
+
+def _apart(values: Tensor, batch: Batch) -> Tensor:
+    """(1, K·B, p) as (K, B, p)."""
+    return values.reshape(*batch.targets.shape, -1)
 
 
 def layers_of(module: nn.Module, loss: Loss, sample_shape: tuple[int, ...]) -> list[Layer] | None:
@@ -166,9 +187,3 @@ def _has_hooks(module: nn.Module) -> bool:
         part._forward_hooks or part._forward_pre_hooks or part._backward_hooks or is_parametrized(part)
         for part in module.modules()
     )
-
-
-def _affine(inputs: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    if bias is None:
-        return torch.bmm(inputs, weight.mT)
-    return torch.baddbmm(bias[:, None], inputs, weight.mT)

@@ -48,9 +48,9 @@ def forgotten_padding(patch: pytest.MonkeyPatch) -> None:
     """Every row counts the same, padding too."""
     original = LayeredNetwork._backwards
 
-    def wrong(self: Any, theta: Any, parameters: Any, batch: Batch) -> Any:
+    def wrong(self: Any, parts: Any, batch: Batch, shared: bool) -> Any:
         equal = torch.full_like(batch.shares, 1 / batch.shares.shape[1])
-        return original(self, theta, parameters, Batch(batch.inputs, batch.targets, equal))
+        return original(self, parts, Batch(batch.inputs, batch.targets, equal), shared)
 
     patch.setattr(LayeredNetwork, "_backwards", wrong)
     patch.setattr("fedconvex.deep.memory.CACHE", 2**30)  # all clients together, so that there is padding
