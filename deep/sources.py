@@ -68,6 +68,10 @@ def load(
             raise InvalidInput("test", test, f"{name} has test files of its own", "leave it out")
         whole, held = (load_dataset(name, place, split, **given) for split in ("train", "test"))
         whole = _dealt(whole, clients, partition, seed)
+    elif name == "shakespeare" and test:  # neighbouring windows are nearly the same: held-out parts must not overlap
+        both = (load_dataset(name, place, part, **(given | {"test_fraction": test})) for part in ("train", "test"))
+        whole, held = both
+        whole = _dealt(whole, clients, partition, seed)
     else:
         whole, held = _dealt(load_dataset(name, place, **given), clients, partition, seed), None
         if test:

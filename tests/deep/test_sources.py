@@ -62,6 +62,26 @@ def test_data_that_know_their_clients_keep_them(tmp_path: Path) -> None:
     assert len(load("leaf", tmp_path, "data.json", clients=4).clients) == 4
 
 
+def test_held_out_speech_is_not_that_of_the_training(tmp_path: Path) -> None:
+    """Random letters, of which five in a row occur once: no five of the training are held out."""
+    letters = np.random.default_rng(0).choice(list("abcdefghijklmnopqrstuvwxyz"), (2, 400))
+    speeches = ["".join(row) for row in letters]
+    (tmp_path / "play.txt").write_text(f"ANN\t{speeches[0]}\nBOB\t{speeches[1]}\n")
+    found = load("shakespeare", tmp_path, ".", test=0.25, options={"seq_length": 10})
+    assert found.test is not None
+    assert len(found.test[0]) > 50
+
+    def fives(windows: Any) -> set[tuple[int, ...]]:
+        return {tuple(window[i : i + 5].tolist()) for window in windows for i in range(6)}
+
+    assert len(found.clients) == 2
+    for X, _ in found.clients:
+        assert len(X) > 150
+        assert not fives(X) & fives(found.test[0])
+    together = load("shakespeare", tmp_path, ".", options={"seq_length": 10})
+    assert any(fives(X[::2]) & fives(X[1::2]) for X, _ in together.clients)  # what dealing at random would do
+
+
 @pytest.mark.parametrize(
     ("options", "culprit"),
     [

@@ -1,0 +1,168 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from dataset_makers import images, refused, write_pair
+from PIL import Image
+
+from fedconvex.deep.datasets import checksum, digits, image_folder, libsvm, load_dataset, names
+
+
+@pytest.fixture
+def mnist_folder(tmp_path: Path) -> Path:
+    write_pair(tmp_path, "train-images-idx3-ubyte", "train-labels-idx1-ubyte", images(10), list(range(10)))
+    write_pair(tmp_path, "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte", images(2), [4, 8])
+    return tmp_path
+
+
+def test_data_sets_by_name(mnist_folder: Path) -> None:
+    assert load_dataset("mnist", mnist_folder).num_samples == 10
+    assert load_dataset("mnist", data_dir=str(mnist_folder), split="test").labels.tolist() == [4, 8]
+    assert load_dataset("digits").inputs.shape == (1797, 1, 8, 8)
+    wanted = {"mnist", "emnist", "cifar10", "cifar100", "shakespeare", "sent140", "libsvm", "digits"}
+    assert wanted <= set(names())
+
+
+def test_unknown_names_and_options(mnist_folder: Path) -> None:
+    with refused("name = minst", "did you mean mnist?", "cifar100"):
+        load_dataset("minst", mnist_folder)
+    with refused("option = verfy", "did you mean verify?"):
+        load_dataset("mnist", mnist_folder, verfy=True)
+    with refused("split = test", "digits has no splits"):
+        load_dataset("digits", split="test")
+    with refused("vocabulary = None", "is missing: sent140 needs it"):
+        load_dataset("sent140", mnist_folder)
+    with refused("train-images-idx3-ubyte", "not ba891046"):
+        load_dataset("mnist", mnist_folder, verify=True)
+
+
+@pytest.mark.parametrize("name", sorted(set(names()) - {"digits"}))
+def test_missing_files_are_named_with_their_origin(name: str, tmp_path: Path) -> None:
+    options = {"vocabulary": {"a": 0}} if name == "sent140" else {}
+    with refused("data_dir = None", f"{name} needs files", "give data_dir: a "):
+        load_dataset(name, **options)
+    with refused("nowhere", "nothing is downloaded here: get ", " from "):
+        load_dataset(name, tmp_path / "nowhere", **options)
+    if name != "libsvm":
+        with refused(str(tmp_path), "nothing is downloaded here: get "):
+            load_dataset(name, tmp_path, **options)
+
+
+def test_asserted_classes(mnist_folder: Path) -> None:
+    assert load_dataset("mnist", mnist_folder, num_classes=10).num_classes == 10
+    with refused("num_classes = 10", "8 of them have no sample in MNIST test, the first is class 0"):
+        load_dataset("mnist", mnist_folder, "test", num_classes=10)
+    with refused("num_classes = 9", "MNIST train has 10 classes"):
+        load_dataset("mnist", mnist_folder, num_classes=9)
+    data = {"users": ["a"], "num_samples": [2], "user_data": {"a": {"x": [[1], [2]], "y": [0, 2]}}}
+    (mnist_folder / "x.json").write_text(json.dumps(data))
+    assert load_dataset("leaf", mnist_folder / "x.json").num_classes == 3
+    with refused("num_classes = 3", "1 of them have no sample"):
+        load_dataset("leaf", mnist_folder / "x.json", num_classes=3)
+
+
+def test_libsvm(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("-1 1:0.5\n+1 2:2\n-1 3:1\n")
+    found = libsvm(tmp_path / "a", num_features=4)
+    assert found.inputs.tolist() == [[0.5, 0, 0, 0], [0, 2, 0, 0], [0, 0, 1, 0]]
+    assert found.labels.tolist() == [0, 1, 0]
+    (tmp_path / "b").write_text("1 1:1\n1 2:1\n")
+    assert libsvm(tmp_path / "b", classes=[-1, 1]).labels.tolist() == [1, 1]
+    with refused("class_labels", "2 or more distinct"):
+        libsvm(tmp_path / "b")
+    with refused("lacks 1"):
+        libsvm(tmp_path / "b", classes=[-1, 0])
+    (tmp_path / "c").write_text("0.5 1:1\n1 2:1\n")
+    with refused("such as 0.5", "a classification"):
+        libsvm(tmp_path / "c")
+    with refused("line 1", "index:value"):
+        (tmp_path / "d").write_text("1 2\n")
+        libsvm(tmp_path / "d")
+    libsvm(tmp_path / "a", sha256=checksum(tmp_path / "a"))
+    with refused("SHA-256"):
+        libsvm(tmp_path / "a", sha256="0" * 64)
+
+
+def test_digits_are_scikit_learn_s() -> None:
+    from sklearn.datasets import load_digits
+
+    bunch = load_digits()
+    found = digits().require_all_classes()
+    assert found.inputs.dtype == np.float32
+    assert np.array_equal(found.inputs[:, 0] * 16, bunch.images)
+    assert np.array_equal(found.labels, bunch.target)
+
+
+def save(path: Path, pixels: np.ndarray) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(pixels).save(path)
+
+
+def test_folders_of_images(tmp_path: Path) -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (3, 5, 4, 3), dtype=np.uint8)
+    for name, picture in zip(("dog/b.png", "cat/2.PNG", "cat/1.png"), pixels, strict=True):
+        save(tmp_path / "train" / name, picture)
+    (tmp_path / "train" / "cat" / "notes.txt").write_text("no image")
+    found = image_folder(tmp_path, "train")
+    assert np.array_equal(found.inputs, pixels[[2, 1, 0]].transpose(0, 3, 1, 2))
+    assert found.labels.tolist() == [0, 0, 1]
+    grey = image_folder(tmp_path / "train", mode="L").inputs
+    assert grey.shape == (3, 1, 5, 4)
+    assert abs(int(grey[2, 0, 3, 2]) - pixels[0, 3, 2] @ [0.299, 0.587, 0.114]) < 1
+    save(tmp_path / "train" / "dog" / "c.jpg", pixels[0, :, :3])
+    with refused("c.jpg", "is 5 × 3 pixels, the first image 5 × 4"):
+        image_folder(tmp_path, "train")
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"no image", b"\x89PNG\r\n\x1a\n" + b"\0" * 40, b"\xff\xd8\xff\xe0" + b"\0" * 40]
+)
+def test_what_is_no_image(data: bytes, tmp_path: Path) -> None:
+    save(tmp_path / "cat" / "a.png", np.zeros((2, 2), np.uint8))
+    (tmp_path / "cat" / "b.png").write_bytes(data)
+    with refused("b.png", "is no readable JPEG or PNG image"):
+        image_folder(tmp_path)
+
+
+def test_an_image_that_is_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "cat" / "a.png"
+    save(path, np.random.default_rng(0).integers(0, 256, (20, 20), dtype=np.uint8))
+    whole = path.read_bytes()
+    for length in range(0, len(whole) - 40, 7):
+        path.write_bytes(whole[:length])
+        with refused("a.png", "is no readable"):
+            image_folder(tmp_path)
+
+
+def test_a_class_without_images(tmp_path: Path) -> None:
+    save(tmp_path / "cat" / "a.png", np.zeros((2, 2), np.uint8))
+    (tmp_path / "dog").mkdir()
+    with refused("dog", "its class would have no samples"):
+        image_folder(tmp_path)
+
+
+LACKING = """
+import importlib, sys
+class Lacking:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("torch", "sklearn", "PIL", "pandas"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Lacking())
+from pathlib import Path
+from fedconvex.deep import datasets
+from fedconvex.errors import MissingLibrary
+try:
+    datasets.image_folder(Path(sys.argv[1]))
+except MissingLibrary as error:
+    print(error)
+"""
+
+
+def test_numpy_is_enough_to_import_and_pillow_is_named_where_it_lacks(tmp_path: Path) -> None:
+    save(tmp_path / "cat" / "a.png", np.zeros((2, 2), np.uint8))
+    done = subprocess.run([sys.executable, "-c", LACKING, str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "reading image files needs Pillow" in done.stdout
