@@ -66,7 +66,7 @@ def test_held_out_speech_is_not_that_of_the_training(tmp_path: Path) -> None:
     """Random letters, of which five in a row occur once: no five of the training are held out."""
     letters = np.random.default_rng(0).choice(list("abcdefghijklmnopqrstuvwxyz"), (2, 400))
     speeches = ["".join(row) for row in letters]
-    (tmp_path / "play.txt").write_text(f"ANN\t{speeches[0]}\nBOB\t{speeches[1]}\n")
+    (tmp_path / "play.txt").write_text(f"A PLAY\n\nANN\t{speeches[0]}\nBOB\t{speeches[1]}\n")
     found = load("shakespeare", tmp_path, ".", test=0.25, options={"seq_length": 10})
     assert found.test is not None
     assert len(found.test[0]) > 50
