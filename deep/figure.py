@@ -4,7 +4,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fedconvex.deep.over_the_run import DECREASE, stretches
+from fedconvex.deep.over_the_run import DECREASE, about, stretches
 from fedconvex.drawing import COLOURS, STYLES, tidy
 from fedconvex.errors import InvalidInput
 from fedconvex.writing import write_atomically
@@ -43,7 +43,7 @@ def draw(run: "DeepRun", path: "str | PathLike[str]", statement: str = "fedprox.
     if file.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise InvalidInput("path", str(path), "is not the name of a picture", "let it end in .png, .svg or .pdf")
     frame, table = run.to_frame(), run.bounds(**given)
-    known = sorted(set(table["statement"]))
+    known = sorted(found.identifier for found in about(run.player.rounds.method))
     if statement not in known:
         raise InvalidInput("statement", statement, "is not about this method", f"give one of {', '.join(known)}")
     figure = Figure(figsize=(8, 8), layout="constrained")

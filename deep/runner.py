@@ -179,7 +179,7 @@ def run(
         place, share = own_device(place), Processes.of(clients, place, names)
         owned = None if share is None else share.members
         task = task_of(model, clients, criterion, weights, ridge, place, number, owned, lower)
-        held_out = None if test is None else Shards.of([test], criterion, place, number, "test")
+        held_out = None if test is None else Shards.of([test], criterion, place, number, "test").fitting(task.module)
         if held_out is not None:
             require_fit(task.module, criterion, held_out)
         with task.arithmetic.context():
@@ -193,7 +193,9 @@ def run(
             watcher = Watcher(task, held_out, measuring, integer_at_least(every, 1, "every"), rounds, share)
             file = None
             if checkpoint is not None:
-                everyone = task.shards if share is None else Shards.of(clients, criterion, place, number)
+                everyone = (
+                    task.shards if share is None else Shards.of(clients, criterion, place, number).fitting(task.module)
+                )
                 identity = identity_of(
                     task, everyone, player, task.start(), (*names, precision), held_out, every, lanczos_steps, draws
                 )

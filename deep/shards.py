@@ -1,13 +1,13 @@
 """The clients' samples below one another on the device, and batches of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, final
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from fedconvex.deep.losses import Loss
 from fedconvex.deep.networks.base import Batch
@@ -31,7 +31,7 @@ class Shards:
     ) -> "Shards":
         """From one pair (inputs (n_k, …), targets (n_k,)) per client: tensors or arrays.
 
-        Floating inputs are taken to `dtype`, integers (token numbers) stay integers; class numbers become int64.
+        Floating inputs are taken to `dtype`, integers become int64 (see `fitting`), and so do class numbers.
         Raises InvalidInput for what is no such list, empty clients, shapes that do not fit, NaN.
         """
         if not isinstance(clients, list | tuple) or not clients:
@@ -51,6 +51,17 @@ class Shards:
             raise InvalidInput("clients", "inputs", "are integers for some and floats for others", "make them alike")
         count = np.array([len(X) for X in inputs], dtype=np.int64)
         return Shards(torch.cat(inputs), torch.cat(targets), np.cumsum(count) - count, count, dtype)
+
+    def fitting(self, module: nn.Module) -> "Shards":
+        """Themselves, or with inputs that are whole numbers as floats where the module takes no token numbers."""
+        if self.inputs.is_floating_point():
+            return self
+        try:
+            with torch.no_grad():
+                module(self.inputs[:1])
+        except (RuntimeError, TypeError, ValueError, IndexError):
+            return replace(self, inputs=self.inputs.to(self.dtype))
+        return self
 
     @property
     def sample_shape(self) -> tuple[int, ...]:

@@ -111,12 +111,12 @@ def task_of(
         raise InvalidInput("model", model, "is not a torch module", "give an nn.Module, see fedconvex.deep.models")
     module = deepcopy(model).to(device, dtype).eval()
     Layout.of(module)
-    shards = Shards.of(clients, loss, device, dtype)
+    shards = Shards.of(clients, loss, device, dtype).fitting(module)
     ridge = non_negative(ridge, "ridge")
     require_fit(module, loss, shards)
     count = shards.count.tolist()
     if owned is not None:
-        shards = Shards.of([clients[k] for k in owned], loss, device, dtype)
+        shards = Shards.of([clients[k] for k in owned], loss, device, dtype).fitting(module)
     shares = normalised_weights(count if isinstance(weights, str) and weights == "samples" else weights, len(count))
     if owned is None and _is_convex(module, loss, shards):
         # on a CPU in NumPy's float64 whatever the dtype: that is where the machine code is

@@ -263,6 +263,38 @@ def test_rounds_are_measured(measure: str) -> None:
             assert frame[name][1:].gt(0).all()
 
 
+@pytest.mark.parametrize("kind", [np.uint8, np.int32, np.int64, bool])
+def test_whole_numbers_are_numbers_where_the_model_takes_no_tokens(kind: Any) -> None:
+    rng = np.random.default_rng(0)
+    whole = [(rng.integers(0, 2, (9, FEATURES)).astype(kind), rng.integers(0, CLASSES, 9)) for _ in range(3)]
+    floats = [(X.astype(float), y) for X, y in whole]
+    for model in (random(NETWORK), random(nn.Linear(FEATURES, CLASSES))):
+        options = {"rounds": 2, "local_solver": SGD, "ridge": 0.1, "test": None}
+        expected = run(fc.FedProx(mu=1), model, floats, **options | {"test": floats[0]})
+        found = run(fc.FedProx(mu=1), model, whole, **options | {"test": whole[0]})
+        np.testing.assert_array_equal(vector(found.model), vector(expected.model))
+
+
+def test_token_numbers_stay_whole() -> None:
+    rng = np.random.default_rng(0)
+    clients = [(rng.integers(0, 11, (9, 5)), rng.integers(0, 11, 9)) for _ in range(3)]
+    model = random(models.character_lstm(11, 3, 4, 1))
+    found = run(fc.FedAvg(epochs=1, batch_size=4, stepsize=0.1), model, clients, rounds=2, test=clients[0])
+    assert not found.task.shards.inputs.is_floating_point()
+    expected = model
+    for t in range(2):
+        solver = fc.SGD(epochs=1, batch_size=4, stepsize=0.1)
+        expected = mixed([plain_training(expected, clients, k, solver, 0, t, 1) for k in range(3)], [1, 1, 1])
+    assert distance(found.model, expected) < 1e-12
+
+
+def test_no_rounds() -> None:
+    found = run(fc.FedProx(mu=1), NETWORK, CLIENTS, rounds=0, local_solver=SGD, measure="all")
+    assert len(found.to_frame()) == 1
+    assert found.bounds().empty
+    np.testing.assert_array_equal(vector(found.model), vector(NETWORK))
+
+
 def test_what_runs_as_what() -> None:
     from fedconvex.deep.losses import loss_of
     from fedconvex.deep.tasks import task_of
