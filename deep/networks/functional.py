@@ -29,10 +29,15 @@ class FunctionalNetwork(Network):
                 outputs = functional_call(module, parameters, (inputs,))
             return loss.values(outputs.to(full), targets)
 
+        self._of_one: Callable[..., Any] = one
         self._of_clients: Callable[..., Any] = vmap(one)
 
     def losses(self, theta: Tensor, batch: Batch) -> Tensor:
-        return self._losses(self.layout.views(theta.expand(len(batch.targets), -1)), batch)
+        if theta.shape[0] > 1:
+            return self._losses(self.layout.views(theta), batch)
+        # the same parameters for all: one model, all samples
+        found: Tensor = self._of_one(self.layout.views(theta[0]), batch.inputs.flatten(0, 1), batch.targets.flatten())
+        return found.view(batch.targets.shape)
 
     def gradients(self, theta: Tensor, batch: Batch) -> Tensor:
         gradients = self._gradients(self.layout.views(theta.expand(len(batch.targets), -1)), batch)
@@ -55,6 +60,10 @@ class FunctionalNetwork(Network):
         return step
 
     def _losses(self, parameters: Views, batch: Batch) -> Tensor:
+        if batch.targets.shape[0] == 1:  # one client: what vmap does to convolutions costs more than it gives
+            alone = {name: value[0] for name, value in parameters.items()}
+            single: Tensor = self._of_one(alone, batch.inputs[0], batch.targets[0])
+            return single[None]
         losses: Tensor = self._of_clients(parameters, batch.inputs, batch.targets)
         return losses
 

@@ -63,12 +63,12 @@ def one_after_the_other(module: nn.Module, loss: str, theta: torch.Tensor, batch
 @pytest.mark.parametrize("loss", list(LOSSES))
 @pytest.mark.parametrize("name", CHAINS)
 @pytest.mark.parametrize("by", ["hand", "autograd"])
-@pytest.mark.parametrize("own", [True, False])
-def test_losses_and_gradients(loss: str, name: str, by: str, own: bool) -> None:
-    module, batch = chain(name, OUTPUTS[loss]), batch_for(loss)
+@pytest.mark.parametrize(("clients", "own"), [(3, True), (3, False), (1, True)])
+def test_losses_and_gradients(loss: str, name: str, by: str, clients: int, own: bool) -> None:
+    module, batch = chain(name, OUTPUTS[loss]), batch_for(loss, clients)
     network = network_of(module if by == "hand" else Wrapped(module), LOSSES[loss], (FEATURES,))
     assert isinstance(network, LayeredNetwork if by == "hand" else FunctionalNetwork)
-    theta = points(network.layout, 3 if own else 1)
+    theta = points(network.layout, clients if own else 1)
     losses, gradients = one_after_the_other(module, loss, theta, batch)
     torch.testing.assert_close(network.losses(theta, batch), losses)
     torch.testing.assert_close(network.gradients(theta, batch), gradients)
