@@ -1,12 +1,12 @@
 """Find and read the files of data sets, plain or gzipped (.gz), as data that may be wrong or too large."""
 
-import gzip
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
+from fedconvex.data.stream import open_bytes, unreadable
 from fedconvex.data.table import MAX_BYTES, bad_file
 from fedconvex.errors import InvalidInput
 
@@ -17,15 +17,10 @@ CHUNK = 2**20
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """The file's uncompressed bytes as a stream; every failure to read them is an InvalidInput."""
     try:
-        with cast(IO[bytes], gzip.open(path, "rb")) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
+        with open_bytes(path) as stream:
             yield stream
-    except EOFError:
-        raise bad_file(path, "the gzip data is truncated", "download or copy the file again") from None
-    except (gzip.BadGzipFile, zlib.error) as error:
-        cure = "copy the file again, or drop .gz from its name if it is not compressed"
-        raise bad_file(path, f"the gzip data is damaged ({error})", cure) from None
-    except OSError as error:
-        raise bad_file(path, f"cannot be read: {error.strerror or error}", "check the path") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise unreadable(path, error) from None
 
 
 def chunks(stream: IO[bytes], limit: int) -> Iterator[bytes]:

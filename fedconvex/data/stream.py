@@ -17,7 +17,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a text file, counted from 1. Raises InvalidInput for a file that cannot be read to its end."""
     number = size = 0
     try:
-        with _open(path) as stream:
+        with open_bytes(path) as stream:
             while line := stream.readline(MAX_LINE):
                 number, size = number + 1, size + len(line)
                 if len(line) == MAX_LINE:
@@ -26,16 +26,16 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
                     raise _too_large(path)
                 yield number, line
     except (OSError, EOFError, zlib.error) as error:
-        raise _unreadable(path, error, f"after line {number}: ") from error
+        raise unreadable(path, error, f"after line {number}: ") from error
 
 
 def contents(path: Path) -> bytes:
     """All bytes of a file. Raises InvalidInput where it cannot be read, is empty or is larger than `MAX_BYTES`."""
     try:
-        with _open(path) as stream:
+        with open_bytes(path) as stream:
             data = stream.read(MAX_BYTES + 1)
     except (OSError, EOFError, zlib.error) as error:
-        raise _unreadable(path, error, "") from error
+        raise unreadable(path, error) from error
     if not data:
         raise bad_file(path, "the file is empty", "give a file with data")
     if len(data) > MAX_BYTES:
@@ -47,13 +47,15 @@ def _too_large(path: Path) -> InvalidInput:
     return bad_file(path, f"holds more than {MAX_BYTES / 2**30:.0f} GiB", "give a smaller file")
 
 
-def _open(path: Path) -> IO[bytes]:
+def open_bytes(path: Path) -> IO[bytes]:
+    """The file's bytes, uncompressed where its name ends in .gz."""
     if path.suffix.lower() == ".gz":
         return cast(IO[bytes], gzip.open(path, "rb"))
     return path.open("rb")
 
 
-def _unreadable(path: Path, error: Exception, where: str) -> InvalidInput:
+def unreadable(path: Path, error: Exception, where: str = "") -> InvalidInput:
+    """The error for a file whose bytes cannot be had; `where` says how far it was read."""
     match error:
         case EOFError():
             return bad_file(path, f"{where}the gzip data is truncated", "download or copy the file again")

@@ -109,7 +109,7 @@ class Calculator:
 
     def check(self, values: Numbers) -> None:
         """Raises InvalidInput for the first condition that does not hold."""
-        _require_one_device(values)
+        _require_one_device(self.owner, values)
         for name, value in values.items():
             _require_finite(name, value)
         for name, value in values.items():
@@ -321,10 +321,11 @@ def _infinities() -> tuple[Any, ...]:
     return sympy.nan, sympy.oo, -sympy.oo, sympy.zoo
 
 
-def _require_one_device(values: Numbers) -> None:
+def _require_one_device(owner: str, values: Numbers) -> None:
     devices = {name: str(value.device) for name, value in values.items() if home(value) == "torch"}
     if len(set(devices.values())) > 1:
-        raise InvalidInput("arguments", devices, "tensors on different devices", "move them to one: tensor.to(device)")
+        problem = f"{owner} needs tensors on one device"
+        raise InvalidInput("arguments", devices, problem, "move them to one: tensor.to(device)")
 
 
 def _not_an_integer(value: Any) -> tuple[int, ...] | None:

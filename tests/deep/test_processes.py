@@ -10,8 +10,6 @@ import pytest
 from deep_makers import vector
 from several_processes import METHODS, SCHEMES, train
 
-from fedconvex.errors import InvalidInput
-
 HERE = Path(__file__).parent
 
 
@@ -91,8 +89,3 @@ def test_wrong_input_is_said_once(change: tuple[str, str], told: str, tmp_path: 
     assert done.returncode != 0
     assert done.stderr.count("fedconvex: ") == 1
     assert told in done.stderr
-
-
-def test_alone_there_is_nobody_to_lose() -> None:
-    with pytest.raises(InvalidInput, match="rounds"):
-        train("feddyn", "full", rounds=-1)

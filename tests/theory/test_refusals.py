@@ -631,6 +631,16 @@ def test_kinds_that_cannot_be_combined() -> None:
             fedprox.rho(mu=torch.tensor([50.0]), **{**AT, "L": other})
 
 
+def test_tensors_on_different_devices() -> None:
+    """The device "meta" is always there; it has no numbers, which nobody gets to ask for."""
+    elsewhere = torch.tensor(50.0, device="meta")
+    with pytest.raises(InvalidInput, match=r"'mu': 'meta', 'L': 'cpu'.*fedprox\.theorem4 needs tensors on one device"):
+        fedprox.rho(**{**AT, "mu": elsewhere, "L": torch.tensor(1.0)})
+    assert float(fedprox.rho(**{**AT, "mu": torch.tensor(50.0), "L": torch.tensor(1.0)})) == pytest.approx(
+        fedprox.rho(**{**AT, "mu": 50.0, "L": 1.0}), rel=1e-4
+    )
+
+
 def test_other_statements_of_other_papers() -> None:
     with pytest.raises(InvalidInput, match=r"^kappa = 0\.99.*fedsplit\.theorem1 needs kappa >= 1"):
         fedsplit.distance_bound(t=1, kappa=0.99, initial_distance=1, num_clients=1)

@@ -93,7 +93,7 @@ def test_no_memory_for_what_is_not_there(name: str) -> None:
 
 
 def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
-    with refused(str(tmp_path / "x"), "No such file"):
+    with refused(str(tmp_path / "x"), "no such file"):
         read_idx(tmp_path / "x")
     with refused("s a directory"):
         read_idx(tmp_path)
