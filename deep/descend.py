@@ -5,14 +5,14 @@ batches of their epochs; proximal, linear and decay terms are fused into the ste
 together as have room in its cache: their parameters are read and written in every step.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from fedconvex.deep.networks import Batch
+from fedconvex.deep.networks import Batch, Network
 from fedconvex.local_solvers.descent import Descent, in_order_of_steps
 from fedconvex.problems.base import Subproblem
 
@@ -30,7 +30,8 @@ def descend(clients: "NetworkClients", descent: Descent) -> Tensor:
     theta, scale = subproblem.start.clone(), clients.scale[by_steps][:, None]
     with torch.no_grad():
         widest = int(np.diff(descent.batches.bounds).max(initial=0))
-        at_once = clients.problem.budget.steppers(theta, widest * clients.problem.shards.numbers_per_sample)
+        more = widest * clients.problem.shards.numbers_per_sample + (clients.dim if descent.momentum else 0)
+        at_once = clients.problem.budget.steppers(theta, more)
         for begin in range(0, len(theta), at_once):
             part = slice(begin, begin + at_once)
             _descend(clients, descent, _part(subproblem, part), theta[part], scale[part], by_steps[part])
@@ -58,13 +59,19 @@ def _descend(
 ) -> None:
     """All steps of some clients, in place; those with more steps come first."""
     network, stepsize, clip = clients.network, float(descent.stepsize), descent.clip
+    momentum = float(descent.momentum)
+    velocity = torch.zeros_like(theta) if momentum else None
     if clip is None:
         keep, push = _affine(descent, subproblem, scale, clients.ridge)
         running = 0
         for count, batch in _batches(clients, descent, members, scale):
             if count != running:  # some have finished, or the first step
-                rows = keep if isinstance(keep, float) else keep[:count]
-                step = network.stepping(theta[:count], stepsize, rows, None if push is None else push[:count])
+                here, rows = theta[:count], keep if isinstance(keep, float) else keep[:count]
+                pushed = None if push is None else push[:count]
+                if velocity is None:
+                    step = network.stepping(here, stepsize, rows, pushed)
+                else:
+                    step = _with_momentum(network, here, stepsize, rows, pushed, velocity[:count], momentum)
                 running = count
             step(batch)
         return
@@ -73,7 +80,37 @@ def _descend(
         gradients = network.gradients(here, batch) + scale[:count] * clients.ridge * here
         gradients = _part(subproblem, slice(0, count)).add_gradients(here, gradients)
         gradients *= (clip / gradients.norm(dim=-1, keepdim=True)).clamp(max=1)
-        here.sub_(gradients + float(descent.weight_decay) * here, alpha=stepsize)
+        gradients += float(descent.weight_decay) * here
+        if velocity is not None:
+            gradients = velocity[:count].mul_(momentum).add_(gradients)
+        here.sub_(gradients, alpha=stepsize)
+
+
+def _with_momentum(
+    network: Network,
+    theta: Tensor,
+    stepsize: float,
+    keep: "float | Tensor",
+    push: Tensor | None,
+    velocity: Tensor,
+    momentum: float,
+) -> Callable[[Batch], None]:
+    """A function that takes a step theta ← theta + v; v ← momentum·v + what theta would change by without momentum.
+
+    velocity holds this v, which is −stepsize times what the core calls velocity.
+    """
+    accumulate = network.stepping(theta, stepsize, momentum, push, into=velocity)
+    shrink = keep - 1
+
+    def step(batch: Batch) -> None:
+        accumulate(batch)
+        if isinstance(shrink, Tensor):
+            velocity.addcmul_(theta, shrink)
+        elif shrink:
+            velocity.add_(theta, alpha=shrink)
+        theta.add_(velocity)
+
+    return step
 
 
 def _affine(

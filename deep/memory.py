@@ -27,11 +27,11 @@ class Budget:
         self.single = at_once == 1
         return at_once
 
-    def steppers(self, theta: torch.Tensor, inputs: int) -> int:
-        """How many clients step together, theta (K, d) being their parameters, `inputs` the numbers of one batch."""
+    def steppers(self, theta: torch.Tensor, more: int) -> int:
+        """How many clients step together, theta (K, d) being their parameters; `more`: numbers of a batch, velocity."""
         if theta.device.type == "cpu":
             return max(1, CACHE // (theta.shape[1] * theta.element_size()))
-        return self.clients(4 * theta.shape[1] + inputs)  # parameters, gradients and what autograd keeps
+        return self.clients(4 * theta.shape[1] + more)  # parameters, gradients and what autograd keeps
 
     def halve(self, error: BaseException) -> None:
         """After memory ran out. Raises OutOfMemory where already one client was computed alone."""

@@ -35,9 +35,10 @@ class Network(ABC):
 
     @abstractmethod
     def stepping(
-        self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None
+        self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None, into: Tensor | None = None
     ) -> Callable[[Batch], None]:
-        """A function that changes theta (K, d) in place: theta ← keep·theta − stepsize·gradients(theta) + push.
+        """A function that changes `into` (K, d), which is theta if not given, in place:
+        into ← keep·into − stepsize·gradients(theta) + push.
 
         keep is a number or (K, 1), push is (K, d); neither changes from step to step.
         """

@@ -44,18 +44,19 @@ class FunctionalNetwork(Network):
         return torch.cat([gradient.flatten(1) for gradient in gradients], 1)
 
     def stepping(
-        self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None
+        self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None, into: Tensor | None = None
     ) -> Callable[[Batch], None]:
-        views = self.layout.views(theta)
+        changing = theta if into is None else into
+        views, targets = self.layout.views(theta), self.layout.views(changing)
 
         def step(batch: Batch) -> None:
             gradients = self._gradients(views, batch)
             if isinstance(keep, Tensor) or keep != 1:
-                theta.mul_(keep)
-            for view, gradient in zip(views.values(), gradients, strict=True):
-                view.sub_(gradient, alpha=stepsize)
+                changing.mul_(keep)
+            for target, gradient in zip(targets.values(), gradients, strict=True):
+                target.sub_(gradient, alpha=stepsize)
             if push is not None:
-                theta.add_(push)
+                changing.add_(push)
 
         return step
 

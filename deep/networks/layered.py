@@ -64,23 +64,26 @@ class LayeredNetwork(Network):
         return result
 
     def stepping(
-        self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None
+        self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None, into: Tensor | None = None
     ) -> Callable[[Batch], None]:
-        parts, beta = self._parts(theta), 1.0 if isinstance(keep, Tensor) else keep
+        changing = theta if into is None else into
+        parts, targets = self._parts(theta), self._parts(changing)[::-1]
+        beta = 1.0 if isinstance(keep, Tensor) else keep
         factor = keep[..., None] if isinstance(keep, Tensor) else None
 
         def step(batch: Batch) -> None:
-            for part, errors, inputs in self._backwards(parts, batch, shared=False):
+            backwards = self._backwards(parts, batch, shared=False)
+            for target, (_, errors, inputs) in zip(targets, backwards, strict=True):
                 # the errors of the layer below are known: its parameters may change
                 if factor is not None:
-                    part.weight.mul_(factor)
-                part.weight.baddbmm_(errors.mT, inputs, beta=beta, alpha=-stepsize)
-                if part.bias is not None:
+                    target.weight.mul_(factor)
+                target.weight.baddbmm_(errors.mT, inputs, beta=beta, alpha=-stepsize)
+                if target.bias is not None:
                     if factor is not None or beta != 1:
-                        part.bias.mul_(beta if factor is None else factor)
-                    part.bias.sub_(errors.sum(1, keepdim=True), alpha=stepsize)
+                        target.bias.mul_(beta if factor is None else factor)
+                    target.bias.sub_(errors.sum(1, keepdim=True), alpha=stepsize)
             if push is not None:
-                theta.add_(push)
+                changing.add_(push)
 
         return step
 

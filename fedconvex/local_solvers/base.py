@@ -18,7 +18,8 @@ EVERYONE = Draw()
 class Answers:
     """What K clients send back: their points θ, (K, d).
 
-    `path_lengths` (K, 1) are the sums of the local stepsizes that they took; None for solvers without such steps.
+    `path_lengths` (K, 1) are the sums of the local stepsizes that they took, those that momentum adds included: how far
+    they move along a gradient that stays the same. None for solvers without such steps.
     """
 
     points: Array

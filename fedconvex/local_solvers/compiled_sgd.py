@@ -40,11 +40,13 @@ def compiled_sgd(
     stepsize: float,
     weight_decay: float = 0.0,
     clip: float = inf,
+    momentum: float = 0.0,
 ) -> np.ndarray:
     r"""The clients' points after one step on each of their batches B in turn, (K, d).
 
         g = factor_k · (1/|B|) Σ_{i∈B} loss'_i ⊗ a_i + ridge_k θ + linear_k + weight (θ − center_k)
-        θ ← θ − stepsize · (g · min(1, clip/‖g‖) + weight_decay · θ)
+        v ← momentum · v + g · min(1, clip/‖g‖) + weight_decay · θ,    v = 0 where a client starts
+        θ ← θ − stepsize · v
 
     With Θ = θ as a (C, p) matrix, loss'_i is softmax(Θa_i) − e_{y_i} ("softmax"), −y_i σ(−y_i Θa_i) ("logistic") or
     Θa_i − y_i ("squares").
@@ -58,13 +60,15 @@ def compiled_sgd(
         factor, ridge: (K,).
         start, linear, center: (K, d), d = C·p, C = 1 but for softmax; None: zeros.
         clip: > 0; inf: no limit.
+        momentum: in [0, 1).
 
     Raises:
         InvalidInput: a row, a batch or a label of softmax does not exist.
     """
     p = A.shape[1]
     C = start.shape[1] // p
-    weight, stepsize, weight_decay, clip = float(weight), float(stepsize), float(weight_decay), float(clip)
+    weight, stepsize, weight_decay = float(weight), float(stepsize), float(weight_decay)
+    clip, momentum = float(clip), float(momentum)
     _require_below(len(A), order, "order")
     _require_below(len(order) + 1, bounds, "bounds")
     _require_below(len(bounds), client_batches, "client_batches")
@@ -74,7 +78,9 @@ def compiled_sgd(
     if center is not None:
         shift = shift - weight * center
     keep, scale = ridge + weight, factor
-    if clip == inf:  # not g and then θ, but at once θ ← keep·θ + shift + scale·(gradient of the losses)
+    if (
+        clip == inf and momentum == 0
+    ):  # not g and then θ, but at once θ ← keep·θ + shift + scale·(gradient of the losses)
         keep, shift, scale = 1 - stepsize * (keep + weight_decay), -stepsize * shift, -stepsize * factor
     points = _padded(start, C, p)
     _sgd(
@@ -86,6 +92,7 @@ def compiled_sgd(
         stepsize,
         weight_decay,
         clip,
+        momentum,
         points,
     )
     return points[:, :, :p].reshape(start.shape)
@@ -137,6 +144,7 @@ def _sgd(
     stepsize: float,
     weight_decay: float,
     clip: float,
+    momentum: float,
     points: np.ndarray,  # (K, C, P): in the beginning where the clients start, in the end where they arrive
 ) -> None:
     """What compiled_sgd says, with keep, shift and scale as it computes them; P is p padded."""
@@ -146,19 +154,24 @@ def _sgd(
         largest = max(largest, bounds[b + 1] - bounds[b])
     largest = _whole_blocks(largest)
     X, targets, D, gradient = np.zeros((largest, P)), np.empty(largest), np.empty(largest * C), np.empty((C, P))
+    velocity, at_once = np.zeros((C, P)), clip == inf and momentum == 0
     for k in range(K):
         theta = points[k]
+        if momentum > 0:
+            velocity[:] = 0.0
         for b in range(client_batches[k], client_batches[k + 1]):
             rows = order[bounds[b] : bounds[b + 1]]
             _fetch(A, y, rows, X, targets)
             _scores(X, theta, len(rows), D)
             _derivatives(loss, D, targets, len(rows), C, scale[k] / len(rows))
             target = theta
-            if clip < inf:
+            if not at_once:
                 _copy(theta, gradient)
                 target = gradient
             _advance(target, keep[k], shift[k], X, D, len(rows))
-            if clip < inf:
+            if momentum > 0:
+                _step_with_momentum(theta, gradient, velocity, stepsize, weight_decay, clip, momentum)
+            elif clip < inf:
                 _clipped_step(theta, gradient, stepsize, weight_decay, clip)
 
 
@@ -296,11 +309,35 @@ def _advance(point: np.ndarray, keep: float, shift: np.ndarray, X: np.ndarray, D
 
 @_part
 def _clipped_step(theta: np.ndarray, gradient: np.ndarray, stepsize: float, weight_decay: float, clip: float) -> None:
-    length = _norm(gradient)
-    shorter = clip / length if length > clip else 1.0
+    shorter = _shorter(gradient, clip)
     for c in range(len(theta)):
         for j in range(theta.shape[1]):
             theta[c, j] -= stepsize * (shorter * gradient[c, j] + weight_decay * theta[c, j])
+
+
+@_part
+def _step_with_momentum(
+    theta: np.ndarray,
+    gradient: np.ndarray,
+    velocity: np.ndarray,
+    stepsize: float,
+    weight_decay: float,
+    clip: float,
+    momentum: float,
+) -> None:
+    shorter = _shorter(gradient, clip) if clip < inf else 1.0
+    for c in range(len(theta)):
+        w, g, v = theta[c], gradient[c], velocity[c]
+        for j in range(len(w)):
+            v[j] = momentum * v[j] + (shorter * g[j] + weight_decay * w[j])
+            w[j] -= stepsize * v[j]
+
+
+@_part
+def _shorter(gradient: np.ndarray, clip: float) -> float:
+    """What the gradient is multiplied by, so that it is no longer than clip."""
+    length = _norm(gradient)
+    return clip / length if length > clip else 1.0
 
 
 @_part

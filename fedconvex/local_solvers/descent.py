@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """θ ← θ − stepsize·(clip(g_B + linear_k + weight(θ − center_k)) + weight_decay·θ) over the batches B, from start_k.
+    """v ← momentum·v + clip(g_B + linear_k + weight(θ − center_k)) + weight_decay·θ and θ ← θ − stepsize·v over the
+    batches B, from θ = start_k and v = 0.
 
     clip: the length to which longer gradients of the whole subproblem are cut; None: no limit.
     """
@@ -26,6 +27,7 @@ class Descent:
     stepsize: Scalar
     weight_decay: Scalar
     clip: float | None
+    momentum: Scalar = 0
 
     def in_any_arithmetic(self, samples: "Samples") -> Array:
         """All clients step together, each on its own batch; those that have finished are left out.
@@ -34,12 +36,15 @@ class Descent:
         """
         by_steps, running = in_order_of_steps(self.batches.steps)
         subproblem, theta = self.subproblem.of(by_steps), self.subproblem.start[by_steps] + 0
+        velocity: Any = None
         for t, count in enumerate(running):
             here, members = theta[:count], by_steps[:count]
             rows, shares = self._batch(samples, members, t)
             gradients = samples.gradients(members, here, rows, shares)
             gradients = self._clipped(samples, subproblem.of(np.arange(count)).add_gradients(here, gradients))
-            theta[:count] = here - self.stepsize * (gradients + self.weight_decay * here)
+            step = gradients + self.weight_decay * here
+            velocity = step if velocity is None or self.momentum == 0 else self.momentum * velocity[:count] + step
+            theta[:count] = here - self.stepsize * velocity
         return theta[np.argsort(by_steps)]
 
     def _batch(self, samples: "Samples", members: np.ndarray, t: int) -> tuple[np.ndarray, Array]:
@@ -79,6 +84,7 @@ class Descent:
             self.stepsize,
             self.weight_decay,
             np.inf if self.clip is None else self.clip,
+            self.momentum,
         )
 
 

@@ -16,7 +16,7 @@ from fedconvex.local_solvers.minibatches import deal
 from fedconvex.parameters import number
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
-from fedconvex.rationals import Scalar, nearest_float
+from fedconvex.rationals import Array, Scalar, nearest_float
 from fedconvex.validation import integer_at_least, non_negative, positive
 
 
@@ -24,6 +24,9 @@ from fedconvex.validation import integer_at_least, non_negative, positive
 @dataclass(frozen=True, kw_only=True)
 class SGD(LocalSolver):
     """θ ← θ − s_t(clip(g_B(θ) + linear_k + weight(θ − center_k)) + weight_decay·θ) over mini-batches B, from start_k.
+
+    With momentum, v ← momentum·v + (…) and θ ← θ − s_t v, as in PyTorch's SGD (no dampening, not Nesterov's); v is the
+    client's own, and 0 at the beginning of every local solve.
 
     g_B is the mean over the batch, scaled so that its expectation is ∇F_k (for sums over samples: n_k/|B| Σ_{i∈B}). An
     epoch visits every sample once, in an order drawn anew from the run's seed, the round and the client; its last batch
@@ -37,6 +40,7 @@ class SGD(LocalSolver):
         decay: > 0.
         weight_decay: >= 0; as in most optimisers it is added after clipping.
         clip: > 0, the length to which longer gradients (of the whole subproblem) are cut; None: no limit.
+        momentum: in [0, 1).
     """
 
     epochs: int | None = None
@@ -46,6 +50,7 @@ class SGD(LocalSolver):
     decay: Scalar = number(default=1)
     weight_decay: Scalar = number(default=0)
     clip: Any = None
+    momentum: Scalar = number(default=0)
 
     has_path_lengths: ClassVar[bool] = True
 
@@ -62,6 +67,9 @@ class SGD(LocalSolver):
         non_negative(self.weight_decay, "weight_decay")
         if self.clip is not None:
             positive(self.clip, "clip")
+        non_negative(self.momentum, "momentum")
+        if not self.momentum < 1:
+            raise InvalidInput("momentum", self.momentum, "must be less than 1", "give 0 <= momentum < 1")
 
     @property
     def effort(self) -> int | None:
@@ -93,5 +101,15 @@ class SGD(LocalSolver):
         )
         stepsize = self.stepsize * self.decay**draw.round
         clip = None if self.clip is None else nearest_float(self.clip)
-        points = samples.descend(Descent(subproblem, batches, stepsize, self.weight_decay, clip))
-        return Answers(points, stepsize * clients.arithmetic.array(batches.steps)[:, None])
+        points = samples.descend(Descent(subproblem, batches, stepsize, self.weight_decay, clip, self.momentum))
+        return Answers(points, stepsize * self._weights_of_gradients(clients.arithmetic, batches.steps)[:, None])
+
+    def _weights_of_gradients(self, arithmetic: Arithmetic, steps: np.ndarray) -> Array:
+        """Σ_i a_i with θ = start − s Σ_i a_i g_i, (K,): the number of steps; more with momentum (FedNova's ‖a‖₁)."""
+        if self.momentum == 0:
+            return arithmetic.array(steps)
+        sums, last = [0 * self.momentum], 0 * self.momentum
+        for _ in range(int(steps.max(initial=0))):
+            last = 1 + self.momentum * last
+            sums.append(sums[-1] + last)
+        return arithmetic.array([sums[n] for n in steps.tolist()])

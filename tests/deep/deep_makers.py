@@ -81,7 +81,8 @@ def plain_training(
 ) -> nn.Module:
     """One client's local training: autograd, torch's own SGD, batch after batch; `extra` is added to the loss."""
     local = deepcopy(model)
-    optimizer = torch.optim.SGD(local.parameters(), lr=float(solver.stepsize) * float(solver.decay) ** round)
+    stepsize = float(solver.stepsize) * float(solver.decay) ** round
+    optimizer = torch.optim.SGD(local.parameters(), lr=stepsize, momentum=float(solver.momentum))
     X, y = (torch.as_tensor(part) for part in clients[k])
     for rows in batches_of(clients, k, solver, seed, round, amount):
         optimizer.zero_grad()

@@ -24,7 +24,7 @@ SECTIONS: dict[str, Any] = {
     "data": {"name": "digits", "clients": 5, "partition": "dirichlet:2", "seed": 3, "test": 0.25},
     "model": {"name": "fully_connected", "sizes": [64, 8, 10], "seed": 4},
     "method": {"name": "FedDyn", "alpha": 0.5},
-    "local_solver": {"name": "SGD", "epochs": 1, "batch_size": 50, "stepsize": 0.1},
+    "local_solver": {"name": "SGD", "epochs": 1, "batch_size": 50, "stepsize": 0.1, "momentum": 0.5},
     "participation": {"name": "Uniform", "K": 3},
     "stragglers": {"fraction": 0.4, "policy": "drop"},
     "run": {
@@ -60,7 +60,7 @@ def test_a_config_is_the_run_that_one_would_write() -> None:
         model = models.fully_connected([64, 8, 10])
     expected = run(
         fc.FedDyn(alpha=0.5), model, list(zip(kept.features, kept.targets, strict=True)), rounds=2,
-        participation=participation.Uniform(3), local_solver=fc.SGD(epochs=1, batch_size=50, stepsize=0.1),
+        local_solver=fc.SGD(epochs=1, batch_size=50, stepsize=0.1, momentum=0.5), participation=participation.Uniform(3),
         stragglers=participation.Stragglers(0.4, "drop"), seed=5, weights="samples", ridge=0.01,
         measure="heterogeneity", test=(np.concatenate(held.features), np.concatenate(held.targets)),
     )  # fmt: skip
@@ -108,6 +108,7 @@ def test_files_are_seen_from_the_config(tmp_path: Path, monkeypatch: pytest.Monk
         ({"model__seed": -1}, "model.seed", "0"),
         ({"local_solver__name": "Adam"}, "local_solver.name", "SGD"),
         ({"local_solver__epochs": 0}, "local_solver.epochs", "1"),
+        ({"local_solver__momentum": 1}, "local_solver.momentum", "momentum < 1"),
         ({"participation__K": 0}, "participation.K", "1"),
         ({"participation__K": None}, "participation.K", "is missing"),
         ({"stragglers__policy": "wait"}, "stragglers.policy", "drop"),

@@ -1,5 +1,6 @@
 """The memory that is predicted is the memory that is taken, within a fifth."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,8 +46,9 @@ def prepared(method: Any, model: nn.Module, scheme: Any, solver: Any = SGD) -> t
     ids=lambda m: type(m).__name__,
 )
 @pytest.mark.parametrize("K", [1, 5, 20])
-def test_prediction(method: Any, model: nn.Module, K: int) -> None:
-    task, player, state = prepared(method, model, participation.Uniform(K))
+@pytest.mark.parametrize("momentum", [0, 0.9])
+def test_prediction(method: Any, model: nn.Module, K: int, momentum: float) -> None:
+    task, player, state = prepared(method, model, participation.Uniform(K), replace(SGD, momentum=momentum))
     before = {name: rows.clone() for name, rows in state.memory.items()}
     predicted = footprint(task, player, state)
     for name, rows in before.items():
@@ -61,6 +63,18 @@ def test_prediction(method: Any, model: nn.Module, K: int) -> None:
     assert predicted.samples == 20 * 40 * (100 * 4 + 8)
     numbers = task.problem.dim * (1 + sum(len(rows) + 1 for rows in before.values()))
     assert predicted.state == pytest.approx(4 * numbers, rel=1e-9)
+
+
+def test_the_velocity_is_predicted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One more vector for each client that steps, where the state and the work are little else."""
+    monkeypatch.setattr("fedconvex.deep.memory.CACHE", 2**30)  # all of them together
+
+    def passing(momentum: float) -> int:
+        solver = fc.SGD(epochs=1, batch_size=2, stepsize=0.1, momentum=momentum)
+        task, player, state = prepared(fc.FedProx(mu=1), NETWORK, participation.Full(), solver)
+        return footprint(task, player, state).passing - 20 * 4 * task.problem.dim * bool(momentum)
+
+    assert passing(0.9) == pytest.approx(passing(0), rel=0.05)
 
 
 def test_the_ledger_counts_what_lives() -> None:

@@ -19,10 +19,13 @@ from fedconvex.rounds import Rounds
 CLIENTS = samples()
 NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))
 SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
+MOMENTUM = replace(SGD, momentum=0.7)
 SIZES = [len(X) for X, _ in CLIENTS]
 
 
-def off(monkeypatch: pytest.MonkeyPatch | None = None, fault: Callable[..., None] | None = None) -> float:
+def off(
+    monkeypatch: pytest.MonkeyPatch | None = None, fault: Callable[..., None] | None = None, solver: fc.SGD = SGD
+) -> float:
     """How far two rounds of FedProx are from plain training, its proximal term written out."""
     expected = NETWORK
     for t in range(2):
@@ -31,17 +34,18 @@ def off(monkeypatch: pytest.MonkeyPatch | None = None, fault: Callable[..., None
         def extra(local: torch.nn.Module, there: list[torch.Tensor] = there) -> torch.Tensor:
             return sum(((p - q) ** 2).sum() for p, q in zip(local.parameters(), there, strict=True))
 
-        answers = [plain_training(expected, CLIENTS, k, SGD, 3, t, 2, extra) for k in range(len(CLIENTS))]
+        answers = [plain_training(expected, CLIENTS, k, solver, 3, t, 2, extra) for k in range(len(CLIENTS))]
         expected = mixed(answers, SIZES)
     if monkeypatch is not None and fault is not None:
         fault(monkeypatch)
-    options: dict[str, Any] = {"rounds": 2, "local_solver": SGD, "weights": "samples", "seed": 3}
+    options: dict[str, Any] = {"rounds": 2, "local_solver": solver, "weights": "samples", "seed": 3}
     found = run(fc.FedProx(mu=2), NETWORK, CLIENTS, **options)
     return float(abs(vector(found.model) - vector(expected)).max())
 
 
-def test_nothing_planted_nothing_found() -> None:
-    assert off() < 1e-12
+@pytest.mark.parametrize("solver", [SGD, MOMENTUM], ids=str)
+def test_nothing_planted_nothing_found(solver: fc.SGD) -> None:
+    assert off(solver=solver) < 1e-12
 
 
 def forgotten_padding(patch: pytest.MonkeyPatch) -> None:
@@ -136,3 +140,69 @@ FAULTS = [
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_a_planted_fault_is_found(fault: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     assert off(monkeypatch, fault) > 1e-6
+
+
+def _velocities(
+    patch: pytest.MonkeyPatch, before: Callable[..., None], after: Callable[..., None] = lambda *given: None
+) -> None:
+    """Calls before(velocity, members) when clients begin, after(velocity, members) when they have finished."""
+    descending, stepping = descend._descend, descend._with_momentum
+    held: list[torch.Tensor] = []
+    now: list[Any] = [None]
+
+    def whole(clients: Any, descent: Any, subproblem: Any, theta: Any, scale: Any, members: Any) -> None:
+        held.clear()
+        now[0] = members
+        descending(clients, descent, subproblem, theta, scale, members)
+        after(held[0], members)
+
+    def steps(network: Any, theta: Any, stepsize: Any, keep: Any, push: Any, velocity: Any, momentum: Any) -> Any:
+        if not held:
+            held.append(velocity)
+            before(velocity, now[0])
+        return stepping(network, theta, stepsize, keep, push, velocity, momentum)
+
+    patch.setattr(descend, "_descend", whole)
+    patch.setattr(descend, "_with_momentum", steps)
+
+
+def momentum_shared_between_clients(patch: pytest.MonkeyPatch) -> None:
+    """One velocity for all, which the next client goes on with."""
+    last: list[torch.Tensor] = []
+    patch.setattr("fedconvex.deep.memory.CACHE", 1)
+    _velocities(patch, lambda v, _: v.copy_(last[-1]) if last else None, lambda v, _: last.append(v.clone()))
+
+
+def velocity_kept_from_the_round_before(patch: pytest.MonkeyPatch) -> None:
+    kept = torch.zeros(len(CLIENTS), sum(p.numel() for p in NETWORK.parameters()), dtype=torch.float64)
+    _velocities(patch, lambda v, k: v.copy_(kept[k]), lambda v, k: kept.index_copy_(0, torch.as_tensor(k), v))
+
+
+def finished_clients_roll_on(patch: pytest.MonkeyPatch) -> None:
+    """Those without a batch move by what is left of their velocity."""
+    patch.setattr("fedconvex.deep.memory.CACHE", 2**30)  # all clients together
+    original, whole = descend._with_momentum, []
+
+    def wrong(network: Any, theta: Any, stepsize: Any, keep: Any, push: Any, velocity: Any, momentum: float) -> Any:
+        if len(theta) == len(CLIENTS):
+            whole[:] = [theta, velocity]
+        everyone, velocities = whole
+        step = original(network, theta, stepsize, keep, push, velocity, momentum)
+
+        def rolling(batch: Batch) -> None:
+            step(batch)
+            velocities[len(theta) :].mul_(momentum)
+            everyone[len(theta) :].add_(velocities[len(theta) :])
+
+        return rolling
+
+    patch.setattr(descend, "_with_momentum", wrong)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [momentum_shared_between_clients, velocity_kept_from_the_round_before, finished_clients_roll_on],
+    ids=lambda fault: fault.__name__,
+)
+def test_a_planted_fault_of_momentum_is_found(fault: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert off(monkeypatch, fault, MOMENTUM) > 1e-6

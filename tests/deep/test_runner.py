@@ -18,6 +18,8 @@ CLIENTS = samples()
 SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
 DECAYING = fc.SGD(steps=5, batch_size=4, stepsize=0.1, decay=0.9, weight_decay=0.01)
 CLIPPED = fc.SGD(epochs=2, batch_size=4, stepsize=0.05, clip=0.3, weight_decay=0.01)
+MOMENTUM = fc.SGD(epochs=2, batch_size=4, stepsize=0.05, momentum=0.9)
+ALL_OF_IT = fc.SGD(steps=7, batch_size=4, stepsize=0.05, momentum=0.7, decay=0.9, weight_decay=0.01, clip=0.3)
 FULL_BATCH = fc.SGD(epochs=3, batch_size=None, stepsize=0.1)
 GD = fc.GradientDescent(steps=4, stepsize=0.1)
 METHODS = [
@@ -65,7 +67,7 @@ def as_parameters(point: np.ndarray) -> np.ndarray:
     [(m, s) for m in METHODS for s in SCHEMES if s == SCHEMES[0] or not isinstance(m, NEEDS_EVERYONE)],
     ids=lambda part: type(part).__name__,
 )
-@pytest.mark.parametrize("solver", [None, SGD, DECAYING, CLIPPED, FULL_BATCH, GD], ids=str)
+@pytest.mark.parametrize("solver", [None, SGD, DECAYING, CLIPPED, MOMENTUM, ALL_OF_IT, FULL_BATCH, GD], ids=str)
 def test_a_linear_model_runs_as_in_the_core(method: Any, scheme: Any, solver: Any) -> None:
     """Also where the runner does not see that it is linear, and differentiates it by autograd."""
     options = {"participation": scheme, "local_solver": solver, "seed": 3}
@@ -114,7 +116,7 @@ def distance(first: nn.Module, second: nn.Module) -> float:
 
 
 @pytest.mark.parametrize("by", ["hand", "autograd"])
-@pytest.mark.parametrize("solver", [SGD, DECAYING, CLIPPED, FULL_BATCH], ids=str)
+@pytest.mark.parametrize("solver", [SGD, DECAYING, CLIPPED, MOMENTUM, ALL_OF_IT, FULL_BATCH], ids=str)
 @pytest.mark.parametrize("ridge", [0.0, 0.1])
 def test_fedavg_is_plain_training_and_averaging(by: str, solver: fc.SGD, ridge: float) -> None:
     model = random(NETWORK)
@@ -136,7 +138,7 @@ def towards(center: nn.Module, weight: float):
 
 
 @pytest.mark.parametrize("by", ["hand", "autograd"])
-@pytest.mark.parametrize("solver", [SGD, CLIPPED], ids=str)
+@pytest.mark.parametrize("solver", [SGD, CLIPPED, MOMENTUM], ids=str)
 def test_fedprox_is_plain_training_with_a_proximal_term(by: str, solver: fc.SGD) -> None:
     model = random(NETWORK)
     expected = model
@@ -150,7 +152,8 @@ def test_fedprox_is_plain_training_with_a_proximal_term(by: str, solver: fc.SGD)
 
 
 @pytest.mark.parametrize("by", ["hand", "autograd"])
-def test_feddyn_is_plain_training_with_its_terms(by: str) -> None:
+@pytest.mark.parametrize("solver", [SGD, MOMENTUM], ids=str)
+def test_feddyn_is_plain_training_with_its_terms(by: str, solver: fc.SGD) -> None:
     """Algorithm 1: the device's ∇L_k(θ_k) in the linear term, the server's h; with unequal participation."""
     alpha, rows = 0.7, [[0, 2], [1, 2, 3], [0, 3]]
     model = random(NETWORK)
@@ -174,21 +177,28 @@ def test_feddyn_is_plain_training_with_its_terms(by: str) -> None:
                 theta = torch.cat([p.reshape(-1) for p in local.parameters()])
                 return -gradient[k] @ theta + alpha / 2 * ((theta - server) ** 2).sum()
 
-            answers[k] = torch.as_tensor(vector(plain_training(load(server), CLIENTS, k, SGD, 3, t, 2, extra)))
+            answers[k] = torch.as_tensor(vector(plain_training(load(server), CLIENTS, k, solver, 3, t, 2, extra)))
         for k, theta in answers.items():
             gradient[k] = gradient[k] - alpha * (theta - server)
         h = h - alpha / len(CLIENTS) * sum(theta - server for theta in answers.values())
         server = sum(answers.values()) / len(active) - h / alpha
     given = model if by == "hand" else Wrapped(model)
     scheme = participation.Schedule(rows)
-    found = run(fc.FedDyn(alpha=alpha), given, CLIENTS, rounds=3, participation=scheme, local_solver=SGD, seed=3)
+    found = run(fc.FedDyn(alpha=alpha), given, CLIENTS, rounds=3, participation=scheme, local_solver=solver, seed=3)
     np.testing.assert_allclose(vector(found.model), server.numpy(), atol=1e-12)
     assert np.abs(vector(found.model) - vector(load(server + 0.001 * h))).max() > 1e-6
 
 
-def test_stragglers_do_their_part_exactly() -> None:
-    model, late = random(NETWORK), participation.Stragglers(0.75)
-    solver = fc.SGD(epochs=5, batch_size=4, stepsize=0.05)
+@pytest.mark.parametrize("momentum", [0, 0.9])
+@pytest.mark.parametrize("clip", [None, 0.3])
+@pytest.mark.parametrize("by", ["hand", "autograd"])
+def test_stragglers_do_their_part_exactly(
+    momentum: float, clip: float | None, by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All clients step together, and those that have finished stay where they are."""
+    monkeypatch.setattr("fedconvex.deep.memory.CACHE", 2**30)
+    late, model = participation.Stragglers(0.75), random(NETWORK)
+    solver = fc.SGD(epochs=5, batch_size=4, stepsize=0.05, momentum=momentum, clip=clip)
     draw = late.slow(participation.Full().draw(None, 3, 0), len(CLIENTS), solver.effort)
     assert len(set(draw.efforts)) > 1
     expected = mixed(
@@ -197,8 +207,9 @@ def test_stragglers_do_their_part_exactly() -> None:
     )
     method = fc.FedProx(mu=0)
     options = {"rounds": 1, "local_solver": solver, "weights": "samples", "seed": 3}
-    assert distance(run(method, model, CLIENTS, stragglers=late, **options).model, expected) < 1e-12
-    assert distance(run(method, model, CLIENTS, **options).model, expected) > 1e-5
+    given = model if by == "hand" else Wrapped(model)
+    assert distance(run(method, given, CLIENTS, stragglers=late, **options).model, expected) < 1e-12
+    assert distance(run(method, given, CLIENTS, **options).model, expected) > 1e-5
 
 
 def test_value_and_accuracy() -> None:

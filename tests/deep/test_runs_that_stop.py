@@ -1,6 +1,7 @@
 """Runs that are interrupted, that diverge, that are written down: nothing is lost, nothing is half there."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -84,6 +85,7 @@ CHANGES: list[dict[str, Any]] = [
     {"model": random(models.fully_connected([FEATURES, 5, CLASSES]), seed=2)},
     {"model": random(models.fully_connected([FEATURES, 6, CLASSES]))},
     {"local_solver": fc.SGD(epochs=2, batch_size=5, stepsize=0.05)},
+    {"local_solver": replace(SGD, momentum=0.5)},
     {"participation": participation.Uniform(3)},
     {"stragglers": participation.Stragglers(0.5)},
     {"seed": 4},

@@ -5,6 +5,7 @@ import os
 import pickle
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -267,6 +268,12 @@ class TestOtherRuns:
         path = tmp_path / "run.npz"
         run(fc.FedDyn(alpha=1), 2, path, local_solver=STEPS)
         refused(path, "belongs to another run", local_solver=STEPS, stragglers=who.Stragglers(HALF, "use"))
+
+    def test_of_another_momentum(self, tmp_path) -> None:
+        path, solver = tmp_path / "run.npz", fc.SGD(epochs=1, stepsize=HALF / 8, momentum=HALF)
+        run(fc.FedDyn(alpha=1), 2, path, local_solver=solver)
+        refused(path, "belongs to another run", local_solver=replace(solver, momentum=HALF / 2))
+        run(fc.FedDyn(alpha=1), 3, path, local_solver=solver)
 
     @pytest.mark.parametrize("library", checkpoints.LIBRARIES)
     def test_of_other_versions(self, library, tmp_path, monkeypatch) -> None:

@@ -34,6 +34,7 @@ class Case:
     stepsize: float
     weight_decay: float
     clip: float
+    momentum: float
 
     def compiled(self) -> np.ndarray:
         return compiled_sgd(*self.__dict__.values())
@@ -48,6 +49,7 @@ def case(
     terms: bool = True,
     weight_decay: float = 0.0,
     clip: float = math.inf,
+    momentum: float = 0.0,
     seed: int = 0,
 ) -> Case:
     """Client k takes a step on batches of widths[k] samples; steps short enough to converge."""
@@ -78,6 +80,7 @@ def case(
         stepsize=0.3 / p,
         weight_decay=weight_decay,
         clip=clip,
+        momentum=momentum,
     )
 
 
@@ -92,12 +95,17 @@ def derivative(loss: str, scores: np.ndarray, y: float) -> np.ndarray:
     return exponentials / math.fsum(exponentials) - indicator
 
 
-def transcription(case: Case, *, sign_of_linear: int = 1, divide_by_widest: bool = False) -> np.ndarray:
+def transcription(
+    case: Case, *, sign_of_linear: int = 1, divide_by_widest: bool = False, shared_velocity: bool = False
+) -> np.ndarray:
     """The formula of compiled_sgd; the keywords plant faults."""
     widest = np.diff(case.bounds).max(initial=0)
     answers = []
+    velocity = np.zeros_like(case.start[0])
     for k, start in enumerate(case.start):
         theta = start.copy()
+        if not shared_velocity:
+            velocity = np.zeros_like(start)
         for number in range(case.client_batches[k], case.client_batches[k + 1]):
             batch = case.order[case.bounds[number] : case.bounds[number + 1]]
             gradient = np.zeros_like(theta)
@@ -110,7 +118,8 @@ def transcription(case: Case, *, sign_of_linear: int = 1, divide_by_widest: bool
             length = np.linalg.norm(g)
             if length > case.clip:
                 g *= case.clip / length
-            theta = theta - case.stepsize * (g + case.weight_decay * theta)
+            velocity = case.momentum * velocity + g + case.weight_decay * theta
+            theta = theta - case.stepsize * velocity
         answers.append(theta)
     return np.array(answers)
 
@@ -130,6 +139,8 @@ def test_steps_are_those_of_the_formula(loss, classes, p):
         case(loss, classes, p),
         case(loss, classes, p, weight_decay=0.1),
         case(loss, classes, p, clip=0.5, weight_decay=0.1),
+        case(loss, classes, p, momentum=0.9),
+        case(loss, classes, p, clip=0.5, weight_decay=0.1, momentum=0.5),
         replace(case(loss, classes, p), linear=None),
         replace(case(loss, classes, p), center=None),
     ):
@@ -144,18 +155,19 @@ def test_steps_are_those_of_the_formula(loss, classes, p):
     widths=st.lists(st.lists(st.integers(1, 12), max_size=6).map(tuple), min_size=1, max_size=4).map(tuple),
     terms=st.booleans(),
     clip=st.sampled_from([math.inf, 1.0]),
+    momentum=st.sampled_from([0.0, 0.7]),
     seed=st.integers(0, 1000),
 )
-def test_any_batches(loss, classes, p, widths, terms, clip, seed):
-    drawn = case(loss, classes, p, widths, terms=terms, clip=clip, seed=seed)
+def test_any_batches(loss, classes, p, widths, terms, clip, momentum, seed):
+    drawn = case(loss, classes, p, widths, terms=terms, clip=clip, momentum=momentum, seed=seed)
     assert agree(drawn.compiled(), transcription(drawn))
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("fault", [{"sign_of_linear": -1}, {"divide_by_widest": True}])
+@pytest.mark.parametrize("fault", [{"sign_of_linear": -1}, {"divide_by_widest": True}, {"shared_velocity": True}])
 @pytest.mark.parametrize("clip", [math.inf, 5.0])
 def test_faults_are_told_apart(loss, fault, clip):
-    sound = case(loss, 3, 7, clip=clip)
+    sound = case(loss, 3, 7, clip=clip, momentum=0.9 if "shared_velocity" in fault else 0.0)
     assert agree(sound.compiled(), transcription(sound))
     assert not agree(sound.compiled(), transcription(sound, **fault))
 

@@ -81,7 +81,7 @@ SCHEMES = [
     (partial(Schedule, [[NAN]]), "clients[0]", "nan", "finite"),
 ]
 
-ZERO_ALLOWED = {"mu", "weight_decay"}
+ZERO_ALLOWED = {"mu", "weight_decay", "momentum"}
 
 
 def numbers_of(kind: type) -> list[tuple]:
@@ -125,6 +125,7 @@ SOLVERS = [
     *each(fc.SGD, "epochs", OPTIONAL_COUNTS, stepsize=1),
     *each(fc.SGD, "steps", OPTIONAL_COUNTS, stepsize=1),
     *each(fc.SGD, "batch_size", OPTIONAL_COUNTS, epochs=1, stepsize=1),
+    *each(fc.SGD, "momentum", [(v, str(v), "give 0 <= momentum < 1") for v in (1, 1.5)], epochs=1, stepsize=1),
     *each(fc.SGD, "clip", [bad for bad in NOT_POSITIVE if bad[0] is not None], epochs=1, stepsize=1),
     (partial(fc.SGD, stepsize=1), "epochs", "None", "give epochs or steps"),
     (partial(fc.SGD, epochs=2, steps=3, stepsize=1), "epochs", "2", "give epochs or steps"),

@@ -50,6 +50,10 @@ MODES = {
     "more than all samples": fc.SGD(steps=4, batch_size=50, stepsize=S),
     "decay": fc.SGD(epochs=1, batch_size=3, stepsize=S, decay=Fraction(1, 2)),
     "weight decay": fc.SGD(epochs=2, batch_size=2, stepsize=S, weight_decay=Fraction(3, 2)),
+    "momentum": fc.SGD(epochs=2, batch_size=2, stepsize=S, momentum=Fraction(3, 4)),
+    "momentum and weight decay": fc.SGD(
+        steps=5, batch_size=2, stepsize=S, momentum=Fraction(1, 2), weight_decay=Fraction(3, 2), decay=Fraction(1, 2)
+    ),
 }
 METHODS = [
     fc.FedGD(stepsize=1), fc.FedProx(mu=Fraction(3, 2)), fc.FedDyn(alpha=2), fc.FedDANE(mu=Fraction(1, 2)),
@@ -72,6 +76,8 @@ class Task:
     sign_of_linear: int = 1
     decay_is_clipped: bool = False
     only_loss_is_clipped: bool = False
+    dampening: bool = False
+    nesterov: bool = False
 
 
 def derivatives(kind: str, scores: list[Any], y: Any) -> list[Any]:
@@ -111,8 +117,11 @@ def cut(g: list[Any], clip: Any) -> list[Any]:
     return [float(clip) / length * v for v in g] if clip is not None and length > clip else g
 
 
-def plain_sgd(task: Task, batches: Sequence[Sequence[int]], stepsize: Any, weight_decay: Any, clip: Any) -> list[Any]:
-    """θ ← θ − s(clip(g_B(θ) + linear + weight(θ − center)) + weight_decay·θ), batch after batch."""
+def plain_sgd(
+    task: Task, batches: Sequence[Sequence[int]], stepsize: Any, weight_decay: Any, clip: Any, momentum: Any,
+    velocity: list[Any],
+) -> list[Any]:  # fmt: skip
+    """v ← momentum·v + clip(g_B(θ) + linear + weight(θ − center)) + weight_decay·θ; θ ← θ − s v; batch after batch."""
     theta = list(task.start)
     for batch in batches:
         g, rest = batch_gradient(task, theta, batch), []
@@ -126,7 +135,11 @@ def plain_sgd(task: Task, batches: Sequence[Sequence[int]], stepsize: Any, weigh
         else:
             g = cut([a + b for a, b in zip(g, rest, strict=True)], clip)
         after = 0 if task.decay_is_clipped else weight_decay
-        theta = [v - stepsize * (a + after * v) for v, a in zip(theta, g, strict=True)]
+        g = [a + after * x for x, a in zip(theta, g, strict=True)]
+        share = 1 - momentum if task.dampening else 1
+        velocity[:] = [momentum * b + share * a for b, a in zip(velocity, g, strict=True)]
+        moved = [momentum * b + a for b, a in zip(velocity, g, strict=True)] if task.nesterov else velocity
+        theta = [x - stepsize * b for x, b in zip(theta, moved, strict=True)]
     return theta
 
 
@@ -167,9 +180,14 @@ def rounds_played(method: Any, kind: str, solver: fc.SGD, arithmetic: str, draws
 
 def expected(
     method: Any, kind: str, solver: fc.SGD, arithmetic: str, draw: Draw, played: Played, *,
-    last_batch: bool = True, reseeded: int = 0, decay: bool = True, **faults: Any,
+    last_batch: bool = True, reseeded: int = 0, decay: bool = True, velocities: Any = None, shared: bool = False,
+    **faults: Any,
 ) -> list[list[Any]]:  # fmt: skip
-    """The answers of one round, client by client; what is planted stands in the keywords."""
+    """The answers of one round, client by client; what is planted stands in the keywords.
+
+    velocities: those of the rounds before, by client (0 for all where they are shared).
+    """
+    velocities = {} if velocities is None else velocities
     problem, asked = PROBLEMS[kind], played.subproblem
     members = range(len(COUNTS)) if draw.members is None else draw.members.tolist()
     answers = []
@@ -186,7 +204,9 @@ def expected(
         task = Task(kind, k, convert(factor), start, linear, weight, center, **faults)
         stepsize = solver.stepsize * solver.decay ** (draw.round if decay else 0)
         kept = batches if last_batch else [b for b in batches if len(b) == max(map(len, batches))]
-        answers.append(plain_sgd(task, kept, convert(stepsize), convert(solver.weight_decay), solver.clip))
+        numbers_of_step = (convert(stepsize), convert(solver.weight_decay), solver.clip, convert(solver.momentum))
+        velocity = velocities.setdefault(0 if shared else k, [0 * v for v in start])
+        answers.append(plain_sgd(task, kept, *numbers_of_step, velocity))
     return answers
 
 
@@ -198,9 +218,12 @@ def same(found: Any, expected: Any, arithmetic: str) -> bool:
     return bool(np.abs(np.array(found) - np.array(expected, dtype=float)).max() <= 1e-12 * np.abs(found).max())
 
 
-def agree(method: Any, kind: str, solver: fc.SGD, arithmetic: str, draws: Sequence[Draw], **faults: Any) -> bool:
-    """Whether all answers are those of the loops."""
-    found = rounds_played(method, kind, solver, arithmetic, draws)
+def agree(
+    method: Any, kind: str, solver: fc.SGD, arithmetic: str, draws: Sequence[Draw], kept: bool = False, **faults: Any
+) -> bool:
+    """Whether all answers are those of the loops; kept: velocities are not 0 when a round begins."""
+    found, velocities = rounds_played(method, kind, solver, arithmetic, draws), {} if kept else None
+    faults["velocities"] = velocities
     return all(
         same(round.answers.points, expected(method, kind, solver, arithmetic, draw, round, **faults), arithmetic)
         for draw, round in zip(draws, found, strict=True)
@@ -230,6 +253,7 @@ class TestAgainstLoops:
         solver = replace(EPOCHS, clip=clip, weight_decay=Fraction(3, 2))
         for method in (fc.FedProx(mu=1), fc.FedDyn(alpha=2), fc.Scaffold(stepsize=1)):
             assert agree(method, kind, solver, arithmetic, THREE)
+            assert agree(method, kind, replace(solver, momentum=Fraction(1, 2)), arithmetic, THREE)
         if clip < 1:
             assert not agree(fc.FedProx(mu=1), kind, solver, arithmetic, THREE, decay_is_clipped=True)
             assert not agree(fc.FedDyn(alpha=2), kind, solver, arithmetic, THREE, only_loss_is_clipped=True)
@@ -245,6 +269,15 @@ class TestAgainstLoops:
         assert agree(fc.FedDyn(alpha=2), kind, solver, arithmetic, THREE)
         assert not agree(fc.FedDyn(alpha=2), kind, solver, arithmetic, THREE, **fault)
 
+    @KINDS
+    @pytest.mark.parametrize(
+        "fault", [{"shared": True}, {"kept": True}, {"dampening": True}, {"nesterov": True}], ids=repr
+    )
+    def test_faults_of_momentum_are_told_apart(self, kind, arithmetic, fault) -> None:
+        solver = MODES["momentum"]
+        assert agree(fc.FedDyn(alpha=2), kind, solver, arithmetic, THREE)
+        assert not agree(fc.FedDyn(alpha=2), kind, solver, arithmetic, THREE, **fault)
+
     @few
     @given(
         size=st.none() | st.integers(1, 6),
@@ -254,11 +287,12 @@ class TestAgainstLoops:
         round=st.integers(0, 3),
         decay=st.sampled_from([Fraction(1), Fraction(1, 3)]),
         weight_decay=st.sampled_from([0, Fraction(2, 3)]),
+        momentum=st.sampled_from([0, Fraction(2, 3)]),
         method=st.sampled_from(METHODS),
     )
-    def test_any_batches(self, size, work, members, seed, round, decay, weight_decay, method) -> None:
+    def test_any_batches(self, size, work, members, seed, round, decay, weight_decay, momentum, method) -> None:
         """Everything in rationals, and compiled."""
-        solver = fc.SGD(**work, batch_size=size, stepsize=S, decay=decay, weight_decay=weight_decay)
+        solver = fc.SGD(**work, batch_size=size, stepsize=S, decay=decay, weight_decay=weight_decay, momentum=momentum)
         draws = [Draw(np.array(sorted(members)), round=round, seed=seed), Draw(round=round + 1, seed=seed)]
         assert agree(method, "squares", solver, "exact", draws)
         for kind in PROBLEMS:
@@ -356,6 +390,11 @@ class TestBatches:
         assert visits.min() > 0
 
 
+def reach(steps: int, momentum: Any) -> Any:
+    """How far unit steps go along a gradient of length 1 that stays as it is: FedNova paper, ‖a‖₁ in its section 4."""
+    return Fraction(steps - momentum * (1 - momentum**steps) / (1 - momentum)) / (1 - momentum)
+
+
 class TestLengthsOfPaths:
     @KINDS
     @pytest.mark.parametrize("mode", MODES)
@@ -367,7 +406,7 @@ class TestLengthsOfPaths:
             members = range(4) if draw.members is None else draw.members.tolist()
             per_epoch = [-(-COUNTS[k] // (solver.batch_size or COUNTS[k])) for k in members]
             steps = [solver.steps or solver.epochs * n for n in per_epoch]
-            exact = [solver.stepsize * solver.decay**draw.round * n for n in steps]
+            exact = [solver.stepsize * solver.decay**draw.round * reach(n, solver.momentum) for n in steps]
             assert same(round.answers.path_lengths.reshape(-1), exact, arithmetic)
             assert tuple(round.answers.path_lengths.shape) == (len(steps), 1)
 
