@@ -1,1 +1,20 @@
-"""Whether the promises of `fedconvex.theory` hold: one module per paper, named as there, and the engines that check."""
+"""Whether the promises of `fedconvex.theory` hold: one module per paper, named as there, and the engines that check.
+
+from fedconvex.proofs_checks import catalogue, verify
+verify("fedprox.theorem4").verdict
+"""
+
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "Result": "verification", "catalogue": "verification", "proof_of": "verification", "verify": "verification",
+    "Claim": "proof", "Proof": "proof", "Step": "proof",
+}  # fmt: skip
+__all__ = [*_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -118,6 +118,7 @@ class Paper:
     convention: str  # what the objective is: sum or mean, with which weights
     notation: Mapping[str, Parameter]
     statements: dict[str, Statement] = field(default_factory=dict)  # by number: "theorem4"
+    ours: dict[str, Statement] = field(default_factory=dict)  # not in the paper: corrected, or sharper
 
     def __iter__(self) -> Iterator[Statement]:
         return iter(self.statements.values())
@@ -137,10 +138,11 @@ class Paper:
         units: Units | tuple[Units, ...] = NUMBER,
         integer: bool = False,
         letters: Mapping[str, Parameter] = MappingProxyType({}),
+        ours: bool = False,
     ) -> Callable[[Callable[..., Any]], Statement]:
         """Decorates the formula, a function with keyword-only arguments named as in the notation.
 
-        `letters` are those that mean something else here.
+        `letters` are those that mean something else here; a statement of `ours` corrects or sharpens the paper's.
         """
         sides: dict[str, Any] = {"assumes": assumes, "letters": letters, "integer": integer}
 
@@ -153,7 +155,7 @@ class Paper:
             made = Statement(
                 self, number, claim, calculator, symbols, relation, assumptions, page, conclusion, left_side, positive
             )
-            self.statements[key_of(number)] = made
+            (self.ours if ours else self.statements)[key_of(number)] = made
             return made
 
         return decorate
@@ -180,8 +182,9 @@ class Paper:
 
     def find(self, name: str) -> Statement:
         """The statement by its number, `theorem4`: what a paper's module answers as an attribute."""
-        if name in self.statements:
-            return self.statements[name]
+        for known in (self.statements, self.ours):
+            if name in known:
+                return known[name]
         raise AttributeError(f"module 'fedconvex.theory.{self.name}' has no attribute {name!r}")
 
     def _calculator(
@@ -205,7 +208,7 @@ class Paper:
 
 def restored(module: str, key: str) -> Statement:
     """The statement of that number of the paper that a module belongs to."""
-    found: Statement = import_module(module).PAPER.statements[key]
+    found: Statement = import_module(module).PAPER.find(key)
     return found
 
 

@@ -36,6 +36,7 @@ from fedconvex.theory.fedprox.results import rho_bounded_variance as rho_bounded
 from fedconvex.theory.fedprox.results import rho_terms as rho_terms
 from fedconvex.theory.fedprox.results import rho_variable as rho_variable
 from fedconvex.theory.fedprox.results import sgd_like_iterations as sgd_like_iterations
+from fedconvex.theory.fedprox.sharper import rho_sharp as rho_sharp
 from fedconvex.theory.fedprox.steps import Q_bound as Q_bound
 from fedconvex.theory.fedprox.steps import client_step as client_step
 from fedconvex.theory.fedprox.steps import convex_decrease as convex_decrease

@@ -1,0 +1,43 @@
+"""Exact algebra: expressions that are rational functions of their symbols, with rational coefficients."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, final
+
+import sympy
+
+
+class NotRational(ValueError):
+    """The expression is no rational function with rational coefficients: a root or a maximum is left in it."""
+
+
+@final
+@dataclass(frozen=True)
+class Fraction:
+    """numerator / denominator, polynomials over the rational numbers in the same symbols, without common factors."""
+
+    symbols: tuple[Any, ...]
+    numerator: Any
+    denominator: Any
+
+    @property
+    def is_zero(self) -> bool:
+        return not self.numerator
+
+
+def fraction(expression: Any, symbols: Iterable[Any] = ()) -> Fraction:
+    """The expression as one reduced fraction. Raises NotRational."""
+    expression = sympy.sympify(expression)
+    involved = tuple(sorted(expression.free_symbols | set(symbols), key=str))
+    if not involved:
+        involved = (sympy.Symbol("x"),)
+    try:
+        found = sympy.QQ.frac_field(*involved).from_sympy(expression)
+    except (sympy.CoercionFailed, ValueError, TypeError) as error:
+        raise NotRational(f"{expression} is no rational function") from error
+    return Fraction(involved, found.numer, found.denom)
+
+
+def is_zero(expression: Any) -> bool:
+    """Whether it vanishes identically. Raises NotRational."""
+    return fraction(expression).is_zero

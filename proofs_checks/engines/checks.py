@@ -1,0 +1,194 @@
+"""How a claim follows from facts: exactly, by multipliers that the author gives."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, final
+
+import sympy
+
+from fedconvex.proofs_checks.certificates import certificate
+from fedconvex.proofs_checks.engines.algebra import NotRational, fraction
+from fedconvex.proofs_checks.engines.facts import Fact
+from fedconvex.proofs_checks.engines.hilbert import Vector, square
+from fedconvex.proofs_checks.engines.signs import Domain, NoSignProof, SignProof, prove_sign
+from fedconvex.proofs_checks.proof import Check, Claim, Outcome
+from fedconvex.verdicts import Verdict
+
+Roots = tuple[tuple[Any, Any], ...]
+"""New symbols for square roots: (r, K/2) says r = √(K/2), and K is written as 2r² everywhere."""
+
+
+@final
+@dataclass(frozen=True)
+class Combination(Check):
+    """right − left is a sum of facts and squares, with multipliers and weights that are not negative.
+
+    Equations may have multipliers of any sign. The claim is then true whatever the vectors and numbers are. With
+    `squared`, the same is shown of right² − left², and that right is not negative.
+    """
+
+    facts: tuple[tuple[Any, Fact], ...] = ()
+    squares: tuple[tuple[Any, Vector], ...] = ()
+    squared: bool = False
+    roots: Roots = ()
+
+    engine = "combination"
+
+    def rests_on(self) -> tuple[Claim, ...]:
+        return tuple(claim for _, fact in self.facts for claim in fact.claims)
+
+    def run(self, claim: Claim) -> Outcome:
+        to_roots = _rewriting(self.roots)
+        left, right = (to_roots(side) for side in (claim.left, claim.right))
+        domain = _on_domain(claim.domain, to_roots)
+        needed: list[Any] = []
+        if self.squared:
+            needed.append(right)
+            left, right = left**2, right**2
+        facts = [(to_roots(m), Fact(to_roots(f.expression), f.name, f.equation)) for m, f in self.facts]
+        squares = [(to_roots(w), to_roots(square(v))) for w, v in self.squares]
+        if claim.relation == "=" and (self.squared or squares or not all(f.equation for _, f in facts)):
+            return Outcome(Verdict.UNKNOWN, "an equation does not follow from inequalities")
+        if claim.relation == "<":
+            return Outcome(Verdict.UNKNOWN, "a strict inequality needs Inequality")
+        rest = right - left - sum(m * f.expression for m, f in facts) - sum(w * s for w, s in squares)
+        try:
+            difference = fraction(rest)
+        except NotRational as error:
+            return Outcome(Verdict.UNKNOWN, str(error))
+        if not difference.is_zero:
+            return Outcome(Verdict.UNKNOWN, f"right − left differs from the combination by {_short(rest)}")
+        needed += [m for m, f in facts if not f.equation] + [w for w, _ in squares]
+        undefined = [m for m in (*(m for m, _ in facts), *(w for w, _ in squares)) if not _is_defined(m, domain)]
+        if undefined:
+            return Outcome(Verdict.UNKNOWN, f"the multiplier {undefined[0]} is not defined for all parameters")
+        signs = []
+        for multiplier in needed:
+            found = prove_sign(multiplier, domain)
+            if isinstance(found, NoSignProof):
+                return Outcome(Verdict.UNKNOWN, f"the multiplier {multiplier} may be negative: {found.reason}")
+            signs.append(found)
+        detail = f"{len(facts)} facts, {len(squares)} squares"
+        detail += ", z3 for a sign" if any(s.method == "z3" for s in signs) else ""
+        return Outcome(Verdict.PROVED, detail, certificate(left, right, claim.relation, facts, squares, signs))
+
+
+@final
+@dataclass(frozen=True)
+class Identity(Check):
+    """Both sides are the same rational function, or the same linear combination of vectors."""
+
+    roots: Roots = ()
+
+    engine = "identity"
+
+    def run(self, claim: Claim) -> Outcome:
+        if claim.relation != "=":
+            return Outcome(Verdict.UNKNOWN, "an identity shows an equation")
+        difference = claim.right - claim.left
+        parts = list(difference.parts.values()) if isinstance(difference, Vector) else [difference]
+        to_roots = _rewriting(self.roots)
+        try:
+            wrong = [part for part in map(to_roots, parts) if not fraction(part).is_zero]
+        except NotRational as error:
+            return Outcome(Verdict.UNKNOWN, str(error))
+        if wrong:
+            return Outcome(Verdict.REFUTED, f"right − left = {_short(wrong[0])}")
+        proofs = [certificate(sympy.Integer(0), to_roots(part), "=", [], [], []) for part in parts]
+        return Outcome(Verdict.PROVED, "the same rational function", {"kind": "all", "of": proofs})
+
+
+@final
+@dataclass(frozen=True)
+class Inequality(Check):
+    """right − left is not negative (for "<": is positive) wherever the domain's conditions hold; parameters only."""
+
+    roots: Roots = ()
+
+    engine = "signs"
+
+    def run(self, claim: Claim) -> Outcome:
+        to_roots = _rewriting(self.roots)
+        domain = _on_domain(claim.domain, to_roots)
+        difference = to_roots(claim.right) - to_roots(claim.left)
+        found = prove_sign(difference, domain, strictly=claim.relation == "<")
+        if claim.relation == "=":
+            return Outcome(Verdict.UNKNOWN, "an equation needs Identity")
+        if isinstance(found, NoSignProof):
+            where = ", ".join(f"{k} = {v}" for k, v in found.counterexample.items())
+            verdict = Verdict.REFUTED if where else Verdict.UNKNOWN
+            return Outcome(verdict, f"{found.reason}{': ' * bool(where)}{where}")
+        left, right = sympy.Integer(0), difference
+        proof = certificate(left, right, claim.relation, [], [], [found]) if found.method != "z3" else None
+        return Outcome(Verdict.PROVED, f"by {found.method}", proof)
+
+
+@final
+@dataclass(frozen=True)
+class Agreement(Check):
+    """Two exact computations agree on instances: a formula, and the code that runs.
+
+    `compare` gets a number and returns the two values for that instance. The claim's sides are not looked at.
+    """
+
+    compare: Callable[[int], tuple[Any, Any]]
+    instances: int = 20
+
+    engine = "instances"
+
+    def run(self, claim: Claim) -> Outcome:
+        for number in range(self.instances):
+            left, right = self.compare(number)
+            if not _equal(left, right):
+                return Outcome(Verdict.REFUTED, f"instance {number}: {left} against {right}")
+        return Outcome(Verdict.PROVED, f"equal to the running code on {self.instances} exact instances")
+
+
+@final
+@dataclass(frozen=True)
+class Assumed(Check):
+    """Nobody has checked it; what is missing."""
+
+    missing: str
+
+    engine = "none"
+
+    def run(self, claim: Claim) -> Outcome:
+        return Outcome(Verdict.ASSUMED, self.missing)
+
+
+def _is_defined(expression: Any, domain: Domain) -> bool:
+    """Whether the denominator has no zero in the domain: the proof would not cover it."""
+    reduced = fraction(expression)
+    denominator = reduced.denominator.as_expr()
+    signs = (prove_sign(sign * denominator, domain, strictly=True) for sign in (1, -1))
+    return denominator.is_number or any(isinstance(found, SignProof) for found in signs)
+
+
+def _equal(left: Any, right: Any) -> bool:
+    if isinstance(left, Iterable) and not isinstance(left, str):
+        pairs = list(zip(left, right, strict=True))
+        return all(_equal(a, b) for a, b in pairs)
+    return bool(left == right)
+
+
+def _rewriting(roots: Roots) -> Callable[[Any], Any]:
+    """Puts the squares of new symbols in for what they are the roots of."""
+    substitutions = {}
+    for root, radicand in roots:
+        (variable,) = radicand.free_symbols
+        (solution,) = sympy.solve(sympy.Eq(radicand, root**2), variable)
+        assert root.is_positive, root
+        assert sympy.diff(radicand, variable).is_positive, f"{radicand} is not increasing"
+        substitutions[variable] = solution
+    return lambda expression: sympy.sympify(expression).subs(substitutions)
+
+
+def _on_domain(domain: Domain, change: Callable[[Any], Any]) -> Domain:
+    changed = (change(relation) for relation in domain.relations)
+    return Domain(tuple(r for r in changed if r not in (True, sympy.true)))
+
+
+def _short(expression: Any) -> str:
+    text = str(sympy.factor(expression)) if expression.count_ops() < 500 else str(expression)
+    return text if len(text) < 300 else text[:297] + "…"

@@ -1,0 +1,117 @@
+"""What may be used in a proof: definitions, hypotheses in the form of their definition, and textbook facts.
+
+The list is closed. A fact is an expression that is not negative (or vanishes). What is derived is no fact: it is a
+claim with a proof, and then usable as one (`Claim.fact`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import sympy
+
+from fedconvex.proofs_checks.engines.hilbert import Vector, inner, mean, norm, square
+
+
+@final
+@dataclass(frozen=True)
+class Fact:
+    """expression >= 0, or = 0 for an equation; `claims` are those that it rests on, which must be proved."""
+
+    expression: Any
+    name: str
+    equation: bool = False
+    claims: tuple[Any, ...] = ()
+
+
+def smooth(value_y: Any, value_x: Any, gradient_x: Vector, step: Vector, L: Any) -> Fact:
+    """f(y) ≤ f(x) + ⟨∇f(x), y − x⟩ + (L/2)‖y − x‖² for an L-smooth f (the descent lemma); `step` is y − x."""
+    right = value_x + inner(gradient_x, step) + L * square(step) / 2
+    return Fact(right - value_y, "an L-smooth function lies below its quadratic")
+
+
+def smooth_below(value_y: Any, value_x: Any, gradient_x: Vector, step: Vector, L: Any) -> Fact:
+    """f(y) ≥ f(x) + ⟨∇f(x), y − x⟩ − (L/2)‖y − x‖² for an L-smooth f: the descent lemma of −f."""
+    left = value_x + inner(gradient_x, step) - L * square(step) / 2
+    return Fact(value_y - left, "an L-smooth function lies above its quadratic")
+
+
+def convex(value_y: Any, value_x: Any, gradient_x: Vector, step: Vector, mu: Any = 0) -> Fact:
+    """f(y) ≥ f(x) + ⟨∇f(x), y − x⟩ + (μ/2)‖y − x‖² for a μ-strongly convex f; μ = −L₋ where it is weakly convex."""
+    left = value_x + inner(gradient_x, step) + mu * square(step) / 2
+    return Fact(value_y - left, "a (strongly, weakly) convex function lies above its tangent")
+
+
+def lipschitz(gradients: Vector, points: Vector, L: Any) -> Fact:
+    """‖∇f(x) − ∇f(y)‖² ≤ L²‖x − y‖², the definition of L-smoothness; the two differences are given."""
+    return Fact(L**2 * square(points) - square(gradients), "the gradient is L-Lipschitz")
+
+
+def inexact(residual: Vector, gradient: Vector, gamma: Any) -> Fact:
+    """‖∇h(w_k)‖² ≤ γ²‖∇F_k(w)‖² (FedProx paper, Definition 1)."""
+    return Fact(gamma**2 * square(gradient) - square(residual), "the answers are γ-inexact")
+
+
+def dissimilar(gradients: Vector, B: Any) -> Fact:
+    """E_k‖∇F_k(w)‖² ≤ B²‖∇f(w)‖² (FedProx paper, Definition 3)."""
+    return Fact(B**2 * square(mean(gradients)) - square(gradients), "the clients are B-dissimilar")
+
+
+def bounded_variance(gradients: Vector, sigma2: Any) -> Fact:
+    """E_k‖∇F_k(w) − ∇f(w)‖² ≤ σ²."""
+    return Fact(sigma2 - square(gradients - mean(gradients)), "the gradients' variance is bounded")
+
+
+def cauchy_schwarz(u: Vector, v: Vector, sign: int = 1) -> Fact:
+    """±⟨u, v⟩ ≤ ‖u‖‖v‖ for two basic vectors."""
+    return Fact(norm(u) * norm(v) - sign * inner(u, v), "the Cauchy-Schwarz inequality")
+
+
+def triangle(longest: Any, *others: Any) -> Fact:
+    """‖u + v + …‖ ≤ ‖u‖ + ‖v‖ + …, given by lengths: the author says of which vectors in the step."""
+    return Fact(sum(others) - longest, "the triangle inequality")
+
+
+def norm_of_mean(mean: Any, mean_of_norms: Any) -> Fact:
+    """‖E u‖ ≤ E‖u‖, given as numbers."""
+    return Fact(mean_of_norms - mean, "the norm of a mean is at most the mean of the norms")
+
+
+def jensen(root_of_mean_square: Any, mean: Any) -> Fact:
+    """(E X)² ≤ E X², given as numbers: √(E X²) and E X."""
+    return Fact(root_of_mean_square - mean, "Jensen's inequality")
+
+
+def root_of(root: Any, radicand: Any) -> Fact:
+    """What a symbol for a square root means: root² = radicand."""
+    return Fact(root**2 - radicand, f"the definition of {root}", equation=True)
+
+
+def minimal(value: Any, least: Any) -> Fact:
+    """f(x) ≥ f*: the value at a point is at least the smallest."""
+    return Fact(value - least, "the smallest value is below every value")
+
+
+def selected(after: Any, new: Any, old: Any, share: Any) -> Fact:
+    """E[after] = share · new + (1 − share) · old, where a client is drawn with probability `share` and else rests.
+
+    Given as numbers: means over the clients of what is the new number for the drawn ones, and the old for the others.
+    """
+    return Fact(
+        share * new + (1 - share) * old - after, "every client is drawn with the same probability", equation=True
+    )
+
+
+def averaged(fact: Fact, means: Mapping[Any, Any]) -> Fact:
+    """A fact about every client, in expectation over the clients: it must be linear in what is averaged.
+
+    `means` maps a client's numbers (its norms, or their squares) to their expectations.
+    """
+    dummies = {number: sympy.Dummy() for number in means}
+    polynomial = sympy.Poly(sympy.expand(fact.expression).subs(dummies), *dummies.values())
+    assert polynomial.is_homogeneous, f"{fact.name} is not linear in {list(means)}"
+    assert polynomial.total_degree() == 1, f"{fact.name} is not linear in {list(means)}"
+    involved = set().union(*(sympy.sympify(number).free_symbols for number in means))
+    assert not polynomial.free_symbols_in_domain & involved, f"{fact.name}: a client's number is left"
+    expectation = polynomial.as_expr().subs({dummies[number]: mean for number, mean in means.items()})
+    return Fact(expectation, f"{fact.name}, averaged over the clients", fact.equation, fact.claims)

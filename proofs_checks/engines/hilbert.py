@@ -1,0 +1,142 @@
+"""Vectors whose inner products are kept as symbols.
+
+The clients' vectors u_1, …, u_m, with the product Σ_k p_k⟨u_k, v_k⟩, are one vector of a larger space. A vector that
+is the same for all clients is one of these; the mean over the clients is the orthogonal projection onto such vectors,
+and what it leaves is orthogonal to all of them. So a family has two parts, mean and deviation, and nothing here
+depends on how many clients there are, or on their weights.
+
+The average over drawn clients is the mean plus something random with expectation 0. Its inner products are those of
+the deviations, scaled (see `sampling`): another part, orthogonal in expectation to all that is not random.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, final
+
+import sympy
+
+
+class Part(Enum):
+    """Of which of the orthogonal subspaces a basic vector is."""
+
+    SAME = ""  # the same for every client, or a mean over the clients
+    DEVIATION = "~"  # what a client has beyond the mean
+    DRAWN = "*"  # what the average over drawn clients has beyond the mean
+
+
+@final
+@dataclass(frozen=True)
+class Atom:
+    """A basic vector."""
+
+    name: str
+    part: Part = Part.SAME
+    scale: Any = 1  # of DRAWN: its inner products are this times those of the deviations
+
+    def __str__(self) -> str:
+        return self.name + self.part.value
+
+
+@final
+@dataclass(frozen=True)
+class Vector:
+    """A linear combination of basic vectors; its coefficients are SymPy expressions."""
+
+    parts: Mapping[Atom, Any] = field(default_factory=dict)
+
+    def __radd__(self, other: int) -> "Vector":
+        assert other == 0  # the start of a sum
+        return self
+
+    def __add__(self, other: "Vector") -> "Vector":
+        keys = dict.fromkeys((*self.parts, *other.parts))
+        return Vector({a: self.parts.get(a, 0) + other.parts.get(a, 0) for a in keys})
+
+    def __sub__(self, other: "Vector") -> "Vector":
+        return self + (-other)
+
+    def __neg__(self) -> "Vector":
+        return self * -1
+
+    def __mul__(self, factor: Any) -> "Vector":
+        return Vector({a: sympy.sympify(factor) * c for a, c in self.parts.items()})
+
+    def __rmul__(self, factor: Any) -> "Vector":
+        product: Vector = self * factor
+        return product
+
+    def __truediv__(self, divisor: Any) -> "Vector":
+        return self * (1 / sympy.sympify(divisor))
+
+    def __str__(self) -> str:
+        return " + ".join(f"({c})·{a}" for a, c in self.parts.items()) or "0"
+
+
+def vector(name: str) -> Vector:
+    """A vector that all clients share."""
+    return Vector({Atom(name): sympy.Integer(1)})
+
+
+def family(name: str) -> Vector:
+    """One vector for every client."""
+    return Vector({Atom(name): sympy.Integer(1), Atom(name, Part.DEVIATION): sympy.Integer(1)})
+
+
+def centred(name: str) -> Vector:
+    """One vector for every client, with mean 0."""
+    return Vector({Atom(name, Part.DEVIATION): sympy.Integer(1)})
+
+
+def mean(u: Vector) -> Vector:
+    """The mean over the clients, with their weights."""
+    return Vector({a: c for a, c in u.parts.items() if a.part is not Part.DEVIATION})
+
+
+def deviation(u: Vector) -> Vector:
+    """What every client has beyond the mean."""
+    return u - mean(u)
+
+
+def drawn(u: Vector, scale: Any) -> Vector:
+    """The average of a family over the clients that are drawn; `scale` from `sampling`."""
+    assert all(a.part is not Part.DRAWN for a in u.parts), "averaged twice"
+    return Vector({Atom(a.name, Part.DRAWN, scale) if a.part is Part.DEVIATION else a: c for a, c in u.parts.items()})
+
+
+def expected(u: Vector) -> Vector:
+    """The expectation over who is drawn: an average over the drawn clients becomes the mean."""
+    return Vector({a: c for a, c in u.parts.items() if a.part is not Part.DRAWN})
+
+
+def inner(u: Vector, v: Vector) -> Any:
+    """Σ_k p_k⟨u_k, v_k⟩, in expectation over who is drawn."""
+    pairs = ((a, b, c * d) for a, c in u.parts.items() for b, d in v.parts.items() if a.part is b.part)
+    return sum((c * _product(a, b) for a, b, c in pairs), start=sympy.Integer(0))
+
+
+def square(u: Vector) -> Any:
+    """Σ_k p_k‖u_k‖², in expectation over who is drawn."""
+    return inner(u, u)
+
+
+def norm(u: Vector) -> Any:
+    """The norm of a basic vector, up to a factor of known sign."""
+    ((atom, coefficient),) = u.parts.items()
+    assert atom.part is not Part.DRAWN
+    return abs(coefficient) * length(str(atom))
+
+
+def length(name: str) -> Any:
+    """The symbol of a length: a number that is not negative."""
+    return sympy.Symbol(f"‖{name}‖", nonnegative=True)
+
+
+def _product(a: Atom, b: Atom) -> Any:
+    if a.part is Part.DRAWN:
+        assert a.scale == b.scale, "two different draws"
+        return a.scale * _product(Atom(a.name, Part.DEVIATION), Atom(b.name, Part.DEVIATION))
+    if a == b:
+        return length(str(a)) ** 2
+    first, second = sorted((str(a), str(b)))
+    return sympy.Symbol(f"⟨{first},{second}⟩", real=True)

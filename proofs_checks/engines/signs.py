@@ -1,0 +1,284 @@
+"""Signs of rational functions of the parameters, wherever a statement's assumptions hold.
+
+First by coefficients: every condition is used up by writing a variable as its bound plus, or divided by one plus, a
+number that is not negative; then a polynomial without negative coefficients is not negative. That proof is short
+enough to be checked by anyone. Where it does not succeed, z3 decides, or says that it cannot.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, final
+
+import sympy
+
+from fedconvex.proofs_checks.engines.algebra import Fraction, NotRational, fraction
+from fedconvex.statements.rendering import symbols
+from fedconvex.statements.statement import Statement
+
+TIME_LIMIT = 20.0  # seconds for z3
+
+
+@final
+@dataclass(frozen=True)
+class Domain:
+    """Where parameters live: relations such as alpha >= 25*L; the symbols' own signs are SymPy's assumptions."""
+
+    relations: tuple[Any, ...] = ()
+
+    def __and__(self, other: Any) -> "Domain":
+        more = other.relations if isinstance(other, Domain) else (other,)
+        return Domain(tuple(r for relation in (*self.relations, *more) for r in _split(relation)))
+
+    @classmethod
+    def of(cls, statement: Statement) -> "Domain":
+        """What the statement asks of its parameters."""
+        calculator = statement.calculator
+        letters = symbols(calculator.parameters)
+        relations = []
+        for condition in calculator.all_conditions:
+            if isinstance(letters[condition.argument], tuple):
+                continue  # of sequences
+            if condition.by_definition and condition.bound == 0:
+                continue  # the symbol's own sign
+            bound = condition.bound_at({name: letters[name] for name in condition.names})
+            relations.append(_RELATIONS[condition.relation](letters[condition.argument], bound, evaluate=False))
+        return cls() & cls(tuple(relations))
+
+    def substituted(self, **values: Any) -> "Domain":
+        """The same with expressions put in for some symbols, by name."""
+        chosen = {s: values[str(s)] for r in self.relations for s in r.free_symbols if str(s) in values}
+        kept = (r.subs(chosen) for r in self.relations)
+        return Domain(tuple(r for r in kept if r not in (True, sympy.true)))
+
+
+_RELATIONS = {">": sympy.Gt, ">=": sympy.Ge, "<=": sympy.Le, "<": sympy.Lt, "=": sympy.Eq}
+
+
+def _split(relation: Any) -> Iterator[Any]:
+    """x >= max(a, b) is two conditions."""
+    if relation in (True, sympy.true):
+        return
+    left, right = relation.lhs, relation.rhs
+    lower = isinstance(right, sympy.Max) and isinstance(relation, sympy.Ge | sympy.Gt)
+    upper = isinstance(right, sympy.Min) and isinstance(relation, sympy.Le | sympy.Lt)
+    if lower or upper:
+        for bound in right.args:
+            yield from _split(type(relation)(left, bound))
+    else:
+        yield relation
+
+
+@final
+@dataclass(frozen=True)
+class Substitution:
+    """variable = bound + slack, or bound / (1 + slack): with slack >= 0 all of the variable's range.
+
+    The condition, with the substitutions before put in, says that factor · (variable − bound) >= 0, or for an upper
+    bound factor · (bound − variable) >= 0, with a factor that is not negative.
+    """
+
+    variable: Any
+    kind: str  # "lower" or "upper"
+    bound: Any
+    slack: Any
+    condition: Any
+    factor: Any
+
+    @property
+    def value(self) -> Any:
+        return self.bound + self.slack if self.kind == "lower" else self.bound / (1 + self.slack)
+
+
+@final
+@dataclass(frozen=True)
+class SignProof:
+    """Why an expression is not negative (or positive, if `strictly`)."""
+
+    expression: Any
+    method: str  # "coefficients" or "z3"
+    strictly: bool = False
+    substitutions: tuple[Substitution, ...] = ()
+    form: Fraction | None = None  # what it is with the substitutions put in, by coefficients
+
+
+@final
+@dataclass(frozen=True)
+class NoSignProof:
+    """It was not proved, and what was tried; `counterexample` where z3 has found one."""
+
+    expression: Any
+    reason: str
+    counterexample: dict[str, str] = field(default_factory=dict)
+
+
+def prove_sign(expression: Any, domain: Domain, strictly: bool = False) -> SignProof | NoSignProof:
+    """Whether the expression is >= 0 (or > 0) wherever the domain's relations hold and the expression is defined."""
+    expression = sympy.sympify(expression)
+    counts = (s for s in sorted(expression.free_symbols, key=str) if s.is_integer and s.is_positive)
+    domain = Domain((*domain.relations, *(sympy.Ge(s, 1, evaluate=False) for s in counts)))
+    try:
+        for substitutions in (), _substitutions(domain, strictly):
+            form = fraction(_put_in(expression, substitutions))
+            if _has_no_negative_coefficients(form, strictly):
+                return SignProof(expression, "coefficients", strictly, substitutions, form)
+    except NotRational as error:
+        return NoSignProof(expression, str(error))
+    return _by_z3(expression, domain, strictly)
+
+
+def _put_in(expression: Any, substitutions: tuple[Substitution, ...]) -> Any:
+    for s in substitutions:
+        expression = expression.subs(s.variable, s.value)
+    return expression
+
+
+def _has_no_negative_coefficients(reduced: Fraction, strictly: bool) -> bool:
+    """Of numerator and denominator together: then their quotient is not negative, wherever it is defined."""
+    if any(s.is_nonnegative is not True for s in _involved(reduced)):
+        return False
+    one_sign = len({c > 0 for part in (reduced.numerator, reduced.denominator) for c in part.coeffs()}) == 1
+    return (one_sign or reduced.is_zero) and (not strictly or _some_monomial_is_positive(reduced))
+
+
+def _involved(reduced: Fraction) -> list[Any]:
+    used = [any(m[i] for part in (reduced.numerator, reduced.denominator) for m in part.monoms())
+            for i in range(len(reduced.symbols))]  # fmt: skip
+    return [s for s, is_used in zip(reduced.symbols, used, strict=True) if is_used]
+
+
+def _some_monomial_is_positive(reduced: Fraction) -> bool:
+    return any(
+        all(not power or s.is_positive for s, power in zip(reduced.symbols, monomial, strict=True))
+        for monomial in reduced.numerator.monoms()
+    )
+
+
+def _substitutions(domain: Domain, strictly: bool) -> tuple[Substitution, ...]:
+    """Those that use up the relations, as far as that succeeds: what is left over is not used.
+
+    bound / (1 + slack) is never 0. An inequality that is not strict extends to a variable that is, by continuity.
+    """
+    found: list[Substitution] = []
+    waiting = list(domain.relations)
+    progress = True
+    while progress:
+        progress = False
+        for relation in waiting:
+            made = _solved(relation, tuple(found), strictly)
+            if made is not None:
+                found.append(made)
+                waiting.remove(relation)
+                progress = True
+                break
+    return tuple(found)
+
+
+def _solved(relation: Any, before: tuple[Substitution, ...], strictly: bool) -> Substitution | None:
+    if isinstance(relation, sympy.Ge | sympy.Gt):
+        difference = relation.lhs - relation.rhs
+    elif isinstance(relation, sympy.Le | sympy.Lt):
+        difference = relation.rhs - relation.lhs
+    else:
+        return None
+    strict = isinstance(relation, sympy.Gt | sympy.Lt)
+    try:
+        reduced = fraction(_put_in(difference, before))
+    except NotRational:
+        return None
+    if any(c < 0 for c in reduced.denominator.coeffs()):
+        return None
+    numerator = sympy.Poly(reduced.numerator.as_expr(), *reduced.symbols)
+    slack = sympy.Symbol(f"s{len(before) + 1}", **{"positive" if strict else "nonnegative": True})
+    for kind in ("lower", "upper"):
+        for variable in reduced.symbols:
+            if numerator.degree(variable) != 1 or not variable.is_nonnegative:
+                continue
+            coefficient, rest = sympy.Poly(numerator.as_expr(), variable).all_coeffs()
+            sign = 1 if kind == "lower" else -1
+            if kind == "upper" and strictly and not variable.is_positive:
+                continue
+            if _all(coefficient, reduced.symbols, sign) and _all(rest, reduced.symbols, -sign):
+                bound = sympy.cancel(-rest / coefficient)
+                over = sympy.cancel(sympy.Mul(*_put_apart(reduced)) / (sign * (variable - bound)))
+                return Substitution(variable, kind, bound, slack, relation, over)
+    return None
+
+
+def _put_apart(reduced: Fraction) -> tuple[Any, Any]:
+    return reduced.numerator.as_expr(), 1 / reduced.denominator.as_expr()
+
+
+def _all(expression: Any, variables: tuple[Any, ...], sign: int) -> bool:
+    """Whether no coefficient has the other sign, and every variable is known not to be negative."""
+    polynomial = sympy.Poly(expression, *variables)
+    return all(c * sign >= 0 for c in polynomial.coeffs()) and all(
+        s.is_nonnegative for s in polynomial.as_expr().free_symbols
+    )
+
+
+def _by_z3(expression: Any, domain: Domain, strictly: bool) -> SignProof | NoSignProof:
+    """z3 looks for a point of the domain where it is negative; that there is none is the proof."""
+    import z3
+
+    involved = set(expression.free_symbols)
+    relations = list(domain.relations)
+    while more := {s for r in relations if r.free_symbols & involved for s in r.free_symbols} - involved:
+        involved |= more
+    variables = {s: z3.Real(str(s)) for s in involved}
+    solver = z3.SolverFor("QF_NRA")
+    solver.set("timeout", int(TIME_LIMIT * 1000))
+    for s, variable in variables.items():
+        if s.is_positive:
+            solver.add(variable > 0)
+        elif s.is_nonnegative:
+            solver.add(variable >= 0)
+    reduced = fraction(expression)
+    for relation in relations:
+        if relation.free_symbols <= involved:
+            solver.add(_relation(relation, variables))
+    numerator, denominator = (
+        _polynomial(part, reduced.symbols, variables) for part in (reduced.numerator, reduced.denominator)
+    )
+    product = numerator * denominator
+    solver.add(denominator != 0, product <= 0 if strictly else product < 0)
+    start = monotonic()
+    answer = solver.check()
+    if answer == z3.unsat:
+        return SignProof(expression, "z3", strictly)
+    if answer == z3.sat:
+        model = solver.model()
+        point = {str(s): str(model.eval(v, model_completion=True)) for s, v in variables.items()}
+        return NoSignProof(expression, "z3 has found a point where it fails", point)
+    return NoSignProof(expression, f"z3 gave up after {monotonic() - start:.1f} s: {solver.reason_unknown()}")
+
+
+def _relation(relation: Any, variables: dict[Any, Any]) -> Any:
+    """As polynomials: the denominator's square is multiplied out."""
+    reduced = fraction(relation.lhs - relation.rhs)
+    over = _polynomial(reduced.numerator, reduced.symbols, variables) * _polynomial(
+        reduced.denominator, reduced.symbols, variables
+    )
+    match relation:
+        case sympy.Ge():
+            return over >= 0
+        case sympy.Gt():
+            return over > 0
+        case sympy.Le():
+            return over <= 0
+        case sympy.Lt():
+            return over < 0
+    return over == 0
+
+
+def _polynomial(polynomial: Any, symbols: tuple[Any, ...], variables: dict[Any, Any]) -> Any:
+    import z3
+
+    total = z3.RealVal(0)
+    for monomial, coefficient in polynomial.terms():
+        term = z3.Q(int(coefficient.numerator), int(coefficient.denominator))
+        for symbol, power in zip(symbols, monomial, strict=True):
+            for _ in range(power):
+                term = term * variables[symbol]
+        total = total + term
+    return total

@@ -1,0 +1,57 @@
+"""How sharp a bound is: what happens divided by what is promised, on the worst instance that a search has found."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from random import Random
+from typing import Any, final
+
+Measure = Callable[[Any], "tuple[Any, Any] | None"]
+"""(what happens, what is promised) on an instance; both positive, exact numbers or flint balls. None: not admissible.
+
+For an upper bound left <= right of what is not negative, this is (left, right). For a promised decrease it is
+(promised decrease, decrease), so that the quotient is at most 1 as well.
+"""
+
+
+@final
+@dataclass(frozen=True)
+class Tightness:
+    """The largest quotient found so far, recomputed from the instance on which it was found.
+
+    `attained`: that the quotient 1 is reached, or approached along a family of instances that `how` describes.
+    """
+
+    measure: Measure
+    instance: Any  # literals: integers, Fractions, tuples of them
+    how: str = ""
+    attained: bool = False
+
+    @property
+    def quotient(self) -> Any:
+        """What happens / what is promised, at most 1 where the bound holds."""
+        found = self.measure(self.instance)
+        assert found is not None, "the instance is not admissible"
+        happens, promised = found
+        return happens / promised
+
+
+def search(
+    measure: Measure, draw: Callable[[Random], Any], change: Callable[[Random, Any], Any], seed: int = 0,
+    starts: int = 200, steps: int = 2000,
+) -> tuple[Any, Any]:  # fmt: skip
+    """The worst instance that random starts and small changes find, and its quotient: (instance, quotient).
+
+    `draw` makes a random instance, `change` a neighbour. Deterministic for a seed. A quotient above 1 refutes the
+    bound: simplify the instance and make it a witness.
+    """
+    random = Random(seed)
+    best, reached = None, Fraction(-1)
+    for number in range(starts + steps):
+        if number >= starts and best is None:
+            break
+        instance = draw(random) if number < starts else change(random, best)
+        found = measure(instance)
+        if found is not None and found[1] > 0 and found[0] / found[1] > reached:
+            best, reached = instance, found[0] / found[1]
+    return best, reached

@@ -1,0 +1,135 @@
+"""Proofs as data: claims, steps, and what became of them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any, ClassVar, final
+
+from fedconvex.proofs_checks.engines.facts import Fact
+from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.statements.statement import Statement
+from fedconvex.verdicts import Verdict
+
+
+@final
+@dataclass(frozen=True)
+class Claim:
+    """left relation right, for all parameters in the domain; sides are expressions, or vectors for "=".
+
+    `source` is the identifier of the statement whose conclusion it is, where that is another one.
+    """
+
+    left: Any
+    relation: str  # "<=", "<", "="
+    right: Any
+    domain: Domain = field(default_factory=Domain)
+    name: str = ""
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        assert self.relation in ("<=", "<", "="), self.relation
+
+    @property
+    def fact(self) -> Fact:
+        """What may be used once it is proved."""
+        return Fact(self.right - self.left, self.name or self.source, self.relation == "=", (self,))
+
+
+@final
+@dataclass(frozen=True)
+class Outcome:
+    """What a check found, by which engine; `certificate` where others can check it again."""
+
+    verdict: Verdict
+    detail: str
+    certificate: dict[str, Any] | None = None
+    witness: "Any | None" = None
+
+
+class Check(ABC):
+    """How a claim is decided; its subclasses are frozen dataclasses."""
+
+    engine: ClassVar[str]
+
+    @abstractmethod
+    def run(self, claim: Claim) -> Outcome:
+        """Decides the claim. Never PROVED without a proof."""
+
+    def rests_on(self) -> tuple[Claim, ...]:
+        """The claims that it takes as proved."""
+        return ()
+
+
+class Role(Enum):
+    """What a step is for."""
+
+    PROOF = "proof"  # the statement's verdict rests on it
+    PRINTED = "printed"  # a formula of the paper that the proof does not need, or that fails as printed
+
+
+@final
+@dataclass(frozen=True)
+class Step:
+    """One displayed line: what it says, why, and the check.
+
+    `shown` is the formula as the paper displays it (LaTeX); `place` where: "(8), second line". Without a place the
+    step is ours: the paper leaves it to the reader.
+    """
+
+    shown: str
+    because: str
+    claim: Claim
+    by: Check
+    place: str = ""
+    role: Role = Role.PROOF
+
+
+@final
+@dataclass(frozen=True)
+class Proof:
+    """What is known of a statement, as data; `steps` in the order of the paper.
+
+    `corrected` is the identifier of what holds instead of a refuted statement; `vacuous` says for which parameters it
+    promises nothing.
+    """
+
+    steps: tuple[Step, ...]
+    refutation: "Any | None" = None  # a Witness
+    corrected: str | None = None
+    extra: str = ""  # the condition beyond the paper's under which it is proved
+    notes: str = ""
+    vacuous: str = ""
+    tightness: "Any | None" = None
+
+
+Builder = Callable[[Statement], Proof]
+_BUILDERS: dict[str, Builder] = {}
+
+
+def proves(statement: Statement) -> Callable[[Builder], Builder]:
+    """Registers the function that makes the statement's proof.
+
+    It is given the statement, and must take the statement's formula from there and nowhere else: that is how a
+    changed formula is noticed.
+    """
+
+    def register(builder: Builder) -> Builder:
+        assert statement.identifier not in _BUILDERS, statement.identifier
+        _BUILDERS[statement.identifier] = builder
+        return builder
+
+    return register
+
+
+def builder_of(statement: Statement) -> Builder | None:
+    """What makes the statement's proof, where its module has been imported."""
+    return _BUILDERS.get(statement.identifier)
+
+
+def conclusion(statement: Statement) -> Claim:
+    """What another statement's proof ends with, to be used as a fact: this proof then rests on that statement."""
+    builder = builder_of(statement)
+    assert builder is not None, f"{statement.identifier} has no proof"
+    needed = [step for step in builder(statement).steps if step.role is Role.PROOF]
+    return replace(needed[-1].claim, source=statement.identifier)

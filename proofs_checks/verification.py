@@ -1,0 +1,140 @@
+"""Runs proofs: the verdict on a statement, with every step's."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from time import perf_counter
+from typing import Any, final
+
+from fedconvex.proofs_checks.engines.witnesses import Replay, Witness, replay
+from fedconvex.proofs_checks.proof import Claim, Outcome, Proof, Role, Step, builder_of
+from fedconvex.statements.statement import Statement
+from fedconvex.theory import papers, statement
+from fedconvex.verdicts import Verdict
+
+NO_PAPERS = ("certificates", "engines", "proof", "standalone_checker", "verification")
+
+
+@final
+@dataclass(frozen=True)
+class StepResult:
+    """What became of a step."""
+
+    step: Step
+    outcome: Outcome
+    seconds: float
+
+
+@final
+@dataclass(frozen=True)
+class Result:
+    """The verdict on a statement. `evidence` are the steps, in the paper's order."""
+
+    statement: Statement
+    verdict: Verdict
+    reason: str
+    evidence: tuple[StepResult, ...] = ()
+    witness: Witness | None = None
+    replayed: Replay | None = None
+    notes: str = ""
+    corrected: Statement | None = None
+    extra: str = ""
+    vacuous: str = ""
+    tightness: Any = None
+    seconds: float = 0.0
+
+    def count(self, verdict: Verdict) -> int:
+        """How many steps have this verdict."""
+        return sum(result.outcome.verdict is verdict for result in self.evidence)
+
+
+def catalogue() -> tuple[Statement, ...]:
+    """Every statement of every paper."""
+    return tuple(s for paper in papers().values() for s in paper)
+
+
+def verify(of: Statement | str) -> Result:
+    """Whether a statement holds: PROVED, REFUTED with a witness, UNKNOWN or ASSUMED.
+
+    A statement that holds only under a condition that the paper does not make is REFUTED, and `corrected` is what
+    holds. Raises InvalidInput for an unknown identifier, with what comes near.
+    """
+    return _verified(statement(of) if isinstance(of, str) else of, (), {})
+
+
+def verify_all(of: Iterable[Statement]) -> Iterator[Result]:
+    """`verify` for many: what several rest on is verified once."""
+    known: dict[str, Result] = {}
+    for one in of:
+        yield _verified(one, (), known)
+
+
+def proof_of(of: Statement) -> Proof | None:
+    """The statement's proof, as data; None where there is none."""
+    _load()
+    builder = builder_of(of)
+    return builder(of) if builder else None
+
+
+@cache
+def _load() -> None:
+    """Imports the papers' proofs; found by searching the folder."""
+    package = import_module("fedconvex.proofs_checks")
+    for module in iter_modules(package.__path__):
+        if module.name not in NO_PAPERS:
+            import_module(f"fedconvex.proofs_checks.{module.name}")
+
+
+def _verified(of: Statement, under_way: tuple[str, ...], known: dict[str, Result]) -> Result:
+    if of.identifier in known:
+        return known[of.identifier]
+    start = perf_counter()
+    proof = proof_of(of)
+    if proof is None:
+        return Result(of, Verdict.UNKNOWN, "there is no proof yet")
+    if of.identifier in under_way:
+        return Result(of, Verdict.UNKNOWN, f"its proof rests on itself: {' → '.join((*under_way, of.identifier))}")
+    evidence: list[StepResult] = []
+    for step in proof.steps:
+        evidence.append(_run(step, evidence, (*under_way, of.identifier), known))
+    verdict, reason, replayed = _conclude(proof, evidence)
+    known[of.identifier] = Result(
+        of, verdict, reason, tuple(evidence), proof.refutation, replayed, proof.notes,
+        statement(proof.corrected) if proof.corrected else None,
+        proof.extra, proof.vacuous, proof.tightness, perf_counter() - start,
+    )  # fmt: skip
+    return known[of.identifier]
+
+
+def _run(step: Step, before: list[StepResult], under_way: tuple[str, ...], known: dict[str, Result]) -> StepResult:
+    start = perf_counter()
+    unproved = [claim for claim in step.by.rests_on() if not _is_proved(claim, before, under_way, known)]
+    if unproved:
+        outcome = Outcome(Verdict.UNKNOWN, f"it rests on {unproved[0].source or unproved[0].name}, which is not proved")
+    else:
+        outcome = step.by.run(step.claim)
+    return StepResult(step, outcome, perf_counter() - start)
+
+
+def _is_proved(claim: Claim, before: list[StepResult], under_way: tuple[str, ...], known: dict[str, Result]) -> bool:
+    """By a step before, or as the conclusion of another statement."""
+    if claim.source:
+        return _verified(statement(claim.source), under_way, known).verdict is Verdict.PROVED
+    return any(r.step.claim == claim and r.outcome.verdict is Verdict.PROVED for r in before)
+
+
+def _conclude(proof: Proof, evidence: list[StepResult]) -> tuple[Verdict, str, Replay | None]:
+    if proof.refutation is not None:
+        found = replay(proof.refutation)
+        return found.verdict, f"{proof.refutation.shows}: {found.detail}", found
+    needed = [result for result in evidence if result.step.role is Role.PROOF]
+    for verdict in (Verdict.REFUTED, Verdict.UNKNOWN, Verdict.ASSUMED):
+        for result in needed:
+            if result.outcome.verdict is verdict:
+                missing = Verdict.ASSUMED if verdict is Verdict.ASSUMED else Verdict.UNKNOWN
+                return missing, f"{result.step.shown}: {result.outcome.detail}", None
+    if not needed:
+        return Verdict.UNKNOWN, "the proof has no step", None
+    return Verdict.PROVED, f"{len(needed)} steps", None
