@@ -60,6 +60,13 @@ from it), model.safetensors (the trained parameters), and, where the constants w
 statement promises in each round, or which assumption fails) and run.png. Exit status: 0 done, 1 stopped early (the \
 model was no longer finite), 2 wrong input."""
 
+DOWNLOAD_HELP = """Fetch the files of a data set, on request: no other command, and no import, fetches anything.
+
+[bold]fedconvex deep download mnist --data-dir data/mnist[/bold]
+
+Every file is compared with the published sum before it gets its name; what is there and right is left alone. \
+Data sets without a stable address are to be fetched by hand, and the command says from where."""
+
 
 @app.callback()
 def deep() -> None:
@@ -119,6 +126,39 @@ def run(
         _print(result, told, files)
     if result.stopped is not None:
         raise typer.Exit(1)
+
+
+@app.command(help=DOWNLOAD_HELP)
+def download(
+    name: Annotated[str, typer.Argument(help="mnist, cifar10, cifar100 or shakespeare.")],
+    data_dir: Annotated[Path, typer.Option(help="Folder for the files; made where it is not there.")],
+    mirror: Annotated[
+        str | None, typer.Option(help="Address of a folder that has the same files, instead of the usual one.")
+    ] = None,
+) -> None:
+    """Fetches, compares, says what was done."""
+    from fedconvex.deep.datasets.downloading import download as fetch
+
+    for line in fetch(name, data_dir, mirror, _Bytes().say):
+        typer.echo(line)
+
+
+class _Bytes:
+    """How much of a file has come, now and then, on standard error."""
+
+    SECONDS = 2.0
+
+    def __init__(self) -> None:
+        self.said = 0.0
+
+    def say(self, name: str, done: int, size: int | None) -> None:
+        """The beginning, the end, and in between what has come."""
+        now = time.monotonic()
+        if done and done != size and now - self.said < self.SECONDS:
+            return
+        self.said = now
+        of = f" of {size / 1e6:.1f}" if size is not None else ""
+        typer.echo(f"{name}: {done / 1e6:.1f}{of} MB", err=True)
 
 
 class _Lines:

@@ -15,7 +15,7 @@ from fedconvex.deep.datasets.dataset import Dataset
 from fedconvex.deep.datasets.pickles import read_plain_pickle
 from fedconvex.deep.datasets.reading import find, missing, require_folder
 
-ORIGIN = "the CIFAR page of Alex Krizhevsky, University of Toronto"
+ORIGIN = "the CIFAR page of Alex Krizhevsky, University of Toronto (fedconvex deep download cifar10 or cifar100 does)"
 IMAGE = (3, 32, 32)
 BYTES = 3 * 32 * 32
 BATCHES = tuple(f"data_batch_{i}" for i in range(1, 6))

@@ -16,7 +16,7 @@ from fedconvex.deep.datasets.reading import find
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least
 
-MNIST_ORIGIN = "the MNIST page of Yann LeCun or one of its mirrors"
+MNIST_ORIGIN = "the MNIST page of Yann LeCun or one of its mirrors (fedconvex deep download mnist does)"
 EMNIST_ORIGIN = "the EMNIST page of NIST (the archive gzip.zip)"
 # Of the uncompressed files.
 MNIST_SUMS = MappingProxyType({

@@ -16,8 +16,8 @@ from fedconvex.data.table import MAX_BYTES, bad_file
 from fedconvex.deep.datasets.reading import opened, read, texts
 
 ORIGIN = (
-    "the MIT edition of Shakespeare's plays (one text file per play), the file tinyshakespeare of char-rnn, or the "
-    "benchmark LEAF (as JSON)"
+    "the MIT edition of Shakespeare's plays (one text file per play), the file tinyshakespeare of char-rnn (fedconvex "
+    "deep download shakespeare does that), or the benchmark LEAF (as JSON)"
 )
 ARCHIVES = (".tar.gz", ".tgz", ".tar")
 # Of a line: that it starts an act or a scene, so that nobody speaks; or something spoken by nobody in particular.
