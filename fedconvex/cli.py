@@ -1,5 +1,6 @@
-"""The command line: `fedconvex audit …`, `bounds …`, `deep …`. The roof of the house: it imports late, and nothing
-imports it.
+"""The command line: `fedconvex audit …`, `bounds …`, `verify …`, `deep …`.
+
+The roof of the house: it imports late, and nothing imports it.
 """
 
 import json
@@ -16,6 +17,7 @@ import typer
 from fedconvex import cli_deep
 from fedconvex.cli_bounds import BOUNDS_HELP, BoundsCommand, bounds
 from fedconvex.cli_folders import require_writable
+from fedconvex.cli_verify import VERIFY_HELP, verify
 from fedconvex.errors import FedconvexError, InvalidInput
 
 app = typer.Typer(
@@ -184,6 +186,7 @@ app.command(
 )(bounds)
 
 
+app.command(help=VERIFY_HELP)(verify)
 app.add_typer(cli_deep.app, name="deep")
 
 

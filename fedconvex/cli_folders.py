@@ -6,10 +6,10 @@ from pathlib import Path
 from fedconvex.errors import InvalidInput
 
 
-def require_writable(folder: Path) -> None:
+def require_writable(folder: Path, option: str = "--out") -> None:
     """Refuses before the work what could not be saved after it."""
     parent = next(p for p in (folder, *folder.absolute().parents) if p.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK):
         raise InvalidInput(
-            "--out", str(folder), f"{parent} is no folder that can be written to", "choose another folder"
+            option, str(folder), f"{parent} is no folder that can be written to", "choose another folder"
         )

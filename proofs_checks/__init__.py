@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
-    "Result": "verification", "catalogue": "verification", "proof_of": "verification", "verify": "verification",
+    "Result": "verification", "catalogue": "verification", "papers_with_proofs": "verification",
+    "proof_of": "verification", "verify": "verification", "verify_all": "verification",
     "Claim": "proof", "Proof": "proof", "Step": "proof",
 }  # fmt: skip
 __all__ = [*_HOMES]

@@ -5,18 +5,20 @@ every other string is a symbol. Symbols in ‖·‖ are lengths, ⟨a,b⟩ is an
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from shutil import copyfile
 from typing import TYPE_CHECKING, Any
 
 import sympy
 
+from fedconvex.verdicts import Verdict
 from fedconvex.writing import write_atomically
 
 if TYPE_CHECKING:
     from fedconvex.proofs_checks.engines.facts import Fact
     from fedconvex.proofs_checks.engines.signs import SignProof
+    from fedconvex.proofs_checks.verification import Result
 
 FORMAT = "fedconvex certificate 1"
 CHECKER = Path(__file__).with_name("standalone_checker.py")
@@ -92,6 +94,13 @@ def written(expression: Any) -> Any:
         case sympy.Pow() if expression.exp.is_Integer:
             return ["^", written(expression.base), int(expression.exp)]
     raise ValueError(f"{expression} is no rational function")
+
+
+def certificates_of(result: "Result") -> Iterator[tuple[str, dict[str, Any]]]:
+    """The certificates of a result's proved steps, each with a name."""
+    for number, found in enumerate(result.evidence, start=1):
+        if found.outcome.certificate is not None and found.outcome.verdict is Verdict.PROVED:
+            yield f"{result.statement.identifier}-{number:02d}", found.outcome.certificate
 
 
 def write_certificates(folder: Path, found: dict[str, dict[str, Any]]) -> list[Path]:

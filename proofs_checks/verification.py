@@ -14,8 +14,6 @@ from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers, statement
 from fedconvex.verdicts import Verdict
 
-NO_PAPERS = ("certificates", "engines", "proof", "standalone_checker", "verification")
-
 
 @final
 @dataclass(frozen=True)
@@ -78,13 +76,18 @@ def proof_of(of: Statement) -> Proof | None:
     return builder(of) if builder else None
 
 
+def papers_with_proofs() -> tuple[str, ...]:
+    """The papers of which there are proofs, by the names of their modules; found by searching the folder."""
+    package = import_module("fedconvex.proofs_checks")
+    modules = {module.name for module in iter_modules(package.__path__)}
+    return tuple(name for name in papers() if name in modules)
+
+
 @cache
 def _load() -> None:
-    """Imports the papers' proofs; found by searching the folder."""
-    package = import_module("fedconvex.proofs_checks")
-    for module in iter_modules(package.__path__):
-        if module.name not in NO_PAPERS:
-            import_module(f"fedconvex.proofs_checks.{module.name}")
+    """Imports the papers' proofs."""
+    for name in papers_with_proofs():
+        import_module(f"fedconvex.proofs_checks.{name}")
 
 
 def _verified(of: Statement, under_way: tuple[str, ...], known: dict[str, Result]) -> Result:

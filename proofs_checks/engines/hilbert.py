@@ -129,7 +129,7 @@ def norm(u: Vector) -> Any:
 
 def length(name: str) -> Any:
     """The symbol of a length: a number that is not negative."""
-    return sympy.Symbol(f"‖{name}‖", nonnegative=True)
+    return sympy.Symbol(name if "‖" in name else f"‖{name}‖", nonnegative=True)
 
 
 def _product(a: Atom, b: Atom) -> Any:

@@ -1,0 +1,159 @@
+"""The command line: `fedconvex verify …`, every published statement checked by machine."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fedconvex.cli_folders import require_writable
+from fedconvex.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from fedconvex.proofs_checks.reporting.records import Record
+    from fedconvex.statements.statement import Statement
+
+VERIFY_HELP = """Do the papers' statements hold? Every displayed step of their proofs, checked by machine.
+
+[bold]fedconvex verify[/bold]
+[bold]fedconvex verify fedsplit feddyn.lemma10[/bold]
+[bold]fedconvex verify fedprox.theorem4 --step 3[/bold]
+[bold]fedconvex verify --html verdicts.html --certificates certificates[/bold]
+
+PROVED: every step is checked. REFUTED: there is a counterexample, a program of at most twenty lines, and a statement \
+that holds instead. ASSUMED and UNKNOWN are counted, not hidden. Tightness is the largest part of a bound that was \
+found to be used. Exit status: 0 all verdicts are as recorded, 1 a verdict has changed, 2 wrong input."""
+
+
+def verify(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PAPER | STATEMENT]…",
+            show_default=False,
+            help="Papers (fedprox) or statements (fedprox.theorem4); without any, every paper with proofs.",
+        ),
+    ] = None,
+    step: Annotated[int | None, typer.Option(help="Replay one step of one statement, with all that it uses.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the results as JSON; - for the terminal.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write one page that needs no network.")] = None,
+    latex: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the proofs as an appendix, a check beside each step.")
+    ] = None,
+    certificates: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write a certificate for every proved step, and a checker for them."),
+    ] = None,
+    use_cache: Annotated[
+        bool, typer.Option("--cache/--no-cache", help="Whether to take results that nothing has changed since.")
+    ] = True,
+) -> None:
+    """Verifies, shows, writes."""
+    from fedconvex import cli_verify_table as table
+
+    chosen = _chosen(names or [])
+    for option, path in (("--json", json_file), ("--html", html), ("--latex", latex)):
+        if path is not None and str(path) != "-":
+            _require_file(option, path)
+    if certificates is not None:
+        require_writable(certificates, "--certificates")
+    if step is not None:
+        if len(chosen) != 1:
+            raise InvalidInput("--step", step, f"{len(chosen)} statements were named", "name one statement")
+        table.print_step(chosen[0], step)
+        return
+    quiet = json_file is not None and str(json_file) == "-"
+    records = table.show(_results(chosen, use_cache), len(chosen), quiet)
+    saved = _write(records, chosen, json_file, html, latex, certificates)
+    changed = _changed(records)
+    if not quiet:
+        table.print_findings(records, changed)
+        for path in saved:
+            typer.echo(f"saved {path}")
+    if changed:
+        raise typer.Exit(1)
+
+
+def _chosen(names: list[str]) -> "list[Statement]":
+    """The statements of the papers and identifiers that were named, once each."""
+    from fedconvex.proofs_checks import papers_with_proofs
+    from fedconvex.theory import papers, statement
+    from fedconvex.theory.catalogue import in_order
+
+    found: dict[str, Statement] = {}
+    for name in names or papers_with_proofs():
+        paper = papers().get(name.strip().lower())
+        some = [*in_order(paper), *paper.ours.values()] if paper else [statement(name)]
+        found |= {one.identifier: one for one in some}
+    return list(found.values())
+
+
+def _results(chosen: "list[Statement]", use_cache: bool) -> "Iterator[Record]":
+    from fedconvex.proofs_checks import verify_all
+    from fedconvex.proofs_checks.reporting import cache
+    from fedconvex.proofs_checks.reporting.records import record
+
+    kept = {s.identifier: cache.load(s.identifier) if use_cache else None for s in chosen}
+    fresh = verify_all(s for s in chosen if kept[s.identifier] is None)
+    for one in chosen:
+        found = kept[one.identifier]
+        if found is None:
+            found = record(next(fresh))
+            if use_cache:
+                cache.store(found)
+        yield found
+
+
+def _changed(records: "list[Record]") -> list[str]:
+    from fedconvex.proofs_checks.reporting.recorded import differences
+
+    return differences(records)
+
+
+def _write(
+    records: "list[Record]",
+    chosen: "list[Statement]",
+    json_file: Path | None,
+    html: Path | None,
+    latex: Path | None,
+    certificates: Path | None,
+) -> list[Path]:
+    from fedconvex.proofs_checks.reporting.records import totals
+    from fedconvex.writing import write_atomically
+
+    saved: list[Path] = []
+    if json_file is not None:
+        content = {"statements": [r.to_dictionary() for r in records], "totals": totals(records)}
+        text = json.dumps(content, indent=1, ensure_ascii=False)
+        if str(json_file) == "-":
+            typer.echo(text)
+        else:
+            write_atomically(json_file, text.encode())
+            saved.append(json_file)
+    if html is not None:
+        from fedconvex.proofs_checks.reporting.html import page
+
+        write_atomically(html, page(records).encode())
+        saved.append(html)
+    if latex is not None:
+        from fedconvex.proofs_checks.reporting.latex import appendix
+
+        write_atomically(latex, appendix(records).encode())
+        saved.append(latex)
+    if certificates is not None:
+        from fedconvex.proofs_checks import verify_all
+        from fedconvex.proofs_checks.certificates import certificates_of, write_certificates
+
+        found = {name: proof for result in verify_all(chosen) for name, proof in certificates_of(result)}
+        write_certificates(certificates, found)
+        saved.append(certificates)
+    return saved
+
+
+def _require_file(option: str, path: Path) -> None:
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise InvalidInput(option, str(path), "is no file that can be written", "name a file in an existing folder")
+    require_writable(path.absolute().parent, option)

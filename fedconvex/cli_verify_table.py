@@ -1,0 +1,148 @@
+"""What `fedconvex verify` prints: a table that grows, what was refuted and why, totals; and one step in full."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from fedconvex.errors import InvalidInput
+from fedconvex.proofs_checks.proof import Role
+from fedconvex.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from fedconvex.proofs_checks.reporting.records import Record
+    from fedconvex.statements.statement import Statement
+
+WIDTH = 132  # where there is no terminal
+STYLES = {"proved": "green", "refuted": "bold red", "unknown": "yellow", "assumed": "yellow"}
+
+
+def show(records: "Iterator[Record]", count: int, quiet: bool = False) -> "list[Record]":
+    """The results, printed as they come: a growing table on a terminal, plain lines elsewhere, nothing if quiet."""
+    if quiet:
+        return list(records)
+    console = Console()
+    if not console.is_terminal:
+        found = []
+        for record in records:
+            found.append(record)
+            typer.echo("  ".join(_cells(record)))
+        return found
+    found = []
+    with Live(_table(found, count), console=console, vertical_overflow="visible", auto_refresh=False) as live:
+        for record in records:
+            found.append(record)
+            live.update(_table(found, count), refresh=True)
+    return found
+
+
+def _table(records: "list[Record]", count: int) -> Table:
+    left = f"{len(records)} of {count}" if len(records) < count else f"{count} statements"
+    table = Table(box=None, padding=(0, 1), header_style="bold", caption=left, caption_justify="left")
+    for heading in ("statement", "kind", "verdict"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("steps", "tightness", "seconds"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for record in records:
+        name, claim, verdict, *numbers = _cells(record)
+        table.add_row(name, claim, Text(verdict.strip(), STYLES[record.verdict]), *numbers)
+    return table
+
+
+def _cells(record: "Record") -> tuple[str, ...]:
+    proved, printed = record.count(Verdict.PROVED), record.count(Verdict.REFUTED)
+    missing = record.count(Verdict.ASSUMED, Verdict.UNKNOWN)
+    steps = f"{proved} proved" + (f", {printed} misprinted" if printed else "")
+    steps += f", {missing} open" if missing else ""
+    return (
+        f"{record.identifier:<26}", f"{record.claim:<19}", f"{record.verdict.upper():<8}", f"{steps:>26}",
+        f"{_tightness(record):>10}", f"{record.seconds:7.2f}",
+    )  # fmt: skip
+
+
+def _tightness(record: "Record") -> str:
+    if record.tightness is None:
+        return ""
+    exactly_one = record.tightness["exact"] == "1"
+    return "attained" if exactly_one else f"{record.tightness['quotient']:.3g}"
+
+
+def print_findings(records: "list[Record]", changed: list[str]) -> None:
+    """The refuted statements with what holds instead, misprinted lines, what is open, totals, changes."""
+    from fedconvex.proofs_checks.reporting.records import totals
+
+    console = Console() if Console().is_terminal else Console(width=WIDTH)
+    for record in records:
+        if record.verdict == Verdict.REFUTED.value:
+            _print_refuted(console, record)
+    open_ = [r for r in records if r.verdict in (Verdict.UNKNOWN.value, Verdict.ASSUMED.value)]
+    for record in open_:
+        _say(console, f"{record.identifier} is {record.verdict.upper()}: {record.reason}", "yellow")
+    sums = totals(records)
+    statements = ", ".join(f"{n} {verdict}" for verdict, n in sums["statements"].items() if n)
+    _say(console, f"\n{len(records)} statements: {statements}", "bold")
+    _say(
+        console,
+        f"{sums['displayed_steps_decided']} of {sums['displayed_steps']} displayed steps are decided by machine "
+        f"({sums['printed_lines_refuted']} printed lines fail); {sums['steps']['assumed']} steps are assumed; "
+        f"{sums['certificates']} certificates; {sums['seconds']} s",
+    )
+    for line in changed:
+        _say(console, f"changed: {line}", "bold red")
+
+
+def _print_refuted(console: Console, record: "Record") -> None:
+    _say(console, f"\n{record.identifier} ({record.source}) is REFUTED", "bold red")
+    _say(console, f"  says: {record.words}")
+    if record.witness:
+        _say(console, f"  but: {record.witness['shows']}: {record.witness['found']}")
+        for line in record.witness["program"].splitlines():
+            _say(console, f"      {line}", "dim")
+    if record.corrected:
+        _say(console, f"  holds: {record.corrected['identifier']}: {record.corrected['words']}", "green")
+    if record.notes:
+        _say(console, f"  note: {record.notes}")
+
+
+def print_step(of: "Statement", number: int) -> None:
+    """One step, checked again, with all that it uses."""
+    from fedconvex.proofs_checks import verify
+
+    result = verify(of)
+    if not result.evidence:
+        raise InvalidInput("--step", number, f"{of.identifier} has no steps", "name another statement")
+    if not 1 <= number <= len(result.evidence):
+        raise InvalidInput("--step", number, f"{of.identifier} has {len(result.evidence)} steps", "count from 1")
+    found = result.evidence[number - 1]
+    step = found.step
+    console = Console() if Console().is_terminal else Console(width=WIDTH)
+    place = step.place or "left to the reader by the paper"
+    _say(console, f"{of.identifier}, step {number} of {len(result.evidence)} ({place})", "bold")
+    _say(console, f"  {step.shown}")
+    _say(console, f"  because {step.because}")
+    if step.role is Role.PRINTED:
+        _say(console, "  as printed; the proof does not rest on it")
+    _say(console, f"claim    {step.claim.left}\n      {step.claim.relation}  {step.claim.right}")
+    for relation in step.claim.domain.relations:
+        _say(console, f"  where  {relation}")
+    for line in _used(step.by):
+        _say(console, f"  {line}")
+    verdict = found.outcome.verdict
+    _say(console, f"{verdict.value.upper()} by {step.by.engine}: {found.outcome.detail}", STYLES[verdict.value])
+
+
+def _used(check: Any) -> Iterator[str]:
+    """The multipliers, facts and squares of a combination."""
+    for multiplier, fact in getattr(check, "facts", ()):
+        sources = ", ".join(claim.source for claim in fact.claims if claim.source)
+        yield f"({multiplier}) · [{fact.expression}]   {fact.name}{f' ({sources})' if sources else ''}"
+    for weight, vector in getattr(check, "squares", ()):
+        yield f"({weight}) · ‖{vector}‖²"
+
+
+def _say(console: Console, line: str, style: str = "") -> None:
+    console.print(Text(line, style), soft_wrap=True)

@@ -1,0 +1,140 @@
+"""A result as plain data: what is printed, cached, written as JSON, and shown on pages."""
+
+from dataclasses import asdict, dataclass, fields
+from fractions import Fraction
+from typing import Any, final
+
+from fedconvex.proofs_checks.engines.tightness import Tightness
+from fedconvex.proofs_checks.proof import Role
+from fedconvex.proofs_checks.verification import Result, StepResult
+from fedconvex.statements.rendering import assumptions_of, latex
+from fedconvex.statements.statement import Statement
+from fedconvex.verdicts import Verdict
+
+
+@final
+@dataclass(frozen=True)
+class StepRecord:
+    """One step and what became of it."""
+
+    shown: str
+    because: str
+    place: str
+    role: str
+    verdict: str
+    engine: str
+    detail: str
+    seconds: float
+    certified: bool  # there is a certificate that anyone can check again
+
+
+@final
+@dataclass(frozen=True)
+class Record:
+    """One statement and what became of it."""
+
+    identifier: str
+    source: str
+    claim: str
+    words: str
+    formula: str  # LaTeX
+    assumptions: tuple[str, ...]
+    verdict: str
+    reason: str
+    steps: tuple[StepRecord, ...]
+    witness: dict[str, str] | None
+    corrected: dict[str, str] | None
+    notes: str
+    extra: str
+    vacuous: str
+    tightness: dict[str, Any] | None
+    seconds: float
+
+    def count(self, *verdicts: Verdict, displayed: bool = False) -> int:
+        """How many steps have one of these verdicts; only those that the paper displays, if asked."""
+        wanted = {verdict.value for verdict in verdicts}
+        return sum(step.verdict in wanted for step in self.steps if step.place or not displayed)
+
+    def to_dictionary(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dictionary(cls, data: dict[str, Any]) -> "Record":
+        """Raises ValueError, TypeError or KeyError for what is no record."""
+        if data.keys() != {f.name for f in fields(cls)}:
+            raise ValueError("other fields than a record's")
+        steps = tuple(StepRecord(**step) for step in data["steps"])
+        return cls(**{**data, "steps": steps, "assumptions": tuple(data["assumptions"])})
+
+
+def record(result: Result) -> Record:
+    """The result as plain data; here the tightness is measured."""
+    of, replayed = result.statement, result.replayed
+    return Record(
+        identifier=of.identifier,
+        source=of.source,
+        claim=of.claim.value,
+        words=of.words,
+        formula=latex(of),
+        assumptions=tuple(assumptions_of(of)),
+        verdict=result.verdict.value,
+        reason=result.reason,
+        steps=tuple(map(_step, result.evidence)),
+        witness=None if result.witness is None or replayed is None else {
+            "shows": result.witness.shows, "program": result.witness.program.strip(), "found": replayed.detail,
+        },
+        corrected=None if result.corrected is None else _named(result.corrected),
+        notes=result.notes,
+        extra=result.extra,
+        vacuous=result.vacuous,
+        tightness=None if result.tightness is None else _measured(result.tightness),
+        seconds=round(result.seconds, 3),
+    )  # fmt: skip
+
+
+def _named(of: Statement) -> dict[str, str]:
+    return {"identifier": of.identifier, "words": of.words, "formula": latex(of)}
+
+
+def _step(result: StepResult) -> StepRecord:
+    step, outcome = result.step, result.outcome
+    return StepRecord(
+        shown=step.shown,
+        because=step.because,
+        place=step.place,
+        role=step.role.value,
+        verdict=outcome.verdict.value,
+        engine=step.by.engine,
+        detail=outcome.detail,
+        seconds=round(result.seconds, 4),
+        certified=outcome.certificate is not None,
+    )
+
+
+def _measured(tightness: Tightness) -> dict[str, Any]:
+    quotient = tightness.quotient
+    exact = isinstance(quotient, int | Fraction)
+    return {
+        "quotient": float(quotient),
+        "exact": str(quotient) if exact and len(str(quotient)) < 30 else None,
+        "how": tightness.how,
+        "attained": tightness.attained,
+    }
+
+
+def totals(records: "list[Record]") -> dict[str, Any]:
+    """What a reader wants to know in one line: verdicts of statements, and of the steps that the papers display."""
+    displayed = [step for r in records for step in r.steps if step.place]
+    decided = [s for s in displayed if s.verdict in (Verdict.PROVED.value, Verdict.REFUTED.value)]
+    return {
+        "statements": {v.value: sum(r.verdict == v.value for r in records) for v in Verdict},
+        "steps": {v.value: sum(r.count(v) for r in records) for v in Verdict},
+        "printed_lines_refuted": sum(
+            s.verdict == Verdict.REFUTED.value and s.role == Role.PRINTED.value for s in displayed
+        ),
+        "displayed_steps": len(displayed),
+        "displayed_steps_decided": len(decided),
+        "certificates": sum(step.certified for r in records for step in r.steps),
+        "seconds": round(sum(r.seconds for r in records), 2),
+    }
