@@ -1,0 +1,114 @@
+"""The proofs as an appendix for a paper, with the check beside each step. Plain LaTeX with amsmath and amssymb."""
+
+import re
+from functools import cache
+from typing import Any
+
+from fedconvex.proofs_checks.reporting.records import Record, StepRecord, totals
+
+HEAD = r"""\documentclass[10pt]{article}
+\usepackage[T1]{fontenc}
+\usepackage{amsmath,amssymb,amsthm,bm,textcomp,url,verbatim}
+\usepackage[margin=25mm]{geometry}
+\allowdisplaybreaks
+\newcommand{\checkedby}[1]{\hfill\textsf{\footnotesize[#1]}}
+\begin{document}
+\appendix
+\section{Every statement, checked by machine}
+"""
+COMBINING = {"\u0303": r"\tilde", "\u0304": r"\bar", "\u0305": r"\bar", "\u0302": r"\hat"}
+
+
+def appendix(records: list[Record]) -> str:
+    """A document that compiles on its own; its body can be included in another."""
+    sums = totals(records)
+    counts = ", ".join(f"{n} {verdict}" for verdict, n in sums["statements"].items() if n)
+    summary = (
+        f"{len(records)} statements: {counts}. Of {sums['displayed_steps']} displayed steps "
+        f"{sums['displayed_steps_decided']} are decided by machine; {sums['steps']['assumed']} steps are assumed."
+    )
+    return "\n".join([HEAD + plain(summary), "", *(_statement(record) for record in records), r"\end{document}", ""])
+
+
+def _statement(record: Record) -> str:
+    lines = [rf"\subsection*{{{plain(record.source)} (\texttt{{{plain(record.identifier)}}}): {record.verdict}}}"]
+    lines += [plain(record.words), rf"\begin{{gather*}}{record.formula}\end{{gather*}}"]
+    if record.assumptions:
+        lines.append("Assumes: " + "; ".join(mixed(a) for a in record.assumptions) + ".")
+    if record.steps:
+        lines += [r"\begin{enumerate}", *(_step(step) for step in record.steps), r"\end{enumerate}"]
+    lines += [plain(record.reason) + "."] if not record.steps or record.witness else []
+    if record.witness:
+        lines += [r"\begin{verbatim}", _ascii(record.witness["program"]), r"\end{verbatim}"]
+    if record.corrected:
+        lines += [
+            f"What holds (\\texttt{{{plain(record.corrected['identifier'])}}}): {plain(record.corrected['words'])}",
+            rf"\begin{{gather*}}{record.corrected['formula']}\end{{gather*}}",
+        ]
+    for label, text in (("Note", record.notes), ("Promises nothing", record.vacuous), ("Also asked", record.extra)):
+        lines += [f"{label}: {plain(text)}"] if text else []
+    if record.tightness:
+        how = f" ({plain(record.tightness['how'])})" if record.tightness["how"] else ""
+        lines.append(f"Largest part of the bound that was found to be used: {record.tightness['quotient']:.4g}{how}.")
+    return "\n\n".join([*lines, ""])
+
+
+def _step(step: StepRecord) -> str:
+    place = plain(step.place) if step.place else "not displayed in the paper"
+    mark = {"proved": r"$\checkmark$", "refuted": r"$\times$"}.get(step.verdict, "?")
+    return (
+        rf"\item {mark} \checkedby{{{place}; {plain(step.engine)}}}"
+        rf"\begin{{gather*}}{step.shown}\end{{gather*}}"
+        f" {plain(step.because)}. {plain(step.detail)}."
+    )
+
+
+def mixed(text: str) -> str:
+    """A text with formulas between dollars."""
+    pieces = text.split("$")
+    return "".join(f"${piece}$" if i % 2 else plain(piece) for i, piece in enumerate(pieces))
+
+
+def plain(text: str) -> str:
+    """A text of ours, with letters such as θ̃ and ‖ in it, as LaTeX in ASCII."""
+    return str(_encoder().unicode_to_latex(text))
+
+
+def _ascii(program: str) -> str:
+    return program.encode("ascii", "replace").decode()
+
+
+@cache
+def _encoder() -> Any:
+    from pylatexenc.latexencode import (
+        RULE_DICT,
+        RULE_REGEX,
+        UnicodeToLatexConversionRule,
+        UnicodeToLatexEncoder,
+    )
+
+    def accented(match: re.Match[str]) -> str:
+        letter, accent = match.group(1), COMBINING[match.group(2)]
+        return rf"\ensuremath{{{accent}{{{plain(letter)}}}}}"
+
+    rules = [
+        UnicodeToLatexConversionRule(RULE_REGEX, [(re.compile(f"(.)([{''.join(COMBINING)}])"), accented)]),
+        UnicodeToLatexConversionRule(RULE_DICT, {ord(c): rf"\ensuremath{{{latex}}}" for c, latex in SYMBOLS.items()}),
+        "defaults",
+    ]
+    return UnicodeToLatexEncoder(
+        conversion_rules=rules,
+        unknown_char_policy=lambda c: rf"\texttt{{U+{ord(c):04X}}}",
+        replacement_latex_protection="braces-after-macro",
+    )
+
+
+SYMBOLS = {
+    "‖": r"\|", "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "∇": r"\nabla", "Σ": r"\sum", "√": r"\sqrt{\,}",
+    "⟨": r"\langle", "⟩": r"\rangle", "∞": r"\infty", "→": r"\to", "⇒": r"\Rightarrow", "≼": r"\preceq",
+    "≽": r"\succeq", "∈": r"\in", "·": r"\cdot", "−": "-", "×": r"\times", "½": r"\tfrac12", "⅓": r"\tfrac13",
+    "≈": r"\approx", "≲": r"\lesssim", "ℓ": r"\ell", "⌈": r"\lceil", "⌉": r"\rceil", "⊂": r"\subset",
+    "⊥": r"\perp", "∑": r"\sum", "≡": r"\equiv", "♯": r"\sharp", "⁺": "^+", "⁻": "^-", "ᵀ": r"^{\top}",
+    "₋": "_-", "₊": "_+", "ᵗ": "^t", "ᵏ": "^k", "ⁿ": "^n", "ⱼ": "_j", "ₖ": "_k", "ₜ": "_t", "ₘ": "_m",
+    **{c: f"_{n}" for n, c in enumerate("₀₁₂₃₄₅₆₇₈₉")}, **{c: f"^{n}" for n, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
+}  # fmt: skip
