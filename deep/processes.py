@@ -32,13 +32,10 @@ class Processes(Share):
     """This process among N."""
 
     @staticmethod
-    def of(clients: Sequence[Any], device: torch.device, measured: Sequence[str]) -> "Processes | None":
+    def of(clients: Sequence[Any], device: torch.device) -> "Processes | None":
         """This process among those of the run; None where it is alone."""
         if not (dist.is_available() and dist.is_initialized()) or dist.get_world_size() == 1:
             return None
-        if measured:
-            cure = "leave it out, and measure in one process, which can go on from the checkpoint's model"
-            raise InvalidInput("measure", tuple(measured), "is not offered in several processes", cure)
         return Processes(len(clients), own_device(device))
 
     def __init__(self, num_clients: int, device: torch.device) -> None:
@@ -55,6 +52,18 @@ class Processes(Share):
         with _peers():
             dist.all_reduce(result)
         return result
+
+    def total_numbers(self, part: np.ndarray) -> np.ndarray:
+        """The same for float64 numbers on the host."""
+        found: np.ndarray = self.total(torch.as_tensor(part, dtype=torch.float64).to(self.device)).cpu().numpy()
+        return found
+
+    def largest(self, number: float) -> float:
+        """The largest of all processes' numbers."""
+        box = torch.tensor(number, dtype=torch.float64, device=self.device)
+        with _peers():
+            dist.all_reduce(box, dist.ReduceOp.MAX)
+        return float(box)
 
     def whole(self, state: State) -> State:
         """The state with all clients' memory, on every process."""

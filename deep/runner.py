@@ -164,7 +164,7 @@ def run(
             already, the run goes on from it, to exactly the run without interruption (on the same kind of device).
         watch: is called with every record, those of a checkpoint's last round included.
         before: is called once, with the memory that the run will take, before it starts; costs a few clients' epochs,
-            and nothing where it is not given. Not for linear models.
+            and nothing where it is not given. Not for linear models, and not in several processes.
         progress: shows a bar with an estimate on a terminal when it takes long.
 
     Raises:
@@ -176,7 +176,7 @@ def run(
     join(place)
     lower = lower_of(precision, number)
     with one_thread(), products_in(precision):
-        place, share = own_device(place), Processes.of(clients, place, names)
+        place, share = own_device(place), Processes.of(clients, place)
         owned = None if share is None else share.members
         task = task_of(model, clients, criterion, weights, ridge, place, number, owned, lower)
         held_out = None if test is None else Shards.of([test], criterion, place, number, "test").fitting(task.module)

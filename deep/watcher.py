@@ -7,7 +7,7 @@ from functools import cached_property
 from math import nan
 from typing import Any, final
 
-import torch
+import numpy as np
 from torch import nn
 
 from fedconvex.deep.evaluation import evaluate
@@ -60,9 +60,9 @@ class Watcher:
         module, shards = self.module, self.task.shards
         self.task.load(module, state.server)
         losses, correct = evaluate(module, self.task.loss, shards)
-        sums = torch.tensor([self.task.loss_of(losses), correct, float(len(losses))], dtype=torch.float64)
+        sums = np.array([self.task.loss_of(losses), correct, float(len(losses))])
         if self.processes is not None:
-            sums = self.processes.total(sums.to(shards.inputs.device)).cpu()
+            sums = self.processes.total_numbers(sums)
         loss, right, samples = sums.tolist()
         seen = {"value": loss + self.task.penalty(state.server), "accuracy": right / samples}
         if self.test is not None:

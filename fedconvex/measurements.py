@@ -148,10 +148,22 @@ class RoundMeasurements:
         if played is not None:
             for name in self.columns:
                 values = getattr(self, f"_{name}")(played)
+                if name == "inexactness":
+                    values = self._of_all(values, draw)
                 found[name] = float(values.max()) if name == "inexactness" else values
                 if name == "inexactness":
                     found[OF_CLIENTS][slice(None) if draw.members is None else draw.members] = values
         return found
+
+    def _of_all(self, values: np.ndarray, draw: Draw) -> np.ndarray:
+        """The numbers of all clients in the draw, from those of the clients here."""
+        share, m = self.rounds.share, self.rounds.problem.num_clients
+        if share is None:
+            return values
+        here = self.rounds.here(draw).members
+        assert here is not None
+        whole = share.everyones(values, here, m)
+        return whole if draw.members is None else whole[draw.members]
 
     def _inexactness(self, played: Played) -> np.ndarray:
         left, first = (
@@ -165,7 +177,8 @@ class RoundMeasurements:
         moved = played.answers.points - played.points
         size = 1.0
         if self.rounds.arithmetic.certainty is Certainty.NUMERIC:  # squares overflow
-            size = float(abs(moved).max()) or 1.0
+            size = float(abs(moved).max()) if len(moved) else 0.0
+            size = (size if self.rounds.share is None else self.rounds.share.largest(size)) or 1.0
             moved = moved / size
         return size * float(self._float(played.average((moved * moved).sum(-1)[:, None]))[0] ** 0.5)
 

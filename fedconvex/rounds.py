@@ -44,6 +44,20 @@ class Share(ABC):
     def total(self, part: Array) -> Array:
         """The sum of all processes' arrays, the same everywhere."""
 
+    @abstractmethod
+    def total_numbers(self, part: np.ndarray) -> np.ndarray:
+        """The same for float64 numbers, whatever the arithmetic."""
+
+    @abstractmethod
+    def largest(self, number: float) -> float:
+        """The largest of all processes' numbers."""
+
+    def everyones(self, own: np.ndarray, members: np.ndarray, num_clients: int) -> np.ndarray:
+        """The numbers of all clients (m,), those of `members` being `own`; 0 for clients that no process names."""
+        places = np.zeros(num_clients)
+        places[members] = own
+        return self.total_numbers(places)
+
 
 @dataclass(frozen=True, eq=False)
 class Rounds:
@@ -86,8 +100,8 @@ class Rounds:
         gradient_draw = draw if gradient_draw is None else gradient_draw
         if not (self._can_average(draw) and self._can_average(gradient_draw)):
             return None
-        here = self._here(draw)
-        places = self._places(here)
+        here = self.here(draw)
+        places = self.places(here)
         clients, average = self._taking_part(places), self._average(draw)
         points = clients.rows(state.server)
         population = self.problem.num_clients
@@ -168,16 +182,16 @@ class Rounds:
         return skip == 0 or stream(draw.seed, Purpose.COMMUNICATION, draw.round).random() >= skip
 
     def _gradient(self, point: Array, draw: Draw) -> Array:
-        return self._average(draw)(self._taking_part(self._places(self._here(draw))).gradients(point))
+        return self._average(draw)(self._taking_part(self.places(self.here(draw))).gradients(point))
 
-    def _here(self, draw: Draw) -> Draw:
+    def here(self, draw: Draw) -> Draw:
         """Those of the draw whose clients are here."""
         if self.share is None:
             return draw
         members = np.arange(self.problem.num_clients) if draw.members is None else draw.members
         return replace(draw, members=members).kept(np.isin(members, self.share.members))
 
-    def _places(self, here: Draw) -> np.ndarray | None:
+    def places(self, here: Draw) -> np.ndarray | None:
         """Which rows of the clients' memory are theirs; None: all."""
         if self.share is None or here.members is None:
             return here.members

@@ -24,6 +24,7 @@ from fedconvex.deep.tasks import Task
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import State
 from fedconvex.player import Player
+from fedconvex.rounds import Share
 
 AT_POINTS: dict[str, tuple[str, ...]] = {
     "heterogeneity": ("gradient_norm", "dissimilarity", "gradient_variance"),
@@ -88,18 +89,29 @@ class Measuring:
                 found |= dict(zip(AT_POINTS[name], values, strict=True))
         return found
 
+    @property
+    def _share(self) -> Share | None:
+        """Where the clients are shared out among processes, those that are here."""
+        return self.player.rounds.share
+
     def nothing(self) -> dict[str, float]:
         """Not measured here."""
         return dict.fromkeys(self.columns, nan)
 
     def _heterogeneity(self, state: State, t: int) -> tuple[float, ...]:
-        clients = self.task.problem.clients(self.task.arithmetic)
-        found = heterogeneity(clients, self.task.problem.weights, state.server)
+        clients, weights = self.task.problem.clients(self.task.arithmetic), self.task.problem.weights
+        if self._share is not None:
+            weights = weights[self._share.members]
+        found = heterogeneity(clients, weights, state.server, self._share)
         return found.gradient_norm, found.dissimilarity, found.variance
 
     def _curvature(self, state: State, t: int) -> tuple[float, ...]:
-        clients = self.task.problem.clients(self.task.arithmetic)
-        found = curvature(clients, state.server, self.lanczos_steps, self.player.seed)
+        clients, share = self.task.problem.clients(self.task.arithmetic), self._share
+
+        def everyones(own: np.ndarray) -> np.ndarray:
+            return own if share is None else share.everyones(own, share.members, self.task.problem.num_clients)
+
+        found = curvature(clients, state.server, self.lanczos_steps, self.player.seed, everyones)
         return found.smoothness, found.smoothness_error, found.weak_convexity, found.least
 
     def _decrease(self, state: State, t: int) -> tuple[float, ...]:
@@ -109,8 +121,10 @@ class Measuring:
 
     def _memory(self, state: State, t: int) -> tuple[float, ...]:
         number = self.task.arithmetic.to_float
-        h, stored = number(state.shared["h"]), state.memory["gradient"]
-        mean = number(stored.sum(0)) / len(stored)
+        total = state.memory["gradient"].sum(0)
+        if self._share is not None:
+            total = self._share.total(total)
+        h, mean = number(state.shared["h"]), number(total) / self.task.problem.num_clients
         size = max(float(np.linalg.norm(h)), float(np.linalg.norm(mean)))
         return (float(np.linalg.norm(h - mean)) / size if size else 0.0,)
 

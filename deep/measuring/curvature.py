@@ -1,6 +1,6 @@
 """Extreme curvatures of the clients' functions at one point, by Lanczos' method on Hessian-vector products."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -51,17 +51,24 @@ class Curvature:
         return float(self.lowest.min())
 
 
-def curvature(clients: Clients, point: Array, steps: int = 20, seed: int = 0) -> Curvature:
+def curvature(
+    clients: Clients,
+    point: Array,
+    steps: int = 20,
+    seed: int = 0,
+    everyones: Callable[[np.ndarray], np.ndarray] = lambda own: own,
+) -> Curvature:
     """Of every F_k at a (d,) point, with `steps` Hessian-vector products each.
 
-    All clients start from the same random vector, which the seed alone decides.
+    All clients start from the same random vector, which the seed alone decides. everyones: makes the numbers of all
+    clients from those of the clients here, where they are shared out among processes.
     """
     probe = stream(seed, Purpose.PROBES).normal(size=clients.dim)
     start = clients.arithmetic.array(probe / np.linalg.norm(probe))
     parts = [
         _lanczos(clients.subset(members), point, start, min(steps, clients.dim)) for members in _parts(clients, steps)
     ]
-    return Curvature(*(np.concatenate(found) for found in zip(*parts, strict=True)))
+    return Curvature(*(everyones(np.concatenate(found)) for found in zip(*parts, strict=True)))
 
 
 def _parts(clients: Clients, steps: int) -> Iterator[np.ndarray]:

@@ -56,7 +56,8 @@ def expected_decrease(
     falls = []
     for draw in draws:
         placed = replace(draw, round=t, seed=seed)
-        answers = played.answers if draw.members is None else played.answers.of(draw.members)
+        places = rounds.places(rounds.here(draw))
+        answers = played.answers if places is None else played.answers.of(places)
         after = rounds.play(state, placed, answers=answers)
         falls.append(0.0 if after is None else before - float(rounds.objective(after.state.server)))
     mean = float(np.dot(chances, falls))

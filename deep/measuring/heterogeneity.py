@@ -8,6 +8,7 @@ import numpy as np
 
 from fedconvex.problems.base import Clients
 from fedconvex.rationals import Array
+from fedconvex.rounds import Share
 
 
 @final
@@ -31,8 +32,10 @@ class Heterogeneity:
         return (1 + self.variance / self.square) ** 0.5 if np.isfinite(self.square) else nan
 
 
-def heterogeneity(clients: Clients, weights: np.ndarray, point: Array) -> Heterogeneity:
+def heterogeneity(clients: Clients, weights: np.ndarray, point: Array, among: Share | None = None) -> Heterogeneity:
     """At a (d,) point, in one pass over the clients; only some clients' gradients are held at a time.
+
+    among: where these are the clients (and weights) of one of several processes; the answer is that over all of them.
 
     Mean and deviations are updated part by part, so that nothing is lost where all gradients are nearly the same.
     """
@@ -56,4 +59,11 @@ def heterogeneity(clients: Clients, weights: np.ndarray, point: Array) -> Hetero
         spread += float((step * step).sum()) * total * weight / (total + weight)
         total += weight
         mean = mean + step * (weight / total)
+    if among is not None:
+        own = clients.arithmetic.array(np.zeros(clients.dim)) if mean is None else mean
+        everything = float(among.total_numbers(np.array([total]))[0])
+        mean = among.total(own * (total / everything))
+        step = own - mean
+        spread = float(among.total_numbers(np.array([spread + total * float((step * step).sum())]))[0])
+        total = everything
     return Heterogeneity(spread / total, float((mean * mean).sum()))

@@ -11,6 +11,7 @@ from deep_makers import CLASSES, FEATURES, random, samples, vector
 import fedconvex as fc
 from fedconvex import participation
 from fedconvex.deep import models, run
+from fedconvex.deep.processes import Processes
 from fedconvex.player import Player
 
 CLIENTS = samples()
@@ -35,7 +36,8 @@ SCHEMES: dict[str, Any] = {
 
 def train(method: str, scheme: str, **options: Any) -> Any:
     algebra, solver = METHODS[method]
-    given = {"rounds": 4, "seed": 3, "ridge": 0.01, "weights": [1, 2, 3, 4], "test": CLIENTS[0]} | options
+    given = {"rounds": 4, "seed": 3, "ridge": 0.01, "weights": [1, 2, 3, 4], "test": CLIENTS[0]}
+    given |= {"measure": "all", "lanczos_steps": 20, "draws": 5} | options
     network = random(models.fully_connected([FEATURES, 5, CLASSES]))
     return run(algebra, network, CLIENTS, participation=SCHEMES[scheme], local_solver=solver, **given)
 
@@ -56,8 +58,12 @@ def main() -> None:
     for method in METHODS:
         for scheme in SCHEMES:
             found = train(method, scheme)
-            np.savez(folder / f"{method}-{scheme}-{rank}.npz", vector(found.model), found.to_frame().to_numpy(float))
+            frame = found.to_frame()
+            np.savez(folder / f"{method}-{scheme}-{rank}.npz", vector(found.model), frame.to_numpy(float))
+            np.save(folder / f"{method}-{scheme}-{rank}-inexactness.npy", found.client_inexactness)
     train("scaffold", "schedule", checkpoint=folder / "run.safetensors")
+    Processes.total_numbers = lambda self, part: part  # type: ignore[method-assign] # every process for itself
+    train("feddyn", "full", rounds=1).to_frame().to_csv(folder / f"alone-{rank}.csv")
 
 
 if __name__ == "__main__":

@@ -30,11 +30,32 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_two_processes_run_as_one(method: str, scheme: str, folder: Path) -> None:
     alone = train(method, scheme)
+    frame = alone.to_frame().astype(float)
     both = [np.load(folder / f"{method}-{scheme}-{rank}.npz") for rank in (0, 1)]
     for found in both:
         np.testing.assert_allclose(found["arr_0"], vector(alone.model), rtol=1e-12, atol=1e-13)
-        np.testing.assert_allclose(found["arr_1"], alone.to_frame().to_numpy(float), rtol=1e-12)
+        pd.testing.assert_frame_equal(
+            pd.DataFrame(found["arr_1"], columns=frame.columns), frame, rtol=1e-12, atol=1e-13
+        )
     np.testing.assert_array_equal(both[0]["arr_0"], both[1]["arr_0"])
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_every_clients_inexactness_is_everywhere(method: str, scheme: str, folder: Path) -> None:
+    alone = train(method, scheme).client_inexactness
+    for rank in (0, 1):
+        found = np.load(folder / f"{method}-{scheme}-{rank}-inexactness.npy")
+        np.testing.assert_allclose(found, alone, rtol=1e-12, atol=1e-13)
+
+
+def test_measuring_ones_own_clients_is_not_enough(folder: Path) -> None:
+    """What a process that forgets the other would write is told apart, on one of them at least."""
+    alone = train("feddyn", "full", rounds=1).to_frame()
+    found = [pd.read_csv(folder / f"alone-{rank}.csv") for rank in (0, 1)]
+    for column in ("gradient_norm", "dissimilarity", "gradient_variance", "smoothness", "weak_convexity"):
+        assert any(not np.allclose(frame[column], alone[column], rtol=1e-3) for frame in found), column
+        assert not all(np.allclose(frame[column], alone[column], rtol=1e-12) for frame in found)
 
 
 def test_a_checkpoint_of_two_is_one_for_one(folder: Path) -> None:
@@ -60,7 +81,7 @@ data = {name = "digits", clients = 4}
 model = {name = "fully_connected", sizes = [64, 5, 10]}
 method = {name = "FedDyn", alpha = 0.5}
 local_solver = {name = "SGD", epochs = 1, stepsize = 0.1}
-run = {rounds = 3}
+run = {rounds = 3, measure = "all"}
 """
 
 
@@ -70,7 +91,8 @@ def test_the_command_in_two_processes(tmp_path: Path) -> None:
     two, one = start(*words, str(tmp_path / "two")), start(*words, str(tmp_path / "one"), processes=1)
     assert two.returncode == one.returncode == 0, two.stderr
     assert two.stdout.count("saved") == 1
-    assert two.stdout.count("FedDyn") == 1
+    assert two.stdout.count("FedDyn") == one.stdout.count("FedDyn") > 0
+    assert {path.name for path in (tmp_path / "two").iterdir()} == {path.name for path in (tmp_path / "one").iterdir()}
     tables = [pd.read_csv(tmp_path / name / "run.csv") for name in ("one", "two")]
     pd.testing.assert_frame_equal(*tables, rtol=1e-12)
 
@@ -78,7 +100,7 @@ def test_the_command_in_two_processes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (("rounds = 3", 'rounds = 3, measure = "curvature"'), "not offered in several processes"),
+        (('measure = "all"', 'measure = "decrease"'), "is for methods whose clients keep nothing, not FedDyn"),
         (("clients = 4", "clients = 1"), "start fewer processes"),
         (("alpha = 0.5", "alpha = 0"), "method.alpha"),
     ],
