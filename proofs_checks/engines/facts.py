@@ -87,6 +87,11 @@ def root_of(root: Any, radicand: Any) -> Fact:
     return Fact(root**2 - radicand, f"the definition of {root}", equation=True)
 
 
+def named(letter: Any, meaning: Any) -> Fact:
+    """What a letter of the paper means: letter = meaning, as in C_t = (1/m)Σ E‖θ_k^t − γ^t‖²."""
+    return Fact(meaning - letter, f"the definition of {letter}", equation=True)
+
+
 def minimal(value: Any, least: Any) -> Fact:
     """f(x) ≥ f*: the value at a point is at least the smallest."""
     return Fact(value - least, "the smallest value is below every value")
