@@ -41,6 +41,10 @@ class Combination(Check):
         to_roots = _rewriting(self.roots)
         left, right = (to_roots(side) for side in (claim.left, claim.right))
         domain = _on_domain(claim.domain, to_roots)
+        for used in self.rests_on():
+            outside = _not_implied(_on_domain(used.domain, to_roots), domain)
+            if outside is not None:
+                return Outcome(Verdict.UNKNOWN, f"{used.name or used.source} is known for {outside} only")
         needed: list[Any] = []
         if self.squared:
             needed.append(right)
@@ -155,6 +159,19 @@ class Assumed(Check):
 
     def run(self, claim: Claim) -> Outcome:
         return Outcome(Verdict.ASSUMED, self.missing)
+
+
+def _not_implied(needed: Domain, given: Domain) -> Any:
+    """A condition of the first domain that is not known to hold on the second."""
+    for relation in needed.relations:
+        if relation in given.relations:
+            continue
+        greater = isinstance(relation, sympy.Ge | sympy.Gt)
+        difference = relation.lhs - relation.rhs if greater else relation.rhs - relation.lhs
+        strictly = isinstance(relation, sympy.Gt | sympy.Lt)
+        if isinstance(relation, sympy.Eq) or isinstance(prove_sign(difference, given, strictly), NoSignProof):
+            return relation
+    return None
 
 
 def _is_defined(expression: Any, domain: Domain) -> bool:
