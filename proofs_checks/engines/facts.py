@@ -120,3 +120,22 @@ def averaged(fact: Fact, means: Mapping[Any, Any]) -> Fact:
     assert not polynomial.free_symbols_in_domain & involved, f"{fact.name}: a client's number is left"
     expectation = polynomial.as_expr().subs({dummies[number]: mean for number, mean in means.items()})
     return Fact(expectation, f"{fact.name}, averaged over the clients", fact.equation, fact.claims)
+
+
+def over_rounds(
+    fact: Fact, states: Mapping[tuple[Any, Any], tuple[Any, Any]], sums: Mapping[Any, Any],
+    growth: Any = 1, power: Any = 1,
+) -> Fact:  # fmt: skip
+    """A fact about each of the rounds t = 1, …, T, times growth^(t−1), summed over them; `power` is growth^T.
+
+    `states` maps what a round finds and leaves, (x_{t−1}, x_t), to the first and the last of them, (x_0, x_T);
+    `sums` maps a round's other numbers y_t to Σ_t growth^(t−1) y_t. With S = Σ_t growth^(t−1) x_{t−1}, the sum of
+    growth^(t−1) x_t is (S − x_0 + growth^T x_T)/growth.
+    """
+    assert sympy.sympify(growth).is_positive, growth
+    means = dict(sums)
+    for (before, after), (first, last) in states.items():
+        whole = sympy.Symbol(f"Σ {before}", real=True)
+        means |= {before: whole, after: (whole - first + power * last) / growth}
+    found = averaged(fact, means)
+    return Fact(found.expression, f"{fact.name}, summed over the rounds", fact.equation, fact.claims)
