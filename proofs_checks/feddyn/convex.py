@@ -4,7 +4,7 @@ import sympy
 
 from fedconvex.proofs_checks.engines.checks import Combination, Identity, Inequality
 from fedconvex.proofs_checks.engines.facts import lipschitz, selected
-from fedconvex.proofs_checks.engines.hilbert import Vector, deviation, drawn, expected, inner, mean, square, vector
+from fedconvex.proofs_checks.engines.hilbert import Vector, deviation, drawn, expected, mean, square, vector
 from fedconvex.proofs_checks.engines.sampling import Moments, second_moment
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.feddyn.setting import (
@@ -16,16 +16,11 @@ from fedconvex.proofs_checks.feddyn.setting import (
     alpha,
     at_minimiser,
     average,
-    distance,
-    distance_next,
     epsilon,
     gap,
     gradients,
     h,
-    least,
-    loss,
     m,
-    minimiser,
     move,
     new_gradients,
     next_average,
@@ -36,7 +31,6 @@ from fedconvex.proofs_checks.feddyn.setting import (
     server,
     virtual,
 )
-from fedconvex.proofs_checks.feddyn.smoothness import through_three_points
 from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn

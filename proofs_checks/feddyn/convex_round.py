@@ -1,0 +1,112 @@
+"""FedDyn, equation (10) and Lemma 1: what one round does to E‖γ^t − θ_*‖² + κC_t on convex devices."""
+
+from typing import Any
+
+from fedconvex.proofs_checks.engines.checks import Combination, Identity, Inequality
+from fedconvex.proofs_checks.engines.hilbert import Vector, inner, square
+from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.feddyn.convex import DEVICES, C, C_next
+from fedconvex.proofs_checks.feddyn.setting import (
+    SCALE,
+    L,
+    alpha,
+    average,
+    distance,
+    distance_next,
+    epsilon,
+    gap,
+    least,
+    loss,
+    minimiser,
+    move,
+    new_gradients,
+    next_average,
+    virtual,
+)
+from fedconvex.proofs_checks.feddyn.smoothness import at_x, through_three_points
+from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.statements.statement import Statement
+from fedconvex.theory import feddyn
+
+before, moved = average - minimiser, next_average - average
+cross = 2 / alpha * inner(before, -new_gradients)
+
+
+def expanded(number: str) -> tuple[Step, ...]:
+    """The lines that (10) and (12) have in common."""
+    return (
+        Step(r"E\|\gamma^t-\theta_*\|^2 = E\|\gamma^{t-1}-\theta_*+\gamma^t-\gamma^{t-1}\|^2",
+             "what is added is taken away", Claim(next_average - minimiser, "=", before + moved), Identity(),
+             place=f"({number}), first line"),
+        Step(r"\dots = E\|\gamma^{t-1}-\theta_*\|^2+2E[\langle\gamma^{t-1}-\theta_*,\gamma^t-\gamma^{t-1}\rangle]"
+             r"+E\|\gamma^t-\gamma^{t-1}\|^2", "the square of a sum",
+             Claim(distance_next, "=", distance + 2 * inner(before, moved) + move), Identity(),
+             place=f"({number}), second line"),
+        Step(r"\dots = E\|\gamma^{t-1}-\theta_*\|^2+\tfrac2{\alpha m}\sum_kE[\langle\gamma^{t-1}-\theta_*,"
+             r"-\nabla L_k(\tilde\theta_k^t)\rangle]+E\|\gamma^t-\gamma^{t-1}\|^2",
+             "Lemma 2: γ^{t−1} − θ_* does not depend on who is drawn now",
+             Claim(2 * inner(before, moved), "=", cross, name="the expected step"), Identity(),
+             place=f"({number}), third line"),
+    )  # fmt: skip
+
+
+def bounded_product(domain: Domain, strong: Any, to_minimiser: Vector) -> Step:
+    """(6) or (11) with x = θ̃_k^t, y = θ_*, z = γ^{t−1}, averaged over the devices."""
+    bound = 2 / alpha * (-gap + L / 2 * epsilon - strong / 2 * square(to_minimiser))
+    extra = r"-\tfrac\mu2\|\tilde\theta_k^t-\theta_*\|^2" if strong else ""
+    return Step(r"\tfrac2{\alpha m}\sum_kE[\langle\gamma^{t-1}-\theta_*,-\nabla L_k(\tilde\theta_k^t)\rangle] \le "
+                r"\tfrac2{\alpha m}\sum_kE\big[L_k(\theta_*)-L_k(\gamma^{t-1})+\tfrac L2\|\tilde\theta_k^t-"
+                rf"\gamma^{{t-1}}\|^2{extra}\big]",
+                f"{'(11)' if strong else '(6)'} with x = θ̃_k^t, y = θ_*, z = γ^(t−1)",
+                Claim(cross, "<=", bound, domain, "the product"),
+                Combination(facts=tuple(
+                    (2 / alpha, fact) for _, fact in through_three_points(
+                        new_gradients, to_minimiser, average - virtual, at_x, least, loss, strong).facts)),
+                place=f"({'12' if strong else '10'}), fourth line")  # fmt: skip
+
+
+@proves(feddyn.equation10)
+def distance_after(statement: Statement) -> Proof:
+    domain = Domain.of(statement)
+    lines = expanded("10")
+    product = bounded_product(domain, 0, minimiser - virtual)
+    bound = statement.calculator.formula(
+        distance=distance, gap=gap, epsilon=epsilon, move=move, alpha=alpha, L=L
+    )  # fmt: skip
+    return Proof((
+        *lines,
+        product,
+        Step(r"E\|\gamma^t-\theta_*\|^2 \le E\|\gamma^{t-1}-\theta_*\|^2-\tfrac2\alpha E[\ell(\gamma^{t-1})"
+             r"-\ell(\theta_*)]+\tfrac L\alpha\epsilon_t+E\|\gamma^t-\gamma^{t-1}\|^2",
+             "the definitions of ℓ and ε_t", Claim(distance_next, "<=", bound, domain, "equation (10)"),
+             Combination(facts=((-1, lines[2].claim.fact), (1, product.claim.fact))), place="(10)"),
+    ))  # fmt: skip
+
+
+def positive(shown: str, because: str, number: Any, domain: Domain, place: str) -> Step:
+    return Step(shown, because, Claim(0, "<", number, domain), Inequality(), place=place)
+
+
+@proves(feddyn.lemma1)
+def potential_after(statement: Statement) -> Proof:
+    assert statement.left is not None
+    domain = Domain.of(statement) & SCALE
+    given = {"alpha": alpha, "L": L, **DEVICES}
+    c = feddyn.convex_constants.formula(**given)
+    left = statement.left.formula(distance_next=distance_next, C_next=C_next, **given)
+    right = statement.calculator.formula(distance=distance, C=C, gap=gap, **given)
+    return Proof((
+        positive(r"\alpha\tfrac{L+\alpha}{\alpha^2-20L^2} > 0", "α ≥ 25L", c.scale4, domain, "after (10)"),
+        positive(r"8\tfrac mP\tfrac1\alpha\tfrac{L+\alpha}{\alpha^2-20L^2} > 0", "α ≥ 25L", c.scale5, domain,
+                 "after (10)"),
+        Step(r"E\|\gamma^t-\theta_*\|^2+\kappa C_t \le E\|\gamma^{t-1}-\theta_*\|^2+\kappa C_{t-1}"
+             r"-\kappa_0E[\ell(\gamma^{t-1})-\ell(\theta_*)]",
+             "(10) + Lemma 3 + Lemma 4 and Lemma 5, scaled: this is it exactly", Claim(left, "<=", right, domain,
+             "Lemma 1"),
+             Combination(facts=(
+                 (1, conclusion(feddyn.equation10).fact),
+                 (1, conclusion(feddyn.lemma3).fact),
+                 (c.scale4, conclusion(feddyn.lemma4).fact),
+                 (c.scale5, conclusion(feddyn.lemma5).fact),
+             )), place="Lemma 1"),
+    ))  # fmt: skip

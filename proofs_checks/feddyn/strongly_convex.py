@@ -1,0 +1,101 @@
+"""FedDyn, strongly convex devices: Lemma 9, equations (12) and (13), Lemma 8."""
+
+from fedconvex.proofs_checks.engines.checks import Combination
+from fedconvex.proofs_checks.engines.hilbert import square
+from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.feddyn.convex import DEVICES, C, C_next, average_over_the_drawn
+from fedconvex.proofs_checks.feddyn.convex_round import bounded_product, expanded, positive
+from fedconvex.proofs_checks.feddyn.setting import (
+    SCALE,
+    L,
+    alpha,
+    distance,
+    distance_next,
+    epsilon,
+    gap,
+    minimiser,
+    move,
+    mu,
+    virtual,
+)
+from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.statements.statement import Statement
+from fedconvex.theory import feddyn
+
+virtual_distance = square(virtual - minimiser)
+
+
+@proves(feddyn.lemma9)
+def average_is_no_further(statement: Statement) -> Proof:
+    steps = average_over_the_drawn(minimiser, "θ*", r"\theta_*", "Lemma 9")
+    bound = statement.calculator.formula(distance_next=distance_next)
+    return Proof((
+        *steps,
+        Step(r"-\tfrac1m\sum_kE\|\tilde\theta_k^t-\theta_*\|^2 \le -E\|\gamma^t-\theta_*\|^2", "rearranged",
+             Claim(-virtual_distance, "<=", bound, SCALE, "Lemma 9"),
+             Combination(facts=tuple((1, step.claim.fact) for step in steps[-2:])), place="Lemma 9"),
+    ))  # fmt: skip
+
+
+@proves(feddyn.equation12)
+def distance_after_strongly(statement: Statement) -> Proof:
+    domain = Domain.of(statement) & SCALE
+    lines = expanded("12")
+    product = bounded_product(domain, mu, minimiser - virtual)
+    fifth = distance - 2 / alpha * gap + L / alpha * epsilon - mu / alpha * virtual_distance + move
+    virtual_line = Claim(distance_next, "<=", fifth, domain, "equation (12), fifth line")
+    bound = statement.calculator.formula(
+        distance=distance, distance_next=distance_next, gap=gap, epsilon=epsilon, move=move, alpha=alpha, L=L, mu=mu
+    )
+    return Proof((
+        *lines,
+        product,
+        Step(r"\dots = E\|\gamma^{t-1}-\theta_*\|^2-\tfrac2\alpha E[\ell(\gamma^{t-1})-\ell(\theta_*)]"
+             r"+\tfrac L\alpha\epsilon_t-\tfrac\mu\alpha\tfrac1m\sum_kE\|\tilde\theta_k^t-\theta_*\|^2"
+             r"+E\|\gamma^t-\gamma^{t-1}\|^2", "the definitions of ℓ and ε_t", virtual_line,
+             Combination(facts=((-1, lines[2].claim.fact), (1, product.claim.fact))), place="(12), fifth line"),
+        Step(r"\dots \le E\|\gamma^{t-1}-\theta_*\|^2-\tfrac2\alpha E[\ell(\gamma^{t-1})-\ell(\theta_*)]"
+             r"+\tfrac L\alpha\epsilon_t-\tfrac\mu\alpha E\|\gamma^t-\theta_*\|^2+E\|\gamma^t-\gamma^{t-1}\|^2",
+             "Lemma 9", Claim(distance_next, "<=", bound, domain, "equation (12)"),
+             Combination(facts=((1, virtual_line.fact), (mu / alpha, conclusion(feddyn.lemma9).fact))),
+             place="(12)"),
+    ))  # fmt: skip
+
+
+@proves(feddyn.equation13)
+def rearranged(statement: Statement) -> Proof:
+    assert statement.left is not None
+    left = statement.left.formula(distance_next=distance_next, alpha=alpha, mu=mu)
+    right = statement.calculator.formula(distance=distance, gap=gap, epsilon=epsilon, move=move, alpha=alpha, L=L)
+    return Proof((
+        Step(r"\big(1+\tfrac\mu\alpha\big)E\|\gamma^t-\theta_*\|^2 \le E\|\gamma^{t-1}-\theta_*\|^2"
+             r"-\tfrac2\alpha E[\ell(\gamma^{t-1})-\ell(\theta_*)]+\tfrac L\alpha\epsilon_t"
+             r"+E\|\gamma^t-\gamma^{t-1}\|^2", "(12) rearranged",
+             Claim(left, "<=", right, conclusion(feddyn.equation12).domain, "equation (13)"),
+             Combination(facts=((1, conclusion(feddyn.equation12).fact),)), place="(13)"),
+    ))  # fmt: skip
+
+
+@proves(feddyn.lemma8)
+def potential_after_strongly(statement: Statement) -> Proof:
+    assert statement.left is not None
+    domain = Domain.of(statement) & SCALE
+    given = {"alpha": alpha, "L": L, "mu": mu, **DEVICES}
+    c = feddyn.strongly_convex_constants.formula(**given)
+    left = statement.left.formula(distance_next=distance_next, C_next=C_next, **given)
+    right = statement.calculator.formula(distance=distance, C=C, gap=gap, **given)
+    return Proof((
+        positive("z > 0", "α ≥ 5(m/P)μ and α ≥ 30L", c.z, domain, "after (13)"),
+        positive(r"\tfrac{\alpha(L+\alpha)(P\alpha+P\mu-m\mu)}z > 0", "the same", c.scale4, domain, "after (13)"),
+        positive(r"\tfrac{8m(L+\alpha)(\alpha+\mu)}{\alpha z} > 0", "the same", c.scale5, domain, "after (13)"),
+        Step(r"r\big(E\|\gamma^t-\theta_*\|^2+\kappa C_t\big) \le E\|\gamma^{t-1}-\theta_*\|^2+\kappa C_{t-1}"
+             r"-\kappa_0E[\ell(\gamma^{t-1})-\ell(\theta_*)]",
+             "(13) + Lemma 3 + Lemma 4 and Lemma 5, scaled: this is it exactly",
+             Claim(left, "<=", right, domain, "Lemma 8"),
+             Combination(facts=(
+                 (1, conclusion(feddyn.equation13).fact),
+                 (1, conclusion(feddyn.lemma3).fact),
+                 (c.scale4, conclusion(feddyn.lemma4).fact),
+                 (c.scale5, conclusion(feddyn.lemma5).fact),
+             )), place="Lemma 8"),
+    ))  # fmt: skip
