@@ -129,6 +129,57 @@ class Inequality(Check):
 
 @final
 @dataclass(frozen=True)
+class Special(Check):
+    """A proved claim for particular parameters: other expressions stand in the place of symbols.
+
+    They must have the symbols' signs, and fulfil the claim's conditions, wherever the new claim is made.
+    """
+
+    of: Claim
+    values: tuple[tuple[Any, Any], ...]
+    roots: Roots = ()
+
+    engine = "special case"
+
+    def rests_on(self) -> tuple[Claim, ...]:
+        return (self.of,)
+
+    def run(self, claim: Claim) -> Outcome:
+        to_roots = _rewriting(self.roots)
+        left, right = (to_roots(side) for side in (claim.left, claim.right))
+        domain = _on_domain(claim.domain, to_roots)
+        values = {symbol: to_roots(value) for symbol, value in self.values}
+
+        def put_in(expression: Any) -> Any:
+            return sympy.sympify(expression).subs(values, simultaneous=True)
+
+        needed = _on_domain(self.of.domain, put_in)
+        signs = [sympy.Gt(v, 0, evaluate=False) for s, v in values.items() if s.is_positive]
+        signs += [sympy.Ge(v, 0, evaluate=False) for s, v in values.items() if s.is_nonnegative]
+        fractional = [s for s, value in values.items() if s.is_integer and not value.is_integer]
+        if fractional or sympy.false in needed.relations:
+            return Outcome(Verdict.UNKNOWN, f"{self.of.name or self.of.source} is not known for these parameters")
+        outside = _not_implied(_on_domain(needed & Domain(tuple(signs)), to_roots), domain)
+        if outside is not None:
+            return Outcome(Verdict.UNKNOWN, f"{self.of.name or self.of.source} is known for {outside} only")
+        if claim.relation != self.of.relation:
+            return Outcome(Verdict.UNKNOWN, "the claim has another relation")
+        fact = Fact(
+            to_roots(put_in(self.of.right - self.of.left)), self.of.name or self.of.source, claim.relation == "="
+        )
+        try:
+            same = fraction(right - left - fact.expression).is_zero
+        except NotRational as error:
+            return Outcome(Verdict.UNKNOWN, str(error))
+        if not same:
+            return Outcome(Verdict.UNKNOWN, f"right − left differs by {_short(right - left - fact.expression)}")
+        one = sympy.Integer(1)
+        proof = certificate(left, right, claim.relation, [(one, fact)], [], [_positive(one)])
+        return Outcome(Verdict.PROVED, "a special case", proof)
+
+
+@final
+@dataclass(frozen=True)
 class Agreement(Check):
     """Two exact computations agree on instances: a formula, and the code that runs.
 
@@ -159,6 +210,12 @@ class Assumed(Check):
 
     def run(self, claim: Claim) -> Outcome:
         return Outcome(Verdict.ASSUMED, self.missing)
+
+
+def _positive(number: Any) -> SignProof:
+    found = prove_sign(number, Domain())
+    assert isinstance(found, SignProof)
+    return found
 
 
 def _not_implied(needed: Domain, given: Domain) -> Any:

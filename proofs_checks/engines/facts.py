@@ -97,6 +97,26 @@ def minimal(value: Any, least: Any) -> Fact:
     return Fact(value - least, "the smallest value is below every value")
 
 
+def mean_value(value_y: Any, value_x: Any, largest_slope: Any, distance: Any) -> Fact:
+    """f(y) ≤ f(x) + ‖∇f(z)‖‖y − x‖, z being the point between x and y where the gradient is longest."""
+    return Fact(value_x + largest_slope * distance - value_y, "the mean value inequality")
+
+
+def telescoped(mean_next: Any, mean_now: Any, last: Any, first: Any, terms: Any) -> Fact:
+    """(1/T)Σ_{t<T} a_{t+1} − (1/T)Σ_{t<T} a_t = (a_T − a_0)/T."""
+    return Fact(mean_next - mean_now - (last - first) / terms, "the sum telescopes", equation=True)
+
+
+def rounded_up(integer: Any, number: Any) -> Fact:
+    """⌈x⌉ ≥ x."""
+    return Fact(integer - number, "a number rounded up is not smaller")
+
+
+def large_gradient(gradient: Vector, epsilon: Any) -> Fact:
+    """‖∇f(w)‖² ≥ ε."""
+    return Fact(square(gradient) - epsilon, "the squared norm of the gradient is at least ε")
+
+
 def selected(after: Any, new: Any, old: Any, share: Any) -> Fact:
     """E[after] = share · new + (1 − share) · old, where a client is drawn with probability `share` and else rests.
 
@@ -107,8 +127,8 @@ def selected(after: Any, new: Any, old: Any, share: Any) -> Fact:
     )
 
 
-def averaged(fact: Fact, means: Mapping[Any, Any]) -> Fact:
-    """A fact about every client, in expectation over the clients: it must be linear in what is averaged.
+def averaged(fact: Fact, means: Mapping[Any, Any], over: str = "the clients") -> Fact:
+    """A fact about every client (draw, round), in expectation over them: it must be linear in what is averaged.
 
     `means` maps a client's numbers (its norms, or their squares) to their expectations.
     """
@@ -119,7 +139,7 @@ def averaged(fact: Fact, means: Mapping[Any, Any]) -> Fact:
     involved = set().union(*(sympy.sympify(number).free_symbols for number in means))
     assert not polynomial.free_symbols_in_domain & involved, f"{fact.name}: a client's number is left"
     expectation = polynomial.as_expr().subs({dummies[number]: mean for number, mean in means.items()})
-    return Fact(expectation, f"{fact.name}, averaged over the clients", fact.equation, fact.claims)
+    return Fact(expectation, f"{fact.name}, averaged over {over}", fact.equation, fact.claims)
 
 
 def over_rounds(
