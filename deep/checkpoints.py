@@ -30,9 +30,11 @@ def identity_of(
     task: Task, shards: Shards, player: Player, start: Array, names: tuple[str, ...], test: Shards | None, *numbers: int
 ) -> dict[str, str]:
     """Fingerprints of all that determines a run, by name; `shards`: all clients' samples."""
+    trained = {name for name, parameter in task.module.named_parameters() if parameter.requires_grad}
+    fixed = {name: value for name, value in task.module.state_dict().items() if name not in trained}
     parts: dict[str, Any] = {
         "method": player.rounds.method,
-        "model": [type(task.module).__name__, str(task.module), start],
+        "model": [type(task.module).__name__, str(task.module), start, fixed],
         "loss": task.loss.name,
         "clients": [shards.inputs, shards.targets, shards.count],
         "weights": task.problem.exact_weights,

@@ -1,7 +1,8 @@
 """A run written down as a TOML file: sections become data, model, method, solver, scheme and options.
 
 [data]             name, data_dir, clients, partition, seed, test, standardize … (`fedconvex.deep.sources.load`)
-[model]            name and its sizes (`fedconvex.deep.models`); seed of the first parameters
+[model]            name and its sizes (`fedconvex.deep.models`); seed of the first parameters; for sentiment_lstm
+                   vectors (a file in GloVe's format, seen from the data's folder) and max_words of them
 [method]           name and its parameters (fedconvex.FedProx: mu = 1)
 [local_solver]     name and its parameters; without the section the method's own
 [participation]    name and its parameters; without the section everyone
@@ -21,6 +22,7 @@ import torch
 
 from fedconvex import local_solvers, participation
 from fedconvex.deep import models
+from fedconvex.deep.datasets import read_word_vectors
 from fedconvex.deep.runner import DeepRun, run
 from fedconvex.deep.sources import Source, load
 from fedconvex.errors import InvalidInput
@@ -105,15 +107,43 @@ def config_of(sections: Mapping[str, Any], folder: Path) -> Config:
         options["participation"] = _named("participation", SCHEMES, sections["participation"])
     if "stragglers" in sections:
         options["stragglers"] = construct(Stragglers, sections["stragglers"], "stragglers")
-    model = _model(sections["model"])
-    source = construct(load, dict(sections["data"]) | {"folder": folder}, "data")
+    data, vocabulary = dict(sections["data"]), dict[str, int]()
+    model = _model(sections["model"], _data_folder(data, folder), vocabulary)
+    if vocabulary and data.get("name") == "sent140":
+        given = data.get("options", {})
+        if not isinstance(given, Mapping):
+            raise InvalidInput("data.options", given, "is no table", "write options = {seq_length = 25}")
+        if "vocabulary" in given:
+            problem = "is said by model.vectors already"
+            raise InvalidInput("data.options.vocabulary", given["vocabulary"], problem, "leave it out")
+        data["options"] = dict(given) | {"vocabulary": vocabulary}
+    source = construct(load, data | {"folder": folder}, "data")
     return Config(source, model, method, options)
 
 
-def _model(section: Section) -> torch.nn.Module:
+def _data_folder(data: Section, folder: Path) -> Path:
+    """Where the data's files are: data_dir, or the folder of that file."""
+    place = folder / str(data.get("data_dir", "."))
+    return place if place.is_dir() else place.parent
+
+
+def _model(section: Section, place: Path, vocabulary: dict[str, int]) -> torch.nn.Module:
+    """The model; the words of its vectors, in files seen from `place`, are added to the vocabulary."""
+
+    def sentiment_lstm(
+        vectors: str, max_words: int | None = None, classes: int = 2, units: int = 256, layers: int = 2
+    ) -> torch.nn.Module:
+        try:
+            words, matrix = read_word_vectors(place / vectors, max_words=max_words)
+        except InvalidInput as error:
+            argument = "vectors" if error.argument == "path" else error.argument
+            raise InvalidInput(argument, error.value, error.problem, error.cure) from None
+        vocabulary.update(words)
+        return models.sentiment_lstm(matrix, classes, units, layers)
+
     given = dict(section)
     seed = integer_at_least(given.pop("seed", 0), 0, "model.seed")
-    kinds = {name: getattr(models, name) for name in MODELS}
+    kinds = {name: getattr(models, name) for name in MODELS} | {"sentiment_lstm": sentiment_lstm}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model: torch.nn.Module = _named("model", kinds, given)

@@ -27,7 +27,8 @@ partition = "iid"              # dirichlet:ALPHA, by-label:D, lognormal:SIGMA, p
 test = 0.2
 
 [model]
-name = "fully_connected"       # logistic_regression, two_layer_cnn, character_lstm, resnet18
+name = "fully_connected"       # logistic_regression, two_layer_cnn, character_lstm, resnet18,
+                               # or sentiment_lstm with vectors = "GLOVE.txt" beside the data
 sizes = [64, 20, 10]
 
 [method]

@@ -18,6 +18,7 @@ from fedconvex import data, participation
 from fedconvex.cli_deep import EXAMPLE
 from fedconvex.deep import models, run
 from fedconvex.deep.config import config_of, read_config
+from fedconvex.deep.datasets import read_word_vectors, sent140
 from fedconvex.errors import InvalidInput
 
 SECTIONS: dict[str, Any] = {
@@ -89,6 +90,77 @@ def test_files_are_seen_from_the_config(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path.parent)
     with pytest.raises(InvalidInput, match=r"data\.path"):
         config_of(changed(**sections), Path())
+
+
+TWEETS = ["happy day", "sad day", "so happy", "no no", "happy", "sad night", "day !", "unheard sad"]
+
+
+@pytest.fixture
+def tweets(tmp_path: Path) -> dict[str, Any]:
+    """The sections of a run on tweets of two accounts, with vectors for five words, of which four are taken."""
+    folder = tmp_path / "tweets"
+    folder.mkdir()
+    rows = [f'"{4 * (i % 2 == 0)}","{i}","d","q","user{i % 4 // 2}","{text}"' for i, text in enumerate(TWEETS)]
+    (folder / "tweets.csv").write_text("\n".join(rows) + "\n")
+    rng = np.random.default_rng(0)
+    lines = [
+        " ".join([word, *(f"{x:.6f}" for x in rng.normal(size=3))]) for word in ("day", "happy", "sad", "no", "night")
+    ]
+    (folder / "glove.txt").write_text("\n".join(lines) + "\n")
+    return {
+        "data": {"name": "sent140", "data_dir": "tweets/tweets.csv", "options": {"seq_length": 4}},
+        "model": {"name": "sentiment_lstm", "vectors": "glove.txt", "max_words": 4, "units": 3, "layers": 1, "seed": 2},
+        "method": {"name": "FedProx", "mu": 1},
+        "local_solver": {"name": "SGD", "epochs": 1, "batch_size": 2, "stepsize": 0.1},
+        "run": {"rounds": 2},
+    }
+
+
+def test_word_vectors_are_read_for_the_model_and_the_tweets(tweets: dict[str, Any], tmp_path: Path) -> None:
+    vocabulary, vectors = read_word_vectors(tmp_path / "tweets" / "glove.txt", max_words=4)
+    clients = sent140(tmp_path / "tweets" / "tweets.csv", vocabulary, seq_length=4).client_data()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(2)
+        model = models.sentiment_lstm(vectors, units=3, layers=1)
+    solver = fc.SGD(epochs=1, batch_size=2, stepsize=0.1)
+    expected = run(fc.FedProx(mu=1), model, clients, rounds=2, local_solver=solver)
+    config = config_of(tweets, tmp_path)
+    found = config.run()
+    np.testing.assert_array_equal(vector(found.model), vector(expected.model))
+    assert len(clients) == 2
+    before, after = (dict(m.named_parameters())["vectors"].double() for m in (config.model, found.model))
+    assert torch.equal(before, after)  # frozen
+    assert torch.equal(after, torch.as_tensor(vectors).double())
+
+
+def test_other_vectors_are_another_run(tweets: dict[str, Any], tmp_path: Path) -> None:
+    file, glove = tmp_path / "run.safetensors", tmp_path / "tweets" / "glove.txt"
+    config_of(tweets, tmp_path).run(checkpoint=file)
+    config_of(tweets, tmp_path).run(checkpoint=file)
+    glove.write_text(glove.read_text().replace("happy ", "happy -"))
+    with pytest.raises(InvalidInput, match="another model"):
+        config_of(tweets, tmp_path).run(checkpoint=file)
+
+
+@pytest.mark.parametrize(
+    ("section", "change", "told"),
+    [
+        ("model", {"vectors": None}, "model.vectors = None: is missing"),
+        ("model", {"vectors": "nowhere.txt"}, "model.vectors"),
+        ("model", {"vectors": "tweets.csv"}, "model.vectors"),
+        ("model", {"vectors": 5}, "model = "),
+        ("model", {"max_words": 0}, "model.max_words"),
+        ("model", {"vektors": "glove.txt"}, "did you mean vectors"),
+        ("data", {"options": {"vocabulary": "glove.txt"}}, "data.options.vocabulary"),
+        ("data", {"options": "seq_length"}, "data.options = seq_length: is no table"),
+        ("data", {"name": "digits", "data_dir": None, "options": None}, "model"),
+    ],
+)
+def test_wrong_vectors(section: str, change: dict[str, Any], told: str, tweets: dict[str, Any], tmp_path: Path) -> None:
+    tweets[section] = {key: value for key, value in (tweets[section] | change).items() if value is not None}
+    with pytest.raises(InvalidInput) as caught:
+        config_of(tweets, tmp_path).run()
+    assert told in str(caught.value)
 
 
 @pytest.mark.parametrize(
