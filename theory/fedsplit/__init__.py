@@ -7,6 +7,8 @@ Main statements
 * `prox_error_bound` (Corollary 1): the error of e local gradient steps.
 * `least_squares_solution`, `fedgd_fixed_point`, `fedprox_fixed_point`: where the methods stop on least squares.
 * `complexities` (22): rounds of FedSplit and of gradient descent, up to constants.
+* `distance_bound_any_stepsize`, `prox_error_bound_sharp`, `regularized_gap_bound`, `regularized_rounds`: ours, sharper
+  than Theorem 1 and Corollary 1, and explicit where Theorem 2 is not.
 
 Every numbered statement is an attribute by its number: `fedsplit.theorem1`, `fedsplit.equation17`.
 
@@ -31,6 +33,9 @@ from fedconvex.theory.fedsplit.convergence import prox_gradient_step as prox_gra
 from fedconvex.theory.fedsplit.convergence import regularized_iterations as regularized_iterations
 from fedconvex.theory.fedsplit.convergence import regularized_objective as regularized_objective
 from fedconvex.theory.fedsplit.convergence import regularized_stepsize as regularized_stepsize
+from fedconvex.theory.fedsplit.corrected import corrected_prox_gradient_step as corrected_prox_gradient_step
+from fedconvex.theory.fedsplit.corrected import corrected_regularized_objective as corrected_regularized_objective
+from fedconvex.theory.fedsplit.corrected import regularized_rounds as regularized_rounds
 from fedconvex.theory.fedsplit.design import rounds as rounds
 from fedconvex.theory.fedsplit.least_squares import fedgd_fixed_point as fedgd_fixed_point
 from fedconvex.theory.fedsplit.least_squares import fedprox_fixed_point as fedprox_fixed_point
@@ -50,6 +55,9 @@ from fedconvex.theory.fedsplit.problem import normal_cone_residual as normal_con
 from fedconvex.theory.fedsplit.problem import objective as objective
 from fedconvex.theory.fedsplit.problem import optimality_residual as optimality_residual
 from fedconvex.theory.fedsplit.problem import prox_error as prox_error
+from fedconvex.theory.fedsplit.sharper import distance_bound_any_stepsize as distance_bound_any_stepsize
+from fedconvex.theory.fedsplit.sharper import prox_error_bound_sharp as prox_error_bound_sharp
+from fedconvex.theory.fedsplit.sharper import regularized_gap_bound as regularized_gap_bound
 
 
 def __getattr__(name: str) -> Statement:

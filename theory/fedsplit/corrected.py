@@ -1,0 +1,49 @@
+"""FedSplit: what holds in place of (17), (19) and Theorem 2, each proved in `fedconvex.proofs_checks`."""
+
+from typing import Any
+
+from fedconvex.statements.assumptions import Convex, Everyone, ExactSolutions, Runs, Smooth
+from fedconvex.statements.functions import log, sqrt
+from fedconvex.statements.notation import LENGTH, NUMBER, VALUE
+from fedconvex.statements.statement import Claim
+from fedconvex.theory.fedsplit.convergence import SMALL_REGULARIZER
+from fedconvex.theory.fedsplit.notation import PAPER
+
+REGULARIZED = (Runs("RegularizedFedSplit"), Everyone(), Convex(), Smooth(), ExactSolutions())
+
+
+@PAPER.statement(
+    "Equation (17), corrected", Claim.DEFINITION, symbol="u^{(t+1)}", relation="=", units=LENGTH, ours=True
+)
+def corrected_prox_gradient_step(*, u: Any, x: Any, stepsize: Any, local_stepsize: Any, gradient: Any) -> Any:
+    """A gradient step of size α on sf_j + ½‖· − x‖²: u − αs∇f_j(u) − α(u − x), where (17) prints + (u − x)."""
+    return u - local_stepsize * stepsize * gradient - local_stepsize * (u - x)
+
+
+@PAPER.statement(
+    "Equation (19), corrected", Claim.DEFINITION, symbol=r"F_\lambda(z)", relation="=", units=VALUE, ours=True
+)
+def corrected_regularized_objective(*, values: Any, squared_distances: Any, regularizer: Any) -> Any:
+    """Σ_j {f_j(z_j) + (λ/2)‖z_j − x^(1)‖²}: λ-strongly convex and (L^* + λ)-smooth, as the text says of (19).
+
+    With the printed λ/(2m) the modulus of strong convexity is λ/m.
+    """
+    terms = zip(values, squared_distances, strict=True)
+    return sum(value + regularizer / 2 * distance for value, distance in terms)
+
+
+@PAPER.statement(
+    "Theorem 2, corrected", Claim.UPPER, symbol="T", relation="=", units=NUMBER,
+    conclusion=r"F(x^{(t+1)}) - F^* \le \varepsilon\text{ for all } t \ge T",
+    assumes=(*REGULARIZED, SMALL_REGULARIZER), ours=True,
+)  # fmt: skip
+def regularized_rounds(*, L: Any, regularizer: Any, epsilon: Any, initial_distance: Any) -> Any:
+    """Rounds of FedSplit on the regularised objective, with λ/2 in (19), to F − F* ≤ ε, for every λ of Theorem 2:
+    ¼(√κ_λ + 1) log(L_λ‖z^(1) − z_λ*‖²/ε) with L_λ = L^* + λ and κ_λ = L_λ/λ.
+
+    z_λ* is the fixed point of the regularised problem. The count grows like 1/√λ without limit as λ → 0. With
+    λ = ε/(2m‖x^(1) − x*‖²) it has √κ_λ = √(1 + 2mL^*‖x^(1) − x*‖²/ε): the factor √m is missing in Theorem 2.
+    """
+    smoothness = L + regularizer
+    rate = (sqrt(smoothness / regularizer) + 1) / 4
+    return rate * log(smoothness * initial_distance**2 / epsilon)
