@@ -115,7 +115,7 @@ def download(
     if name not in REMOTES:
         cure = f"get {DATASETS[name].files} from {DATASETS[name].origin}, and give that as data_dir"
         raise InvalidInput("name", name, "has no stable address that its files could be fetched from", cure)
-    if mirror is not None and (urlsplit(mirror).scheme not in ("http", "https") or not urlsplit(mirror).netloc):
+    if mirror is not None and not _is_address(mirror):
         raise InvalidInput("mirror", mirror, "is no address", "give such as https://example.org/mnist")
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -131,6 +131,15 @@ def download(
             done.append(f"{here} has the published sum")
         done += _unpack(here, folder, remote.members)
     return done
+
+
+def _is_address(text: str) -> bool:
+    """Of the web: others, such as file:, would be opened too."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.netloc)
 
 
 def _address(remote: Remote, mirror: str | None) -> str:

@@ -25,6 +25,7 @@ pytestmark = [
 CLIENTS = samples()
 SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
 CLIPPED = fc.SGD(epochs=2, batch_size=4, stepsize=0.05, clip=0.3)
+MOMENTUM = fc.SGD(epochs=2, batch_size=4, stepsize=0.05, momentum=0.9)
 GD = fc.GradientDescent(steps=3, stepsize=0.1)
 NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))
 METHODS = [
@@ -40,7 +41,7 @@ MODELS = [NETWORK, Wrapped(NETWORK), random(nn.Linear(FEATURES, CLASSES)), rando
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: type(m).__name__)
 @pytest.mark.parametrize("model", MODELS, ids=["layered", "functional", "linear", "plain"])
-@pytest.mark.parametrize("solver", [SGD, CLIPPED, GD], ids=["sgd", "clipped", "gd"])
+@pytest.mark.parametrize("solver", [SGD, CLIPPED, MOMENTUM, GD], ids=["sgd", "clipped", "momentum", "gd"])
 def test_as_on_the_cpu(method: Any, model: nn.Module, solver: Any) -> None:
     options = {"rounds": 3, "participation": participation.Uniform(2), "local_solver": solver, "seed": 3, "ridge": 0.01}
     here = run(method, model, CLIENTS, measure="all", test=CLIENTS[0], **options)
@@ -77,10 +78,12 @@ def test_a_run_goes_on_bit_for_bit(tmp_path) -> None:
     assert torch.equal(resumed.state.server, whole.state.server)
 
 
-def test_the_predicted_memory_is_what_the_gpu_took() -> None:
+@pytest.mark.parametrize("momentum", [0, 0.9])
+def test_the_predicted_memory_is_what_the_gpu_took(momentum: float) -> None:
     generator, device = torch.Generator().manual_seed(0), torch.device("cuda")
     clients = [(torch.rand(100, 784, generator=generator), torch.arange(100) % 10) for _ in range(20)]
-    model, solver = models.fully_connected([784, 200, 200, 10]), fc.SGD(epochs=1, batch_size=20, stepsize=0.1)
+    model = models.fully_connected([784, 200, 200, 10])
+    solver = fc.SGD(epochs=1, batch_size=20, stepsize=0.1, momentum=momentum)
     torch.cuda.empty_cache()
     before = torch.cuda.memory_allocated()
     task = task_of(model, clients, loss_of("cross_entropy"), None, 0, device, torch.float32)

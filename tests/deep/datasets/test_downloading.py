@@ -185,6 +185,20 @@ def test_what_is_not_the_published_file_is_not_kept(
     assert files(tmp_path) == set()
 
 
+def test_an_interrupted_download_leaves_nothing(
+    server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    small_mnist(server, monkeypatch)
+
+    def interrupt(name: str, done: int, size: int | None) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        download("mnist", tmp_path, tell=interrupt)
+    assert files(tmp_path) == set()
+
+
 def test_no_connection(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     small_mnist(server, monkeypatch)
     remotes = tuple(replace(remote, base="http://127.0.0.1:9/") for remote in REMOTES["mnist"])  # nobody listens
@@ -233,7 +247,9 @@ def test_a_mirror(slash: str, server: Server, monkeypatch: pytest.MonkeyPatch, t
     assert all(path.startswith("/other/") for path in server.asked)
 
 
-@pytest.mark.parametrize("mirror", ["file:///etc", "/tmp", "ftp://example.org", "https://", "example.org"])
+@pytest.mark.parametrize(
+    "mirror", ["file:///etc", "/tmp", "ftp://example.org", "https://", "example.org", "http://[::1"]
+)
 def test_mirrors_that_are_no_addresses(mirror: str, tmp_path: Path) -> None:
     with refused(f"mirror = {mirror}", "is no address"):
         download("mnist", tmp_path, mirror)
