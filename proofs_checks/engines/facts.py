@@ -159,3 +159,32 @@ def over_rounds(
         means |= {before: whole, after: (whole - first + power * last) / growth}
     found = averaged(fact, means)
     return Fact(found.expression, f"{fact.name}, summed over the rounds", fact.equation, fact.claims)
+
+
+def specialised(fact: Fact, values: Mapping[Any, Any]) -> Fact:
+    """A fact that holds for all values of some symbols, for chosen ones, which the author sees to be admissible."""
+    return Fact(sympy.sympify(fact.expression).subs(values), fact.name, fact.equation, fact.claims)
+
+
+def iterated(step: Fact, not_negative: Fact, after: Any, now: Any, first: Any, last: Any, shrunk: Any) -> Fact:
+    """a_t ≤ ρ^t a_0 + c(1 − ρ^t)/(1 − ρ), if a_{k+1} ≤ ρa_k + c in every step and 0 ≤ ρ ≠ 1; `shrunk` stands for ρ^t.
+
+    `step` says ρ · now + c − after ≥ 0, in the symbols `after` and `now`; `not_negative` that ρ ≥ 0.
+    """
+    recurrence = sympy.Poly(sympy.sympify(step.expression), after, now)
+    factor, added = recurrence.coeff_monomial(now), recurrence.coeff_monomial(1)
+    assert sympy.cancel(recurrence.as_expr() - (factor * now + added - after)) == 0, "no recurrence"
+    assert sympy.cancel(factor - not_negative.expression) == 0, "of another factor"
+    bound = shrunk * first + (added * (1 - shrunk) / (1 - factor) if added != 0 else 0)
+    return Fact(bound - last, "a linear recurrence", claims=(*step.claims, *not_negative.claims))
+
+
+def decayed(enough: Fact, rounds: Any, logarithm: Any, small: Any, factor: Any, shrunk: Any, times: int = 1) -> Fact:
+    """ρ^{kt} ≤ δ for t ≥ log(1/δ)/(k(1 − ρ)) and 0 ≤ ρ < 1, since ρ ≤ e^{ρ−1}; `shrunk` stands for ρ^t, k is `times`.
+
+    `enough` says that `rounds`, of which t is at least as many, is at least log(1/δ)/(k(1 − ρ)), where the symbol
+    `logarithm` stands for log(1/δ), and δ is `small`.
+    """
+    needed = logarithm / (times * (1 - factor))
+    assert sympy.cancel(enough.expression - (rounds - needed)) == 0, "another number of rounds"
+    return Fact(small - shrunk**times, "1 + x is at most the exponential of x", claims=enough.claims)
