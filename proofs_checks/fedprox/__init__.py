@@ -1,5 +1,7 @@
-"""Whether the FedProx paper's statements hold: one builder for each, in the order of the paper's appendix."""
+"""Whether the FedProx paper's statements hold. Every module of this folder registers proofs; all are imported."""
 
-from fedconvex.proofs_checks.fedprox import client as client
-from fedconvex.proofs_checks.fedprox import descent as descent
-from fedconvex.proofs_checks.fedprox import round as round
+from importlib import import_module
+from pkgutil import iter_modules
+
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")

@@ -1,6 +1,4 @@
-"""FedProx, equations (7) and (8) and the display before them: the mean of all devices' answers."""
-
-import sympy
+"""FedProx, equation (7): how far the mean step is from a gradient step."""
 
 from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.facts import (
@@ -38,7 +36,6 @@ from fedconvex.theory import fedprox
 move = (1 + gamma) / mu_bar
 change = vector("∇F_k(w_k)−∇F_k(w)")
 mean_change_norm = length("E_k‖∇F_k(w_k)−∇F_k(w)‖")
-at_mean = sympy.Symbol("f(w̄)", real=True)
 
 
 def mean_norms(domain: Domain) -> tuple[Step, ...]:
@@ -82,4 +79,4 @@ def drift_is_small(statement: Statement) -> Proof:
              "the dissimilarity", Claim(norm(M), "<=", bound, domain, "equation (7)"),
              Combination(facts=((1, second.fact), *((L * move + gamma, step.claim.fact) for step in norms))),
              place="(7)"),
-    ))  # fmt: skip
+    ), notes="The paper prints w_k^t for w^t in the first line.")  # fmt: skip

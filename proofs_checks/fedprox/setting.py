@@ -12,6 +12,8 @@ clients' families (`engines.hilbert`): `gradients`, `steps`, `residuals`.
 | `server_step` | w^{t+1} − w^t, the average over K drawn devices |
 """
 
+import sympy
+
 from fedconvex.proofs_checks.engines.hilbert import centred, drawn, family, length, mean, norm, vector
 from fedconvex.statements.rendering import symbols
 from fedconvex.theory.fedprox import PAPER
@@ -30,8 +32,14 @@ steps = mean_step + centred("d")
 server_step = drawn(steps, 1 / K)
 
 value = LETTERS["value"]  # f(w^t)
+at_mean = LETTERS["mean_value"]  # f(w̄^{t+1})
+after = sympy.Symbol("E f(w⁺)", real=True)  # E f(w^{t+1}), given w^t
 gradient_norm = norm(gradient)  # ‖∇f(w^t)‖
 mean_gradient_norm = length("E_k‖∇F_k‖")
 mean_step_norm = length("E_k‖d_k‖")
 mean_residual_norm = length("E_k‖e_k‖")
 root_mean_square = length("√E_k‖∇F_k‖²")
+NOT_STATIONARY = sympy.Gt(gradient_norm, 0, evaluate=False)
+Q = LETTERS["Q"]
+r = sympy.Symbol("√(K/2)", positive=True)
+ROOTS = ((r, K / 2),)  # for `checks`: with K = 2r² the paper's roots √(2/K) and √(2K) are 1/r and 2r
