@@ -60,6 +60,10 @@ class Check(ABC):
         """The claims that it takes as proved."""
         return ()
 
+    def assumes(self) -> tuple[tuple[str, ...], ...]:
+        """The hypotheses that it uses, each as alternatives (see `engines.facts.Fact`)."""
+        return ()
+
 
 class Role(Enum):
     """What a step is for."""

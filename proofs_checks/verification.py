@@ -9,7 +9,8 @@ from time import perf_counter
 from typing import Any, final
 
 from fedconvex.proofs_checks.engines.witnesses import Replay, Witness, replay
-from fedconvex.proofs_checks.proof import Claim, Outcome, Proof, Role, Step, builder_of
+from fedconvex.proofs_checks.hypotheses import beyond, missing
+from fedconvex.proofs_checks.proof import Claim, Outcome, Proof, Role, Step, builder_of, conclusion
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers, statement
 from fedconvex.verdicts import Verdict
@@ -101,7 +102,7 @@ def _verified(of: Statement, under_way: tuple[str, ...], known: dict[str, Result
         return Result(of, Verdict.UNKNOWN, f"its proof rests on itself: {' → '.join((*under_way, of.identifier))}")
     evidence: list[StepResult] = []
     for step in proof.steps:
-        evidence.append(_run(step, evidence, (*under_way, of.identifier), known))
+        evidence.append(_run(step, of, evidence, (*under_way, of.identifier), known))
     verdict, reason, replayed = _conclude(proof, evidence)
     known[of.identifier] = Result(
         of, verdict, reason, tuple(evidence), proof.refutation, replayed, proof.notes,
@@ -111,20 +112,38 @@ def _verified(of: Statement, under_way: tuple[str, ...], known: dict[str, Result
     return known[of.identifier]
 
 
-def _run(step: Step, before: list[StepResult], under_way: tuple[str, ...], known: dict[str, Result]) -> StepResult:
+def _run(
+    step: Step, of: Statement, before: list[StepResult], under_way: tuple[str, ...], known: dict[str, Result]
+) -> StepResult:
     start = perf_counter()
-    unproved = [claim for claim in step.by.rests_on() if not _is_proved(claim, before, under_way, known)]
-    if unproved:
-        outcome = Outcome(Verdict.UNKNOWN, f"it rests on {unproved[0].source or unproved[0].name}, which is not proved")
-    else:
-        outcome = step.by.run(step.claim)
+    objection = _objection(step, of, before, under_way, known)
+    outcome = Outcome(Verdict.UNKNOWN, objection) if objection else step.by.run(step.claim)
     return StepResult(step, outcome, perf_counter() - start)
+
+
+def _objection(
+    step: Step, of: Statement, before: list[StepResult], under_way: tuple[str, ...], known: dict[str, Result]
+) -> str:
+    """Why the step may not use what it uses: a claim that is not proved, or a hypothesis that is not made."""
+    for alternatives in step.by.assumes():
+        hypothesis = missing(alternatives, of)
+        if hypothesis:
+            return f"it uses {hypothesis}, which the statement does not assume"
+    for claim in step.by.rests_on():
+        if not _is_proved(claim, before, under_way, known):
+            return f"it rests on {claim.source or claim.name}, which is not proved"
+        hypothesis = beyond(statement(claim.source), of) if claim.source else ""
+        if hypothesis:
+            return f"it rests on {claim.source}, which assumes {hypothesis}"
+    return ""
 
 
 def _is_proved(claim: Claim, before: list[StepResult], under_way: tuple[str, ...], known: dict[str, Result]) -> bool:
     """By a step before, or as the conclusion of another statement."""
     if claim.source:
-        return _verified(statement(claim.source), under_way, known).verdict is Verdict.PROVED
+        other = statement(claim.source)
+        is_proved = _verified(other, under_way, known).verdict is Verdict.PROVED
+        return is_proved and claim == conclusion(other)
     return any(r.step.claim == claim and r.outcome.verdict is Verdict.PROVED for r in before)
 
 

@@ -37,6 +37,9 @@ class Combination(Check):
     def rests_on(self) -> tuple[Claim, ...]:
         return tuple(claim for _, fact in self.facts for claim in fact.claims)
 
+    def assumes(self) -> tuple[tuple[str, ...], ...]:
+        return tuple(fact.assumes for _, fact in self.facts if fact.assumes)
+
     def run(self, claim: Claim) -> Outcome:
         to_roots = _rewriting(self.roots)
         left, right = (to_roots(side) for side in (claim.left, claim.right))

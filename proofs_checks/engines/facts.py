@@ -16,50 +16,72 @@ from fedconvex.proofs_checks.engines.hilbert import Vector, inner, mean, norm, s
 @final
 @dataclass(frozen=True)
 class Fact:
-    """expression >= 0, or = 0 for an equation; `claims` are those that it rests on, which must be proved."""
+    """expression >= 0, or = 0 for an equation; `claims` are those that it rests on, which must be proved.
+
+    `assumes` names assumptions (`fedconvex.statements.assumptions`), of which the statement must make at least one.
+    """
 
     expression: Any
     name: str
     equation: bool = False
     claims: tuple[Any, ...] = ()
+    assumes: tuple[str, ...] = ()
+
+
+SMOOTH = ("Smooth", "SmoothObjective")
 
 
 def smooth(value_y: Any, value_x: Any, gradient_x: Vector, step: Vector, L: Any) -> Fact:
     """f(y) ≤ f(x) + ⟨∇f(x), y − x⟩ + (L/2)‖y − x‖² for an L-smooth f (the descent lemma); `step` is y − x."""
     right = value_x + inner(gradient_x, step) + L * square(step) / 2
-    return Fact(right - value_y, "an L-smooth function lies below its quadratic")
+    return Fact(right - value_y, "an L-smooth function lies below its quadratic", assumes=SMOOTH)
 
 
 def smooth_below(value_y: Any, value_x: Any, gradient_x: Vector, step: Vector, L: Any) -> Fact:
     """f(y) ≥ f(x) + ⟨∇f(x), y − x⟩ − (L/2)‖y − x‖² for an L-smooth f: the descent lemma of −f."""
     left = value_x + inner(gradient_x, step) - L * square(step) / 2
-    return Fact(value_y - left, "an L-smooth function lies above its quadratic")
+    return Fact(value_y - left, "an L-smooth function lies above its quadratic", assumes=SMOOTH)
 
 
 def convex(value_y: Any, value_x: Any, gradient_x: Vector, step: Vector, mu: Any = 0) -> Fact:
     """f(y) ≥ f(x) + ⟨∇f(x), y − x⟩ + (μ/2)‖y − x‖² for a μ-strongly convex f; μ = −L₋ where it is weakly convex."""
     left = value_x + inner(gradient_x, step) + mu * square(step) / 2
-    return Fact(value_y - left, "a (strongly, weakly) convex function lies above its tangent")
+    kind = "Convex" if mu == 0 else "StronglyConvex" if sympy.sympify(mu).is_nonnegative else "WeaklyConvex"
+    name = "a (strongly, weakly) convex function lies above its tangent"
+    return Fact(value_y - left, name, assumes=(kind, f"{kind}Objective"))
 
 
 def lipschitz(gradients: Vector, points: Vector, L: Any) -> Fact:
     """‖∇f(x) − ∇f(y)‖² ≤ L²‖x − y‖², the definition of L-smoothness; the two differences are given."""
-    return Fact(L**2 * square(points) - square(gradients), "the gradient is L-Lipschitz")
+    return Fact(L**2 * square(points) - square(gradients), "the gradient is L-Lipschitz", assumes=SMOOTH)
 
 
 def inexact(residual: Vector, gradient: Vector, gamma: Any) -> Fact:
     """‖∇h(w_k)‖² ≤ γ²‖∇F_k(w)‖² (FedProx paper, Definition 1)."""
-    return Fact(gamma**2 * square(gradient) - square(residual), "the answers are γ-inexact")
+    return Fact(
+        gamma**2 * square(gradient) - square(residual),
+        "the answers are γ-inexact",
+        assumes=("Inexactness", "InexactnessOfEach"),
+    )
 
 
 def dissimilar(gradients: Vector, B: Any) -> Fact:
     """E_k‖∇F_k(w)‖² ≤ B²‖∇f(w)‖² (FedProx paper, Definition 3)."""
-    return Fact(B**2 * square(mean(gradients)) - square(gradients), "the clients are B-dissimilar")
+    return Fact(
+        B**2 * square(mean(gradients)) - square(gradients), "the clients are B-dissimilar", assumes=("Dissimilarity",)
+    )
 
 
 def bounded_variance(gradients: Vector, sigma2: Any) -> Fact:
     """E_k‖∇F_k(w) − ∇f(w)‖² ≤ σ²."""
-    return Fact(sigma2 - square(gradients - mean(gradients)), "the gradients' variance is bounded")
+    return Fact(
+        sigma2 - square(gradients - mean(gradients)), "the gradients' variance is bounded", assumes=("BoundedVariance",)
+    )
+
+
+def prox_error(errors: Vector, b: Any) -> Fact:
+    """‖prox_update_j(z) − prox_{sf_j}(z)‖² ≤ b², for one client or averaged over all (FedSplit paper, equation (15))."""
+    return Fact(b**2 - square(errors), "the proximal steps err by at most b")
 
 
 def cauchy_schwarz(u: Vector, v: Vector, sign: int = 1) -> Fact:
@@ -114,7 +136,9 @@ def rounded_up(integer: Any, number: Any) -> Fact:
 
 def large_gradient(gradient: Vector, epsilon: Any) -> Fact:
     """‖∇f(w)‖² ≥ ε."""
-    return Fact(square(gradient) - epsilon, "the squared norm of the gradient is at least ε")
+    return Fact(
+        square(gradient) - epsilon, "the squared norm of the gradient is at least ε", assumes=("LargeGradient",)
+    )
 
 
 def selected(after: Any, new: Any, old: Any, share: Any) -> Fact:
@@ -139,7 +163,7 @@ def averaged(fact: Fact, means: Mapping[Any, Any], over: str = "the clients") ->
     involved = set().union(*(sympy.sympify(number).free_symbols for number in means))
     assert not polynomial.free_symbols_in_domain & involved, f"{fact.name}: a client's number is left"
     expectation = polynomial.as_expr().subs({dummies[number]: mean for number, mean in means.items()})
-    return Fact(expectation, f"{fact.name}, averaged over {over}", fact.equation, fact.claims)
+    return Fact(expectation, f"{fact.name}, averaged over {over}", fact.equation, fact.claims, fact.assumes)
 
 
 def over_rounds(
@@ -158,12 +182,12 @@ def over_rounds(
         whole = sympy.Symbol(f"Σ {before}", real=True)
         means |= {before: whole, after: (whole - first + power * last) / growth}
     found = averaged(fact, means)
-    return Fact(found.expression, f"{fact.name}, summed over the rounds", fact.equation, fact.claims)
+    return Fact(found.expression, f"{fact.name}, summed over the rounds", fact.equation, fact.claims, fact.assumes)
 
 
 def specialised(fact: Fact, values: Mapping[Any, Any]) -> Fact:
     """A fact that holds for all values of some symbols, for chosen ones, which the author sees to be admissible."""
-    return Fact(sympy.sympify(fact.expression).subs(values), fact.name, fact.equation, fact.claims)
+    return Fact(sympy.sympify(fact.expression).subs(values), fact.name, fact.equation, fact.claims, fact.assumes)
 
 
 def iterated(step: Fact, not_negative: Fact, after: Any, now: Any, first: Any, last: Any, shrunk: Any) -> Fact:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fedconvex.statements.assumptions import Everyone, Runs
+from fedconvex.statements.assumptions import Everyone, Runs, Smooth, StronglyConvex
 from fedconvex.statements.functions import maximum, power, sqrt
 from fedconvex.statements.notation import LENGTH, VALUE
 from fedconvex.statements.statement import Claim
@@ -13,7 +13,7 @@ from fedconvex.theory.fedsplit.notation import PAPER
 
 @PAPER.statement(
     "Theorem 1, sharper", Claim.TIGHT, symbol=r"\|x^{(t+1)}-x^*\|", units=LENGTH,
-    assumes=(Runs("FedSplit"), Everyone(), ORDERED), ours=True,
+    assumes=(Runs("FedSplit"), Everyone(), StronglyConvex(), Smooth(), ORDERED), ours=True,
 )  # fmt: skip
 def distance_bound_any_stepsize(
     *, t: Any, stepsize: Any, mu: Any, L: Any, initial_distance: Any, num_clients: Any, b: Any = 0
