@@ -1,10 +1,16 @@
-"""Which hypotheses a proof uses: each must be one of the statement's, and those that no step uses are reported."""
+"""What a proof takes for granted: each hypothesis must be one of the statement's, and each letter has one meaning."""
 
 from collections.abc import Iterable
+from typing import Any
 
+import sympy
+
+from fedconvex.proofs_checks.engines.algebra import NotRational, is_zero
+from fedconvex.proofs_checks.proof import Proof, builder_of
 from fedconvex.statements.assumptions import Given, Runs
 from fedconvex.statements.assumptions.base import Assumption
 from fedconvex.statements.statement import Statement
+from fedconvex.theory import statement
 
 IMPLIED = {
     "Smooth": ("SmoothObjective",),
@@ -16,6 +22,7 @@ IMPLIED = {
     "MatchedStepsize": ("Smooth", "StronglyConvex"),
 }
 """What follows from an assumption, by the names of their classes."""
+
 
 def names(assumptions: Iterable[Assumption]) -> frozenset[str]:
     """The assumptions and all that they imply; conditions on parameters are the domain's matter."""
@@ -39,6 +46,39 @@ def beyond(other: Statement, of: Statement) -> str:
     """What another statement assumes and this one does not."""
     here = names(of.assumptions)
     return next((_name(a) for a in other.assumptions if not isinstance(a, Given) and _name(a) not in here), "")
+
+
+def ambiguous(proof: Proof) -> str:
+    """A letter that is given two meanings, here or in a proof whose conclusion is used; nothing if there is none."""
+    meanings: dict[Any, Any] = {}
+    for letter, meaning in _definitions(proof, set()):
+        if letter in meanings and not _same(meanings[letter], meaning):
+            return f"{letter} is given two meanings: {meanings[letter]} and {meaning}"
+        meanings[letter] = meaning
+    return ""
+
+
+def _definitions(proof: Proof, seen: set[str]) -> Iterable[tuple[Any, Any]]:
+    for step in proof.steps:
+        yield from step.by.defines()
+        for claim in step.by.rests_on():
+            if claim.source and claim.source not in seen:
+                seen.add(claim.source)
+                other = statement(claim.source)
+                builder = builder_of(other)
+                letters = (claim.right - claim.left).free_symbols
+                if builder is not None:
+                    yield from (pair for pair in _definitions(builder(other), seen) if pair[0] in letters)
+
+
+def _same(first: Any, second: Any) -> bool:
+    """A letter may also be the squared length of a basic vector, where nothing else of the vector is used."""
+    if any(isinstance(m, sympy.Pow) and m.base.is_Symbol and str(m.base).startswith("‖") for m in (first, second)):
+        return True
+    try:
+        return is_zero(first - second)
+    except NotRational:
+        return bool(first == second)
 
 
 def _name(assumption: Assumption) -> str:

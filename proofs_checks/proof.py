@@ -64,6 +64,10 @@ class Check(ABC):
         """The hypotheses that it uses, each as alternatives (see `engines.facts.Fact`)."""
         return ()
 
+    def defines(self) -> tuple[tuple[Any, Any], ...]:
+        """The letters that it gives a meaning, with the meaning."""
+        return ()
+
 
 class Role(Enum):
     """What a step is for."""

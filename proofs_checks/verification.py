@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any, final
 
 from fedconvex.proofs_checks.engines.witnesses import Replay, Witness, replay
-from fedconvex.proofs_checks.hypotheses import beyond, missing
+from fedconvex.proofs_checks.hypotheses import ambiguous, beyond, missing
 from fedconvex.proofs_checks.proof import Claim, Outcome, Proof, Role, Step, builder_of, conclusion
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers, statement
@@ -159,4 +159,6 @@ def _conclude(proof: Proof, evidence: list[StepResult]) -> tuple[Verdict, str, R
                 return missing, f"{result.step.shown}: {result.outcome.detail}", None
     if not needed:
         return Verdict.UNKNOWN, "the proof has no step", None
+    if letter := ambiguous(proof):
+        return Verdict.UNKNOWN, letter, None
     return Verdict.PROVED, f"{len(needed)} steps", None

@@ -40,6 +40,9 @@ class Combination(Check):
     def assumes(self) -> tuple[tuple[str, ...], ...]:
         return tuple(fact.assumes for _, fact in self.facts if fact.assumes)
 
+    def defines(self) -> tuple[tuple[Any, Any], ...]:
+        return tuple(definition for _, fact in self.facts for definition in fact.defines)
+
     def run(self, claim: Claim) -> Outcome:
         to_roots = _rewriting(self.roots)
         left, right = (to_roots(side) for side in (claim.left, claim.right))

@@ -19,6 +19,7 @@ class Fact:
     """expression >= 0, or = 0 for an equation; `claims` are those that it rests on, which must be proved.
 
     `assumes` names assumptions (`fedconvex.statements.assumptions`), of which the statement must make at least one.
+    `defines` are letters with their meanings: within a proof a letter has one.
     """
 
     expression: Any
@@ -26,6 +27,7 @@ class Fact:
     equation: bool = False
     claims: tuple[Any, ...] = ()
     assumes: tuple[str, ...] = ()
+    defines: tuple[tuple[Any, Any], ...] = ()
 
 
 SMOOTH = ("Smooth", "SmoothObjective")
@@ -106,12 +108,12 @@ def jensen(root_of_mean_square: Any, mean: Any) -> Fact:
 
 def root_of(root: Any, radicand: Any) -> Fact:
     """What a symbol for a square root means: root² = radicand."""
-    return Fact(root**2 - radicand, f"the definition of {root}", equation=True)
+    return Fact(root**2 - radicand, f"the definition of {root}", equation=True, defines=((root, radicand),))
 
 
 def named(letter: Any, meaning: Any) -> Fact:
     """What a letter of the paper means: letter = meaning, as in C_t = (1/m)Σ E‖θ_k^t − γ^t‖²."""
-    return Fact(meaning - letter, f"the definition of {letter}", equation=True)
+    return Fact(meaning - letter, f"the definition of {letter}", equation=True, defines=((letter, meaning),))
 
 
 def minimal(value: Any, least: Any) -> Fact:
