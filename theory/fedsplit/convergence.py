@@ -2,7 +2,15 @@
 
 from typing import Any, NamedTuple
 
-from fedconvex.statements.assumptions import Convex, Everyone, ExactSolutions, MatchedStepsize, Runs, Smooth
+from fedconvex.statements.assumptions import (
+    Convex,
+    Everyone,
+    ExactSolutions,
+    MatchedStepsize,
+    Runs,
+    Smooth,
+    StronglyConvex,
+)
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import exp, log, power, sqrt
 from fedconvex.statements.notation import CURVATURE, LENGTH, NUMBER, STEPSIZE, VALUE, Parameter
@@ -144,6 +152,7 @@ class Complexities(NamedTuple):
     "Equation (22)", Claim.ASYMPTOTIC, symbol=(r"T_{\mathrm{FedSplit}}", r"T_{\mathrm{FedGrad}}"),
     relation=r"= O(\cdot)",
     units=(NUMBER, NUMBER), letters={"epsilon": PAPER.notation["relative_accuracy"]},
+    assumes=(StronglyConvex(), Smooth()),
 )  # fmt: skip
 def complexities(*, kappa: Any, epsilon: Any) -> Complexities:
     """Rounds to F − F* ≤ ε up to a constant: √κ log(1/ε) of FedSplit, κ log(1/ε) of FedGD with one local step."""

@@ -5,7 +5,7 @@ Points and gradients are numbers or vectors (entry by entry). The objective is t
 
 from typing import Any, NamedTuple
 
-from fedconvex.statements.assumptions import ExactSolutions, Runs
+from fedconvex.statements.assumptions import Convex, ExactSolutions, Runs
 from fedconvex.statements.functions import maximum, minimum
 from fedconvex.statements.notation import CURVATURE, GRADIENT, LENGTH, NUMBER, VALUE
 from fedconvex.statements.statement import Claim
@@ -55,7 +55,7 @@ def fedprox_round(*, points: Any) -> Any:
 
 @PAPER.statement(
     "Equation (7)", Claim.IDENTITY, symbol="0", relation="=", units=GRADIENT,
-    assumes=(Runs("FedProx"), ExactSolutions()),
+    assumes=(Runs("FedProx"), ExactSolutions(), Convex()),
 )  # fmt: skip
 def fedprox_residual(*, x: Any, points: Any, stepsize: Any) -> Any:
     """Limits of FedProx make this vanish: Σ_j ∇M_{s f_j}(x) = Σ_j (x − prox_{s f_j}(x))/s; `points` the proxes."""
@@ -89,7 +89,7 @@ PAPER.alias("Proposition 2", fedprox_residual)
 
 @PAPER.statement(
     "Proposition 3", Claim.IDENTITY, symbol="0", relation="=", units=GRADIENT,
-    assumes=(Runs("FedSplit"), ExactSolutions()),
+    assumes=(Runs("FedSplit"), ExactSolutions(), Convex()),
 )  # fmt: skip
 def optimality_residual(*, gradients: Any) -> Any:
     """At a fixed point z* of FedSplit the mean of the z_j* is a minimiser: Σ_j ∇f_j(x*) = 0."""

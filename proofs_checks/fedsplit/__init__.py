@@ -1,0 +1,7 @@
+"""Whether the FedSplit paper's statements hold. Every module of this folder registers proofs; all are imported."""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")

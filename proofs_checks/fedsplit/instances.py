@@ -1,0 +1,108 @@
+"""Instances on which the FedSplit paper's bounds are reached or nearly so, run exactly by the core."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+import fedconvex as fc
+from fedconvex.theory import fedsplit
+
+Pair = tuple[Any, Any]
+
+
+def exact(*numbers: Any) -> np.ndarray:
+    """A vector of rational numbers."""
+    return np.array([Fraction(number) for number in numbers], dtype=object)
+
+
+def equal_quadratics(curvatures: tuple[Any, ...], clients: int) -> Any:
+    """Clients with the same f(x) = ½Σ c_i x_i², whose minimiser is 0."""
+    H = np.diag(exact(*curvatures))
+    return fc.Quadratic([H] * clients, [exact(*(0 for _ in curvatures))] * clients)
+
+
+def fedsplit_points(problem: Any, stepsize: Any, start: np.ndarray, rounds: int) -> np.ndarray:
+    """The server's points of FedSplit with exact steps."""
+    method = fc.FedSplit(stepsize=Fraction(stepsize))
+    return fc.simulate(method, problem, rounds, x0=start, arithmetic="exact").points
+
+
+def distance(instance: tuple[int, ...]) -> Pair:
+    """Theorem 1 on equal clients, from (1, 0): (√κ with ℓ_* = 1, m, the start, t)."""
+    root, clients, size, t = instance
+    problem = equal_quadratics((1, root**2), clients)
+    reached = fedsplit_points(problem, Fraction(1, root), exact(size, 0), t)[t]
+    start = Fraction(size) * root_of(clients)
+    given = {"kappa": Fraction(root) ** 2, "num_clients": Fraction(clients), "b": Fraction(0)}
+    return abs(reached[0]), fedsplit.theorem1.calculator.formula(t=t, initial_distance=start, **given)
+
+
+def root_of(square: int) -> int:
+    """The root of a square number."""
+    return next(n for n in range(square + 1) if n * n == square)
+
+
+def distance_any_stepsize(instance: tuple[Any, ...]) -> Pair:
+    """Theorem 1, sharper, with errors: (s, ℓ_*, L^*, √m, t, b)."""
+    return with_errors(fedsplit.theorem1sharper.calculator.formula, instance)
+
+
+def with_errors(bound: Callable[..., Any], instance: tuple[Any, ...]) -> Pair:
+    """Equal clients in one dimension; the curvature is the end that is slower, the errors b all increase |z|."""
+    s, mu, L, root_m, t, b = (Fraction(number) for number in instance)
+    curvature = mu if 1 / (s * mu) >= s * L else L
+    problem = equal_quadratics((curvature,), int(root_m) ** 2)
+    z = exact(*[1] * int(root_m) ** 2)[:, None]
+    for _ in range(int(t)):
+        x = z.mean(axis=0)
+        half = problem.client_prox(2 * x - z, s)
+        away = np.where(z + 2 * (half - x) >= 0, b, -b)
+        z = z + 2 * (half + away - x)
+    promised = bound(t=int(t), stepsize=s, mu=mu, L=L, initial_distance=root_m, num_clients=root_m**2, b=b)
+    return abs(z.mean()), promised
+
+
+def one_client(curvatures: tuple[Any, ...], linear: tuple[Any, ...]) -> Any:
+    """One client with f(x) = ½Σ c_i x_i² − linear·x."""
+    return fc.Quadratic([np.diag(exact(*curvatures))], [exact(*linear)])
+
+
+def local_answer(problem: Any, stepsize: Fraction, start: np.ndarray, steps: int, local_stepsize: Fraction) -> Any:
+    """What FedSplit's first client computes in the first round with gradient steps on sf + ½‖· − x‖²."""
+    solver = fc.GradientDescent(steps=steps, stepsize=local_stepsize * stepsize)  # on f + ‖· − x‖²/(2s)
+    method = fc.FedSplit(stepsize=stepsize)
+    run = fc.simulate(method, problem, 1, None, solver, start, arithmetic="exact")
+    return (run.points[1] + start) / 2  # x⁺ = z⁺ = z + 2(answer − x), and z = x = start
+
+
+def two_local_steps(formula: Callable[..., Any], number: int) -> Pair:
+    """Two gradient steps by a formula, and by FedSplit's client, on a quadratic."""
+    c, d, x = Fraction(number + 1, 2), Fraction(number - 3), Fraction(2 * number - 5, 3)
+    s, alpha = Fraction(1, number + 2), Fraction(2, number + 5)
+    u = x
+    for _ in range(2):
+        u = formula(u=u, x=x, stepsize=s, local_stepsize=alpha, gradient=c * u - d)
+    return u, local_answer(one_client((c,), (d,)), s, exact(x), 2, alpha)[0]
+
+
+def local_error(instance: tuple[int, int]) -> Pair:
+    """Corollary 1: (√κ with ℓ_* = 1, e)."""
+    return _local_error(fedsplit.corollary1.calculator.formula, instance)
+
+
+def local_error_sharp(instance: tuple[int, int]) -> Pair:
+    """Corollary 1, sharper: (√κ with ℓ_* = 1, e)."""
+    return _local_error(fedsplit.corollary1sharper.calculator.formula, instance)
+
+
+def _local_error(formula: Callable[..., Any], instance: tuple[int, int]) -> Pair:
+    root, steps = instance
+    s, problem, start = Fraction(1, root), one_client((1, root**2), (0, 0)), exact(1, 0)
+    alpha = fedsplit.local_stepsize.formula(mu=Fraction(1), L=Fraction(root) ** 2)
+    point = problem.client_prox(start, s)[0]
+    reached = local_answer(problem, s, start, steps, alpha)
+    moved = abs(start[0] - point[0])
+    bound = formula(kappa=Fraction(root) ** 2, local_steps=steps, start_distance=moved)
+    return abs(reached[0] - point[0]), bound
