@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
+from time import monotonic
 from typing import Any, final
 
 Measure = Callable[[Any], "tuple[Any, Any] | None"]
@@ -55,3 +56,31 @@ def search(
         if found is not None and found[1] > 0 and found[0] / found[1] > reached:
             best, reached = instance, found[0] / found[1]
     return best, reached
+
+
+def neighbours(tightness: Tightness, seconds: float, seed: int = 0) -> list[tuple[float, float]]:
+    """(promised, happens) on instances near the worst one, as many as are measured in that time; for pictures."""
+    random, found = Random(seed), []
+    end = monotonic() + seconds
+    while monotonic() < end and len(found) < 60:
+        try:
+            measured = tightness.measure(perturbed(random, tightness.instance))
+        except (ArithmeticError, AssertionError, ValueError):  # a neighbour that is not admissible
+            continue
+        if measured is not None:
+            happens, promised = map(float, measured)
+            if happens > 0 and promised > 0:
+                found.append((promised, happens))
+    return found
+
+
+def perturbed(random: Random, instance: Any) -> Any:
+    """The same literal with one of its numbers changed a little."""
+    if isinstance(instance, tuple):
+        if not instance:
+            return instance
+        place = random.randrange(len(instance))
+        return (*instance[:place], perturbed(random, instance[place]), *instance[place + 1 :])
+    if isinstance(instance, int):
+        return instance + random.choice((-1, 1, max(1, abs(instance) // 4)))
+    return instance * random.choice((Fraction(3, 4), Fraction(7, 8), Fraction(9, 8), Fraction(5, 4)))

@@ -7,7 +7,11 @@ from importlib.metadata import version
 from typing import Any
 
 from fedconvex.proofs_checks.reporting.cache import LIBRARIES
-from fedconvex.proofs_checks.reporting.pictures import parts_of_bounds_used, published_against_sharp
+from fedconvex.proofs_checks.reporting.pictures import (
+    bounds_against_truth,
+    parts_of_bounds_used,
+    published_against_sharp,
+)
 from fedconvex.proofs_checks.reporting.records import Record, StepRecord, totals
 from fedconvex.verdicts import Verdict
 
@@ -55,6 +59,9 @@ def page(records: list[Record]) -> str:
 <h2>How much of each bound is used</h2>
 <p>What happens divided by what is promised, on the worst instance that an exact search has found. 1: attained.</p>
 {parts_of_bounds_used(records)}
+<h2>Bounds against truth</h2>
+<p>A dot is an exact run on the worst instance found, or near it; on the line the bound is attained.</p>
+{bounds_against_truth(records)}
 {published_against_sharp()}
 <h2>The statements</h2>
 {"".join(map(_statement, records))}

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fedconvex.proofs_checks.reporting.records import Record
 
+COLUMNS = 4
+
 
 def parts_of_bounds_used(records: "list[Record]") -> str:
     """A bar for every bound whose tightness was searched; 1 is attained."""
@@ -19,6 +21,39 @@ def parts_of_bounds_used(records: "list[Record]") -> str:
     axes.set_xlabel("what happens / what is promised, at worst")
     axes.set_xlim(0, 1.05)
     axes.tick_params(axis="y", labelsize=7)
+    return _svg(figure)
+
+
+def bounds_against_truth(records: "list[Record]", seconds: float = 0.5) -> str:
+    """What happens against what is promised, on the worst instance found and on others near it, a panel each."""
+    from fedconvex.proofs_checks.engines.tightness import neighbours
+    from fedconvex.proofs_checks.verification import proof_of
+    from fedconvex.theory import statement
+
+    panels = []
+    for record in records:
+        proof = proof_of(statement(record.identifier)) if record.tightness is not None else None
+        if proof is not None and proof.tightness is not None:
+            panels.append((record, neighbours(proof.tightness, seconds)))
+    panels = [(record, points) for record, points in panels if len(points) > 1]
+    if not panels:
+        return ""
+    rows = -(-len(panels) // COLUMNS)
+    figure, grid = _figure(height=1.9 * rows, rows=rows, columns=COLUMNS)
+    for axes, (record, points) in zip(grid.flat, panels, strict=False):
+        low = min(min(pair) for pair in points)
+        high = max(max(pair) for pair in points)
+        axes.plot([low, high], [low, high], color="#aa3377", linewidth=1)
+        axes.plot(*zip(*points, strict=True), ".", color="#4477aa", markersize=4)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_title(record.identifier, fontsize=8)
+        axes.tick_params(labelsize=6)
+        axes.minorticks_off()
+    for axes in grid.flat[len(panels) :]:
+        axes.set_axis_off()
+    figure.supxlabel("promised", fontsize=8)
+    figure.supylabel("happens", fontsize=8)
     return _svg(figure)
 
 
@@ -42,11 +77,11 @@ def published_against_sharp() -> str:
     return _svg(figure)
 
 
-def _figure(height: float) -> Any:
+def _figure(height: float, rows: int = 1, columns: int = 1) -> Any:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, height), layout="constrained")
-    return figure, figure.subplots()
+    return figure, figure.subplots(rows, columns, squeeze=rows * columns == 1)
 
 
 def _svg(figure: Any) -> str:
