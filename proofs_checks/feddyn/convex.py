@@ -7,8 +7,10 @@ from fedconvex.proofs_checks.engines.facts import lipschitz, selected
 from fedconvex.proofs_checks.engines.hilbert import Vector, deviation, drawn, expected, mean, square, vector
 from fedconvex.proofs_checks.engines.sampling import Moments, second_moment
 from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.feddyn import letters
+from fedconvex.proofs_checks.feddyn.letters import C_meant as C
+from fedconvex.proofs_checks.feddyn.letters import C_next, meanings
 from fedconvex.proofs_checks.feddyn.setting import (
-    LETTERS,
     SCALE,
     SCHEME,
     L,
@@ -35,8 +37,6 @@ from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
-C = square(old_gradients - at_minimiser)
-C_next = LETTERS["C_next"]
 DEVICES = {"num_clients": m, "num_active": P}
 
 
@@ -120,11 +120,10 @@ def average_over_the_drawn(point: Vector, name: str, symbol: str, lemma: str) ->
 @proves(feddyn.lemma3)
 def average_moves_little(statement: Statement) -> Proof:
     steps = average_over_the_drawn(average, "γ^{t−1}", r"\gamma^{t-1}", "Lemma 3")
-    bound = statement.calculator.formula(epsilon=epsilon)
+    lemma = Claim(move, "<=", statement.calculator.formula(epsilon=epsilon), SCALE, "Lemma 3")
     return Proof((
         *steps,
-        Step(r"E\|\gamma^t-\gamma^{t-1}\|^2 \le \epsilon_t", "the two together, and the definition of ε_t",
-             Claim(move, "<=", bound, SCALE, "Lemma 3"),
+        Step(r"E\|\gamma^t-\gamma^{t-1}\|^2 \le \epsilon_t", "the two together, and the definition of ε_t", lemma,
              Combination(facts=tuple((1, step.claim.fact) for step in steps[-2:])), place="Lemma 3"),
     ))  # fmt: skip
 
@@ -160,8 +159,9 @@ def devices_move_little(statement: Statement) -> Proof:
     with_C = Claim(epsilon, "<=", three + 4 / alpha**2 * C, domain, "Lemma 4, with C")
     last = 8 / alpha**2 * C + 4 * L**2 / alpha**2 * epsilon + 8 * L / alpha**2 * gap
     bounded = Claim(epsilon, "<=", last, domain, "Lemma 4, before it is rearranged")
-    left = statement.left.formula(epsilon=epsilon, alpha=alpha, L=L)
-    right = statement.calculator.formula(C=C, gap=gap, alpha=alpha, L=L)
+    left = statement.left.formula(epsilon=letters.epsilon, alpha=alpha, L=L)
+    right = statement.calculator.formula(C=letters.C, gap=letters.gap, alpha=alpha, L=L)
+    lemma = Claim(left, "<=", right, domain, "Lemma 4")
     return Proof((
         Step(r"\epsilon_t = \tfrac1m\sum_kE\|\tilde\theta_k^t-\theta^{t-1}-\tfrac1\alpha h^{t-1}\|^2", "(9)",
              Claim(epsilon, "=", square(moved)), Identity(), place="proof of Lemma 4, second equation"),
@@ -191,8 +191,8 @@ def devices_move_little(statement: Statement) -> Proof:
                  (8 * L / alpha**2, conclusion(feddyn.equation5).fact),
              )), place="proof of Lemma 4, third inequality"),
         Step(r"\Big(1-\tfrac{4L^2}{\alpha^2}\Big)\epsilon_t \le \tfrac8{\alpha^2}C_{t-1}"
-             r"+\tfrac{8L}{\alpha^2}E[\ell(\gamma^{t-1})-\ell(\theta_*)]", "rearranged",
-             Claim(left, "<=", right, domain, "Lemma 4"), Combination(facts=((1, bounded.fact),)), place="Lemma 4"),
+             r"+\tfrac{8L}{\alpha^2}E[\ell(\gamma^{t-1})-\ell(\theta_*)]", "rearranged", lemma,
+             Combination(facts=((1, bounded.fact), *meanings(lemma))), place="Lemma 4"),
     ))  # fmt: skip
 
 
@@ -206,7 +206,8 @@ def errors_shrink(statement: Statement) -> Proof:
     split = Claim(C_next, "<=", (1 - part) * C + 2 * part * (square(on) + square(off)), domain, "Lemma 5, two parts")
     smoothed = Claim(C_next, "<=", (1 - part) * C + 2 * L**2 * part * epsilon + 2 * part * square(off), domain,
                      "Lemma 5, smoothness")  # fmt: skip
-    bound = statement.calculator.formula(C=C, gap=gap, epsilon=epsilon, L=L, **DEVICES)
+    bound = statement.calculator.formula(C=letters.C, gap=letters.gap, epsilon=letters.epsilon, L=L, **DEVICES)
+    lemma = Claim(C_next, "<=", bound, domain, "Lemma 5")
     return Proof((
         Step(r"C_t = \big(1-\tfrac Pm\big)\tfrac1m\sum_kE\|\nabla L_k(\theta_k^{t-1})-\nabla L_k(\theta_*)\|^2"
              r"+\tfrac Pm\tfrac1m\sum_kE\|\nabla L_k(\tilde\theta_k^t)-\nabla L_k(\theta_*)\|^2",
@@ -227,7 +228,8 @@ def errors_shrink(statement: Statement) -> Proof:
              Combination(facts=((1, split.fact), (2 * part, lipschitz(on, virtual - average, L)))),
              place="proof of Lemma 5, second inequality"),
         Step(r"\dots \le \big(1-\tfrac Pm\big)C_{t-1}+\tfrac{2L^2P}m\epsilon_t"
-             r"+\tfrac{4LP}mE[\ell(\gamma^{t-1})-\ell(\theta_*)]", "(5)", Claim(C_next, "<=", bound, domain, "Lemma 5"),
-             Combination(facts=((1, smoothed.fact), (4 * L * part, conclusion(feddyn.equation5).fact))),
+             r"+\tfrac{4LP}mE[\ell(\gamma^{t-1})-\ell(\theta_*)]", "(5)", lemma,
+             Combination(facts=((1, smoothed.fact), (4 * L * part, conclusion(feddyn.equation5).fact),
+                                *meanings(lemma))),
              place="Lemma 5"),
     ))  # fmt: skip

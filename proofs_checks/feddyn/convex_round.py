@@ -5,7 +5,9 @@ from typing import Any
 from fedconvex.proofs_checks.engines.checks import Combination, Identity, Inequality
 from fedconvex.proofs_checks.engines.hilbert import Vector, inner, square
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.feddyn.convex import DEVICES, C, C_next
+from fedconvex.proofs_checks.feddyn import letters
+from fedconvex.proofs_checks.feddyn.convex import DEVICES
+from fedconvex.proofs_checks.feddyn.letters import lemma3_in_letters, meanings
 from fedconvex.proofs_checks.feddyn.setting import (
     SCALE,
     L,
@@ -71,15 +73,16 @@ def distance_after(statement: Statement) -> Proof:
     lines = expanded("10")
     product = bounded_product(domain, 0, minimiser - virtual)
     bound = statement.calculator.formula(
-        distance=distance, gap=gap, epsilon=epsilon, move=move, alpha=alpha, L=L
-    )  # fmt: skip
+        distance=letters.distance, gap=letters.gap, epsilon=letters.epsilon, move=letters.move, alpha=alpha, L=L
+    )
+    ten = Claim(letters.distance_next, "<=", bound, domain, "equation (10)")
     return Proof((
         *lines,
         product,
         Step(r"E\|\gamma^t-\theta_*\|^2 \le E\|\gamma^{t-1}-\theta_*\|^2-\tfrac2\alpha E[\ell(\gamma^{t-1})"
              r"-\ell(\theta_*)]+\tfrac L\alpha\epsilon_t+E\|\gamma^t-\gamma^{t-1}\|^2",
-             "the definitions of ℓ and ε_t", Claim(distance_next, "<=", bound, domain, "equation (10)"),
-             Combination(facts=((-1, lines[2].claim.fact), (1, product.claim.fact))), place="(10)"),
+             "the definitions of ℓ and ε_t", ten,
+             Combination(facts=((-1, lines[2].claim.fact), (1, product.claim.fact), *meanings(ten))), place="(10)"),
     ))  # fmt: skip
 
 
@@ -93,8 +96,8 @@ def potential_after(statement: Statement) -> Proof:
     domain = Domain.of(statement) & SCALE
     given = {"alpha": alpha, "L": L, **DEVICES}
     c = feddyn.convex_constants.formula(**given)
-    left = statement.left.formula(distance_next=distance_next, C_next=C_next, **given)
-    right = statement.calculator.formula(distance=distance, C=C, gap=gap, **given)
+    left = statement.left.formula(distance_next=letters.distance_next, C_next=letters.C_next, **given)
+    right = statement.calculator.formula(distance=letters.distance, C=letters.C, gap=letters.gap, **given)
     return Proof((
         positive(r"\alpha\tfrac{L+\alpha}{\alpha^2-20L^2} > 0", "α ≥ 25L", c.scale4, domain, "after (10)"),
         positive(r"8\tfrac mP\tfrac1\alpha\tfrac{L+\alpha}{\alpha^2-20L^2} > 0", "α ≥ 25L", c.scale5, domain,
@@ -105,7 +108,7 @@ def potential_after(statement: Statement) -> Proof:
              "Lemma 1"),
              Combination(facts=(
                  (1, conclusion(feddyn.equation10).fact),
-                 (1, conclusion(feddyn.lemma3).fact),
+                 *lemma3_in_letters(),
                  (c.scale4, conclusion(feddyn.lemma4).fact),
                  (c.scale5, conclusion(feddyn.lemma5).fact),
              )), place="Lemma 1"),

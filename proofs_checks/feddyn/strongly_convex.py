@@ -3,8 +3,10 @@
 from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.hilbert import square
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.feddyn.convex import DEVICES, C, C_next, average_over_the_drawn
+from fedconvex.proofs_checks.feddyn import letters
+from fedconvex.proofs_checks.feddyn.convex import DEVICES, average_over_the_drawn
 from fedconvex.proofs_checks.feddyn.convex_round import bounded_product, expanded, positive
+from fedconvex.proofs_checks.feddyn.letters import lemma3_in_letters, meanings
 from fedconvex.proofs_checks.feddyn.setting import (
     SCALE,
     L,
@@ -45,8 +47,10 @@ def distance_after_strongly(statement: Statement) -> Proof:
     fifth = distance - 2 / alpha * gap + L / alpha * epsilon - mu / alpha * virtual_distance + move
     virtual_line = Claim(distance_next, "<=", fifth, domain, "equation (12), fifth line")
     bound = statement.calculator.formula(
-        distance=distance, distance_next=distance_next, gap=gap, epsilon=epsilon, move=move, alpha=alpha, L=L, mu=mu
-    )
+        distance=letters.distance, distance_next=letters.distance_next, gap=letters.gap, epsilon=letters.epsilon,
+        move=letters.move, alpha=alpha, L=L, mu=mu,
+    )  # fmt: skip
+    twelve = Claim(letters.distance_next, "<=", bound, domain, "equation (12)")
     return Proof((
         *lines,
         product,
@@ -56,8 +60,9 @@ def distance_after_strongly(statement: Statement) -> Proof:
              Combination(facts=((-1, lines[2].claim.fact), (1, product.claim.fact))), place="(12), fifth line"),
         Step(r"\dots \le E\|\gamma^{t-1}-\theta_*\|^2-\tfrac2\alpha E[\ell(\gamma^{t-1})-\ell(\theta_*)]"
              r"+\tfrac L\alpha\epsilon_t-\tfrac\mu\alpha E\|\gamma^t-\theta_*\|^2+E\|\gamma^t-\gamma^{t-1}\|^2",
-             "Lemma 9", Claim(distance_next, "<=", bound, domain, "equation (12)"),
-             Combination(facts=((1, virtual_line.fact), (mu / alpha, conclusion(feddyn.lemma9).fact))),
+             "Lemma 9", twelve,
+             Combination(facts=((1, virtual_line.fact), (mu / alpha, conclusion(feddyn.lemma9).fact),
+                                *meanings(twelve))),
              place="(12)"),
     ))  # fmt: skip
 
@@ -65,8 +70,10 @@ def distance_after_strongly(statement: Statement) -> Proof:
 @proves(feddyn.equation13)
 def rearranged(statement: Statement) -> Proof:
     assert statement.left is not None
-    left = statement.left.formula(distance_next=distance_next, alpha=alpha, mu=mu)
-    right = statement.calculator.formula(distance=distance, gap=gap, epsilon=epsilon, move=move, alpha=alpha, L=L)
+    left = statement.left.formula(distance_next=letters.distance_next, alpha=alpha, mu=mu)
+    right = statement.calculator.formula(
+        distance=letters.distance, gap=letters.gap, epsilon=letters.epsilon, move=letters.move, alpha=alpha, L=L
+    )
     return Proof((
         Step(r"\big(1+\tfrac\mu\alpha\big)E\|\gamma^t-\theta_*\|^2 \le E\|\gamma^{t-1}-\theta_*\|^2"
              r"-\tfrac2\alpha E[\ell(\gamma^{t-1})-\ell(\theta_*)]+\tfrac L\alpha\epsilon_t"
@@ -82,8 +89,8 @@ def potential_after_strongly(statement: Statement) -> Proof:
     domain = Domain.of(statement) & SCALE
     given = {"alpha": alpha, "L": L, "mu": mu, **DEVICES}
     c = feddyn.strongly_convex_constants.formula(**given)
-    left = statement.left.formula(distance_next=distance_next, C_next=C_next, **given)
-    right = statement.calculator.formula(distance=distance, C=C, gap=gap, **given)
+    left = statement.left.formula(distance_next=letters.distance_next, C_next=letters.C_next, **given)
+    right = statement.calculator.formula(distance=letters.distance, C=letters.C, gap=letters.gap, **given)
     return Proof((
         positive("z > 0", "α ≥ 5(m/P)μ and α ≥ 30L", c.z, domain, "after (13)"),
         positive(r"\tfrac{\alpha(L+\alpha)(P\alpha+P\mu-m\mu)}z > 0", "the same", c.scale4, domain, "after (13)"),
@@ -94,7 +101,7 @@ def potential_after_strongly(statement: Statement) -> Proof:
              Claim(left, "<=", right, domain, "Lemma 8"),
              Combination(facts=(
                  (1, conclusion(feddyn.equation13).fact),
-                 (1, conclusion(feddyn.lemma3).fact),
+                 *lemma3_in_letters(),
                  (c.scale4, conclusion(feddyn.lemma4).fact),
                  (c.scale5, conclusion(feddyn.lemma5).fact),
              )), place="Lemma 8"),
