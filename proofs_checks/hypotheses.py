@@ -42,9 +42,9 @@ def missing(needed: Iterable[str], of: Statement) -> str:
     return alternatives[0] if alternatives and not names(of.assumptions) & set(alternatives) else ""
 
 
-def beyond(other: Statement, of: Statement) -> str:
-    """What another statement assumes and this one does not."""
-    here = names(of.assumptions)
+def beyond(other: Statement, of: Statement, shown: Iterable[str] = ()) -> str:
+    """What another statement assumes and this one does not, nor shows."""
+    here = names(of.assumptions) | {*shown}
     return next((_name(a) for a in other.assumptions if not isinstance(a, Given) and _name(a) not in here), "")
 
 

@@ -64,6 +64,10 @@ class Check(ABC):
         """The hypotheses that it uses, each as alternatives (see `engines.facts.Fact`)."""
         return ()
 
+    def discharges(self) -> tuple[str, ...]:
+        """The hypotheses of another statement that are shown here, where its conclusion is used."""
+        return ()
+
     def defines(self) -> tuple[tuple[Any, Any], ...]:
         """The letters that it gives a meaning, with the meaning."""
         return ()

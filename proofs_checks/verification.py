@@ -132,7 +132,7 @@ def _objection(
     for claim in step.by.rests_on():
         if not _is_proved(claim, before, under_way, known):
             return f"it rests on {claim.source or claim.name}, which is not proved"
-        hypothesis = beyond(statement(claim.source), of) if claim.source else ""
+        hypothesis = beyond(statement(claim.source), of, step.by.discharges()) if claim.source else ""
         if hypothesis:
             return f"it rests on {claim.source}, which assumes {hypothesis}"
     return ""

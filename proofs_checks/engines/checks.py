@@ -138,17 +138,22 @@ class Inequality(Check):
 class Special(Check):
     """A proved claim for particular parameters: other expressions stand in the place of symbols.
 
-    They must have the symbols' signs, and fulfil the claim's conditions, wherever the new claim is made.
+    They must have the symbols' signs, and fulfil the claim's conditions, wherever the new claim is made. A hypothesis
+    of the statement that the claim concludes may be given with the claim that shows it here.
     """
 
     of: Claim
     values: tuple[tuple[Any, Any], ...]
     roots: Roots = ()
+    shown: tuple[tuple[Fact, Claim], ...] = ()
 
     engine = "special case"
 
     def rests_on(self) -> tuple[Claim, ...]:
-        return (self.of,)
+        return (self.of, *(claim for _, claim in self.shown))
+
+    def discharges(self) -> tuple[str, ...]:
+        return tuple(name for fact, _ in self.shown for name in fact.assumes)
 
     def run(self, claim: Claim) -> Outcome:
         to_roots = _rewriting(self.roots)
@@ -165,6 +170,10 @@ class Special(Check):
         fractional = [s for s, value in values.items() if s.is_integer and not value.is_integer]
         if fractional or sympy.false in needed.relations:
             return Outcome(Verdict.UNKNOWN, f"{self.of.name or self.of.source} is not known for these parameters")
+        for hypothesis, known in self.shown:
+            if not fraction(to_roots(put_in(hypothesis.expression) - known.right + known.left)).is_zero:
+                return Outcome(Verdict.UNKNOWN, f"{known.name} is not the hypothesis that {hypothesis.name}")
+            needed = needed & known.domain
         outside = _not_implied(_on_domain(needed & Domain(tuple(signs)), to_roots), domain)
         if outside is not None:
             return Outcome(Verdict.UNKNOWN, f"{self.of.name or self.of.source} is known for {outside} only")
