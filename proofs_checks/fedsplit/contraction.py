@@ -169,7 +169,7 @@ ATTAINED = (
 @proves(fedsplit.equation16)
 def equation16(statement: Statement) -> Proof:
     return Proof(distance(statement), notes=NOTES, vacuous="none: for κ = 1 the first term vanishes",
-                 tightness=Tightness(instances.distance, (1, 4, 2, 3), ATTAINED, attained=True))  # fmt: skip
+                 tightness=Tightness(instances.distance, (2, 4, 1, 3), ATTAINED, attained=True))  # fmt: skip
 
 
 @proves(fedsplit.theorem1)
@@ -193,7 +193,7 @@ def theorem1(statement: Statement) -> Proof:
              reached, Combination(facts=((1, exact), (stacked / r, small))), place="after (16)"),
     )  # fmt: skip
     return Proof((*steps, *iterations), notes=NOTES, vacuous="none: for κ = 1 the first term vanishes",
-                 tightness=Tightness(instances.distance, (1, 4, 2, 3), ATTAINED, attained=True))  # fmt: skip
+                 tightness=Tightness(instances.distance, (2, 4, 1, 3), ATTAINED, attained=True))  # fmt: skip
 
 
 ORDERED = sympy.Le(LETTERS["mu"], LETTERS["L"], evaluate=False)

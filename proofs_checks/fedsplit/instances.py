@@ -106,3 +106,45 @@ def _local_error(formula: Callable[..., Any], instance: tuple[int, int]) -> Pair
     moved = abs(start[0] - point[0])
     bound = formula(kappa=Fraction(root) ** 2, local_steps=steps, start_distance=moved)
     return abs(reached[0] - point[0]), bound
+
+
+def regularised_runs(number: int) -> Pair:
+    """RegularizedFedSplit, and FedSplit on clients with the regularisation of (19), corrected, written out."""
+    H = [np.diag(exact(number, 1)), np.diag(exact(2, number + 3))]
+    c = [exact(1, number), exact(-2, 3)]
+    start, strength, s = exact(number - 2, 5), Fraction(1, number + 1), Fraction(2, 3)
+    eye = np.diag(exact(1, 1))
+    method = fc.RegularizedFedSplit(stepsize=s, regularization=strength)
+    run = fc.simulate(method, fc.Quadratic(H, c), 2, x0=start, arithmetic="exact").points
+    written = fc.Quadratic([h + strength * eye for h in H], [k + strength * start for k in c])
+    return tuple(run.ravel()), tuple(fedsplit_points(written, s, start, 2).ravel())
+
+
+def regularised_points(n: int, rounds: int) -> tuple[np.ndarray, Fraction, Fraction]:
+    """One client with f(x) = x²/2 from x = 1, λ = 1/(n² − 1): the points, λ and ‖z^(1) − z_λ*‖."""
+    strength = Fraction(1, n**2 - 1)
+    method = fc.RegularizedFedSplit(stepsize=Fraction(n**2 - 1, n), regularization=strength)
+    run = fc.simulate(method, equal_quadratics((1,), 1), rounds, x0=exact(1), arithmetic="exact")
+    return run.points, strength, 1 - strength / (1 + strength)
+
+
+def regularised_gap(instance: tuple[int, int]) -> Pair:
+    """Theorem 2, round by round: (n, t)."""
+    n, t = instance
+    points, strength, away = regularised_points(n, t)
+    bound = fedsplit.theorem2roundbyround.calculator.formula(
+        t=t, L=Fraction(1), regularizer=strength, num_clients=Fraction(1), squared_distance=Fraction(1),
+        initial_distance=away,
+    )  # fmt: skip
+    return points[t][0] ** 2 / 2, bound
+
+
+def regularised_rounds(instance: tuple[int, int]) -> Pair:
+    """Theorem 2, corrected: (n, 1/ε); the rounds that are needed, and that are promised."""
+    n, inverse = instance
+    points, strength, away = regularised_points(n, 100)
+    epsilon = Fraction(1, inverse)
+    assert strength < epsilon, "beyond the interval of Theorem 2"
+    missed = [t for t, point in enumerate(points) if point[0] ** 2 / 2 > epsilon]
+    promised = fedsplit.theorem2corrected(L=Fraction(1), regularizer=strength, epsilon=epsilon, initial_distance=away)
+    return missed[-1] + 1, promised

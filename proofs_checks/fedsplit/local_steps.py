@@ -68,8 +68,8 @@ def gradient_steps(statement: Statement, role: Role) -> tuple[Step, ...]:
 def equation17(statement: Statement) -> Proof:
     shows = "f(u) = u²/2, s = 1, x = 0, u = 1, α = 1/2: the gradient step gives 0, the printed right side 3/2"
     notes = (
-        "The last term of (17) is misprinted: + (u − x) for − α(u − x). The printed recursion diverges: on ½ℓu² its factor "
-        "is 2 − αsℓ, at least 3/2 for the α of Corollary 1."
+        "The last term of (17) is misprinted: + (u − x) for − α(u − x). The printed recursion diverges: on ½ℓu² its "
+        "factor is 2 − αsℓ, at least 3/2 for the α of Corollary 1."
     )
     return Proof(gradient_steps(statement, Role.PRINTED), refutation=Witness(shows, AS_PRINTED, "="),
                  corrected="fedsplit.equation17corrected", notes=notes)  # fmt: skip

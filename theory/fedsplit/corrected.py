@@ -21,7 +21,13 @@ def corrected_prox_gradient_step(*, u: Any, x: Any, stepsize: Any, local_stepsiz
 
 
 @PAPER.statement(
-    "Equation (19), corrected", Claim.DEFINITION, symbol=r"F_\lambda(z)", relation="=", units=VALUE, ours=True
+    "Equation (19), corrected",
+    Claim.DEFINITION,
+    symbol=r"F_\lambda(z)",
+    relation="=",
+    units=VALUE,
+    assumes=(Convex(), Smooth()),
+    ours=True,
 )
 def corrected_regularized_objective(*, values: Any, squared_distances: Any, regularizer: Any) -> Any:
     """Σ_j {f_j(z_j) + (λ/2)‖z_j − x^(1)‖²}: λ-strongly convex and (L^* + λ)-smooth, as the text says of (19).
