@@ -10,6 +10,7 @@ from typing import Any, final
 
 import sympy
 
+from fedconvex.proofs_checks.engines.algebra import is_zero
 from fedconvex.proofs_checks.engines.hilbert import Vector, inner, mean, norm, square
 
 
@@ -159,12 +160,17 @@ def averaged(fact: Fact, means: Mapping[Any, Any], over: str = "the clients") ->
     `means` maps a client's numbers (its norms, or their squares) to their expectations.
     """
     dummies = {number: sympy.Dummy() for number in means}
-    polynomial = sympy.Poly(sympy.expand(fact.expression).subs(dummies), *dummies.values())
-    assert polynomial.is_homogeneous, f"{fact.name} is not linear in {list(means)}"
-    assert polynomial.total_degree() == 1, f"{fact.name} is not linear in {list(means)}"
     involved = set().union(*(sympy.sympify(number).free_symbols for number in means))
-    assert not polynomial.free_symbols_in_domain & involved, f"{fact.name}: a client's number is left"
-    expectation = polynomial.as_expr().subs({dummies[number]: mean for number, mean in means.items()})
+    expression = sympy.sympify(fact.expression).subs(dummies)
+    if expression.free_symbols & involved:
+        expression = sympy.expand(fact.expression).subs(dummies)
+    slopes = {number: sympy.diff(expression, dummy) for number, dummy in dummies.items()}
+    rest = expression - sum(dummies[number] * slope for number, slope in slopes.items())
+    left = set().union(*(slope.free_symbols for slope in slopes.values()))
+    assert not left & set(dummies.values()), f"{fact.name} is not linear in {list(means)}"
+    assert is_zero(rest), f"{fact.name} is not linear in {list(means)}"
+    assert not left & involved, f"{fact.name}: a client's number is left"
+    expectation = sum(means[number] * slope for number, slope in slopes.items())
     return Fact(expectation, f"{fact.name}, averaged over {over}", fact.equation, fact.claims, fact.assumes)
 
 
