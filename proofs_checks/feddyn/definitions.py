@@ -1,0 +1,205 @@
+"""FedDyn, equations (1) to (3) and (7) to (9): the paper's definitions and the code that runs, on exact instances."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import sympy
+
+from fedconvex.proofs_checks.engines.checks import Agreement, Identity
+from fedconvex.proofs_checks.engines.hilbert import vector
+from fedconvex.proofs_checks.feddyn.convex import invariants
+from fedconvex.proofs_checks.feddyn.runs import Draws, Federation, mean
+from fedconvex.proofs_checks.feddyn.setting import (
+    alpha,
+    new_gradients,
+    next_average,
+    next_h,
+    next_server,
+    old_gradients,
+    server,
+)
+from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, proves
+from fedconvex.statements.statement import Statement
+from fedconvex.theory import feddyn
+
+Formula = Callable[..., Any]
+ANSWER = Claim(sympy.Symbol("R_k(θ_k+1)"), "=", sympy.Symbol("R_k(θ_k−1)"), name="the answer minimises")
+
+
+def played(federation: Federation, number: int) -> Draws:
+    """One round, or none, in which some devices took part."""
+    choices = [*federation.draws(0), *federation.draws(1)]
+    return choices[number % len(choices)]
+
+
+def beside_the_answers(formula: Formula, number: int) -> tuple[Any, Any]:
+    """R_k at the answer plus 1 and minus 1, for every device: equal just where the quadratic R_k is least.
+
+    And the average of the drawn devices' answers, if they are drawn alone and together.
+    """
+    federation = Federation.random(number)
+    before = played(federation, number)
+    point, answers = federation.state(before)[0], federation.virtual(before)
+    stored = [federation.gradients(x)[k] for k, x in enumerate(federation.models(before))]
+
+    def objective(k: int, x: Any) -> Any:
+        alpha, square = federation.alpha, (x - point) ** 2
+        return formula(value=federation.value(k, x), linear=stored[k] * x, alpha=alpha, square=square)
+
+    above, below = [[objective(k, x + e) for k, x in enumerate(answers)] for e in (1, -1)]
+    chosen = federation.draws(1)[-1][0]
+    return [*above, mean(answers[k] for k in chosen)], [*below, federation.average((*before, chosen))]
+
+
+def objective_step(statement: Statement, shown: str, place: str) -> Step:
+    return Step(shown, "for every device, drawn or not, the running code's answer is the minimiser of this quadratic; "
+                "drawn devices' answers are the same whoever else is drawn", ANSWER,
+                Agreement(partial(beside_the_answers, statement.calculator.formula)), place=place)  # fmt: skip
+
+
+@proves(feddyn.equation1)
+def device_objective(statement: Statement) -> Proof:
+    return Proof((
+        objective_step(statement, r"\theta_k^t = \arg\min_\theta\Big[L_k(\theta)-\langle\nabla L_k(\theta_k^{t-1}),"
+                       r"\theta\rangle+\tfrac\alpha2\|\theta-\theta^{t-1}\|^2\Big]", "(1)"),
+    ), notes="Algorithm 1's input misses h⁰, which its first round uses; with h⁰ = 0 everything is as the proofs say. "
+             "It asks for ∇L_k(θ_k⁰) = 0: devices start at minimisers of their own (the code starts with the stored "
+             "gradient 0, which is all that the rounds use).")  # fmt: skip
+
+
+@proves(feddyn.equation7)
+def virtual_objective(statement: Statement) -> Proof:
+    return Proof((
+        objective_step(statement, r"\tilde\theta_k^t = \arg\min_\theta L_k(\theta)-\langle\nabla L_k(\theta_k^{t-1}),"
+                       r"\theta\rangle+\tfrac\alpha2\|\theta-\theta^{t-1}\|^2\quad\forall k\in[m]", "(7)"),
+    ), notes="That θ̃_k^t does not depend on who is drawn needs one minimiser: it is unique where α exceeds minus the "
+             "least curvature of L_k, so for convex devices always.")  # fmt: skip
+
+
+def residuals(formula: Formula, number: int) -> tuple[Any, Any]:
+    """The first-order condition at the running code's answers."""
+    federation = Federation.random(number)
+    before = played(federation, number)
+    point, answers, models = federation.state(before)[0], federation.virtual(before), federation.models(before)
+    found = [
+        formula(
+            new_gradient=federation.gradients(x)[k], old_gradient=federation.gradients(models[k])[k],
+            alpha=federation.alpha, theta=x, server=point,
+        )
+        for k, x in enumerate(answers)
+    ]  # fmt: skip
+    return found, [0] * len(found)
+
+
+@proves(feddyn.equation2)
+def first_order_condition(statement: Statement) -> Proof:
+    theta, point, stored, new = sympy.symbols("θ θ^(t−1) ∇L_k(θ_k^(t−1)) ∇L_k(θ)", real=True)
+    value = sympy.Function("L_k")(theta)
+    objective = feddyn.equation1.calculator.formula(
+        value=value, linear=stored * theta, alpha=alpha, square=(theta - point) ** 2
+    )
+    derivative = sympy.diff(objective, theta).subs(sympy.diff(value, theta), new)
+    right = statement.calculator.formula(
+        new_gradient=new, old_gradient=stored, alpha=alpha, theta=theta, server=point
+    )  # fmt: skip
+    return Proof((
+        Step(r"\nabla R_k(\theta) = \nabla L_k(\theta)-\nabla L_k(\theta_k^{t-1})+\alpha(\theta-\theta^{t-1})",
+             "(1), differentiated along a line", Claim(derivative, "=", right), Identity()),
+        Step(r"\nabla L_k(\theta_k^t)-\nabla L_k(\theta_k^{t-1})+\alpha(\theta_k^t-\theta^{t-1}) = 0",
+             "the gradient vanishes at the running code's answers", Claim(right, "=", 0),
+             Agreement(partial(residuals, statement.calculator.formula)), place="(2)"),
+    ))  # fmt: skip
+
+
+def gradients_at(point: Callable[[Federation], Any], formula: Formula, number: int) -> tuple[Any, Any]:
+    """The mean of the devices' gradients at a point, against 0."""
+    federation = Federation.random(number)
+    return formula(gradients=federation.gradients(point(federation))), 0
+
+
+def sums_at_the_start(formula: Formula, number: int) -> tuple[Any, Any]:
+    """The mean of the devices' gradients, and their plain sum, at θ⁰."""
+    federation = Federation.random(number)
+    gradients = federation.gradients(federation.start)
+    return formula(gradients=gradients), sum(gradients)
+
+
+def after_a_round(federation: Federation) -> Any:
+    return federation.state(federation.draws(1)[0])[0]
+
+
+@proves(feddyn.equation3)
+def stationary_point(statement: Statement) -> Proof:
+    formula = statement.calculator.formula
+    total, zero = sympy.Symbol("∇ℓ(θ*)"), sympy.Integer(0)
+    return Proof((
+        Step(r"\nabla\ell(\theta_*) = \tfrac1m\sum_{k\in[m]}\nabla L_k(\theta_*) = 0",
+             "the gradient of a mean is the mean of the gradients, and vanishes at the minimiser",
+             Claim(total, "=", zero), Agreement(partial(gradients_at, lambda f: f.minimiser, formula)), place="(3)"),
+        Step(r"\nabla\ell(\theta^t) = \dots = 0", "as printed, with θ^t on the left", Claim(total, "=", zero),
+             Agreement(partial(gradients_at, after_a_round, formula)), place="(3)", role=Role.PRINTED),
+        Step(r"\tfrac1m\sum_{k\in[m]}\nabla L_k(\theta) = \sum_{k\in[m]}E_{(x,y)\sim D_k}\nabla\ell_k(\theta;(x,y))",
+             "as printed, the second sum without 1/m: the two agree where both vanish, and else for m = 1 alone",
+             Claim(total, "=", sympy.Symbol("Σ_k∇L_k(θ)")), Agreement(partial(sums_at_the_start, formula)),
+             place="(3)", role=Role.PRINTED),
+    ), notes="Two misprints: θ^t stands for θ_* on the left, and the second sum lacks 1/m.")  # fmt: skip
+
+
+def steps_of_the_devices(formula: Formula, number: int) -> tuple[Any, Any]:
+    """θ̃_k^t − θ^{t−1} in the running code, and from gradients at the models before and after."""
+    federation = Federation.random(number)
+    before = played(federation, number)
+    point, answers, models = federation.state(before)[0], federation.virtual(before), federation.models(before)
+    promised = [
+        formula(
+            old_gradient=federation.gradients(models[k])[k], new_gradient=federation.gradients(x)[k],
+            alpha=federation.alpha,
+        )
+        for k, x in enumerate(answers)
+    ]  # fmt: skip
+    return [x - point for x in answers], promised
+
+
+@proves(feddyn.equation8)
+def virtual_step(statement: Statement) -> Proof:
+    theta = vector("θ̃_k")
+    condition = feddyn.equation2.calculator.formula(
+        new_gradient=new_gradients, old_gradient=old_gradients, alpha=alpha, theta=theta, server=server
+    )
+    right = statement.calculator.formula(old_gradient=old_gradients, new_gradient=new_gradients, alpha=alpha)
+    return Proof((
+        Step(r"\tilde\theta_k^t-\theta^{t-1} = \tfrac1\alpha(\nabla L_k(\theta_k^{t-1})-\nabla L_k(\tilde\theta_k^t))",
+             "(2), divided by α: the two sides differ by 1/α times what vanishes there",
+             Claim(theta - server, "=", right + condition / alpha), Identity(), place="(8)"),
+        Step(r"\theta_k^t-\theta^{t-1} = \tfrac1\alpha(\nabla L_k(\theta_k^{t-1})-\nabla L_k(\theta_k^t))\quad"
+             r"\forall k\in P_t", "the same for the drawn devices: so the running code moves them",
+             Claim(theta - server, "=", right), Agreement(partial(steps_of_the_devices, statement.calculator.formula)),
+             place="(8), second part"),
+    ))  # fmt: skip
+
+
+def averages(formula: Formula, number: int) -> tuple[Any, Any]:
+    """The drawn devices' average, and h as the mean of the gradients at the models, in the running code."""
+    federation = Federation.random(number)
+    before = played(federation, number)
+    chosen = federation.draws(1)[0][0]
+    after = (*before, chosen)
+    point, h, _ = federation.state(after)
+    new, models = federation.virtual(before), federation.models(after)
+    stored = mean(federation.gradients(x)[k] for k, x in enumerate(models))
+    return (mean(new[k] for k in chosen), stored), (formula(server=point, h=h, alpha=federation.alpha), h)
+
+
+@proves(feddyn.equation9)
+def active_average(statement: Statement) -> Proof:
+    formula = statement.calculator.formula
+    claim = Claim(next_average, "=", formula(server=next_server, h=next_h, alpha=alpha))
+    return Proof((
+        *invariants()[:2],
+        Step(r"\gamma^t = \tfrac1P\sum_{k\in P_t}\theta_k^t,\quad h^t = \tfrac1m\sum_k\nabla L_k(\theta_k^t)",
+             "in the running code, with gradients at the models themselves", claim,
+             Agreement(partial(averages, formula)), place="(9), first part"),
+        Step(r"\gamma^t = \theta^t+\tfrac1\alpha h^t", "how the algorithm sets θ^t", claim, Identity(), place="(9)"),
+    ), notes="γ⁰, of which the theorems speak, is not defined by the first part, as nobody is drawn before the first "
+             "round; by the second it is θ⁰ + h⁰/α = θ⁰.")  # fmt: skip
