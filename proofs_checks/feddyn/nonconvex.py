@@ -107,7 +107,7 @@ def lemma12(statement: Statement) -> Proof:
     """Young's inequality with the weight P/(2m − P), of which the first coefficient is 2m/(2m − P), the other 2m/P."""
     domain = Domain.of(statement)
     z = P / (2 * m - P)
-    after, moved = family("θ_k^t") - average, vector("γ^t") - average
+    after, moved = family("θ_k^t−γ^{t−1}"), vector("γ^t−γ^{t−1}")
     is_next = named(C_next, square(after - moved))
     meaning = Claim(C_next, "=", square(after - moved), domain, "Lemma 12, the definition of C_t")
     split = Claim(square(after - moved), "<=", (1 + z) * square(after) + (1 + 1 / z) * square(moved), domain,

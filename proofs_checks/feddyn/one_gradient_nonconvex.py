@@ -147,7 +147,7 @@ def lemma20(statement: Statement) -> Proof:
     """Young's inequality with the weight P/(2m − P), as in Lemma 12."""
     domain = Domain.of(statement) & SCALE
     z, part = P / (2 * m - P), P / m
-    new_errors, shift, moved = family("h_k^t−∇L_k(γ)"), family("∇L_k(γ^t)−∇L_k(γ)"), vector("γ^t−γ")
+    new_errors, shift, moved = family("h_k^t−∇L_k(γ)"), family("∇L_k(γ^t)−∇L_k(γ)"), vector("γ^t−γ^{t−1}")
     third = lemma3_in_letters(domain)
     meaning = Claim(B_next, "=", square(new_errors - shift), domain, "Lemma 20, the definition of B_t")
     split = Claim(meaning.right, "<=", (1 + z) * square(new_errors) + (1 + 1 / z) * square(shift), domain,
