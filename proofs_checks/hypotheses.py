@@ -36,15 +36,15 @@ def names(assumptions: Iterable[Assumption]) -> frozenset[str]:
     return frozenset(found)
 
 
-def missing(needed: Iterable[str], of: Statement) -> str:
-    """The first of the alternatives that are needed when the statement assumes none of them, else nothing."""
+def missing(needed: Iterable[str], made: Iterable[Assumption]) -> str:
+    """The first of the alternatives that are needed when none of them is among the assumptions, else nothing."""
     alternatives = tuple(needed)
-    return alternatives[0] if alternatives and not names(of.assumptions) & set(alternatives) else ""
+    return alternatives[0] if alternatives and not names(made) & set(alternatives) else ""
 
 
-def beyond(other: Statement, of: Statement, shown: Iterable[str] = ()) -> str:
-    """What another statement assumes and this one does not, nor shows."""
-    here = names(of.assumptions) | {*shown}
+def beyond(other: Statement, made: Iterable[Assumption], shown: Iterable[str] = ()) -> str:
+    """What another statement assumes that is neither among the assumptions nor shown."""
+    here = names(made) | {*shown}
     return next((_name(a) for a in other.assumptions if not isinstance(a, Given) and _name(a) not in here), "")
 
 

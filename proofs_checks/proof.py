@@ -8,6 +8,7 @@ from typing import Any, ClassVar, final
 
 from fedconvex.proofs_checks.engines.facts import Fact
 from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.statements.assumptions.base import Assumption
 from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict
 
@@ -86,7 +87,8 @@ class Step:
     """One displayed line: what it says, why, and the check.
 
     `shown` is the formula as the paper displays it (LaTeX); `place` where: "(8), second line". Without a place the
-    step is ours: the paper leaves it to the reader.
+    step is ours: the paper leaves it to the reader. Of a statement with several cases, `case` is what the step's case
+    assumes beyond what all do.
     """
 
     shown: str
@@ -95,6 +97,7 @@ class Step:
     by: Check
     place: str = ""
     role: Role = Role.PROOF
+    case: tuple[Assumption, ...] = ()
 
 
 @final

@@ -125,14 +125,17 @@ def _objection(
     step: Step, of: Statement, before: list[StepResult], under_way: tuple[str, ...], known: dict[str, Result]
 ) -> str:
     """Why the step may not use what it uses: a claim that is not proved, or a hypothesis that is not made."""
+    if step.case and not isinstance(of.expression, tuple):
+        return "it is about a case, but the statement has one only"
+    made = (*of.assumptions, *step.case)
     for alternatives in step.by.assumes():
-        hypothesis = missing(alternatives, of)
+        hypothesis = missing(alternatives, made)
         if hypothesis:
             return f"it uses {hypothesis}, which the statement does not assume"
     for claim in step.by.rests_on():
         if not _is_proved(claim, before, under_way, known):
             return f"it rests on {claim.source or claim.name}, which is not proved"
-        hypothesis = beyond(statement(claim.source), of, step.by.discharges()) if claim.source else ""
+        hypothesis = beyond(statement(claim.source), made, step.by.discharges()) if claim.source else ""
         if hypothesis:
             return f"it rests on {claim.source}, which assumes {hypothesis}"
     return ""
