@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -148,3 +149,14 @@ def regularised_rounds(instance: tuple[int, int]) -> Pair:
     missed = [t for t, point in enumerate(points) if point[0] ** 2 / 2 > epsilon]
     promised = fedsplit.theorem2corrected(L=Fraction(1), regularizer=strength, epsilon=epsilon, initial_distance=away)
     return missed[-1] + 1, promised
+
+
+def rounds_to_gap(instance: tuple[int, int, int]) -> Pair:
+    """(22): (√κ with ℓ_* = 1, numerator and denominator of ε): FedSplit's rounds that are needed, and promised."""
+    root, *accuracy = instance
+    epsilon = Fraction(*accuracy)
+    problem = equal_quadratics((1, root**2), 1)
+    points = fedsplit_points(problem, Fraction(1, root), exact(0, 1), 60)
+    missed = [t for t, point in enumerate(points) if point[1] ** 2 > epsilon]  # relative to L/2
+    half = fedsplit.complexities(kappa=Fraction(root) ** 2, epsilon=epsilon).fedsplit / 2
+    return Fraction(missed[-1] + 1), Fraction(ceil(float(half)))
