@@ -4,6 +4,7 @@ Main statements
 ---------------
 * `rho` (Theorem 4): one round decreases the objective in expectation by ρ‖∇f(w^t)‖², if ρ > 0.
 * `rho_variable` (Corollary 9), `rho_bounded_variance` (Theorem 11): the same with variable γ, with bounded variance.
+* `rho_sharp`, `rho_by_variance`, `rho_convex`, `rho_convex_everyone` (ours): more than Theorem 4's ρ.
 * `iterations` (Theorem 6): rounds until the mean squared gradient is at most ε.
 * `best_mu`, `mu_range`, `smallest_K`, `can_decrease`: what to choose so that Theorem 4 says something.
 
@@ -15,6 +16,7 @@ dissimilarity; `gamma` inexactness γ (in the FedDyn paper γ is an average); `K
 """
 
 from fedconvex.statements.statement import Statement
+from fedconvex.theory.fedprox.corrected import rho_variable_of_all as rho_variable_of_all
 from fedconvex.theory.fedprox.design import BestMu as BestMu
 from fedconvex.theory.fedprox.design import best_mu as best_mu
 from fedconvex.theory.fedprox.design import can_decrease as can_decrease
@@ -36,7 +38,14 @@ from fedconvex.theory.fedprox.results import rho_bounded_variance as rho_bounded
 from fedconvex.theory.fedprox.results import rho_terms as rho_terms
 from fedconvex.theory.fedprox.results import rho_variable as rho_variable
 from fedconvex.theory.fedprox.results import sgd_like_iterations as sgd_like_iterations
+from fedconvex.theory.fedprox.sharper import convex_choice_sharp as convex_choice_sharp
+from fedconvex.theory.fedprox.sharper import rho_bounded_variance_sharp as rho_bounded_variance_sharp
+from fedconvex.theory.fedprox.sharper import rho_by_variance as rho_by_variance
+from fedconvex.theory.fedprox.sharper import rho_convex as rho_convex
+from fedconvex.theory.fedprox.sharper import rho_convex_everyone as rho_convex_everyone
 from fedconvex.theory.fedprox.sharper import rho_sharp as rho_sharp
+from fedconvex.theory.fedprox.sharper import rounds_above_accuracy as rounds_above_accuracy
+from fedconvex.theory.fedprox.sharper import sharp_margin as sharp_margin
 from fedconvex.theory.fedprox.steps import Q_bound as Q_bound
 from fedconvex.theory.fedprox.steps import client_step as client_step
 from fedconvex.theory.fedprox.steps import convex_decrease as convex_decrease

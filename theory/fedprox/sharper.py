@@ -2,17 +2,37 @@
 
 from typing import Any
 
-from fedconvex.statements.assumptions import Dissimilarity, Inexactness, SampledIID
-from fedconvex.statements.notation import STEPSIZE
+from fedconvex.statements.assumptions import (
+    BoundedVariance,
+    Convex,
+    Dissimilarity,
+    Everyone,
+    ExactSolutions,
+    Inexactness,
+    LargeGradient,
+    Runs,
+    SampledIID,
+    Smooth,
+    WeaklyConvex,
+)
+from fedconvex.statements.conditions import Condition
+from fedconvex.statements.functions import sqrt
+from fedconvex.statements.notation import CURVATURE, NUMBER, STEPSIZE
 from fedconvex.statements.statement import Claim
 from fedconvex.theory.fedprox.design import rho_of_everyone
+from fedconvex.theory.fedprox.design import slack as slack_of_rho
 from fedconvex.theory.fedprox.notation import PAPER
-from fedconvex.theory.fedprox.results import DECREASE, SETTING
+from fedconvex.theory.fedprox.results import DECREASE, PROXIMAL, ConvexChoice
+
+ANYWHERE = (Runs("FedProx"), Smooth(), WeaklyConvex(), PROXIMAL)
+EXACT = (Runs("FedProx"), Convex(), Smooth(), ExactSolutions())
+CURVED = (Condition("L", ">", 0), Condition("mu", ">=", lambda mu, L: L * L / (2 * mu)))
+FOUR_B = Condition("K", ">=", lambda B: 4 * B)
 
 
 @PAPER.statement(
     "Theorem 4, sharper", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
-    positive=True, assumes=(*SETTING, Dissimilarity(), Inexactness(), SampledIID()), ours=True,
+    positive=True, assumes=(*ANYWHERE, Dissimilarity(), Inexactness(), SampledIID()), ours=True,
 )  # fmt: skip
 def rho_sharp(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any) -> Any:
     """One round decreases f in expectation by at least ρ‖∇f(w^t)‖², however few devices are drawn.
@@ -21,3 +41,94 @@ def rho_sharp(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any) -> Any:
     descent lemma is used at w^t, where E[w^{t+1}] = w̄^{t+1}, in place of a Lipschitz bound between w̄^{t+1} and w^{t+1}.
     """
     return rho_of_everyone.formula(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma)
+
+
+@PAPER.statement(
+    "Theorem 4, by variance", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    positive=True, ours=True,
+    assumes=(*ANYWHERE, Condition("mu", ">=", "L"), Dissimilarity(), Inexactness(), SampledIID()),
+)  # fmt: skip
+def rho_by_variance(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
+    """One round decreases f in expectation by at least ρ‖∇f(w^t)‖²; with many devices ρ is of the order 1/(LB).
+
+    ρ = (1−δ)/μ − L(1−1/K)(1−δ)²/(2μ²) − LB²(1+γ)²/(2Kμ̄²), δ = (L(1+γ)/μ̄ + γ)B as in (7): at least `rho_sharp` where
+    δ <= 1. The mean step is nearly a gradient step, whose length does not grow with B; only its variance does.
+    """
+    mu_bar = mu - L_minus
+    kept = 1 - (L * (1 + gamma) / mu_bar + gamma) * B
+    variance = L * B**2 * (1 + gamma) ** 2 / (2 * K * mu_bar**2)
+    return kept / mu - L * (1 - 1 / K) * kept**2 / (2 * mu**2) - variance
+
+
+@PAPER.statement(
+    "Theorem 4, convex", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    positive=True, assumes=(*EXACT, *CURVED, Dissimilarity(), SampledIID()), ours=True,
+)  # fmt: skip
+def rho_convex(*, mu: Any, L: Any, B: Any, K: Any) -> Any:
+    """Convex clients solved exactly: one round decreases f in expectation by at least ρ‖∇f(w^t)‖².
+
+    ρ = q/μ − L(1−1/K)q²/(2μ²) − LB²/(2Kμ²), q = (2μ + L − LB)/(2(μ + L)), for μ >= L/√2: more than `rho_sharp`. The
+    answers' gradients are half-way between all and μ/(μ + L) of the gradient at w^t, up to LB/(2(μ + L)).
+    """
+    kept = _kept(mu, L, B)
+    return kept / mu - L * (1 - 1 / K) * kept**2 / (2 * mu**2) - L * B**2 / (2 * K * mu**2)
+
+
+@PAPER.statement(
+    "Theorem 4, convex, everyone", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, positive=True,
+    conclusion=r"f(w^{t+1}) \le f(w^t) - \rho\,\|\nabla f(w^t)\|^2 \text{ where } \rho > 0",
+    assumes=(*EXACT, *CURVED, Dissimilarity(), Everyone()), ours=True,
+)  # fmt: skip
+def rho_convex_everyone(*, mu: Any, L: Any, B: Any) -> Any:
+    """`rho_convex` where every device takes part: ρ = q/μ − Lq²/(2μ²), q = (2μ + L − LB)/(2(μ + L)), for μ >= L/√2.
+
+    Attained for B = 1, by ½Lx².
+    """
+    kept = _kept(mu, L, B)
+    return kept / mu - L * kept**2 / (2 * mu**2)
+
+
+def _kept(mu: Any, L: Any, B: Any) -> Any:
+    return (2 * mu + L - L * B) / (2 * (mu + L))
+
+
+@PAPER.statement(
+    "Remark 5, sharper", Claim.CONDITION, symbol=r"1-\gamma B-B(1+\gamma)\sqrt{2/K}", relation="=", units=NUMBER,
+    conclusion=r"\rho > 0 \text{ for some } \mu \Leftrightarrow \text{this is positive}", ours=True,
+)  # fmt: skip
+def sharp_margin(*, B: Any, gamma: Any, K: Any) -> Any:
+    """Some μ makes Theorem 4's ρ positive if and only if 1 − γB − B(1 + γ)√(2/K) is positive, whatever L and L₋ are."""
+    return slack_of_rho.formula(B=B, gamma=gamma, K=K)
+
+
+@PAPER.statement(
+    "Corollary 7, sharper", Claim.UPPER, symbol=(r"\mu", r"\rho"), relation="=", units=(CURVATURE, STEPSIZE),
+    assumes=(*EXACT, Dissimilarity(), SampledIID(), Condition("L", ">", 0), FOUR_B), ours=True,
+)  # fmt: skip
+def convex_choice_sharp(*, L: Any, B: Any, K: Any) -> ConvexChoice:
+    """For convex clients solved exactly and K >= 4B devices: with μ = LB one round decreases f by ‖∇f(w^t)‖²/(4LB).
+
+    Corollary 7 has 1/(24LB²), for K >= 4B².
+    """
+    return ConvexChoice(L * B, 1 / (4 * L * B))
+
+
+@PAPER.statement(
+    "Remark 8, sharper", Claim.UPPER, symbol="T", units=NUMBER, ours=True,
+    assumes=(*EXACT, BoundedVariance(), SampledIID(), Condition("L", ">", 0)),
+)  # fmt: skip
+def rounds_above_accuracy(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> Any:
+    """The expected number of rounds before ‖∇f(w^t)‖² is first below ε: at most 4(LΔ/ε)√(1 + σ²/ε).
+
+    For convex clients solved exactly, μ = LB and K >= 4B devices, with B = √(1 + σ²/ε). Remark 8 has no root.
+    """
+    return 4 * L * delta / epsilon * sqrt(1 + sigma2 / epsilon)
+
+
+@PAPER.statement(
+    "Theorem 11, sharper", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    positive=True, assumes=(*ANYWHERE, BoundedVariance(), LargeGradient(), Inexactness(), SampledIID()), ours=True,
+)  # fmt: skip
+def rho_bounded_variance_sharp(*, mu: Any, L: Any, L_minus: Any, sigma2: Any, epsilon: Any, gamma: Any) -> Any:
+    """Theorem 11 without its two terms with K: `rho_sharp` at B = √(1 + σ²/ε)."""
+    return rho_sharp.calculator.formula(mu=mu, L=L, L_minus=L_minus, B=sqrt(1 + sigma2 / epsilon), gamma=gamma)

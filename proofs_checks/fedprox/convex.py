@@ -1,0 +1,145 @@
+"""FedProx, ours: Theorem 4 by variance, and for convex clients.
+
+The server's step has mean w̄ − w^t, and E‖w^{t+1} − w^t‖² = (1 − 1/K)‖w̄ − w^t‖² + (1/K)E_k‖w_k − w^t‖². The mean step is
+−(1/μ)(∇f + M) with M as in (7); of convex clients solved exactly it is −(1/μ) times the mean of ∇F_k(w_k) (`ends`),
+which lie in balls between ∇F_k(w^t) and μ/(μ + L) of it.
+"""
+
+from typing import Any
+
+import sympy
+
+from fedconvex.proofs_checks.engines.checks import Combination, Inequality
+from fedconvex.proofs_checks.engines.facts import cauchy_schwarz, convex, dissimilar, smooth
+from fedconvex.proofs_checks.engines.hilbert import Vector, deviation, drawn, family, inner, mean, norm, square
+from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.fedprox.moves import squared_moves
+from fedconvex.proofs_checks.fedprox.setting import (
+    B,
+    K,
+    L,
+    L_minus,
+    M,
+    after,
+    gamma,
+    gradient,
+    gradient_norm,
+    gradients,
+    mu,
+    mu_bar,
+    server_step,
+    steps,
+    value,
+)
+from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.statements.statement import Statement
+from fedconvex.theory import fedprox
+
+DECREASE = r"E f(w^{t+1}) \le f(w^t) - \rho\|\nabla f(w^t)\|^2"
+
+
+@proves(fedprox.PAPER.find("theorem4byvariance"))
+def by_variance(statement: Statement) -> Proof:
+    domain = Domain.of(statement)
+    one, moved = squared_moves(domain)
+    share = 1 - 1 / K
+    rho = statement.calculator.formula(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma, K=K)
+    drift = (L * (1 + gamma) / mu_bar + gamma) * B * gradient_norm
+    length = value - gradient_norm**2 / mu - inner(gradient, M) / mu + L / 2 * share * square(gradient + M) / mu**2
+    split = Claim(after, "<=", length + L / (2 * K) * square(steps), domain, "the descent lemma, split")
+    bent = 1 / mu - share * L / mu**2  # how fast the decrease grows with ⟨∇f, M⟩
+    return Proof((
+        one,
+        moved,
+        Step(r"E f(w^{t+1}) \le f(w^t)-\tfrac1\mu\langle\nabla f,\nabla f+M\rangle"
+             r"+\tfrac L2(1-\tfrac1K)\tfrac1{\mu^2}\|\nabla f+M\|^2+\tfrac L{2K}E_k\|w_k^{t+1}-w^t\|^2",
+             "the descent lemma at w^t, and the variance of the average over K drawn devices", split,
+             Combination(facts=((1, smooth(after, value, gradient, server_step, L)),))),
+        Step(DECREASE, "‖M‖ is bounded by (7), and the decrease is least where M points against ∇f",
+             Claim(after, "<=", value - rho * gradient_norm**2, domain, "Theorem 4, by variance"),
+             Combination(facts=(
+                 (1, split.fact),
+                 (L / (2 * K), moved.claim.fact),
+                 (bent, cauchy_schwarz(gradient, M, -1)),
+                 (bent * gradient_norm + share * L / (2 * mu**2) * (norm(M) + drift),
+                  conclusion(fedprox.equation7).fact),
+             ))),
+    ))  # fmt: skip
+
+
+ends = family("∇F(w_k)")
+before, at_answers, at_low, at_high = sympy.symbols("E_kF_k(w) E_kF_k(w_k) E_kF_k(z) E_kF_k(z')", real=True)
+middle = (2 * mu + L) / (2 * (mu + L))
+radius = L / (2 * (mu + L))
+apart = ends - middle * gradients
+
+
+def answers_of_convex_clients(domain: Domain) -> tuple[Step, Step, Step]:
+    """Where the gradients at exact answers lie: in mean square, for all clients together."""
+    difference, moved = ends - gradients, -ends / mu  # w_k − w^t
+    lower, higher = -difference / L, difference / L  # z from w_k, z' from w^t
+    four = (
+        convex(at_low, before, gradients, moved + lower),
+        smooth(at_low, at_answers, ends, lower, L),
+        convex(at_high, at_answers, ends, higher - moved),
+        smooth(at_high, before, gradients, higher, L),
+    )
+    cocoercive = Claim(
+        square(difference) / L, "<=", -inner(ends - gradients, ends) / mu, domain, "gradients are cocoercive"
+    )
+    ball = Claim(square(apart), "<=", (radius * B * gradient_norm) ** 2, domain, "gradients at the answers")
+    short = Claim(square(ends), "<=", (B * gradient_norm) ** 2, domain, "gradients at the answers are no longer")
+    alike = dissimilar(gradients, B)
+    return (
+        Step(r"\tfrac1L E_k\|\nabla F_k(w_k)-\nabla F_k(w^t)\|^2"
+             r" \le E_k\langle\nabla F_k(w_k)-\nabla F_k(w^t),w_k-w^t\rangle",
+             "convexity and the descent lemma at w_k − (1/L)(∇F_k(w_k) − ∇F_k(w^t)), and with w_k and w^t exchanged",
+             cocoercive, Combination(facts=tuple((1, fact) for fact in four))),
+        Step(r"E_k\|\nabla F_k(w_k)-\tfrac{2\mu+L}{2(\mu+L)}\nabla F_k(w^t)\|^2"
+             r" \le \left(\tfrac{LB}{2(\mu+L)}\right)^2\|\nabla f(w^t)\|^2", "this with w_k − w^t = −∇F_k(w_k)/μ", ball,
+             Combination(facts=((L * mu / (mu + L), cocoercive.fact), (radius**2, alike)))),
+        Step(r"E_k\|\nabla F_k(w_k)\|^2 \le B^2\|\nabla f(w^t)\|^2", "the same", short,
+             Combination(facts=((2 * mu, cocoercive.fact), (1, alike)), squares=((2 * mu / L + 1, difference),))),
+    )  # fmt: skip
+
+
+def decrease_of_convex_clients(rho: Any, drawn_share: Any, step: Vector, domain: Domain, name: str) -> Step:
+    """The descent lemma with the mean of the gradients at the answers as far from ∇f as it can be."""
+    _, ball, short = (s.claim.fact for s in answers_of_convex_clients(domain))
+    far = radius * B
+    flat = (1 / mu - (1 - drawn_share) * L * middle / mu**2) / (2 * far)
+    return Step(DECREASE, "the descent lemma; the mean of the ∇F_k(w_k) is least along ∇f", Claim(
+                    after, "<=", value - rho * gradient_norm**2, domain, name),
+                Combination(facts=(
+                    (1, smooth(after, value, gradient, step, L)),
+                    (flat + (1 - drawn_share) * L / (2 * mu**2), ball),
+                    (drawn_share * L / (2 * mu**2), short),
+                ), squares=(
+                    (flat + (1 - drawn_share) * L / (2 * mu**2), deviation(apart)),
+                    (flat, mean(apart) + far * gradient),
+                )))  # fmt: skip
+
+
+@proves(fedprox.PAPER.find("theorem4convex"))
+def convex_clients(statement: Statement) -> Proof:
+    domain = Domain.of(statement)
+    rho = statement.calculator.formula(mu=mu, L=L, B=B, K=K)
+    step = drawn(-ends / mu, 1 / K)
+    exact = fedprox.rho_sharp.calculator.formula(mu=mu, L=L, L_minus=sympy.Integer(0), B=B, gamma=sympy.Integer(0))
+    return Proof((
+        *answers_of_convex_clients(domain),
+        Step(r"\rho \ge \tfrac1\mu-\tfrac{LB}{\mu^2}-\tfrac{LB^2}{2\mu^2}", "it is more than the sharper Theorem 4 has",
+             Claim(exact, "<=", rho, domain), Inequality()),
+        decrease_of_convex_clients(rho, 1 / K, step, domain, "Theorem 4, convex"),
+    ))  # fmt: skip
+
+
+@proves(fedprox.PAPER.find("theorem4convexeveryone"))
+def convex_clients_everyone(statement: Statement) -> Proof:
+    domain = Domain.of(statement)
+    rho = statement.calculator.formula(mu=mu, L=L, B=B)
+    step, none = -mean(ends) / mu, sympy.Integer(0)
+    return Proof((
+        *answers_of_convex_clients(domain),
+        decrease_of_convex_clients(rho, none, step, domain, "Theorem 4, convex, everyone"),
+    ))  # fmt: skip

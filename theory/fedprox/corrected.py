@@ -1,0 +1,25 @@
+"""FedProx: what holds in place of a statement that does not."""
+
+from dataclasses import replace
+from typing import Any
+
+from fedconvex.statements.assumptions import Dissimilarity, InexactnessOfEach, SampledIID
+from fedconvex.statements.notation import STEPSIZE
+from fedconvex.statements.statement import Claim
+from fedconvex.theory.fedprox.notation import PAPER
+from fedconvex.theory.fedprox.results import DECREASE, SETTING, rho_variable
+
+ALL = replace(PAPER.notation["gammas"], meaning="inexactness of every device, drawn or not")
+
+
+@PAPER.statement(
+    "Corollary 9, corrected", Claim.UPPER, symbol=r"\rho^t", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    positive=True, assumes=(*SETTING, Dissimilarity(), InexactnessOfEach(), SampledIID()), letters={"gammas": ALL},
+    ours=True,
+)  # fmt: skip
+def rho_variable_of_all(*, mu: Any, L: Any, L_minus: Any, B: Any, gammas: Any, K: Any) -> Any:
+    """Theorem 4 where every device has its own inexactness: ρ with γ^t = max over all devices of γ_k^t.
+
+    The paper takes the maximum over the drawn devices, which is smaller than what some devices may do.
+    """
+    return rho_variable.calculator.formula(mu=mu, L=L, L_minus=L_minus, B=B, gammas=gammas, K=K)
