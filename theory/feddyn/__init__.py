@@ -76,6 +76,12 @@ from fedconvex.theory.feddyn.problem import three_points_strongly as three_point
 from fedconvex.theory.feddyn.problem import virtual_gradient_step as virtual_gradient_step
 from fedconvex.theory.feddyn.problem import virtual_objective as virtual_objective
 from fedconvex.theory.feddyn.problem import virtual_step as virtual_step
+from fedconvex.theory.feddyn.sharper import convex_bound_sharper as convex_bound_sharper
+from fedconvex.theory.feddyn.sharper import lemma1_sharper as lemma1_sharper
+from fedconvex.theory.feddyn.sharper import lemma8_sharper as lemma8_sharper
+from fedconvex.theory.feddyn.sharper import sharper_constants as sharper_constants
+from fedconvex.theory.feddyn.sharper import sharper_strongly_convex_constants as sharper_strongly_convex_constants
+from fedconvex.theory.feddyn.sharper import strongly_convex_bound_sharper as strongly_convex_bound_sharper
 from fedconvex.theory.feddyn.theorems import convex_bound as convex_bound
 from fedconvex.theory.feddyn.theorems import nonconvex_bound as nonconvex_bound
 from fedconvex.theory.feddyn.theorems import one_gradient_rates as one_gradient_rates

@@ -1,0 +1,165 @@
+"""FedDyn: Lemmas 1 and 8 in a sharper form, by the interpolation inequality between θ̃_k^t and θ_*.
+
+With b_k = ∇L_k(θ_k^{t−1}) − ∇L_k(θ_*) and n_k = ∇L_k(θ̃_k^t) − ∇L_k(θ_*): θ̃_k^t − γ^{t−1} = (b_k − b̄ − n_k)/α. The
+products ⟨b_k − b̄, n_k⟩ that two inequalities about the devices' functions bring cancel, and a quadratic form is left.
+"""
+
+from typing import Any
+
+import sympy
+
+from fedconvex.proofs_checks.engines.checks import Combination
+from fedconvex.proofs_checks.engines.facts import convex, selected, smooth
+from fedconvex.proofs_checks.engines.hilbert import Vector, deviation, inner, mean, square
+from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.feddyn import letters
+from fedconvex.proofs_checks.feddyn.convex import DEVICES, moments_of_the_draw
+from fedconvex.proofs_checks.feddyn.convex_round import positive
+from fedconvex.proofs_checks.feddyn.letters import C_meant, meanings
+from fedconvex.proofs_checks.feddyn.setting import (
+    SCALE,
+    L,
+    P,
+    alpha,
+    at_minimiser,
+    average,
+    gap,
+    least,
+    loss,
+    m,
+    minimiser,
+    mu,
+    new_gradients,
+    old_gradients,
+    scale,
+    virtual,
+)
+from fedconvex.proofs_checks.feddyn.smoothness import at_shifted, at_x
+from fedconvex.proofs_checks.proof import Claim, Proof, Step, proves
+from fedconvex.statements.statement import Statement
+from fedconvex.theory import feddyn
+
+old, new, away = old_gradients - at_minimiser, new_gradients - at_minimiser, virtual - minimiser
+here = average - minimiser
+e = scale + L / alpha
+
+
+def with_scale(expression: Any) -> Any:
+    """σ for (m − P)/(P max(m − 1, 1)): max(m − 1, 1) is what makes it so."""
+    return sympy.sympify(expression).subs(sympy.Max(1, m - 1), (m - P) / (P * scale))
+
+
+def interpolated(domain: Domain, strong: Any = 0) -> Step:
+    """L_k(θ_*) against L_k(θ̃_k^t), its tangent there, and the squares that smoothness (and strong convexity) add."""
+    beyond = new - strong * away
+    shift = beyond / L
+    right = least - at_x + inner(new_gradients, away)
+    squares = (1 + strong / L) / (2 * L) * square(beyond) + strong / 2 * square(away)
+    facts = (
+        (1, convex(at_shifted, at_x, new_gradients, shift - away, strong)),
+        (1, smooth(at_shifted, least, at_minimiser, shift, L)),
+    )
+    shown = r"\tfrac1{2L}\tfrac1m\sum_kE\|n_k\|^2"
+    if strong:
+        shown = (r"\tfrac{L+\mu}{2L^2}\tfrac1m\sum_kE\|n_k-\mu(\tilde\theta_k^t-\theta_*)\|^2"
+                 r"+\tfrac\mu2\tfrac1m\sum_kE\|\tilde\theta_k^t-\theta_*\|^2")  # fmt: skip
+    shown += (r" \le \tfrac1m\sum_kE[L_k(\theta_*)-L_k(\tilde\theta_k^t)"
+              r"+\langle\nabla L_k(\tilde\theta_k^t),\tilde\theta_k^t-\theta_*\rangle]")  # fmt: skip
+    because = "every L_k at a point beside θ_*, from below by its tangent at θ̃_k^t, from above by its quadratic at θ_*"
+    return Step(shown, because, Claim(squares, "<=", right, domain, "interpolation"), Combination(facts=facts))
+
+
+def descended(domain: Domain) -> Step:
+    """ℓ(γ^{t−1}) against the devices' values at θ̃_k^t."""
+    right = at_x + inner(new_gradients, average - virtual) + L / 2 * square(average - virtual)
+    return Step(r"E\ell(\gamma^{t-1}) \le \tfrac1m\sum_kE[L_k(\tilde\theta_k^t)+\langle\nabla L_k(\tilde\theta_k^t),"
+                r"\gamma^{t-1}-\tilde\theta_k^t\rangle+\tfrac L2\|\gamma^{t-1}-\tilde\theta_k^t\|^2]", "(4)",
+                Claim(loss, "<=", right, domain, "descent"),
+                Combination(facts=((1, smooth(loss, at_x, new_gradients, average - virtual, L)),)))  # fmt: skip
+
+
+def two_squares(u: Vector, v: Vector, uu: Any, uv: Any, vv: Any) -> tuple[tuple[Any, Vector], ...]:
+    """uu‖u‖² + 2uv⟨u, v⟩ + vv‖v‖² as two squares."""
+    return ((sympy.factor(uu), u + sympy.factor(uv / uu) * v), (sympy.factor(vv - uv**2 / uu), v))
+
+
+def rest_of_convex(kappa: Any) -> tuple[tuple[Any, Vector], ...]:
+    """q‖b̃‖² + (c − q)‖ñ‖² − s‖b̃ − ñ‖² of the deviations, and what is left of the means; q = κP/m."""
+    q, s, c = sympy.factor(kappa * P / m), e / alpha**2, 1 / (alpha * L)
+    means = ((q, mean(old)), (sympy.factor(c - q - 1 / alpha**2 - L / alpha**3), mean(new)))
+    return (*two_squares(deviation(old), deviation(new), q - s, s, c - q - s), *means)
+
+
+@proves(feddyn.lemma1sharper)
+def potential_after(statement: Statement) -> Proof:
+    assert statement.left is not None
+    domain = Domain.of(statement) & SCALE
+    given = {"alpha": alpha, "L": L, **DEVICES}
+    kappa = sympy.factor(with_scale(feddyn.sharper_constants.formula(**given).kappa))
+    left = with_scale(statement.left.formula(distance_next=letters.distance_next, C_next=letters.C_next, **given))
+    right = with_scale(
+        statement.calculator.formula(distance=letters.distance, C=letters.C, gap=letters.gap, **given)
+    )  # fmt: skip
+    lemma = Claim(left, "<=", right, domain, "Lemma 1, sharper")
+    below, above = interpolated(domain), descended(domain)
+    draw = selected(letters.C_next, square(new), C_meant, P / m)
+    return Proof((
+        *moments_of_the_draw(virtual - average),
+        positive(r"\alpha-2Le > 0", "α ≥ 5L and e ≤ 6/5", alpha - 2 * L * e, domain, ""),
+        below,
+        above,
+        Step(r"E\|\gamma^t-\theta_*\|^2+\kappa C_t \le E\|\gamma^{t-1}-\theta_*\|^2+\kappa C_{t-1}"
+             r"-\tfrac2\alpha E[\ell(\gamma^{t-1})-\ell(\theta_*)]",
+             "2/α times both; every device is drawn with probability P/m. A sum of squares is left", lemma,
+             Combination(facts=((2 / alpha, below.claim.fact), (2 / alpha, above.claim.fact), (kappa, draw),
+                                *meanings(lemma)), squares=rest_of_convex(kappa))),
+    ))  # fmt: skip
+
+
+def rest_of_strongly_convex(kappa: Any) -> tuple[tuple[Any, Vector], ...]:
+    """What is left of C, beyond 4/5 of the κP/m that the convex case has; the deviations; the means."""
+    rho, q, c = mu / alpha, sympy.factor(kappa * P / m), (L + mu) / (alpha * L**2)
+    r = 1 + rho
+    kept = sympy.Rational(4, 5) * q
+    draw = (rho - L / alpha - r * scale) / alpha**2
+    deviations = two_squares(
+        deviation(new), deviation(old),
+        draw + c * r**2 - r * q, -draw - c * r * rho, draw + c * rho**2 + kept,
+    )  # fmt: skip
+    gained = 4 * rho * rho  # of ‖γ − θ_*‖², from the strong convexity between γ^{t−1} and θ_*
+    means = two_squares(
+        mean(new), here, c * r**2 - 1 / alpha**2 - L / alpha**3 - r * q, -c * r * mu, gained + c * mu**2
+    )
+    return ((sympy.factor(kappa * (1 - r * (1 - P / m)) - kept), old), (kept, mean(old)), *deviations, *means)
+
+
+@proves(feddyn.lemma8sharper)
+def potential_after_strongly(statement: Statement) -> Proof:
+    assert statement.left is not None
+    domain = Domain.of(statement) & SCALE
+    given = {"alpha": alpha, "L": L, "mu": mu, **DEVICES}
+    r = 1 + mu / alpha
+    kappa = sympy.factor(with_scale(feddyn.sharper_strongly_convex_constants.formula(**given).kappa))
+    left = with_scale(statement.left.formula(distance_next=letters.distance_next, C_next=letters.C_next, **given))
+    right = with_scale(
+        statement.calculator.formula(distance=letters.distance, C=letters.C, gap=letters.gap, **given)
+    )  # fmt: skip
+    lemma = Claim(left, "<=", right, domain, "Lemma 8, sharper")
+    below, above = interpolated(domain, mu), descended(domain)
+    grown = Claim(mu / 2 * square(here), "<=", gap, domain, "growth")
+    draw = selected(letters.C_next, square(new), C_meant, P / m)
+    return Proof((
+        *moments_of_the_draw(virtual - minimiser),
+        below,
+        above,
+        Step(r"\tfrac\mu2E\|\gamma^{t-1}-\theta_*\|^2 \le E[\ell(\gamma^{t-1})-\ell(\theta_*)]",
+             "strong convexity; the gradients at θ_* have mean 0", grown,
+             Combination(facts=((1, convex(loss, least, at_minimiser, here, mu)),))),
+        Step(r"r(E\|\gamma^t-\theta_*\|^2+\kappa C_t) \le E\|\gamma^{t-1}-\theta_*\|^2+\kappa C_{t-1}"
+             r"-\tfrac2\alpha\big(1-\tfrac{4\mu}\alpha\big)E[\ell(\gamma^{t-1})-\ell(\theta_*)]",
+             "2/α times the first two, 8μ/α² times the third; every device is drawn with probability P/m. A sum of "
+             "squares is left", lemma,
+             Combination(facts=((2 / alpha, below.claim.fact), (2 / alpha, above.claim.fact),
+                                (8 * mu / alpha**2, grown.fact), (r * kappa, draw), *meanings(lemma)),
+                         squares=rest_of_strongly_convex(kappa))),
+    ))  # fmt: skip

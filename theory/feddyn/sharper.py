@@ -1,0 +1,132 @@
+"""FedDyn: what holds on convex devices and is not in the paper, each proved in `fedconvex.proofs_checks`.
+
+The paper splits ε_t into four parts with Lemma 6. Here the convex functions' interpolation inequality between θ̃_k^t and
+θ_* takes the place of Lemmas 4 and 5: its square of gradients pays for all that the draw adds, and no gap is lost.
+"""
+
+from typing import Any, NamedTuple
+
+from fedconvex.statements.conditions import Condition
+from fedconvex.statements.functions import geometric_sum, maximum
+from fedconvex.statements.notation import SQUARED_LENGTH, VALUE
+from fedconvex.statements.statement import Claim
+from fedconvex.theory.feddyn.assumptions import (
+    ACTIVE,
+    ALPHA_STRONGLY_CONVEX,
+    CONVEX,
+    FEDDYN,
+    ORDERED,
+    STRONGLY_CONVEX,
+)
+from fedconvex.theory.feddyn.convex import KAPPA, PER_CURVATURE
+from fedconvex.theory.feddyn.notation import PAPER
+from fedconvex.theory.feddyn.theorems import MEAN_GAP, WEIGHTED_GAP
+
+
+def _five(*, L: Any) -> Any:
+    return 5 * L
+
+
+ALPHA_SHARPER = Condition("alpha", ">=", _five)
+
+
+class SharperConstants(NamedTuple):
+    """What multiplies C_t, and the gap."""
+
+    kappa: Any
+    kappa0: Any
+
+
+def _spread_of_the_draw(alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+    """(m − P)/(P(m − 1)) + L/α; with one device there is nothing to draw."""
+    return (num_clients - num_active) / (num_active * maximum(num_clients - 1, 1)) + L / alpha
+
+
+@PAPER.calculator(of="Lemma 1, sharper", units=(KAPPA, PER_CURVATURE), assumes=(ACTIVE, ALPHA_SHARPER))
+def sharper_constants(*, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> SharperConstants:
+    """κ = (m/P)e/(α(α − 2Le)) with e = (m − P)/(P(m − 1)) + L/α, and κ₀ = 2/α."""
+    e = _spread_of_the_draw(alpha, L, num_clients, num_active)
+    return SharperConstants(num_clients / num_active * e / (alpha * (alpha - 2 * L * e)), 2 / alpha)
+
+
+@PAPER.calculator(of="Lemma 8, sharper", units=(KAPPA, PER_CURVATURE), assumes=(ACTIVE, ORDERED, ALPHA_STRONGLY_CONVEX))
+def sharper_strongly_convex_constants(
+    *, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any
+) -> SharperConstants:
+    """κ = 2(m/P)e/α² with e = (m − P)/(P(m − 1)) + L/α, and κ₀ = (2/α)(1 − 4μ/α)."""
+    e = _spread_of_the_draw(alpha, L, num_clients, num_active)
+    return SharperConstants(2 * num_clients / num_active * e / alpha**2, 2 / alpha * (1 - 4 * mu / alpha))
+
+
+def _left(*, distance_next: Any, C_next: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+    c = sharper_constants.formula(alpha=alpha, L=L, num_clients=num_clients, num_active=num_active)
+    return distance_next + c.kappa * C_next
+
+
+@PAPER.statement(
+    "Lemma 1, sharper", Claim.UPPER, symbol="", units=SQUARED_LENGTH, left=_left, ours=True,
+    assumes=(*FEDDYN, *CONVEX, ALPHA_SHARPER),
+)  # fmt: skip
+def lemma1_sharper(*, distance: Any, C: Any, gap: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+    """E‖γ^t − θ_*‖² + κC_t decreases by at least (2/α)E[ℓ(γ^{t−1}) − ℓ(θ_*)], for α ≥ 5L.
+
+    κ = (m/P)e/(α(α − 2Le)), e = (m − P)/(P(m − 1)) + L/α. The paper's κ₀ is below 2/α, its κ above 8(m/P)/α².
+    """
+    c = sharper_constants.formula(alpha=alpha, L=L, num_clients=num_clients, num_active=num_active)
+    return distance + c.kappa * C - c.kappa0 * gap
+
+
+@PAPER.statement(
+    "Theorem 2, sharper", Claim.UPPER, symbol=MEAN_GAP, units=VALUE, ours=True,
+    assumes=(*FEDDYN, *CONVEX, ALPHA_SHARPER),
+)  # fmt: skip
+def convex_bound_sharper(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
+    """For convex devices and α ≥ 5L: (1/T)((α/2) D0 + (m/P) e/(2(α − 2Le)) G), e = (m − P)/(P(m − 1)) + L/α.
+
+    Theorem 2 has 10α, 100(m/P)/α and α ≥ 25L. No factor below 1/2 would do in the place of α/2.
+    """
+    c = sharper_constants.formula(alpha=alpha, L=L, num_clients=num_clients, num_active=num_active)
+    return (D0 + c.kappa * G) / (c.kappa0 * T)
+
+
+def _left_strongly(
+    *, distance_next: Any, C_next: Any, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any
+) -> Any:
+    c = sharper_strongly_convex_constants.formula(
+        alpha=alpha, L=L, mu=mu, num_clients=num_clients, num_active=num_active
+    )
+    return (1 + mu / alpha) * (distance_next + c.kappa * C_next)
+
+
+@PAPER.statement(
+    "Lemma 8, sharper", Claim.UPPER, symbol="", units=SQUARED_LENGTH, left=_left_strongly, ours=True,
+    assumes=(*FEDDYN, *STRONGLY_CONVEX, ALPHA_STRONGLY_CONVEX),
+)  # fmt: skip
+def lemma8_sharper(
+    *, distance: Any, C: Any, gap: Any, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any
+) -> Any:
+    """(1 + μ/α)(E‖γ^t − θ_*‖² + κC_t) ≤ E‖γ^{t−1} − θ_*‖² + κC_{t−1} − κ₀E[ℓ(γ^{t−1}) − ℓ(θ_*)].
+
+    κ = 2(m/P)e/α², κ₀ = (2/α)(1 − 4μ/α), e = (m − P)/(P(m − 1)) + L/α.
+    """
+    c = sharper_strongly_convex_constants.formula(
+        alpha=alpha, L=L, mu=mu, num_clients=num_clients, num_active=num_active
+    )
+    return distance + c.kappa * C - c.kappa0 * gap
+
+
+@PAPER.statement(
+    "Theorem 3, sharper", Claim.UPPER, symbol=WEIGHTED_GAP, units=VALUE, ours=True,
+    assumes=(*FEDDYN, *STRONGLY_CONVEX, ALPHA_STRONGLY_CONVEX),
+)  # fmt: skip
+def strongly_convex_bound_sharper(
+    *, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any
+) -> Any:
+    """For strongly convex devices and α ≥ max(5(m/P)μ, 30L): (1/R)(α² D0 + 2(m/P)e G)/(2(α − 4μ)).
+
+    R = Σ_{t<T} r^t, r = 1 + μ/α, e = (m − P)/(P(m − 1)) + L/α. Theorem 3 has 20α, 400(m/P)/α, and 1/r^{T−1} for 1/R.
+    """
+    c = sharper_strongly_convex_constants.formula(
+        alpha=alpha, L=L, mu=mu, num_clients=num_clients, num_active=num_active
+    )
+    return (D0 + c.kappa * G) / (c.kappa0 * geometric_sum(mu / alpha, T))
