@@ -28,14 +28,23 @@ class Fraction:
 def fraction(expression: Any, symbols: Iterable[Any] = ()) -> Fraction:
     """The expression as one reduced fraction. Raises NotRational."""
     expression = sympy.sympify(expression)
+    one_meaning(expression.free_symbols | set(symbols))
     involved = tuple(sorted(expression.free_symbols | set(symbols), key=str))
     if not involved:
         involved = (sympy.Symbol("x"),)
     try:
         found = sympy.QQ.frac_field(*involved).from_sympy(expression)
-    except (sympy.CoercionFailed, ValueError, TypeError) as error:
+    except (sympy.CoercionFailed, ValueError, TypeError, ZeroDivisionError) as error:
         raise NotRational(f"{expression} is no rational function") from error
     return Fraction(involved, found.numer, found.denom)
+
+
+def one_meaning(symbols: Iterable[Any]) -> None:
+    """Raises NotRational where two symbols have one name: to SymPy, Symbol("x", positive=True) is not Symbol("x")."""
+    known: dict[str, Any] = {}
+    for symbol in symbols:
+        if known.setdefault(str(symbol), symbol) != symbol:
+            raise NotRational(f"two different symbols are called {symbol}")
 
 
 def is_zero(expression: Any) -> bool:

@@ -5,14 +5,15 @@ number that is not negative; then a polynomial without negative coefficients is 
 enough to be checked by anyone. Where it does not succeed, z3 decides, or says that it cannot.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from time import monotonic
 from typing import Any, final
 
 import sympy
 
-from fedconvex.proofs_checks.engines.algebra import Fraction, NotRational, fraction
+from fedconvex.proofs_checks.engines.algebra import Fraction, NotRational, fraction, one_meaning
 from fedconvex.statements.rendering import symbols
 from fedconvex.statements.statement import Statement
 
@@ -32,11 +33,12 @@ class Domain:
 
     @classmethod
     def of(cls, statement: Statement) -> "Domain":
-        """What the statement asks of its parameters."""
+        """What the statement asks of its parameters, and of letters that only its proof needs."""
         calculator = statement.calculator
-        letters = symbols(calculator.parameters)
+        letters = symbols({**statement.paper.notation, **calculator.parameters})
         relations = []
-        for condition in calculator.all_conditions:
+        assumed = (condition for assumption in statement.assumptions for condition in assumption.conditions)
+        for condition in dict.fromkeys((*calculator.all_conditions, *assumed)):
             if isinstance(letters[condition.argument], tuple):
                 continue  # of sequences
             if condition.by_definition and condition.bound == 0:
@@ -64,7 +66,7 @@ def _split(relation: Any) -> Iterator[Any]:
     upper = isinstance(right, sympy.Min) and isinstance(relation, sympy.Le | sympy.Lt)
     if lower or upper:
         for bound in right.args:
-            yield from _split(type(relation)(left, bound))
+            yield from _split(type(relation)(left, bound, evaluate=False))
     else:
         yield relation
 
@@ -75,7 +77,8 @@ class Substitution:
     """variable = bound + slack, or bound / (1 + slack): with slack >= 0 all of the variable's range.
 
     The condition, with the substitutions before put in, says that factor · (variable − bound) >= 0, or for an upper
-    bound factor · (bound − variable) >= 0, with a factor that is not negative.
+    bound factor · (bound − variable) >= 0, with a factor that is positive: where it vanished, the condition would say
+    nothing, and the substitution would leave out a part of the domain.
     """
 
     variable: Any
@@ -114,11 +117,16 @@ class NoSignProof:
 
 def prove_sign(expression: Any, domain: Domain, strictly: bool = False) -> SignProof | NoSignProof:
     """Whether the expression is >= 0 (or > 0) wherever the domain's relations hold and the expression is defined."""
-    expression = sympy.sympify(expression)
+    return _decided(sympy.sympify(expression), domain, strictly)
+
+
+@lru_cache(maxsize=1 << 14)
+def _decided(expression: Any, domain: Domain, strictly: bool) -> SignProof | NoSignProof:
     counts = (s for s in sorted(expression.free_symbols, key=str) if s.is_integer and s.is_positive)
     domain = Domain((*domain.relations, *(sympy.Ge(s, 1, evaluate=False) for s in counts)))
     try:
-        for substitutions in (), _substitutions(domain, strictly):
+        one_meaning(expression.free_symbols.union(*(r.free_symbols for r in domain.relations)))
+        for substitutions in (), _substitutions(domain, strictly, expression.free_symbols):
             form = fraction(_put_in(expression, substitutions))
             if _has_no_negative_coefficients(form, strictly):
                 return SignProof(expression, "coefficients", strictly, substitutions, form)
@@ -154,18 +162,21 @@ def _some_monomial_is_positive(reduced: Fraction) -> bool:
     )
 
 
-def _substitutions(domain: Domain, strictly: bool) -> tuple[Substitution, ...]:
+def _substitutions(domain: Domain, strictly: bool, also: Iterable[Any] = ()) -> tuple[Substitution, ...]:
     """Those that use up the relations, as far as that succeeds: what is left over is not used.
 
-    bound / (1 + slack) is never 0. An inequality that is not strict extends to a variable that is, by continuity.
+    bound / (1 + slack) is never 0. An inequality that is not strict extends to a variable that is, by continuity, if
+    no condition that comes later speaks of that variable: at 0 it might say nothing, and leave others free.
     """
     found: list[Substitution] = []
     waiting = list(domain.relations)
+    names = {str(s) for s in {*also}.union(*(r.free_symbols for r in waiting))}
     progress = True
     while progress:
         progress = False
         for relation in waiting:
-            made = _solved(relation, tuple(found), strictly)
+            others = {s for r in waiting if r is not relation for s in _put_in(r, tuple(found)).free_symbols}
+            made = _solved(relation, tuple(found), others, strictly, _new_name(names, len(found) + 1))
             if made is not None:
                 found.append(made)
                 waiting.remove(relation)
@@ -174,7 +185,13 @@ def _substitutions(domain: Domain, strictly: bool) -> tuple[Substitution, ...]:
     return tuple(found)
 
 
-def _solved(relation: Any, before: tuple[Substitution, ...], strictly: bool) -> Substitution | None:
+def _new_name(names: set[str], number: int) -> str:
+    return next(name for k in range(len(names) + 1) if (name := f"s{number}" + "'" * k) not in names)
+
+
+def _solved(
+    relation: Any, before: tuple[Substitution, ...], others: set[Any], strictly: bool, slack: str
+) -> Substitution | None:
     if isinstance(relation, sympy.Ge | sympy.Gt):
         difference = relation.lhs - relation.rhs
     elif isinstance(relation, sympy.Le | sympy.Lt):
@@ -186,34 +203,41 @@ def _solved(relation: Any, before: tuple[Substitution, ...], strictly: bool) -> 
         reduced = fraction(_put_in(difference, before))
     except NotRational:
         return None
-    if any(c < 0 for c in reduced.denominator.coeffs()):
+    numerator, denominator = (
+        sympy.Poly(part.as_expr(), *reduced.symbols) for part in (reduced.numerator, reduced.denominator)
+    )
+    if not _all(denominator, 1):
         return None
-    numerator = sympy.Poly(reduced.numerator.as_expr(), *reduced.symbols)
-    slack = sympy.Symbol(f"s{len(before) + 1}", **{"positive" if strict else "nonnegative": True})
-    for kind in ("lower", "upper"):
+    for kind, sign in (("lower", 1), ("upper", -1)):
         for variable in reduced.symbols:
             if numerator.degree(variable) != 1 or not variable.is_nonnegative:
                 continue
-            coefficient, rest = sympy.Poly(numerator.as_expr(), variable).all_coeffs()
-            sign = 1 if kind == "lower" else -1
-            if kind == "upper" and strictly and not variable.is_positive:
+            if kind == "upper" and not variable.is_positive and (strictly or variable in others):
                 continue
-            if _all(coefficient, reduced.symbols, sign) and _all(rest, reduced.symbols, -sign):
-                bound = sympy.cancel(-rest / coefficient)
-                over = sympy.cancel(sympy.Mul(*_put_apart(reduced)) / (sign * (variable - bound)))
-                return Substitution(variable, kind, bound, slack, relation, over)
+            coefficient, rest = (
+                sympy.Poly(c, *reduced.symbols) for c in sympy.Poly(numerator.as_expr(), variable).all_coeffs()
+            )
+            if _all(coefficient, sign) and _is_positive(coefficient) and _all(rest, -sign):
+                bound = -sign * rest.as_expr() / (sign * coefficient.as_expr())
+                factor = sign * coefficient.as_expr() / denominator.as_expr()
+                new = sympy.Symbol(slack, **{"positive" if strict else "nonnegative": True})
+                return Substitution(variable, kind, bound, new, relation, factor)
     return None
 
 
-def _put_apart(reduced: Fraction) -> tuple[Any, Any]:
-    return reduced.numerator.as_expr(), 1 / reduced.denominator.as_expr()
-
-
-def _all(expression: Any, variables: tuple[Any, ...], sign: int) -> bool:
+def _all(polynomial: Any, sign: int) -> bool:
     """Whether no coefficient has the other sign, and every variable is known not to be negative."""
-    polynomial = sympy.Poly(expression, *variables)
     return all(c * sign >= 0 for c in polynomial.coeffs()) and all(
         s.is_nonnegative for s in polynomial.as_expr().free_symbols
+    )
+
+
+def _is_positive(polynomial: Any) -> bool:
+    """Whether a polynomial whose coefficients have one sign is nowhere 0: a term of positive symbols is enough."""
+    return any(
+        all(not power or s.is_positive for s, power in zip(polynomial.gens, monomial, strict=True))
+        for monomial, coefficient in polynomial.terms()
+        if coefficient
     )
 
 
@@ -222,7 +246,7 @@ def _by_z3(expression: Any, domain: Domain, strictly: bool) -> SignProof | NoSig
     import z3
 
     involved = set(expression.free_symbols)
-    relations = list(domain.relations)
+    relations = [relation for relation in domain.relations if _is_rational(relation)]
     while more := {s for r in relations if r.free_symbols & involved for s in r.free_symbols} - involved:
         involved |= more
     variables = {s: z3.Real(str(s)) for s in involved}
@@ -247,10 +271,45 @@ def _by_z3(expression: Any, domain: Domain, strictly: bool) -> SignProof | NoSig
     if answer == z3.unsat:
         return SignProof(expression, "z3", strictly)
     if answer == z3.sat:
-        model = solver.model()
-        point = {str(s): str(model.eval(v, model_completion=True)) for s, v in variables.items()}
-        return NoSignProof(expression, "z3 has found a point where it fails", point)
+        point = _rational_point(solver.model(), variables)
+        if _fails_at(point, expression, domain, strictly):
+            return NoSignProof(expression, "z3 has found a point where it fails", {str(s): str(x) for s, x in point})
+        return NoSignProof(
+            expression, "z3 has found a point where it fails, which is not a rational point of the domain"
+        )
     return NoSignProof(expression, f"z3 gave up after {monotonic() - start:.1f} s: {solver.reason_unknown()}")
+
+
+def _is_rational(relation: Any) -> bool:
+    try:
+        fraction(relation.lhs - relation.rhs)
+    except (NotRational, AttributeError):
+        return False
+    return True
+
+
+def _rational_point(model: Any, variables: dict[Any, Any]) -> list[tuple[Any, Any]]:
+    """z3's point, with rational numbers close to the algebraic ones."""
+    values = {s: model.eval(v, model_completion=True) for s, v in variables.items()}
+    rational = {
+        s: x.as_fraction() if hasattr(x, "as_fraction") else x.approx(20).as_fraction() for s, x in values.items()
+    }
+    return [(s, sympy.Rational(x.numerator, x.denominator)) for s, x in rational.items()]
+
+
+def _fails_at(point: list[tuple[Any, Any]], expression: Any, domain: Domain, strictly: bool) -> bool:
+    """Whether the point is in the domain, and the expression has the wrong sign there: in exact arithmetic."""
+    known = dict(point)
+    for s, x in point:
+        if (s.is_positive and x <= 0) or (s.is_nonnegative and x < 0) or (s.is_integer and not x.is_integer):
+            return False
+    inside = [r for r in domain.relations if getattr(r, "free_symbols", set()) & known.keys()]
+    value = expression.subs(known)
+    wrong = value.is_Rational and (value <= 0 if strictly else value < 0)
+    try:
+        return bool(wrong) and all(r.subs(known) == sympy.true for r in inside)
+    except TypeError:  # a condition is not defined there
+        return False
 
 
 def _relation(relation: Any, variables: dict[Any, Any]) -> Any:
