@@ -6,7 +6,7 @@ from typing import Any
 import sympy
 
 from fedconvex.proofs_checks.engines.algebra import NotRational, is_zero
-from fedconvex.proofs_checks.proof import Proof, builder_of
+from fedconvex.proofs_checks.proof import Proof, Step, builder_of
 from fedconvex.statements.assumptions import Given, Runs
 from fedconvex.statements.assumptions.base import Assumption
 from fedconvex.statements.statement import Statement
@@ -49,17 +49,25 @@ def beyond(other: Statement, made: Iterable[Assumption], shown: Iterable[str] = 
 
 
 def ambiguous(proof: Proof) -> str:
-    """A letter that is given two meanings, here or in a proof whose conclusion is used; nothing if there is none."""
+    """A letter that is given two meanings, here or in a proof whose conclusion is used; nothing if there is none.
+
+    Cases are told apart: in each a letter has one meaning.
+    """
+    cases = list(dict.fromkeys(step.case for step in proof.steps)) or [()]
+    return next(filter(None, (_ambiguous_in(proof, case) for case in cases)), "")
+
+
+def _ambiguous_in(proof: Proof, case: tuple[Assumption, ...]) -> str:
     meanings: dict[Any, Any] = {}
-    for letter, meaning in _definitions(proof, set()):
+    for letter, meaning in _definitions([step for step in proof.steps if step.case in ((), case)], set()):
         if letter in meanings and not _same(meanings[letter], meaning):
             return f"{letter} is given two meanings: {meanings[letter]} and {meaning}"
         meanings[letter] = meaning
     return ""
 
 
-def _definitions(proof: Proof, seen: set[str]) -> Iterable[tuple[Any, Any]]:
-    for step in proof.steps:
+def _definitions(steps: Iterable[Step], seen: set[str]) -> Iterable[tuple[Any, Any]]:
+    for step in steps:
         yield from step.by.defines()
         for claim in step.by.rests_on():
             if claim.source and claim.source not in seen:
@@ -68,7 +76,8 @@ def _definitions(proof: Proof, seen: set[str]) -> Iterable[tuple[Any, Any]]:
                 builder = builder_of(other)
                 letters = (claim.right - claim.left).free_symbols
                 if builder is not None:
-                    yield from (pair for pair in _definitions(builder(other), seen) if pair[0] in letters)
+                    steps_there = builder(other).steps
+                    yield from (pair for pair in _definitions(steps_there, seen) if pair[0] in letters)
 
 
 def _same(first: Any, second: Any) -> bool:

@@ -213,8 +213,9 @@ def lemma15(statement: Statement) -> Proof:
 def lemma16(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     three = (next_average - average, average - server, server - minimiser)
-    meaning = Claim(distance_next, "=", square(sum(three)), domain, "Lemma 16, the distance")
-    split = Claim(square(sum(three)), "<=", 3 * total(*three), domain, "Lemma 16, Jensen")
+    whole = three[0] + three[1] + three[2]
+    meaning = Claim(distance_next, "=", square(whole), domain, "Lemma 16, the distance")
+    split = Claim(square(whole), "<=", 3 * total(*three), domain, "Lemma 16, Jensen")
     state = 3 * move + 3 / alpha**2 * square(h) + 3 * square(server - minimiser)
     by_nine = Claim(split.right, "=", state, domain, "Lemma 16, (9)")
     by_lemma17 = Claim(state, "<=", 3 * move + 3 / alpha**2 * A + 3 * square(server - minimiser), domain,

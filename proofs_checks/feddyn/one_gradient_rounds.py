@@ -32,6 +32,7 @@ from fedconvex.proofs_checks.feddyn.one_gradient_setting import (
     next_average,
     server,
 )
+from fedconvex.proofs_checks.feddyn.rates import total as weighted_gaps
 from fedconvex.proofs_checks.feddyn.setting import (
     LETTERS,
     SCALE,
@@ -54,7 +55,6 @@ DEVICES = {"num_clients": m, "num_active": P}
 D0, G, delta, B0 = (LETTERS[name] for name in ("D0", "G", "delta", "B0"))
 at_server = sympy.Symbol("ℓ(θ^{t-1})", real=True)
 power = sympy.Symbol("r^T", positive=True)  # (1 + μ/(3α))^T
-weighted_gaps = sympy.Symbol("Σ_t r^{t-1} E[ℓ(γ^{t-1})−ℓ(θ*)]", nonnegative=True)
 slopes = sympy.Symbol("Σ_t E‖∇ℓ(γ^{t-1})‖²", nonnegative=True)
 D_last, A_last, B_last = sympy.symbols("E‖γ^T−θ*‖² A_T B_T", nonnegative=True)
 loss_first, loss_last = sympy.symbols("Eℓ(γ^0) Eℓ(γ^T)", real=True)
