@@ -10,6 +10,8 @@ from typing import Any
 _HOMES = {
     "Result": "verification", "catalogue": "verification", "papers_with_proofs": "verification",
     "proof_of": "verification", "verify": "verification", "verify_all": "verification",
+    "SmoothConvex": "worst_cases.classes", "SmoothStronglyConvex": "worst_cases.classes",
+    "WeaklyConvex": "worst_cases.classes", "WorstCase": "worst_cases.worst_case", "worst_case": "worst_cases.worst_case",
     "Claim": "proof", "Proof": "proof", "Step": "proof",
 }  # fmt: skip
 __all__ = [*_HOMES]

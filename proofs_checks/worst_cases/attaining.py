@@ -1,0 +1,146 @@
+"""From a proposal to a federation: clients with quadratic functions on which the method does nearly its worst, exactly.
+
+The Gram matrices of the proposal give points and gradients; quadratics through them are fitted, rounded to rational
+numbers inside the class, and the method is played on them by the core in exact arithmetic. What it does there is
+attained, however the federation was found.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any, final
+
+import numpy as np
+
+from fedconvex.problems.quadratics import Quadratic
+from fedconvex.proofs_checks.worst_cases.certifying import is_positive_semidefinite
+from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
+from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, Family
+from fedconvex.proofs_checks.worst_cases.playing import Board
+from fedconvex.proofs_checks.worst_cases.programs import Program, Proposal
+
+BITS = 40
+INSIDE = Fraction(1, 2**36)  # how far fitted quadratics are pulled inside the class, against rounding
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """F_k(x) = ½xᵀH_k x − c_kᵀx, the mean of which is least at 0, and where the method starts."""
+
+    problem: Quadratic
+    start: np.ndarray  # (d,) for the server, or (m, d) where every client has its own
+
+
+def quadratics(
+    program: Program, proposal: Proposal, board: Board, functions: FunctionClass, start: Family
+) -> Instance | None:
+    """Quadratics of the class that nearly pass through the proposal's points; None where there are none."""
+    if not all(np.isfinite(gram).all() for gram in proposal.grams):
+        return None
+    coordinates = _coordinates(program, proposal)
+    clients = board.clients
+    low, high = float(functions.lowest), float(functions.highest)
+    hessians, linear = [], []
+    for k in range(clients):
+        at = [(_of(e.point, coordinates, k), _of(e.gradient, coordinates, k)) for e in board.evaluations]
+        (base, pull), *others = at
+        X = np.column_stack([point - base for point, _ in others])
+        G = np.column_stack([gradient - pull for _, gradient in others])
+        H = _fitted(X, G, low, high)
+        hessians.append(_rational_hessian(H, functions))
+        linear.append(_rational(H @ base - pull))
+    if any(H is None for H in hessians):
+        return None
+    if board.minimiser:  # the gradients there have mean 0, exactly
+        centre = sum(linear[1:], start=linear[0]) / Fraction(clients)
+        linear = [c - centre for c in linear]
+    starts = [_rational(_of(start, coordinates, k)) for k in range(clients)]
+    problem = Quadratic(hessians, linear)
+    return Instance(problem, np.array(starts))
+
+
+def simple(functions: FunctionClass, clients: int) -> Iterator[Instance]:
+    """In one dimension, with curvatures at the ends of the class and opposite pulls."""
+    ends = (functions.lowest, functions.highest)
+    few = min(clients, 2)
+    for curvatures in product(ends, repeat=few):
+        for pull in (0, 1, -1) if few == 2 else (0,):
+            H = [np.array([[c]], dtype=object) for c in curvatures]
+            c = [np.array([Fraction(pull * sign)], dtype=object) for sign in (1, -1)[:few]]
+            if sum(curvatures) > 0:
+                yield Instance(Quadratic(H, c), np.array([[Fraction(1)]] * few, dtype=object))
+
+
+def largest(
+    instances: Iterator[Instance], measured: Callable[[Instance], Fraction | None]
+) -> tuple[Fraction | None, Instance | None]:
+    """The largest of what is measured, and where."""
+    best: tuple[Fraction | None, Instance | None] = (None, None)
+    for instance in instances:
+        found = measured(instance)
+        if found is not None and (best[0] is None or found > best[0]):
+            best = found, instance
+    return best
+
+
+def _coordinates(program: Program, proposal: Proposal) -> dict[Any, np.ndarray]:
+    """Of every basic vector: the parts are orthogonal; vectors that no form sees are 0."""
+    sizes = [len(seen) for seen in program.seen]
+    total, offset = sum(sizes), 0
+    found: dict[Any, np.ndarray] = {}
+    for block, seen, gram in zip(program.blocks, program.seen, proposal.grams, strict=True):
+        values, vectors = np.linalg.eigh(gram)
+        values[values < 1e-7 * max(values.max(), 1e-300)] = 0
+        factor = vectors * np.sqrt(values)
+        for place, key in enumerate(block):
+            found[key] = np.zeros(total)
+            if place in seen:
+                found[key][offset : offset + len(seen)] = factor[seen.index(place)]
+        offset += len(seen)
+    return found
+
+
+def _of(u: Family, coordinates: dict[Any, np.ndarray], client: int) -> np.ndarray:
+    """Client's vector of a family; the second of two clients has the opposite deviation."""
+    size = len(next(iter(coordinates.values())))
+    total = np.zeros(size)
+    for key, c in u.parts.items():
+        sign = -1 if key[0] == DEVIATION and client == 1 else 1
+        total = total + sign * float(c) * coordinates.get(key, np.zeros(size))
+    return total
+
+
+def _fitted(X: np.ndarray, G: np.ndarray, low: float, high: float) -> np.ndarray:
+    """A symmetric H with HX ≈ G and eigenvalues between low and high (Parrott's theorem for what X does not see)."""
+    middle, radius = (low + high) / 2, (high - low) / 2
+    U, s, Vt = np.linalg.svd(X)
+    rank = int((s > 1e-6 * max(s.max(initial=0), 1e-300)).sum())
+    seen, unseen = U[:, :rank], U[:, rank:]
+    image = G @ Vt[:rank].T / s[:rank] - middle * seen
+    inside, across = seen.T @ image, unseen.T @ image
+    inside = (inside + inside.T) / 2
+    rest = -across @ np.linalg.pinv(radius**2 * np.eye(rank) - inside @ inside, rcond=1e-9) @ inside @ across.T
+    H = middle * np.eye(len(U)) + seen @ inside @ seen.T + unseen @ rest @ unseen.T
+    H += unseen @ across @ seen.T + seen @ across.T @ unseen.T
+    values, vectors = np.linalg.eigh((H + H.T) / 2)
+    clipped: np.ndarray = vectors * np.clip(values, low, high) @ vectors.T
+    return clipped
+
+
+def _rational_hessian(H: np.ndarray, functions: FunctionClass) -> np.ndarray | None:
+    """Entries with few bits, pulled into the class."""
+    middle = (functions.lowest + functions.highest) / 2
+    rounded = _rational((H + H.T) / 2)
+    identity = _rational(np.eye(len(H)))
+    pulled = rounded * (1 - INSIDE) + identity * (middle * INSIDE)
+    below, above = pulled - identity * functions.lowest, identity * functions.highest - pulled
+    inside = is_positive_semidefinite(below.tolist()) and is_positive_semidefinite(above.tolist())
+    return pulled if inside else None
+
+
+def _rational(array: np.ndarray) -> np.ndarray:
+    """With BITS bits behind the point."""
+    rounded: np.ndarray = np.vectorize(lambda x: Fraction(round(float(x) * 2**BITS), 2**BITS), otypes=[object])(array)
+    return rounded
