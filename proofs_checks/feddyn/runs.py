@@ -19,13 +19,14 @@ Draws = tuple[tuple[int, ...], ...]
 @final
 @dataclass(frozen=True)
 class Federation:
-    """L_k(θ) = a_k θ²/2 − c_k θ, a_k > 0; α, how many take part, and θ⁰."""
+    """L_k(θ) = a_k θ²/2 − c_k θ, a_k ≠ 0; α, how many take part, and θ⁰. With `one_gradient` it runs FedDynOneGD."""
 
     curvatures: tuple[Any, ...]
     linear: tuple[Any, ...]
     alpha: Any
     active: int
     start: Any
+    one_gradient: bool = False
     _kept: dict[Draws, tuple[Any, Any, list[Any]]] = field(default_factory=dict, compare=False)
 
     @classmethod
@@ -75,7 +76,7 @@ class Federation:
         """θ^t, h^t and the memories, as the running code has them."""
         if played not in self._kept:
             plan = participation.Schedule([list(s) for s in played] or [[0]])
-            method = fc.FedDyn(alpha=self.alpha)
+            method = fc.FedDynOneGD(alpha=self.alpha) if self.one_gradient else fc.FedDyn(alpha=self.alpha)
             run = fc.simulate(method, self.problem, len(played), plan, x0=[self.start], arithmetic="exact")
             memory = [rational(row[0]) for row in run.state.memory["gradient"]]
             self._kept[played] = rational(run.points[-1][0]), rational(run.state.shared["h"][0]), memory
