@@ -1,0 +1,115 @@
+"""FedDyn, Theorem 1: its three rates with their constants, from Theorems 3, 2 and 4."""
+
+from dataclasses import replace
+from typing import Any
+
+import sympy
+
+from fedconvex.proofs_checks.engines.checks import Combination, Inequality
+from fedconvex.proofs_checks.engines.facts import named, root_of
+from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.feddyn.convex import DEVICES
+from fedconvex.proofs_checks.feddyn.nonconvex_rounds import delta, spread
+from fedconvex.proofs_checks.feddyn.nonconvex_rounds import total as slopes
+from fedconvex.proofs_checks.feddyn.rates import D0, G, at_mean, last
+from fedconvex.proofs_checks.feddyn.setting import SCALE, L, P, T, alpha, least, m, mu
+from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.statements.assumptions import Convex, StartsAtLocalMinima, StronglyConvex
+from fedconvex.statements.statement import Statement
+from fedconvex.theory import feddyn
+
+at_random = sympy.Symbol("E‖∇ℓ(γ_T)‖²", nonnegative=True)
+
+
+def without_mu(domain: Domain) -> Domain:
+    return Domain(tuple(r for r in domain.relations if mu not in r.free_symbols))
+
+
+def not_negative(letter: Any, shown: str, domain: Domain) -> Step:
+    """Where one constant stands for two, the smaller term is rounded up."""
+    return Step(rf"{shown} \ge 0", "a mean of squares", Claim(0, "<=", letter, domain, f"{shown} ≥ 0"), Inequality())
+
+
+def strongly_convex_case(formula: Any, domain: Domain) -> tuple[Step, ...]:
+    """With α = β. The constant is 1240/3: 400 times the largest r, which is 31/30."""
+    r, constant = 1 + mu / alpha, sympy.Rational(1240, 3)
+    largest = feddyn.smallest_alpha_strongly_convex.formula(L=L, mu=mu, **DEVICES)
+    domain = domain & sympy.Ge(alpha, largest, evaluate=False) & SCALE & sympy.Ge(last, 1, evaluate=False)
+    bound = formula.subs(largest, alpha).subs(r ** (-T), 1 / (r * last))
+    growth = Claim(r, "<=", sympy.Rational(31, 30), domain, "r")
+    theorem = Claim(at_mean - least, "<=", constant * bound, domain, "Theorem 1, strongly convex")
+    start = not_negative(D0, r"\|\theta^0-\theta_*\|^2", domain)
+    steps = (
+        start,
+        Step(r"r \le \tfrac{31}{30}", "β ≥ 30L ≥ 30μ", growth, Inequality()),
+        Step(r"E\,\ell\Big(\tfrac1R\sum_{t<T}r^t\gamma^t\Big)-\ell_* = O\Big(\tfrac1{r^T}\Big(\beta\|\theta^0"
+             r"-\theta_*\|^2+\tfrac mP\tfrac1\beta\tfrac1m\sum_k\|\nabla L_k(\theta_*)\|^2\Big)\Big)",
+             "Theorem 3 with α = β; 1/r^{T−1} = r/r^T. The constant is 1240/3", theorem,
+             Combination(facts=((1, conclusion(feddyn.theorem3).fact),
+                                (400 * (alpha * D0 + m / P * G / alpha) / (r * last), growth.fact),
+                                (380 * alpha / last, start.claim.fact))),
+             place="Theorem 1, first case"),
+    )  # fmt: skip
+    return tuple(replace(step, case=(StronglyConvex(),)) for step in steps)
+
+
+def convex_case(formula: Any, domain: Domain) -> tuple[Step, ...]:
+    """α = 30L√(m/P); the constant is 300."""
+    domain = without_mu(domain) & sympy.Ge(alpha, 25 * L, evaluate=False) & SCALE
+    enough = Claim((25 * L) ** 2, "<=", 900 * L**2 * m / P, domain, "α of the convex case")
+    bound = formula.subs(sympy.sqrt(m), alpha * sympy.sqrt(P) / (30 * L))
+    theorem = Claim(at_mean - least, "<=", 300 * bound, domain, "Theorem 1, convex")
+    start = not_negative(G, r"\tfrac1m\sum_k\|\nabla L_k(\theta_*)\|^2", domain)
+    steps = (
+        start,
+        Step(r"25L \le \alpha = 30L\sqrt{m/P}", "P ≤ m; both sides squared", enough, Inequality()),
+        Step(r"E\,\ell\Big(\tfrac1T\sum_{t<T}\gamma^t\Big)-\ell_* = O\Big(\tfrac1T\sqrt{\tfrac mP}\Big("
+             r"L\|\theta^0-\theta_*\|^2+\tfrac1L\tfrac1m\sum_k\|\nabla L_k(\theta_*)\|^2\Big)\Big)",
+             "Theorem 2 with α = 30L√(m/P). The constant is 300", theorem,
+             Combination(facts=((1, conclusion(feddyn.theorem2).fact),
+                                (G / (9 * alpha * L**2 * T), root_of(alpha, 900 * L**2 * m / P)),
+                                (sympy.Rational(89, 9) * alpha / L**2 / T, start.claim.fact))),
+             place="Theorem 1, second case"),
+    )  # fmt: skip
+    return tuple(replace(step, case=(Convex(),)) for step in steps)
+
+
+def nonconvex_case(formula: Any, domain: Domain) -> tuple[Step, ...]:
+    """α = 30L m/P; the constant is 90."""
+    largest = feddyn.smallest_alpha_nonconvex.formula(L=L, **DEVICES)
+    domain = without_mu(domain) & sympy.Ge(alpha, largest, evaluate=False) & SCALE
+    index = Claim(at_random, "=", slopes / T, domain, "the random index")
+    theorem = Claim(at_random, "<=", 90 * formula, domain, "Theorem 1, non-convex")
+    start = not_negative(spread, r"\tfrac1m\sum_k\|\theta_k^0-\theta^0\|^2", domain)
+    steps = (
+        start,
+        Step(r"E\|\nabla\ell(\gamma_T)\|^2 = \tfrac1T\sum_{t=1}^TE\|\nabla\ell(\gamma^{t-1})\|^2",
+             "γ_T is each of γ⁰, …, γ^{T−1} with equal probability", index,
+             Combination(facts=((1, named(at_random, slopes / T)),)), place="Theorem 1"),
+        Step(r"E\|\nabla\ell(\gamma_T)\|^2 = O\Big(\tfrac1T\Big(L\tfrac mP(\ell(\theta^0)-\ell_*)"
+             r"+L^2\tfrac1m\sum_k\|\theta_k^0-\theta^0\|^2\Big)\Big)",
+             "Theorem 4 with α = 30Lm/P. The constant is 90", theorem,
+             Combination(facts=((1, index.fact), (1, conclusion(feddyn.theorem4).fact),
+                                ((3 * delta - L**2 * spread / alpha) / T, named(alpha, 30 * L * m / P)),
+                                (89 * L**2 / T, start.claim.fact))),
+             place="Theorem 1, third case"),
+    )  # fmt: skip
+    return tuple(replace(step, case=(StartsAtLocalMinima(),)) for step in steps)
+
+
+@proves(feddyn.theorem1)
+def rates(statement: Statement) -> Proof:
+    formula = statement.calculator.formula(
+        L=L, mu=mu, T=T, D0=D0, G=G, delta=delta, spread=spread, **DEVICES
+    )  # fmt: skip
+    domain = Domain.of(statement)
+    return Proof(
+        (
+            *strongly_convex_case(formula.strongly_convex, domain),
+            *convex_case(formula.convex, domain),
+            *nonconvex_case(formula.nonconvex, domain),
+        ),
+        notes="The constants: 1240/3 with α = β, 300 with α = 30L√(m/P), and 90 with α = 30Lm/P. r = 1 + μ/α is that "
+              "of the α used: in the first case 1 + μ/β. γ_T with the index below is not the last average γ^T: the "
+              "text says that it is one of γ⁰, …, γ^{T−1}, each with probability 1/T.",
+    )  # fmt: skip
