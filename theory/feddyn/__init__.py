@@ -82,6 +82,16 @@ from fedconvex.theory.feddyn.sharper import lemma8_sharper as lemma8_sharper
 from fedconvex.theory.feddyn.sharper import sharper_constants as sharper_constants
 from fedconvex.theory.feddyn.sharper import sharper_strongly_convex_constants as sharper_strongly_convex_constants
 from fedconvex.theory.feddyn.sharper import strongly_convex_bound_sharper as strongly_convex_bound_sharper
+from fedconvex.theory.feddyn.sharper_nonconvex import lemma10_as_summed as lemma10_as_summed
+from fedconvex.theory.feddyn.sharper_nonconvex import lemma10_sharper as lemma10_sharper
+from fedconvex.theory.feddyn.sharper_nonconvex import lemma11_sharper as lemma11_sharper
+from fedconvex.theory.feddyn.sharper_nonconvex import lemma12_sharper as lemma12_sharper
+from fedconvex.theory.feddyn.sharper_nonconvex import lemma19_sharper as lemma19_sharper
+from fedconvex.theory.feddyn.sharper_nonconvex import nonconvex_bound_sharper as nonconvex_bound_sharper
+from fedconvex.theory.feddyn.sharper_nonconvex import (
+    one_gradient_nonconvex_bound_sharper as one_gradient_nonconvex_bound_sharper,
+)
+from fedconvex.theory.feddyn.sharper_nonconvex import sharper_nonconvex_constants as sharper_nonconvex_constants
 from fedconvex.theory.feddyn.theorems import convex_bound as convex_bound
 from fedconvex.theory.feddyn.theorems import nonconvex_bound as nonconvex_bound
 from fedconvex.theory.feddyn.theorems import one_gradient_rates as one_gradient_rates

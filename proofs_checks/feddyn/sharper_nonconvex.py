@@ -1,0 +1,151 @@
+"""FedDyn, smooth devices: what holds and is not in the paper. Lemmas 10 to 12 and Theorem 4, sharper."""
+
+import sympy
+
+from fedconvex.proofs_checks.engines.checks import Combination, Inequality
+from fedconvex.proofs_checks.engines.facts import lipschitz, minimal, named, over_rounds, selected
+from fedconvex.proofs_checks.engines.hilbert import centred, deviation, family, mean, square, vector
+from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.feddyn.nonconvex import (
+    C,
+    C_next,
+    apart,
+    epsilon,
+    gradient_square,
+    is_apart,
+    is_epsilon,
+    is_gradient_square,
+    move,
+    new_change,
+    old_change,
+)
+from fedconvex.proofs_checks.feddyn.nonconvex_rounds import (
+    DEVICES,
+    GIVEN,
+    C_first,
+    C_last,
+    constants,
+    delta,
+    least,
+    lemma3_in_letters,
+    loss_first,
+    loss_last,
+    spread,
+)
+from fedconvex.proofs_checks.feddyn.nonconvex_rounds import total as slopes
+from fedconvex.proofs_checks.feddyn.setting import SCALE, L, P, T, alpha, average, gradient, loss, loss_next, m, virtual
+from fedconvex.proofs_checks.feddyn.splitting import young
+from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.statements.statement import Statement
+from fedconvex.theory import feddyn
+
+
+@proves(feddyn.lemma10assummed)
+def lemma10_as_summed(statement: Statement) -> Proof:
+    domain = Domain.of(statement) & SCALE
+    assert statement.left is not None
+    left = statement.left.formula(loss_next=loss_next, C_next=C_next, **GIVEN)
+    right = statement.calculator.formula(loss=loss, C=C, gradient_square=gradient_square, **GIVEN)
+    third = lemma3_in_letters(domain)
+    scaled = (
+        (1, conclusion(feddyn.equation14).fact),
+        (constants.z0, conclusion(feddyn.lemma12).fact),
+        (constants.z1, third.claim.fact),
+        (constants.z2, conclusion(feddyn.lemma11).fact),
+    )
+    return Proof((
+        third,
+        Step(r"E\ell(\gamma^t)+\kappa C_t \le E\ell(\gamma^{t-1})+\kappa C_{t-1}"
+             r"-\kappa_0E\|\nabla\ell(\gamma^{t-1})\|^2", "(14), and Lemmas 12, 3 and 11 scaled with z₀, z₁ and z₂",
+             Claim(left, "<=", right, domain, "Lemma 10, as summed"), Combination(facts=scaled)),
+    ))  # fmt: skip
+
+
+@proves(feddyn.lemma11sharper)
+def lemma11_sharper(statement: Statement) -> Proof:
+    """Young's inequality with L/(α − L) between the stored gradients' errors and ∇ℓ, and the change of gradients."""
+    domain = Domain.of(statement)
+    assert statement.left is not None
+    left = statement.left.formula(epsilon=epsilon, alpha=alpha, L=L)
+    right = statement.calculator.formula(C=C, gradient_square=gradient_square, L=L)
+    errors, scale = deviation(old_change) - gradient, (alpha - L) / alpha
+    squares = tuple((scale * weight, v) for weight, v in young(L / (alpha - L), errors, -new_change))
+    return Proof((
+        Step(r"(\alpha-L)^2\epsilon_t \le L^2C_{t-1}+E\|\nabla\ell(\gamma^{t-1})\|^2", "α(θ̃_k^t − γ^{t−1}) is the "
+                                                                                       "stored "
+             "gradients' error beyond its mean, less ∇ℓ, which is orthogonal to it, less a change of gradients that "
+             "is at most L times θ̃_k^t − γ^{t−1}", Claim(left, "<=", right, domain, "Lemma 11, sharper"),
+             Combination(facts=((1, lipschitz(old_change, apart, L)),
+                                ((alpha - L) / L, lipschitz(new_change, virtual - average, L)),
+                                (-L**2, is_apart), (-1, is_gradient_square), ((alpha - L) ** 2, is_epsilon)),
+                         squares=(*squares, (1, mean(old_change))))),
+    ))  # fmt: skip
+
+
+@proves(feddyn.lemma12sharper)
+def lemma12_sharper(statement: Statement) -> Proof:
+    """The devices that take part are one family, with mean γ^t; those that do not are another."""
+    domain = Domain.of(statement)
+    z = P / (2 * m - P)
+    moved = vector("γ^t−γ^{t−1}")
+    on, off = moved + centred("θ̃_k^t−γ^t (k∈P_t)"), family("θ_k^{t−1}−γ^{t−1} (k∉P_t)")
+    after = P / m * square(on - moved) + (1 - P / m) * square(off - moved)
+    right = statement.calculator.formula(C=C, epsilon=epsilon, move=move, **DEVICES)
+    facts = (
+        (P / m, selected(square(on), epsilon, sympy.Integer(0), sympy.Integer(1))),
+        ((1 - P / m) * (1 + z), selected(square(off), C, sympy.Integer(0), sympy.Integer(1))),
+        (1, named(C_next, after)),
+        (P / m - (1 - P / m) * (1 + 1 / z), named(move, square(moved))),
+    )
+    squares = tuple(((1 - P / m) * weight, v) for weight, v in young(z, off, -moved))
+    return Proof((
+        Step(r"C_t \le \tfrac{2(m-P)}{2m-P}C_{t-1}+\tfrac Pm\epsilon_t"
+             r"+\Big(\tfrac{2(m-P)}P-\tfrac Pm\Big)E\|\gamma^t-\gamma^{t-1}\|^2",
+             "γ^t is the mean of the devices that take part: their squared distances to it are less by "
+             "‖γ^t − γ^{t−1}‖². For the others, Young's inequality with P/(2m − P)",
+             Claim(C_next, "<=", right, domain, "Lemma 12, sharper"), Combination(facts=facts, squares=squares)),
+    ))  # fmt: skip
+
+
+@proves(feddyn.lemma10sharper)
+def lemma10_sharper(statement: Statement) -> Proof:
+    domain, c = Domain.of(statement) & SCALE, feddyn.sharper_nonconvex_constants.formula(**GIVEN)
+    third = lemma3_in_letters(domain)
+    assert statement.left is not None
+    left = statement.left.formula(loss_next=loss_next, C_next=C_next, **GIVEN)
+    right = statement.calculator.formula(loss=loss, C=C, gradient_square=gradient_square, **GIVEN)
+    moves = sympy.cancel(L / 2 + c.kappa * (2 * (m - P) / P - P / m))
+    excess = sympy.cancel((L / 2 + L**2 / (2 * alpha) + c.kappa * 2 * (m - P) / P) / (alpha - L) ** 2)
+    return Proof((
+        third,
+        Step(r"E\ell(\gamma^t)+\kappa C_t \le E\ell(\gamma^{t-1})+\kappa C_{t-1}"
+             r"-\kappa_0E\|\nabla\ell(\gamma^{t-1})\|^2", "(14), Lemma 3, and the sharper Lemmas 11 and 12, scaled",
+             Claim(left, "<=", right, domain, "Lemma 10, sharper"),
+             Combination(facts=((1, conclusion(feddyn.equation14).fact),
+                                (c.kappa, conclusion(feddyn.lemma12sharper).fact), (moves, third.claim.fact),
+                                (excess, conclusion(feddyn.lemma11sharper).fact)))),
+    ))  # fmt: skip
+
+
+@proves(feddyn.theorem4sharper)
+def theorem4_sharper(statement: Statement) -> Proof:
+    domain, c = Domain.of(statement) & SCALE, feddyn.sharper_nonconvex_constants.formula(**GIVEN)
+    lemma = conclusion(feddyn.lemma10sharper).fact
+    telescoped = over_rounds(
+        lemma, {(loss, loss_next): (loss_first, loss_last), (C, C_next): (C_first, C_last)}, {gradient_square: slopes}
+    )
+    positive = Claim(0, "<", c.kappa0, Domain.of(statement), "κ₀, sharper")
+    last_apart, weight = family("θ_k^T−γ^T"), 1 / (c.kappa0 * T)
+    bound = statement.calculator.formula(**GIVEN, T=T, delta=delta, spread=spread)
+    return Proof((
+        Step(r"\kappa_0 > 0", "α ≥ 4L m/P", positive, Inequality()),
+        Step(r"E\Big[\tfrac1T\sum_{t=1}^T\|\nabla\ell(\gamma^{t-1})\|^2\Big] \le \tfrac1T\tfrac1{\kappa_0}"
+             r"\Big(\ell(\theta^0)-\ell_*+\kappa\tfrac1m\sum_k\|\theta_k^0-\theta^0\|^2\Big)",
+             "the sharper Lemma 10, summed; γ⁰ = θ⁰; what is left at T is not negative",
+             Claim(slopes / T, "<=", bound, domain, "Theorem 4, sharper"),
+             Combination(facts=((weight, telescoped), (weight, minimal(loss_last, least)),
+                                (-weight, named(delta, loss_first - least)),
+                                (-weight * c.kappa, named(spread, C_first)),
+                                (-weight * c.kappa, named(C_last, square(last_apart)))),
+                         squares=((weight * c.kappa, last_apart),))),
+    ))  # fmt: skip

@@ -1,0 +1,156 @@
+"""FedDyn and FedDynOneGD: what holds for smooth devices and is not in the paper, each proved in
+`fedconvex.proofs_checks`.
+
+The memories' errors beyond their mean are orthogonal to ∇ℓ, so ε_t needs two parts where the paper takes four; the
+devices that take part are no further from γ^t, their mean, than from γ^{t−1}, so Young's inequality is for the others.
+"""
+
+from typing import Any, NamedTuple
+
+from fedconvex.statements.assumptions import Smooth, StartsAtLocalMinima
+from fedconvex.statements.conditions import Condition
+from fedconvex.statements.notation import CURVATURE, SQUARED_GRADIENT, SQUARED_LENGTH, VALUE
+from fedconvex.statements.statement import Claim
+from fedconvex.theory.feddyn.assumptions import (
+    ACTIVE,
+    ALPHA_NONCONVEX,
+    ALPHA_ONE_GRADIENT_NONCONVEX,
+    FEDDYN,
+    ONE_GRADIENT,
+)
+from fedconvex.theory.feddyn.nonconvex import LETTERS, PER_CURVATURE, nonconvex_constants
+from fedconvex.theory.feddyn.notation import PAPER
+from fedconvex.theory.feddyn.theorems import MEAN_GRADIENT
+
+
+def _four_times(*, L: Any, num_clients: Any, num_active: Any) -> Any:
+    return 4 * L * num_clients / num_active
+
+
+ABOVE_L = Condition("alpha", ">", "L")
+ALPHA_SHARPER_NONCONVEX = Condition("alpha", ">=", _four_times)
+
+
+def _left_as_summed(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+    c = nonconvex_constants.formula(alpha=alpha, L=L, num_clients=num_clients, num_active=num_active)
+    return loss_next + c.kappa * C_next
+
+
+@PAPER.statement(
+    "Lemma 10, as summed", Claim.UPPER, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth(), ALPHA_NONCONVEX),
+    left=_left_as_summed, letters=LETTERS, ours=True,
+)  # fmt: skip
+def lemma10_as_summed(
+    *, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any
+) -> Any:
+    """Lemma 10 with +16L²Pm in the numerator of κ₀, as the paper's scaled lemmas add up, in place of −16L²Pm."""
+    c = nonconvex_constants.formula(alpha=alpha, L=L, num_clients=num_clients, num_active=num_active)
+    kappa0 = c.kappa0 + 16 * L**2 * num_active * num_clients / (alpha * c.z)
+    return loss + c.kappa * C - kappa0 * gradient_square
+
+
+def _squared_rest(*, epsilon: Any, alpha: Any, L: Any) -> Any:
+    return (alpha - L) ** 2 * epsilon
+
+
+@PAPER.statement(
+    "Lemma 11, sharper", Claim.UPPER, symbol="", units=SQUARED_GRADIENT, assumes=(*FEDDYN, Smooth(), ABOVE_L),
+    left=_squared_rest, letters=LETTERS, ours=True,
+)  # fmt: skip
+def lemma11_sharper(*, C: Any, gradient_square: Any, L: Any) -> Any:
+    """(α − L)²ε_t ≤ L²C_{t−1} + E‖∇ℓ(γ^{t−1})‖² for α > L: the paper has (α² − 4L²)ε_t and the factors 8 and 4.
+
+    One device, −(L/2)θ², and C_{t−1} = 0 make it an equality.
+    """
+    return L**2 * C + gradient_square
+
+
+@PAPER.statement(
+    "Lemma 12, sharper", Claim.UPPER, symbol="C_t", units=SQUARED_LENGTH, assumes=FEDDYN, letters=LETTERS, ours=True
+)
+def lemma12_sharper(*, C: Any, epsilon: Any, move: Any, num_clients: Any, num_active: Any) -> Any:
+    """C_t ≤ (2(m−P)/(2m−P))C_{t−1} + (P/m)ε_t + (2(m−P)/P − P/m)E‖γ^t − γ^{t−1}‖², an equality for P = m."""
+    m, P = num_clients, num_active
+    return 2 * (m - P) / (2 * m - P) * C + P / m * epsilon + (2 * (m - P) / P - P / m) * move
+
+
+class SharperNonconvexConstants(NamedTuple):
+    """What multiplies C_t, and E‖∇ℓ‖²."""
+
+    kappa: Any
+    kappa0: Any
+
+
+def _draw(alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+    """(α − L)² − 2L²(m/P − 1)(2m/P − 1)."""
+    ratio = num_clients / num_active
+    return (alpha - L) ** 2 - 2 * L**2 * (ratio - 1) * (2 * ratio - 1)
+
+
+@PAPER.calculator(of="Lemma 10, sharper", units=(CURVATURE, PER_CURVATURE), assumes=(ACTIVE, ALPHA_SHARPER_NONCONVEX))
+def sharper_nonconvex_constants(*, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> SharperNonconvexConstants:
+    """κ = L³(2m/P − 1)(α + L)/(2αD) and κ₀ = (D − L(α + L))/(2αD), D = (α − L)² − 2L²(m/P − 1)(2m/P − 1)."""
+    D = _draw(alpha, L, num_clients, num_active)
+    kappa = L**3 * (2 * num_clients / num_active - 1) * (alpha + L) / (2 * alpha * D)
+    return SharperNonconvexConstants(kappa, (D - L * (alpha + L)) / (2 * alpha * D))
+
+
+def _left_sharper(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+    c = sharper_nonconvex_constants.formula(alpha=alpha, L=L, num_clients=num_clients, num_active=num_active)
+    return loss_next + c.kappa * C_next
+
+
+@PAPER.statement(
+    "Lemma 10, sharper", Claim.UPPER, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth(), ALPHA_SHARPER_NONCONVEX),
+    left=_left_sharper, letters=LETTERS, ours=True,
+)  # fmt: skip
+def lemma10_sharper(
+    *, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any
+) -> Any:
+    """Eℓ(γ^t) + κC_t ≤ Eℓ(γ^{t−1}) + κC_{t−1} − κ₀E‖∇ℓ(γ^{t−1})‖² for α ≥ 4L m/P.
+
+    κ = L³(2m/P − 1)(α + L)/(2αD), κ₀ = (D − L(α + L))/(2αD), D = (α − L)² − 2L²(m/P − 1)(2m/P − 1).
+    """
+    c = sharper_nonconvex_constants.formula(alpha=alpha, L=L, num_clients=num_clients, num_active=num_active)
+    return loss + c.kappa * C - c.kappa0 * gradient_square
+
+
+@PAPER.statement(
+    "Theorem 4, sharper", Claim.UPPER, symbol=MEAN_GRADIENT, units=SQUARED_GRADIENT, ours=True,
+    assumes=(*FEDDYN, Smooth(), StartsAtLocalMinima(), ALPHA_SHARPER_NONCONVEX),
+)  # fmt: skip
+def nonconvex_bound_sharper(
+    *, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, delta: Any, spread: Any
+) -> Any:
+    """For smooth devices and α ≥ 4L m/P: (2αDΔ + L³(2m/P − 1)(α + L)S)/((D − L(α + L))T).
+
+    D = (α − L)² − 2L²(m/P − 1)(2m/P − 1), S = (1/m)Σ‖θ_k⁰ − θ⁰‖². At α = 20L m/P this is below
+    (2.2αΔ + 2.4L³(m/P)S/α)/T; Theorem 4 has 3 and 30, and α ≥ 20L m/P.
+    """
+    D = _draw(alpha, L, num_clients, num_active)
+    start = 2 * alpha * D * delta + L**3 * (2 * num_clients / num_active - 1) * (alpha + L) * spread
+    return start / ((D - L * (alpha + L)) * T)
+
+
+@PAPER.statement(
+    "Lemma 19, sharper", Claim.UPPER, symbol=r"\epsilon_t", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, Smooth()),
+    ours=True,
+)  # fmt: skip
+def lemma19_sharper(*, B: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
+    """ε_t ≤ (1/α² + 2L/α³ + 2L²/α⁴)(B_{t−1} + E‖∇ℓ(γ^{t−1})‖²): the paper has 4/α² + 8L²/α⁴.
+
+    No smaller factor would do: with one device, −(L/2)θ², and a memory L/(α + L) beyond the gradient it is attained.
+    """
+    return (1 / alpha**2 + 2 * L / alpha**3 + 2 * L**2 / alpha**4) * (B + gradient_square)
+
+
+@PAPER.statement(
+    "Equation (20), sharper", Claim.UPPER, symbol=r"\tfrac1T\textstyle\sum_{t=1}^T E\|\nabla\ell(\gamma^{t-1})\|^2",
+    units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth(), ALPHA_ONE_GRADIENT_NONCONVEX), ours=True,
+)  # fmt: skip
+def one_gradient_nonconvex_bound_sharper(
+    *, delta: Any, B0: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any
+) -> Any:
+    """(1/T)((21/10)α(ℓ(θ⁰) − ℓ_*) + (5/2)(m/P)(1/α)L B₀): the paper has 4 and 50."""
+    ratio = num_clients / num_active
+    return (21 * alpha * delta / 10 + 5 * ratio / alpha * L * B0 / 2) / T
