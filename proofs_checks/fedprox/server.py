@@ -58,6 +58,7 @@ root = length("√E‖w⁺−w̄‖²")
 s = sympy.Symbol("s", nonnegative=True)
 to_z, change = vector("z−w"), vector("∇f(z)−∇f(w)")
 larger = sympy.Symbol("max(‖w̄−w‖, ‖w⁺−w‖)", nonnegative=True)
+FIXED = (gradient_norm, mean_length)  # do not depend on the draw
 BETWEEN = (
     sympy.Le(s, 1, evaluate=False),
     sympy.Ge(larger, mean_length, evaluate=False),
@@ -138,7 +139,7 @@ def sampling_costs_little(statement: Statement) -> Proof:
         Step(r"\dots \le (\|\nabla f(w^t)\|+L\|\bar w^{t+1}-w^t\|)E_{S_t}\|w^{t+1}-\bar w^{t+1}\|"
              r"+L\,E_{S_t}[\|w^{t+1}-w^t\|\cdot\|w^{t+1}-\bar w^{t+1}\|]",
              "in expectation: w̄ and w^t do not depend on the draw", second,
-             Combination(facts=((1, averaged(first.fact, means, "the draws")),)), place="(11), second line"),
+             Combination(facts=((1, averaged(first.fact, means, "the draws", FIXED)),)), place="(11), second line"),
         Step(r"\|w^{t+1}-w^t\| \le \|\bar w^{t+1}-w^t\| + \|w^{t+1}-\bar w^{t+1}\|",
              "the triangle inequality, times ‖w⁺ − w̄‖", farther,
              Combination(facts=((deviation_length, triangle(step_length, mean_length, deviation_length)),
@@ -146,7 +147,7 @@ def sampling_costs_little(statement: Statement) -> Proof:
         Step(r"\dots \le (\|\nabla f(w^t)\|+2L\|\bar w^{t+1}-w^t\|)E_{S_t}\|w^{t+1}-\bar w^{t+1}\|"
              r"+L\,E_{S_t}\|w^{t+1}-\bar w^{t+1}\|^2", "this, in expectation",
              Claim(Q, "<=", right, domain, "equation (11)"),
-             Combination(facts=((1, second.fact), (L, averaged(farther.fact, squares, "the draws")))),
+             Combination(facts=((1, second.fact), (L, averaged(farther.fact, squares, "the draws", FIXED)))),
              place="(11), third line"),
     ))  # fmt: skip
 

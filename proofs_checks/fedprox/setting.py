@@ -43,3 +43,4 @@ NOT_STATIONARY = sympy.Gt(gradient_norm, 0, evaluate=False)
 Q = LETTERS["Q"]
 r = sympy.Symbol("√(K/2)", positive=True)
 ROOTS = ((r, K / 2),)  # for `checks`: with K = 2r² the paper's roots √(2/K) and √(2K) are 1/r and 2r
+epsilon, delta = LETTERS["epsilon"], LETTERS["delta"]
