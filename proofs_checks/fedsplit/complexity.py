@@ -136,8 +136,8 @@ def equation22(statement: Statement) -> Proof:
                    "f(x) = c(x₁² + 4x₂²)/2 from (1, 0): after a round the gap is c/18, as large as one likes",
                    Claim(c / 18, "<=", epsilon), Inequality(), role=Role.PRINTED)  # fmt: skip
     notes = (
-        "Two readings of ε. Relative to the start, as above, (22) holds with both constants ½. Absolute, \"for any "
-        "problem with condition number at most κ\", no number of rounds is enough: F and c·F have the same κ, and the "
+        'Two readings of ε. Relative to the start, as above, (22) holds with both constants ½. Absolute, "for any '
+        'problem with condition number at most κ", no number of rounds is enough: F and c·F have the same κ, and the '
         "gap is multiplied by c; see the refuted step. FedGD is taken with one local step of size 2/(ℓ_* + L^*)."
     )
     how = (

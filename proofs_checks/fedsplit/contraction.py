@@ -181,7 +181,8 @@ def theorem1(statement: Statement) -> Proof:
     letters = {name: LETTERS[name] for name in fedsplit.approximate_iterations.names}
     rounds = with_logarithm(in_roots(fedsplit.approximate_iterations.formula(**letters)), ratio, logarithm)
     enough = Claim(logarithm / (1 - rho), "<=", rounds, BEST, "rounds to an accuracy")
-    reached = Claim(server_distance, "<=", accuracy, BEST, "an accuracy is reached")
+    away = BEST & sympy.Gt(stacked, 0, evaluate=False)
+    reached = Claim(server_distance, "<=", accuracy, away, "an accuracy is reached")
     exact = specialised(steps[-1].claim.fact, {b: 0})
     small = decayed(enough.fact, rounds, logarithm, 1 / ratio, rho, shrunk)
     iterations = (

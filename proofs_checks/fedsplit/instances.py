@@ -27,7 +27,8 @@ def equal_quadratics(curvatures: tuple[Any, ...], clients: int) -> Any:
 def fedsplit_points(problem: Any, stepsize: Any, start: np.ndarray, rounds: int) -> np.ndarray:
     """The server's points of FedSplit with exact steps."""
     method = fc.FedSplit(stepsize=Fraction(stepsize))
-    return fc.simulate(method, problem, rounds, x0=start, arithmetic="exact").points
+    points: np.ndarray = fc.simulate(method, problem, rounds, x0=start, arithmetic="exact").points
+    return points
 
 
 def distance(instance: tuple[int, ...]) -> Pair:
@@ -59,8 +60,9 @@ def with_errors(bound: Callable[..., Any], instance: tuple[Any, ...]) -> Pair:
     for _ in range(int(t)):
         x = z.mean(axis=0)
         half = problem.client_prox(2 * x - z, s)
-        away = np.where(z + 2 * (half - x) >= 0, b, -b)
-        z = z + 2 * (half + away - x)
+        moved = z + 2 * (half - x)
+        away = exact(*(b if entry >= 0 else -b for entry in moved[:, 0]))
+        z = moved + 2 * away[:, None]
     promised = bound(t=int(t), stepsize=s, mu=mu, L=L, initial_distance=root_m, num_clients=root_m**2, b=b)
     return abs(z.mean()), promised
 

@@ -1,6 +1,7 @@
 """FedSplit paper: least squares, (8) to (10), and the display between (9) and (10).
 
-For (9) and (10) two clients with one sample each are written out in symbols, and exact federations are run.
+Small federations are written out in symbols: for (8) and (9) a row A_1 and a diagonal A_2 with two unknowns, for (10)
+numbers A_1 and A_2, with the footnote's condition |1 − sA_j²| < 1. Others are run exactly.
 """
 
 from typing import Any
@@ -8,21 +9,29 @@ from typing import Any
 import sympy
 
 from fedconvex.proofs_checks.engines.checks import Agreement, Identity, Inequality
+from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.fedsplit import federations
 from fedconvex.proofs_checks.fedsplit.setting import s
 from fedconvex.proofs_checks.proof import Claim, Proof, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit
 
-A = [sympy.Matrix([sympy.symbols(f"a_{j}1 a_{j}2", real=True)]) for j in (1, 2)]
+A = [sympy.Matrix([sympy.symbols("a_11 a_12", real=True)]), sympy.diag(*sympy.symbols("c_1 c_2", positive=True))]
 b = [sympy.Matrix([sympy.Symbol(f"b_{j}", real=True)]) for j in (1, 2)]
+responses = [sympy.Matrix([sympy.Symbol("b_11", real=True)]), sympy.Matrix(sympy.symbols("b_21 b_22", real=True))]
 slopes = [sympy.Matrix([[sympy.Symbol(f"a_{j}", positive=True)]]) for j in (1, 2)]
+SHORT_STEPS = Domain(tuple(sympy.Lt(s, 2 / slope[0] ** 2, evaluate=False) for slope in slopes))
 y = sympy.Matrix(sympy.symbols("y_1 y_2", real=True))
 
 
 def residuals(point: Any) -> list[Any]:
-    """A_j x − b_j, a number for each client."""
-    return [(design * point - response)[0] for design, response in zip(A, b, strict=True)]
+    """A_j x − b_j of each client."""
+    return [design * point - response for design, response in zip(A, responses, strict=True)]
+
+
+def square(column: Any) -> Any:
+    """‖·‖²."""
+    return sum(number**2 for number in column)
 
 
 def in_symbols(formula: Any, unknowns: int, **given: Any) -> Any:
@@ -41,10 +50,10 @@ def entry(value: Any) -> Any:
 @proves(fedsplit.equation8)
 def equation8(statement: Statement) -> Proof:
     formula = statement.calculator.formula
-    written = sum(residual**2 for residual in residuals(y)) / 2
+    written = sum(map(square, residuals(y))) / 2
     return Proof((
-        Step(r"F(x) = \tfrac12\textstyle\sum_j\|A_jx-b_j\|^2", "written out for two samples",
-             Claim(entry(formula(A=A, b=b, x=y)), "=", written), Identity(), place="(8)"),
+        Step(r"F(x) = \tfrac12\textstyle\sum_j\|A_jx-b_j\|^2", "written out for clients with one and two samples",
+             Claim(entry(formula(A=A, b=responses, x=y)), "=", written), Identity(), place="(8)"),
         Step(r"F(x) = \textstyle\sum_jf_j(x),\quad f_j(x) = \tfrac12\|A_jx-b_j\|^2", "(1), by the running code",
              Claim(sympy.Symbol("F(x)"), "=", written),
              Agreement(lambda n: federations.least_squares_value(formula, n)), place="after (8)"),
@@ -54,11 +63,11 @@ def equation8(statement: Statement) -> Proof:
 @proves(fedsplit.equation9)
 def equation9(statement: Statement) -> Proof:
     formula = statement.calculator.formula
-    solution = in_symbols(formula, 2, A=A, b=b)
+    solution = in_symbols(formula, 2, A=A, b=responses)
     normal = sum((design.T * r for design, r in zip(A, residuals(solution), strict=True)), sympy.zeros(2, 1))
-    apart = sum((design * (y - solution))[0] ** 2 for design in A) / 2
+    apart = sum(square(design * (y - solution)) for design in A) / 2
     value = fedsplit.least_squares_objective.calculator.formula
-    values = [entry(value(A=A, b=b, x=point)) for point in (y, solution)]
+    values = [entry(value(A=A, b=responses, x=point)) for point in (y, solution)]
     return Proof((
         *(Step(r"\textstyle\sum_jA_j^\top(A_jx_{\mathrm{ls}}^*-b_j) = 0", f"the gradient vanishes, coordinate {i + 1}",
                Claim(normal[i], "=", sympy.Integer(0)), Identity()) for i in range(2)),
@@ -123,7 +132,8 @@ def fixed_in_one_dimension(formula: Any, e: int) -> Step:
             end = end - s * (design.T * (design * sympy.Matrix([end]) - response))[0]
         ends.append(end)
     return Step(rf"\tfrac1m\textstyle\sum_jG_j^{e}(x_{{\mathrm{{FedGD}}}}^*) = x_{{\mathrm{{FedGD}}}}^*",
-                f"two clients in one dimension, e = {e}", Claim(sum(ends) / 2, "=", x), Identity())  # fmt: skip
+                f"two clients in one dimension, e = {e}", Claim(sum(ends) / 2, "=", x, SHORT_STEPS),
+                Identity())  # fmt: skip
 
 
 def proximal() -> Any:
@@ -137,5 +147,3 @@ def fedprox_in_one_dimension() -> Step:
     proxes = [(s * a[0] * r[0] + x) / (s * a[0] ** 2 + 1) for a, r in zip(slopes, b, strict=True)]
     return Step(r"\tfrac1m\textstyle\sum_j\mathrm{prox}_{sf_j}(x_{\mathrm{FedProx}}^*) = x_{\mathrm{FedProx}}^*",
                 "two clients in one dimension", Claim(sum(proxes) / 2, "=", x), Identity())  # fmt: skip
-
-

@@ -222,7 +222,8 @@ def theorem2(statement: Statement) -> Proof:
     slow = (
         Step(r"x^{(t+1)}-x_\lambda^* = -\tfrac{n-1}{n+1}(x^{(t)}-x_\lambda^*)",
              "the witness: f_j(x) = x²/2, x^(1) = 1, λ = 1/(n² − 1), x_λ* = λ/(1 + λ)",
-             Claim(2 * pulled - point - rest, "=", -factor * (point - rest)), Identity()),
+             Claim(2 * pulled - point - rest, "=", -factor * (point - rest),
+                   Domain((sympy.Gt(n, 1, evaluate=False),))), Identity()),
         Step(r"\tfrac18 < \tfrac{4999}2\left(\tfrac{199}{201}\right)^{600}",
              "for every λ < ε/m, m = 4999: n > 200, and x^(301) = x_λ* + ρ^300(1 − x_λ*) ≥ ρ^300, where ρ grows with n",
              Claim(sympy.Rational(1, 8), "<", sympy.Rational(4999, 2) * largest**600), Inequality()),
@@ -247,6 +248,7 @@ def theorem2(statement: Statement) -> Proof:
 def theorem2_corrected(statement: Statement) -> Proof:
     letters = {name: LETTERS[name] for name in statement.calculator.names}
     logarithm = sympy.Symbol("log(L_λZ²/ε)", real=True)
+    domain = SMALL & BEST & Domain.of(statement)
     smoothness = lam * q**2
     ratio = smoothness * stacked**2 / epsilon
     formula = statement.calculator.formula(**letters).subs({L: smoothness - lam})
@@ -267,7 +269,7 @@ def theorem2_corrected(statement: Statement) -> Proof:
              Claim((L + chosen) / chosen, "=", 1 + 2 * m * L * D / epsilon), Identity()),
         Step(r"F(x^{(t+1)})-F^* \le \tfrac\varepsilon2+\tfrac\varepsilon2\quad(t \ge T)",
              "ρ^{2t} ≤ exp(−2t(1 − ρ)) ≤ ε/(L_λ‖z^(1) − z_λ*‖²)",
-             Claim(r**2 * (here - optimum), "<=", epsilon, SMALL & BEST, "Theorem 2, corrected"),
+             Claim(r**2 * (here - optimum), "<=", epsilon, domain, "Theorem 2, corrected"),
              Combination(facts=((1, per_round), (smoothness * stacked**2 / 2, small), (1, cost.claim.fact)))),
     ), tightness=Tightness(
         instances.regularised_rounds, (45, 1000),

@@ -3,6 +3,7 @@
 from typing import Any
 
 from fedconvex.statements.assumptions import Convex, Everyone, ExactSolutions, Runs, Smooth
+from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import log, sqrt
 from fedconvex.statements.notation import LENGTH, NUMBER, VALUE
 from fedconvex.statements.statement import Claim
@@ -41,7 +42,7 @@ def corrected_regularized_objective(*, values: Any, squared_distances: Any, regu
 @PAPER.statement(
     "Theorem 2, corrected", Claim.UPPER, symbol="T", relation="=", units=NUMBER,
     conclusion=r"F(x^{(t+1)}) - F^* \le \varepsilon\text{ for all } t \ge T",
-    assumes=(*REGULARIZED, SMALL_REGULARIZER), ours=True,
+    assumes=(*REGULARIZED, SMALL_REGULARIZER, Condition("initial_distance", ">", 0)), ours=True,
 )  # fmt: skip
 def regularized_rounds(*, L: Any, regularizer: Any, epsilon: Any, initial_distance: Any) -> Any:
     """Rounds of FedSplit on the regularised objective, with λ/2 in (19), to F − F* ≤ ε, for every λ of Theorem 2:
