@@ -33,7 +33,9 @@ class AtOrAbove(Check):
         if not cover or not interior >= {*self.above.domain.relations} or not boundary >= {*self.at.domain.relations}:
             return Outcome(Verdict.UNKNOWN, "the cases have other conditions")
         pairs = ((claim.left, self.above.left, self.at.left), (claim.right, self.above.right, self.at.right))
-        same = all(is_zero(side - above) and is_zero(sympy.sympify(side).subs(at_bound) - at) for side, above, at in pairs)
+        same = all(
+            is_zero(side - above) and is_zero(sympy.sympify(side).subs(at_bound) - at) for side, above, at in pairs
+        )
         if not same or {self.above.relation, self.at.relation} != {claim.relation}:
             return Outcome(Verdict.UNKNOWN, "the cases say something else")
         return Outcome(Verdict.PROVED, f"for {self.variable} > {self.bound} and for {self.variable} = {self.bound}")
