@@ -177,7 +177,7 @@ def about(method: Method) -> list[Statement]:
     return [
         statement
         for paper in papers().values()
-        for statement in paper
+        for statement in paper.everything
         if any(isinstance(a, Runs) and a.method == name for a in statement.assumptions)
     ]
 

@@ -100,7 +100,7 @@ def option(name: str) -> str:
 
 def entries(paper: Paper) -> list[Entry]:
     """A paper's statements, in its order, then its calculators without a number."""
-    statements = [Entry(s.identifier, s.source, s.calculator, paper, s) for s in paper]
+    statements = [Entry(s.identifier, s.source, s.calculator, paper, s) for s in paper.everything]
     return statements + [entry for name, entry in _attributes(paper).items() if entry.statement is None]
 
 
@@ -115,14 +115,14 @@ def find(identifier: str) -> Entry:
         attributes = _attributes(paper)
         if own in attributes:
             return attributes[own]
-        statement = paper.statements.get(own.lower())
+        statement = (paper.statements | paper.ours).get(own.lower())
         if statement is not None:
             return Entry(statement.identifier, statement.source, statement.calculator, paper, statement)
         function = vars(_module(paper)).get(own)
         if isfunction(function) and function.__module__.startswith("fedconvex.theory."):
             cure = f"call fedconvex.theory.{paper.name}.{own} in Python"
             raise InvalidInput("statement", identifier, "is a function and no formula", cure)
-    known = [f"{p.name}.{key}" for p in by_paper.values() for key in (*p.statements, *_attributes(p))]
+    known = [f"{p.name}.{key}" for p in by_paper.values() for key in (*p.statements, *p.ours, *_attributes(p))]
     near = get_close_matches(identifier, known, n=3, cutoff=0.5) or sorted(by_paper)
     raise InvalidInput("statement", identifier, "is unknown", f"did you mean {', '.join(near)}?")
 

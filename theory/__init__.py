@@ -29,7 +29,7 @@ def statement(identifier: str) -> "Statement":
     from fedconvex.errors import InvalidInput
 
     known: dict[str, Statement] = {
-        s.identifier: s for paper in papers().values() for s in (*paper, *paper.ours.values())
+        s.identifier: s for paper in papers().values() for s in paper.everything
     }
     name = identifier.strip().lower()
     if name in known:

@@ -118,7 +118,7 @@ def bounds_for(
     """
     _require_known(given)
     instance = Instance(problem, method, participation, local_solver, x0, rounds)
-    entries = [apply(statement, instance, given) for paper in papers().values() for statement in paper]
+    entries = [apply(statement, instance, given) for paper in papers().values() for statement in paper.everything]
     return Bounds(
         tuple(e for e in entries if isinstance(e, Applies)), tuple(e for e in entries if isinstance(e, DoesNot))
     )

@@ -43,7 +43,10 @@ def in_order(paper: Paper) -> list[Statement]:
 
 def _paper(paper: Paper) -> str:
     lines = [f"## {paper.short}", "", f"{paper.reference}. Objective: {paper.convention}.", ""]
-    return "\n".join([*lines, *(_statement(statement) for statement in in_order(paper))])
+    lines += [_statement(statement) for statement in in_order(paper)]
+    if paper.ours:
+        lines += ["Not in the paper: corrected, or sharper. Each is proved ([verify.md](verify.md)).", ""]
+    return "\n".join([*lines, *(_statement(statement) for statement in paper.ours.values())])
 
 
 def _statement(statement: Statement) -> str:

@@ -123,6 +123,11 @@ class Paper:
     def __iter__(self) -> Iterator[Statement]:
         return iter(self.statements.values())
 
+    @property
+    def everything(self) -> tuple[Statement, ...]:
+        """Its statements, and those of ours that correct or sharpen them."""
+        return (*self.statements.values(), *self.ours.values())
+
     def statement(
         self,
         number: str,
@@ -182,9 +187,8 @@ class Paper:
 
     def find(self, name: str) -> Statement:
         """The statement by its number, `theorem4`: what a paper's module answers as an attribute."""
-        for known in (self.statements, self.ours):
-            if name in known:
-                return known[name]
+        if name in (known := self.statements | self.ours):
+            return known[name]
         raise AttributeError(f"module 'fedconvex.theory.{self.name}' has no attribute {name!r}")
 
     def _calculator(

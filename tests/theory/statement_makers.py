@@ -22,14 +22,15 @@ def modules() -> dict[str, ModuleType]:
 
 
 def statements() -> list[Statement]:
-    return [s for paper in theory.papers().values() for s in paper]
+    """The papers', and those of ours that correct or sharpen them."""
+    return [s for paper in theory.papers().values() for s in paper.everything]
 
 
 def calculators() -> dict[str, Calculator]:
     """By "paper.name": the statements' formulas, their left sides, and the calculators without a statement."""
     found: dict[str, Calculator] = {}
     for paper, module in modules().items():
-        for statement in module.PAPER:
+        for statement in module.PAPER.everything:
             found[statement.identifier] = statement.calculator
             if statement.left is not None:
                 found[f"{statement.identifier}.left"] = statement.left
