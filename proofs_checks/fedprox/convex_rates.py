@@ -161,8 +161,8 @@ def remark8(statement: Statement) -> Proof:
         fedprox.equation16, lambda B: 1 / (24 * L * B**2), lambda B: 4 * B**2, bound, domain,
         r"24\left(\tfrac{L\Delta}\epsilon+\tfrac{L\Delta\sigma^2}{\epsilon^2}\right)", "Remark 8",
     )  # fmt: skip
-    return Proof(steps, notes="The constant is 24, with Corollary 7's μ and K ≥ 4B². The paper prints L_α for LΔ; the text "
-                       "before it has LΔ. For L = 0 an f that is bounded below is constant. The root of 1 + σ²/ε "
+    return Proof(steps, notes="The constant is 24, with Corollary 7's μ and K ≥ 4B². The paper prints L_α for LΔ; the "
+                       "text before it has LΔ. For L = 0 an f that is bounded below is constant. The root of 1 + σ²/ε "
                        "is enough: `fedprox.remark8sharper`.")  # fmt: skip
 
 

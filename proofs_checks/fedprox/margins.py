@@ -1,16 +1,20 @@
-"""FedProx, Remark 5: what is needed for ρ > 0, and what is needed and enough."""
+"""FedProx, Remark 5: what is needed for ρ > 0, and what is needed and enough.
+
+Every K is written as 2r², with r = √(K/2): then ρ is a rational function.
+"""
 
 import sympy
 
 from fedconvex.proofs_checks.engines.checks import Combination, Identity, Inequality
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.fedprox.setting import ROOTS, B, K, L, L_minus, gamma, mu, mu_bar, r
+from fedconvex.proofs_checks.fedprox.setting import B, L, L_minus, gamma, mu, mu_bar, r
 from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 from fedconvex.theory.fedprox import design
 
-LETTERS = {"mu": mu, "L": L, "L_minus": L_minus, "B": B, "gamma": gamma, "K": K}
+LETTERS = {"mu": mu, "L": L, "L_minus": L_minus, "B": B, "gamma": gamma, "K": 2 * r**2}
+DOMAIN = Domain.of(fedprox.theorem4).substituted(K=2 * r**2)
 sharp = 1 - gamma * B - B * (1 + gamma) / r
 whole_root = sympy.Symbol("√K", positive=True)
 SAME_K = sympy.Eq(whole_root**2, 2 * r**2, evaluate=False)
@@ -20,13 +24,13 @@ def rho_needs_slack() -> Step:
     """μρ ≤ 1 − γB − B(1+γ)√(2/K)."""
     rho = fedprox.rho.calculator.formula(**LETTERS)
     return Step(r"\mu\rho \le 1-\gamma B-B(1+\gamma)\sqrt{2/K}", "μ/μ̄ ≥ 1, and the other terms only lower ρ",
-                Claim(mu * rho, "<=", sharp, Domain.of(fedprox.theorem4), "ρ needs slack"),
-                Inequality(roots=ROOTS))  # fmt: skip
+                Claim(mu * rho, "<=", sharp, DOMAIN, "ρ needs slack"),
+                Inequality())  # fmt: skip
 
 
 @proves(fedprox.remark5)
 def remark5(statement: Statement) -> Proof:
-    domain = Domain.of(fedprox.theorem4)
+    domain = DOMAIN
     margins = statement.calculator.formula(B=B, gamma=gamma, K=whole_root**2)
     few = Claim(0, "<=", B * (1 + gamma) / r, domain, "not negative")
     roots = Claim(r, "<=", whole_root, domain & SAME_K, "√(K/2) is at most √K")
@@ -54,9 +58,9 @@ def remark5(statement: Statement) -> Proof:
 
 @proves(fedprox.PAPER.find("remark5sharper"))
 def remark5_sharper(statement: Statement) -> Proof:
-    domain = Domain.of(fedprox.theorem4)
-    margin = statement.calculator.formula(B=B, gamma=gamma, K=K)
-    a, c1, c2, c3 = design.coefficients.formula(L=L, L_minus=L_minus, B=B, gamma=gamma, K=K)
+    domain = DOMAIN
+    margin = statement.calculator.formula(B=B, gamma=gamma, K=2 * r**2)
+    a, c1, c2, c3 = design.coefficients.formula(L=L, L_minus=L_minus, B=B, gamma=gamma, K=2 * r**2)
     rho = fedprox.rho.calculator.formula(**LETTERS)
     quadratic = a * mu_bar**2 - (c1 * L_minus + c2 + c3) * mu_bar - c3 * L_minus
     s, extra = sympy.symbols("a x₀", positive=True)
@@ -65,10 +69,10 @@ def remark5_sharper(statement: Statement) -> Proof:
     return Proof((
         rho_needs_slack(),
         Step(r"\rho > 0 \Rightarrow 1-\gamma B-B(1+\gamma)\sqrt{2/K} > 0", "so ρ > 0 needs this",
-             Claim(sharp, "=", margin, domain), Identity(roots=ROOTS)),
+             Claim(sharp, "=", margin, domain), Identity()),
         Step(r"\rho\mu\bar\mu^2 = a\bar\mu^2-(c_1L_{-}+c_2+c_3)\bar\mu-c_3L_{-}",
              "with c₁, c₂, c₃ >= 0 that do not depend on μ, and this number as a",
-             Claim(rho * mu * mu_bar**2, "=", quadratic + (margin - a) * mu_bar**2, domain), Identity(roots=ROOTS)),
+             Claim(rho * mu * mu_bar**2, "=", quadratic + (margin - a) * mu_bar**2, domain), Identity()),
         Step(r"a > 0 \Rightarrow \rho > 0 \text{ for some } \mu", "at μ̄ = (c₁L₋ + c₂ + 2c₃)/a + L₋ + x₀, any x₀ > 0",
              Claim(0, "<", s * far**2 - C * far - c * L_minus, Domain()), Inequality()),
     ))  # fmt: skip

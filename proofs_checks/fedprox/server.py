@@ -37,12 +37,12 @@ from fedconvex.proofs_checks.fedprox.setting import (
     gradients,
     mean_step,
     mu,
-    r,
     server_step,
     steps,
     value,
 )
 from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.statements.functions import sqrt
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
@@ -198,8 +198,8 @@ def sampling_cost(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     moves = mean_moves(domain)
     far = B * move * gradient_norm
-    deviates = Claim(root, "<=", far / r, domain, "(13), its root")
-    jensens = Claim(mean_deviation, "<=", far / r, domain, "(12) and (13)")
+    deviates = Claim(root, "<=", far * sqrt(2 / K), domain, "(13), its root")
+    jensens = Claim(mean_deviation, "<=", far * sqrt(2 / K), domain, "(12) and (13)")
     bound = statement.calculator.formula(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma, K=K, gradient=gradient_norm)
     thirteen = conclusion(fedprox.equation13)
     return Proof((
@@ -217,7 +217,7 @@ def sampling_cost(statement: Statement) -> Proof:
              Combination(facts=(
                  (1, conclusion(fedprox.equation11).fact),
                  (gradient_norm + 2 * L * mean_length, jensens.fact),
-                 (2 * L * far / r, moves[-1].claim.fact),
+                 (2 * L * far * sqrt(2 / K), moves[-1].claim.fact),
                  (L, thirteen.fact),
              ), roots=ROOTS), place="(14)"),
     ), notes="The paper says that ‖w̄ − w^t‖ is bounded by (7); it is by the display after (6).")  # fmt: skip

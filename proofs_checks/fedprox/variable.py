@@ -77,11 +77,12 @@ def variable_inexactness(statement: Statement) -> Proof:
              place="after Corollary 9", role=Role.PRINTED),
         Step(r"\rho^t \text{ of a draw without device 1, in the witness}", "the formula, and the program's number",
              Claim(0, "=", 0), Agreement(promised, 1), role=Role.PRINTED),
-    ), refutation=REFUTATION, corrected="fedprox.corollary9corrected", notes="γ^t is the maximum over the drawn devices, so ρ^t depends on the "
-       "draw, over which E_{S_t} is taken: the conclusion is refuted for one draw, although ρ^t > 0 for every draw. What "
-       "the proof says of E_k and the drawn devices fails in the same way. With the maximum over all devices both hold. "
-       "An average of ρ^t over the draws on the right-hand side, which is not printed, is not refuted by this "
-       "instance: there it is about 13/32.")  # fmt: skip
+    ), refutation=REFUTATION, corrected="fedprox.corollary9corrected",
+       notes="γ^t is the maximum over the drawn devices, so ρ^t depends on the draw, over which E_{S_t} is taken: the "
+             "conclusion is refuted for one draw, although ρ^t > 0 for every draw. What the proof says of E_k and the "
+             "drawn devices fails in the same way. With the maximum over all devices both hold. An average of ρ^t over "
+             "the draws on the right-hand side, which is not printed, is not refuted by this instance: there it is "
+             "about 13/32.")  # fmt: skip
 
 
 @proves(fedprox.PAPER.find("corollary9corrected"))
