@@ -52,6 +52,7 @@ class Check(ABC):
     """How a claim is decided; its subclasses are frozen dataclasses."""
 
     engine: ClassVar[str]
+    shows_claim: ClassVar[bool] = True  # whether another step may rest on the claim
 
     @abstractmethod
     def run(self, claim: Claim) -> Outcome:

@@ -147,7 +147,7 @@ def _is_proved(claim: Claim, before: list[StepResult], under_way: tuple[str, ...
         other = statement(claim.source)
         is_proved = _verified(other, under_way, known).verdict is Verdict.PROVED
         return is_proved and claim == conclusion(other)
-    return any(r.step.claim == claim and r.outcome.verdict is Verdict.PROVED for r in before)
+    return any(r.step.claim == claim and r.outcome.verdict is Verdict.PROVED and r.step.by.shows_claim for r in before)
 
 
 def _conclude(proof: Proof, evidence: list[StepResult]) -> tuple[Verdict, str, Replay | None]:

@@ -9,7 +9,7 @@ import sympy
 from fedconvex.proofs_checks.certificates import certificate
 from fedconvex.proofs_checks.engines.algebra import NotRational, fraction
 from fedconvex.proofs_checks.engines.facts import Fact
-from fedconvex.proofs_checks.engines.hilbert import Vector, square
+from fedconvex.proofs_checks.engines.hilbert import Vector, is_product, require, square
 from fedconvex.proofs_checks.engines.signs import Domain, NoSignProof, SignProof, prove_sign
 from fedconvex.proofs_checks.proof import Check, Claim, Outcome
 from fedconvex.verdicts import Verdict
@@ -55,6 +55,10 @@ class Combination(Check):
         if self.squared:
             needed.append(right)
             left, right = left**2, right**2
+        for _, fact in self.facts:
+            outside = _not_implied(_on_domain(Domain(fact.requires), to_roots), domain)
+            if outside is not None:
+                return Outcome(Verdict.UNKNOWN, f"{fact.name}: known for {outside} only")
         facts = [(to_roots(m), Fact(to_roots(f.expression), f.name, f.equation)) for m, f in self.facts]
         squares = [(to_roots(w), to_roots(square(v))) for w, v in self.squares]
         if claim.relation == "=" and (self.squared or squares or not all(f.equation for _, f in facts)):
@@ -69,9 +73,15 @@ class Combination(Check):
         if not difference.is_zero:
             return Outcome(Verdict.UNKNOWN, f"right − left differs from the combination by {_short(rest)}")
         needed += [m for m, f in facts if not f.equation] + [w for w, _ in squares]
-        undefined = [m for m in (*(m for m, _ in facts), *(w for w, _ in squares)) if not _is_defined(m, domain)]
+        multipliers = (*(m for m, _ in facts), *(w for w, _ in squares))
+        undefined = [m for m in multipliers if not _is_defined(m, domain)]
         if undefined:
             return Outcome(Verdict.UNKNOWN, f"the multiplier {undefined[0]} is not defined for all parameters")
+        undefined = _zero_denominators(
+            (left, right, *(f.expression for _, f in facts), *(s for _, s in squares)), domain
+        )
+        if undefined:
+            return Outcome(Verdict.UNKNOWN, f"{undefined[0]}, in a denominator, may be 0")
         signs = []
         for multiplier in needed:
             found = prove_sign(multiplier, domain)
@@ -103,7 +113,12 @@ class Identity(Check):
         except NotRational as error:
             return Outcome(Verdict.UNKNOWN, str(error))
         if wrong:
-            return Outcome(Verdict.REFUTED, f"right − left = {_short(wrong[0])}")
+            restricted = any(isinstance(relation, sympy.Eq) for relation in claim.domain.relations)
+            verdict = Verdict.UNKNOWN if restricted else Verdict.REFUTED
+            return Outcome(verdict, f"right − left = {_short(wrong[0])}")
+        undefined = _zero_denominators(map(to_roots, _sides(claim)), _on_domain(claim.domain, to_roots))
+        if undefined:
+            return Outcome(Verdict.UNKNOWN, f"{undefined[0]}, in a denominator, may be 0")
         proofs = [certificate(sympy.Integer(0), to_roots(part), "=", [], [], []) for part in parts]
         return Outcome(Verdict.PROVED, "the same rational function", {"kind": "all", "of": proofs})
 
@@ -121,13 +136,16 @@ class Inequality(Check):
         to_roots = _rewriting(self.roots)
         domain = _on_domain(claim.domain, to_roots)
         difference = to_roots(claim.right) - to_roots(claim.left)
-        found = prove_sign(difference, domain, strictly=claim.relation == "<")
         if claim.relation == "=":
             return Outcome(Verdict.UNKNOWN, "an equation needs Identity")
+        found = prove_sign(difference, domain, strictly=claim.relation == "<")
         if isinstance(found, NoSignProof):
             where = ", ".join(f"{k} = {v}" for k, v in found.counterexample.items())
             verdict = Verdict.REFUTED if where else Verdict.UNKNOWN
             return Outcome(verdict, f"{found.reason}{': ' * bool(where)}{where}")
+        undefined = _zero_denominators(map(to_roots, (claim.left, claim.right)), domain)
+        if undefined:
+            return Outcome(Verdict.UNKNOWN, f"{undefined[0]}, in a denominator, may be 0")
         left, right = sympy.Integer(0), difference
         proof = certificate(left, right, claim.relation, [], [], [found]) if found.method != "z3" else None
         return Outcome(Verdict.PROVED, f"by {found.method}", proof)
@@ -168,7 +186,7 @@ class Special(Check):
         signs = [sympy.Gt(v, 0, evaluate=False) for s, v in values.items() if s.is_positive]
         signs += [sympy.Ge(v, 0, evaluate=False) for s, v in values.items() if s.is_nonnegative]
         fractional = [s for s, value in values.items() if s.is_integer and not value.is_integer]
-        if fractional or sympy.false in needed.relations:
+        if fractional or sympy.false in needed.relations or any(map(is_product, values)):
             return Outcome(Verdict.UNKNOWN, f"{self.of.name or self.of.source} is not known for these parameters")
         for hypothesis, known in self.shown:
             if not fraction(to_roots(put_in(hypothesis.expression) - known.right + known.left)).is_zero:
@@ -177,18 +195,19 @@ class Special(Check):
         outside = _not_implied(_on_domain(needed & Domain(tuple(signs)), to_roots), domain)
         if outside is not None:
             return Outcome(Verdict.UNKNOWN, f"{self.of.name or self.of.source} is known for {outside} only")
+        undefined = _zero_denominators((left, right, *values.values()), domain)
+        if undefined:
+            return Outcome(Verdict.UNKNOWN, f"{undefined[0]}, in a denominator, may be 0")
         if claim.relation != self.of.relation:
             return Outcome(Verdict.UNKNOWN, "the claim has another relation")
-        fact = Fact(
-            to_roots(put_in(self.of.right - self.of.left)), self.of.name or self.of.source, claim.relation == "="
-        )
+        one, here = sympy.Integer(1), (to_roots(put_in(self.of.left)), to_roots(put_in(self.of.right)))
+        fact = Fact(here[1] - here[0], self.of.name or self.of.source, claim.relation == "=")
         try:
-            same = fraction(right - left - fact.expression).is_zero
+            same = fraction((right - here[1]) - (left - here[0])).is_zero  # side by side: mostly nothing is left
         except NotRational as error:
             return Outcome(Verdict.UNKNOWN, str(error))
         if not same:
             return Outcome(Verdict.UNKNOWN, f"right − left differs by {_short(right - left - fact.expression)}")
-        one = sympy.Integer(1)
         proof = certificate(left, right, claim.relation, [(one, fact)], [], [_positive(one)])
         return Outcome(Verdict.PROVED, "a special case", proof)
 
@@ -198,13 +217,15 @@ class Special(Check):
 class Agreement(Check):
     """Two exact computations agree on instances: a formula, and the code that runs.
 
-    `compare` gets a number and returns the two values for that instance. The claim's sides are not looked at.
+    `compare` gets a number and returns the two values for that instance. The claim's sides are not looked at, so that
+    no proof may rest on it.
     """
 
     compare: Callable[[int], tuple[Any, Any]]
     instances: int = 20
 
     engine = "instances"
+    shows_claim = False
 
     def run(self, claim: Claim) -> Outcome:
         for number in range(self.instances):
@@ -248,10 +269,34 @@ def _not_implied(needed: Domain, given: Domain) -> Any:
 
 def _is_defined(expression: Any, domain: Domain) -> bool:
     """Whether the denominator has no zero in the domain: the proof would not cover it."""
-    reduced = fraction(expression)
-    denominator = reduced.denominator.as_expr()
-    signs = (prove_sign(sign * denominator, domain, strictly=True) for sign in (1, -1))
-    return denominator.is_number or any(isinstance(found, SignProof) for found in signs)
+    return _has_no_zero(fraction(expression).denominator.as_expr(), domain)
+
+
+def _has_no_zero(polynomial: Any, domain: Domain) -> bool:
+    factors = [base for base, _ in sympy.factor_list(polynomial)[1]]
+    return not polynomial.is_zero and all(
+        any(isinstance(prove_sign(sign * factor, domain, strictly=True), SignProof) for sign in (1, -1))
+        for factor in factors
+    )
+
+
+def _zero_denominators(expressions: Iterable[Any], domain: Domain) -> list[Any]:
+    """What the expressions are divided by, as they are written, that may vanish somewhere in the domain."""
+    powers = {p for e in expressions for p in sympy.sympify(e).atoms(sympy.Pow) if p.exp.could_extract_minus_sign()}
+    bases = sorted({p.base for p in powers}, key=str)
+    return [base for base in bases if not base.is_positive and not _is_nonzero(base, domain)]
+
+
+def _is_nonzero(base: Any, domain: Domain) -> bool:
+    try:
+        return _has_no_zero(fraction(base).numerator.as_expr(), domain)
+    except NotRational:
+        return False
+
+
+def _sides(claim: Claim) -> list[Any]:
+    sides = (claim.left, claim.right)
+    return [part for s in sides for part in (s.parts.values() if isinstance(s, Vector) else (s,))]
 
 
 def _equal(left: Any, right: Any) -> bool:
@@ -262,14 +307,21 @@ def _equal(left: Any, right: Any) -> bool:
 
 
 def _rewriting(roots: Roots) -> Callable[[Any], Any]:
-    """Puts the squares of new symbols in for what they are the roots of."""
-    substitutions = {}
+    """Puts the squares of new symbols in for what they are the roots of: of all the values that these can have."""
+    substitutions: dict[Any, Any] = {}
     for root, radicand in roots:
+        require(len(radicand.free_symbols) == 1, f"{radicand} is no function of one symbol")
         (variable,) = radicand.free_symbols
-        (solution,) = sympy.solve(sympy.Eq(radicand, root**2), variable)
-        assert root.is_positive, root
-        assert sympy.diff(radicand, variable).is_positive, f"{radicand} is not increasing"
-        substitutions[variable] = solution
+        solutions = sympy.solve(sympy.Eq(radicand, root**2), variable)
+        require(len(solutions) == 1, f"{radicand} = {root}² has not one solution")
+        require(radicand.is_positive if root.is_positive else radicand.is_nonnegative, f"{radicand} may be negative")
+        require(root.is_nonnegative, f"{root} may be negative")
+        require(sympy.diff(radicand, variable).is_positive, f"{radicand} is not increasing")
+        substitutions[variable] = solutions[0]
+    new = {root for root, _ in roots}
+    require(len(new) == len(substitutions) == len(roots), "one symbol for two roots, or two for one")
+
+    require(all(str(root).startswith("√") for root in new), f"{new}: the name of a root begins with √")
     return lambda expression: sympy.sympify(expression).subs(substitutions)
 
 

@@ -11,7 +11,7 @@ from typing import Any, final
 import sympy
 
 from fedconvex.proofs_checks.engines.algebra import is_zero
-from fedconvex.proofs_checks.engines.hilbert import Vector, inner, mean, norm, square
+from fedconvex.proofs_checks.engines.hilbert import Vector, inner, is_product, mean, norm, require, square
 
 
 @final
@@ -20,7 +20,8 @@ class Fact:
     """expression >= 0, or = 0 for an equation; `claims` are those that it rests on, which must be proved.
 
     `assumes` names assumptions (`fedconvex.statements.assumptions`), of which the statement must make at least one.
-    `defines` are letters with their meanings: within a proof a letter has one.
+    `defines` are letters with their meanings: within a proof a letter has one. `requires` are relations between
+    parameters without which it does not hold: they must follow from the claim's conditions.
     """
 
     expression: Any
@@ -29,6 +30,7 @@ class Fact:
     claims: tuple[Any, ...] = ()
     assumes: tuple[str, ...] = ()
     defines: tuple[tuple[Any, Any], ...] = ()
+    requires: tuple[Any, ...] = ()
 
 
 SMOOTH = ("Smooth", "SmoothObjective")
@@ -89,6 +91,7 @@ def prox_error(errors: Vector, b: Any) -> Fact:
 
 def cauchy_schwarz(u: Vector, v: Vector, sign: int = 1) -> Fact:
     """±⟨u, v⟩ ≤ ‖u‖‖v‖ for two basic vectors."""
+    require(sign in (1, -1), f"{sign} is no sign")
     return Fact(norm(u) * norm(v) - sign * inner(u, v), "the Cauchy-Schwarz inequality")
 
 
@@ -154,10 +157,11 @@ def selected(after: Any, new: Any, old: Any, share: Any) -> Fact:
     )
 
 
-def averaged(fact: Fact, means: Mapping[Any, Any], over: str = "the clients") -> Fact:
+def averaged(fact: Fact, means: Mapping[Any, Any], over: str = "the clients", fixed: tuple[Any, ...] = ()) -> Fact:
     """A fact about every client (draw, round), in expectation over them: it must be linear in what is averaged.
 
-    `means` maps a client's numbers (its norms, or their squares) to their expectations.
+    `means` maps a client's numbers (its norms, or their squares) to their expectations; `fixed` are lengths that are
+    the same for all, as ‖∇f(w)‖ is for every draw.
     """
     dummies = {number: sympy.Dummy() for number in means}
     involved = set().union(*(sympy.sympify(number).free_symbols for number in means))
@@ -167,11 +171,14 @@ def averaged(fact: Fact, means: Mapping[Any, Any], over: str = "the clients") ->
     slopes = {number: sympy.diff(expression, dummy) for number, dummy in dummies.items()}
     rest = expression - sum(dummies[number] * slope for number, slope in slopes.items())
     left = set().union(*(slope.free_symbols for slope in slopes.values()))
-    assert not left & set(dummies.values()), f"{fact.name} is not linear in {list(means)}"
-    assert is_zero(rest), f"{fact.name} is not linear in {list(means)}"
-    assert not left & involved, f"{fact.name}: a client's number is left"
+    require(not left & set(dummies.values()), f"{fact.name} is not linear in {list(means)}")
+    require(is_zero(rest), f"{fact.name} is not linear in {list(means)}")
+    require(not left & involved, f"{fact.name}: a client's number is left")
+    products = [s for s in left if is_product(s) and s not in fixed]
+    require(not products, f"{fact.name}: {products} may differ from client to client")
     expectation = sum(means[number] * slope for number, slope in slopes.items())
-    return Fact(expectation, f"{fact.name}, averaged over {over}", fact.equation, fact.claims, fact.assumes)
+    name = f"{fact.name}, averaged over {over}"
+    return Fact(expectation, name, fact.equation, fact.claims, fact.assumes, requires=fact.requires)
 
 
 def over_rounds(
@@ -184,18 +191,31 @@ def over_rounds(
     `sums` maps a round's other numbers y_t to Σ_t growth^(t−1) y_t. With S = Σ_t growth^(t−1) x_{t−1}, the sum of
     growth^(t−1) x_t is (S − x_0 + growth^T x_T)/growth.
     """
-    assert sympy.sympify(growth).is_positive, growth
+    require(sympy.sympify(growth).is_positive, f"{growth} may not be positive")
     means = dict(sums)
     for (before, after), (first, last) in states.items():
         whole = sympy.Symbol(f"Σ {before}", real=True)
         means |= {before: whole, after: (whole - first + power * last) / growth}
     found = averaged(fact, means)
-    return Fact(found.expression, f"{fact.name}, summed over the rounds", fact.equation, fact.claims, fact.assumes)
+    name = f"{fact.name}, summed over the rounds"
+    return Fact(found.expression, name, fact.equation, fact.claims, fact.assumes, requires=fact.requires)
 
 
 def specialised(fact: Fact, values: Mapping[Any, Any]) -> Fact:
-    """A fact that holds for all values of some symbols, for chosen ones, which the author sees to be admissible."""
-    return Fact(sympy.sympify(fact.expression).subs(values), fact.name, fact.equation, fact.claims, fact.assumes)
+    """A proved claim, for chosen values of some of its parameters: they must have the signs, and fulfil the conditions.
+
+    Inner products are no parameters: those of chosen numbers might be of no vectors.
+    """
+    values = {symbol: sympy.sympify(value) for symbol, value in values.items()}
+    require(fact.claims and not fact.assumes, f"{fact.name} is no proved claim")
+    require(not any(map(is_product, values)), "inner products and lengths cannot be chosen")
+    require(all(v.is_integer for s, v in values.items() if s.is_integer), "an integer is wanted")
+    needed = [relation for claim in fact.claims for relation in claim.domain.relations]
+    needed += [sympy.Gt(s, 0, evaluate=False) for s in values if s.is_positive]
+    needed += [sympy.Ge(s, 0, evaluate=False) for s in values if s.is_nonnegative]
+    requires = [*fact.requires, *(r.subs(values, simultaneous=True) for r in needed)]
+    chosen = sympy.sympify(fact.expression).subs(values, simultaneous=True)
+    return Fact(chosen, fact.name, fact.equation, fact.claims, requires=tuple(r for r in requires if r != sympy.true))
 
 
 def iterated(step: Fact, not_negative: Fact, after: Any, now: Any, first: Any, last: Any, shrunk: Any) -> Fact:
@@ -205,10 +225,14 @@ def iterated(step: Fact, not_negative: Fact, after: Any, now: Any, first: Any, l
     """
     recurrence = sympy.Poly(sympy.sympify(step.expression), after, now)
     factor, added = recurrence.coeff_monomial(now), recurrence.coeff_monomial(1)
-    assert sympy.cancel(recurrence.as_expr() - (factor * now + added - after)) == 0, "no recurrence"
-    assert sympy.cancel(factor - not_negative.expression) == 0, "of another factor"
+    require(sympy.cancel(recurrence.as_expr() - (factor * now + added - after)) == 0, "no recurrence")
+    require(sympy.cancel(factor - not_negative.expression) == 0, "of another factor")
     bound = shrunk * first + (added * (1 - shrunk) / (1 - factor) if added != 0 else 0)
-    return Fact(bound - last, "a linear recurrence", claims=(*step.claims, *not_negative.claims))
+    require(not step.assumes and not not_negative.assumes, "the recurrence must be a proved claim")
+    return Fact(
+        bound - last, "a linear recurrence", claims=(*step.claims, *not_negative.claims),
+        defines=((shrunk, sympy.cancel(factor) ** sympy.Symbol("t")),), requires=(*step.requires, *not_negative.requires),
+    )  # fmt: skip
 
 
 def decayed(enough: Fact, rounds: Any, logarithm: Any, small: Any, factor: Any, shrunk: Any, times: int = 1) -> Fact:
@@ -218,5 +242,9 @@ def decayed(enough: Fact, rounds: Any, logarithm: Any, small: Any, factor: Any, 
     `logarithm` stands for log(1/δ), and δ is `small`.
     """
     needed = logarithm / (times * (1 - factor))
-    assert sympy.cancel(enough.expression - (rounds - needed)) == 0, "another number of rounds"
-    return Fact(small - shrunk**times, "1 + x is at most the exponential of x", claims=enough.claims)
+    require(sympy.cancel(enough.expression - (rounds - needed)) == 0, "another number of rounds")
+    return Fact(
+        small - shrunk**times, "1 + x is at most the exponential of x", claims=enough.claims,
+        defines=((shrunk, sympy.cancel(factor) ** sympy.Symbol("t")),),
+        requires=(*enough.requires, sympy.Ge(factor, 0, evaluate=False), sympy.Lt(factor, 1, evaluate=False)),
+    )  # fmt: skip

@@ -12,9 +12,20 @@ the deviations, scaled (see `sampling`): another part, orthogonal in expectation
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import permutations
 from typing import Any, final
 
 import sympy
+
+
+class Unsound(AssertionError):
+    """What would let something false be proved. Raised by hand, as `python -O` leaves assertions out."""
+
+
+def require(condition: object, problem: str) -> None:
+    """Raises Unsound."""
+    if not condition:
+        raise Unsound(problem)
 
 
 class Part(Enum):
@@ -33,6 +44,10 @@ class Atom:
     name: str
     part: Part = Part.SAME
     scale: Any = 1  # of DRAWN: its inner products are this times those of the deviations
+    draw: str = ""  # of DRAWN: which draw it is; what two draws add is uncorrelated
+
+    def __post_init__(self) -> None:
+        require(not {*self.name} & {*"⟨⟩,"} and not self.name.endswith("~"), f"the name {self.name} is ambiguous")
 
     def __str__(self) -> str:
         return self.name + self.part.value
@@ -46,7 +61,7 @@ class Vector:
     parts: Mapping[Atom, Any] = field(default_factory=dict)
 
     def __radd__(self, other: int) -> "Vector":
-        assert other == 0  # the start of a sum
+        require(other == 0, "a number is added to a vector")  # 0 is the start of a sum
         return self
 
     def __add__(self, other: "Vector") -> "Vector":
@@ -60,14 +75,16 @@ class Vector:
         return self * -1
 
     def __mul__(self, factor: Any) -> "Vector":
-        return Vector({a: sympy.sympify(factor) * c for a, c in self.parts.items()})
+        number = sympy.sympify(factor)
+        return Vector({a: number * c for a, c in self.parts.items()})
 
     def __rmul__(self, factor: Any) -> "Vector":
         product: Vector = self * factor
         return product
 
     def __truediv__(self, divisor: Any) -> "Vector":
-        return self * (1 / sympy.sympify(divisor))
+        quotient: Vector = self * (1 / sympy.sympify(divisor))
+        return quotient
 
     def __str__(self) -> str:
         return " + ".join(f"({c})·{a}" for a, c in self.parts.items()) or "0"
@@ -98,10 +115,13 @@ def deviation(u: Vector) -> Vector:
     return u - mean(u)
 
 
-def drawn(u: Vector, scale: Any) -> Vector:
-    """The average of a family over the clients that are drawn; `scale` from `sampling`."""
-    assert all(a.part is not Part.DRAWN for a in u.parts), "averaged twice"
-    return Vector({Atom(a.name, Part.DRAWN, scale) if a.part is Part.DEVIATION else a: c for a, c in u.parts.items()})
+def drawn(u: Vector, scale: Any, draw: str = "") -> Vector:
+    """The average of a family over the clients that are drawn; `scale` from `sampling`, `draw` names one of several."""
+    require(all(a.part is not Part.DRAWN for a in u.parts), "averaged twice")
+    require(_is_scale(sympy.sympify(scale)), f"{scale} is not the scale of a draw")
+    return Vector({
+        Atom(a.name, Part.DRAWN, scale, draw) if a.part is Part.DEVIATION else a: c for a, c in u.parts.items()
+    })  # fmt: skip
 
 
 def expected(u: Vector) -> Vector:
@@ -122,8 +142,9 @@ def square(u: Vector) -> Any:
 
 def norm(u: Vector) -> Any:
     """The norm of a basic vector, up to a factor of known sign."""
+    require(len(u.parts) == 1, f"{u} is no basic vector")
     ((atom, coefficient),) = u.parts.items()
-    assert atom.part is not Part.DRAWN
+    require(atom.part is not Part.DRAWN, f"{u} is an average over drawn clients")
     return abs(coefficient) * length(str(atom))
 
 
@@ -132,11 +153,30 @@ def length(name: str) -> Any:
     return sympy.Symbol(name if "‖" in name else f"‖{name}‖", nonnegative=True)
 
 
+def is_product(symbol: Any) -> bool:
+    """Whether the symbol is a length or an inner product."""
+    return str(symbol)[:1] in ("‖", "⟨")
+
+
 def _product(a: Atom, b: Atom) -> Any:
     if a.part is Part.DRAWN:
-        assert a.scale == b.scale, "two different draws"
+        if a.draw != b.draw:
+            return sympy.Integer(0)
+        require(a.scale == b.scale, "two different draws of one name")
         return a.scale * _product(Atom(a.name, Part.DEVIATION), Atom(b.name, Part.DEVIATION))
     if a == b:
         return length(str(a)) ** 2
     first, second = sorted((str(a), str(b)))
     return sympy.Symbol(f"⟨{first},{second}⟩", real=True)
+
+
+def _is_scale(scale: Any) -> bool:
+    """1/K, (m − P)/(P(m − 1)), or a symbol that stands for it: what an average over drawn clients can have."""
+    if scale.is_Rational:
+        return bool(0 <= scale <= 1)
+    if scale.is_Symbol:
+        return bool(scale.is_nonnegative)
+    if (1 / scale).is_Symbol:
+        return bool((1 / scale).is_positive)
+    pairs = permutations(scale.free_symbols, 2)
+    return any(sympy.cancel(scale - (m - P) / (P * (m - 1))) == 0 for m, P in pairs if m.is_positive and P.is_positive)
