@@ -8,6 +8,7 @@ from fedconvex.proofs_checks.engines.hilbert import Vector, deviation, drawn, ex
 from fedconvex.proofs_checks.engines.sampling import Moments, second_moment
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.feddyn import letters
+from fedconvex.proofs_checks.feddyn.convex_instances import tightness
 from fedconvex.proofs_checks.feddyn.letters import C_meant as C
 from fedconvex.proofs_checks.feddyn.letters import C_next, meanings
 from fedconvex.proofs_checks.feddyn.runs import errors_of_the_start
@@ -126,7 +127,7 @@ def average_moves_little(statement: Statement) -> Proof:
         *steps,
         Step(r"E\|\gamma^t-\gamma^{t-1}\|^2 \le \epsilon_t", "the two together, and the definition of ε_t", lemma,
              Combination(facts=tuple((1, step.claim.fact) for step in steps[-2:])), place="Lemma 3"),
-    ))  # fmt: skip
+    ), tightness=tightness(statement))  # fmt: skip
 
 
 @proves(feddyn.lemma7)
@@ -144,7 +145,7 @@ def state_is_small(statement: Statement) -> Proof:
              "Jensen: the difference is the mean of the squared deviations",
              Claim(square(h), "<=", bound, Domain.of(statement), "Lemma 7"),
              Combination(squares=((1, deviation(errors)),)), place="Lemma 7"),
-    ))  # fmt: skip
+    ), tightness=tightness(statement))  # fmt: skip
 
 
 @proves(feddyn.lemma4)
@@ -194,7 +195,7 @@ def devices_move_little(statement: Statement) -> Proof:
         Step(r"\Big(1-\tfrac{4L^2}{\alpha^2}\Big)\epsilon_t \le \tfrac8{\alpha^2}C_{t-1}"
              r"+\tfrac{8L}{\alpha^2}E[\ell(\gamma^{t-1})-\ell(\theta_*)]", "rearranged", lemma,
              Combination(facts=((1, bounded.fact), *meanings(lemma))), place="Lemma 4"),
-    ))  # fmt: skip
+    ), tightness=tightness(statement))  # fmt: skip
 
 
 @proves(feddyn.lemma5)
@@ -233,4 +234,4 @@ def errors_shrink(statement: Statement) -> Proof:
              Combination(facts=((1, smoothed.fact), (4 * L * part, conclusion(feddyn.equation5).fact),
                                 *meanings(lemma))),
              place="Lemma 5"),
-    ))  # fmt: skip
+    ), tightness=tightness(statement))  # fmt: skip

@@ -7,6 +7,7 @@ from fedconvex.proofs_checks.engines.hilbert import Vector, inner, square
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.feddyn import letters
 from fedconvex.proofs_checks.feddyn.convex import DEVICES
+from fedconvex.proofs_checks.feddyn.convex_instances import tightness
 from fedconvex.proofs_checks.feddyn.letters import lemma3_in_letters, meanings
 from fedconvex.proofs_checks.feddyn.setting import (
     SCALE,
@@ -83,7 +84,7 @@ def distance_after(statement: Statement) -> Proof:
              r"-\ell(\theta_*)]+\tfrac L\alpha\epsilon_t+E\|\gamma^t-\gamma^{t-1}\|^2",
              "the definitions of ℓ and ε_t", ten,
              Combination(facts=((-1, lines[2].claim.fact), (1, product.claim.fact), *meanings(ten))), place="(10)"),
-    ))  # fmt: skip
+    ), tightness=tightness(statement))  # fmt: skip
 
 
 def positive(shown: str, because: str, number: Any, domain: Domain, place: str) -> Step:
@@ -112,4 +113,4 @@ def potential_after(statement: Statement) -> Proof:
                  (c.scale4, conclusion(feddyn.lemma4).fact),
                  (c.scale5, conclusion(feddyn.lemma5).fact),
              )), place="Lemma 1"),
-    ))  # fmt: skip
+    ), tightness=tightness(statement))  # fmt: skip

@@ -8,12 +8,13 @@ from typing import Any
 
 import sympy
 
-from fedconvex.proofs_checks.engines.checks import Combination
-from fedconvex.proofs_checks.engines.facts import convex, selected, smooth
+from fedconvex.proofs_checks.engines.checks import Combination, Identity
+from fedconvex.proofs_checks.engines.facts import convex, lipschitz, selected, smooth
 from fedconvex.proofs_checks.engines.hilbert import Vector, deviation, inner, mean, square
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.feddyn import letters
 from fedconvex.proofs_checks.feddyn.convex import DEVICES, moments_of_the_draw
+from fedconvex.proofs_checks.feddyn.convex_instances import tightness
 from fedconvex.proofs_checks.feddyn.convex_round import positive
 from fedconvex.proofs_checks.feddyn.letters import C_meant, meanings
 from fedconvex.proofs_checks.feddyn.setting import (
@@ -24,6 +25,7 @@ from fedconvex.proofs_checks.feddyn.setting import (
     at_minimiser,
     average,
     gap,
+    gradients,
     least,
     loss,
     m,
@@ -35,7 +37,7 @@ from fedconvex.proofs_checks.feddyn.setting import (
     virtual,
 )
 from fedconvex.proofs_checks.feddyn.smoothness import at_shifted, at_x
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, proves
+from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -90,6 +92,33 @@ def rest_of_convex(kappa: Any) -> tuple[tuple[Any, Vector], ...]:
     return (*two_squares(deviation(old), deviation(new), q - s, s, c - q - s), *means)
 
 
+@proves(feddyn.lemma4sharper)
+def devices_move_little(statement: Statement) -> Proof:
+    """b_k − h is no longer than b_k: h is the mean of the b_k."""
+    assert statement.left is not None
+    domain = Domain.of(statement)
+    parts = (deviation(old), at_minimiser - gradients, gradients - new_gradients)
+    apart = [(1 / alpha**2, u - v) for i, u in enumerate(parts) for v in parts[:i]]
+    left = statement.left.formula(epsilon=letters.epsilon, alpha=alpha, L=L)
+    right = statement.calculator.formula(C=letters.C, gap=letters.gap, alpha=alpha, L=L)
+    lemma = Claim(left, "<=", right, domain, "Lemma 4, sharper")
+    return Proof((
+        Step(r"\tilde\theta_k^t-\gamma^{t-1} = \tfrac1\alpha\big((b_k-h^{t-1})+(\nabla L_k(\theta_*)"
+             r"-\nabla L_k(\gamma^{t-1}))+(\nabla L_k(\gamma^{t-1})-\nabla L_k(\tilde\theta_k^t))\big)",
+             "(8) and (9); h is the mean of the b_k", Claim(virtual - average, "=", sum(parts[1:], parts[0]) / alpha),
+             Identity()),
+        Step(r"\Big(1-\tfrac{3L^2}{\alpha^2}\Big)\epsilon_t \le \tfrac3{\alpha^2}C_{t-1}"
+             r"+\tfrac{6L}{\alpha^2}E[\ell(\gamma^{t-1})-\ell(\theta_*)]",
+             "Lemma 6 for three vectors, smoothness and (5); the b_k − h are no longer than the b_k in mean square",
+             lemma,
+             Combination(facts=(
+                 (3 / alpha**2, lipschitz(new_gradients - gradients, virtual - average, L)),
+                 (6 * L / alpha**2, conclusion(feddyn.equation5).fact),
+                 *meanings(lemma),
+             ), squares=(*apart, (3 / alpha**2, mean(old))))),
+    ), tightness=tightness(statement))  # fmt: skip
+
+
 @proves(feddyn.lemma1sharper)
 def potential_after(statement: Statement) -> Proof:
     assert statement.left is not None
@@ -113,7 +142,7 @@ def potential_after(statement: Statement) -> Proof:
              "2/α times both; every device is drawn with probability P/m. A sum of squares is left", lemma,
              Combination(facts=((2 / alpha, below.claim.fact), (2 / alpha, above.claim.fact), (kappa, draw),
                                 *meanings(lemma)), squares=rest_of_convex(kappa))),
-    ))  # fmt: skip
+    ), tightness=tightness(statement))  # fmt: skip
 
 
 def rest_of_strongly_convex(kappa: Any) -> tuple[tuple[Any, Vector], ...]:
@@ -162,4 +191,4 @@ def potential_after_strongly(statement: Statement) -> Proof:
              Combination(facts=((2 / alpha, below.claim.fact), (2 / alpha, above.claim.fact),
                                 (8 * mu / alpha**2, grown.fact), (r * kappa, draw), *meanings(lemma)),
                          squares=rest_of_strongly_convex(kappa))),
-    ))  # fmt: skip
+    ), tightness=tightness(statement))  # fmt: skip

@@ -5,6 +5,7 @@ import sympy
 from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.hilbert import vector
 from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.feddyn.convex_instances import tightness
 from fedconvex.proofs_checks.feddyn.convex_round import positive
 from fedconvex.proofs_checks.feddyn.rates import (
     C_T,
@@ -56,7 +57,7 @@ def convex_rate(statement: Statement) -> Proof:
              Combination(facts=((1, mean.claim.fact), (1 / (kappa0 * T), all_rounds.fact)),
                          squares=((1 / (kappa0 * T), vector("γ^T−θ*")),
                                   (kappa / (kappa0 * T), vector("∇L(θ_k^T)−∇L(θ*)"))))),
-    ))  # fmt: skip
+    ), tightness=tightness(statement))  # fmt: skip
 
 
 @proves(feddyn.theorem3sharper)
@@ -98,4 +99,4 @@ def strongly_convex_rate(statement: Statement) -> Proof:
              r"\tfrac{\alpha^2\|\theta^0-\theta_*\|^2+2\tfrac mPe\tfrac1m\sum_k\|\nabla L_k(\theta_*)\|^2}"
              r"{2(\alpha-4\mu)}", "R is the sum of the powers", Claim(at_mean - least, "<=", bound, domain),
              Combination(facts=((1, exact.fact), (-(D0 + kappa * G) / (kappa0 * quotient), powers[1].claim.fact)))),
-    ))  # fmt: skip
+    ), tightness=tightness(statement))  # fmt: skip

@@ -8,6 +8,7 @@ from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.facts import convex, smooth
 from fedconvex.proofs_checks.engines.hilbert import Vector, deviation, family, inner, mean, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.feddyn.convex_instances import tightness
 from fedconvex.proofs_checks.feddyn.setting import (
     L,
     at_minimiser,
@@ -37,7 +38,7 @@ def below_the_quadratic(statement: Statement) -> Proof:
              "the descent lemma: the gradient is L-Lipschitz (Definition 1)",
              Claim(at_y, "<=", bound, Domain.of(statement)),
              Combination(facts=((1, smooth(at_y, at_x, gradient_x, to_y, L)),)), place="(4)"),
-    ))  # fmt: skip
+    ), tightness=tightness(statement))  # fmt: skip
 
 
 def cocoercive(domain: Domain, place: str = "") -> Step:
@@ -63,7 +64,7 @@ def gradients_differ_little(statement: Statement) -> Proof:
     right = statement.calculator.formula(gap=gap)
     return Proof((
         Step(derived.shown, derived.because, Claim(left, "<=", right, Domain.of(statement)), derived.by, place="(5)"),
-    ))  # fmt: skip
+    ), tightness=tightness(statement))  # fmt: skip
 
 
 def through_three_points(
@@ -83,7 +84,7 @@ def three_points(statement: Statement) -> Proof:
              "convexity between x and y, (4) between x and z",
              Claim(-inner(gradient_x, to_z - to_y), "<=", bound, Domain.of(statement)),
              through_three_points(gradient_x, to_y, to_z, at_x, at_y, at_z), place="(6)"),
-    ))  # fmt: skip
+    ), tightness=tightness(statement))  # fmt: skip
 
 
 @proves(feddyn.equation11)
@@ -96,7 +97,7 @@ def three_points_strongly(statement: Statement) -> Proof:
              "strong convexity between x and y, (4) between x and z",
              Claim(-inner(gradient_x, to_z - to_y), "<=", bound, Domain.of(statement)),
              through_three_points(gradient_x, to_y, to_z, at_x, at_y, at_z, mu), place="(11)"),
-    ))  # fmt: skip
+    ), tightness=tightness(statement))  # fmt: skip
 
 
 @proves(feddyn.lemma6)
@@ -113,4 +114,4 @@ def sum_of_vectors(statement: Statement) -> Proof:
         Step(r"\Big\|\sum_{j=1}^n v_j\Big\|^2 \le n\sum_{j=1}^n\|v_j\|^2", "multiplied by n²",
              Claim(square(n * mean(v)), "<=", bound, Domain.of(statement)),
              Combination(facts=((n**2, jensen.fact),)), place="Lemma 6"),
-    ))  # fmt: skip
+    ), tightness=tightness(statement))  # fmt: skip

@@ -5,6 +5,7 @@ from fedconvex.proofs_checks.engines.hilbert import square
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.feddyn import letters
 from fedconvex.proofs_checks.feddyn.convex import DEVICES, average_over_the_drawn
+from fedconvex.proofs_checks.feddyn.convex_instances import tightness
 from fedconvex.proofs_checks.feddyn.convex_round import bounded_product, expanded, positive
 from fedconvex.proofs_checks.feddyn.letters import lemma3_in_letters, meanings
 from fedconvex.proofs_checks.feddyn.setting import (
@@ -36,7 +37,7 @@ def average_is_no_further(statement: Statement) -> Proof:
         Step(r"-\tfrac1m\sum_kE\|\tilde\theta_k^t-\theta_*\|^2 \le -E\|\gamma^t-\theta_*\|^2", "rearranged",
              Claim(-virtual_distance, "<=", bound, SCALE, "Lemma 9"),
              Combination(facts=tuple((1, step.claim.fact) for step in steps[-2:])), place="Lemma 9"),
-    ))  # fmt: skip
+    ), tightness=tightness(statement))  # fmt: skip
 
 
 @proves(feddyn.equation12)
@@ -64,7 +65,7 @@ def distance_after_strongly(statement: Statement) -> Proof:
              Combination(facts=((1, virtual_line.fact), (mu / alpha, conclusion(feddyn.lemma9).fact),
                                 *meanings(twelve))),
              place="(12)"),
-    ))  # fmt: skip
+    ), tightness=tightness(statement))  # fmt: skip
 
 
 @proves(feddyn.equation13)
@@ -80,7 +81,7 @@ def rearranged(statement: Statement) -> Proof:
              r"+E\|\gamma^t-\gamma^{t-1}\|^2", "(12) rearranged",
              Claim(left, "<=", right, conclusion(feddyn.equation12).domain, "equation (13)"),
              Combination(facts=((1, conclusion(feddyn.equation12).fact),)), place="(13)"),
-    ))  # fmt: skip
+    ), tightness=tightness(statement))  # fmt: skip
 
 
 @proves(feddyn.lemma8)
@@ -105,4 +106,4 @@ def potential_after_strongly(statement: Statement) -> Proof:
                  (c.scale4, conclusion(feddyn.lemma4).fact),
                  (c.scale5, conclusion(feddyn.lemma5).fact),
              )), place="Lemma 8"),
-    ))  # fmt: skip
+    ), tightness=tightness(statement))  # fmt: skip

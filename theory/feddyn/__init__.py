@@ -78,6 +78,7 @@ from fedconvex.theory.feddyn.problem import virtual_objective as virtual_objecti
 from fedconvex.theory.feddyn.problem import virtual_step as virtual_step
 from fedconvex.theory.feddyn.sharper import convex_bound_sharper as convex_bound_sharper
 from fedconvex.theory.feddyn.sharper import lemma1_sharper as lemma1_sharper
+from fedconvex.theory.feddyn.sharper import lemma4_sharper as lemma4_sharper
 from fedconvex.theory.feddyn.sharper import lemma8_sharper as lemma8_sharper
 from fedconvex.theory.feddyn.sharper import sharper_constants as sharper_constants
 from fedconvex.theory.feddyn.sharper import sharper_strongly_convex_constants as sharper_strongly_convex_constants

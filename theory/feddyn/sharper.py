@@ -30,6 +30,22 @@ def _five(*, L: Any) -> Any:
 ALPHA_SHARPER = Condition("alpha", ">=", _five)
 
 
+def _excess(*, epsilon: Any, alpha: Any, L: Any) -> Any:
+    return (1 - 3 * L**2 / alpha**2) * epsilon
+
+
+@PAPER.statement(
+    "Lemma 4, sharper", Claim.UPPER, symbol="", units=SQUARED_LENGTH, left=_excess, ours=True,
+    assumes=(*FEDDYN, *CONVEX),
+)  # fmt: skip
+def lemma4_sharper(*, C: Any, gap: Any, alpha: Any, L: Any) -> Any:
+    """(1 − 3L²/α²)ε_t ≤ (3/α²)C_{t−1} + (6L/α²)E[ℓ(γ^{t−1}) − ℓ(θ_*)].
+
+    Lemma 4 has 4, 8 and 8: it splits into four parts, of which one, h^{t−1}, only makes another smaller.
+    """
+    return 3 / alpha**2 * C + 6 * L / alpha**2 * gap
+
+
 class SharperConstants(NamedTuple):
     """What multiplies C_t, and the gap."""
 
