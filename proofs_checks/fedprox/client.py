@@ -17,6 +17,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     residuals,
     steps,
 )
+from fedconvex.proofs_checks.fedprox.tightness import answer
 from fedconvex.proofs_checks.proof import Claim, Proof, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
@@ -34,7 +35,8 @@ def residuals_are_small(statement: Statement) -> Proof:
     return Proof((
         Step(r"\|e_k^{t+1}\| \le \gamma\|\nabla F_k(w^t)\|", "e_k is the gradient of the subproblem at the answer, "
              "and at w^t that gradient is ∇F_k(w^t): Definition 1", claim, by, place="(3)"),
-    ))  # fmt: skip
+    ), tightness=answer(statement, 1, lambda found: abs(found.clients[0][3] * found.gradients[0]),
+                        "any client, a residual of full size"))  # fmt: skip
 
 
 @proves(fedprox.equation4)
@@ -67,7 +69,9 @@ def answer_near_solution(bound: object, domain: Domain) -> Step:
 @proves(fedprox.equation5)
 def solution_is_near(statement: Statement) -> Proof:
     bound = statement.calculator.formula(mu=mu, L_minus=L_minus, gamma=gamma, client_gradient=norm(g))
-    return Proof((answer_near_solution(bound, Domain.of(statement)),))
+    return Proof((answer_near_solution(bound, Domain.of(statement)),), tightness=answer(
+        statement, 1, lambda found: abs(found.clients[0][3] * found.gradients[0] / (found.mu - found.L_minus)),
+        "x − L₋x²/2: the answer is γ/μ̄ from the solution"))  # fmt: skip
 
 
 @proves(fedprox.equation6)
@@ -90,4 +94,5 @@ def clients_move_little(statement: Statement) -> Proof:
                 Combination(facts=((1, triangle(norm(d), norm(to_solution), norm(beyond))), (1, near.claim.fact),
                                    (1, exact.claim.fact))),
                 place="(6)")  # fmt: skip
-    return Proof((near, exact, both))
+    return Proof((near, exact, both), tightness=answer(
+        statement, -1, lambda found: abs(found.steps[0]), "x − L₋x²/2, with the residual along the step"))  # fmt: skip

@@ -31,6 +31,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     steps,
     value,
 )
+from fedconvex.proofs_checks.fedprox.tightness import FAR, decreasing
 from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
@@ -64,7 +65,7 @@ def by_variance(statement: Statement) -> Proof:
                  (bent * gradient_norm + share * L / (2 * mu**2) * (norm(M) + drift),
                   conclusion(fedprox.equation7).fact),
              ))),
-    ))  # fmt: skip
+    ), tightness=decreasing(statement, FAR))  # fmt: skip
 
 
 ends = family("∇F(w_k)")
@@ -131,7 +132,8 @@ def convex_clients(statement: Statement) -> Proof:
         Step(r"\rho \ge \tfrac1\mu-\tfrac{LB}{\mu^2}-\tfrac{LB^2}{2\mu^2}", "it is more than the sharper Theorem 4 has",
              Claim(exact, "<=", rho, domain), Inequality()),
         decrease_of_convex_clients(rho, 1 / K, step, domain, "Theorem 4, convex"),
-    ))  # fmt: skip
+    ), tightness=decreasing(statement, "x²/2 + x from 0: the quotient tends to 1 as K → ∞, for every μ",
+                            mu=2))  # fmt: skip
 
 
 @proves(fedprox.PAPER.find("theorem4convexeveryone"))
@@ -142,4 +144,4 @@ def convex_clients_everyone(statement: Statement) -> Proof:
     return Proof((
         *answers_of_convex_clients(domain),
         decrease_of_convex_clients(rho, none, step, domain, "Theorem 4, convex, everyone"),
-    ))  # fmt: skip
+    ), tightness=decreasing(statement, "x²/2 + x from 0, for every μ; B = 1", mu=2))  # fmt: skip

@@ -4,6 +4,7 @@ In Remark 8 a run is looked at until the first w^t with ‖∇f(w^t)‖² < ε: 
 `share` is the mean over t < T of its expectation, `stopped_value` and `stopped_next` those of what it multiplies.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import sympy
@@ -12,6 +13,7 @@ from fedconvex.proofs_checks.engines.checks import Combination, Identity, Inequa
 from fedconvex.proofs_checks.engines.facts import averaged, bounded_variance, dissimilar, minimal, named, telescoped
 from fedconvex.proofs_checks.engines.hilbert import square
 from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.engines.tightness import Tightness
 from fedconvex.proofs_checks.fedprox.rates import SQUARE, T, first, is_gap, last, least
 from fedconvex.proofs_checks.fedprox.setting import (
     ROOTS,
@@ -28,6 +30,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     mu,
     value,
 )
+from fedconvex.proofs_checks.fedprox.tightness import LARGE, F, of_decrease, of_mean_answer, of_numbers, one_client
 from fedconvex.proofs_checks.fedprox.variance import AT_LEAST_ONE, b, sigma2
 from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
@@ -67,7 +70,9 @@ def convex_decrease(statement: Statement) -> Proof:
     ), notes="≲ is proved as ≤, not from Theorem 4 as in the paper but from its sharper form, without B ≤ √K/2. From "
              "Theorem 4 it does not follow: with K = 8, B = 7/5, L = 0 its ρ is 3/(10μ), and (15) says 1/(2μ). The "
              "paper asks for B < √K before; Theorem 4 decreases for B < √(K/2) only (Remark 5).",
-       vacuous="For μ ≤ 3LB².")  # fmt: skip
+       vacuous="For μ ≤ 3LB².",
+       tightness=Tightness(of_mean_answer(statement, expected=True), one_client(LARGE),
+                           "x²/2 + x from 0: the quotient tends to 1/2 as μ/L → ∞"))  # fmt: skip
 
 
 @proves(fedprox.equation16)
@@ -77,7 +82,8 @@ def convex_decrease_chosen(statement: Statement) -> Proof:
         Step(r"E_{S_t}[f(w^{t+1})] \lesssim f(w^t)-\tfrac1{24LB^2}\|\nabla f(w^t)\|^2", "(15) at μ = 6LB², with ≤",
              Claim(after, "<=", bound, Domain.of(statement), "equation (16)"),
              Special(conclusion(fedprox.equation15), ((mu, 6 * L * B**2),)), place="(16)"),
-    ), notes="≲ is proved as ≤, for all B ≥ 1.")  # fmt: skip
+    ), notes="≲ is proved as ≤, for all B ≥ 1.", tightness=Tightness(
+        of_mean_answer(statement, expected=True), one_client(6), "x²/2 + x from 0, μ = 6LB², B = 1"))  # fmt: skip
 
 
 @proves(fedprox.corollary7)
@@ -94,7 +100,9 @@ def corollary7(statement: Statement) -> Proof:
     ), notes="≈ is proved as: the decrease is at least ρ = 1/(24LB²). With the sharper Theorem 4 ρ is between 3 "
              "(B = 1) and 11/3 (B → ∞) times that. Theorem 4's own ρ at this μ and K = 4B² is 4(11/12 − 1/√2) − "
              "(2/3)(1 + √2)/B − 1/(3B²) of 1/(24LB²): negative for B ≤ 2, 0.50 for B = 5, less than 0.84 for every B. "
-             "With μ = LB the decrease is 1/(4LB), for K ≥ 4B (`fedprox.corollary7sharper`).")  # fmt: skip
+             "With μ = LB the decrease is 1/(4LB), for K ≥ 4B (`fedprox.corollary7sharper`).",
+       tightness=Tightness(of_decrease(statement, lambda chosen: chosen.rho), one_client(6),
+                           "x²/2 + x from 0, B = 1"))  # fmt: skip
 
 
 @proves(fedprox.PAPER.find("corollary7sharper"))
@@ -113,7 +121,8 @@ def corollary7_sharper(statement: Statement) -> Proof:
         Step(r"E f(w^{t+1}) \le f(w^t)-\tfrac1{4LB}\|\nabla f(w^t)\|^2", "both",
              Claim(after, "<=", value - chosen.rho * SQUARE, domain, "Corollary 7, sharper"),
              Combination(facts=((1, convex.fact), (SQUARE, left_over.fact)))),
-    ))  # fmt: skip
+    ), tightness=Tightness(of_decrease(statement, lambda chosen: chosen.rho), one_client(1),
+                           "x²/2 + x from 0, B = 1"))  # fmt: skip
 
 
 def rounds_above(
@@ -172,4 +181,6 @@ def remark8_sharper(statement: Statement) -> Proof:
     bound = statement.calculator.formula(L=L, delta=delta, sigma2=sigma2, epsilon=epsilon)
     sharper = fedprox.PAPER.find("corollary7sharper")
     text = r"\tfrac{4L\Delta}\epsilon\sqrt{1+\tfrac{\sigma^2}\epsilon}"
-    return Proof(rounds_above(sharper, lambda B: 1 / (4 * L * B), lambda B: 4 * B, bound, domain, text))
+    used = of_numbers(statement, 1, "x²/2 from 1 with ε = 1: one round", L=1, delta=F(1, 2), sigma2=0, epsilon=1)
+    return Proof(rounds_above(sharper, lambda B: 1 / (4 * L * B), lambda B: 4 * B, bound, domain, text),
+                 tightness=replace(used, attained=False))  # fmt: skip

@@ -20,6 +20,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     steps,
     value,
 )
+from fedconvex.proofs_checks.fedprox.tightness import FAR, decreasing
 from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
@@ -43,4 +44,4 @@ def theorem4_sharper(statement: Statement) -> Proof:
                  (1 / mu, cauchy_schwarz(gradient, M, -1)),
                  (gradient_norm / mu, conclusion(fedprox.equation7).fact),
              ), squares=((L / 2 * (1 - 1 / K), deviation(steps)),))),
-    ))  # fmt: skip
+    ), tightness=decreasing(statement, FAR))  # fmt: skip

@@ -4,6 +4,7 @@ from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.facts import cauchy_schwarz, root_of, smooth
 from fedconvex.proofs_checks.engines.hilbert import inner, square
 from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.engines.tightness import Tightness
 from fedconvex.proofs_checks.fedprox.moves import mean_length, mean_moves
 from fedconvex.proofs_checks.fedprox.round import move
 from fedconvex.proofs_checks.fedprox.setting import (
@@ -20,6 +21,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     mu,
     value,
 )
+from fedconvex.proofs_checks.fedprox.tightness import FAR, LARGE, of_mean_answer, one_client
 from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
@@ -56,4 +58,4 @@ def mean_answer_decreases(statement: Statement) -> Proof:
              Combination(facts=((1, second.fact), (1 / mu, cauchy_schwarz(gradient, M, -1)),
                                 (gradient_norm / mu, conclusion(fedprox.equation7).fact))),
              place="(8), third line"),
-    ))  # fmt: skip
+    ), tightness=Tightness(of_mean_answer(statement, expected=False), one_client(LARGE), FAR, True))  # fmt: skip

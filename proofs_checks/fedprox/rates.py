@@ -29,6 +29,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     mu,
     value,
 )
+from fedconvex.proofs_checks.fedprox.tightness import rounds_needed
 from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
@@ -73,6 +74,7 @@ def theorem6(statement: Statement) -> Proof:
              Combination(facts=((1, summed.fact), (epsilon / T, counted.fact),
                                 (epsilon / T, rounded_up(ceiling, delta / (rho * epsilon))))),
              place="Theorem 6"),
-    ), notes="T = O(Δ/(ρε)) with constant 1. The text before it prints S_s for S_ε. Theorem 4's assumptions in each "
+    ), tightness=rounds_needed(statement, fedprox.theorem4),
+       notes="T = O(Δ/(ρε)) with constant 1. The text before it prints S_s for S_ε. Theorem 4's assumptions in each "
              "round include B(w^t) ≤ B, which Assumption 1 gives only where ‖∇f(w^t)‖² > ε.",
        vacuous="Where Theorem 4's ρ is not positive.")  # fmt: skip

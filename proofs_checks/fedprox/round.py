@@ -29,6 +29,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     mu_bar,
     root_mean_square,
 )
+from fedconvex.proofs_checks.fedprox.tightness import answer
 from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
@@ -79,4 +80,7 @@ def drift_is_small(statement: Statement) -> Proof:
              "the dissimilarity", Claim(norm(M), "<=", bound, domain, "equation (7)"),
              Combination(facts=((1, second.fact), *((L * move + gamma, step.claim.fact) for step in norms))),
              place="(7)"),
-    ), notes="The paper prints w_k^t for w^t in the first line.")  # fmt: skip
+    ), notes="The paper prints w_k^t for w^t in the first line.", tightness=answer(
+        statement, -1, lambda found: abs(found.mean(h * d - r * a for d, (_, h, a, r) in zip(
+            found.steps, found.clients, strict=True))),
+        "x − Lx²/2 with L₋ = L, the residual along the step"))  # fmt: skip

@@ -41,6 +41,14 @@ from fedconvex.proofs_checks.fedprox.setting import (
     steps,
     value,
 )
+from fedconvex.proofs_checks.fedprox.tightness import (
+    FAR_AND_MANY,
+    F,
+    decreasing,
+    deviating,
+    of_numbers,
+    sampling_cost_used,
+)
 from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
 from fedconvex.statements.functions import sqrt
 from fedconvex.statements.statement import Statement
@@ -98,7 +106,7 @@ def value_at_server(statement: Statement) -> Proof:
         Step(r"f(w^{t+1}) \le f(\bar w^{t+1}) + L_0\|w^{t+1}-\bar w^{t+1}\|",
              "L₀ is the largest ‖∇f‖ between the two points", Claim(new_value, "<=", bound, Domain.of(statement)),
              Combination(facts=((1, mean_value(new_value, at_mean, slope, deviation_length)),)), place="(9)"),
-    ))  # fmt: skip
+    ), tightness=of_numbers(statement, 1, "f(x) = x, from 0 to 1", mean_value=0, lipschitz=1, deviation=1))  # fmt: skip
 
 
 @proves(fedprox.equation10)
@@ -110,7 +118,9 @@ def expected_value_at_server(statement: Statement) -> Proof:
              "(9), in expectation over the draw", Claim(after, "<=", bound, Domain.of(statement), "equation (10)"),
              Combination(facts=((1, averaged(conclusion(fedprox.equation9).fact, means, "the draws")),)),
              place="(10)"),
-    ))  # fmt: skip
+    ), tightness=of_numbers(
+        statement, F(999, 1000), "f(x) = |x|, and x²/(2d) + d/2 where |x| < d = 1/500; w̄ = 0, w⁺ = ±1: 1 − d/2",
+        mean_value=0, Q=1))  # fmt: skip
 
 
 @proves(fedprox.equation11)
@@ -149,7 +159,8 @@ def sampling_costs_little(statement: Statement) -> Proof:
              Claim(Q, "<=", right, domain, "equation (11)"),
              Combination(facts=((1, second.fact), (L, averaged(farther.fact, squares, "the draws", FIXED)))),
              place="(11), third line"),
-    ))  # fmt: skip
+    ), tightness=of_numbers(statement, 3, "‖∇f‖ = 2 + |x − w|, w̄ = w, w⁺ = w ± 1: L₀ = 3 for both", L=1, gradient=2,
+                            mean_step=0, deviation=1, mean_square_deviation=1))  # fmt: skip
 
 
 @proves(fedprox.equation12)
@@ -159,7 +170,7 @@ def mean_below_root_mean_square(statement: Statement) -> Proof:
         Step(r"E_{S_t}\|w^{t+1}-\bar w^{t+1}\| \le \sqrt{E_{S_t}\|w^{t+1}-\bar w^{t+1}\|^2}", "Jensen's inequality",
              Claim(mean_deviation, "<=", bound, Domain.of(statement), "equation (12)"),
              Combination(facts=((1, jensen(root, mean_deviation)),)), place="(12)"),
-    ))  # fmt: skip
+    ), tightness=of_numbers(statement, 1, "w⁺ = w̄ ± 1", mean_square_deviation=1))  # fmt: skip
 
 
 @proves(fedprox.equation13)
@@ -190,7 +201,8 @@ def average_deviates_little(statement: Statement) -> Proof:
              Claim(mean_square_deviation, "<=", bound, domain, "equation (13)"),
              Combination(facts=((1, third.fact), (2 / K * move**2, dissimilar(gradients, B)))),
              place="(13), fourth line"),
-    ), notes="The factor 2 is not needed: E_k‖w_k − w̄‖² ≤ E_k‖w_k − w^t‖².")  # fmt: skip
+    ), notes="The factor 2 is not needed: E_k‖w_k − w̄‖² ≤ E_k‖w_k − w^t‖².",
+       tightness=deviating(statement))  # fmt: skip
 
 
 @proves(fedprox.equation14)
@@ -220,7 +232,8 @@ def sampling_cost(statement: Statement) -> Proof:
                  (2 * L * far * sqrt(2 / K), moves[-1].claim.fact),
                  (L, thirteen.fact),
              ), roots=ROOTS), place="(14)"),
-    ), notes="The paper says that ‖w̄ − w^t‖ is bounded by (7); it is by the display after (6).")  # fmt: skip
+    ), notes="The paper says that ‖w̄ − w^t‖ is bounded by (7); it is by the display after (6).",
+       tightness=sampling_cost_used(statement))  # fmt: skip
 
 
 @proves(fedprox.theorem4)
@@ -238,4 +251,5 @@ def theorem4(statement: Statement) -> Proof:
              place="after (14)"),
     ), vacuous="ρ ≤ 0 unless γB + √2·B(1 + γ)/√K < 1, whatever μ is: so for every K ≤ 2B².",
        notes="The paper speaks of non-convex F_k and L₋ > 0; neither is used, L₋ = 0 is covered. Nor is the notation "
-             "α = 1/μ that it announces.")  # fmt: skip
+             "α = 1/μ that it announces.",
+       tightness=decreasing(statement, FAR_AND_MANY))  # fmt: skip

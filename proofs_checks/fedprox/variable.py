@@ -25,6 +25,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     mu,
     value,
 )
+from fedconvex.proofs_checks.fedprox.tightness import FAR_AND_MANY, decreasing
 from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
@@ -101,4 +102,4 @@ def variable_inexactness_corrected(statement: Statement) -> Proof:
         Step(r"E_{S_t}[f(w^{t+1})] \le f(w^t)-\rho^t\|\nabla f(w^t)\|^2", "Theorem 4 with this γ",
              Claim(after, "<=", value - rho * gradient_norm**2, largest, "Corollary 9, corrected"),
              Special(conclusion(fedprox.theorem4), (), roots=ROOTS, shown=((inexact(e, g, gamma), each),))),
-    ))  # fmt: skip
+    ), tightness=decreasing(statement, FAR_AND_MANY))  # fmt: skip

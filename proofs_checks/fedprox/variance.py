@@ -9,6 +9,7 @@ from fedconvex.proofs_checks.engines.checks import Combination, Identity, Specia
 from fedconvex.proofs_checks.engines.facts import bounded_variance, dissimilar, large_gradient, root_of
 from fedconvex.proofs_checks.engines.hilbert import deviation, square
 from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.engines.tightness import Tightness
 from fedconvex.proofs_checks.fedprox.setting import (
     NOT_STATIONARY,
     ROOTS,
@@ -25,6 +26,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     mu,
     value,
 )
+from fedconvex.proofs_checks.fedprox.tightness import APART, FAR, FAR_AND_MANY, F, decreasing, of_round
 from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
@@ -58,7 +60,9 @@ def variance_bounds_dissimilarity(statement: Statement) -> Proof:
                                 ((b**2 - 1) / gradient_norm**2, large_gradient(gradient, epsilon))), squared=True),
              place="proof of Corollary 10, third line"),
     ), notes="B_ε is the least bound that Assumption 1 admits; the paper's “B_ε =” is B(w) at a point, of which B_ε is "
-             "the supremum over ‖∇f(w)‖² > ε.")  # fmt: skip
+             "the supremum over ‖∇f(w)‖² > ε.",
+       tightness=Tightness(of_round(statement, lambda found: found.B), (1, 0, 0, 0, 1, tuple(
+           (p, F(0), a, F(0)) for p, a in APART)), "any clients, where ‖∇f‖² = ε", attained=True))  # fmt: skip
 
 
 def dissimilar_by_variance(domain: Domain) -> Step:
@@ -82,7 +86,8 @@ def theorem11(statement: Statement) -> Proof:
              Claim(after, "<=", value - rho * gradient_norm**2, domain, "Theorem 11"),
              Special(conclusion(fedprox.theorem4), ((B, b),), roots=ROOTS,
                      shown=((dissimilar(gradients, B), alike.claim),)), place="Theorem 11"),
-    ), vacuous="ρ ≤ 0 unless (γ + (1+γ)√(2/K))√(1 + σ²/ε) < 1: so for every K ≤ 2(1 + σ²/ε).")  # fmt: skip
+    ), vacuous="ρ ≤ 0 unless (γ + (1+γ)√(2/K))√(1 + σ²/ε) < 1: so for every K ≤ 2(1 + σ²/ε).",
+       tightness=decreasing(statement, FAR_AND_MANY))  # fmt: skip
 
 
 @proves(fedprox.PAPER.find("theorem11sharper"))
@@ -95,4 +100,4 @@ def theorem11_sharper(statement: Statement) -> Proof:
         Step(r"E_{S_t}[f(w^{t+1})] \le f(w^t)-\rho\|\nabla f(w^t)\|^2", "Theorem 4, sharper, with B = √(1 + σ²/ε)",
              Claim(after, "<=", value - rho * gradient_norm**2, domain, "Theorem 11, sharper"),
              Special(conclusion(fedprox.theorem4sharper), ((B, b),), shown=((dissimilar(gradients, B), alike.claim),))),
-    ))  # fmt: skip
+    ), tightness=decreasing(statement, FAR))  # fmt: skip

@@ -1,0 +1,207 @@
+"""How much of FedProx's bounds is used: one round on clients F_k(x) = h_k x²/2 + a_k x, from x = 0, exactly.
+
+A client's answer has the residual r_k·a_k, with |r_k| <= γ: it is (r_k − 1)a_k/(h_k + μ). An instance is
+(μ, L, L₋, γ, K, ((p_k, h_k, a_k, r_k), …)).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, final
+
+from fedconvex.proofs_checks.engines.tightness import Measure, Tightness
+from fedconvex.statements.functions import sqrt
+from fedconvex.statements.statement import Statement
+
+F = Fraction
+Instance = tuple[Any, Any, Any, Any, Any, tuple[tuple[Any, ...], ...]]
+
+
+@final
+@dataclass(frozen=True)
+class Round:
+    """What happens in one round."""
+
+    mu: Fraction
+    L: Fraction
+    L_minus: Fraction
+    gamma: Fraction
+    K: Fraction
+    clients: tuple[tuple[Fraction, ...], ...]
+
+    def mean(self, numbers: Any) -> Fraction:
+        return sum((p * x for (p, *_), x in zip(self.clients, numbers, strict=True)), Fraction(0))
+
+    @property
+    def gradients(self) -> list[Fraction]:
+        return [a for _, _, a, _ in self.clients]
+
+    @property
+    def gradient(self) -> Fraction:
+        return abs(self.mean(self.gradients))
+
+    @property
+    def B(self) -> Fraction:
+        root: Fraction = sqrt(self.mean(a * a for a in self.gradients))
+        return root / self.gradient
+
+    @property
+    def variance(self) -> Fraction:
+        """Of the clients' gradients."""
+        return self.mean(a * a for a in self.gradients) - self.gradient**2
+
+    @property
+    def steps(self) -> list[Fraction]:
+        return [(r - 1) * a / (h + self.mu) for _, h, a, r in self.clients]
+
+    @property
+    def mean_step(self) -> Fraction:
+        return self.mean(self.steps)
+
+    @property
+    def mean_square_deviation(self) -> Fraction:
+        """E|w⁺ − w̄|², over K independent draws."""
+        return (self.mean(d * d for d in self.steps) - self.mean_step**2) / self.K
+
+    def value(self, x: Fraction) -> Fraction:
+        """f(x); f(0) = 0."""
+        return self.mean(h * x * x / 2 + a * x for _, h, a, _ in self.clients)
+
+    @property
+    def expected_value(self) -> Fraction:
+        """E f(w⁺): f is quadratic."""
+        return self.value(self.mean_step) + self.mean(h for _, h, _, _ in self.clients) / 2 * self.mean_square_deviation
+
+    def known(self, statement: Statement, **more: Any) -> Any:
+        """The statement's formula at this round's parameters."""
+        values = {
+            "mu": self.mu, "L": self.L, "L_minus": self.L_minus, "gamma": self.gamma, "K": self.K, "B": self.B,
+            "gradient": self.gradient, "client_gradient": abs(self.gradients[0]), "gammas": [self.gamma],
+            "sigma2": self.variance, "epsilon": self.gradient**2, "value": Fraction(0),
+        } | more  # fmt: skip
+        calculator = statement.calculator
+        return calculator.formula(**{name: values[name] for name in calculator.names})
+
+
+def played(instance: Instance) -> Round | None:
+    """The round, if the instance is admissible."""
+    mu, L, L_minus, gamma, K, clients = instance
+    found = Round(F(mu), F(L), F(L_minus), F(gamma), F(K), tuple(tuple(map(F, c)) for c in clients))
+    allowed = all(-found.L_minus <= h <= found.L and abs(r) <= found.gamma for _, h, _, r in found.clients)
+    return found if allowed and found.mu > found.L_minus else None
+
+
+def of_round(statement: Statement, happens: Callable[[Round], Any]) -> Measure:
+    """For a bound: what happens, and the statement's formula."""
+
+    def measure(instance: Instance) -> tuple[Any, Any] | None:
+        found = played(instance)
+        return found and (happens(found), found.known(statement))
+
+    return measure
+
+
+def of_decrease(statement: Statement, rho: Callable[[Any], Any] = lambda formula: formula) -> Measure:
+    """For a decrease by ρ‖∇f‖²: what is promised, and by how much f decreases in expectation."""
+
+    def measure(instance: Instance) -> tuple[Any, Any] | None:
+        found = played(instance)
+        return found and (rho(found.known(statement)) * found.gradient**2, -found.expected_value)
+
+    return measure
+
+
+def of_mean_answer(statement: Statement, expected: bool) -> Measure:
+    """For a bound of f(w̄) or E f(w⁺), f(w^t) being 0."""
+
+    def measure(instance: Instance) -> tuple[Any, Any] | None:
+        found = played(instance)
+        return found and (
+            -found.known(statement),
+            -(found.expected_value if expected else found.value(found.mean_step)),
+        )
+
+    return measure
+
+
+ONE = (F(1), F(1), F(1), F(0))  # one client, x²/2 + x
+LARGE = 1000  # of μ/L
+
+
+def one_client(mu: Any, K: int = 4) -> Instance:
+    """x²/2 + x, solved exactly."""
+    return mu, 1, 0, 0, K, (ONE,)
+
+
+def decreasing(statement: Statement, how: str, **changes: Any) -> Tightness:
+    """A round of one client, x²/2 + x, that is solved exactly."""
+    instance = {"mu": LARGE, "L": 1, "L_minus": 0, "gamma": 0, "K": 2 * 10**8, "clients": (ONE,)} | changes
+    return Tightness(of_decrease(statement), tuple(instance.values()), how, attained=True)
+
+
+FAR = "x²/2 + x from 0, solved exactly: the quotient tends to 1 as μ/L → ∞"
+FAR_AND_MANY = f"{FAR} and K → ∞"
+
+
+def answer(statement: Statement, sign: int, happens: Callable[[Round], Any], how: str) -> Tightness:
+    """One client of curvature −L₋, and a residual of full size."""
+    instance = (3, 1, 1, F(1, 2), 1, ((F(1), F(-1), F(1), sign * F(1, 2)),))
+    return Tightness(of_round(statement, happens), instance, how, attained=True)
+
+
+APART = ((F(1, 2), F(17)), (F(1, 2), F(-7)))  # weights and gradients of two clients: B = 13/5
+
+
+def deviating(statement: Statement) -> Tightness:
+    """Two clients that are far apart."""
+    clients = tuple((p, F(-1), a, F(-1, 2)) for p, a in APART)
+    how = "two clients a_k x − x²/2: (1 − 1/B²)/2, which tends to 1/2 as B → ∞; not more, as the factor 2 is not needed"
+    measure = of_round(statement, lambda found: found.mean_square_deviation)
+    return Tightness(measure, (3, 1, 1, F(1, 2), 2, clients), how)
+
+
+def sampling_cost_used(statement: Statement) -> Tightness:
+    """Linear clients: L₀ = ‖∇f‖, and one of them is drawn, which gives two equal deviations."""
+
+    def measure(instance: Instance) -> tuple[Any, Any] | None:
+        import flint
+
+        found = played(instance)
+        if found is None:
+            return None
+        cost = found.gradient * found.mean(abs(d - found.mean_step) for d in found.steps)
+        balls = {"mu": found.mu, "L": found.L, "L_minus": found.L_minus, "B": found.B, "gamma": found.gamma,
+                 "K": found.K, "gradient": found.gradient}  # fmt: skip
+        exact = {n: flint.arb(flint.fmpq(x.numerator, x.denominator)) for n, x in balls.items()}
+        promised = statement.calculator.formula(**exact)
+        return flint.arb(flint.fmpq(cost.numerator, cost.denominator)), promised
+
+    how = "two linear clients, one drawn: √((1 − 1/B²)/2), which tends to 1/√2 as B → ∞"
+    clients = tuple((p, F(0), a, F(0)) for p, a in APART)
+    return Tightness(measure, (1, 0, 0, 0, 1, clients), how)
+
+
+def of_numbers(statement: Statement, happens: Any, how: str, **values: Any) -> Tightness:
+    """A bound of numbers that are written out: `how` says where they occur."""
+
+    def measure(instance: tuple[Any, tuple[tuple[str, Any], ...]]) -> tuple[Any, Any]:
+        left, numbers = instance
+        return F(left), statement.calculator.formula(**{name: F(number) for name, number in numbers})
+
+    return Tightness(measure, (happens, tuple(values.items())), how, attained=True)
+
+
+def rounds_needed(statement: Statement, rho: Statement) -> Tightness:
+    """½x² from 1: the mean of the squared gradients over as many rounds as the theorem asks for, and ε."""
+
+    def measure(instance: tuple[Any, Any, Any]) -> tuple[Any, Any]:
+        mu, K, T = map(F, instance)
+        at = {"mu": mu, "L": F(1), "L_minus": F(0), "B": F(1), "gamma": F(0), "K": K}
+        promised = rho.calculator.formula(**at)
+        epsilon = F(1, 2) / (promised * T)
+        rounds = statement.calculator.formula(delta=F(1, 2), rho=promised, epsilon=epsilon)
+        shrunk = (mu / (mu + 1)) ** 2
+        return (1 - shrunk ** int(rounds)) / (1 - shrunk) / rounds, epsilon
+
+    how = "½x² from 1, so many rounds that little is left to decrease: the quotient tends to 1 as μ, K, T/μ → ∞"
+    return Tightness(measure, (100, 2 * 10**8, 500), how, attained=True)
