@@ -6,7 +6,7 @@ from typing import Any
 import sympy
 
 from fedconvex.proofs_checks.engines.algebra import NotRational, is_zero
-from fedconvex.proofs_checks.proof import Proof, Step, builder_of
+from fedconvex.proofs_checks.proof import Proof, Step, built
 from fedconvex.statements.assumptions import Given, Runs
 from fedconvex.statements.assumptions.base import Assumption
 from fedconvex.statements.statement import Statement
@@ -73,11 +73,10 @@ def _definitions(steps: Iterable[Step], seen: set[str]) -> Iterable[tuple[Any, A
             if claim.source and claim.source not in seen:
                 seen.add(claim.source)
                 other = statement(claim.source)
-                builder = builder_of(other)
+                proof = built(other)
                 letters = (claim.right - claim.left).free_symbols
-                if builder is not None:
-                    steps_there = builder(other).steps
-                    yield from (pair for pair in _definitions(steps_there, seen) if pair[0] in letters)
+                if proof is not None:
+                    yield from (pair for pair in _definitions(proof.steps, seen) if pair[0] in letters)
 
 
 def _same(first: Any, second: Any) -> bool:

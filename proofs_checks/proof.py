@@ -2,9 +2,11 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, ClassVar, final
+from weakref import WeakKeyDictionary
 
 from fedconvex.proofs_checks.engines.facts import Fact
 from fedconvex.proofs_checks.engines.signs import Domain
@@ -143,9 +145,34 @@ def builder_of(statement: Statement) -> Builder | None:
     return _BUILDERS.get(statement.identifier)
 
 
+class RestsOnItself(Exception):
+    """A proof needs the conclusion of a proof that needs its own."""
+
+
+_BUILT: WeakKeyDictionary[Statement, Proof] = WeakKeyDictionary()
+_UNDER_WAY: ContextVar[tuple[str, ...]] = ContextVar("under_way", default=())
+
+
+def built(statement: Statement) -> Proof | None:
+    """The statement's proof, made once; None where there is none. Raises RestsOnItself."""
+    builder, before = builder_of(statement), _UNDER_WAY.get()
+    if builder is None:
+        return None
+    if statement in _BUILT:
+        return _BUILT[statement]
+    if statement.identifier in before:
+        raise RestsOnItself(f"its proof rests on itself: {' → '.join((*before, statement.identifier))}")
+    token = _UNDER_WAY.set((*before, statement.identifier))
+    try:
+        _BUILT[statement] = builder(statement)
+    finally:
+        _UNDER_WAY.reset(token)
+    return _BUILT[statement]
+
+
 def conclusion(statement: Statement) -> Claim:
     """What another statement's proof ends with, to be used as a fact: this proof then rests on that statement."""
-    builder = builder_of(statement)
-    assert builder is not None, f"{statement.identifier} has no proof"
-    needed = [step for step in builder(statement).steps if step.role is Role.PROOF]
+    proof = built(statement)
+    assert proof is not None, f"{statement.identifier} has no proof"
+    needed = [step for step in proof.steps if step.role is Role.PROOF]
     return replace(needed[-1].claim, source=statement.identifier)

@@ -10,7 +10,7 @@ from typing import Any, final
 
 from fedconvex.proofs_checks.engines.witnesses import Replay, Witness, replay
 from fedconvex.proofs_checks.hypotheses import ambiguous, beyond, missing
-from fedconvex.proofs_checks.proof import Claim, Outcome, Proof, Role, Step, builder_of, conclusion
+from fedconvex.proofs_checks.proof import Claim, Outcome, Proof, RestsOnItself, Role, Step, built, conclusion
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers, statement
 from fedconvex.verdicts import Verdict
@@ -49,6 +49,10 @@ class Result:
         return sum(result.outcome.verdict is verdict for result in self.evidence)
 
 
+Known = dict[Statement, Result]
+"""By the statement itself: one whose formula was changed has the same identifier."""
+
+
 def catalogue() -> tuple[Statement, ...]:
     """Every statement of every paper."""
     return tuple(s for paper in papers().values() for s in paper)
@@ -65,7 +69,7 @@ def verify(of: Statement | str) -> Result:
 
 def verify_all(of: Iterable[Statement]) -> Iterator[Result]:
     """`verify` for many: what several rest on is verified once."""
-    known: dict[str, Result] = {}
+    known: Known = {}
     for one in of:
         yield _verified(one, (), known)
 
@@ -73,8 +77,7 @@ def verify_all(of: Iterable[Statement]) -> Iterator[Result]:
 def proof_of(of: Statement) -> Proof | None:
     """The statement's proof, as data; None where there is none."""
     _load()
-    builder = builder_of(of)
-    return builder(of) if builder else None
+    return built(of)
 
 
 def papers_with_proofs() -> tuple[str, ...]:
@@ -91,11 +94,14 @@ def _load() -> None:
         import_module(f"fedconvex.proofs_checks.{name}")
 
 
-def _verified(of: Statement, under_way: tuple[str, ...], known: dict[str, Result]) -> Result:
-    if of.identifier in known:
-        return known[of.identifier]
+def _verified(of: Statement, under_way: tuple[str, ...], known: Known) -> Result:
+    if of in known:
+        return known[of]
     start = perf_counter()
-    proof = proof_of(of)
+    try:
+        proof = proof_of(of)
+    except RestsOnItself as error:
+        return Result(of, Verdict.UNKNOWN, str(error))
     if proof is None:
         return Result(of, Verdict.UNKNOWN, "there is no proof yet")
     if of.identifier in under_way:
@@ -104,26 +110,22 @@ def _verified(of: Statement, under_way: tuple[str, ...], known: dict[str, Result
     for step in proof.steps:
         evidence.append(_run(step, of, evidence, (*under_way, of.identifier), known))
     verdict, reason, replayed = _conclude(proof, evidence)
-    known[of.identifier] = Result(
+    known[of] = Result(
         of, verdict, reason, tuple(evidence), proof.refutation, replayed, proof.notes,
         statement(proof.corrected) if proof.corrected else None,
         proof.extra, proof.vacuous, proof.tightness, perf_counter() - start,
     )  # fmt: skip
-    return known[of.identifier]
+    return known[of]
 
 
-def _run(
-    step: Step, of: Statement, before: list[StepResult], under_way: tuple[str, ...], known: dict[str, Result]
-) -> StepResult:
+def _run(step: Step, of: Statement, before: list[StepResult], under_way: tuple[str, ...], known: Known) -> StepResult:
     start = perf_counter()
     objection = _objection(step, of, before, under_way, known)
     outcome = Outcome(Verdict.UNKNOWN, objection) if objection else step.by.run(step.claim)
     return StepResult(step, outcome, perf_counter() - start)
 
 
-def _objection(
-    step: Step, of: Statement, before: list[StepResult], under_way: tuple[str, ...], known: dict[str, Result]
-) -> str:
+def _objection(step: Step, of: Statement, before: list[StepResult], under_way: tuple[str, ...], known: Known) -> str:
     """Why the step may not use what it uses: a claim that is not proved, or a hypothesis that is not made."""
     if step.case and not isinstance(of.expression, tuple):
         return "it is about a case, but the statement has one only"
@@ -141,7 +143,7 @@ def _objection(
     return ""
 
 
-def _is_proved(claim: Claim, before: list[StepResult], under_way: tuple[str, ...], known: dict[str, Result]) -> bool:
+def _is_proved(claim: Claim, before: list[StepResult], under_way: tuple[str, ...], known: Known) -> bool:
     """By a step before, or as the conclusion of another statement."""
     if claim.source:
         other = statement(claim.source)
