@@ -4,20 +4,16 @@ A round is z ↦ (2prox − I)(2x̄ − z): an isometry of the space of clients'
 shrinks distances by ρ. All is taken relative to the fixed point z_j* = x* − s∇f_j(x*).
 """
 
-from typing import Any
-
 import sympy
 
 from fedconvex.proofs_checks.engines.checks import Agreement, Combination, Identity, Inequality
 from fedconvex.proofs_checks.engines.facts import (
     Fact,
     averaged,
-    convex,
     decayed,
     iterated,
     prox_error,
     root_of,
-    smooth,
     specialised,
     triangle,
 )
@@ -35,7 +31,7 @@ from fedconvex.proofs_checks.engines.hilbert import (
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.engines.tightness import Tightness
 from fedconvex.proofs_checks.fedsplit import instances
-from fedconvex.proofs_checks.fedsplit.interpolation import difference, gradients, interpolation
+from fedconvex.proofs_checks.fedsplit.interpolation import Curvature, difference, gradients, interpolation
 from fedconvex.proofs_checks.fedsplit.setting import (
     BEST,
     LETTERS,
@@ -52,6 +48,7 @@ from fedconvex.proofs_checks.fedsplit.setting import (
     stacked,
     strong,
     t,
+    with_largest,
     with_logarithm,
     with_power,
 )
@@ -75,9 +72,9 @@ def fixed_point() -> Step:
                 Claim(2 * mean(resting) - resting, "=", optimum + s * at_optimum), Identity())  # fmt: skip
 
 
-def one_round(known: Fact) -> tuple[Step, ...]:
+def one_round(known: Fact, domain: Domain) -> tuple[Step, ...]:
     """‖z⁺ − z*‖ ≤ ρ‖z − z*‖ + 2b, in lengths divided by √m; from the inequality at two points."""
-    reflected = Claim(square(difference - s * gradients), "<=", rho**2 * square(difference + s * gradients), BEST,
+    reflected = Claim(square(difference - s * gradients), "<=", rho**2 * square(difference + s * gradients), domain,
                       "a reflected proximal step")  # fmt: skip
     about = 2 * mean(apart) - apart  # of which the proximal point is taken, minus the same of z*
     slopes = (about - prox) / s
@@ -85,10 +82,10 @@ def one_round(known: Fact) -> tuple[Step, ...]:
         square(difference): square(prox), square(gradients): square(slopes),
         inner(difference, gradients): inner(prox, slopes),
     })  # fmt: skip
-    exact = Claim(square(2 * prox - about), "<=", rho**2 * square(apart), BEST, "an exact round, squared")
-    lengths = Claim(exactly, "<=", rho * now, BEST, "an exact round")
-    doubled = Claim(errors, "<=", 2 * b, BEST, "the errors")
-    inexact = Claim(after, "<=", rho * now + 2 * b, BEST, "a round")
+    exact = Claim(square(2 * prox - about), "<=", rho**2 * square(apart), domain, "an exact round, squared")
+    lengths = Claim(exactly, "<=", rho * now, domain, "an exact round")
+    doubled = Claim(errors, "<=", 2 * b, domain, "the errors")
+    inexact = Claim(after, "<=", rho * now + 2 * b, domain, "a round")
     return (
         Step(r"\|p-p^*-s(g-g^*)\| \le \rho\|p-p^*+s(g-g^*)\|",
              "p and p* are the proximal points of p + sg and p* + sg*, and 2p − (p + sg) is p − sg", reflected,
@@ -109,13 +106,13 @@ def one_round(known: Fact) -> tuple[Step, ...]:
     )  # fmt: skip
 
 
-def many_rounds(known: Fact) -> tuple[Step, ...]:
+def many_rounds(known: Fact, domain: Domain = BEST) -> tuple[Step, ...]:
     """‖x^(t+1) − x*‖ ≤ ρ^t ‖z^(1) − z*‖/√m + (q + 1)(1 − ρ^t)b."""
-    steps = one_round(known)
-    factor = Claim(0, "<=", rho, BEST, "the factor is not negative")
+    steps = one_round(known, domain)
+    factor = Claim(0, "<=", rho, domain, "the factor is not negative")
     total = stacked / r * shrunk + (q + 1) * (1 - shrunk) * b
-    summed = Claim(last, "<=", total, BEST, "t rounds")
-    mean_part = Claim(norm(server), "<=", last, BEST, "the server's point")
+    summed = Claim(last, "<=", total, domain, "t rounds")
+    mean_part = Claim(norm(server), "<=", last, domain, "the server's point")
     family_ = mean(server) + latest
     geometric = iterated(steps[-1].claim.fact, factor.fact, after, now, stacked / r, last, shrunk)
     return (
@@ -128,7 +125,7 @@ def many_rounds(known: Fact) -> tuple[Step, ...]:
              mean_part, Combination(facts=((1, root_of(last, square(family_))),), squares=((1, deviation(family_)),),
                                     squared=True)),
         Step(r"\|x^{(t+1)}-x^*\| \le \rho^t\tfrac{\|z^{(1)}-z^*\|}{\sqrt m}+(\sqrt\kappa+1)(1-\rho^t)b",
-             "both together", Claim(server_distance, "<=", total, BEST, "the server's point after t rounds"),
+             "both together", Claim(server_distance, "<=", total, domain, "the server's point after t rounds"),
              Combination(facts=((1, mean_part.fact), (1, summed.fact)))),
     )  # fmt: skip
 
@@ -203,46 +200,27 @@ EXTREMAL = (  # s, ℓ_*, L^*, √m, t, b
 )  # fmt: skip
 
 
-def weaker_constants(domain: Domain) -> tuple[Step, ...]:
-    """An ℓ_*-strongly convex and L^*-smooth f is 1/(sq)-strongly convex and q/s-smooth, where q ≥ 1/(sℓ_*), sL^*."""
-    mu, L = LETTERS["mu"], LETTERS["L"]
-    here, there = sympy.symbols("f(x) f(y)", real=True)
-    gradient, step = vector("∇f(x)"), vector("y−x")
-    strongly = Claim(here + inner(gradient, step) + strong / 2 * square(step), "<=", there, domain, "less convex")
-    smoothly = Claim(there, "<=", here + inner(gradient, step) + smooth_constant / 2 * square(step), domain,
-                     "less smooth")  # fmt: skip
-    return (
-        Step(r"f(y) \ge f(x)+\langle\nabla f(x),y-x\rangle+\tfrac1{2sq}\|y-x\|^2", "1/(sq) ≤ ℓ_*", strongly,
-             Combination(facts=((1, convex(there, here, gradient, step, mu)),), squares=(((mu - strong) / 2, step),))),
-        Step(r"f(y) \le f(x)+\langle\nabla f(x),y-x\rangle+\tfrac q{2s}\|y-x\|^2", "L^* ≤ q/s", smoothly,
-             Combination(facts=((1, smooth(there, here, gradient, step, L)),),
-                         squares=(((smooth_constant - L) / 2, step),))),
-    )  # fmt: skip
-
-
 @proves(fedsplit.theorem1sharper)
 def any_stepsize(statement: Statement) -> Proof:
     letters = {name: LETTERS[name] for name in statement.calculator.names}
     formula = in_roots(statement.calculator.formula(**letters))
-    largest: set[Any] = formula.atoms(sympy.Max)
-    ends = {end for found in largest for end in found.args}
-    bound = with_power(formula.subs(dict.fromkeys(largest, q)), rho, t, shrunk)
-    above = Domain(tuple(sympy.Ge(q, end, evaluate=False) for end in ends))
+    bound, above = with_largest(formula)
+    bound = with_power(bound, rho, t, shrunk)
+    curvature = Curvature(LETTERS["mu"], LETTERS["L"], conditions=above & ORDERED)
+    two_points = interpolation(curvature)
+    rounds = many_rounds(two_points[-1].claim.fact, curvature.domain)
     at_least_one = Claim(1, "<=", q, above & ORDERED, "q is at least 1")
-    two_points = interpolation()
-    rounds = many_rounds(two_points[-1].claim.fact)
     steps = (
         Step(r"1 \le q", "q² ≥ L^*/ℓ_*", at_least_one, Inequality()),
-        *weaker_constants(above & ORDERED),
         fixed_point(),
         *two_points,
         *rounds,
         Step(r"\|x^{(t+1)}-x^*\| \le \delta^t\tfrac{\|z^{(1)}-z^*\|}{\sqrt m}+(q+1)(1-\delta^t)b",
-             "the geometric sum", Claim(server_distance, "<=", bound, BEST, "Theorem 1, sharper"),
+             "the geometric sum", Claim(server_distance, "<=", bound, curvature.domain, "Theorem 1, sharper"),
              Combination(facts=((1, rounds[-1].claim.fact),))),
         Step(r"\|x^{(t+1)}-x^*\| = \delta^t\tfrac{\|z^{(1)}-z^*\|}{\sqrt m}+(q+1)(1-\delta^t)b",
              "attained: equal clients with the curvature that determines q, errors that point away from x*",
-             Claim(server_distance, "=", bound, BEST, "attained"),
+             Claim(server_distance, "=", bound, curvature.domain, "attained"),
              Agreement(lambda number: instances.with_errors(statement.calculator.formula, EXTREMAL[number]),
                        instances=len(EXTREMAL))),
     )  # fmt: skip

@@ -136,7 +136,8 @@ def regularised_gap(instance: tuple[int, int]) -> Pair:
     n, t = instance
     points, strength, away = regularised_points(n, t)
     bound = fedsplit.theorem2roundbyround.calculator.formula(
-        t=t, L=Fraction(1), regularizer=strength, num_clients=Fraction(1), squared_distance=Fraction(1),
+        t=t, stepsize=Fraction(n**2 - 1, n), L=Fraction(1), regularizer=strength, num_clients=Fraction(1),
+        squared_distance=Fraction(1),
         initial_distance=away,
     )  # fmt: skip
     return points[t][0] ** 2 / 2, bound
@@ -149,7 +150,9 @@ def regularised_rounds(instance: tuple[int, int]) -> Pair:
     epsilon = Fraction(1, inverse)
     assert strength < epsilon, "beyond the interval of Theorem 2"
     missed = [t for t, point in enumerate(points) if point[0] ** 2 / 2 > epsilon]
-    promised = fedsplit.theorem2corrected(L=Fraction(1), regularizer=strength, epsilon=epsilon, initial_distance=away)
+    promised = fedsplit.theorem2corrected(
+        stepsize=Fraction(n**2 - 1, n), L=Fraction(1), regularizer=strength, epsilon=epsilon, initial_distance=away
+    )
     return missed[-1] + 1, promised
 
 

@@ -2,11 +2,10 @@
 
 With ℓ = 1/(sq) and L = q/s, times s²: ⟨sg − d/q, qd − sg⟩ ≥ 0. It follows from the descent lemma and strong convexity
 at two more points, x − θv and y + θv with v = g − ℓd and θ = 1/(L − ℓ); where ℓ = L, from the two definitions.
-
-With `added` = λ the function is f + (λ/2)‖· − a‖², of an (ℓ − λ)-strongly convex and (L − λ)-smooth f.
 """
 
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, final
 
 import sympy
 
@@ -23,40 +22,85 @@ _gradient_at_y = vector("∇f(y)")
 _at_x, _at_y, _near_x, _near_y = sympy.symbols("f(x) f(y) f(x−θv) f(y+θv)", real=True)
 
 
+@final
+@dataclass(frozen=True)
+class Curvature:
+    """Of what is assumed: the function is f + (added/2)‖· − a‖², f is `convexity`-strongly convex, `smoothness`-smooth.
+
+    Under the conditions the function is 1/(sq)-strongly convex and q/s-smooth. By default it is f, with just these.
+    `apart` says that the conditions exclude q = 1.
+    """
+
+    convexity: Any = strong
+    smoothness: Any = smooth_constant
+    added: Any = 0
+    conditions: Domain = field(default_factory=Domain)
+    apart: bool = False
+
+    @property
+    def domain(self) -> Domain:
+        """With q ≥ 1 or q > 1, which follows from the conditions where there are any."""
+        return self.conditions & sympy.Gt(q, 1, evaluate=False) if self.apart else BEST & self.conditions
+
+    def at_one(self) -> "Curvature":
+        """Where q = 1."""
+        convexity, smoothness, added = (
+            sympy.sympify(number).subs(q, 1) for number in (self.convexity, self.smoothness, self.added)
+        )
+        return Curvature(convexity, smoothness, added, self.conditions.substituted(**{str(q): sympy.Integer(1)}))
+
+
 def gap(d: Any, g: Any, root: Any = q) -> Any:
     """⟨sg − d/q, qd − sg⟩, which is not negative."""
     return inner(s * g - d / root, root * d - s * g)
 
 
-def interpolation(added: Any = 0) -> tuple[Step, ...]:
+def interpolation(curvature: Curvature | None = None) -> tuple[Step, ...]:
     """The steps; the last one is the inequality."""
-    apart = Claim(0, "<=", gap(difference, gradients), Domain((sympy.Gt(q, 1, evaluate=False),)), "two points, ℓ < L")
-    equal = Claim(0, "<=", gap(difference, gradients, sympy.Integer(1)), Domain(), "two points, ℓ = L")
-    both = Claim(0, "<=", gap(difference, gradients), BEST, "two points")
-    slope = gradients - strong * difference
-    theta = 1 / (smooth_constant - strong)
-    ell, top = sympy.simplify(strong - added), smooth_constant - added  # of f
-    of_f = gradients - added * difference
-    gradient_at_x = _gradient_at_y + of_f
-    at_four_points = (
-        smooth(_near_x, _at_x, gradient_at_x, -theta * slope, top),
-        convex(_near_x, _at_y, _gradient_at_y, difference - theta * slope, ell),
-        smooth(_near_y, _at_y, _gradient_at_y, theta * slope, top),
-        convex(_near_y, _at_x, gradient_at_x, theta * slope - difference, ell),
-    )
-    at_one = {q: 1}
-    ell_at_one = sympy.sympify(ell).subs(at_one)
-    of_f_at_one = gradients - sympy.sympify(added).subs(at_one) * difference
-    one_curvature = (
-        (s**2, lipschitz(of_f_at_one, difference, ell_at_one)),
-        (2 * s**2 * ell_at_one, convex(_at_y, _at_x, _gradient_at_y + of_f_at_one, -difference, ell_at_one)),
-        (2 * s**2 * ell_at_one, convex(_at_x, _at_y, _gradient_at_y, difference, ell_at_one)),
-    )
+    of = curvature or Curvature()
+    one = of.at_one()
+    strictly = of.conditions & sympy.Gt(q, 1, evaluate=False)
+    apart = Claim(0, "<=", gap(difference, gradients), strictly, "two points, ℓ < L")
+    equal = Claim(0, "<=", gap(difference, gradients, sympy.Integer(1)), one.conditions, "two points, ℓ = L")
+    both = Claim(0, "<=", gap(difference, gradients), of.domain, "two points")
+    from_four = "the descent lemma and strong convexity at x − θv and y + θv"
     shown = r"\langle \nabla f(x)-\nabla f(y)-\ell(x-y),\; L(x-y)-\nabla f(x)+\nabla f(y)\rangle \ge 0"
+    if of.apart:
+        return (Step(shown, from_four, apart, at_four_points(of)),)
     return (
-        Step(shown + r"\quad(\ell<L)", "the descent lemma and strong convexity at x − θv and y + θv", apart,
-             Combination(facts=tuple((s**2 / theta, fact) for fact in at_four_points))),
+        Step(shown + r"\quad(\ell<L)", from_four, apart, at_four_points(of)),
         Step(shown + r"\quad(\ell=L)", "a gradient that is L-Lipschitz and L-strongly monotone is L(x − y)", equal,
-             Combination(facts=one_curvature)),
+             from_definitions(one)),
         Step(shown, "both cases", both, AtOrAbove(q, 1, apart, equal)),
     )  # fmt: skip
+
+
+def at_four_points(of: Curvature) -> Combination:
+    theta = 1 / (smooth_constant - strong)
+    shift = theta * (gradients - strong * difference)
+    gradient_at_x = _gradient_at_y + gradients - of.added * difference  # of f
+    facts = (
+        smooth(_near_x, _at_x, gradient_at_x, -shift, of.smoothness),
+        convex(_near_x, _at_y, _gradient_at_y, difference - shift, of.convexity),
+        smooth(_near_y, _at_y, _gradient_at_y, shift, of.smoothness),
+        convex(_near_y, _at_x, gradient_at_x, shift - difference, of.convexity),
+    )
+    more_convex = sympy.simplify(of.convexity + of.added - strong)
+    less_smooth = sympy.simplify(smooth_constant - of.added - of.smoothness)
+    scale = s**2 / theta
+    squares = ((scale * less_smooth, shift), (scale * more_convex, difference - shift))
+    return Combination(facts=tuple((scale, fact) for fact in facts), squares=squares)
+
+
+def from_definitions(of: Curvature) -> Combination:
+    """Where q = 1."""
+    of_f, rest = gradients - of.added * difference, 1 - s * of.added
+    monotone = (
+        convex(_at_y, _at_x, _gradient_at_y + of_f, -difference, of.convexity),
+        convex(_at_x, _at_y, _gradient_at_y, difference, of.convexity),
+    )
+    spare = sympy.expand(2 * s * rest * of.convexity - rest**2 - s**2 * of.smoothness**2)
+    return Combination(
+        facts=((s**2, lipschitz(of_f, difference, of.smoothness)), *((2 * s * rest, fact) for fact in monotone)),
+        squares=((spare, difference),),
+    )

@@ -1,7 +1,7 @@
 """FedSplit on clients that are convex only: (19), and Theorem 2, both refuted as printed, and what holds instead.
 
-The regularised clients f_j + (λ/2)‖· − x^(1)‖² have λ = 1/(sq) and L_λ = q/s, so that Theorem 1's proof applies to them
-with q² = κ_λ = (L^* + λ)/λ. Relative to m, the values and gradients are those of the mean of the clients.
+The regularised clients f_j + (λ/2)‖· − x^(1)‖² are λ-strongly convex and L_λ-smooth, L_λ = L^* + λ, so that the proof
+of Theorem 1 for any stepsize applies to them: q is at least 1/(sλ) and sL_λ. With s = 1/√(λL_λ) both are √κ_λ.
 """
 
 import sympy
@@ -14,7 +14,7 @@ from fedconvex.proofs_checks.engines.tightness import Tightness
 from fedconvex.proofs_checks.engines.witnesses import Witness
 from fedconvex.proofs_checks.fedsplit import instances
 from fedconvex.proofs_checks.fedsplit.contraction import fixed_point, many_rounds, server
-from fedconvex.proofs_checks.fedsplit.interpolation import interpolation
+from fedconvex.proofs_checks.fedsplit.interpolation import Curvature, interpolation
 from fedconvex.proofs_checks.fedsplit.setting import (
     BEST,
     LETTERS,
@@ -23,13 +23,11 @@ from fedconvex.proofs_checks.fedsplit.setting import (
     q,
     r,
     rho,
-    s,
     server_distance,
     shrunk,
-    smooth_constant,
     stacked,
-    strong,
     t,
+    with_largest,
     with_logarithm,
     with_power,
 )
@@ -130,21 +128,20 @@ def equation19_corrected(statement: Statement) -> Proof:
 @proves(fedsplit.theorem2roundbyround)
 def round_by_round(statement: Statement) -> Proof:
     letters = {name: LETTERS[name] for name in statement.calculator.names}
-    in_s_and_q = {LETTERS["L"]: smooth_constant - strong, lam: strong}
-    formula = in_roots(statement.calculator.formula(**letters)).subs(in_s_and_q)
+    formula, conditions = with_largest(in_roots(statement.calculator.formula(**letters)))
     bound = with_power(formula, rho, t, shrunk)
-    stepsize = fedsplit.regularized_stepsize.formula(L=smooth_constant - strong, regularizer=strong)
-    two_points = interpolation(added=strong)
-    rounds = many_rounds(two_points[-1].claim.fact)
+    curvature = Curvature(sympy.Integer(0), L, lam, conditions, apart=True)
+    domain = curvature.domain
+    two_points = interpolation(curvature)
+    rounds = many_rounds(two_points[-1].claim.fact, domain)
     exact = specialised(rounds[-1].claim.fact, {b: 0})
     reach = shrunk * stacked / r
-    near = Claim(norm(server) ** 2, "<=", reach**2, BEST, "t rounds, squared")
+    near = Claim(norm(server) ** 2, "<=", reach**2, domain, "t rounds, squared")
     gap = gap_from_distance()
     here, optimum = _values()
     return Proof((
-        Step(r"s = 1/\sqrt{\lambda L_\lambda^*},\quad \lambda = \tfrac1{s\sqrt{\kappa_\lambda}},\quad "
-             r"L^*+\lambda = \tfrac{\sqrt{\kappa_\lambda}}s", "what the stepsize makes of the constants",
-             Claim(stepsize, "=", s), Identity()),
+        best_stepsize(),
+        Step(r"1 < q", "q² ≥ L_λ/λ", Claim(1, "<", q, conditions, "q is more than 1"), Inequality()),
         fixed_point(),
         *two_points,
         *rounds,
@@ -154,13 +151,23 @@ def round_by_round(statement: Statement) -> Proof:
         gap,
         Step(r"F(x^{(t+1)})-F^* \le \tfrac{m\lambda}2\|x^{(1)}-x^*\|^2+\tfrac{L^*+\lambda}2\rho^{2t}"
              r"\|z^{(1)}-z_\lambda^*\|^2", "both together",
-             Claim(r**2 * (here - optimum), "<=", bound, BEST, "Theorem 2, round by round"),
-             Combination(facts=((r**2, gap.claim.fact), (r**2 * smooth_constant / 2, near.fact)))),
+             Claim(r**2 * (here - optimum), "<=", bound, domain, "Theorem 2, round by round"),
+             Combination(facts=((r**2, gap.claim.fact), (r**2 * (L + lam) / 2, near.fact)))),
     ), tightness=Tightness(
         instances.regularised_gap, (1000, 1),
         "f(x) = Lx²/2, one client, t fixed: the quotient tends to 1 as λ → 0. As t → ∞, where only the price of the "
         "regularisation is left, it is Lλ/(L + λ)², at most 1/4.", attained=True,
     ), vacuous="t below √κ_λ: the bound is then hardly less than ½L_λ‖z^(1) − z_λ*‖²")  # fmt: skip
+
+
+def best_stepsize() -> Step:
+    """With Theorem 2's stepsize, q = √κ_λ."""
+    root = sympy.Symbol("√κ_λ", positive=True)
+    chosen = fedsplit.regularized_stepsize.formula(L=lam * root**2 - lam, regularizer=lam)
+    ends = (1 / (chosen * lam) - root) ** 2 + (chosen * lam * root**2 - root) ** 2
+    return Step(r"\tfrac1{s\lambda} = sL_\lambda = \sqrt{\kappa_\lambda}\quad\text{for }s = 1/\sqrt{\lambda L_\lambda}",
+                "with Theorem 2's stepsize q is √κ_λ; κ_λ = L_λ/λ", Claim(ends, "=", sympy.Integer(0)),
+                Identity())  # fmt: skip
 
 
 def _values() -> tuple[sympy.Symbol, sympy.Symbol]:
@@ -173,19 +180,19 @@ def gap_from_distance() -> Step:
     here, optimum = _values()
     regularised = sympy.Symbol("F(x_λ*)/m", real=True)
     from_start, to_optimum = vector("x_λ*−x^(1)"), vector("x*−x_λ*")
-    slopes = centred("∇f(x_λ*)") - strong * from_start  # stationary: their mean is −λ(x_λ* − x^(1))
-    right = strong / 2 * D + smooth_constant / 2 * norm(server) ** 2
+    slopes = centred("∇f(x_λ*)") - lam * from_start  # stationary: their mean is −λ(x_λ* − x^(1))
+    right = lam / 2 * D + (L + lam) / 2 * norm(server) ** 2
     by = Combination(
         facts=(
-            (1, smooth(here, regularised, slopes, server, smooth_constant - strong)),
+            (1, smooth(here, regularised, slopes, server, L)),
             (1, convex(optimum, regularised, slopes, to_optimum)),
-            (-strong / 2, named(D, square(to_optimum + from_start))),
+            (-lam / 2, named(D, square(to_optimum + from_start))),
         ),
-        squares=((strong / 2, to_optimum), (strong / 2, from_start + server)),
+        squares=((lam / 2, to_optimum), (lam / 2, from_start + server)),
     )
     return Step(r"F(\hat x)-F^* \le \tfrac{m\lambda}2\|x^{(1)}-x^*\|^2+\tfrac{m(L^*+\lambda)}2\|\hat x-x_\lambda^*\|^2",
                 "F ≤ F_λ, the descent lemma for F_λ at x_λ*, and F_λ(x_λ*) ≤ F_λ(x*); divided by m",
-                Claim(here - optimum, "<=", right, BEST, "the gap"), by)  # fmt: skip
+                Claim(here - optimum, "<=", right, Domain(), "the gap"), by)  # fmt: skip
 
 
 def price(domain: Domain) -> Step:
@@ -248,20 +255,20 @@ def theorem2(statement: Statement) -> Proof:
 def theorem2_corrected(statement: Statement) -> Proof:
     letters = {name: LETTERS[name] for name in statement.calculator.names}
     logarithm = sympy.Symbol("log(L_λZ²/ε)", real=True)
-    domain = SMALL & BEST & Domain.of(statement)
-    smoothness = lam * q**2
-    ratio = smoothness * stacked**2 / epsilon
-    formula = statement.calculator.formula(**letters).subs({L: smoothness - lam})
+    ratio = (L + lam) * stacked**2 / epsilon
+    formula, conditions = with_largest(statement.calculator.formula(**letters))
+    domain = SMALL & sympy.Gt(q, 1, evaluate=False) & conditions & Domain.of(statement)
     rounds = with_logarithm(formula, ratio, logarithm)
     enough = Claim(logarithm / (2 * (1 - rho)), "=", rounds, BEST, "rounds to an accuracy")
     small = decayed(enough.fact, rounds, logarithm, 1 / ratio, rho, shrunk, times=2)
-    per_round = specialised(conclusion(fedsplit.theorem2roundbyround).fact, {s: 1 / (lam * q)})
+    per_round = conclusion(fedsplit.theorem2roundbyround).fact
     cost = price(SMALL)
     here, optimum = _values()
     chosen = fedsplit.largest_regularizer.formula(epsilon=epsilon, num_clients=m, squared_distance=D) / 2
     return Proof((
-        Step(r"\tfrac14(\sqrt{\kappa_\lambda}+1)\log\tfrac{L_\lambda\|z^{(1)}-z_\lambda^*\|^2}\varepsilon = "
-             r"\tfrac1{2(1-\rho)}\log\tfrac{L_\lambda\|z^{(1)}-z_\lambda^*\|^2}\varepsilon", "1 − ρ = 2/(√κ_λ + 1)",
+        best_stepsize(),
+        Step(r"\tfrac14(q+1)\log\tfrac{L_\lambda\|z^{(1)}-z_\lambda^*\|^2}\varepsilon = "
+             r"\tfrac1{2(1-\rho)}\log\tfrac{L_\lambda\|z^{(1)}-z_\lambda^*\|^2}\varepsilon", "1 − ρ = 2/(q + 1)",
              enough, Identity()),
         cost,
         Step(r"\kappa_\lambda = 1+\tfrac{2mL^*\|x^{(1)}-x^*\|^2}\varepsilon\quad\text{for }"
@@ -270,7 +277,7 @@ def theorem2_corrected(statement: Statement) -> Proof:
         Step(r"F(x^{(t+1)})-F^* \le \tfrac\varepsilon2+\tfrac\varepsilon2\quad(t \ge T)",
              "ρ^{2t} ≤ exp(−2t(1 − ρ)) ≤ ε/(L_λ‖z^(1) − z_λ*‖²)",
              Claim(r**2 * (here - optimum), "<=", epsilon, domain, "Theorem 2, corrected"),
-             Combination(facts=((1, per_round), (smoothness * stacked**2 / 2, small), (1, cost.claim.fact)))),
+             Combination(facts=((1, per_round), ((L + lam) * stacked**2 / 2, small), (1, cost.claim.fact)))),
     ), tightness=Tightness(
         instances.regularised_rounds, (45, 1000),
         "f(x) = x²/2, one client: rounds that are needed, against those promised; the quotient tends to 1 as λ → 0 and "

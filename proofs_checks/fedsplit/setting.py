@@ -53,6 +53,13 @@ def with_power(expression: Any, factor: Any, exponent: Any, power: Any) -> Any:
     return sympy.sympify(expression).replace(lambda e: e.is_Pow and e.exp.has(exponent), lambda e: replaced(*e.args))
 
 
+def with_largest(expression: Any) -> tuple[Any, Domain]:
+    """With q for the maximum in it, and that q is at least each of its arguments: all that is used of a maximum."""
+    found = sympy.sympify(expression).atoms(sympy.Max)
+    ends = sorted({end for maximum in found for end in maximum.args}, key=str)
+    return expression.subs(dict.fromkeys(found, q)), Domain(tuple(sympy.Ge(q, end, evaluate=False) for end in ends))
+
+
 def with_logarithm(expression: Any, argument: Any, logarithm: Any) -> Any:
     """With the symbol `logarithm` for log(argument), and its negative for log(1/argument)."""
 

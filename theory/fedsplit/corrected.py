@@ -4,12 +4,20 @@ from typing import Any
 
 from fedconvex.statements.assumptions import Convex, Everyone, ExactSolutions, Runs, Smooth
 from fedconvex.statements.conditions import Condition
-from fedconvex.statements.functions import log, sqrt
-from fedconvex.statements.notation import LENGTH, NUMBER, VALUE
+from fedconvex.statements.functions import log, maximum
+from fedconvex.statements.notation import LENGTH, NUMBER, VALUE, Parameter
 from fedconvex.statements.statement import Claim
 from fedconvex.theory.fedsplit.convergence import SMALL_REGULARIZER
 from fedconvex.theory.fedsplit.notation import PAPER
 
+FROM_REGULARIZED = {
+    "initial_distance": Parameter(
+        r"\|z^{(1)}-z_\lambda^*\|",
+        "distance of the first z from the regularised problem's fixed point, over all clients",
+        LENGTH,
+        least=0,
+    )
+}
 REGULARIZED = (Runs("RegularizedFedSplit"), Everyone(), Convex(), Smooth(), ExactSolutions())
 
 
@@ -42,15 +50,17 @@ def corrected_regularized_objective(*, values: Any, squared_distances: Any, regu
 @PAPER.statement(
     "Theorem 2, corrected", Claim.UPPER, symbol="T", relation="=", units=NUMBER,
     conclusion=r"F(x^{(t+1)}) - F^* \le \varepsilon\text{ for all } t \ge T",
-    assumes=(*REGULARIZED, SMALL_REGULARIZER, Condition("initial_distance", ">", 0)), ours=True,
+    assumes=(*REGULARIZED, SMALL_REGULARIZER, Condition("initial_distance", ">", 0)), letters=FROM_REGULARIZED,
+    ours=True,
 )  # fmt: skip
-def regularized_rounds(*, L: Any, regularizer: Any, epsilon: Any, initial_distance: Any) -> Any:
+def regularized_rounds(*, stepsize: Any, L: Any, regularizer: Any, epsilon: Any, initial_distance: Any) -> Any:
     """Rounds of FedSplit on the regularised objective, with λ/2 in (19), to F − F* ≤ ε, for every λ of Theorem 2:
-    ¼(√κ_λ + 1) log(L_λ‖z^(1) − z_λ*‖²/ε) with L_λ = L^* + λ and κ_λ = L_λ/λ.
+    ¼(q + 1) log(L_λ‖z^(1) − z_λ*‖²/ε) with L_λ = L^* + λ and q = max(1/(sλ), sL_λ), for every stepsize s > 0.
 
-    z_λ* is the fixed point of the regularised problem. The count grows like 1/√λ without limit as λ → 0. With
-    λ = ε/(2m‖x^(1) − x*‖²) it has √κ_λ = √(1 + 2mL^*‖x^(1) − x*‖²/ε): the factor √m is missing in Theorem 2.
+    Theorem 2's s = 1/√(λL_λ) has the smallest q, √κ_λ = √(L_λ/λ); z_λ* is the regularised problem's fixed point. The
+    count grows like 1/√λ without limit as λ → 0. With λ = ε/(2m‖x^(1) − x*‖²) it has
+    √κ_λ = √(1 + 2mL^*‖x^(1) − x*‖²/ε): the factor √m is missing in Theorem 2.
     """
     smoothness = L + regularizer
-    rate = (sqrt(smoothness / regularizer) + 1) / 4
-    return rate * log(smoothness * initial_distance**2 / epsilon)
+    q = maximum(1 / (stepsize * regularizer), stepsize * smoothness)
+    return (q + 1) / 4 * log(smoothness * initial_distance**2 / epsilon)

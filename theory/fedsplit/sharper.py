@@ -7,7 +7,7 @@ from fedconvex.statements.functions import maximum, power, sqrt
 from fedconvex.statements.notation import LENGTH, VALUE
 from fedconvex.statements.statement import Claim
 from fedconvex.theory.fedsplit.convergence import FEDSPLIT, ORDERED, contraction
-from fedconvex.theory.fedsplit.corrected import REGULARIZED
+from fedconvex.theory.fedsplit.corrected import FROM_REGULARIZED, REGULARIZED
 from fedconvex.theory.fedsplit.notation import PAPER
 
 
@@ -40,17 +40,18 @@ def prox_error_bound_sharp(*, kappa: Any, local_steps: Any, start_distance: Any)
 
 @PAPER.statement(
     "Theorem 2, round by round", Claim.UPPER, symbol="F(x^{(t+1)})-F^*", units=VALUE,
-    assumes=REGULARIZED, ours=True,
+    assumes=REGULARIZED, letters=FROM_REGULARIZED, ours=True,
 )  # fmt: skip
 def regularized_gap_bound(
-    *, t: Any, L: Any, regularizer: Any, num_clients: Any, squared_distance: Any, initial_distance: Any
+    *, t: Any, stepsize: Any, L: Any, regularizer: Any, num_clients: Any, squared_distance: Any, initial_distance: Any
 ) -> Any:
-    """After t rounds on the regularised objective, with λ/2 in (19) and any λ > 0:
-    F(x^(t+1)) − F* ≤ (mλ/2)‖x^(1) − x*‖² + ½L_λ(1 − 2/(√κ_λ+1))^{2t}‖z^(1) − z_λ*‖², L_λ = L^* + λ, κ_λ = L_λ/λ.
+    """After t rounds on the regularised objective, with λ/2 in (19), any λ > 0 and any stepsize s > 0:
+    F(x^(t+1)) − F* ≤ (mλ/2)‖x^(1) − x*‖² + ½L_λ(1 − 2/(q+1))^{2t}‖z^(1) − z_λ*‖².
 
-    The first term is the price of the regularisation; Theorem 2's interval for λ makes it less than ε/2.
+    L_λ = L^* + λ and q = max(1/(sλ), sL_λ); Theorem 2's stepsize has the smallest, √(L_λ/λ). The first term is the
+    price of the regularisation; Theorem 2's interval for λ makes it less than ε/2.
     """
     smoothness = L + regularizer
-    shrunk = power(contraction.formula(kappa=smoothness / regularizer), 2 * t)
+    q = maximum(1 / (stepsize * regularizer), stepsize * smoothness)
     price = num_clients * regularizer / 2 * squared_distance
-    return price + smoothness / 2 * shrunk * initial_distance**2
+    return price + smoothness / 2 * power(1 - 2 / (q + 1), 2 * t) * initial_distance**2
