@@ -9,6 +9,7 @@ from fedconvex.proofs_checks.engines.checks import Combination, Identity
 from fedconvex.proofs_checks.engines.facts import lipschitz, named, selected, smooth
 from fedconvex.proofs_checks.engines.hilbert import deviation, family, inner, mean, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.feddyn.nonconvex_tightness import measured
 from fedconvex.proofs_checks.feddyn.setting import (
     LETTERS,
     L,
@@ -50,6 +51,7 @@ weight = P / (2 * m - P)  # of Young's inequality in Lemma 12
 
 
 @proves(feddyn.lemma11)
+@measured
 def lemma11(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     step, difference = virtual - average + h / alpha, old_gradients - new_gradients - h
@@ -103,6 +105,7 @@ def lemma11(statement: Statement) -> Proof:
 
 
 @proves(feddyn.lemma12)
+@measured
 def lemma12(statement: Statement) -> Proof:
     """Young's inequality with the weight P/(2m − P), of which the first coefficient is 2m/(2m − P), the other 2m/P."""
     domain = Domain.of(statement)
@@ -149,6 +152,7 @@ def lemma12(statement: Statement) -> Proof:
 
 
 @proves(feddyn.equation14)
+@measured
 def equation14(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     moved = next_average - average

@@ -16,6 +16,7 @@ from fedconvex.proofs_checks.feddyn.nonconvex import (
     is_move,
     move,
 )
+from fedconvex.proofs_checks.feddyn.nonconvex_tightness import measured
 from fedconvex.proofs_checks.feddyn.setting import LETTERS, SCALE, L, P, T, alpha, gradient, loss, loss_next, m
 from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
@@ -41,6 +42,7 @@ def lemma3_in_letters(domain: Domain) -> Step:
 
 
 @proves(feddyn.lemma10)
+@measured
 def lemma10(statement: Statement) -> Proof:
     """The sum has +16L²Pm in κ₀'s numerator; that the paper prints −16L²Pm leaves (16L²Pm/(αz))E‖∇ℓ‖² unused."""
     domain = Domain.of(statement) & SCALE
@@ -83,6 +85,7 @@ def lemma10(statement: Statement) -> Proof:
 
 
 @proves(feddyn.theorem4)
+@measured
 def theorem4(statement: Statement) -> Proof:
     domain = Domain.of(statement) & SCALE
     kappa, kappa0 = constants.kappa, constants.kappa0

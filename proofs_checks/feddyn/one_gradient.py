@@ -9,6 +9,7 @@ from fedconvex.proofs_checks.engines.facts import Fact, lipschitz, named, select
 from fedconvex.proofs_checks.engines.hilbert import deviation, drawn, expected, mean, square
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.feddyn.convex import moments_of_the_draw
+from fedconvex.proofs_checks.feddyn.nonconvex_tightness import measured
 from fedconvex.proofs_checks.feddyn.one_gradient_setting import (
     A,
     A_next,
@@ -81,6 +82,7 @@ def lemma13(statement: Statement) -> Proof:
 
 
 @proves(feddyn.lemma17)
+@measured
 def lemma17(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     mean_error = Claim(h, "=", mean(errors_at_minimiser), domain)
@@ -99,6 +101,7 @@ def lemma17(statement: Statement) -> Proof:
 
 
 @proves(feddyn.lemma18)
+@measured
 def lemma18(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     equal = Claim(square(server - average), "=", square(h) / alpha**2, domain, "Lemma 18, (9)")
@@ -121,6 +124,7 @@ def gradients_near(domain: Domain) -> Step:
 
 
 @proves(feddyn.lemma14)
+@measured
 def lemma14(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     near = gradients_near(domain)
@@ -170,6 +174,7 @@ def lemma14(statement: Statement) -> Proof:
 
 
 @proves(feddyn.lemma15)
+@measured
 def lemma15(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     near, part = gradients_near(domain), P / m
@@ -210,6 +215,7 @@ def lemma15(statement: Statement) -> Proof:
 
 
 @proves(feddyn.lemma16)
+@measured
 def lemma16(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     three = (next_average - average, average - server, server - minimiser)

@@ -6,6 +6,7 @@ from fedconvex.proofs_checks.engines.checks import Combination, Identity, Inequa
 from fedconvex.proofs_checks.engines.facts import lipschitz, named, selected, smooth
 from fedconvex.proofs_checks.engines.hilbert import deviation, family, inner, mean, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.feddyn.nonconvex_tightness import measured
 from fedconvex.proofs_checks.feddyn.one_gradient import chained, lemma3_in_letters
 from fedconvex.proofs_checks.feddyn.one_gradient_setting import (
     B,
@@ -35,6 +36,7 @@ from fedconvex.theory import feddyn
 
 
 @proves(feddyn.lemma21)
+@measured
 def lemma21(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     ratio, lag = L**2 / alpha**2, h - gradient
@@ -65,6 +67,7 @@ def lemma21(statement: Statement) -> Proof:
 
 
 @proves(feddyn.lemma19)
+@measured
 def lemma19(statement: Statement) -> Proof:
     """In three parts instead of four: the memories' errors beyond their mean, and ∇ℓ, and what is left.
 
@@ -143,6 +146,7 @@ def lemma19(statement: Statement) -> Proof:
 
 
 @proves(feddyn.lemma20)
+@measured
 def lemma20(statement: Statement) -> Proof:
     """Young's inequality with the weight P/(2m − P), as in Lemma 12."""
     domain = Domain.of(statement) & SCALE
@@ -198,6 +202,7 @@ def lemma20(statement: Statement) -> Proof:
 
 
 @proves(feddyn.equation19)
+@measured
 def equation19(statement: Statement) -> Proof:
     domain = Domain.of(statement) & SCALE
     third = lemma3_in_letters(domain)

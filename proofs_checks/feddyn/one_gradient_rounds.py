@@ -11,6 +11,7 @@ from fedconvex.proofs_checks.engines.checks import Combination, Identity, Inequa
 from fedconvex.proofs_checks.engines.facts import convex, minimal, named, over_rounds, smooth
 from fedconvex.proofs_checks.engines.hilbert import family, inner, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.feddyn.nonconvex_tightness import measured
 from fedconvex.proofs_checks.feddyn.one_gradient import chained, is_gap, lemma3_in_letters
 from fedconvex.proofs_checks.feddyn.one_gradient_setting import (
     A,
@@ -109,6 +110,7 @@ def one_round(left: Any, right: Any, strong: Any, domain: Domain) -> tuple[Step,
 
 
 @proves(feddyn.equation17)
+@measured
 def equation17(statement: Statement) -> Proof:
     assert statement.left is not None
     left = statement.left.formula(gap=gap, alpha=alpha)
@@ -162,12 +164,14 @@ def all_rounds(round_: Claim, bound: Any, strong: Any, domain: Domain) -> tuple[
 
 
 @proves(feddyn.equation18)
+@measured
 def equation18(statement: Statement) -> Proof:
     bound = statement.calculator.formula(D0=D0, G=G, alpha=alpha, T=T, **DEVICES)
     return Proof(all_rounds(conclusion(feddyn.equation17), bound, mu, Domain.of(statement) & SCALE))
 
 
 @proves(feddyn.equation20)
+@measured
 def equation20(statement: Statement) -> Proof:
     domain = Domain.of(statement) & SCALE
     parameters = Domain.of(statement)

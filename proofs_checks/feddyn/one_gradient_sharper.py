@@ -6,6 +6,7 @@ from fedconvex.proofs_checks.engines.checks import Combination, Inequality
 from fedconvex.proofs_checks.engines.facts import lipschitz, minimal, named, over_rounds
 from fedconvex.proofs_checks.engines.hilbert import deviation, family, mean, square
 from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.feddyn.nonconvex_tightness import measured
 from fedconvex.proofs_checks.feddyn.one_gradient_rounds import (
     B0,
     DEVICES,
@@ -36,6 +37,7 @@ from fedconvex.theory import feddyn
 
 
 @proves(feddyn.lemma19sharper)
+@measured
 def lemma19_sharper(statement: Statement) -> Proof:
     """With q = L/α: Young's inequality with q(1 + 2q)/(1 + q)."""
     domain, q = Domain.of(statement), L / alpha
@@ -59,6 +61,7 @@ def lemma19_sharper(statement: Statement) -> Proof:
 
 
 @proves(feddyn.equation20sharper)
+@measured
 def equation20_sharper(statement: Statement) -> Proof:
     """As (20), with the sharper Lemma 19: both multipliers are chosen so that B_{t−1} and ε_t cancel."""
     parameters = Domain.of(statement)

@@ -33,6 +33,7 @@ from fedconvex.proofs_checks.feddyn.nonconvex_rounds import (
     spread,
 )
 from fedconvex.proofs_checks.feddyn.nonconvex_rounds import total as slopes
+from fedconvex.proofs_checks.feddyn.nonconvex_tightness import measured
 from fedconvex.proofs_checks.feddyn.setting import SCALE, L, P, T, alpha, average, gradient, loss, loss_next, m, virtual
 from fedconvex.proofs_checks.feddyn.splitting import young
 from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
@@ -41,6 +42,7 @@ from fedconvex.theory import feddyn
 
 
 @proves(feddyn.lemma10assummed)
+@measured
 def lemma10_as_summed(statement: Statement) -> Proof:
     domain = Domain.of(statement) & SCALE
     assert statement.left is not None
@@ -62,6 +64,7 @@ def lemma10_as_summed(statement: Statement) -> Proof:
 
 
 @proves(feddyn.lemma11sharper)
+@measured
 def lemma11_sharper(statement: Statement) -> Proof:
     """Young's inequality with L/(α − L) between the stored gradients' errors and ∇ℓ, and the change of gradients."""
     domain = Domain.of(statement)
@@ -83,6 +86,7 @@ def lemma11_sharper(statement: Statement) -> Proof:
 
 
 @proves(feddyn.lemma12sharper)
+@measured
 def lemma12_sharper(statement: Statement) -> Proof:
     """The devices that take part are one family, with mean γ^t; those that do not are another."""
     domain = Domain.of(statement)
@@ -108,6 +112,7 @@ def lemma12_sharper(statement: Statement) -> Proof:
 
 
 @proves(feddyn.lemma10sharper)
+@measured
 def lemma10_sharper(statement: Statement) -> Proof:
     domain, c = Domain.of(statement) & SCALE, feddyn.sharper_nonconvex_constants.formula(**GIVEN)
     third = lemma3_in_letters(domain)
@@ -128,6 +133,7 @@ def lemma10_sharper(statement: Statement) -> Proof:
 
 
 @proves(feddyn.theorem4sharper)
+@measured
 def theorem4_sharper(statement: Statement) -> Proof:
     domain, c = Domain.of(statement) & SCALE, feddyn.sharper_nonconvex_constants.formula(**GIVEN)
     lemma = conclusion(feddyn.lemma10sharper).fact

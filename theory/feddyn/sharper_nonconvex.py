@@ -139,7 +139,7 @@ def nonconvex_bound_sharper(
 def lemma19_sharper(*, B: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
     """ε_t ≤ (1/α² + 2L/α³ + 2L²/α⁴)(B_{t−1} + E‖∇ℓ(γ^{t−1})‖²): the paper has 4/α² + 8L²/α⁴.
 
-    No smaller factor would do: with one device, −(L/2)θ², and a memory L/(α + L) beyond the gradient it is attained.
+    No smaller factor would do: one device, −(L/2)θ², whose memory is 1 + L/(α + L) times the gradient, attains it.
     """
     return (1 / alpha**2 + 2 * L / alpha**3 + 2 * L**2 / alpha**4) * (B + gradient_square)
 
