@@ -85,7 +85,7 @@ def bounded_variance(gradients: Vector, sigma2: Any) -> Fact:
 
 
 def prox_error(errors: Vector, b: Any) -> Fact:
-    """‖prox_update_j(z) − prox_{sf_j}(z)‖² ≤ b², for one client or averaged over all (FedSplit paper, equation (15))."""
+    """‖prox_update_j(z) − prox_{sf_j}(z)‖² ≤ b², for one client or averaged over all (FedSplit paper, (15))."""
     return Fact(b**2 - square(errors), "the proximal steps err by at most b")
 
 
@@ -231,7 +231,8 @@ def iterated(step: Fact, not_negative: Fact, after: Any, now: Any, first: Any, l
     require(not step.assumes and not not_negative.assumes, "the recurrence must be a proved claim")
     return Fact(
         bound - last, "a linear recurrence", claims=(*step.claims, *not_negative.claims),
-        defines=((shrunk, sympy.cancel(factor) ** sympy.Symbol("t")),), requires=(*step.requires, *not_negative.requires),
+        defines=((shrunk, sympy.cancel(factor) ** sympy.Symbol("t")),),
+        requires=(*step.requires, *not_negative.requires),
     )  # fmt: skip
 
 

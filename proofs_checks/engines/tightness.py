@@ -7,6 +7,8 @@ from random import Random
 from time import monotonic
 from typing import Any, final
 
+from fedconvex.proofs_checks.engines.hilbert import require
+
 Measure = Callable[[Any], "tuple[Any, Any] | None"]
 """(what happens, what is promised) on an instance; both positive, exact numbers or flint balls. None: not admissible.
 
@@ -31,9 +33,10 @@ class Tightness:
     @property
     def quotient(self) -> Any:
         """What happens / what is promised, at most 1 where the bound holds."""
-        found = self.measure(self.instance)
-        assert found is not None, "the instance is not admissible"
+        found: Any = self.measure(self.instance)
+        require(found is not None, "the instance is not admissible")
         happens, promised = found
+        require(promised > 0, "nothing is promised for the instance")
         return happens / promised
 
 
@@ -60,7 +63,8 @@ def search(
 
 def neighbours(tightness: Tightness, seconds: float, seed: int = 0) -> list[tuple[float, float]]:
     """(promised, happens) on instances near the worst one, as many as are measured in that time; for pictures."""
-    random, found = Random(seed), []
+    random = Random(seed)
+    found: list[tuple[float, float]] = []
     end = monotonic() + seconds
     while monotonic() < end and len(found) < 60:
         try:

@@ -1,13 +1,21 @@
 """Counterexamples as programs: twenty lines that anyone can run, with nothing but `fractions`."""
 
 import ast
+import operator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
 from fedconvex.verdicts import Verdict
 
-LINES = 20
+LINES, WIDTH = 20, 120
+RELATIONS = {"<=": operator.le, "<": operator.lt, "=": operator.eq, ">=": operator.ge, ">": operator.gt}
+OPPOSITES = {"<=": ">", "<": "≥", "=": "≠", ">=": "<", ">": "≤"}
+FUNCTIONS = (
+    abs, all, any, bool, dict, divmod, enumerate, filter, int, len, list, map, max, min, pow, range, reversed, round,
+    set, sorted, sum, tuple, zip,
+)  # fmt: skip
 
 
 @final
@@ -15,12 +23,13 @@ LINES = 20
 class Witness:
     """A program that computes `left` and `right`, for which the statement says left <= right (or left = right).
 
-    It uses nothing but `from fractions import Fraction`, and at most twenty lines. `shows` says in words what it is.
+    It uses nothing but `from fractions import Fraction` and exact numbers, and at most twenty lines. `shows` says in
+    words what it is.
     """
 
     shows: str
     program: str
-    relation: str = "<="  # or "="
+    relation: str = "<="  # or one of the others in RELATIONS
 
 
 @final
@@ -35,28 +44,62 @@ class Replay:
 
 
 def replay(witness: Witness) -> Replay:
-    """Runs the program. REFUTED where it violates the statement, UNKNOWN where it does not."""
+    """Runs the program. REFUTED where it violates the statement, UNKNOWN where it does not, or is no such program."""
+    for problem in _problems(witness):
+        return Replay(Verdict.UNKNOWN, None, None, problem)
+    space: dict[str, Any] = {"__builtins__": _builtins()}
+    try:
+        exec(compile(witness.program, "witness", "exec"), space)  # noqa: S102 - our own programs, part of the package
+    except Exception as error:  # whatever it is, nothing was shown
+        return Replay(Verdict.UNKNOWN, None, None, f"the program fails: {type(error).__name__}: {error}")
+    left: Any = space.get("left")
+    right: Any = space.get("right")
+    if not all(isinstance(side, int | Fraction) and not isinstance(side, bool) for side in (left, right)):
+        return Replay(Verdict.UNKNOWN, left, right, "the program gives no exact left and right")
+    holds = RELATIONS[witness.relation](left, right)
+    sign = witness.relation if holds else OPPOSITES[witness.relation]
+    sign = {"<=": "≤", ">=": "≥"}.get(sign, sign)
+    return Replay(Verdict.UNKNOWN if holds else Verdict.REFUTED, left, right, f"{left} {sign} {right}")
+
+
+def _problems(witness: Witness) -> Iterator[str]:
+    """Why it is no program that anyone can check by reading it."""
+    if witness.relation not in RELATIONS:
+        yield f"{witness.relation} is no relation"
     lines = [line for line in witness.program.strip().splitlines() if line.strip()]
     if len(lines) > LINES:
-        return Replay(Verdict.UNKNOWN, None, None, f"the program has {len(lines)} lines, more than {LINES}")
-    foreign = [name for name in _imported(witness.program) if name != "fractions"]
-    if foreign:
-        return Replay(Verdict.UNKNOWN, None, None, f"the program imports {', '.join(foreign)}")
-    space: dict[str, Any] = {}
-    exec(compile(witness.program, "witness", "exec"), space)  # noqa: S102 - our own programs, part of the package
-    left, right = space.get("left"), space.get("right")
-    if not isinstance(left, int | Fraction) or not isinstance(right, int | Fraction):
-        return Replay(Verdict.UNKNOWN, left, right, "the program gives no exact left and right")
-    violated = left > right if witness.relation == "<=" else left != right
-    sign = {True: ">", False: "≤"}[left > right] if witness.relation == "<=" else {True: "≠", False: "="}[violated]
-    return Replay(Verdict.REFUTED if violated else Verdict.UNKNOWN, left, right, f"{left} {sign} {right}")
+        yield f"the program has {len(lines)} lines, more than {LINES}"
+    if any(len(line) > WIDTH for line in lines):
+        yield f"the program has lines of more than {WIDTH} characters"
+    try:
+        tree = ast.parse(witness.program)
+    except SyntaxError as error:
+        yield f"the program cannot be read: {error}"
+        return
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(module="fractions", names=[ast.alias(name="Fraction")]):
+                pass
+            case ast.Import() | ast.ImportFrom():
+                yield f"the program imports: {ast.unparse(node)}"
+            case ast.Constant(value=float() | complex() as number):
+                yield f"the program uses {number}, which is not exact"
+            case ast.Name(id=name) | ast.Attribute(attr=name) if name.startswith("_") and name.strip("_"):
+                yield f"the program uses {name}"
 
 
-def _imported(program: str) -> list[str]:
-    names: list[str] = []
-    for node in ast.walk(ast.parse(program)):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names.append(node.module or "")
-    return names
+class _Exact(Fraction):
+    """A Fraction that cannot be made of a rounded number."""
+
+    def __new__(cls, numerator: Any = 0, denominator: Any = None) -> Any:
+        if any(isinstance(number, float) for number in (numerator, denominator)):
+            raise TypeError("a float is not exact")
+        return Fraction(numerator, denominator)
+
+
+def _builtins() -> dict[str, Any]:
+    def imported(name: str, *rest: Any) -> Any:
+        return type("fractions", (), {"Fraction": _Exact})
+
+    functions: dict[str, Any] = {function.__name__: function for function in FUNCTIONS}
+    return functions | {"__import__": imported}

@@ -1,0 +1,90 @@
+"""Witnesses: short exact programs that can do nothing but compute, and that really contradict the statement."""
+
+import subprocess
+import sys
+from fractions import Fraction
+
+import pytest
+
+from fedconvex.proofs_checks.engines.tightness import Tightness, search
+from fedconvex.proofs_checks.engines.witnesses import LINES, Witness, replay
+from fedconvex.proofs_checks.verification import catalogue, proof_of
+from fedconvex.verdicts import Verdict
+
+IMPORT = "from fractions import Fraction\n"
+
+
+HOLDS = {"<=": int.__le__, "<": int.__lt__, "=": int.__eq__, ">=": int.__ge__, ">": int.__gt__}
+
+
+@pytest.mark.parametrize("left", [1, 2, 3])
+@pytest.mark.parametrize("relation", HOLDS)
+def test_refuted_exactly_where_the_relation_fails(left, relation) -> None:
+    found = replay(Witness("", IMPORT + f"left, right = Fraction({left}), 2", relation))
+    assert found.verdict is (Verdict.UNKNOWN if HOLDS[relation](left, 2) else Verdict.REFUTED)
+    assert (found.left, found.right) == (left, 2)
+
+
+@pytest.mark.parametrize("program", [
+    "",
+    "left = 2",
+    "left, right = 2.0, 1",
+    "left, right = True, False",
+    "left, right = 'b', 'a'",
+    "left, right = 1 / 2, 0",
+    "left, right = 2, 1 +",
+    "left, right = 1 / 0, 1",
+    IMPORT + "left, right = Fraction(0.5), 0",
+    IMPORT + "left, right = Fraction(1 / 3), 0",
+    IMPORT + "left, right = Fraction(Fraction(2) ** Fraction(1, 2)), 1",
+    "import math\nleft, right = math.floor(2), 1",
+    "import fractions\nleft, right = 2, 1",
+    "from fractions import Decimal\nleft, right = 2, 1",
+    "from os import getcwd\nleft, right = 2, 1",
+    "left, right = len(open('/etc/passwd').read()), 0",
+    "left, right = eval('2'), 1",
+    "exec('left, right = 2, 1')",
+    "left, right = __import__('math').floor(2), 1",
+    "left, right = len(().__class__.__base__.__subclasses__()), 0",
+    "print(1)\nleft, right = 2, 1",
+    "left, right = 2, 1\n" + "x = 1\n" * LINES,
+    "left, right = 2, " + "+".join("0" for _ in range(100)),
+])  # fmt: skip
+def test_no_such_program(program) -> None:
+    assert replay(Witness("", program)).verdict is Verdict.UNKNOWN
+
+
+def test_an_unknown_relation() -> None:
+    assert replay(Witness("", "left, right = 2, 1", "!=")).verdict is Verdict.UNKNOWN
+
+
+REFUTED = {s.identifier: proof for s in catalogue() if (proof := proof_of(s)) and proof.refutation}
+
+
+@pytest.mark.parametrize("identifier", REFUTED)
+def test_every_witness_also_refutes_without_this_package(identifier) -> None:
+    witness = REFUTED[identifier].refutation
+    found = replay(witness)
+    assert found.verdict is Verdict.REFUTED
+    program = witness.program + "\nprint(left)\nprint(right)"
+    run = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True)
+    left, right = map(Fraction, run.stdout.split())
+    assert (left, right) == (found.left, found.right)
+
+
+def test_quotient() -> None:
+    assert Tightness(lambda n: (n, 2 * n), 3).quotient == Fraction(1, 2)
+
+
+@pytest.mark.parametrize("measured", [None, (1, 0), (1, -1)])
+def test_no_quotient_where_nothing_is_promised(measured) -> None:
+    with pytest.raises((AssertionError, ArithmeticError)):
+        _ = Tightness(lambda n: measured, 3).quotient
+
+
+def test_the_search_climbs_and_repeats() -> None:
+    def measure(n: int) -> tuple[Fraction, Fraction] | None:
+        return None if n % 7 == 0 else (Fraction(100 - abs(n - 50)), Fraction(100))
+
+    found = [search(measure, lambda r: r.randint(0, 10), lambda r, n: n + r.randint(-3, 3), seed=1) for _ in range(2)]
+    assert found == [(50, 1), (50, 1)]
