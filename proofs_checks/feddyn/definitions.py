@@ -112,6 +112,13 @@ def first_order_condition(statement: Statement) -> Proof:
     ))  # fmt: skip
 
 
+def slopes(formula: Formula, number: int) -> tuple[Any, Any]:
+    """The formula at θ⁰, and ℓ's derivative there: half of what the quadratic gains from θ⁰ − 1 to θ⁰ + 1."""
+    federation = Federation.random(number)
+    above, below = federation.gap(federation.start + 1), federation.gap(federation.start - 1)
+    return formula(gradients=federation.gradients(federation.start)), (above - below) / 2
+
+
 def gradients_at(point: Callable[[Federation], Any], formula: Formula, number: int) -> tuple[Any, Any]:
     """The mean of the devices' gradients at a point, against 0."""
     federation = Federation.random(number)
@@ -134,8 +141,11 @@ def stationary_point(statement: Statement) -> Proof:
     formula = statement.calculator.formula
     total, zero = sympy.Symbol("∇ℓ(θ*)"), sympy.Integer(0)
     return Proof((
+        Step(r"\nabla\ell(\theta) = \tfrac1m\sum_{k\in[m]}\nabla L_k(\theta)",
+             "the gradient of a mean is the mean of the gradients", Claim(sympy.Symbol("∇ℓ(θ)"), "=", zero),
+             Agreement(partial(slopes, formula))),
         Step(r"\nabla\ell(\theta_*) = \tfrac1m\sum_{k\in[m]}\nabla L_k(\theta_*) = 0",
-             "the gradient of a mean is the mean of the gradients, and vanishes at the minimiser",
+             "it vanishes at the minimiser",
              Claim(total, "=", zero), Agreement(partial(gradients_at, lambda f: f.minimiser, formula)), place="(3)"),
         Step(r"\nabla\ell(\theta^t) = \dots = 0", "as printed, with θ^t on the left", Claim(total, "=", zero),
              Agreement(partial(gradients_at, after_a_round, formula)), place="(3)", role=Role.PRINTED),

@@ -96,10 +96,11 @@ def convex_rate(statement: Statement) -> Proof:
         Step(r"\tfrac\kappa{\kappa_0} \le \tfrac{520}{17}\tfrac mP\tfrac1\alpha", "an equality at α = 25L",
              Claim(c.kappa / c.kappa0, "<=", sympy.Rational(520, 17) * m / P / alpha, domain), Inequality(),
              role=Role.PRINTED),
-    ), notes="Lemma 1 itself gives 121/34 and 520/17 (3.56 and 30.6) in the place of 10 and 100; the sharper Theorem 2 "
-             "has 1/2 and, at α = 25L, at most 0.568. γ⁰ is θ⁰: the algorithm starts with h⁰ = 0, which its input misses.",
-       vacuous="For T ≤ 20α/L, so for 500 rounds at least, the bound is not below (L/2)‖θ⁰ − θ_*‖², which the gap of θ⁰ "
-               "itself does not exceed.", tightness=tightness(statement))  # fmt: skip
+    ), notes="Lemma 1 itself gives 121/34 and 520/17 (3.56 and 30.6) in the place of 10 and 100; the sharper Theorem "
+             "2 has 1/2 and, at α = 25L, at most 0.568. γ⁰ is θ⁰: the algorithm starts with h⁰ = 0, which its input "
+             "misses.",
+       vacuous="For T ≤ 20α/L, so for 500 rounds at least, the bound is not below (L/2)‖θ⁰ − θ_*‖², which the gap of "
+               "θ⁰ itself does not exceed.", tightness=tightness(statement))  # fmt: skip
 
 
 def sum_of_powers(r: Any, domain: Domain) -> tuple[Step, ...]:
@@ -199,9 +200,10 @@ def strongly_convex_rate(statement: Statement) -> Proof:
              Combination(facts=((1, lemmas.fact), (D0 / last, first.fact), (G / last, second.fact))),
              place="Theorem 3"),
         *other_reading(exact, powers[1].claim, first, second, (c.kappa, c.kappa0), domain),
-    ), notes="The printed factor can be read as 1/r^{T−1} or as 1/(r^T − 1). Both hold: R is at least r^{T−1}, and r is "
-             "at most 2. The second divided by the first falls from α/μ for T = 1 to 1/r for large T. Theorem 1 needs "
-             "the first: with the second its O(1/r^T) would hide the factor α/μ. Lemma 8 itself gives less than 3.32 and "
-             "35.3 in the place of 20 and 400, as found numerically; the sharper Theorem 3 has at most 15/26 and 1.2.",
+    ), notes="The printed factor can be read as 1/r^{T−1} or as 1/(r^T − 1). Both hold: R is at least r^{T−1}, and r "
+             "is at most 2. The second divided by the first falls from α/μ for T = 1 to 1/r for large T. Theorem 1 "
+             "needs the first: with the second its O(1/r^T) would hide the factor α/μ. Lemma 8 itself gives less than "
+             "3.32 and 35.3 in the place of 20 and 400, as found numerically; the sharper Theorem 3 has at most 15/26 "
+             "and 31/26.",
        vacuous="As long as r^{T−1} ≤ 40α/L, which is 1200 or more, the bound is not below (L/2)‖θ⁰ − θ_*‖², which the "
                "gap of θ⁰ itself does not exceed.", tightness=tightness(statement))  # fmt: skip
