@@ -116,7 +116,7 @@ def assumption1(statement: Statement) -> Proof:
         outside = [x for x in points if problem.gradient(x)[0] ** 2 > 1]
         numbers = [Fraction(fc.dissimilarity(problem, x)) for x in outside]
         least = statement.calculator.formula(dissimilarities=numbers)
-        return (least in numbers, [b for b in numbers if b > least]), (True, [])
+        return (least in numbers, all(least >= B for B in numbers)), (True, True)
 
     return Proof((
         Step(r"B(w) \le B_\epsilon \text{ for all } w \text{ with } \|\nabla f(w)\|^2 > \epsilon",

@@ -4,9 +4,14 @@ Of T rounds: `mean_value`, `mean_next` are the means over t < T of E f(w^t) and 
 E‖∇f(w^t)‖².
 """
 
+from fractions import Fraction
+from itertools import count
+from random import Random
+from typing import Any
+
 import sympy
 
-from fedconvex.proofs_checks.engines.checks import Combination, Inequality
+from fedconvex.proofs_checks.engines.checks import Agreement, Combination, Inequality
 from fedconvex.proofs_checks.engines.facts import (
     averaged,
     minimal,
@@ -56,6 +61,13 @@ def theorem6(statement: Statement) -> Proof:
     written = rounds.subs(sympy.ceiling(delta / (rho * epsilon)), ceiling)
     enough = setting & Domain((sympy.Ge(T, written, evaluate=False),))
     counted = Claim(ceiling, "<=", T, enough, "the number of rounds")
+
+    def least_number(number: int) -> tuple[Any, Any]:
+        random = Random(number)
+        gap, decrease, accuracy = (Fraction(random.randint(1, 9), random.randint(1, 9)) for _ in "Δρε")
+        found = statement.calculator.formula(delta=gap, rho=decrease, epsilon=accuracy)
+        return found, next(t for t in count(1) if t * decrease * accuracy >= gap)
+
     steps = (fedprox.equation8, fedprox.equation10, fedprox.equation14)
     return Proof((
         Step(r"E[f(w^{t+1})\mid w^t] \le f(w^t)-\rho\|\nabla f(w^t)\|^2", "Theorem 4, whose ρ this is", once,
@@ -67,6 +79,8 @@ def theorem6(statement: Statement) -> Proof:
                  (1 / (rho * T), minimal(last, least)),
                  (-1 / (rho * T), is_gap),
              ))),
+        Step(r"T = \min\{t \ge 1: t \ge \tfrac\Delta{\rho\epsilon}\}", "what the statement's number is",
+             Claim(0, "=", 0), Agreement(least_number)),
         Step(r"T \ge \lceil\tfrac\Delta{\rho\epsilon}\rceil", "T is as large as the statement asks", counted,
              Inequality()),
         Step(r"\tfrac1T\sum_{t=0}^{T-1}E\|\nabla f(w^t)\|^2 \le \epsilon", "for every T of at least ⌈Δ/(ρε)⌉",

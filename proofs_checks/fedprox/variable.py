@@ -27,6 +27,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
 )
 from fedconvex.proofs_checks.fedprox.tightness import FAR_AND_MANY, decreasing
 from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, conclusion, proves
+from fedconvex.statements.functions import Irrational
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
@@ -66,10 +67,12 @@ def variable_inexactness(statement: Statement) -> Proof:
 
     def promised(number: int) -> tuple[Any, Any]:
         d = Fraction(1, 1000)
-        formula = statement.calculator.formula(
-            mu=Fraction(1), L=d, L_minus=d, B=Fraction(1), gammas=[Fraction(0)] * 2, K=Fraction(128)
-        )  # fmt: skip
-        return -formula, replay(REFUTATION).right
+        values = {"mu": Fraction(1), "L": d, "L_minus": d, "B": Fraction(1), "gammas": [Fraction(0)] * 2}
+        try:
+            rho = statement.calculator.formula(**values, K=Fraction(128))
+        except Irrational:
+            rho = None
+        return rho, -replay(REFUTATION).right
 
     return Proof((
         Step(r"E_k[(1+\gamma_k^t)\|\nabla F_k(w^t)\|] \le (1+\max_{k\in S_t}\gamma_k^t)E_k\|\nabla F_k(w^t)\|",
