@@ -225,8 +225,8 @@ def iterated(step: Fact, not_negative: Fact, after: Any, now: Any, first: Any, l
     """
     recurrence = sympy.Poly(sympy.sympify(step.expression), after, now)
     factor, added = recurrence.coeff_monomial(now), recurrence.coeff_monomial(1)
-    require(sympy.cancel(recurrence.as_expr() - (factor * now + added - after)) == 0, "no recurrence")
-    require(sympy.cancel(factor - not_negative.expression) == 0, "of another factor")
+    require(is_zero(recurrence.as_expr() - (factor * now + added - after)), "no recurrence")
+    require(is_zero(factor - not_negative.expression), "of another factor")
     bound = shrunk * first + (added * (1 - shrunk) / (1 - factor) if added != 0 else 0)
     require(not step.assumes and not not_negative.assumes, "the recurrence must be a proved claim")
     return Fact(
@@ -243,7 +243,7 @@ def decayed(enough: Fact, rounds: Any, logarithm: Any, small: Any, factor: Any, 
     `logarithm` stands for log(1/δ), and δ is `small`.
     """
     needed = logarithm / (times * (1 - factor))
-    require(sympy.cancel(enough.expression - (rounds - needed)) == 0, "another number of rounds")
+    require(is_zero(enough.expression - (rounds - needed)), "another number of rounds")
     return Fact(
         small - shrunk**times, "1 + x is at most the exponential of x", claims=enough.claims,
         defines=((shrunk, sympy.cancel(factor) ** sympy.Symbol("t")),),

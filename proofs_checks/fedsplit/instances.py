@@ -146,7 +146,7 @@ def regularised_gap(instance: tuple[int, int]) -> Pair:
 def regularised_rounds(instance: tuple[int, int]) -> Pair:
     """Theorem 2, corrected: (n, 1/ε); the rounds that are needed, and that are promised."""
     n, inverse = instance
-    points, strength, away = regularised_points(n, 100)
+    points, strength, away = regularised_points(n, 4 * n)
     epsilon = Fraction(1, inverse)
     assert strength < epsilon, "beyond the interval of Theorem 2"
     missed = [t for t, point in enumerate(points) if point[0] ** 2 / 2 > epsilon]

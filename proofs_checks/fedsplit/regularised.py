@@ -279,7 +279,7 @@ def theorem2_corrected(statement: Statement) -> Proof:
              Claim(r**2 * (here - optimum), "<=", epsilon, domain, "Theorem 2, corrected"),
              Combination(facts=((1, per_round), ((L + lam) * stacked**2 / 2, small), (1, cost.claim.fact)))),
     ), tightness=Tightness(
-        instances.regularised_rounds, (45, 1000),
+        instances.regularised_rounds, (100, 9000),
         "f(x) = x²/2, one client: rounds that are needed, against those promised; the quotient tends to 1 as λ → 0 and "
         "then ε → 0.", attained=True,
     ))  # fmt: skip
