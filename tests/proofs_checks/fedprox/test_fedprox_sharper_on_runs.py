@@ -1,0 +1,129 @@
+"""FedProx's sharper results on exact runs, and the rounds by which tightness is measured against the running code."""
+
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fedconvex as fc
+from fedconvex.participation import Schedule
+from fedconvex.proofs_checks.fedprox.tightness import played
+from fedconvex.theory import fedprox
+
+F = Fraction
+SEEDS = range(30)
+
+
+class Exactly:
+    """Convex quadratic clients in the plane, solved exactly from a point: everything in rational numbers."""
+
+    def __init__(self, seed: int, convex: bool) -> None:
+        random = Random(seed)
+        self.m, self.L = 3, F(1)
+        self.weights = [F(p, 6) for p in random.sample([1, 2, 3], 3)]
+        self.H = [self.curvature(random, convex) for _ in range(self.m)]
+        self.c = [np.array([F(random.randint(4, 9)), F(random.randint(-2, 2))]) for _ in range(self.m)]
+        self.problem = fc.Quadratic(self.H, self.c, [6 * p for p in self.weights])
+        self.w = np.array([F(0), F(0)], dtype=object)
+
+    @staticmethod
+    def curvature(random: Random, convex: bool) -> Any:
+        """h·vvᵀ with |v| = 1, 0 <= h <= 1, or between −1 and 1."""
+        c, s = random.choice([(F(3, 5), F(4, 5)), (F(1), F(0)), (F(0), F(1)), (F(5, 13), F(-12, 13))])
+        h = random.choice([F(1), F(1, 2), F(0)] if convex else [F(1), F(-1), F(-1, 2)])
+        return [[h * c * c, h * c * s], [h * c * s, h * s * s]]
+
+    def mean(self, rows: Any) -> Any:
+        return sum(p * row for p, row in zip(self.weights, rows, strict=True))
+
+    def value(self, x: Any) -> Fraction:
+        return self.mean([x @ np.array(H) @ x / 2 - c @ x for H, c in zip(self.H, self.c, strict=True)])
+
+    def decrease(self, mu: Fraction, K: int) -> Fraction:
+        """f(w) − E f(w⁺) over K independent draws; f is quadratic."""
+        method = fc.FedProx(mu=mu)
+        answers = [
+            fc.simulate(method, self.problem, 1, Schedule([[k]]), fc.Exact(), self.w, arithmetic="exact").points[1]
+            for k in range(self.m)
+        ]
+        average = self.mean(answers)
+        whole = self.mean([np.array(H) for H in self.H])
+        spread = self.mean([(a - average) @ whole @ (a - average) for a in answers]) / (2 * K)
+        return self.value(self.w) - self.value(average) - spread
+
+    @property
+    def slope(self) -> Fraction:
+        gradient = self.mean(self.c)
+        return gradient @ gradient
+
+    @property
+    def B(self) -> Fraction:
+        """A rational number just above B(w)."""
+        exact = self.mean([c @ c for c in self.c]) / self.slope
+        return F(int(float(exact) ** 0.5 * 10**6) + 1, 10**6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_convex_clients_decrease_as_promised(seed: int) -> None:
+    clients = Exactly(seed, convex=True)
+    B, slope = clients.B, clients.slope
+    for mu in (F(3, 4), B, F(4)):
+        for K in (1, 5, 40):
+            promised = fedprox.rho_convex(mu=mu, L=F(1), B=B, K=K)
+            assert clients.decrease(mu, K) >= promised * slope
+            assert promised > fedprox.rho_sharp(mu=mu, L=F(1), L_minus=F(0), B=B, gamma=F(0))
+    everyone = fc.simulate(fc.FedProx(mu=B), clients.problem, 1, None, fc.Exact(), clients.w, arithmetic="exact")
+    decrease = clients.value(clients.w) - clients.value(everyone.points[1])
+    assert decrease >= fedprox.rho_convex_everyone(mu=B, L=F(1), B=B) * slope
+    enough = int(4 * B) + 1
+    chosen = fedprox.convex_choice_sharp(L=F(1), B=B, K=enough)
+    assert clients.decrease(chosen.mu, enough) >= chosen.rho * slope
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_any_clients_decrease_as_promised(seed: int) -> None:
+    clients = Exactly(seed, convex=False)
+    B, slope = clients.B, clients.slope
+    for mu in (F(2), 3 * B, F(20)):
+        for K in (1, 5, 40):
+            given = {"mu": mu, "L": F(1), "L_minus": F(1), "B": B, "gamma": F(0)}
+            decrease = clients.decrease(mu, K)
+            assert decrease >= fedprox.rho_sharp(**given) * slope
+            by_variance = fedprox.rho_by_variance(**given, K=K)
+            assert decrease >= by_variance * slope
+            if mu > B + 1:  # δ < 1
+                assert by_variance >= fedprox.rho_sharp(**given)
+
+
+def test_with_many_devices_the_decrease_falls_like_one_over_the_dissimilarity() -> None:
+    B = F(100)
+    published = fedprox.best_mu(L=1, L_minus=0, B=100, gamma=0, K=10**8).rho
+    assert float(published) < 1 / (2 * B**2)
+    assert fedprox.rho_by_variance(mu=4 * B, L=F(1), L_minus=F(0), B=B, gamma=F(0), K=10**8) > 1 / (6 * B)
+    assert fedprox.rho_convex(mu=B, L=F(1), B=B, K=400) > 1 / (4 * B)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rounds_are_those_of_the_running_code(seed: int) -> None:
+    random = Random(seed)
+    clients = tuple((F(p, 6), F(random.randint(0, 4), 4), F(random.randint(1, 9)), F(0)) for p in (1, 2, 3))
+    found = played((2, 1, 0, 0, 3, clients))
+    assert found is not None
+    problem = fc.Quadratic([[[h]] for _, h, _, _ in clients], [[-a] for _, _, a, _ in clients], [1, 2, 3])
+    runs = [
+        fc.simulate(fc.FedProx(mu=2), problem, 1, Schedule([[k]]), fc.Exact(), [F(0)], arithmetic="exact")
+        for k in range(3)
+    ]
+    assert [run.points[1][0] for run in runs] == found.steps
+    everyone = fc.simulate(fc.FedProx(mu=2), problem, 1, None, fc.Exact(), [F(0)], arithmetic="exact").points[1][0]
+    assert everyone == found.mean_step
+    assert problem.value([everyone]) == found.value(everyone)
+    assert abs(problem.gradient([F(0)])[0]) == found.gradient
+    assert fc.gradient_variance(problem, [F(0)]) == found.variance
+
+
+def test_residuals_beyond_gamma_are_no_instances() -> None:
+    assert played((2, 1, 0, F(1, 2), 1, ((F(1), F(1), F(1), F(3, 4)),))) is None
+    assert played((2, 1, 0, 0, 1, ((F(1), F(-1), F(1), F(0)),))) is None
