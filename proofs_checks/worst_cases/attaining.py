@@ -5,10 +5,8 @@ numbers inside the class, and the method is played on them by the core in exact 
 attained, however the federation was found.
 """
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from typing import Any, final
 
 import numpy as np
@@ -18,7 +16,8 @@ from fedconvex.proofs_checks.worst_cases.certifying import is_positive_semidefin
 from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
 from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, Family
 from fedconvex.proofs_checks.worst_cases.playing import Board
-from fedconvex.proofs_checks.worst_cases.programs import Program, Proposal
+from fedconvex.proofs_checks.worst_cases.programs import Program
+from fedconvex.proofs_checks.worst_cases.solving import Proposal
 
 BITS = 40
 INSIDE = Fraction(1, 2**36)  # how far fitted quadratics are pulled inside the class, against rounding
@@ -59,30 +58,6 @@ def quadratics(
     starts = [_rational(_of(start, coordinates, k)) for k in range(clients)]
     problem = Quadratic(hessians, linear)
     return Instance(problem, np.array(starts))
-
-
-def simple(functions: FunctionClass, clients: int) -> Iterator[Instance]:
-    """In one dimension, with curvatures at the ends of the class and opposite pulls."""
-    ends = (functions.lowest, functions.highest)
-    few = min(clients, 2)
-    for curvatures in product(ends, repeat=few):
-        for pull in (0, 1, -1) if few == 2 else (0,):
-            H = [np.array([[c]], dtype=object) for c in curvatures]
-            c = [np.array([Fraction(pull * sign)], dtype=object) for sign in (1, -1)[:few]]
-            if sum(curvatures) > 0:
-                yield Instance(Quadratic(H, c), np.array([[Fraction(1)]] * few, dtype=object))
-
-
-def largest(
-    instances: Iterator[Instance], measured: Callable[[Instance], Fraction | None]
-) -> tuple[Fraction | None, Instance | None]:
-    """The largest of what is measured, and where."""
-    best: tuple[Fraction | None, Instance | None] = (None, None)
-    for instance in instances:
-        found = measured(instance)
-        if found is not None and (best[0] is None or found > best[0]):
-            best = found, instance
-    return best
 
 
 def _coordinates(program: Program, proposal: Proposal) -> dict[Any, np.ndarray]:

@@ -3,14 +3,23 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isfinite
-from typing import final
+from itertools import chain
+from typing import Any, final
 
-from fedconvex.proofs_checks.worst_cases.programs import Matrix, Program, Proposal, propose
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from fedconvex.proofs_checks.worst_cases.forms import ONE, ZERO
+from fedconvex.proofs_checks.worst_cases.programs import Matrix, Program
+from fedconvex.proofs_checks.worst_cases.solving import Proposal, propose
+from fedconvex.rationals import to_fmpq, to_fraction
 
 DENOMINATORS = (12, 1000, 10**6)
 CLOSE = 1e-6  # how near to a proposal simple fractions are tried
 BITS = 60  # of the multipliers, where no simple ones are right
+LARGE = 12  # rows of matrices for which balls are tried before elimination
+
+Vectors = Sequence[Sequence[Any]]  # one vector for every block
 
 
 @final
@@ -23,23 +32,52 @@ class Certified:
     multipliers: tuple[Fraction, ...]
 
     def __post_init__(self) -> None:
-        if not holds(self.program, self.t, self.multipliers):
+        if not holds(self.program, to_fmpq(self.t), [to_fmpq(m) for m in self.multipliers]):
             raise ValueError("this is no proof")
+
+    @property
+    def used(self) -> dict[str, Fraction]:
+        """The multipliers that are not 0, with the inequalities' names."""
+        pairs = zip(self.program.inequalities, self.multipliers, strict=True)
+        return {name: multiplier for (name, _), multiplier in pairs if multiplier}
 
 
 def certify(program: Program, proposal: Proposal) -> Certified | None:
     """A proof whose t is the proposal's, or little more; None where none is found."""
-    if not isfinite(proposal.t) or "Solved" not in proposal.status:
+    if not proposal.is_solved:
         return None
-    for t, multipliers in (*_simple(program, proposal), *_from_inside(program, proposal)):
+    return _first(program, chain(_simple(program, proposal), _from_inside(program, proposal)))
+
+
+def certify_exactly(program: Program, proposal: Proposal, t: Fraction, worst: Sequence[Vectors]) -> Certified | None:
+    """A proof of exactly this t, which some instances attain; None where none is found.
+
+    On the vectors of a worst instance the quadratic form vanishes, and where it does not, so do the multipliers: that
+    is a system of linear equations for the multipliers, from which rational ones are found, of any size.
+    """
+    if not proposal.is_solved or abs(float(t) - proposal.t) > CLOSE * max(1.0, abs(proposal.t)):
+        return None
+    largest = max(proposal.multipliers, default=0.0)
+    tried: list[list[Any]] = []
+    for least in (1e-7, 1e-5, 1e-3):
+        numbers = [_near(x, 10**6) if x > least * largest else ZERO for x in proposal.multipliers]
+        if numbers not in tried:
+            tried.append(numbers)
+    exact = to_fmpq(t)
+    adjusted = (balanced(program, exact, numbers, worst) for numbers in tried)
+    return _first(program, ((exact, found) for found in adjusted if found is not None))
+
+
+def _first(program: Program, candidates: Iterator[tuple[Any, list[Any]]]) -> Certified | None:
+    for t, multipliers in candidates:
         if holds(program, t, multipliers):
-            return Certified(program, t, tuple(multipliers))
+            return Certified(program, to_fraction(t), tuple(map(to_fraction, multipliers)))
     return None
 
 
-def holds(program: Program, t: Fraction, multipliers: Sequence[Fraction]) -> bool:
+def holds(program: Program, t: Any, multipliers: Sequence[Any]) -> bool:
     """Whether these numbers are a proof."""
-    if any(multiplier < 0 for multiplier in multipliers):
+    if len(multipliers) != len(program.inequalities) or any(multiplier < 0 for multiplier in multipliers):
         return False
     blocks, values = program.remainder(t, multipliers)
     return not any(values) and all(map(is_positive_semidefinite, blocks))
@@ -47,82 +85,87 @@ def holds(program: Program, t: Fraction, multipliers: Sequence[Fraction]) -> boo
 
 def is_positive_semidefinite(matrix: Matrix) -> bool:
     """Exactly, by elimination: a pivot is positive, or its row and column vanish."""
+    if len(matrix) > LARGE:
+        from fedconvex.definiteness import is_positive_semidefinite as decided
+
+        return decided(np.array(matrix, dtype=object))
     rest = [list(row) for row in matrix]
     while rest:
         pivot, *row = rest[0]
         if pivot < 0 or (pivot == 0 and any(row)):
             return False
         rest = [
-            [entry - (row[i] * row[j] / pivot if pivot else 0) for j, entry in enumerate(other[1:])]
+            [entry - row[i] * row[j] / pivot if row[i] and row[j] else entry for j, entry in enumerate(other[1:])]
             for i, other in enumerate(rest[1:])
         ]
     return True
 
 
-def _simple(program: Program, proposal: Proposal) -> Iterator[tuple[Fraction, list[Fraction]]]:
+def _simple(program: Program, proposal: Proposal) -> Iterator[tuple[Any, list[Any]]]:
     """Numbers with small denominators near the proposal: often it is one of them that is meant."""
+    floats = (proposal.t, *map(float, proposal.multipliers))
     for largest in DENOMINATORS:
-        numbers = [Fraction(x).limit_denominator(largest) for x in (proposal.t, *proposal.multipliers)]
-        floats = (proposal.t, *proposal.multipliers)
-        if all(abs(n - x) <= CLOSE * max(1, abs(x)) for n, x in zip(numbers, floats, strict=True)):
+        numbers = [_near(x, largest) for x in floats]
+        if all(abs(float(n) - x) <= CLOSE * max(1, abs(x)) for n, x in zip(numbers, floats, strict=True)):
             t, *multipliers = numbers
             adjusted = balanced(program, t, multipliers)
             if adjusted is not None:
                 yield t, adjusted
 
 
-def _from_inside(program: Program, proposal: Proposal) -> Iterator[tuple[Fraction, list[Fraction]]]:
+def _from_inside(program: Program, proposal: Proposal) -> Iterator[tuple[Any, list[Any]]]:
     """A little above t there is room around the multipliers, in which they can be rounded."""
-    for exponent in range(-10, -1):
-        t = Fraction(proposal.t) + abs(Fraction(proposal.t)) * Fraction(10) ** exponent
+    for exponent in range(-11, -1):
+        t = to_fmpq(proposal.t + abs(proposal.t) * 10.0**exponent)
         found = propose(program, fixed=float(t))
-        if found.t > 0:
-            rounded = [max(Fraction(round(x * 2**BITS), 2**BITS), Fraction(0)) for x in found.multipliers]
+        if found.is_solved and found.t > 0:
+            rounded = [fmpq(max(round(float(x) * 2**BITS), 0), 2**BITS) for x in found.multipliers]
             adjusted = balanced(program, t, rounded)
             if adjusted is not None:
                 yield t, adjusted
 
 
-def balanced(program: Program, t: Fraction, multipliers: Sequence[Fraction]) -> list[Fraction] | None:
-    """Multipliers next to these with which the function values cancel exactly: the largest ones are changed."""
+def balanced(program: Program, t: Any, multipliers: Sequence[Any], worst: Sequence[Vectors] = ()) -> list[Any] | None:
+    """Multipliers next to these with which the function values cancel exactly: the largest ones are changed.
+
+    On the vectors of `worst`, the quadratic form vanishes, too. None where that is impossible.
+    """
+    order = sorted((i for i, m in enumerate(multipliers) if m), key=lambda i: -multipliers[i])
+    columns = [_seen(program, i + 2, worst) for i in order]
+    weights = [(t, 0), (ONE, 1), *((-multipliers[i], i + 2) for i in order)]
+    shares = [[weight * x for x in _seen(program, place, worst)] for weight, place in weights if weight]
+    missing = [sum(parts, ZERO) for parts in zip(*shares, strict=True)]
+    table = [[*row, right] for row, right in zip(zip(*columns, strict=True), missing, strict=True)]
+    if not table:
+        return list(multipliers)
+    if not columns:
+        return None if any(missing) else list(multipliers)
+    reduced, rank = fmpq_mat(len(table), len(table[0]), [x for row in table for x in row]).rref()
     adjusted = list(multipliers)
-    order = sorted(range(len(adjusted)), key=lambda i: -adjusted[i])
-    columns = {i: [form.values.get(name, Fraction(0)) for name in program.values]
-               for i, (_, form) in enumerate(program.inequalities)}  # fmt: skip
-    free: list[int] = []
-    echelon: list[tuple[int, list[Fraction]]] = []
-    for i in order:  # those whose values' coefficients are independent
-        column = list(columns[i])
-        for place, known in echelon:
-            if column[place]:
-                factor = column[place] / known[place]
-                column = [a - factor * b for a, b in zip(column, known, strict=True)]
-        first = next((k for k, entry in enumerate(column) if entry), None)
-        if first is not None:
-            echelon.append((first, column))
-            free.append(i)
-    _, missing = program.remainder(t, adjusted)
-    changes = _solved([columns[i] for i in free], missing)
-    if changes is None:
-        return None
-    for i, change in zip(free, changes, strict=True):
-        adjusted[i] += change
+    for row in range(rank):
+        first = next(j for j in range(len(order) + 1) if reduced[row, j] != 0)
+        if first == len(order):
+            return None  # 0 = 1
+        adjusted[order[first]] += reduced[row, len(order)]
     return adjusted
 
 
-def _solved(columns: list[list[Fraction]], right: list[Fraction]) -> list[Fraction] | None:
-    """x with Σ x_i column_i = right, the columns being independent; None where there is none."""
-    rows = [[column[k] for column in columns] + [right[k]] for k in range(len(right))]
-    count, done = len(columns), 0
-    for i in range(count):
-        place = next((k for k in range(done, len(rows)) if rows[k][i]), None)
-        if place is None:
-            return None
-        rows[done], rows[place] = rows[place], rows[done]
-        rows[done] = [entry / rows[done][i] for entry in rows[done]]
-        for k in range(len(rows)):
-            if k != done and rows[k][i]:
-                factor = rows[k][i]
-                rows[k] = [a - factor * b for a, b in zip(rows[k], rows[done], strict=True)]
-        done += 1
-    return None if any(row[-1] for row in rows[done:]) else [rows[i][-1] for i in range(count)]
+def _seen(program: Program, place: int, worst: Sequence[Vectors]) -> list[Any]:
+    """Of a form: the coefficients of its values, and its matrices times the vectors."""
+    form, matrices = program.forms[place], program.matrices[place]
+    found = [form.values.get(name, ZERO) for name in program.values]
+    for vectors in worst:
+        for vector, matrix in zip(vectors, matrices, strict=True):
+            if any(vector):
+                image = [ZERO] * len(vector)
+                for (i, j), entry in matrix.items():
+                    image[i] += entry * vector[j]
+                    if i != j:
+                        image[j] += entry * vector[i]
+                found += image
+    return found
+
+
+def _near(x: float, largest: int) -> Any:
+    """The nearest rational whose denominator is not larger."""
+    return to_fmpq(Fraction(float(x)).limit_denominator(largest))

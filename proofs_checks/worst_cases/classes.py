@@ -7,7 +7,7 @@ Hendrickx and Glineur 2017, Theorem 4; with μ = −L_minus for weakly convex on
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 from fedconvex.errors import InvalidInput
 from fedconvex.rationals import to_fraction
@@ -15,6 +15,10 @@ from fedconvex.rationals import to_fraction
 
 class FunctionClass(ABC):
     """Its subclasses are frozen dataclasses of the class's constants: curvatures between `lowest` and `highest`."""
+
+    # Whether the inequalities are sufficient, too. Where they are not, what they prove is true but may not be sharp,
+    # and only functions of the class that were played show what is attained.
+    interpolable: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -85,6 +89,35 @@ class WeaklyConvex(FunctionClass):
     @property
     def lowest(self) -> Fraction:
         return -to_fraction(self.L_minus)
+
+    @property
+    def highest(self) -> Fraction:
+        return to_fraction(self.L)
+
+
+@final
+@dataclass(frozen=True)
+class Quadratics(FunctionClass):
+    """Quadratic functions with curvatures between mu and L, 0 <= mu <= L.
+
+    Numbers that satisfy the inequalities of smooth (strongly) convex functions need not belong to a quadratic one:
+    that takes conditions on matrices (Bousselmi, Hendrickx and Glineur 2024). So the proved end is that of all smooth
+    (strongly) convex functions, valid but perhaps not sharp; the attained end is by quadratics.
+    """
+
+    mu: Any
+    L: Any
+
+    interpolable: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _require_positive("L", self.L)
+        if not 0 <= to_fraction(self.mu) <= to_fraction(self.L):
+            raise InvalidInput("mu", self.mu, f"is not between 0 and L = {self.L}", "give 0 <= mu <= L")
+
+    @property
+    def lowest(self) -> Fraction:
+        return to_fraction(self.mu)
 
     @property
     def highest(self) -> Fraction:

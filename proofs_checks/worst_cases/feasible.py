@@ -9,9 +9,13 @@ from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
+from flint import fmpq
 
 from fedconvex.proofs_checks.worst_cases.certifying import is_positive_semidefinite
-from fedconvex.proofs_checks.worst_cases.programs import Matrix, Program, Proposal, full, triangle
+from fedconvex.proofs_checks.worst_cases.forms import ZERO
+from fedconvex.proofs_checks.worst_cases.programs import Matrix, Program
+from fedconvex.proofs_checks.worst_cases.solving import Proposal, conic, full, triangles
+from fedconvex.rationals import to_fraction
 
 BITS = 70
 
@@ -23,28 +27,28 @@ class Feasible:
 
     program: Program
     grams: tuple[Matrix, ...]
-    values: tuple[Fraction, ...]
+    values: tuple[Any, ...]
 
     def __post_init__(self) -> None:
         forms = [self.at(place + 2) for place in range(len(self.program.inequalities))]
         if any(form < 0 for form in forms) or not all(map(is_positive_semidefinite, self.grams)) or self.at(0) <= 0:
             raise ValueError("these are no functions of the class")
 
-    def at(self, place: int) -> Fraction:
+    def at(self, place: int) -> Any:
         """The value of one of the program's forms."""
         form, matrices = self.program.forms[place], self.program.matrices[place]
         total = sum(
-            (m[i][j] * gram[i][j] for m, gram in zip(matrices, self.grams, strict=True)
-             for i in range(len(gram)) for j in range(len(gram)) if m[i][j]),
-            Fraction(0),
+            (entry * gram[i][j] * (1 if i == j else 2) for matrix, gram in zip(matrices, self.grams, strict=True)
+             for (i, j), entry in matrix.items()),
+            ZERO,
         )  # fmt: skip
         named = zip(self.program.values, self.values, strict=True)
-        return total + sum((form.values.get(name, Fraction(0)) * value for name, value in named), Fraction(0))
+        return total + sum((form.values.get(name, ZERO) * value for name, value in named), ZERO)
 
     @property
     def metric(self) -> Fraction:
         """The metric divided by what it is measured in: at most the worst."""
-        return -self.at(1) / self.at(0)
+        return to_fraction(-self.at(1) / self.at(0))
 
 
 def feasible(program: Program, proposal: Proposal) -> Feasible | None:
@@ -67,56 +71,40 @@ def feasible(program: Program, proposal: Proposal) -> Feasible | None:
 def _inside(program: Program) -> tuple[np.ndarray, ...] | None:
     """Gram matrices and values that satisfy all with room to spare."""
     import clarabel
-    from scipy import sparse
 
-    sizes = [len(seen) for seen in program.seen]
-    lines = [_line(program, place) for place in range(len(program.forms))]
-    count = len(lines[0])
-    rows: list[Any] = [[*lines[0], 0.0]]  # N <= 1
-    b = [1.0]
-    rows += [[*(-line), 1.0] for line in lines[2:]]  # I_i >= room
-    b += [0.0] * (len(lines) - 2)
-    cones = [clarabel.NonnegativeConeT(len(rows))]
+    blocks, of_values = program.floats
+    lines = np.column_stack([*(triangles(m) for m in blocks), of_values])
+    count, others = lines.shape[1], len(lines) - 2
+    room = np.concatenate([[0.0], np.ones(others)])  # N <= 1, I_i >= room
+    parts = [np.column_stack([np.vstack([lines[0], -lines[2:]]), room])]
+    right = [np.concatenate([[1.0], np.zeros(others)])]
+    cones: list[Any] = [clarabel.NonnegativeConeT(1 + others)]
     place = 0
-    for size in sizes:
+    for size in program.sizes:
         length = size * (size + 1) // 2
-        for k, entry in enumerate(triangle(np.eye(size))):
-            row = np.zeros(count + 1)
-            row[place + k] = -1.0
-            row[-1] = entry
-            rows.append(list(row))
-            b.append(0.0)
+        part = np.zeros((length, count + 1))
+        part[:, place : place + length] = -np.eye(length)
+        part[:, -1] = triangles(np.eye(size)[None])[0]
+        parts.append(part)
+        right.append(np.zeros(length))
         cones.append(clarabel.PSDTriangleConeT(size))
         place += length
-    rows.append([*np.zeros(count), 1.0])
-    b.append(1.0)
-    cones.append(clarabel.NonnegativeConeT(1))
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    objective = np.zeros(count + 1)
-    objective[-1] = -1.0
-    A = sparse.csc_matrix(np.array(rows))
-    P = sparse.csc_matrix((count + 1, count + 1))
-    x = np.array(clarabel.DefaultSolver(P, objective, A, np.array(b), cones, settings).solve().x)
+    least = np.zeros(count + 1)
+    least[-1] = 1.0
+    x, _, _ = conic(np.vstack([*parts, least]), np.concatenate([*right, [1.0]]),
+                    [*cones, clarabel.NonnegativeConeT(1)], -least)  # fmt: skip
     if not np.isfinite(x).all() or x[-1] <= 0:
         return None
     found, place = [], 0
-    for size in sizes:
+    for size in program.sizes:
         length = size * (size + 1) // 2
         found.append(full(x[place : place + length], size))
         place += length
     return (*found, x[place:-1])
 
 
-def _line(program: Program, place: int) -> np.ndarray:
-    """A form as a row over the matrices' triangles and the values."""
-    parts = [triangle(np.array(matrix, dtype=float)) for matrix in program.matrices[place]]
-    values = [float(program.forms[place].values.get(name, 0)) for name in program.values]
-    return np.array([entry for part in (*parts, values) for entry in part])
-
-
-def _rational(x: float) -> Fraction:
-    return Fraction(round(float(x) * 2**BITS), 2**BITS)
+def _rational(x: float) -> Any:
+    return fmpq(round(float(x) * 2**BITS), 2**BITS)
 
 
 def _rational_matrix(matrix: np.ndarray) -> Matrix:

@@ -1,16 +1,30 @@
 """A method played on vectors that are not known yet: its own code, with basic vectors in the place of arrays."""
 
-from dataclasses import dataclass, field
-from typing import Any, final
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeVar, final
 
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.problems.base import Subproblem
 from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
-from fedconvex.proofs_checks.worst_cases.forms import Family, Form, centred, family, inner, mean, square, value
-from fedconvex.rationals import to_fraction
+from fedconvex.proofs_checks.worst_cases.draws import EVERYONE, Draws
+from fedconvex.proofs_checks.worst_cases.forms import (
+    Family,
+    Form,
+    centred,
+    drawn,
+    family,
+    inner,
+    mean,
+    square,
+    value,
+)
+from fedconvex.rationals import to_fmpq
+
+T = TypeVar("T")
 
 
 @final
@@ -32,6 +46,7 @@ class Board:
     """
 
     clients: int
+    functions: FunctionClass
     minimiser: bool = True
     evaluations: list[Evaluation] = field(default_factory=list)
 
@@ -44,17 +59,26 @@ class Board:
         """The clients' gradients at the minimiser."""
         return centred("g*", self.clients)
 
+    @property
+    def curvature(self) -> Any:
+        """Where it is the only one of the class, so that one gradient tells all others."""
+        low, high = self.functions.lowest, self.functions.highest
+        return to_fmpq(low) if low == high else None
+
     def gradient(self, point: Family) -> Family:
         """The clients' gradients at a point: new basic vectors, unless they have been asked for there before."""
         return self.at(point).gradient
 
     def at(self, point: Family) -> Evaluation:
         """What the clients' functions are at a point."""
+        mean(point)  # no function is looked at where the draw decides
         for known in self.evaluations:
             if known.point.key == point.key:
                 return known
-        name = f"{len(self.evaluations)}"
-        return self.found(point, family(f"g{name}", self.clients))
+        if self.curvature is not None and self.evaluations:
+            first = self.evaluations[0]
+            return self.found(point, first.gradient + (point - first.point) * self.curvature)
+        return self.found(point, family(f"g{len(self.evaluations)}", self.clients))
 
     def found(self, point: Family, gradient: Family) -> Evaluation:
         """A point whose gradient is known, since it solves a subproblem."""
@@ -62,61 +86,89 @@ class Board:
         self.evaluations.append(made)
         return made
 
-    def inequalities(self, functions: FunctionClass) -> list[tuple[str, Form]]:
-        """Between any two of the points, what holds for functions of the class; none is negative."""
+    def minimised(self, subproblem: Subproblem) -> Family:
+        """Where the subproblem's gradient vanishes; strong convexity makes that its minimiser, and the only one."""
+        weight = to_fmpq(subproblem.weight)
+        if not to_fmpq(self.functions.lowest) + weight > 0:
+            least = f"clients of curvature {self.functions.lowest} and a proximal term of weight {weight}"
+            raise InvalidInput("method", least, "have subproblems without, or with many, minimisers",
+                               "give a larger weight, or strongly convex clients")  # fmt: skip
+        right = Family() if subproblem.linear is None else -subproblem.linear
+        if weight:
+            right = right + subproblem.center * weight
+        if self.curvature is not None and self.evaluations:  # gradient + weight · point = right
+            first = self.evaluations[0]
+            point = (right - first.gradient + first.point * self.curvature) / (weight + self.curvature)
+            return self.at(point).point
+        name = f"{len(self.evaluations)}"
+        if weight:
+            gradient = family(f"g{name}", self.clients)
+            return self.found((right - gradient) / weight, gradient).point
+        return self.found(family(f"x{name}", self.clients), right).point
+
+    def inequalities(self, among: str = "all") -> list[tuple[str, Form]]:
+        """What holds between two of the points for functions of the class; none is negative.
+
+        Among "all", or "neighbours": points that follow one another, and the minimiser and every point.
+        """
         return [
-            (f"{j} from {i}", interpolation(a, b, functions))
+            (f"{j} from {i}", interpolation(a, b, self.functions))
             for i, a in enumerate(self.evaluations)
             for j, b in enumerate(self.evaluations)
-            if i != j
+            if i != j and (among == "all" or abs(i - j) == 1 or (self.minimiser and 0 in (i, j)))
         ]
 
 
 def interpolation(a: Evaluation, b: Evaluation, functions: FunctionClass) -> Form:
     """F(b) − F(a) − ⟨∇F(a), b − a⟩ − ‖∇F(b) − ∇F(a) − ℓ(b − a)‖²/(2(L − ℓ)) − (ℓ/2)‖b − a‖² >= 0.
 
-    ℓ and L are the smallest and the largest curvature. For ℓ = L the square must vanish, and is left out.
+    ℓ and L are the smallest and the largest curvature. For ℓ = L the square vanishes: the board's gradients see to it.
     """
-    low, high = functions.lowest, functions.highest
+    low, high = to_fmpq(functions.lowest), to_fmpq(functions.highest)
     step, change = b.point - a.point, b.gradient - a.gradient
-    form = value(b.value) - value(a.value) - inner(a.gradient, step) - square(step) * (low / 2)
+    form: Form = value(b.value) - value(a.value) - inner(a.gradient, step) - square(step) * (low / 2)
     return form if low == high else form - square(change - step * low) * (1 / (2 * (high - low)))
 
 
 def solved(board: Board, solver: LocalSolver, subproblem: Any) -> Answers:
     """The clients' answers: exactly, or after gradient steps."""
     if isinstance(solver, Exact):
-        weight = to_fraction(subproblem.weight)
-        gradient = family(f"g{len(board.evaluations)}", board.clients)
-        linear = Family() if subproblem.linear is None else subproblem.linear
-        if not weight:
-            raise InvalidInput("local_solver", solver, "has no proximal term here", "give GradientDescent(…)")
-        point = subproblem.center - (gradient + linear) / weight
-        board.found(point, gradient)
-        return Answers(point)
+        return Answers(board.minimised(subproblem))
     if isinstance(solver, GradientDescent):
-        stepsize = to_fraction(solver.stepsize)
         theta = subproblem.start
+        if theta is None:
+            raise InvalidInput("method", "start='warm'", "begins where the last round ended, which is not known here",
+                               "give another start, or Exact()")  # fmt: skip
         for _ in range(solver.steps):
-            theta = theta - stepsize * subproblem.add_gradients(theta, board.gradient(theta))
-        return Answers(theta, stepsize * solver.steps)
+            theta = theta - solver.stepsize * subproblem.add_gradients(theta, board.gradient(theta))
+        return Answers(theta, solver.stepsize * solver.steps)
     raise InvalidInput("local_solver", solver, "is not analysed", "give Exact() or GradientDescent(…)")
 
 
-def played(method: Method, solver: LocalSolver, board: Board, state: State) -> State:
-    """The state after one round with everyone, by the method's own algebra."""
+def played(method: Method, solver: LocalSolver, board: Board, state: State, draws: Draws = EVERYONE) -> State:
+    """The state after one round, by the method's own algebra."""
     points: Any = state.server
+
+    def average(stack: Any) -> Any:
+        return _mean(stack) if draws.everyone else _drawn(stack)
+
+    def total(stack: Any) -> Any:
+        return average(stack) * draws.share_of_everyone
+
+    def sampled_gradient() -> Any:
+        return average(board.gradient(points))
+
     cohort = Cohort(
         points=points,
         population=1,
-        everyone=True,
+        everyone=draws.everyone,
         communicates=True,
-        average=_mean,
+        average=average,
         gradients=lambda: board.gradient(points),
-        sampled_gradient=lambda: mean(board.gradient(points)),
+        sampled_gradient=sampled_gradient,
         full_gradient=lambda: mean(board.gradient(points)),
         objective=_no_objective,
-        total=_mean,
+        total=total,
     )
     return method.update(state, cohort, solved(board, solver, method.subproblem(state, cohort)))
 
@@ -126,8 +178,19 @@ def first_state(method: Method, server: Family) -> State:
     return method.initial_state(server, lambda row: row)
 
 
+def in_rationals(parameters: T) -> T:
+    """The same method or solver with its numbers as flint's rationals: 1/stepsize is then not rounded."""
+    numbers = [f.name for f in fields(parameters) if f.metadata.get("number")]  # type: ignore[arg-type]
+    exact = {name: to_fmpq(getattr(parameters, name), name) for name in numbers}
+    return replace(parameters, **exact)  # type: ignore[type-var]
+
+
 def _mean(stack: Any) -> Any:
-    return mean(stack)
+    return mean(stack) if isinstance(stack, Family) else stack  # numbers are the same for all
+
+
+def _drawn(stack: Any) -> Any:
+    return drawn(stack) if isinstance(stack, Family) else stack
 
 
 def _no_objective() -> Any:

@@ -1,4 +1,4 @@
-"""The semidefinite program behind a worst case, and its solution in floating point: a proposal, never an answer.
+"""The semidefinite program behind a worst case: what is exact about it.
 
     find the least t such that  t·N + C = Σ_i λ_i I_i + (a quadratic form that is not negative),  λ >= 0,
 
@@ -6,17 +6,18 @@ where N is what the metric is measured in, C the metric's negative, and I_i the 
 proof of metric <= t·N, for any vectors and functions. (For the least decrease, t is minus the decrease.)
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
 
 import numpy as np
+from flint import fmpq_mat
 
-from fedconvex.proofs_checks.worst_cases.forms import Form, Key
+from fedconvex.proofs_checks.worst_cases.forms import ONE, ZERO, Form, Key
 
-Matrix = list[list[Fraction]]
+Matrix = list[list[Any]]  # of flint's rationals
+Sparse = Mapping[tuple[int, int], Any]  # the entries (i, j) with i <= j that are not 0
 
 
 @final
@@ -46,135 +47,90 @@ class Program:
         return tuple(sorted({name for form in self.forms for name in form.values}))
 
     @cached_property
-    def matrices(self) -> tuple[tuple[Matrix, ...], ...]:
-        """Of every form, its symmetric matrix in every block, without directions that no form sees."""
-        return tuple(
-            tuple(_restricted(_matrix(form, block), seen) for block, seen in zip(self.blocks, self.seen, strict=True))
-            for form in self.forms
-        )
+    def reduced(self) -> tuple[tuple[dict[int, Any], ...], ...]:
+        """In every block the rows of B, by their entries: M = Bᵀ M[p, p] B for all forms, B reduced, with pivots p."""
+        return tuple(_reduced(self.forms, block) for block in self.blocks)
 
     @cached_property
     def seen(self) -> tuple[tuple[int, ...], ...]:
-        """In every block basic vectors that suffice: M = Bᵀ M[p, p] B for all forms, B reduced, with pivots p."""
-        return tuple(_pivots([row for form in self.forms for row in _matrix(form, block)]) for block in self.blocks)
+        """In every block the pivots p: basic vectors that suffice."""
+        return tuple(tuple(min(row) for row in rows) for rows in self.reduced)
 
-    def remainder(self, t: Fraction, multipliers: Sequence[Fraction]) -> tuple[list[Matrix], list[Fraction]]:
-        """t·N + C − Σ λ_i I_i, exactly: its matrices, and the coefficients of the function values."""
-        weights = (t, Fraction(1), *(-multiplier for multiplier in multipliers))
-        blocks = [
-            [
-                [sum((w * m[b][i][j] for w, m in zip(weights, self.matrices, strict=True) if w), Fraction(0))
-                 for j in range(len(seen))]
-                for i in range(len(seen))
-            ]
-            for b, seen in enumerate(self.seen)
-        ]  # fmt: skip
-        values = [
-            sum(
-                (w * form.values.get(name, Fraction(0)) for w, form in zip(weights, self.forms, strict=True)),
-                Fraction(0),
-            )
-            for name in self.values
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Of the blocks' matrices."""
+        return tuple(map(len, self.seen))
+
+    @cached_property
+    def matrices(self) -> tuple[tuple[Sparse, ...], ...]:
+        """Of every form, its symmetric matrix in every block, without directions that no form sees."""
+        places = {
+            block[i]: (b, row)
+            for b, (block, seen) in enumerate(zip(self.blocks, self.seen, strict=True))
+            for row, i in enumerate(seen)
+        }
+        return tuple(_sparse(form, places, len(self.blocks)) for form in self.forms)
+
+    @cached_property
+    def floats(self) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+        """The forms' matrices, (forms, n, n) for every block, and the coefficients of their values."""
+        blocks = tuple(np.zeros((len(self.forms), n, n)) for n in self.sizes)
+        for k, form in enumerate(self.matrices):
+            for dense, sparse in zip(blocks, form, strict=True):
+                for (i, j), entry in sparse.items():
+                    dense[k, i, j] = dense[k, j, i] = float(entry)
+        of_values = [[float(form.values.get(name, 0)) for name in self.values] for form in self.forms]
+        return blocks, np.array(of_values, dtype=float).reshape(len(self.forms), len(self.values))
+
+    def coordinates(self, basic: Mapping[Key, Any]) -> list[list[Any]]:
+        """Of basic vectors on a line, what the forms see of them, in every block."""
+        return [
+            [sum((c * basic[block[i]] for i, c in row.items()), ZERO) for row in rows]
+            for block, rows in zip(self.blocks, self.reduced, strict=True)
         ]
-        return blocks, values
+
+    def remainder(self, t: Any, multipliers: Sequence[Any]) -> tuple[list[Matrix], list[Any]]:
+        """t·N + C − Σ λ_i I_i, exactly: its matrices, and the coefficients of the function values."""
+        blocks = [[[ZERO] * n for _ in range(n)] for n in self.sizes]
+        values = dict.fromkeys(self.values, ZERO)
+        weights = (t, ONE, *(-multiplier for multiplier in multipliers))
+        for weight, matrices, form in zip(weights, self.matrices, self.forms, strict=True):
+            if weight:
+                for block, matrix in zip(blocks, matrices, strict=True):
+                    for (i, j), entry in matrix.items():
+                        block[i][j] += weight * entry
+                for name, c in form.values.items():
+                    values[name] += weight * c
+        for block in blocks:
+            for i, row in enumerate(block):
+                for j in range(i):
+                    row[j] = block[j][i]
+        return blocks, list(values.values())
 
 
-def _matrix(form: Form, block: tuple[Key, ...]) -> Matrix:
-    def entry(a: Key, b: Key) -> Fraction:
-        coefficient = form.products.get((a, b) if a <= b else (b, a), Fraction(0))
-        return coefficient if a == b else coefficient / 2
-
-    return [[entry(a, b) for b in block] for a in block]
-
-
-def _restricted(matrix: Matrix, places: tuple[int, ...]) -> Matrix:
-    return [[matrix[i][j] for j in places] for i in places]
+def _sparse(form: Form, places: Mapping[Key, tuple[int, int]], blocks: int) -> tuple[Sparse, ...]:
+    found: tuple[dict[tuple[int, int], Any], ...] = tuple({} for _ in range(blocks))
+    for (a, b), c in form.products.items():
+        if a in places and b in places and c:
+            block, i = places[a]
+            _, j = places[b]
+            found[block][min(i, j), max(i, j)] = c if i == j else c / 2
+    return found
 
 
-def _pivots(rows: list[list[Fraction]]) -> tuple[int, ...]:
-    """The pivot columns of the rows' reduced echelon form."""
-    echelon: list[tuple[int, list[Fraction]]] = []
-    for row in rows:
-        for place, known in echelon:
-            if row[place]:
-                factor = row[place]
-                row = [a - factor * b for a, b in zip(row, known, strict=True)]
-        first = next((i for i, entry in enumerate(row) if entry), None)
-        if first is not None:
-            scaled = [entry / row[first] for entry in row]
-            echelon = [(p, [a - k[first] * b for a, b in zip(k, scaled, strict=True)]) for p, k in echelon]
-            echelon.append((first, scaled))
-    return tuple(sorted(place for place, _ in echelon))
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Proposal:
-    """What the solver gave: t, the multipliers, and the Gram matrices of an instance that is nearly the worst."""
-
-    t: float
-    multipliers: np.ndarray
-    grams: tuple[np.ndarray, ...]
-    values: np.ndarray
-    status: str
-
-
-def propose(program: Program, fixed: float | None = None) -> Proposal:
-    """Solves the program in floating point.
-
-    With t `fixed`, the quadratic form is made as positive as possible instead: what is the smallest eigenvalue of its
-    matrices is then returned in the place of t.
-    """
-    import clarabel
-    from scipy import sparse
-
-    rows: list[Any] = []
-    b: list[Any] = []
-    cones = []
-    count = len(program.inequalities)
-    for name in program.values:
-        of_measure, of_constant, *of_others = (float(form.values.get(name, 0)) for form in program.forms)
-        rows.append([-of_measure if fixed is None else 0.0, *of_others])
-        b.append(of_constant + (0 if fixed is None else fixed * of_measure))
-    if program.values:
-        cones.append(clarabel.ZeroConeT(len(program.values)))
-    rows += [[0.0, *(-1.0 if i == j else 0.0 for j in range(count))] for i in range(count)]
-    b += [0.0] * count
-    cones.append(clarabel.NonnegativeConeT(count))
-    for index, seen in enumerate(program.seen):
-        measure, constant, *others = (triangle(np.array(m[index], dtype=float)) for m in program.matrices)
-        first = -measure if fixed is None else triangle(np.eye(len(seen)))
-        rows += list(np.column_stack([first, *others]))
-        b += list(constant if fixed is None else constant + fixed * measure)
-        cones.append(clarabel.PSDTriangleConeT(len(seen)))
-    objective = np.zeros(1 + count)
-    objective[0] = 1.0 if fixed is None else -1.0
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
-    A = sparse.csc_matrix(np.array(rows, dtype=float))
-    P = sparse.csc_matrix((1 + count, 1 + count))
-    solution = clarabel.DefaultSolver(P, objective, A, np.array(b, dtype=float), cones, settings).solve()
-    x, z = np.array(solution.x), np.array(solution.z)
-    place = len(program.values) + count
-    grams = []
-    for seen in program.seen:
-        size = len(seen) * (len(seen) + 1) // 2
-        grams.append(full(z[place : place + size], len(seen)))
-        place += size
-    return Proposal(float(x[0]), x[1:], tuple(grams), z[: len(program.values)], str(solution.status))
-
-
-def triangle(matrix: np.ndarray) -> np.ndarray:
-    """The upper triangle by columns, entries off the diagonal times √2."""
-    n = len(matrix)
-    return np.array([matrix[i, j] * (1 if i == j else np.sqrt(2)) for j in range(n) for i in range(j + 1)])
-
-
-def full(entries: np.ndarray, n: int) -> np.ndarray:
-    """The symmetric matrix of such a triangle."""
-    matrix = np.zeros((n, n))
-    places = [(i, j) for j in range(n) for i in range(j + 1)]
-    for (i, j), entry in zip(places, entries, strict=True):
-        matrix[i, j] = matrix[j, i] = entry if i == j else entry / np.sqrt(2)
-    return matrix
+def _reduced(forms: Sequence[Form], block: tuple[Key, ...]) -> tuple[dict[int, Any], ...]:
+    """The reduced echelon form of all matrices, one below the other."""
+    places = {key: i for i, key in enumerate(block)}
+    rows: dict[tuple[int, int], dict[int, Any]] = {}
+    for k, form in enumerate(forms):
+        for (a, b), c in form.products.items():
+            if a in places and c:
+                i, j = places[a], places[b]
+                rows.setdefault((k, i), {})[j] = c if i == j else c / 2
+                rows.setdefault((k, j), {})[i] = c if i == j else c / 2
+    matrix = fmpq_mat(len(rows), len(block))
+    for place, row in enumerate(rows.values()):
+        for i, entry in row.items():
+            matrix[place, i] = entry
+    echelon, rank = matrix.rref()
+    return tuple({j: echelon[i, j] for j in range(len(block)) if echelon[i, j] != 0} for i in range(rank))

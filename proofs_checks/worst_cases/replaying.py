@@ -6,57 +6,100 @@ from typing import Any
 import numpy as np
 
 from fedconvex.methods.base import State
+from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.attaining import Instance
-from fedconvex.proofs_checks.worst_cases.worst_case import Question
+from fedconvex.proofs_checks.worst_cases.questions import Question
 from fedconvex.rationals import to_fraction
-from fedconvex.rounds import rounds_of
+from fedconvex.rounds import Rounds, rounds_of
+
+LARGEST = 200  # clients of a federation that is played with drawn clients
 
 
-def measured(question: Question, instance: Instance) -> Fraction | None:
-    """The metric divided by what it is measured in; for "descent" minus the decrease. None: not admissible."""
-    problem, start = instance.problem, instance.start
+def measured(question: Question, instance: Instance) -> Fraction | float | None:
+    """The metric divided by what it is measured in; for "descent" minus the decrease. None: not admissible.
+
+    Infinite where the method leaves what it is measured from, having started there.
+    """
+    problem = federation(question, instance)
+    if problem is None:
+        return None
     run = rounds_of(question.method, problem, "exact", question.solver)
-    with run.arithmetic.context():
-        if question.metric == "lifted_distance":
-            return _lifted(question, instance, run)
-        state = run.start(run.arithmetic.array(start[0]))
-        for _ in range(question.rounds):
-            state = run.advance(state)
-        last = run.arithmetic.publish(state.server)
-    first = start[0]
+    if question.metric == "lifted_distance":
+        return _lifted(question, problem, instance.start, run)
+    first = instance.start[0]
+    if question.board.minimiser and any(problem.gradient(0 * first)):
+        return None
     if question.dissimilarity is not None and not _is_dissimilar(problem, first, question.dissimilarity):
         return None
-    gradient = problem.gradient(first)
+    with run.arithmetic.context():
+        metric = sum(
+            (chance * _metric(question, problem, first, last) for chance, last in _endings(question, run, first)),
+            Fraction(0),
+        )
     if question.metric == "descent":
-        size = _square(gradient)
-        return None if size == 0 else Fraction(problem.value(last) - problem.value(first)) / size
-    pulls = problem.client_gradients(0 * first)
-    size = _square(first) + question.heterogeneity * sum(map(_square, pulls)) / len(pulls)
-    if size == 0 or any(problem.gradient(0 * first)):
+        size = _square(problem.gradient(first))
+    else:
+        pulls = problem.client_gradients(0 * first)
+        size = _square(first) + question.heterogeneity * sum(map(_square, pulls)) / len(pulls)
+    if size == 0:
+        return float("inf") if metric > 0 else None
+    return metric / size
+
+
+def federation(question: Question, instance: Instance) -> Quadratic | None:
+    """The instance's clients, as often as the question needs them: of m clients, half are of each kind."""
+    draws, problem = question.draws, instance.problem
+    if draws.everyone or draws.replaced:
+        return problem
+    if draws.clients % 2 or draws.clients > LARGEST:
         return None
+    half = draws.clients // 2
+    kinds = (0, 0) if problem.num_clients == 1 else (0, 1)
+    return Quadratic([problem.H[k] for k in kinds for _ in range(half)],
+                     [problem.c[k] for k in kinds for _ in range(half)])  # fmt: skip
+
+
+def _endings(question: Question, run: Rounds, first: np.ndarray) -> Any:
+    """The server's last point, with its probability."""
+    state = run.start(run.arithmetic.array(first))
+    if not question.draws.everyone:
+        for chance, draw in question.draws.of_two_kinds():
+            yield chance, run.arithmetic.publish(run.advance(state, draw).server)
+        return
+    for _ in range(question.rounds):
+        state = run.advance(state)
+    yield Fraction(1), run.arithmetic.publish(state.server)
+
+
+def _metric(question: Question, problem: Quadratic, first: np.ndarray, last: np.ndarray) -> Fraction:
     match question.metric:
+        case "descent":
+            return Fraction(problem.value(last) - problem.value(first))
         case "distance":
-            return _square(last) / size
+            return _square(last)
         case "gap":
-            return Fraction(problem.value(last) - problem.value(0 * last)) / size
-    return _square(problem.gradient(last)) / size
+            return Fraction(problem.value(last) - problem.value(0 * last))
+    return _square(problem.gradient(last))
 
 
-def _lifted(question: Question, instance: Instance, run: Any) -> Fraction | None:
-    z, problem = instance.start, instance.problem
+def _lifted(question: Question, problem: Quadratic, z: np.ndarray, run: Rounds) -> Fraction | None:
+    if any(problem.gradient(0 * z[0])):
+        return None
     fixed = -to_fraction(question.method.stepsize) * problem.client_gradients(0 * z[0])  # type: ignore[attr-defined]
-    array = run.arithmetic.array
-    following = run.advance(State(array(z.sum(0) / Fraction(len(z))), memory={"z": array(z)}))
+    with run.arithmetic.context():
+        array = run.arithmetic.array
+        state = State(array(z.sum(0) / Fraction(len(z))), memory={**run.start(array(z[0])).memory, "z": array(z)})
+        for _ in range(question.rounds):
+            state = run.advance(state)
+        after = run.arithmetic.publish(state.memory["z"])
     before = sum(map(_square, z - fixed))
-    after = run.arithmetic.publish(following.memory["z"])
     return None if before == 0 else sum(map(_square, after - fixed)) / before
 
 
-def _is_dissimilar(problem: Any, point: np.ndarray, B: Fraction) -> bool:
+def _is_dissimilar(problem: Quadratic, point: np.ndarray, B: Fraction) -> bool:
     gradients = problem.client_gradients(point)
-    return bool(
-        sum(map(_square, gradients)) <= B**2 * len(gradients) * _square(gradients.sum(0) / Fraction(len(gradients)))
-    )
+    mean = gradients.sum(0) / Fraction(len(gradients))
+    return bool(sum(map(_square, gradients)) <= B**2 * len(gradients) * _square(mean))
 
 
 def _square(vector: np.ndarray) -> Fraction:

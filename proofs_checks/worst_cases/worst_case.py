@@ -1,41 +1,25 @@
 """`worst_case`: what a method does at worst on a class of clients, as an interval that is proved on both sides."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
-from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.methods.base import Method, State
-from fedconvex.methods.fedsplit import FedSplit
-from fedconvex.proofs_checks.worst_cases.attaining import Instance, largest, quadratics, simple
-from fedconvex.proofs_checks.worst_cases.certifying import Certified, certify
+from fedconvex.methods.base import Method
+from fedconvex.proofs_checks.worst_cases.attaining import Instance, quadratics
+from fedconvex.proofs_checks.worst_cases.certifying import Certified, certify, certify_exactly
 from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
 from fedconvex.proofs_checks.worst_cases.feasible import Feasible, feasible
-from fedconvex.proofs_checks.worst_cases.forms import Family, Form, family, mean, shared, square, value
-from fedconvex.proofs_checks.worst_cases.playing import Board, first_state, played
-from fedconvex.proofs_checks.worst_cases.programs import Program, Proposal, propose
+from fedconvex.proofs_checks.worst_cases.lines import Line, lines
+from fedconvex.proofs_checks.worst_cases.questions import Question, asked, of_one_round
+from fedconvex.proofs_checks.worst_cases.replaying import federation, measured
+from fedconvex.proofs_checks.worst_cases.solving import Proposal, propose
 from fedconvex.rationals import to_fraction
 
-METRICS = ("distance", "lifted_distance", "gap", "gradient_norm", "descent")
 INFINITE = float("inf")
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Question:
-    """What is asked, as a program: `board` has the points at which functions were looked at, `start` is unknown."""
-
-    method: Method
-    solver: LocalSolver
-    clients: FunctionClass
-    rounds: int
-    metric: str
-    board: Board
-    start: Family
-    program: Program
-    dissimilarity: Fraction | None = None
-    heterogeneity: Fraction = Fraction(0)
+CLOSE = Fraction(1, 10**9)  # ends that near to each other need no other instance
+SMALL = 12  # points up to which a question about many rounds is asked as it is
 
 
 @final
@@ -44,47 +28,75 @@ class WorstCase:
     """lower <= truth <= upper, both proved: one end by an instance, the other by a certificate.
 
     For "descent" the truth is the least decrease: its lower end is proved, its upper end attained. The instance is a
-    federation of quadratics that was played, or inner products and values that satisfy the class's inequalities.
+    federation of quadratics that was played, or inner products and values that satisfy the class's inequalities. With
+    `power` T the certificate is about one round, and its factor to the power of T about all.
     """
 
     question: Question
-    proposal: Proposal
+    status: str  # what the solver said
     certificate: Certified | None
-    played: Fraction | None  # what the method does on `instance`
+    power: int
+    played: Fraction | float | None  # what the method does on `instance`
     instance: Instance | None
     interpolated: Feasible | None
 
     @property
+    def proved(self) -> Any:
+        """What the certificate proves to be the most; infinite without one. For "descent", minus the decrease."""
+        return INFINITE if self.certificate is None else self.certificate.t**self.power
+
+    @property
+    def attained(self) -> Any:
+        """The most that some instance has, exactly; None where none was found."""
+        interpolated = None if self.interpolated is None else self.interpolated.metric
+        return max((x for x in (self.played, interpolated) if x is not None), default=None)
+
+    @property
     def upper(self) -> Any:
-        """The upper end; infinite where nothing was proved."""
-        return self._largest if self.question.metric != "descent" else self._negative(self.attained, INFINITE)
+        """The upper end."""
+        if self.question.metric != "descent":
+            return self.proved
+        return INFINITE if self.attained is None else -self.attained
 
     @property
     def lower(self) -> Any:
         """The lower end."""
         if self.question.metric == "descent":
-            return self._negative(self.certificate.t if self.certificate else None, -INFINITE)
+            return -self.proved
         return Fraction(0) if self.attained is None else self.attained
 
     @property
-    def attained(self) -> Fraction | None:
-        """The largest that some instance has, exactly."""
-        interpolated = None if self.interpolated is None else self.interpolated.metric
-        return max((x for x in (self.played, interpolated) if x is not None), default=None)
-
-    def federation(self) -> Any:
-        """The quadratic federation on which the method does `played`. Raises ValueError where none was found."""
-        if self.instance is None:
-            raise ValueError("no federation of quadratics was found")
-        return self.instance.problem
+    def multipliers(self) -> dict[str, Fraction]:
+        """Of the certificate, those that are not 0, with the names of the inequalities."""
+        return {} if self.certificate is None else self.certificate.used
 
     @property
-    def _largest(self) -> Any:
-        return INFINITE if self.certificate is None else self.certificate.t
+    def says(self) -> str:
+        """How the ends are known, in words."""
+        by = "attained by quadratic clients" if self.is_played else "attained by interpolation"
+        if self.attained == INFINITE:
+            return "no finite bound exists: started at the minimiser, the method leaves it; give heterogeneity > 0"
+        if self.certificate is None:
+            return f"no bound was proved (the solver: {self.status})" + f"; {by}" * (self.attained is not None)
+        how = "exactly" if self.upper == self.lower else "an interval"
+        whole = "" if self.question.exact else "; the proved end bounds something larger than the truth"
+        power = f" for one round, to the power of {self.power}" * (self.power > 1)
+        return f"{how}; proved by a certificate{power}" + f"; {by}" * (self.attained is not None) + whole
 
-    @staticmethod
-    def _negative(number: Fraction | None, otherwise: float) -> Any:
-        return otherwise if number is None else -number
+    @property
+    def is_played(self) -> bool:
+        """Whether the attained end is by a federation that was played."""
+        return self.played is not None and self.played == self.attained
+
+    def federation(self) -> Any:
+        """The quadratic federation on which the method does `played`, from `instance.start`.
+
+        Raises ValueError where none was found.
+        """
+        problem = None if self.instance is None else federation(self.question, self.instance)
+        if problem is None:
+            raise ValueError("no federation of quadratics was found")
+        return problem
 
     def __repr__(self) -> str:
         asked = self.question
@@ -100,102 +112,81 @@ def worst_case(
     dissimilarity: Any = None,
     heterogeneity: Any = 0,
     local_solver: LocalSolver | None = None,
+    participation: Any = None,
 ) -> WorstCase:
-    """The worst that a method does on clients of a class, everyone taking part, with equal weights.
+    """The worst that a method does on clients of a class, with equal weights.
 
     With two clients or more the answer does not depend on their number: mean and deviation of the clients' vectors are
-    orthogonal, and every pair of Gram matrices belongs to some two clients. "any" stands for all numbers.
+    orthogonal, and every pair of Gram matrices belongs to some m clients, whatever m. "any" stands for all numbers.
 
     Args:
-        method: with rational parameters.
-        clients: `SmoothStronglyConvex(mu, L)`, `SmoothConvex(L)` or `WeaklyConvex(L_minus, L)`.
+        method: its numbers are taken exactly, a float as the dyadic rational that it is.
+        clients: `SmoothStronglyConvex(mu, L)`, `SmoothConvex(L)`, `Quadratics(mu, L)` or, for "descent",
+            `WeaklyConvex(L_minus, L)`.
         num_clients: 1, more, or "any".
-        rounds: T >= 1; 1 for "descent" and "lifted_distance" (for more, take the power: see Theorem 1 of FedSplit).
+        rounds: T >= 1; 1 for "descent", and where clients are drawn. Where one round's factor holds in every round
+            ("lifted_distance"; "distance" of methods without memory), its power is proved for any T.
         metric: "distance" ‖w_T − x*‖², "gap" f(w_T) − f*, "gradient_norm" ‖∇f(w_T)‖², each divided by
-            ‖w_0 − x*‖² + heterogeneity · (1/m)Σ‖∇F_k(x*)‖²; "lifted_distance" Σ‖z_k − z_k*‖² after and before a round
-            (FedSplit); "descent" the least (f(w) − f(w⁺))/‖∇f(w)‖² of a round.
+            ‖w_0 − x*‖² + heterogeneity · (1/m)Σ‖∇F_k(x*)‖²; "lifted_distance" Σ‖z_k − z_k*‖² after and before the
+            rounds (FedSplit); "descent" the least (f(w) − f(w⁺))/‖∇f(w)‖² of a round. Expected ones where clients are
+            drawn: "distance" is then exact, "gap" and "descent" are bounded by the descent lemma.
         dissimilarity: B of FedProx's Definition 3 at the first point, where it is bounded.
         heterogeneity: how much the clients' gradients at the minimiser count; 0: they are unbounded.
         local_solver: `Exact()` or `GradientDescent(…)`; by default the method's own.
+        participation: `Full()`, `Uniform(K)` or `Weighted(K)`.
 
     Raises:
-        InvalidInput: a metric or solver that is not analysed, rounds < 1, B < 1, a negative heterogeneity.
+        InvalidInput: a metric, solver or scheme that is not analysed, rounds < 1, B < 1, a negative heterogeneity,
+            subproblems without minimisers, a metric that needs a minimiser which the class does not give.
     """
-    question = _asked(method, clients, num_clients, rounds, metric, dissimilarity, heterogeneity, local_solver)
-    proposal = propose(question.program)
-    certificate = certify(question.program, proposal)
-    played_, instance = largest(_instances(question, proposal), lambda found: _measured(question, found))
-    interpolated = feasible(question.program, proposal)
-    return WorstCase(question, proposal, certificate, played_, instance, interpolated)
+    question = asked(
+        method, clients, num_clients, rounds, metric, dissimilarity, heterogeneity, local_solver, participation
+    )
+    if question.composable and rounds > 1:
+        found = _answered(of_one_round(question), question, rounds)
+        if found.upper == found.lower or len(question.board.evaluations) > SMALL or metric == "lifted_distance":
+            return found
+        direct = _answered(question, question, 1)
+        return min(found, direct, key=lambda answer: answer.upper)
+    return _answered(question, question, 1)
 
 
-def _asked(
-    method: Method, clients: FunctionClass, num_clients: Any, rounds: int, metric: str, dissimilarity: Any,
-    heterogeneity: Any, local_solver: LocalSolver | None,
-) -> Question:  # fmt: skip
-    if metric not in METRICS:
-        raise InvalidInput("metric", metric, "is unknown", f"give one of {', '.join(METRICS)}")
-    count = 2 if num_clients == "any" else num_clients
-    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-        raise InvalidInput("num_clients", num_clients, "is no number of clients", 'give 1, 2, …, or "any"')
-    if rounds < 1 or (rounds > 1 and metric in ("descent", "lifted_distance")):
-        raise InvalidInput("rounds", rounds, f"is not possible for {metric}", "give 1")
-    if dissimilarity is not None and not to_fraction(dissimilarity) >= 1:
-        raise InvalidInput("dissimilarity", dissimilarity, "is less than 1", "give B >= 1")
-    if not to_fraction(heterogeneity) >= 0:
-        raise InvalidInput("heterogeneity", heterogeneity, "is negative", "give a number >= 0")
-    solver = method.local_solver if local_solver is None else local_solver
-    board = Board(min(count, 2), minimiser=metric != "descent")
-    if metric == "lifted_distance":
-        start, program = _lifted(method, solver, clients, board)
-        return Question(method, solver, clients, rounds, metric, board, start, program)
-    w = shared("w")
-    first = board.at(w) if metric == "descent" or dissimilarity is not None else None
-    state = first_state(method, w)
-    for _ in range(rounds):
-        state = played(method, solver, board, state)
-    measure = square(w) + square(board.pulls) * to_fraction(heterogeneity)
-    constant = _metric(metric, board, state.server) * -1
-    if metric == "descent":
-        assert first is not None
-        measure, constant = square(mean(first.gradient)), constant + value(first.value)
-    inequalities = board.inequalities(clients)
-    if dissimilarity is not None:
-        assert first is not None
-        bound = square(mean(first.gradient)) * to_fraction(dissimilarity) ** 2 - square(first.gradient)
-        inequalities.append(("dissimilarity", bound))
-    program = Program(measure, constant, tuple(inequalities))
-    B = None if dissimilarity is None else to_fraction(dissimilarity)
-    return Question(method, solver, clients, rounds, metric, board, w, program, B, to_fraction(heterogeneity))
+def _answered(certified: Question, question: Question, power: int) -> WorstCase:
+    """`certified` is what the certificate is about, `question` what is played."""
+    candidates = lines(question if power == 1 else certified)
+    played, instance = None, None
+    for line in candidates[:1]:
+        played, instance = measured(question, line.instance), line.instance
+    if played == INFINITE:
+        return WorstCase(question, "not asked", None, 1, played, instance, None)
+    proposal = propose(certified.program)
+    certificate = _certified(certified, proposal, candidates)
+    worst = None if certificate is None else certificate.t**power
+    if played is not None and worst is not None and worst - played <= CLOSE * abs(worst):
+        return WorstCase(question, proposal.status, certificate, power, played, instance, None)
+    interpolated = None
+    if power == 1:
+        for fitted in _fitted(question, proposal):
+            also = measured(question, fitted)
+            if also is not None and (played is None or also > played):
+                played, instance = also, fitted
+        if question.exact and question.clients.interpolable:
+            interpolated = feasible(question.program, proposal)
+    return WorstCase(question, proposal.status, certificate, power, played, instance, interpolated)
 
 
-def _metric(metric: str, board: Board, server: Family) -> Form:
-    if metric == "distance":
-        return square(server)
-    last = board.at(server)
-    return square(mean(last.gradient)) if metric == "gradient_norm" else value(last.value)
+def _certified(question: Question, proposal: Proposal, candidates: list[Line]) -> Certified | None:
+    """A proof of just what the worst lines attain, where there is one; else of a little more than the proposal."""
+    if candidates:
+        t = candidates[0].ratio
+        worst = [line.vectors for line in candidates if line.ratio == t]
+        found = None if t is None else certify_exactly(question.program, proposal, to_fraction(t), worst)
+        if found is not None:
+            return found
+    return certify(question.program, proposal)
 
 
-def _lifted(method: Method, solver: LocalSolver, clients: FunctionClass, board: Board) -> tuple[Family, Program]:
-    """One round of FedSplit from any z, against the fixed point z_k* = −s∇F_k(x*)."""
-    if not isinstance(method, FedSplit):
-        raise InvalidInput("metric", "lifted_distance", f"is for FedSplit, not for {method}", 'give "distance"')
-    z = family("z", board.clients)
-    fixed = board.pulls * -to_fraction(method.stepsize)
-    following = played(method, solver, board, State(mean(z), memory={"z": z}))
-    after: Any = following.memory["z"]
-    return z, Program(square(z - fixed), square(after - fixed) * -1, tuple(board.inequalities(clients)))
-
-
-def _instances(question: Question, proposal: Proposal) -> Any:
-    fitted = quadratics(question.program, proposal, question.board, question.clients, question.start)
-    if fitted is not None:
-        yield fitted
-    yield from simple(question.clients, question.board.clients)
-
-
-def _measured(question: Question, instance: Instance) -> Fraction | None:
-    """What happens on the instance, exactly, played by the core; for "descent" minus the decrease."""
-    from fedconvex.proofs_checks.worst_cases.replaying import measured
-
-    return measured(question, instance)
+def _fitted(question: Question, proposal: Proposal) -> Iterator[Instance]:
+    found = quadratics(question.program, proposal, question.board, question.clients, question.start)
+    if found is not None:
+        yield found

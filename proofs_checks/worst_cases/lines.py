@@ -1,0 +1,161 @@
+"""Federations on a line: quadratics with curvatures at the ends of the class, and the worst that they make a method do.
+
+Everything is exact. What a method does is linear in where it starts and in the clients' pulls, so that the metric is a
+quadratic form in two numbers, whose largest ratio to what it is measured in is known.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import isqrt
+from typing import Any, final
+
+import numpy as np
+from flint import fmpq
+
+from fedconvex.problems.quadratics import Quadratic
+from fedconvex.proofs_checks.worst_cases.attaining import Instance
+from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, MEAN, ONE, ZERO, Family, Form, Key
+from fedconvex.proofs_checks.worst_cases.playing import Evaluation
+from fedconvex.proofs_checks.worst_cases.questions import Question
+from fedconvex.rationals import fraction_array, to_fmpq
+
+BITS = 60
+Numbers = tuple[Any, ...]  # one for each client, flint's rationals
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Line:
+    """F_k(x) = ½curvature_k·x² − pull_k·x, where the method starts, and what the program's basic vectors then are."""
+
+    question: Question
+    curvatures: Numbers
+    pulls: Numbers
+    starts: Numbers
+    basic: dict[Key, Any]
+    values: dict[str, Any]
+
+    def at(self, form: Form) -> Any:
+        """The value of a form."""
+        total = sum((c * self.basic[a] * self.basic[b] for (a, b), c in form.products.items()), ZERO)
+        return total + sum((c * self.values[name] for name, c in form.values.items()), ZERO)
+
+    @property
+    def ratio(self) -> Any:
+        """The metric divided by what it is measured in; None stands for infinity."""
+        measure, metric = self.at(self.question.program.measure), -self.at(self.question.program.constant)
+        if measure:
+            return metric / measure
+        return None if metric > 0 else ZERO
+
+    @property
+    def instance(self) -> Instance:
+        """The same as a federation."""
+        curvatures, pulls, starts = (fraction_array(numbers) for numbers in (self.curvatures, self.pulls, self.starts))
+        return Instance(Quadratic(list(curvatures[:, None, None]), list(pulls[:, None])), starts[:, None])
+
+    @property
+    def vectors(self) -> list[list[Any]]:
+        """The basic vectors in every block of the program, as coordinates on the line."""
+        return self.question.program.coordinates(self.basic)
+
+
+def lines(question: Question) -> list[Line]:
+    """Federations on a line, those on which the method does most first."""
+    ends = [to_fmpq(x) for x in sorted({question.clients.lowest, question.clients.highest})]
+    found = []
+    for curvatures in product(ends, repeat=question.board.clients):
+        if sum(curvatures) > 0 or question.metric == "descent":
+            found += list(_of(question, curvatures))
+    measured = [(line.ratio, line) for line in found]
+    return [line for _, line in sorted(measured, key=lambda pair: (pair[0] is not None, -(pair[0] or ZERO)))]
+
+
+def _of(question: Question, curvatures: Numbers) -> Iterator[Line]:
+    """The worst starts and pulls for these curvatures."""
+    few = len(curvatures)
+    if question.metric == "lifted_distance":
+        yield _line(question, curvatures, (ZERO,) * few, (ONE,) * few)
+        if few == 2:
+            yield _line(question, curvatures, (ZERO,) * few, (ONE, -ONE))
+    elif question.dissimilarity is not None or question.metric == "descent":  # gradients 1 ± b at the start
+        B = question.dissimilarity
+        b = ZERO if few == 1 or B is None else _root(B**2 - 1)
+        place = few / sum(curvatures) if question.board.minimiser else ZERO
+        for gradients in {(ONE + b, ONE - b)[:few], (ONE - b, ONE + b)[:few]} if few == 2 else {(ONE,)}:
+            pulls = tuple(h * place - g for h, g in zip(curvatures, gradients, strict=True))
+            yield _line(question, curvatures, pulls, (place,) * few)
+    elif few == 1:
+        yield _line(question, curvatures, (ZERO,), (ONE,))
+    else:
+        a, c, both = (
+            -_line(question, curvatures, (p, -p), (w, w)).at(question.program.constant)
+            for w, p in ((ONE, ZERO), (ZERO, ONE), (ONE, ONE))
+        )
+        w, p = _worst(a, (both - a - c) / 2, c, to_fmpq(question.heterogeneity))
+        yield _line(question, curvatures, (p, -p), (w, w))
+
+
+def _worst(a: Any, b: Any, c: Any, G: Any) -> tuple[Any, Any]:
+    """Where (a·w² + 2b·wp + c·p²)/(w² + G·p²) is largest, or nearly so."""
+    if not G:
+        return (ZERO, ONE) if c > 0 else (ONE, ZERO)
+    if a * c == b * b:
+        return (a, b / G) if a else (ZERO, ONE)
+    root = float(G) ** 0.5
+    _, vectors = np.linalg.eigh([[float(a), float(b) / root], [float(b) / root, float(c) / float(G)]])
+    w, p = vectors[:, -1]
+    w, p = (Fraction(float(x)).limit_denominator(10**6) for x in (w, p / root))
+    return to_fmpq(w), to_fmpq(p)
+
+
+def _line(question: Question, curvatures: Numbers, pulls: Numbers, starts: Numbers) -> Line:
+    """Every evaluation in turn: the new basic vector in it is what makes its gradient that of the quadratic there."""
+    basic: dict[Key, Any] = {}
+    name = "z" if question.metric == "lifted_distance" else "w"
+    _set(basic, name, starts)
+    _set(basic, "g*", tuple(-pull for pull in pulls))
+    values = {}
+    for evaluation in question.board.evaluations:
+        new = next(
+            (key[1] for u in (evaluation.gradient, evaluation.point) for key in u.parts if key not in basic), None
+        )
+        if new is not None:
+            _set(basic, new, _solution(evaluation, new, basic, curvatures, pulls))
+        points = [_of_client(evaluation.point, basic, k) for k in range(len(curvatures))]
+        heights = [h * x * x / 2 - p * x for h, x, p in zip(curvatures, points, pulls, strict=True)]
+        values[evaluation.value] = sum(heights, ZERO) / len(heights)
+    return Line(question, curvatures, pulls, starts, basic, values)
+
+
+def _solution(evaluation: Evaluation, new: str, basic: dict[Key, Any], curvatures: Numbers, pulls: Numbers) -> Numbers:
+    """u with gradient(u) = curvature · point(u) − pull, for every client."""
+    found = []
+    slope_p, slope_g = (u.parts.get((MEAN, new), ZERO) for u in (evaluation.point, evaluation.gradient))
+    for k, (h, pull) in enumerate(zip(curvatures, pulls, strict=True)):
+        point, gradient = (_of_client(u, basic, k) for u in (evaluation.point, evaluation.gradient))
+        found.append((h * point - pull - gradient) / (slope_g - h * slope_p))
+    return tuple(found)
+
+
+def _of_client(u: Family, basic: dict[Key, Any], client: int) -> Any:
+    """What is known of a client's vector; the second of two clients has the opposite deviation."""
+    sign = -1 if client == 1 else 1
+    return sum(
+        (c * basic[key] * (sign if key[0] == DEVIATION else 1) for key, c in u.parts.items() if key in basic), ZERO
+    )
+
+
+def _set(basic: dict[Key, Any], name: str, numbers: Numbers) -> None:
+    basic[MEAN, name] = sum(numbers, ZERO) / len(numbers)
+    basic[DEVIATION, name] = (numbers[0] - numbers[-1]) / 2
+
+
+def _root(square: Fraction) -> Any:
+    """A square root, exact where it is rational, else a little smaller."""
+    numerator, denominator = isqrt(square.numerator), isqrt(square.denominator)
+    if numerator**2 == square.numerator and denominator**2 == square.denominator:
+        return fmpq(numerator, denominator)
+    return fmpq(isqrt(square.numerator * 4**BITS // square.denominator), 2**BITS)

@@ -1,0 +1,162 @@
+"""What is asked of a method, as a semidefinite program: `asked` checks the question and plays the method."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, final
+
+from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.methods.base import Method, State
+from fedconvex.methods.fedsplit import FedSplit
+from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
+from fedconvex.proofs_checks.worst_cases.draws import EVERYONE, Draws, draws_of
+from fedconvex.proofs_checks.worst_cases.forms import Family, Form, expected, family, mean, noise, shared, square, value
+from fedconvex.proofs_checks.worst_cases.playing import Board, first_state, in_rationals, played
+from fedconvex.proofs_checks.worst_cases.programs import Program
+from fedconvex.rationals import to_fraction
+
+METRICS = ("distance", "lifted_distance", "gap", "gradient_norm", "descent")
+MANY = 16  # points beyond which only neighbours are compared
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is asked; `board` has the points at which functions were looked at, `start` and `last` are the server's.
+
+    `exact` says whether the program asks just that: its value is then the truth for a class that is interpolable. If
+    not, it only bounds it. `composable` says that a factor of one round holds in every round.
+    """
+
+    method: Method
+    solver: LocalSolver
+    clients: FunctionClass
+    rounds: int
+    metric: str
+    board: Board
+    start: Family
+    last: Family
+    program: Program
+    dissimilarity: Fraction | None = None
+    heterogeneity: Fraction = Fraction(0)
+    draws: Draws = EVERYONE
+    exact: bool = True
+    composable: bool = False
+
+
+def asked(
+    method: Method,
+    clients: FunctionClass,
+    num_clients: int | str,
+    rounds: int,
+    metric: str,
+    dissimilarity: Any,
+    heterogeneity: Any,
+    local_solver: LocalSolver | None,
+    participation: Any = None,
+) -> Question:
+    """The question, after checking it. Raises InvalidInput; see `worst_case`."""
+    count = _checked(method, clients, num_clients, rounds, metric, dissimilarity, heterogeneity)
+    draws = draws_of(participation, num_clients)
+    solver = in_rationals(method.local_solver if local_solver is None else local_solver)
+    method = in_rationals(method)
+    board = Board(min(count, 2), clients, minimiser=metric != "descent")
+    if metric == "lifted_distance":
+        return _lifted(method, solver, clients, rounds, board, draws)
+    w = shared("w")
+    first = board.at(w) if metric == "descent" or dissimilarity is not None else None
+    state = first_state(method, w)
+    for done in range(rounds):
+        if done and not draws.everyone:
+            raise InvalidInput("rounds", rounds, "is more than one, with drawn clients", "give 1, or everyone")
+        state = played(method, solver, board, state, draws)
+    G = to_fraction(heterogeneity)
+    measure = square(w) + square(board.pulls) * G if board.minimiser else Form()
+    constant = _metric(metric, board, state.server, draws) * -1
+    if first is not None and metric == "descent":
+        measure, constant = square(mean(first.gradient)), constant + value(first.value)
+    among = "all" if len(board.evaluations) <= MANY else "neighbours"
+    inequalities = board.inequalities(among)
+    B = None if dissimilarity is None else to_fraction(dissimilarity)
+    if B is not None and first is not None:
+        bound = square(mean(first.gradient)) * B**2 - square(first.gradient)
+        inequalities.append(("dissimilarity", bound))
+    program = Program(measure, constant, tuple(inequalities))
+    return Question(
+        method, solver, clients, rounds, metric, board, w, state.server, program, B, G, draws,
+        exact=among == "all" and (draws.everyone or metric == "distance"),
+        composable=metric == "distance" and B is None and not G and not (state.shared or state.memory),
+    )  # fmt: skip
+
+
+def _checked(
+    method: Method, clients: FunctionClass, num_clients: Any, rounds: Any, metric: str, dissimilarity: Any,
+    heterogeneity: Any,
+) -> int:  # fmt: skip
+    """How many clients. Raises InvalidInput."""
+    if not isinstance(method, Method):
+        raise InvalidInput("method", method, "is not a method", "give for example fedconvex.FedSplit(stepsize=1)")
+    if not isinstance(clients, FunctionClass):
+        raise InvalidInput("clients", clients, "is no class of functions", "give SmoothStronglyConvex(mu, L), "
+                           "SmoothConvex(L), WeaklyConvex(L_minus, L) or Quadratics(mu, L)")  # fmt: skip
+    if not method.linear:
+        raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters, skip=0")
+    if metric not in METRICS:
+        raise InvalidInput("metric", metric, "is unknown", f"give one of {', '.join(METRICS)}")
+    if metric != "descent" and clients.lowest < 0:
+        raise InvalidInput("clients", clients, f"may have no minimiser, from which {metric} is measured",
+                           'give metric="descent", or convex clients')  # fmt: skip
+    count = 2 if num_clients == "any" else num_clients
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+        raise InvalidInput("num_clients", num_clients, "is no number of clients", 'give 1, 2, …, or "any"')
+    if not isinstance(rounds, int) or isinstance(rounds, bool) or rounds < 1:
+        raise InvalidInput("rounds", rounds, "is no number of rounds", "give 1, 2, …")
+    if rounds > 1 and metric == "descent":
+        raise InvalidInput("rounds", rounds, "is not possible for descent, which is of one round", "give 1")
+    if dissimilarity is not None and not to_fraction(dissimilarity, "dissimilarity") >= 1:
+        raise InvalidInput("dissimilarity", dissimilarity, "is less than 1", "give B >= 1")
+    if dissimilarity is not None and metric == "lifted_distance":
+        raise InvalidInput("dissimilarity", dissimilarity, "has no part in lifted_distance", "leave it out")
+    if not to_fraction(heterogeneity, "heterogeneity") >= 0:
+        raise InvalidInput("heterogeneity", heterogeneity, "is negative", "give a number >= 0")
+    if heterogeneity and metric in ("lifted_distance", "descent"):
+        raise InvalidInput("heterogeneity", heterogeneity, f"has no part in {metric}", "leave it out")
+    return count
+
+
+def _metric(metric: str, board: Board, server: Family, draws: Draws) -> Form:
+    """What is asked for; of values at a point that is drawn, what the descent lemma leaves of them."""
+    randomly = square(noise(server)) * draws.scale
+    if metric == "distance":
+        return square(expected(server)) + randomly
+    last = board.at(expected(server))
+    if metric == "gradient_norm":
+        if not draws.everyone:
+            raise InvalidInput("metric", metric, "is not analysed at a point that is drawn", 'give "distance" or "gap"')
+        return square(mean(last.gradient))
+    return value(last.value) + randomly * (board.functions.highest / 2)
+
+
+def _lifted(
+    method: Method, solver: LocalSolver, clients: FunctionClass, rounds: int, board: Board, draws: Draws
+) -> Question:
+    """One round of FedSplit from any z, against the fixed point z_k* = −s∇F_k(x*)."""
+    if not isinstance(method, FedSplit):
+        raise InvalidInput("metric", "lifted_distance", f"is for FedSplit, not for {method}", 'give "distance"')
+    if not draws.everyone:
+        raise InvalidInput("participation", draws, "is not analysed for lifted_distance", 'give metric="distance"')
+    z = family("z", board.clients)
+    fixed = board.pulls * -to_fraction(method.stepsize)
+    following = played(method, solver, board, State(mean(z), memory={"z": z}))
+    after: Any = following.memory["z"]
+    program = Program(square(z - fixed), square(after - fixed) * -1, tuple(board.inequalities()))
+    return Question(method, solver, clients, rounds, "lifted_distance", board, z, after, program, composable=True)
+
+
+def of_one_round(question: Question) -> Question:
+    """The same question about one round only."""
+    if question.rounds == 1 or question.metric == "lifted_distance":
+        return replace(question, rounds=1)
+    assert question.composable
+    clients: int | str = 1 if question.board.clients == 1 else "any"
+    return asked(question.method, question.clients, clients, 1, question.metric, None, 0, question.solver)
