@@ -85,8 +85,8 @@ def at_four_points(of: Curvature) -> Combination:
         smooth(_near_y, _at_y, _gradient_at_y, shift, of.smoothness),
         convex(_near_y, _at_x, gradient_at_x, shift - difference, of.convexity),
     )
-    more_convex = sympy.simplify(of.convexity + of.added - strong)
-    less_smooth = sympy.simplify(smooth_constant - of.added - of.smoothness)
+    more_convex = of.convexity + of.added - strong
+    less_smooth = smooth_constant - of.added - of.smoothness
     scale = s**2 / theta
     squares = ((scale * less_smooth, shift), (scale * more_convex, difference - shift))
     return Combination(facts=tuple((scale, fact) for fact in facts), squares=squares)

@@ -225,15 +225,15 @@ def theorem2(statement: Statement) -> Proof:
     weight, stepsize = 1 / (n**2 - 1), (n**2 - 1) / n
     pulled = (weight + point / stepsize) / (1 + weight + 1 / stepsize)  # prox of the regularised x²/2 at x = z
     rest, factor = weight / (1 + weight), (n - 1) / (n + 1)
-    largest = sympy.Rational(199, 201)
+    slowest = sympy.Rational(198, 200)  # ρ at n = 199
     slow = (
         Step(r"x^{(t+1)}-x_\lambda^* = -\tfrac{n-1}{n+1}(x^{(t)}-x_\lambda^*)",
              "the witness: f_j(x) = x²/2, x^(1) = 1, λ = 1/(n² − 1), x_λ* = λ/(1 + λ)",
              Claim(2 * pulled - point - rest, "=", -factor * (point - rest),
                    Domain((sympy.Gt(n, 1, evaluate=False),))), Identity()),
-        Step(r"\tfrac18 < \tfrac{4999}2\left(\tfrac{199}{201}\right)^{600}",
-             "for every λ < ε/m, m = 4999: n > 200, and x^(301) = x_λ* + ρ^300(1 − x_λ*) ≥ ρ^300, where ρ grows with n",
-             Claim(sympy.Rational(1, 8), "<", sympy.Rational(4999, 2) * largest**600), Inequality()),
+        Step(r"\tfrac18 < \tfrac{4999}2\left(\tfrac{198}{200}\right)^{600}",
+             "for every λ < ε/m, m = 4999: n > 199, and x^(301) = x_λ* + ρ^300(1 − x_λ*) ≥ ρ^300, where ρ grows with n",
+             Claim(sympy.Rational(1, 8), "<", sympy.Rational(4999, 2) * slowest**600), Inequality()),
     )  # fmt: skip
     shows = (
         "n = 200, λ = 1/(n² − 1), the largest m with λ < ε/m, f_j(x) = x²/2, ε = 1/8: after 300 rounds, a hundred "
