@@ -13,6 +13,7 @@ from fedconvex.proofs_checks.engines.checks import Combination, Inequality
 from fedconvex.proofs_checks.engines.facts import cauchy_schwarz, convex, dissimilar, smooth
 from fedconvex.proofs_checks.engines.hilbert import Vector, deviation, drawn, family, inner, mean, norm, square
 from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.fedprox.interpolated import attained_by_everyone
 from fedconvex.proofs_checks.fedprox.moves import squared_moves
 from fedconvex.proofs_checks.fedprox.setting import (
     B,
@@ -144,4 +145,4 @@ def convex_clients_everyone(statement: Statement) -> Proof:
     return Proof((
         *answers_of_convex_clients(domain),
         decrease_of_convex_clients(rho, none, step, domain, "Theorem 4, convex, everyone"),
-    ), tightness=decreasing(statement, "x²/2 + x from 0, for every μ; B = 1", mu=2))  # fmt: skip
+    ), tightness=attained_by_everyone(statement))  # fmt: skip

@@ -75,14 +75,14 @@ def rho_convex(*, mu: Any, L: Any, B: Any, K: Any) -> Any:
 
 
 @PAPER.statement(
-    "Theorem 4, convex, everyone", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, positive=True,
+    "Theorem 4, convex, everyone", Claim.TIGHT, symbol=r"\rho", relation="=", units=STEPSIZE, positive=True,
     conclusion=r"f(w^{t+1}) \le f(w^t) - \rho\,\|\nabla f(w^t)\|^2 \text{ where } \rho > 0",
     assumes=(*EXACT, *CURVED, Dissimilarity(), Everyone()), ours=True,
 )  # fmt: skip
 def rho_convex_everyone(*, mu: Any, L: Any, B: Any) -> Any:
     """`rho_convex` where every device takes part: ρ = q/μ − Lq²/(2μ²), q = (2μ + L − LB)/(2(μ + L)), for μ >= L/√2.
 
-    Attained for B = 1, by ½Lx².
+    Attained, by two clients in the plane with gradients of the same length; for B = 1 by ½Lx².
     """
     kept = _kept(mu, L, B)
     return kept / mu - L * kept**2 / (2 * mu**2)

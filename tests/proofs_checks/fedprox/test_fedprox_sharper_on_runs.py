@@ -9,6 +9,7 @@ import pytest
 
 import fedconvex as fc
 from fedconvex.participation import Schedule
+from fedconvex.proofs_checks.fedprox.interpolated import above, client, of_everyone
 from fedconvex.proofs_checks.fedprox.tightness import played
 from fedconvex.theory import fedprox
 
@@ -127,3 +128,18 @@ def test_rounds_are_those_of_the_running_code(seed: int) -> None:
 def test_residuals_beyond_gamma_are_no_instances() -> None:
     assert played((2, 1, 0, F(1, 2), 1, ((F(1), F(1), F(1), F(3, 4)),))) is None
     assert played((2, 1, 0, 0, 1, ((F(1), F(-1), F(1), F(0)),))) is None
+
+
+@pytest.mark.parametrize("mu", [F(3, 4), F(1), F(2), F(7)])
+@pytest.mark.parametrize("t", [F(0), F(5, 12), F(3, 4), F(4, 3)])
+def test_convex_clients_attain_the_bound_with_everyone(mu: Fraction, t: Fraction) -> None:
+    found = of_everyone(fedprox.theorem4convexeveryone)((mu, t))
+    assert found is not None
+    assert found[0] == found[1] > 0
+
+
+def test_points_that_no_convex_function_has_are_noticed() -> None:
+    start, answer, server = client(F(2), F(5, 4), F(3, 4))
+    assert above(server, start) == above(answer, start) == 0
+    assert above(server._replace(value=server.value - F(1, 1000)), start) < 0
+    assert above(start, answer._replace(value=answer.value + F(1, 10))) < 0
