@@ -101,7 +101,7 @@ def lemma11(statement: Statement) -> Proof:
              r"+4\tfrac1{\alpha^2}E\|\nabla\ell(\gamma^{t-1})\|^2", "rearranged", lemma,
              Combination(facts=((1, meaning.fact), (1, eighth.fact), (1, by_lemma6.fact), (1, by_jensen.fact),
                                 (1, by_smoothness.fact))), place="Lemma 11"),
-    ))  # fmt: skip
+    ), vacuous="α ≤ 2L: the left side is not positive.")  # fmt: skip
 
 
 @proves(feddyn.lemma12)

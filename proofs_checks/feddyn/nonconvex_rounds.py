@@ -131,4 +131,7 @@ def theorem4(statement: Statement) -> Proof:
              "the constants rounded up", theorem,
              Combination(facts=((1, bound.fact), (delta * weight, value.fact), (spread * weight, error.fact))),
              place="Theorem 4"),
-    ))  # fmt: skip
+    ), notes="θ_k⁰ is read as the algorithm's input has it, ∇L_k(θ_k⁰) = 0, and h⁰ as their mean, 0. If θ_k⁰ were any "
+             "model, say θ⁰ itself, with stored gradients 0, the theorem would be false: for L_1(θ) = ½(θ−1)² and "
+             "L_2(θ) = ½(θ+1)², P = 1, α = 40 and θ⁰ = 0 it would promise 0, while T = 2 rounds give 1/(2·41²). The "
+             "text before the proof of Lemma 10 says that this proves Theorem 2; Theorem 4 is meant.")  # fmt: skip

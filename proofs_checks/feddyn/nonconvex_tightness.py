@@ -91,6 +91,7 @@ KNOWN: dict[str, Callable[[Statement], Tightness]] = {
         used(s, lambda q: 2 / q["alpha"] * q["gap"], right_of_17), ((1, 1), (1, -1), 1000, 1, 0, 1),
         "from θ⁰ = θ_*, P = 1, in the limit of a large α. What is known of the distances is on the left", True),
     "equation18": lambda s: Tightness(weighted_gaps(s), (*ALONE, 50, 1, 1, 40), LONG),
+    "equation18sharper": lambda s: Tightness(weighted_gaps(s), (*ALONE, 50, 1, 1, 40), LONG),
     "equation19": lambda s: Tightness(
         used(s, lambda q: q["loss_next"] - q["loss"], start_of_14), (*ALONE, 2, 1, 1, 2),
         "one device, ½θ², α = 2, the second round. (1/(2α))E‖∇ℓ‖² is added on both sides", True),

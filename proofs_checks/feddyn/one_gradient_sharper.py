@@ -1,39 +1,69 @@
-"""FedDynOneGD, smooth devices: Lemma 19 and equation (20), sharper."""
+"""FedDynOneGD: equation (18), Lemma 19 and equation (20), sharper."""
 
 import sympy
 
 from fedconvex.proofs_checks.engines.checks import Combination, Inequality
-from fedconvex.proofs_checks.engines.facts import lipschitz, minimal, named, over_rounds
-from fedconvex.proofs_checks.engines.hilbert import deviation, family, mean, square
+from fedconvex.proofs_checks.engines.facts import lipschitz, minimal, named, over_rounds, selected
+from fedconvex.proofs_checks.engines.hilbert import deviation, family, mean, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.feddyn.nonconvex_tightness import measured
 from fedconvex.proofs_checks.feddyn.one_gradient_rounds import (
     B0,
+    D0,
     DEVICES,
+    A_last,
     B_last,
+    D_last,
+    G,
     delta,
     loss_first,
     loss_last,
+    power,
     slopes,
 )
 from fedconvex.proofs_checks.feddyn.one_gradient_setting import (
+    A,
+    A_next,
     B,
     B_next,
     average,
     change,
+    distance,
+    distance_next,
     epsilon,
     errors,
+    errors_at_minimiser,
+    gap,
     gradient_square,
     is_epsilon,
     is_error,
+    is_error_at_minimiser,
     is_gradient_square,
+    new_gradients,
     server,
 )
-from fedconvex.proofs_checks.feddyn.setting import SCALE, L, P, T, alpha, gradient, least, loss, loss_next, m
-from fedconvex.proofs_checks.feddyn.splitting import young
+from fedconvex.proofs_checks.feddyn.rates import total as weighted_gaps
+from fedconvex.proofs_checks.feddyn.setting import (
+    SCALE,
+    L,
+    P,
+    T,
+    alpha,
+    at_minimiser,
+    gradient,
+    gradients,
+    least,
+    loss,
+    loss_next,
+    m,
+    mu,
+)
+from fedconvex.proofs_checks.feddyn.splitting import lemma6, young
 from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
+
+V = sympy.Symbol("(1/m)Σ_k E‖∇L_k(θ^{t-1})−∇L_k(θ*)‖²", nonnegative=True)
 
 
 @proves(feddyn.lemma19sharper)
@@ -101,4 +131,69 @@ def equation20_sharper(statement: Statement) -> Proof:
                                 (-ten / T, named(delta, loss_first - least)),
                                 (-kappa / T, named(B_last, square(last_errors))), (B0 / T, rounded.fact)),
                          squares=((kappa / T, last_errors),))),
+    ))  # fmt: skip
+
+
+@proves(feddyn.equation18sharper)
+@measured
+def equation18_sharper(statement: Statement) -> Proof:
+    """ε_t in two parts, the memories' errors beyond their mean and V = (1/m)ΣE‖∇L_k(θ^{t−1}) − ∇L_k(θ_*)‖²."""
+    parameters = Domain.of(statement)
+    domain, part, growth = parameters & SCALE, P / m, 1 + mu / (3 * alpha)
+    fresh = new_gradients - at_minimiser
+    spent = (1 + mu / alpha) * 2 / alpha  # of A and V, for ε
+    V_meant, V_of_A, V_of_gap = named(V, square(fresh)), 5 * L**2 / alpha**2, sympy.Rational(5, 2) * L
+    two = Claim(epsilon, "<=", 2 / alpha**2 * (A + V), domain, "ε in two parts")
+    drawn = Claim(A_next, "=", (1 - part) * A + part * V, domain, "who is drawn, with V")
+    near = Claim(V, "<=", V_of_A * A + V_of_gap * gap, domain, "V")
+    kappa = ((L + mu) / alpha**2 + spent * (1 + V_of_A)) / (1 - growth * (1 - part) - growth * part * V_of_A)
+    kappa = sympy.cancel(kappa)
+    of_V = spent + growth * kappa * part
+    larger, smaller = sympy.Rational(7, 4), sympy.Rational(4, 7)
+    positive = Claim(0, "<", kappa, parameters, "κ, sharper")
+    enough = Claim(larger, "<=", sympy.cancel(2 - V_of_gap * of_V), parameters, "gaps that are left, sharper")
+    small = Claim(smaller * kappa, "<=", sympy.Rational(5, 4) * m / P / alpha, parameters, "κ rounded, sharper")
+    falls = (alpha * distance + kappa * A) - growth * (alpha * distance_next + kappa * A_next)
+    one = Claim(larger * gap, "<=", falls, domain, "one round of (18), sharper")
+    telescoped = over_rounds(
+        one.fact, {(distance, distance_next): (D0, D_last), (A, A_next): (G, A_last)}, {gap: weighted_gaps},
+        growth, power,
+    )  # fmt: skip
+    ends = smaller * power / T
+    last_away, last_errors = vector("γ^T−θ*"), family("h_k^T−∇L_k(θ*)")
+    bound = statement.calculator.formula(D0=D0, G=G, alpha=alpha, T=T, **DEVICES)
+    parts = (deviation(errors_at_minimiser), -fresh)
+    return Proof((
+        Step(r"\epsilon_t \le \tfrac2{\alpha^2}(A_{t-1}+V)", "α(θ̃_k^t − γ^{t−1}) is the memories' error beyond its "
+                                                             "mean, "
+             "less ∇L_k(θ^{t−1}) − ∇L_k(θ_*)", two,
+             Combination(facts=((1, is_epsilon), (-2 / alpha**2, is_error_at_minimiser), (-2 / alpha**2, V_meant)),
+                         squares=(*lemma6(1 / alpha**2, *parts), (2 / alpha**2, mean(errors_at_minimiser))))),
+        Step(r"A_t = \left(1-\tfrac Pm\right)A_{t-1}+\tfrac PmV", "who is drawn", drawn,
+             Combination(facts=((1, selected(A_next, square(fresh), square(errors_at_minimiser), part)),
+                                (-(1 - part), is_error_at_minimiser), (-part, V_meant)))),
+        Step(r"V \le \tfrac{5L^2}{\alpha^2}A_{t-1}+\tfrac{5L}2E[\ell(\gamma^{t-1})-\ell(\theta_*)]",
+             "Young's inequality with 1/4, smoothness, Lemma 18, and (5)", near,
+             Combination(facts=((5, lipschitz(change, server - average, L)),
+                                (5 * L**2, conclusion(feddyn.lemma18).fact),
+                                (V_of_gap, conclusion(feddyn.equation5).fact), (-V_of_gap, named(gap, loss - least)),
+                                (1, V_meant)),
+                         squares=young(sympy.Rational(1, 4), gradients - at_minimiser, change))),
+        Step(r"\kappa > 0", "the condition on α", positive, Inequality()),
+        Step(r"\tfrac74 \le 2-\tfrac{5L}2\left(\tfrac2\alpha\left(1+\tfrac\mu\alpha\right)"
+             r"+\left(1+\tfrac\mu{3\alpha}\right)\kappa\tfrac Pm\right)", "the condition on α", enough, Inequality()),
+        Step(r"\tfrac74E[\ell(\gamma^{t-1})-\ell(\theta_*)] \le \left(\alpha E\|\gamma^{t-1}-\theta_*\|^2"
+             r"+\kappa A_{t-1}\right)-\left(1+\tfrac\mu{3\alpha}\right)\left(\alpha E\|\gamma^t-\theta_*\|^2"
+             r"+\kappa A_t\right)", "α times (17), and the three lines before, scaled", one,
+             Combination(facts=((alpha, conclusion(feddyn.equation17).fact),
+                                (alpha * (1 + mu / alpha), two.fact), (growth * kappa, drawn.fact),
+                                (of_V, near.fact), (gap, enough.fact)))),
+        Step(r"\tfrac47\kappa \le \tfrac54\tfrac mP\tfrac1\alpha", "the condition on α", small, Inequality()),
+        Step(r"\tfrac1T\sum_{t=1}^T\left(1+\tfrac\mu{3\alpha}\right)^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)] \le "
+             r"\tfrac1T\left(\tfrac47\alpha\|\gamma^0-\theta_*\|^2+\tfrac54\tfrac mP\tfrac1\alpha A_0\right)",
+             "summed over the rounds; what is left at T is not negative",
+             Claim(weighted_gaps / T, "<=", bound, domain, "equation (18), sharper"),
+             Combination(facts=((smaller / T, telescoped), (-ends * alpha, named(D_last, square(last_away))),
+                                (-ends * kappa, named(A_last, square(last_errors))), (G / T, small.fact)),
+                         squares=((ends * alpha, last_away), (ends * kappa, last_errors)))),
     ))  # fmt: skip

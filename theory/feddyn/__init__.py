@@ -89,6 +89,7 @@ from fedconvex.theory.feddyn.sharper_nonconvex import lemma11_sharper as lemma11
 from fedconvex.theory.feddyn.sharper_nonconvex import lemma12_sharper as lemma12_sharper
 from fedconvex.theory.feddyn.sharper_nonconvex import lemma19_sharper as lemma19_sharper
 from fedconvex.theory.feddyn.sharper_nonconvex import nonconvex_bound_sharper as nonconvex_bound_sharper
+from fedconvex.theory.feddyn.sharper_nonconvex import one_gradient_bound_sharper as one_gradient_bound_sharper
 from fedconvex.theory.feddyn.sharper_nonconvex import (
     one_gradient_nonconvex_bound_sharper as one_gradient_nonconvex_bound_sharper,
 )

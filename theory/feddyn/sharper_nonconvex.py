@@ -1,4 +1,4 @@
-"""FedDyn and FedDynOneGD: what holds for smooth devices and is not in the paper, each proved in
+"""FedDyn for smooth devices, and FedDynOneGD: what holds and is not in the paper, each proved in
 `fedconvex.proofs_checks`.
 
 The memories' errors beyond their mean are orthogonal to ∇ℓ, so ε_t needs two parts where the paper takes four; the
@@ -14,12 +14,15 @@ from fedconvex.statements.statement import Claim
 from fedconvex.theory.feddyn.assumptions import (
     ACTIVE,
     ALPHA_NONCONVEX,
+    ALPHA_ONE_GRADIENT,
     ALPHA_ONE_GRADIENT_NONCONVEX,
     FEDDYN,
     ONE_GRADIENT,
+    STRONGLY_CONVEX,
 )
 from fedconvex.theory.feddyn.nonconvex import LETTERS, PER_CURVATURE, nonconvex_constants
 from fedconvex.theory.feddyn.notation import PAPER
+from fedconvex.theory.feddyn.one_gradient import one_gradient_bound
 from fedconvex.theory.feddyn.theorems import MEAN_GRADIENT
 
 
@@ -154,3 +157,12 @@ def one_gradient_nonconvex_bound_sharper(
     """(1/T)((21/10)α(ℓ(θ⁰) − ℓ_*) + (5/2)(m/P)(1/α)L B₀): the paper has 4 and 50."""
     ratio = num_clients / num_active
     return (21 * alpha * delta / 10 + 5 * ratio / alpha * L * B0 / 2) / T
+
+
+@PAPER.statement(
+    "Equation (18), sharper", Claim.UPPER, symbol=one_gradient_bound.symbol, units=VALUE,
+    assumes=(*ONE_GRADIENT, *STRONGLY_CONVEX, ALPHA_ONE_GRADIENT), ours=True,
+)  # fmt: skip
+def one_gradient_bound_sharper(*, D0: Any, G: Any, alpha: Any, num_clients: Any, num_active: Any, T: Any) -> Any:
+    """(1/T)((4/7)α‖γ⁰ − θ_*‖² + (5/4)(m/P)(1/α)A₀): the paper has 1 and 10."""
+    return (4 * alpha * D0 / 7 + 5 * num_clients / num_active / alpha * G / 4) / T

@@ -18,7 +18,7 @@ from fedconvex.verdicts import Verdict
 
 LEMMAS = ["lemma13", "lemma14", "lemma15", "lemma16", "lemma17", "lemma18", "lemma19", "lemma20", "lemma21"]
 EQUATIONS = ["equation15", "equation16", "equation17", "equation18", "equation19", "equation20"]
-OURS = ["lemma19sharper", "equation20sharper"]
+OURS = ["equation18sharper", "lemma19sharper", "equation20sharper"]
 
 
 @pytest.mark.parametrize("name", [*LEMMAS, *EQUATIONS, "theorem5", *OURS])
@@ -42,7 +42,7 @@ def test_broken_steps_are_noticed(name: str) -> None:
     ("name", "every"),
     [*((n, 1) for n in LEMMAS if n != "lemma20"), ("lemma20", 5), ("equation15", 1), ("equation16", 1),
      ("equation17", 3), ("equation18", 6), ("equation19", 2), ("equation20", 6), ("theorem5", 30),
-     ("lemma19sharper", 2), ("equation20sharper", 6)],
+     ("lemma19sharper", 2), ("equation20sharper", 6), ("equation18sharper", 6)],
 )  # fmt: skip
 def test_wrong_formulas_are_noticed(name: str, every: int) -> None:
     assert survivors(name, every) == []
