@@ -1,6 +1,6 @@
 """FedProx, equation (7): how far the mean step is from a gradient step."""
 
-from fedconvex.proofs_checks.engines.checks import Combination
+from fedconvex.proofs_checks.engines.checks import Combination, Identity
 from fedconvex.proofs_checks.engines.facts import (
     averaged,
     dissimilar,
@@ -9,7 +9,7 @@ from fedconvex.proofs_checks.engines.facts import (
     norm_of_mean,
     root_of,
 )
-from fedconvex.proofs_checks.engines.hilbert import length, norm, square, vector
+from fedconvex.proofs_checks.engines.hilbert import length, mean, norm, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.fedprox.setting import (
     B,
@@ -27,7 +27,9 @@ from fedconvex.proofs_checks.fedprox.setting import (
     mean_step_norm,
     mu,
     mu_bar,
+    residuals,
     root_mean_square,
+    steps,
 )
 from fedconvex.proofs_checks.fedprox.tightness import answer
 from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
@@ -56,6 +58,7 @@ def mean_norms(domain: Domain) -> tuple[Step, ...]:
 @proves(fedprox.equation7)
 def drift_is_small(statement: Statement) -> Proof:
     domain = Domain.of(statement)
+    answers = residuals - mu * steps  # the ∇F_k(w_k)
     lipschitz_here = Claim(norm(change), "<=", L * norm(d), domain, "the gradients change little")
     inexact_here = conclusion(fedprox.equation3)
     first = Claim(norm(M), "<=", L * mean_step_norm + mean_residual_norm, domain, "equation (7), first line")
@@ -68,6 +71,9 @@ def drift_is_small(statement: Statement) -> Proof:
     return Proof((
         Step(r"\|\nabla F_k(w_k^{t+1})-\nabla F_k(w^t)\| \le L\|w_k^{t+1}-w^t\|", "F_k is L-smooth", lipschitz_here,
              Combination(facts=((1, lipschitz(change, d, L)),), squared=True)),
+        Step(r"M_{t+1} = E_k[\nabla F_k(w_k^{t+1})-\nabla F_k(w^t)-e_k^{t+1}]",
+             "from w̄ − w^t = −(1/μ)(∇f(w^t) + M), as e_k = ∇F_k(w_k) + μ(w_k − w^t)",
+             Claim(M, "=", mean(answers - gradients - residuals), name="what M is"), Identity(), place="before (7)"),
         Step(r"\|M_{t+1}\| \le E_k[L\|w_k^{t+1}-w^t\| + \|e_k^{t+1}\|]",
              "M is the mean of ∇F_k(w_k) − ∇F_k(w) − e_k (the paper prints w_k^t for w^t here)", first,
              Combination(facts=((1, norm_of_mean(norm(M), mean_change_norm + mean_residual_norm)), (1, changed))),

@@ -29,7 +29,7 @@ ATTAINED = {"equation3", "equation5", "equation6", "equation7", "equation9", "eq
 SAMPLE = 5  # mutants of each formula; all of them are a matter of minutes
 
 DISPLAYED = {
-    "equation7": ["(7), first line", "(7), second line", "(7)"],
+    "equation7": ["before (7)", "(7), first line", "(7), second line", "(7)"],
     "equation8": ["(8), first line", "(8), second line", "(8), third line"],
     "equation11": ["after (9), first inequality", "after (9), second inequality", "(11), first line",
                    "(11), second line", "(11), third line"],
