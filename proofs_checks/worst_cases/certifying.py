@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any, final
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq_mat
 
 from fedconvex.proofs_checks.worst_cases.forms import ONE, ZERO
 from fedconvex.proofs_checks.worst_cases.programs import Matrix, Program
@@ -16,7 +16,6 @@ from fedconvex.rationals import to_fmpq, to_fraction
 
 DENOMINATORS = (12, 1000, 10**6)
 CLOSE = 1e-6  # how near to a proposal simple fractions are tried
-BITS = 60  # of the multipliers, where no simple ones are right
 LARGE = 12  # rows of matrices for which balls are tried before elimination
 
 Vectors = Sequence[Sequence[Any]]  # one vector for every block
@@ -114,15 +113,18 @@ def _simple(program: Program, proposal: Proposal) -> Iterator[tuple[Any, list[An
 
 
 def _from_inside(program: Program, proposal: Proposal) -> Iterator[tuple[Any, list[Any]]]:
-    """A little above t there is room around the multipliers, in which they can be rounded."""
-    for exponent in range(-11, -1):
-        t = to_fmpq(proposal.t + abs(proposal.t) * 10.0**exponent)
-        found = propose(program, fixed=float(t))
-        if found.is_solved and found.t > 0:
-            rounded = [fmpq(max(round(float(x) * 2**BITS), 0), 2**BITS) for x in found.multipliers]
-            adjusted = balanced(program, t, rounded)
-            if adjusted is not None:
-                yield t, adjusted
+    """The proposal, moved a little towards multipliers that prove something larger with room to spare."""
+    larger = proposal.t + (abs(proposal.t) or 1.0)
+    inside = propose(program, fixed=larger)
+    if not inside.is_solved or inside.t <= 0:
+        return
+    for exponent in range(-13, 0):
+        share = 10.0**exponent
+        t = to_fmpq((1 - share) * proposal.t + share * larger)
+        mixed = (1 - share) * np.maximum(proposal.multipliers, 0) + share * inside.multipliers
+        adjusted = balanced(program, t, [to_fmpq(float(x)) for x in mixed])
+        if adjusted is not None:
+            yield t, adjusted
 
 
 def balanced(program: Program, t: Any, multipliers: Sequence[Any], worst: Sequence[Vectors] = ()) -> list[Any] | None:
