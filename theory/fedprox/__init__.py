@@ -4,7 +4,7 @@ Main statements
 ---------------
 * `rho` (Theorem 4): one round decreases the objective in expectation by ρ‖∇f(w^t)‖², if ρ > 0.
 * `rho_variable` (Corollary 9), `rho_bounded_variance` (Theorem 11): the same with variable γ, with bounded variance.
-* `rho_sharp`, `rho_by_variance`, `rho_convex`, `rho_convex_everyone` (ours): more than Theorem 4's ρ.
+* `rho_sharp`, `rho_by_variance`, `rho_by_curvature`, `rho_convex`, `rho_convex_everyone` (ours): more than `rho`.
 * `iterations` (Theorem 6): rounds until the mean squared gradient is at most ε.
 * `best_mu`, `mu_range`, `smallest_K`, `can_decrease`: what to choose so that Theorem 4 says something.
 
@@ -40,6 +40,7 @@ from fedconvex.theory.fedprox.results import rho_variable as rho_variable
 from fedconvex.theory.fedprox.results import sgd_like_iterations as sgd_like_iterations
 from fedconvex.theory.fedprox.sharper import convex_choice_sharp as convex_choice_sharp
 from fedconvex.theory.fedprox.sharper import rho_bounded_variance_sharp as rho_bounded_variance_sharp
+from fedconvex.theory.fedprox.sharper import rho_by_curvature as rho_by_curvature
 from fedconvex.theory.fedprox.sharper import rho_by_variance as rho_by_variance
 from fedconvex.theory.fedprox.sharper import rho_convex as rho_convex
 from fedconvex.theory.fedprox.sharper import rho_convex_everyone as rho_convex_everyone

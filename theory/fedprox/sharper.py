@@ -61,6 +61,27 @@ def rho_by_variance(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any
 
 
 @PAPER.statement(
+    "Theorem 4, by curvature", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    positive=True, ours=True,
+    assumes=(
+        *ANYWHERE, Condition("L", ">", 0), Condition("mu", ">=", lambda L, L_minus: L + L_minus), Dissimilarity(),
+        Inexactness(), SampledIID(),
+    ),
+)  # fmt: skip
+def rho_by_curvature(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
+    """`rho_by_variance` with the curvatures between −L_minus and L used from both sides: `rho_convex` for any clients.
+
+    ρ = q/μ − L(1−1/K)q²/(2μ²) − LB²(1+γ)²/(2Kμ̄²), q = c − (cγ + r(1+γ))B, where c ± r are μ/μ̄ and μ/(μ + L): the step
+    of an answer without residual lies in the ball between these multiples of the gradient.
+    """
+    mu_bar = mu - L_minus
+    middle, radius = (mu / mu_bar + mu / (mu + L)) / 2, (mu / mu_bar - mu / (mu + L)) / 2
+    kept = middle - (middle * gamma + radius * (1 + gamma)) * B
+    variance = L * B**2 * (1 + gamma) ** 2 / (2 * K * mu_bar**2)
+    return kept / mu - L * (1 - 1 / K) * kept**2 / (2 * mu**2) - variance
+
+
+@PAPER.statement(
     "Theorem 4, convex", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
     positive=True, assumes=(*EXACT, *CURVED, Dissimilarity(), SampledIID()), ours=True,
 )  # fmt: skip

@@ -75,6 +75,8 @@ def test_convex_clients_decrease_as_promised(seed: int) -> None:
             promised = fedprox.rho_convex(mu=mu, L=F(1), B=B, K=K)
             assert clients.decrease(mu, K) >= promised * slope
             assert promised > fedprox.rho_sharp(mu=mu, L=F(1), L_minus=F(0), B=B, gamma=F(0))
+            if mu >= 1:
+                assert promised == fedprox.rho_by_curvature(mu=mu, L=F(1), L_minus=F(0), B=B, gamma=F(0), K=K)
     everyone = fc.simulate(fc.FedProx(mu=B), clients.problem, 1, None, fc.Exact(), clients.w, arithmetic="exact")
     decrease = clients.value(clients.w) - clients.value(everyone.points[1])
     assert decrease >= fedprox.rho_convex_everyone(mu=B, L=F(1), B=B) * slope
@@ -94,7 +96,10 @@ def test_any_clients_decrease_as_promised(seed: int) -> None:
             assert decrease >= fedprox.rho_sharp(**given) * slope
             by_variance = fedprox.rho_by_variance(**given, K=K)
             assert decrease >= by_variance * slope
+            by_curvature = fedprox.rho_by_curvature(**given, K=K)
+            assert decrease >= by_curvature * slope
             if mu > B + 1:  # δ < 1
+                assert by_curvature > by_variance
                 assert by_variance >= fedprox.rho_sharp(**given)
 
 
