@@ -7,15 +7,17 @@ from itertools import chain
 from typing import Any, final
 
 import numpy as np
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
 from fedconvex.proofs_checks.worst_cases.forms import ONE, ZERO
+from fedconvex.proofs_checks.worst_cases.polishing import Polished, polish
 from fedconvex.proofs_checks.worst_cases.programs import Matrix, Program
 from fedconvex.proofs_checks.worst_cases.solving import Proposal, propose
 from fedconvex.rationals import to_fmpq, to_fraction
 
 DENOMINATORS = (12, 1000, 10**6)
 CLOSE = 1e-6  # how near to a proposal simple fractions are tried
+SAME = 1e-30  # how well a rational must agree with polished digits
 LARGE = 12  # rows of matrices for which balls are tried before elimination
 
 Vectors = Sequence[Sequence[Any]]  # one vector for every block
@@ -41,11 +43,13 @@ class Certified:
         return {name: multiplier for (name, _), multiplier in pairs if multiplier}
 
 
-def certify(program: Program, proposal: Proposal) -> Certified | None:
-    """A proof whose t is the proposal's, or little more; None where none is found."""
+def certify(program: Program, proposal: Proposal) -> tuple[Certified | None, list[Polished]]:
+    """A proof whose t is the proposal's, or little more; None where none is found. And the proposal polished."""
     if not proposal.is_solved:
-        return None
-    return _first(program, chain(_simple(program, proposal), _from_inside(program, proposal)))
+        return None, []
+    near = list(polish(program, proposal))
+    ways = (_simple(program, proposal), _polished(program, proposal, near), _from_inside(program, proposal))
+    return _first(program, chain(*ways)), near
 
 
 def certify_exactly(program: Program, proposal: Proposal, t: Fraction, worst: Sequence[Vectors]) -> Certified | None:
@@ -59,7 +63,7 @@ def certify_exactly(program: Program, proposal: Proposal, t: Fraction, worst: Se
     largest = max(proposal.multipliers, default=0.0)
     tried: list[list[Any]] = []
     for least in (1e-7, 1e-5, 1e-3):
-        numbers = [_near(x, 10**6) if x > least * largest else ZERO for x in proposal.multipliers]
+        numbers = [nearest(float(x), 10**6) if x > least * largest else ZERO for x in proposal.multipliers]
         if numbers not in tried:
             tried.append(numbers)
     exact = to_fmpq(t)
@@ -104,7 +108,7 @@ def _simple(program: Program, proposal: Proposal) -> Iterator[tuple[Any, list[An
     """Numbers with small denominators near the proposal: often it is one of them that is meant."""
     floats = (proposal.t, *map(float, proposal.multipliers))
     for largest in DENOMINATORS:
-        numbers = [_near(x, largest) for x in floats]
+        numbers = [nearest(x, largest) for x in floats]
         if all(abs(float(n) - x) <= CLOSE * max(1, abs(x)) for n, x in zip(numbers, floats, strict=True)):
             t, *multipliers = numbers
             adjusted = balanced(program, t, multipliers)
@@ -113,18 +117,40 @@ def _simple(program: Program, proposal: Proposal) -> Iterator[tuple[Any, list[An
 
 
 def _from_inside(program: Program, proposal: Proposal) -> Iterator[tuple[Any, list[Any]]]:
-    """The proposal, moved a little towards multipliers that prove something larger with room to spare."""
-    larger = proposal.t + (abs(proposal.t) or 1.0)
+    """The proposal, moved a little towards room."""
+    multipliers = [to_fmpq(max(float(x), 0.0)) for x in proposal.multipliers]
+    yield from _towards(program, proposal.t, to_fmpq(proposal.t), multipliers, range(-13, 0))
+
+
+def _towards(
+    program: Program, rough: float, t: Any, multipliers: Sequence[Any], exponents: range
+) -> Iterator[tuple[Any, list[Any]]]:
+    """On the way to multipliers that prove something larger, about twice `rough`, with room to spare."""
+    larger = rough + (abs(rough) or 1.0)
     inside = propose(program, fixed=larger)
     if not inside.is_solved or inside.t <= 0:
         return
-    for exponent in range(-13, 0):
-        share = 10.0**exponent
-        t = to_fmpq((1 - share) * proposal.t + share * larger)
-        mixed = (1 - share) * np.maximum(proposal.multipliers, 0) + share * inside.multipliers
-        adjusted = balanced(program, t, [to_fmpq(float(x)) for x in mixed])
+    there = [to_fmpq(float(x)) for x in inside.multipliers]
+    for exponent in exponents:
+        share = fmpq(1, 10**-exponent)
+        mixed = [m + share * (other - m) for m, other in zip(multipliers, there, strict=True)]
+        further = t + share * (to_fmpq(larger) - t)
+        adjusted = balanced(program, further, mixed)
         if adjusted is not None:
-            yield t, adjusted
+            yield further, adjusted
+
+
+def _polished(program: Program, proposal: Proposal, near: list[Polished]) -> Iterator[tuple[Any, list[Any]]]:
+    """Rationals that agree with many digits; or those digits, moved a very little towards room."""
+    for found in near:
+        for largest in (10**4, 10**8, 10**12):
+            t, *multipliers = (nearest(x, largest) for x in (found.t, *found.multipliers))
+            if abs(float(t - found.t)) < SAME * abs(float(t)):
+                adjusted = balanced(program, t, multipliers)
+                if adjusted is not None:
+                    yield t, adjusted
+    if near:
+        yield from _towards(program, proposal.t, near[0].t, near[0].multipliers, range(-35, -9, 5))
 
 
 def balanced(program: Program, t: Any, multipliers: Sequence[Any], worst: Sequence[Vectors] = ()) -> list[Any] | None:
@@ -168,6 +194,6 @@ def _seen(program: Program, place: int, worst: Sequence[Vectors]) -> list[Any]:
     return found
 
 
-def _near(x: float, largest: int) -> Any:
+def nearest(x: Any, largest: int) -> Any:
     """The nearest rational whose denominator is not larger."""
-    return to_fmpq(Fraction(float(x)).limit_denominator(largest))
+    return to_fmpq(to_fraction(x).limit_denominator(largest))

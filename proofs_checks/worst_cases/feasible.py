@@ -4,6 +4,7 @@ By interpolation (see `classes`) they belong to functions of the class, on which
 come from the proposal, moved a little towards inner products that satisfy everything strictly, and rounded.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
@@ -11,13 +12,12 @@ from typing import Any, final
 import numpy as np
 from flint import fmpq
 
-from fedconvex.proofs_checks.worst_cases.certifying import is_positive_semidefinite
+from fedconvex.proofs_checks.worst_cases.certifying import is_positive_semidefinite, nearest
 from fedconvex.proofs_checks.worst_cases.forms import ZERO
+from fedconvex.proofs_checks.worst_cases.polishing import Polished
 from fedconvex.proofs_checks.worst_cases.programs import Matrix, Program
 from fedconvex.proofs_checks.worst_cases.solving import Proposal, conic, full, triangles
-from fedconvex.rationals import to_fraction
-
-BITS = 70
+from fedconvex.rationals import to_fmpq, to_fraction
 
 
 @final
@@ -51,21 +51,39 @@ class Feasible:
         return to_fraction(-self.at(1) / self.at(0))
 
 
-def feasible(program: Program, proposal: Proposal) -> Feasible | None:
-    """Exact inner products near the proposal's; None where none are found."""
+def feasible(program: Program, proposal: Proposal, near: Sequence[Polished] = ()) -> Feasible | None:
+    """Exact inner products near the proposal's; None where none are found.
+
+    Where the worst instance is rational, it can be read off the polished numbers.
+    """
+    for found in near:
+        for largest in (10**4, 10**8, 10**12):
+            exact = [(_rationals(W, largest), _rationals(M, largest)) for W, M in found.parts]
+            made = _checked(program, [W @ M @ W.T for W, M in exact], [nearest(v, largest) for v in found.values])
+            if made is not None:
+                return made
     inside = _inside(program)
-    outside = (*proposal.grams, proposal.values)
-    if inside is None or not all(np.isfinite(part).all() for part in outside):
+    if inside is None or not all(np.isfinite(part).all() for part in (*proposal.grams, proposal.values)):
         return None
-    for exponent in range(-11, -2):
-        share = 10.0**exponent
-        mixed = [(1 - share) * a + share * b for a, b in zip(outside, inside, strict=True)]
-        grams = tuple(_rational_matrix(gram) for gram in mixed[:-1])
-        try:
-            return Feasible(program, grams, tuple(_rational(v) for v in mixed[-1]))
-        except ValueError:
-            continue
+    *room, heights = (_exactly(part) for part in inside)
+    rough = [_exactly(part) for part in proposal.grams], _exactly(proposal.values), range(-11, -2)
+    polished = [([W @ M @ W.T for W, M in found.parts], np.array(found.values, dtype=object), range(-35, -10, 4))
+                for found in near]  # fmt: skip
+    for grams, values, exponents in (*polished, rough):
+        for exponent in exponents:
+            share = fmpq(1, 10**-exponent)
+            mixed = [gram + (other - gram) * share for gram, other in zip(grams, room, strict=True)]
+            made = _checked(program, mixed, list(values + (heights - values) * share))
+            if made is not None:
+                return made
     return None
+
+
+def _checked(program: Program, grams: Sequence[np.ndarray], values: Sequence[Any]) -> Feasible | None:
+    try:
+        return Feasible(program, tuple(gram.tolist() for gram in grams), tuple(values))
+    except ValueError:
+        return None
 
 
 def _inside(program: Program) -> tuple[np.ndarray, ...] | None:
@@ -103,10 +121,15 @@ def _inside(program: Program) -> tuple[np.ndarray, ...] | None:
     return (*found, x[place:-1])
 
 
-def _rational(x: float) -> Any:
-    return fmpq(round(float(x) * 2**BITS), 2**BITS)
+def _exactly(array: np.ndarray) -> np.ndarray:
+    """The dyadic rationals that the floats are; matrices become symmetric."""
+    array = (array + array.T) / 2
+    found = np.empty(array.shape, dtype=object)
+    found.ravel()[:] = [to_fmpq(float(x)) for x in array.ravel()]
+    return found
 
 
-def _rational_matrix(matrix: np.ndarray) -> Matrix:
-    n = len(matrix)
-    return [[_rational((matrix[i, j] + matrix[j, i]) / 2) for j in range(n)] for i in range(n)]
+def _rationals(matrix: np.ndarray, largest: int) -> np.ndarray:
+    found = np.empty(matrix.shape, dtype=object)
+    found.ravel()[:] = [nearest(x, largest) for x in matrix.ravel()]
+    return found

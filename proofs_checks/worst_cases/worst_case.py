@@ -12,6 +12,7 @@ from fedconvex.proofs_checks.worst_cases.certifying import Certified, certify, c
 from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
 from fedconvex.proofs_checks.worst_cases.feasible import Feasible, feasible
 from fedconvex.proofs_checks.worst_cases.lines import Line, lines
+from fedconvex.proofs_checks.worst_cases.polishing import Polished
 from fedconvex.proofs_checks.worst_cases.questions import Question, asked, of_one_round
 from fedconvex.proofs_checks.worst_cases.replaying import federation, measured
 from fedconvex.proofs_checks.worst_cases.solving import Proposal, propose
@@ -160,7 +161,7 @@ def _answered(certified: Question, question: Question, power: int) -> WorstCase:
     if played == INFINITE:
         return WorstCase(question, "not asked", None, 1, played, instance, None)
     proposal = propose(certified.program)
-    certificate = _certified(certified, proposal, candidates)
+    certificate, near = _certified(certified, proposal, candidates)
     worst = None if certificate is None else certificate.t**power
     if played is not None and worst is not None and worst - played <= CLOSE * abs(worst):
         return WorstCase(question, proposal.status, certificate, power, played, instance, None)
@@ -171,18 +172,20 @@ def _answered(certified: Question, question: Question, power: int) -> WorstCase:
             if also is not None and (played is None or also > played):
                 played, instance = also, fitted
         if question.exact and question.clients.interpolable:
-            interpolated = feasible(question.program, proposal)
+            interpolated = feasible(question.program, proposal, near)
     return WorstCase(question, proposal.status, certificate, power, played, instance, interpolated)
 
 
-def _certified(question: Question, proposal: Proposal, candidates: list[Line]) -> Certified | None:
+def _certified(
+    question: Question, proposal: Proposal, candidates: list[Line]
+) -> tuple[Certified | None, list[Polished]]:
     """A proof of just what the worst lines attain, where there is one; else of a little more than the proposal."""
     if candidates:
         t = candidates[0].ratio
         worst = [line.vectors for line in candidates if line.ratio == t]
         found = None if t is None else certify_exactly(question.program, proposal, to_fraction(t), worst)
         if found is not None:
-            return found
+            return found, []
     return certify(question.program, proposal)
 
 

@@ -14,7 +14,7 @@ from fedconvex.proofs_checks.worst_cases.classes import Quadratics
     ("s", "mu", "L"), [(F(1, 2), 1, 4), (3, 1, 4), (F(1, 7), F(2, 3), 5), (0.3, 0.1, 1), (2, 1, 1)]
 )
 def test_fedsplit_contracts(m, s, mu, L):
-    """Giselsson and Boyd 2017: the Peaceman–Rachford operator's rate, exact in rationals for every number of clients."""
+    """Giselsson and Boyd 2017: the Peaceman–Rachford operator's rate, in rationals, for any number of clients."""
     s_, mu_, L_ = F(s), F(mu), F(L)
     rate = max((1 - s_ * mu_) / (1 + s_ * mu_), (s_ * L_ - 1) / (1 + s_ * L_)) ** 2
     found = worst_case(fc.FedSplit(stepsize=s), SmoothStronglyConvex(mu, L), m, metric="lifted_distance")
@@ -44,7 +44,7 @@ def test_gradient_descent_on_smooth_convex_functions(rounds, m):
     truth = L / (2 * (2 * rounds * s * L + 1))
     found = worst_case(fc.FedGD(stepsize=s), SmoothConvex(L), m, rounds, metric="gap")
     assert found.lower <= truth <= found.upper
-    assert found.upper - found.lower < 1e-8 * truth
+    assert found.upper - found.lower < 1e-25 * truth
 
 
 def test_forty_steps():
@@ -79,7 +79,7 @@ def test_fedprox_decreases_by_just_that_much(k, B):
     found = worst_case(fc.FedProx(mu=k), SmoothConvex(1), "any", metric="descent", dissimilarity=B)
     truth = least_decrease(F(k), F(B))
     assert found.lower <= truth <= found.upper
-    assert found.upper - found.lower < 1e-6 * truth
+    assert found.lower == truth or found.upper - found.lower < 1e-25 * truth
 
 
 def test_below_that_ratio_it_decreases_by_less():
