@@ -27,7 +27,7 @@ OURS = ["lemma1sharper", "lemma4sharper", "lemma8sharper", "theorem2sharper", "t
 EVERY_MUTANT = [*EQUATIONS, *LEMMAS[1:7], "lemma9", "lemma4sharper", "theorem2"]
 SOME_MUTANTS = {"lemma1": 12, "lemma8": 60, "theorem1": 9, "theorem3": 6, "lemma1sharper": 20, "lemma8sharper": 60}
 SOME_MUTANTS |= {"theorem2sharper": 9, "theorem3sharper": 17}
-"""Every so-manieth, where there are many and each takes long."""
+"""Of these, where there are many and each takes long, one in so many is tried."""
 
 
 @pytest.fixture(scope="module")
