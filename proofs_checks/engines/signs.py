@@ -58,7 +58,7 @@ _RELATIONS = {">": sympy.Gt, ">=": sympy.Ge, "<=": sympy.Le, "<": sympy.Lt, "=":
 
 
 def _split(relation: Any) -> Iterator[Any]:
-    """x >= max(a, b) is two conditions."""
+    """x >= max(a, b) is two conditions; those with a root are squared."""
     if relation in (True, sympy.true):
         return
     left, right = relation.lhs, relation.rhs
@@ -67,8 +67,18 @@ def _split(relation: Any) -> Iterator[Any]:
     if lower or upper:
         for bound in right.args:
             yield from _split(type(relation)(left, bound, evaluate=False))
+    elif right.atoms(sympy.Pow) and left.is_nonnegative and right.is_nonnegative and not _is_rational(right):
+        yield type(relation)(left**2, sympy.expand(right**2), evaluate=False)  # mu >= √(L²/2), say
     else:
         yield relation
+
+
+def _is_rational(expression: Any) -> bool:
+    try:
+        fraction(expression)
+    except NotRational:
+        return False
+    return True
 
 
 @final

@@ -216,6 +216,14 @@ def next_to(bound: Fraction, wrong: bool, relation: str) -> float:
     return back if holds(Fraction(back), bound) != wrong else value
 
 
+def passes(calculator: Calculator, values: dict[str, Any]) -> bool:
+    try:
+        calculator.check(calculator.arguments(values).values)
+    except InvalidInput:
+        return False
+    return True
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_float_next_to_the_bound(name: str) -> None:
     """Alone and in an array, where the first of two wrong entries is named."""

@@ -26,7 +26,7 @@ from fedconvex.theory.fedprox.results import DECREASE, PROXIMAL, ConvexChoice
 
 ANYWHERE = (Runs("FedProx"), Smooth(), WeaklyConvex(), PROXIMAL)
 EXACT = (Runs("FedProx"), Convex(), Smooth(), ExactSolutions())
-CURVED = (Condition("L", ">", 0), Condition("mu", ">=", lambda mu, L: L * L / (2 * mu)))
+CURVED = (Condition("L", ">", 0), Condition("mu", ">=", lambda L: sqrt(L * L / 2)))
 FOUR_B = Condition("K", ">=", lambda B: 4 * B)
 
 
