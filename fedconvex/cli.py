@@ -1,4 +1,4 @@
-"""The command line: `fedconvex audit …`, `bounds …`, `verify …`, `deep …`.
+"""The command line: `fedconvex audit …`, `bounds …`, `verify …`, `worst-case …`, `deep …`.
 
 The roof of the house: it imports late, and nothing imports it.
 """
@@ -18,6 +18,7 @@ from fedconvex import cli_deep
 from fedconvex.cli_bounds import BOUNDS_HELP, BoundsCommand, bounds
 from fedconvex.cli_folders import require_writable
 from fedconvex.cli_verify import VERIFY_HELP, verify
+from fedconvex.cli_worst_case import WORST_CASE_HELP, worst_case
 from fedconvex.errors import FedconvexError, InvalidInput
 
 app = typer.Typer(
@@ -187,6 +188,7 @@ app.command(
 
 
 app.command(help=VERIFY_HELP)(verify)
+app.command("worst-case", help=WORST_CASE_HELP)(worst_case)
 app.add_typer(cli_deep.app, name="deep")
 
 

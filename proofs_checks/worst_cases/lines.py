@@ -84,7 +84,10 @@ def _of(question: Question, curvatures: Numbers) -> Iterator[Line]:
         B = question.dissimilarity
         b = ZERO if few == 1 or B is None else _root(B**2 - 1)
         place = few / sum(curvatures) if question.board.minimiser else ZERO
-        for gradients in {(ONE + b, ONE - b)[:few], (ONE - b, ONE + b)[:few]} if few == 2 else {(ONE,)}:
+        choices: set[Numbers] = {(ONE + b, ONE - b), (ONE - b, ONE + b)} if few == 2 else {(ONE,)}
+        if few == 2 and B is None:
+            choices.add((ONE, -ONE))  # a stationary point that the method may leave
+        for gradients in choices:
             pulls = tuple(h * place - g for h, g in zip(curvatures, gradients, strict=True))
             yield _line(question, curvatures, pulls, (place,) * few)
     elif few == 1:

@@ -75,10 +75,15 @@ class WorstCase:
     def says(self) -> str:
         """How the ends are known, in words."""
         by = "attained by quadratic clients" if self.is_played else "attained by interpolation"
+        descent = self.question.metric == "descent"
+        missing = "give dissimilarity" if descent else "give heterogeneity > 0"
         if self.attained == INFINITE:
-            return "no finite bound exists: started at the minimiser, the method leaves it; give heterogeneity > 0"
+            place = "where the clients' gradients cancel" if descent else "at the minimiser"
+            return f"no finite bound exists: started {place}, the method leaves it; {missing}"
         if self.certificate is None:
-            return f"no bound was proved (the solver: {self.status})" + f"; {by}" * (self.attained is not None)
+            given = self.question.dissimilarity is not None if descent else self.question.heterogeneity
+            needed = "" if given or self.question.metric == "lifted_distance" else f"; perhaps none exists: {missing}"
+            return f"no bound was proved (the solver: {self.status}){needed}" + f"; {by}" * (self.attained is not None)
         how = "exactly" if self.upper == self.lower else "an interval"
         whole = "" if self.question.exact else "; the proved end bounds something larger than the truth"
         power = f" for one round, to the power of {self.power}" * (self.power > 1)

@@ -142,8 +142,16 @@ def test_clients_that_differ_without_limit_have_no_bound():
     assert any(fc.simulate(found.question.method, problem, 1, x0=start, arithmetic="exact").points[1] != start)
 
 
+def test_dissimilar_clients_without_a_bound_may_go_up():
+    found = worst_case(fc.FedProx(mu=3), WeaklyConvex(F(1, 2), 1), metric="descent")
+    assert found.lower == found.upper == -float("inf")
+    assert "give dissimilarity" in found.says
+    alone = worst_case(fc.FedProx(mu=3), WeaklyConvex(F(1, 2), 1), 1, metric="descent")
+    assert alone.lower > 0
+
+
 def test_no_bound_is_no_number():
-    """FedProx with tiny μ and dissimilar clients may go up by any amount as μ goes to 0; never a wrong number."""
+    """A stepsize above 2/L: the value may go up, by so much."""
     found = worst_case(fc.FedGD(stepsize=3), SmoothConvex(1), 2, 1, "descent", dissimilarity=2)
     assert found.lower <= found.upper
     assert found.upper < 0  # it increases

@@ -1,0 +1,291 @@
+"""The command line: `fedconvex worst-case …`, the worst that a method does on a class of clients, proved both ways."""
+
+import json
+import math
+from dataclasses import MISSING, fields
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from enum import StrEnum
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fedconvex.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from fedconvex.methods.base import Method
+    from fedconvex.proofs_checks import WorstCase
+    from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
+
+DIGITS = 12
+LEAST = Fraction(1, 10**9)  # of the largest: smaller multipliers are only counted
+LONGEST = 24  # characters of a fraction that is printed as it is
+WORST_CASE_HELP = """What is the worst that a method does, on any clients of a class? An interval, proved on both sides.
+
+[bold]fedconvex worst-case fedsplit:stepsize=1/2 --mu 1 --L 4[/bold]
+[bold]fedconvex worst-case fedprox:mu=2 --L 1 --metric descent --dissimilarity 3/2[/bold]
+[bold]fedconvex worst-case fedgd:stepsize=1/4,local_steps=5 --mu 1 --L 4 --heterogeneity 1 --draw weighted:3[/bold]
+
+--mu and --L are of the clients' functions; a method's own parameters stand behind its name. Those that are left out \
+are chosen: stepsize 1/L (FedSplit: 1/√(mu·L)), mu and alpha L. One end of the interval is proved by multipliers, \
+exactly; the other is attained by a federation that was played, or by inner products and values that belong to \
+functions of the class. Exit status: 0 a bound is proved, 1 there is none or none was found, 2 wrong input."""
+
+
+class Metric(StrEnum):
+    """What is measured."""
+
+    distance = "distance"
+    lifted_distance = "lifted_distance"
+    gap = "gap"
+    gradient_norm = "gradient_norm"
+    descent = "descent"
+
+
+MEANINGS = {
+    "distance": "‖w_T − x*‖² / {start}",
+    "lifted_distance": "Σ‖z_k − z_k*‖² after the rounds / before",
+    "gap": "(f(w_T) − f*) / {start}",
+    "gradient_norm": "‖∇f(w_T)‖² / {start}",
+    "descent": "(f(w) − f(w⁺)) / ‖∇f(w)‖², at least",
+}
+CLIENTS, QUESTION = "Clients", "Question"
+
+
+def worst_case(
+    method: Annotated[
+        str,
+        typer.Argument(
+            metavar="METHOD", help="fedgd:stepsize=1/20,local_steps=10, fedprox:mu=2, fedsplit, feddyn:alpha=3, …"
+        ),
+    ],
+    L: Annotated[str, typer.Option("--L", help="The clients' functions are L-smooth.", rich_help_panel=CLIENTS)],
+    mu: Annotated[str, typer.Option(help="They are mu-strongly convex; 0: convex.", rich_help_panel=CLIENTS)] = "0",
+    L_minus: Annotated[
+        str | None,
+        typer.Option("--L-minus", help="They are not convex: curvatures from -L_minus on.", rich_help_panel=CLIENTS),
+    ] = None,
+    quadratic: Annotated[
+        bool, typer.Option("--quadratic", help="They are quadratic.", rich_help_panel=CLIENTS)
+    ] = False,
+    clients: Annotated[
+        str, typer.Option(help="How many: a number, or any. More cost no more.", rich_help_panel=CLIENTS)
+    ] = "any",
+    rounds: Annotated[int, typer.Option(help="T.", rich_help_panel=QUESTION)] = 1,
+    metric: Annotated[
+        Metric | None,
+        typer.Option(help="What is measured (FedSplit: lifted_distance, else distance).", rich_help_panel=QUESTION),
+    ] = None,
+    dissimilarity: Annotated[
+        str | None, typer.Option(help="B of FedProx's Definition 3 at the first point.", rich_help_panel=QUESTION)
+    ] = None,
+    heterogeneity: Annotated[
+        str,
+        typer.Option(help="What it is divided by grows by this times the mean ‖∇F_k(x*)‖².", rich_help_panel=QUESTION),
+    ] = "0",
+    draw: Annotated[
+        str | None,
+        typer.Option(help="uniform:K, without replacement, or weighted:K, independent.", rich_help_panel=QUESTION),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")] = False,
+) -> None:
+    """Asks, prints."""
+    from fedconvex.cli_bounds_values import number
+    from fedconvex.proofs_checks import worst_case as ask
+
+    functions = _functions(number("--mu", mu), number("--L", L), L_minus and number("--L-minus", L_minus), quadratic)
+    asked = parse_method(method, functions)
+    measured = metric.value if metric else ("lifted_distance" if type(asked).__name__ == "FedSplit" else "distance")
+    found = ask(
+        asked, functions, _count(clients), rounds, measured,
+        None if dissimilarity is None else number("--dissimilarity", dissimilarity),
+        number("--heterogeneity", heterogeneity), participation=_scheme(draw),
+    )  # fmt: skip
+    if as_json:
+        typer.echo(json.dumps(to_dictionary(found, clients), indent=1, allow_nan=False, ensure_ascii=False))
+    else:
+        for line in lines(found, clients):
+            typer.echo(line)
+    if found.certificate is None:
+        raise typer.Exit(1)
+
+
+def parse_method(text: str, functions: "FunctionClass") -> "Method":
+    """A method from `name` or `name:parameter=value,…`; what is left out is chosen from the class's constants."""
+    from fedconvex.cli_bounds_values import number
+    from fedconvex.methods import METHODS
+
+    known = {name.lower(): kind for name, kind in METHODS.items()}
+    name, _, rest = text.strip().partition(":")
+    if name.lower() not in known:
+        raise InvalidInput("method", text, "is unknown", f"choose one of {', '.join(known)}")
+    kind = known[name.lower()]
+    given: dict[str, Any] = {}
+    allowed = {f.name: f for f in fields(kind) if not isinstance(f.default, str)}  # type: ignore[arg-type]
+    for part in filter(None, rest.split(",")):
+        key, separator, value = (piece.strip() for piece in part.partition("="))
+        if not separator or key not in allowed:
+            raise InvalidInput("method", text, f"{key!r} is no parameter of it", f"give {'=…, '.join(allowed)}=…")
+        exact = number(key, value)
+        given[key] = int(exact) if exact.denominator == 1 else exact
+    for name_, f in allowed.items():
+        if name_ not in given and f.default is MISSING:
+            given[name_] = _usual(name_, kind.__name__, functions)
+    method: Method = kind(**given)
+    return method
+
+
+def _usual(parameter: str, kind: str, functions: "FunctionClass") -> Fraction:
+    L, low = functions.highest, functions.lowest
+    if parameter == "stepsize" and kind == "FedSplit" and low > 0:
+        return Fraction(f"{1 / math.sqrt(low * L):.3g}")
+    usual = {"stepsize": 1 / L, "mu": L, "alpha": L, "eta": 1 / L}
+    if parameter not in usual:
+        raise InvalidInput("method", kind, f"needs {parameter}", f"write {kind.lower()}:{parameter}=…")
+    return usual[parameter]
+
+
+def _functions(mu: Fraction, L: Fraction, L_minus: Any, quadratic: bool) -> "FunctionClass":
+    from fedconvex.proofs_checks.worst_cases import classes
+
+    if L_minus is not None:
+        if mu or quadratic:
+            raise InvalidInput(
+                "--L-minus", L_minus, "is for clients that need not be convex", "leave out --mu, --quadratic"
+            )
+        return classes.WeaklyConvex(L_minus, L)
+    if quadratic:
+        return classes.Quadratics(mu, L)
+    return classes.SmoothStronglyConvex(mu, L) if mu else classes.SmoothConvex(L)
+
+
+def _count(text: str) -> int | str:
+    if text == "any":
+        return text
+    if not text.isdigit():
+        raise InvalidInput("--clients", text, "is no number of clients", "give 1, 2, … or any")
+    return int(text)
+
+
+def _scheme(text: str | None) -> Any:
+    from fedconvex.participation import Uniform, Weighted
+
+    if text is None:
+        return None
+    name, _, K = text.partition(":")
+    if name not in ("uniform", "weighted") or not K.isdigit():
+        raise InvalidInput("--draw", text, "is no scheme", "give uniform:K or weighted:K")
+    return Uniform(int(K)) if name == "uniform" else Weighted(int(K))
+
+
+def lines(found: "WorstCase", clients: str) -> list[str]:
+    """What was found, for people."""
+    from fedconvex.audit.methods import describe
+
+    question = found.question
+    measured = MEANINGS[question.metric].format(start=_start(question.heterogeneity))
+    written = [
+        f"{describe(question.method)}, {question.rounds} round{'s' * (question.rounds > 1)}; "
+        f"{clients} client{'s' * (clients != '1')}, {_described(question.clients)}",
+        f"{question.metric}: {measured}",
+        *_ends(found),
+        found.says,
+    ]
+    return written + _multipliers(found) + _federation(found)
+
+
+def _ends(found: "WorstCase") -> list[str]:
+    lower, upper = found.lower, found.upper
+    if lower == upper:
+        return [f"worst: {_exactly(lower, ROUND_HALF_EVEN)}"]
+    apart = f"; {float(upper - lower):.1e} apart" if math.isfinite(upper) and math.isfinite(lower) else ""
+    which = ("proved", "attained") if found.question.metric == "descent" else ("attained", "proved")
+    return [f"worst: at least {_exactly(lower, ROUND_FLOOR)} ({which[0]})",
+            f"       at most  {_exactly(upper, ROUND_CEILING)} ({which[1]}){apart}"]  # fmt: skip
+
+
+def _exactly(value: Any, rounding: str) -> str:
+    text, digits = str(value), _digits(value, rounding)
+    return digits if len(text) > LONGEST or text == digits else f"{text} = {digits}" if "/" in text else text
+
+
+def _multipliers(found: "WorstCase") -> list[str]:
+    if not found.multipliers:
+        return []
+    least = max(found.multipliers.values()) * LEAST
+    shown = {name: value for name, value in found.multipliers.items() if value >= least}
+    width, rest = max(map(len, shown)), len(found.multipliers) - len(shown)
+    points = "; point 0 is the minimiser" * found.question.board.minimiser
+    return [
+        f"multipliers of what the functions at point j must be, seen from point i{points}",
+        *(f"  {name:<{width}}  {_written(value)}" for name, value in shown.items()),
+        *([f"  and {rest} more, each less than {float(least):.1e}"] if rest else []),
+    ]
+
+
+def _described(functions: "FunctionClass") -> str:
+    low, high = functions.lowest, functions.highest
+    kind = f"{low}-strongly convex" if low > 0 else "convex" if low == 0 else f"{-low}-weakly convex"
+    return f"{kind}, {high}-smooth" + ", quadratic" * (type(functions).__name__ == "Quadratics")
+
+
+def _federation(found: "WorstCase") -> list[str]:
+    if found.instance is None or not found.is_played:
+        return []
+    problem, start = found.instance.problem, found.instance.start
+    rows = ["federation: F_k(x) = ½xᵀH_k x − c_kᵀx, half of the clients of each kind; starts at x_k"]
+    for k in range(problem.num_clients):
+        H = "; ".join(" ".join(map(_written, row)) for row in problem.H[k])
+        c, x = (" ".join(map(_written, vector)) for vector in (problem.c[k], start[min(k, len(start) - 1)]))
+        rows.append(f"  H_{k + 1} = [{H}], c_{k + 1} = [{c}], x_{k + 1} = [{x}]")
+    return rows
+
+
+def to_dictionary(found: "WorstCase", clients: str) -> dict[str, Any]:
+    """What was found, for programs; exact numbers as fractions, what is infinite or unknown as null."""
+    from fedconvex.audit.methods import describe
+
+    question = found.question
+    played = found.instance is not None and found.is_played
+    return {
+        "method": describe(question.method),
+        "class": _described(question.clients),
+        "clients": clients,
+        "rounds": question.rounds,
+        "metric": question.metric,
+        "lower": _exact(found.lower),
+        "upper": _exact(found.upper),
+        "proved": _exact(found.proved),
+        "attained": _exact(found.attained),
+        "played": played,
+        "says": found.says,
+        "multipliers": {name: str(value) for name, value in found.multipliers.items()},
+        "power": found.power,
+        "federation": None if not played or found.instance is None else {
+            "H": [[[str(x) for x in row] for row in H] for H in found.instance.problem.H],
+            "c": [[str(x) for x in c] for c in found.instance.problem.c],
+            "start": [[str(x) for x in row] for row in found.instance.start],
+        },
+    }  # fmt: skip
+
+
+def _start(heterogeneity: Fraction) -> str:
+    if not heterogeneity:
+        return "‖w_0 − x*‖²"
+    return f"(‖w_0 − x*‖² + {_written(heterogeneity)}·mean‖∇F_k(x*)‖²)"
+
+
+def _exact(value: Any) -> str | None:
+    return None if value is None or isinstance(value, float) else str(value)
+
+
+def _written(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= LONGEST else f"{_digits(value, ROUND_HALF_EVEN)}…"
+
+
+def _digits(value: Any, rounding: str) -> str:
+    if isinstance(value, float):
+        return str(value)
+    context = Context(prec=DIGITS, rounding=rounding)
+    return str(context.divide(Decimal(value.numerator), Decimal(value.denominator)))

@@ -1,0 +1,94 @@
+"""`fedconvex worst-case` as a user runs it."""
+
+import json
+import sys
+from fractions import Fraction as F
+
+import pytest
+
+from fedconvex import cli
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Exit status, standard output and standard error."""
+
+    def once(*arguments):
+        monkeypatch.setattr(sys, "argv", ["fedconvex", "worst-case", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        captured = capsys.readouterr()
+        return stop.value.code or 0, captured.out, captured.err
+
+    return once
+
+
+def test_an_exact_answer_with_its_proof_and_its_federation(run):
+    status, out, _ = run("fedsplit:stepsize=1/2", "--mu", "1", "--L", "4")
+    assert status == 0
+    assert "worst: 1/9 = 0.111111111111" in out
+    assert "any clients, 1-strongly convex, 4-smooth" in out
+    assert "1 from 0  2/3" in out
+    assert "H_2 = [1], c_2 = [0], x_2 = [1]" in out
+
+
+def test_an_interval_says_which_end_is_which(run):
+    status, out, _ = run("fedprox:mu=2", "--L", "1", "--metric", "descent", "--dissimilarity", "3/2", "--clients", "7")
+    assert status == 0
+    assert "at least 287/1152 = 0.249131944444 (proved)" in out
+    assert "(attained)" in out
+    assert "7 clients, convex, 1-smooth" in out
+
+
+def test_json(run):
+    status, out, _ = run("fedsplit", "--mu", "1", "--L", "4", "--rounds", "8", "--json")
+    found = json.loads(out)
+    assert status == 0
+    assert F(found["upper"]) == F(found["lower"]) == F(1, 9) ** 8
+    assert found["power"] == 8
+    assert found["multipliers"] == {"1 from 0": "2/3", "0 from 1": "2/3"}
+    assert found["federation"]["H"] == [[["1"]], [["1"]]]
+
+
+def test_no_bound_is_exit_status_one(run):
+    status, out, _ = run("fedgd:stepsize=1/4,local_steps=2", "--mu", "1", "--L", "4")
+    assert status == 1
+    assert "worst: inf" in out
+    assert "give heterogeneity" in out
+    status, out, _ = run("fedgd:stepsize=1/4,local_steps=2", "--mu", "1", "--L", "4", "--json")
+    assert status == 1
+    assert json.loads(out)["upper"] is None
+
+
+def test_other_classes_and_draws(run):
+    weakly = ("fedprox:mu=3", "--L", "1", "--L-minus", "1/2", "--metric", "descent")
+    assert run(*weakly)[0] == 1
+    assert run(*weakly, "--dissimilarity", "1.1")[0] == 0
+    status, out, _ = run(
+        "fedgd", "--mu", "1", "--L", "2", "--quadratic", "--heterogeneity", "1", "--draw", "weighted:2"
+    )
+    assert status == 0
+    assert "quadratic" in out
+    assert "1·mean‖∇F_k(x*)‖²" in out
+    assert run("fedgd", "--mu", "1", "--L", "2", "--clients", "4", "--draw", "uniform:2")[0] == 1  # G = 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("fedspilt", "--L", 1), "is unknown"),
+        (("fedsplit:step=1", "--L", 1), "no parameter"),
+        (("fedsplit:stepsize=x", "--L", 1), "not a number"),
+        (("fedsplit", "--L", 1, "--mu", 2), "larger than L"),
+        (("fedsplit", "--L", 1, "--clients", "many"), "no number of clients"),
+        (("fedgd", "--L", 1, "--draw", "three"), "no scheme"),
+        (("fedgd", "--L", 1, "--mu", 1, "--L-minus", 1), "leave out"),
+        (("fedprox:mu=1", "--L", 1, "--L-minus", 1, "--metric", "descent"), "larger weight"),
+        (("fedprox:mu=1", "--L", 1, "--metric", "descent", "--dissimilarity", "1/2"), "B >= 1"),
+    ],
+)
+def test_wrong_input_is_exit_status_two(run, arguments, says):
+    status, out, error = run(*arguments)
+    assert status == 2
+    assert says in error
+    assert not out
