@@ -7,6 +7,7 @@ quadratic form in two numbers, whose largest ratio to what it is measured in is 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from math import isqrt
 from typing import Any, final
@@ -42,7 +43,7 @@ class Line:
         total = sum((c * self.basic[a] * self.basic[b] for (a, b), c in form.products.items()), ZERO)
         return total + sum((c * self.values[name] for name, c in form.values.items()), ZERO)
 
-    @property
+    @cached_property
     def ratio(self) -> Any:
         """The metric divided by what it is measured in; None stands for infinity."""
         measure, metric = self.at(self.question.program.measure), -self.at(self.question.program.constant)

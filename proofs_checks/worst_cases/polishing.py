@@ -39,9 +39,11 @@ def polish(program: Program, proposal: Proposal) -> Iterator[Polished]:
     """What the proposal nearly is, for several guesses of which of its numbers are 0."""
     if not all(np.isfinite(part).all() for part in (*proposal.grams, proposal.values)):
         return
+    tried = []
     for least in ACTIVE:
         equations = _Equations.of(program, proposal, least)
-        if equations is not None and len(equations.start) <= LARGEST:
+        if equations is not None and len(equations.start) <= LARGEST and equations.guess not in tried:
+            tried.append(equations.guess)
             found = equations.solved()
             if found is not None:
                 yield found
@@ -73,6 +75,11 @@ class _Equations:
             parts += [M[np.triu_indices(rank)], Y.ravel()]
         start = np.concatenate([[proposal.t], proposal.multipliers[active], proposal.values, *parts])
         return cls(program, active, orders, ranks, start) if np.isfinite(start).all() else None
+
+    @property
+    def guess(self) -> tuple[list[int], list[int]]:
+        """What is not 0."""
+        return self.active, self.ranks
 
     def solved(self) -> Polished | None:
         """Newton's steps; None where they do not arrive."""

@@ -1,0 +1,152 @@
+"""`worst_case` against PEPit with its free solvers: seconds, and whether "upper bounds" are above the truth.
+
+    python benchmarks/worst_cases.py --pepit /path/to/a/python/with/PEPit
+
+PEPit runs in an environment of its own (or FEDCONVEX_PEERS=pepit=…) and is timed there, building and solving; ours
+includes the proof and the federation that attains it. Both report their least time, since the machine is shared. An
+upper end below the truth counts as missed, whatever its distance.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+from fractions import Fraction
+from typing import Any
+
+from run import FOLDER, interleaved, record, row, seconds
+
+import fedconvex as fc
+from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, worst_case
+
+REPETITIONS, SWEEP = 30, 1000
+PEPIT_REPETITIONS = {2: 10, 10: 3, 30: 1}
+RATIOS = {2: 10, 10: 100, 30: 5000}
+
+
+def fedsplit(clients: int | str) -> Any:
+    """One round, κ = 4; the truth is 1/9."""
+    return worst_case(
+        fc.FedSplit(stepsize=Fraction(1, 2)), SmoothStronglyConvex(1, 4), clients, metric="lifted_distance"
+    )
+
+
+def peaceman_rachford() -> Any:
+    """Eight rounds at μ = 0.1, L = 1 and the best stepsize."""
+    return worst_case(fc.FedSplit(stepsize=10**0.5), SmoothStronglyConvex(0.1, 1), rounds=8, metric="lifted_distance")
+
+
+def forty_steps() -> Any:
+    """Gradient descent, in values; the truth is 1/162."""
+    return worst_case(fc.FedGD(stepsize=1), SmoothConvex(1), 1, 40, metric="gap")
+
+
+def descents(count: int) -> list[Any]:
+    """FedProx, one round: a grid of (μ, B)."""
+    side = round(count**0.5)
+    grid = [(Fraction(n, 10) + 1, 1 + Fraction(k, 2 * side)) for n in range(side) for k in range(count // side)]
+    return [worst_case(fc.FedProx(mu=mu), SmoothConvex(1), metric="descent", dissimilarity=B) for mu, B in grid]
+
+
+def error(upper: Any, truth: Any) -> float:
+    """Relative; infinite below the truth."""
+    return float((upper - truth) / truth) if upper >= truth else float("inf")
+
+
+def pepit(python: str | None, case: str, clients: int, repetitions: int) -> dict[str, Any] | None:
+    """Its seconds and values, by solver; None without it."""
+    if python is None:
+        return None
+    command = [python, "-m", "peers.pepit", case, str(clients), str(repetitions)]
+    finished = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=True)
+    found: dict[str, Any] = json.loads(finished.stdout.splitlines()[-1])
+    return found
+
+
+def interpreter() -> str | None:
+    """The Python that has PEPit."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--pepit")
+    named = dict(part.split("=", 1) for part in os.environ.get("FEDCONVEX_PEERS", "").split(",") if "=" in part)
+    chosen: str | None = parser.parse_args().pepit or named.get("pepit")
+    return chosen
+
+
+def best_of(theirs: dict[str, Any], truth: Any) -> tuple[str, float]:
+    """The fastest of PEPit's solvers whose value is not below the truth; where all are, the fastest."""
+    bounds = [name for name, value in theirs["values"].items() if value >= truth] or list(theirs["values"])
+    name = min(bounds, key=lambda solver: theirs["seconds"][solver])
+    return name, theirs["seconds"][name] * 1e3
+
+
+def told(theirs: dict[str, Any], truth: Any) -> str:
+    """Each solver's seconds and error."""
+    return ", ".join(
+        f"{solver} {theirs['seconds'][solver]:.3g} s and {(value - float(truth)) / float(truth):+.1e}"
+        for solver, value in theirs["values"].items()
+    )
+
+
+def speed(python: str | None, notes: list[str]) -> list[dict[str, Any]]:
+    """FedSplit, one round."""
+    clients = (2, 10, 30, 10**6, "any")
+    times = interleaved({str(m): lambda m=m: fedsplit(m) for m in clients}, REPETITIONS, warm_up=3)
+    ours = {m: min(taken) * 1e3 for m, taken in times.items()}
+    median = statistics.median(times["any"]) * 1e3
+    rows = [row("FedSplit, one round, any number of clients", ours["any"], 5, "ms", peer="the same with 2 clients",
+                peer_value=ours["2"], ratio=ours["any"] / ours["2"], median_ms=median, all_ms=ours)]  # fmt: skip
+    for m, target in RATIOS.items():
+        theirs = pepit(python, "fedsplit", m, PEPIT_REPETITIONS[m])
+        if theirs is not None:
+            solver, taken = best_of(theirs, Fraction(1, 9))
+            ratio = taken / ours[str(m)]
+            rows.append(row(f"FedSplit, {m} clients: times faster than PEPit", ratio, target, "×", at_least=True,
+                            peer=f"PEPit with {solver}", peer_value=taken, peer_unit="ms", ratio=ratio))  # fmt: skip
+            notes.append(
+                f"PEPit, {m} clients, seconds and value relative to the truth: {told(theirs, Fraction(1, 9))}."
+            )
+    return rows
+
+
+def accuracy(python: str | None, notes: list[str]) -> list[dict[str, Any]]:
+    """Certified upper ends against the truth."""
+    s, mu = Fraction(10**0.5), Fraction(0.1)
+    one = max((1 - s * mu) / (1 + s * mu), (s - 1) / (1 + s)) ** 2
+    forty: list[Any] = []
+    taken = seconds(lambda: forty.append(forty_steps()))
+    notes.append(f"40 steps of gradient descent take {taken:.1f} s: two programs of 41 × 41, and an exact proof.")
+    cases = (
+        ("FedSplit, one round", fedsplit("any").upper, Fraction(1, 9), 1e-9, "fedsplit", 2),
+        ("Peaceman–Rachford, 8 rounds", peaceman_rachford().upper, one**8, 1e-2, "peaceman-rachford", 2),
+        ("gradient descent, 40 steps", forty[0].upper, Fraction(1, 162), 1e-2, "gradient-descent", 1),
+    )
+    rows = []
+    for name, upper, truth, target, case, clients in cases:
+        theirs = pepit(python, case, clients, 1)
+        nearest = float(truth) if theirs is None else min(theirs["values"].values(), key=lambda v: abs(v - truth))
+        peer = "the truth" if theirs is None else "PEPit's nearest value"
+        rows.append(row(f"{name}: certified upper end, relative error", error(upper, truth), target, "", peer=peer,
+                        peer_value=nearest, ratio=float(upper) / nearest))  # fmt: skip
+        if theirs is not None:
+            notes.append(f"PEPit, {name}, seconds and value relative to the truth: {told(theirs, truth)}.")
+    return rows
+
+
+def main() -> None:
+    """Measure and record."""
+    python, notes = interpreter(), list[str]()
+    rows = speed(python, notes) + accuracy(python, notes)
+    found: list[Any] = []
+    taken = seconds(lambda: found.extend(descents(SWEEP)))
+    once = seconds(lambda: descents(1))
+    rows.append(row(f"FedProx's descent, {len(found)} pairs (μ, B), a program each", taken, 2, "s", peer="one of them",
+                    peer_value=once, ratio=taken / once))  # fmt: skip
+    proved = sum(one.certificate is not None for one in found)
+    narrow = sum(one.upper - one.lower < 1e-25 for one in found)
+    notes.append(f"Of {len(found)} descents {proved} are proved, {narrow} to 25 digits.")
+    record("worst_cases", rows, notes=notes)
+
+
+if __name__ == "__main__":
+    main()
