@@ -67,18 +67,10 @@ def _split(relation: Any) -> Iterator[Any]:
     if lower or upper:
         for bound in right.args:
             yield from _split(type(relation)(left, bound, evaluate=False))
-    elif right.atoms(sympy.Pow) and left.is_nonnegative and right.is_nonnegative and not _is_rational(right):
+    elif right.atoms(sympy.Pow) and left.is_nonnegative and right.is_nonnegative and not _is_rational(relation):
         yield type(relation)(left**2, sympy.expand(right**2), evaluate=False)  # mu >= √(L²/2), say
     else:
         yield relation
-
-
-def _is_rational(expression: Any) -> bool:
-    try:
-        fraction(expression)
-    except NotRational:
-        return False
-    return True
 
 
 @final
@@ -179,7 +171,7 @@ def _substitutions(domain: Domain, strictly: bool, also: Iterable[Any] = ()) -> 
     no condition that comes later speaks of that variable: at 0 it might say nothing, and leave others free.
     """
     found: list[Substitution] = []
-    waiting = list(domain.relations)
+    waiting = list(dict.fromkeys(domain.relations))
     names = {str(s) for s in {*also}.union(*(r.free_symbols for r in waiting))}
     progress = True
     while progress:
