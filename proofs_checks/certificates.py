@@ -1,26 +1,28 @@
 """What was proved, written so that anyone can check it again: `standalone_checker.py` needs only the standard library.
 
-An expression is nested lists: ["+", …], ["*", …], ["^", base, exponent]; a number is a string such as "-3/2", and
-every other string is a symbol. Symbols in ‖·‖ are lengths, ⟨a,b⟩ is an inner product.
+An expression is nested lists: ["+", …], ["*", …], ["^", base, exponent]; a number is an integer or ["/", p, q], and
+every string is a symbol. Symbols in ‖·‖ are lengths, ⟨a,b⟩ is an inner product.
 """
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from shutil import copyfile
 from typing import TYPE_CHECKING, Any
 
 import sympy
 
+from fedconvex.proofs_checks.engines.hilbert import Vector
+from fedconvex.proofs_checks.engines.signs import Domain, NoSignProof, SignProof, prove_sign
 from fedconvex.verdicts import Verdict
 from fedconvex.writing import write_atomically
 
 if TYPE_CHECKING:
     from fedconvex.proofs_checks.engines.facts import Fact
-    from fedconvex.proofs_checks.engines.signs import SignProof
     from fedconvex.proofs_checks.verification import Result
 
-FORMAT = "fedconvex certificate 1"
+FORMAT = "fedconvex certificate 2"
 CHECKER = Path(__file__).with_name("standalone_checker.py")
 
 
@@ -28,38 +30,81 @@ def certificate(
     left: Any,
     right: Any,
     relation: str,
-    facts: Iterable[tuple[Any, "Fact"]],
-    squares: Iterable[tuple[Any, Any]],
-    signs: Iterable["SignProof"],
+    domain: Domain,
+    facts: Iterable[tuple[Any, "Fact"]] = (),
+    squares: Iterable[tuple[Any, Vector]] = (),
+    needed: Iterable[Any] = (),
+    squared: bool = False,
 ) -> dict[str, Any] | None:
-    """right − left = Σ multiplier · fact + Σ weight · square, and why these are not negative.
+    """right − left (or right² − left²) = Σ multiplier · fact + Σ weight · ‖vector‖², and the signs that this needs.
 
-    None where z3 has decided a sign: there is nothing to write down then.
+    `needed` are what must not be negative; of an inequality alone, right − left is. None where z3 has decided a sign,
+    or that something is not divided by 0: there is nothing to write down then.
     """
-    proofs = list(signs)
-    if any(proof.method != "coefficients" for proof in proofs):
+    facts, squares, needed = list(facts), list(squares), list(needed)
+    parts = [(atom, c) for _, vector in squares for atom, c in vector.parts.items()]
+    expressions = [left, right, *(e for m, f in facts for e in (m, f.expression)), *(w for w, _ in squares)]
+    expressions += [e for atom, c in parts for e in (atom.scale, c)]
+    alone = not facts and not squares and not squared and relation != "="
+    try:
+        proofs = [_proof(e, domain) for e in (*needed, *(atom.scale for atom, _ in parts if atom.scale != 1))]
+        proofs += [_proof(right - left, domain, relation == "<")] if alone else []
+        proofs += [_other_than_0(base, domain) for base in _divisors(expressions)]
+    except NotWritten:
         return None
+    conditions = list(dict.fromkeys(s.condition for proof in proofs for s in proof.substitutions))
+    used = {s for e in (*expressions, *conditions) for s in sympy.sympify(e).free_symbols}
     return {
         "kind": "combination",
-        "difference": written(right - left),
+        "left": written(left),
         "relation": relation,
+        "right": written(right),
+        "squared": squared,
+        "positive": sorted(str(s) for s in used if s.is_positive),
+        "nonnegative": sorted(str(s) for s in used if s.is_nonnegative and not s.is_positive),
+        "conditions": [_condition(relation) for relation in conditions],
         "facts": [
             {"multiplier": written(m), "fact": written(f.expression), "name": f.name, "equation": f.equation}
             for m, f in facts
         ],
-        "squares": [{"weight": written(w), "square": written(s)} for w, s in squares],
-        "signs": [_sign(proof) for proof in proofs],
+        "squares": [{"weight": written(w), "vector": _vector(v)} for w, v in squares],
+        "signs": [_sign(proof, conditions) for proof in dict.fromkeys(proofs)],
     }
 
 
-def _sign(proof: "SignProof") -> dict[str, Any]:
+class NotWritten(Exception):
+    """There is no short proof of a sign."""
+
+
+def _proof(expression: Any, domain: Domain, strictly: bool = False) -> SignProof:
+    found = prove_sign(expression, domain, strictly)
+    if isinstance(found, NoSignProof) or found.method != "coefficients":
+        raise NotWritten
+    return found
+
+
+def _other_than_0(base: Any, domain: Domain) -> SignProof:
+    for expression in (base, -base):
+        with suppress(NotWritten):
+            return _proof(expression, domain, strictly=True)
+    raise NotWritten
+
+
+def _divisors(expressions: Iterable[Any]) -> list[Any]:
+    powers = {power for e in expressions for power in sympy.sympify(e).atoms(sympy.Pow) if power.exp.is_negative}
+    return sorted((base for base in {power.base for power in powers} if not base.is_number), key=str)
+
+
+def _sign(proof: SignProof, conditions: list[Any]) -> dict[str, Any]:
+    assert proof.form is not None
+    below = ["^", written(proof.form.denominator.as_expr()), -1]
     return {
         "expression": written(proof.expression),
-        "form": _form(proof),
+        "form": ["*", written(proof.form.numerator.as_expr()), below],
         "strictly": proof.strictly,
         "substitutions": [
             {
-                "condition": _not_negative(s.condition),
+                "condition": conditions.index(s.condition),
                 "variable": str(s.variable),
                 "kind": s.kind,
                 "bound": written(s.bound),
@@ -71,28 +116,33 @@ def _sign(proof: "SignProof") -> dict[str, Any]:
     }
 
 
-def _form(proof: "SignProof") -> Any:
-    assert proof.form is not None
-    return ["*", written(proof.form.numerator.as_expr()), ["^", written(proof.form.denominator.as_expr()), -1]]
-
-
-def _not_negative(relation: Any) -> Any:
-    """What the condition says is not negative."""
+def _condition(relation: Any) -> dict[str, Any]:
+    """What is not negative, or is positive."""
     greater = isinstance(relation, sympy.Ge | sympy.Gt)
-    return written(relation.lhs - relation.rhs if greater else relation.rhs - relation.lhs)
+    difference = relation.lhs - relation.rhs if greater else relation.rhs - relation.lhs
+    return {"expression": written(difference), "strict": isinstance(relation, sympy.Gt | sympy.Lt)}
+
+
+def _vector(vector: Vector) -> list[dict[str, Any]]:
+    return [
+        {"atom": a.name, "part": a.part.value, "scale": written(a.scale), "draw": a.draw, "coefficient": written(c)}
+        for a, c in vector.parts.items()
+    ]
 
 
 def written(expression: Any) -> Any:
     """The expression as nested lists. Raises ValueError for what is no rational function."""
-    match expression:
-        case sympy.Rational():
-            return str(expression)
-        case sympy.Symbol():
-            return str(expression)
-        case sympy.Add() | sympy.Mul():
-            return ["+" if expression.is_Add else "*", *(written(part) for part in expression.args)]
-        case sympy.Pow() if expression.exp.is_Integer:
-            return ["^", written(expression.base), int(expression.exp)]
+    match sympy.sympify(expression):
+        case sympy.Integer() as number:
+            return int(number)
+        case sympy.Rational() as number:
+            return ["/", int(number.p), int(number.q)]
+        case sympy.Symbol() as symbol:
+            return str(symbol)
+        case sympy.Add() | sympy.Mul() as several:
+            return ["+" if several.is_Add else "*", *(written(part) for part in several.args)]
+        case sympy.Pow() as power if power.exp.is_Integer:
+            return ["^", written(power.base), int(power.exp)]
     raise ValueError(f"{expression} is no rational function")
 
 
@@ -109,7 +159,8 @@ def write_certificates(folder: Path, found: dict[str, dict[str, Any]]) -> list[P
     paths = []
     for name, content in found.items():
         path = folder / f"{name}.json"
-        text = json.dumps({"format": FORMAT, "step": name, "proof": content}, ensure_ascii=False, indent=1)
+        parts = content["of"] if content["kind"] == "all" else [content]
+        text = json.dumps({"format": FORMAT, "step": name, "proof": parts}, ensure_ascii=False, indent=1)
         write_atomically(path, text.encode())
         paths.append(path)
     copyfile(CHECKER, folder / CHECKER.name)

@@ -1,7 +1,7 @@
 """How a claim follows from facts: exactly, by multipliers that the author gives."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import sympy
@@ -52,20 +52,21 @@ class Combination(Check):
             if outside is not None:
                 return Outcome(Verdict.UNKNOWN, f"{used.name or used.source} is known for {outside} only")
         needed: list[Any] = []
+        difference_of_sides = right - left
         if self.squared:
             needed.append(right)
-            left, right = left**2, right**2
+            difference_of_sides = right**2 - left**2
         for _, fact in self.facts:
             outside = _not_implied(_on_domain(Domain(fact.requires), to_roots), domain)
             if outside is not None:
                 return Outcome(Verdict.UNKNOWN, f"{fact.name}: known for {outside} only")
         facts = [(to_roots(m), Fact(to_roots(f.expression), f.name, f.equation)) for m, f in self.facts]
-        squares = [(to_roots(w), to_roots(square(v))) for w, v in self.squares]
+        squares = [(to_roots(w), _in_roots(v, to_roots)) for w, v in self.squares]
         if claim.relation == "=" and (self.squared or squares or not all(f.equation for _, f in facts)):
             return Outcome(Verdict.UNKNOWN, "an equation does not follow from inequalities")
         if claim.relation == "<":
             return Outcome(Verdict.UNKNOWN, "a strict inequality needs Inequality")
-        rest = right - left - sum(m * f.expression for m, f in facts) - sum(w * s for w, s in squares)
+        rest = difference_of_sides - sum(m * f.expression for m, f in facts) - sum(w * square(v) for w, v in squares)
         try:
             difference = fraction(rest)
         except NotRational as error:
@@ -78,7 +79,7 @@ class Combination(Check):
         if undefined:
             return Outcome(Verdict.UNKNOWN, f"the multiplier {undefined[0]} is not defined for all parameters")
         undefined = _zero_denominators(
-            (left, right, *(f.expression for _, f in facts), *(s for _, s in squares)), domain
+            (left, right, *(f.expression for _, f in facts), *(square(v) for _, v in squares)), domain
         )
         if undefined:
             return Outcome(Verdict.UNKNOWN, f"{undefined[0]}, in a denominator, may be 0")
@@ -90,7 +91,8 @@ class Combination(Check):
             signs.append(found)
         detail = f"{len(facts)} facts, {len(squares)} squares"
         detail += ", z3 for a sign" if any(s.method == "z3" for s in signs) else ""
-        return Outcome(Verdict.PROVED, detail, certificate(left, right, claim.relation, facts, squares, signs))
+        proof = certificate(left, right, claim.relation, domain, facts, squares, needed, self.squared)
+        return Outcome(Verdict.PROVED, detail, proof)
 
 
 @final
@@ -119,8 +121,10 @@ class Identity(Check):
         undefined = _zero_denominators(map(to_roots, _sides(claim)), _on_domain(claim.domain, to_roots))
         if undefined:
             return Outcome(Verdict.UNKNOWN, f"{undefined[0]}, in a denominator, may be 0")
-        proofs = [certificate(sympy.Integer(0), to_roots(part), "=", [], [], []) for part in parts]
-        return Outcome(Verdict.PROVED, "the same rational function", {"kind": "all", "of": proofs})
+        domain = _on_domain(claim.domain, to_roots)
+        proofs = [certificate(to_roots(left), to_roots(right), "=", domain) for left, right in _by_part(claim)]
+        complete = {"kind": "all", "of": proofs} if None not in proofs else None
+        return Outcome(Verdict.PROVED, "the same rational function", complete)
 
 
 @final
@@ -146,8 +150,7 @@ class Inequality(Check):
         undefined = _zero_denominators(map(to_roots, (claim.left, claim.right)), domain)
         if undefined:
             return Outcome(Verdict.UNKNOWN, f"{undefined[0]}, in a denominator, may be 0")
-        left, right = sympy.Integer(0), difference
-        proof = certificate(left, right, claim.relation, [], [], [found]) if found.method != "z3" else None
+        proof = certificate(to_roots(claim.left), to_roots(claim.right), claim.relation, domain)
         return Outcome(Verdict.PROVED, f"by {found.method}", proof)
 
 
@@ -208,7 +211,7 @@ class Special(Check):
             return Outcome(Verdict.UNKNOWN, str(error))
         if not same:
             return Outcome(Verdict.UNKNOWN, f"right − left differs by {_short(right - left - fact.expression)}")
-        proof = certificate(left, right, claim.relation, [(one, fact)], [], [_positive(one)])
+        proof = certificate(left, right, claim.relation, domain, [(one, fact)])
         return Outcome(Verdict.PROVED, "a special case", proof)
 
 
@@ -248,10 +251,17 @@ class Assumed(Check):
         return Outcome(Verdict.ASSUMED, self.missing)
 
 
-def _positive(number: Any) -> SignProof:
-    found = prove_sign(number, Domain())
-    assert isinstance(found, SignProof)
-    return found
+def _in_roots(vector: Vector, to_roots: Callable[[Any], Any]) -> Vector:
+    return Vector({replace(a, scale=to_roots(a.scale)): to_roots(c) for a, c in vector.parts.items()})
+
+
+def _by_part(claim: Claim) -> list[tuple[Any, Any]]:
+    """Both sides, or of vectors both sides' coefficients."""
+    if not isinstance(claim.left, Vector):
+        return [(claim.left, claim.right)]
+    zero = sympy.Integer(0)
+    atoms = dict.fromkeys((*claim.left.parts, *claim.right.parts))
+    return [(claim.left.parts.get(atom, zero), claim.right.parts.get(atom, zero)) for atom in atoms]
 
 
 def _not_implied(needed: Domain, given: Domain) -> Any:
