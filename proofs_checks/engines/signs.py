@@ -251,7 +251,7 @@ def _by_z3(expression: Any, domain: Domain, strictly: bool) -> SignProof | NoSig
     relations = [relation for relation in domain.relations if _is_rational(relation)]
     while more := {s for r in relations if r.free_symbols & involved for s in r.free_symbols} - involved:
         involved |= more
-    variables = {s: z3.Real(str(s)) for s in involved}
+    variables = {s: z3.Real(str(s)) for s in sorted(involved, key=str)}
     solver = z3.SolverFor("QF_NRA")
     solver.set("timeout", int(TIME_LIMIT * 1000))
     for s, variable in variables.items():

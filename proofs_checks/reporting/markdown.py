@@ -64,7 +64,7 @@ def _remarks(record: Record) -> list[str]:
 
 
 def _failing(step: StepRecord) -> list[str]:
-    return [f"As printed at {step.place} it fails: $ {step.shown} $ ({step.detail}).", ""]
+    return [f"As printed at {step.place} it fails: $ {step.shown} $", ""]
 
 
 def _used(record: Record) -> str:
