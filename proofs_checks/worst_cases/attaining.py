@@ -5,6 +5,7 @@ numbers inside the class, and the method is played on them by the core in exact 
 attained, however the federation was found.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
@@ -38,7 +39,7 @@ def quadratics(
     """Quadratics of the class that nearly pass through the proposal's points; None where there are none."""
     if not all(np.isfinite(gram).all() for gram in proposal.grams):
         return None
-    coordinates = _coordinates(program, proposal)
+    coordinates = _coordinates(program, proposal.grams)
     clients = board.clients
     low, high = float(functions.lowest), float(functions.highest)
     hessians, linear = [], []
@@ -60,12 +61,21 @@ def quadratics(
     return Instance(problem, np.array(starts))
 
 
-def _coordinates(program: Program, proposal: Proposal) -> dict[Any, np.ndarray]:
+def vectors(program: Program, grams: Sequence[np.ndarray], board: Board, start: Family) -> tuple[Any, Any, np.ndarray]:
+    """Points and gradients of every client, (m, n, d), and where it starts, (m, d), from Gram matrices."""
+    coordinates = _coordinates(program, grams)
+    clients, found = range(board.clients), board.evaluations
+    points = [[_of(e.point, coordinates, k) for e in found] for k in clients]
+    gradients = [[_of(e.gradient, coordinates, k) for e in found] for k in clients]
+    return points, gradients, np.array([_of(start, coordinates, k) for k in clients])
+
+
+def _coordinates(program: Program, grams: Sequence[np.ndarray]) -> dict[Any, np.ndarray]:
     """Of every basic vector: the parts are orthogonal; vectors that no form sees are 0."""
     sizes = [len(seen) for seen in program.seen]
     total, offset = sum(sizes), 0
     found: dict[Any, np.ndarray] = {}
-    for block, seen, gram in zip(program.blocks, program.seen, proposal.grams, strict=True):
+    for block, seen, gram in zip(program.blocks, program.seen, grams, strict=True):
         values, vectors = np.linalg.eigh(gram)
         values[values < 1e-7 * max(values.max(), 1e-300)] = 0
         factor = vectors * np.sqrt(values)

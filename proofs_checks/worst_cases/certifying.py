@@ -73,8 +73,11 @@ def certify_exactly(program: Program, proposal: Proposal, t: Fraction, worst: Se
 
 def _first(program: Program, candidates: Iterator[tuple[Any, list[Any]]]) -> Certified | None:
     for t, multipliers in candidates:
-        if holds(program, t, multipliers):
-            return Certified(program, to_fraction(t), tuple(map(to_fraction, multipliers)))
+        if all(multiplier >= 0 for multiplier in multipliers):
+            try:
+                return Certified(program, to_fraction(t), tuple(map(to_fraction, multipliers)))
+            except ValueError:
+                continue
     return None
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
+from itertools import combinations_with_replacement
 from math import isqrt
 from typing import Any, final
 
@@ -67,7 +67,7 @@ def lines(question: Question) -> list[Line]:
     """Federations on a line, those on which the method does most first."""
     ends = [to_fmpq(x) for x in sorted({question.clients.lowest, question.clients.highest})]
     found = []
-    for curvatures in product(ends, repeat=question.board.clients):
+    for curvatures in combinations_with_replacement(ends, question.board.clients):
         if sum(curvatures) > 0 or question.metric == "descent":
             found += list(_of(question, curvatures))
     measured = [(line.ratio, line) for line in found]

@@ -27,7 +27,8 @@ def measured(question: Question, instance: Instance) -> Fraction | float | None:
     if question.metric == "lifted_distance":
         return _lifted(question, problem, instance.start, run)
     first = instance.start[0]
-    if question.board.minimiser and any(problem.gradient(0 * first)):
+    pulls = problem.client_gradients(0 * first)
+    if question.board.minimiser and any(pulls.sum(0)):
         return None
     if question.dissimilarity is not None and not _is_dissimilar(problem, first, question.dissimilarity):
         return None
@@ -39,7 +40,6 @@ def measured(question: Question, instance: Instance) -> Fraction | float | None:
     if question.metric == "descent":
         size = _square(problem.gradient(first))
     else:
-        pulls = problem.client_gradients(0 * first)
         size = _square(first) + question.heterogeneity * sum(map(_square, pulls)) / len(pulls)
     if size == 0:
         return float("inf") if metric > 0 else None
@@ -47,16 +47,22 @@ def measured(question: Question, instance: Instance) -> Fraction | float | None:
 
 
 def federation(question: Question, instance: Instance) -> Quadratic | None:
-    """The instance's clients, as often as the question needs them: of m clients, half are of each kind."""
-    draws, problem = question.draws, instance.problem
+    """The instance's clients, as often as the question needs them; None where that is not possible."""
+    problem, which = instance.problem, kinds(question)
+    if which is None:
+        return None
+    which = [min(k, problem.num_clients - 1) for k in which]
+    return Quadratic([problem.H[k] for k in which], [problem.c[k] for k in which])
+
+
+def kinds(question: Question) -> list[int] | None:
+    """Which of two clients every client is: of m clients from which some are drawn, half are of each kind."""
+    draws = question.draws
     if draws.everyone or draws.replaced:
-        return problem
+        return list(range(question.board.clients))
     if draws.clients % 2 or draws.clients > LARGEST:
         return None
-    half = draws.clients // 2
-    kinds = (0, 0) if problem.num_clients == 1 else (0, 1)
-    return Quadratic([problem.H[k] for k in kinds for _ in range(half)],
-                     [problem.c[k] for k in kinds for _ in range(half)])  # fmt: skip
+    return [k for k in (0, 1) for _ in range(draws.clients // 2)]
 
 
 def _endings(question: Question, run: Rounds, first: np.ndarray) -> Any:
@@ -83,9 +89,10 @@ def _metric(question: Question, problem: Quadratic, first: np.ndarray, last: np.
 
 
 def _lifted(question: Question, problem: Quadratic, z: np.ndarray, run: Rounds) -> Fraction | None:
-    if any(problem.gradient(0 * z[0])):
+    pulls = problem.client_gradients(0 * z[0])
+    if any(pulls.sum(0)):
         return None
-    fixed = -to_fraction(question.method.stepsize) * problem.client_gradients(0 * z[0])  # type: ignore[attr-defined]
+    fixed = -to_fraction(question.method.stepsize) * pulls  # type: ignore[attr-defined]
     with run.arithmetic.context():
         array = run.arithmetic.array
         state = State(array(z.sum(0) / Fraction(len(z))), memory={**run.start(array(z[0])).memory, "z": array(z)})

@@ -76,8 +76,12 @@ def conic(A: np.ndarray, b: np.ndarray, cones: list[Any], objective: np.ndarray)
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
-    P = sparse.csc_matrix((len(objective), len(objective)))
-    solution = clarabel.DefaultSolver(P, objective, sparse.csc_matrix(A), b, cones, settings).solve()
+    rows, columns = A.shape
+    by_columns = A.T != 0  # SciPy's own conversion takes as long as a small program
+    places = (np.nonzero(by_columns)[1], np.concatenate([[0], np.cumsum(by_columns.sum(1))]))
+    compressed = sparse.csc_matrix((A.T[by_columns], *places), shape=(rows, columns))
+    P = sparse.csc_matrix((np.zeros(0), np.zeros(0, int), np.zeros(columns + 1, int)), shape=(columns, columns))
+    solution = clarabel.DefaultSolver(P, objective, compressed, b, cones, settings).solve()
     return np.array(solution.x), np.array(solution.z), str(solution.status)
 
 
@@ -104,7 +108,7 @@ def _units(program: Program) -> tuple[list[np.ndarray], np.ndarray, tuple[int, .
     blocks, of_values = program.floats
     vectors = [np.ones(size) for size in program.sizes]
     heights = np.ones(len(program.values))
-    for _ in range(3):
+    for _ in range(2):
         scaled = [np.abs(m) * np.multiply.outer(v, v) for m, v in zip(blocks, vectors, strict=True)]
         values = np.abs(of_values) * heights
         parts = [m.max(axis=(1, 2)) for m in scaled] + ([values.max(1)] if values.size else [])

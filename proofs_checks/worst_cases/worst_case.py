@@ -3,18 +3,22 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, final
+
+import numpy as np
 
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
-from fedconvex.proofs_checks.worst_cases.attaining import Instance, quadratics
+from fedconvex.proofs_checks.worst_cases.attaining import Instance, quadratics, vectors
 from fedconvex.proofs_checks.worst_cases.certifying import Certified, certify, certify_exactly
 from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
 from fedconvex.proofs_checks.worst_cases.feasible import Feasible, feasible
+from fedconvex.proofs_checks.worst_cases.interpolating import Interpolating
 from fedconvex.proofs_checks.worst_cases.lines import Line, lines
 from fedconvex.proofs_checks.worst_cases.polishing import Polished
 from fedconvex.proofs_checks.worst_cases.questions import Question, asked, of_one_round
-from fedconvex.proofs_checks.worst_cases.replaying import federation, measured
+from fedconvex.proofs_checks.worst_cases.replaying import federation, kinds, measured
 from fedconvex.proofs_checks.worst_cases.solving import Proposal, propose
 from fedconvex.rationals import to_fraction
 
@@ -34,6 +38,7 @@ class WorstCase:
     """
 
     question: Question
+    certified: Question  # what the certificate is about: the question, or one round of it
     status: str  # what the solver said
     certificate: Certified | None
     power: int
@@ -95,14 +100,47 @@ class WorstCase:
         return self.played is not None and self.played == self.attained
 
     def federation(self) -> Any:
-        """The quadratic federation on which the method does `played`, from `instance.start`.
+        """The clients that attain the end, as a problem; `start` says where the method starts.
 
-        Raises ValueError where none was found.
+        Quadratic, exactly, where it was played; else functions through the interpolated points, in floating point.
+        Raises ValueError where there are none.
         """
-        problem = None if self.instance is None else federation(self.question, self.instance)
-        if problem is None:
-            raise ValueError("no federation of quadratics was found")
-        return problem
+        if self.is_played and self.instance is not None:
+            return federation(self.question, self.instance)
+        which = kinds(self.question)
+        if self.interpolated is None or which is None:
+            raise ValueError("no federation was found")
+        return self._interpolating[0].of(which)
+
+    @property
+    def start(self) -> Any:
+        """Where the server starts, (d,); for "lifted_distance" every client's z_k, (m, d)."""
+        if self.is_played and self.instance is not None:
+            begun = self.instance.start
+        elif self.interpolated is not None:
+            begun = self._interpolating[1]
+        else:
+            raise ValueError("no federation was found")
+        return begun if self.question.metric == "lifted_distance" else begun[0]
+
+    @cached_property
+    def _interpolating(self) -> tuple[Interpolating, Any]:
+        found, functions, board = self.interpolated, self.question.clients, self.question.board
+        assert found is not None
+        grams = [np.array(gram, dtype=float).reshape(len(gram), len(gram)) for gram in found.grams]
+        points, gradients, start = vectors(found.program, grams, board, self.question.start)
+        heights = {"": 0.0} | dict(zip(found.program.values, map(float, found.values), strict=True))
+        values = [[heights.get(e.value, 0.0) for e in board.evaluations]] * board.clients
+        lowest, highest = float(functions.lowest), float(functions.highest)
+        return Interpolating.through(points, gradients, values, lowest, highest), start
+
+    def proof(self) -> Any:
+        """The certificate as a `Proof` of one step, of one round where `power` > 1. Raises ValueError without one."""
+        from fedconvex.proofs_checks.worst_cases.proving import proof
+
+        if self.certificate is None:
+            raise ValueError("nothing was proved")
+        return proof(self.certified, self.certificate)
 
     def __repr__(self) -> str:
         asked = self.question
@@ -164,12 +202,12 @@ def _answered(certified: Question, question: Question, power: int) -> WorstCase:
     for line in candidates[:1]:
         played, instance = measured(question, line.instance), line.instance
     if played == INFINITE:
-        return WorstCase(question, "not asked", None, 1, played, instance, None)
+        return WorstCase(question, certified, "not asked", None, 1, played, instance, None)
     proposal = propose(certified.program)
     certificate, near = _certified(certified, proposal, candidates)
     worst = None if certificate is None else certificate.t**power
     if played is not None and worst is not None and worst - played <= CLOSE * abs(worst):
-        return WorstCase(question, proposal.status, certificate, power, played, instance, None)
+        return WorstCase(question, certified, proposal.status, certificate, power, played, instance, None)
     interpolated = None
     if power == 1:
         for fitted in _fitted(question, proposal):
@@ -178,7 +216,7 @@ def _answered(certified: Question, question: Question, power: int) -> WorstCase:
                 played, instance = also, fitted
         if question.exact and question.clients.interpolable:
             interpolated = feasible(question.program, proposal, near)
-    return WorstCase(question, proposal.status, certificate, power, played, instance, interpolated)
+    return WorstCase(question, certified, proposal.status, certificate, power, played, instance, interpolated)
 
 
 def _certified(

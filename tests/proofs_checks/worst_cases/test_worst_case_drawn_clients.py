@@ -9,6 +9,7 @@ import pytest
 import fedconvex as fc
 from fedconvex.participation import Draw, Uniform, Weighted
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, worst_case
+from fedconvex.proofs_checks.worst_cases.replaying import federation
 from fedconvex.rounds import rounds_of
 
 METHODS = [
@@ -50,9 +51,10 @@ def test_what_is_attained_happens_when_all_draws_are_made(method, m):
     )
     assert found.lower <= found.upper
     assert found.upper - found.lower <= 1e-9 * found.upper
-    problem, start = found.federation(), found.instance.start[0]
-    assert problem.num_clients == m
+    problem, start = federation(found.question, found.instance), found.instance.start[0]
+    assert problem.num_clients == found.federation().num_clients == m
     assert happens(method, problem, start, Uniform(1), "distance", G) == found.played
+    assert found.played >= found.lower * F(9, 10)
 
 
 @pytest.mark.parametrize("participation", [Uniform(1), Uniform(2), Weighted(1), Weighted(2)], ids=str)
