@@ -21,6 +21,8 @@ def of_quadratics(statement: Statement, instance: Any) -> Sides | None:
     """(what happens, what is promised) in a round; the instance is (curvatures, linear terms, α, P, θ⁰, round)."""
     *parts, number = instance
     federation = Federation(*parts)
+    if not 1 <= federation.active <= federation.devices or min(federation.curvatures) < 0 or federation.alpha <= 0:
+        return None
     found = federation.round(number)
     known = {"alpha": Fraction(federation.alpha), "L": federation.smoothness, "mu": federation.convexity}
     known |= {"num_clients": Fraction(federation.devices), "num_active": Fraction(federation.active)} | found
@@ -83,6 +85,8 @@ def of_kink(statement: Statement, instance: Any) -> Sides | None:
     """
     *parts, rounds = instance
     device = Kink(*parts)
+    if min(device.width, device.alpha) <= 0 or device.mu < 0 or rounds < 1:
+        return None
     averages = device.averages(rounds)
     known = {
         "alpha": Fraction(device.alpha), "L": device.smoothness, "mu": device.mu, "num_clients": Fraction(1),

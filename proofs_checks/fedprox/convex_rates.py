@@ -4,7 +4,6 @@ In Remark 8 a run is looked at until the first w^t with ‖∇f(w^t)‖² < ε: 
 `share` is the mean over t < T of its expectation, `stopped_value` and `stopped_next` those of what it multiplies.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import sympy
@@ -30,7 +29,13 @@ from fedconvex.proofs_checks.fedprox.setting import (
     mu,
     value,
 )
-from fedconvex.proofs_checks.fedprox.tightness import LARGE, F, of_decrease, of_mean_answer, of_numbers, one_client
+from fedconvex.proofs_checks.fedprox.tightness import (
+    LARGE,
+    of_decrease,
+    of_mean_answer,
+    one_client,
+    rounds_begun_above,
+)
 from fedconvex.proofs_checks.fedprox.variance import AT_LEAST_ONE, b, sigma2
 from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
@@ -181,6 +186,5 @@ def remark8_sharper(statement: Statement) -> Proof:
     bound = statement.calculator.formula(L=L, delta=delta, sigma2=sigma2, epsilon=epsilon)
     sharper = fedprox.PAPER.find("corollary7sharper")
     text = r"\tfrac{4L\Delta}\epsilon\sqrt{1+\tfrac{\sigma^2}\epsilon}"
-    used = of_numbers(statement, 1, "x²/2 from 1 with ε = 1: one round", L=1, delta=F(1, 2), sigma2=0, epsilon=1)
     return Proof(rounds_above(sharper, lambda B: 1 / (4 * L * B), lambda B: 4 * B, bound, domain, text),
-                 tightness=replace(used, attained=False))  # fmt: skip
+                 tightness=rounds_begun_above(statement))  # fmt: skip

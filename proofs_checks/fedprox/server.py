@@ -43,11 +43,13 @@ from fedconvex.proofs_checks.fedprox.setting import (
 )
 from fedconvex.proofs_checks.fedprox.tightness import (
     FAR_AND_MANY,
-    F,
+    along_a_line,
+    around_a_kink,
     decreasing,
     deviating,
-    of_numbers,
+    of_deviations,
     sampling_cost_used,
+    with_growing_slope,
 )
 from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
 from fedconvex.statements.functions import sqrt
@@ -106,7 +108,7 @@ def value_at_server(statement: Statement) -> Proof:
         Step(r"f(w^{t+1}) \le f(\bar w^{t+1}) + L_0\|w^{t+1}-\bar w^{t+1}\|",
              "L₀ is the largest ‖∇f‖ between the two points", Claim(new_value, "<=", bound, Domain.of(statement)),
              Combination(facts=((1, mean_value(new_value, at_mean, slope, deviation_length)),)), place="(9)"),
-    ), tightness=of_numbers(statement, 1, "f(x) = x, from 0 to 1", mean_value=0, lipschitz=1, deviation=1))  # fmt: skip
+    ), tightness=along_a_line(statement))  # fmt: skip
 
 
 @proves(fedprox.equation10)
@@ -118,9 +120,7 @@ def expected_value_at_server(statement: Statement) -> Proof:
              "(9), in expectation over the draw", Claim(after, "<=", bound, Domain.of(statement), "equation (10)"),
              Combination(facts=((1, averaged(conclusion(fedprox.equation9).fact, means, "the draws")),)),
              place="(10)"),
-    ), tightness=of_numbers(
-        statement, F(999, 1000), "f(x) = |x|, and x²/(2d) + d/2 where |x| < d = 1/500; w̄ = 0, w⁺ = ±1: 1 − d/2",
-        mean_value=0, Q=1))  # fmt: skip
+    ), tightness=around_a_kink(statement))  # fmt: skip
 
 
 @proves(fedprox.equation11)
@@ -159,8 +159,7 @@ def sampling_costs_little(statement: Statement) -> Proof:
              Claim(Q, "<=", right, domain, "equation (11)"),
              Combination(facts=((1, second.fact), (L, averaged(farther.fact, squares, "the draws", FIXED)))),
              place="(11), third line"),
-    ), tightness=of_numbers(statement, 3, "‖∇f‖ = 2 + |x − w|, w̄ = w, w⁺ = w ± 1: L₀ = 3 for both", L=1, gradient=2,
-                            mean_step=0, deviation=1, mean_square_deviation=1))  # fmt: skip
+    ), tightness=with_growing_slope(statement))  # fmt: skip
 
 
 @proves(fedprox.equation12)
@@ -170,7 +169,7 @@ def mean_below_root_mean_square(statement: Statement) -> Proof:
         Step(r"E_{S_t}\|w^{t+1}-\bar w^{t+1}\| \le \sqrt{E_{S_t}\|w^{t+1}-\bar w^{t+1}\|^2}", "Jensen's inequality",
              Claim(mean_deviation, "<=", bound, Domain.of(statement), "equation (12)"),
              Combination(facts=((1, jensen(root, mean_deviation)),)), place="(12)"),
-    ), tightness=of_numbers(statement, 1, "w⁺ = w̄ ± 1", mean_square_deviation=1))  # fmt: skip
+    ), tightness=of_deviations(statement))  # fmt: skip
 
 
 @proves(fedprox.equation13)

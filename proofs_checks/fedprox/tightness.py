@@ -87,8 +87,12 @@ def played(instance: Instance) -> Round | None:
     """The round, if the instance is admissible."""
     mu, L, L_minus, gamma, K, clients = instance
     found = Round(F(mu), F(L), F(L_minus), F(gamma), F(K), tuple(tuple(map(F, c)) for c in clients))
-    allowed = all(-found.L_minus <= h <= found.L and abs(r) <= found.gamma for _, h, _, r in found.clients)
-    return found if allowed and found.mu > found.L_minus else None
+    curved = all(-min(found.L_minus, found.L) <= h <= found.L for _, h, _, _ in found.clients)
+    solved = all(abs(r) <= found.gamma for *_, r in found.clients) and 0 <= found.gamma <= 1
+    weighted = sum(p for p, *_ in found.clients) == 1 and all(p > 0 for p, *_ in found.clients)
+    drawn = found.K >= 1 and found.K.denominator == 1
+    moving = found.mu > found.L_minus >= 0 and found.gradient > 0
+    return found if curved and solved and weighted and drawn and moving else None
 
 
 def of_round(statement: Statement, happens: Callable[[Round], Any]) -> Measure:
@@ -181,14 +185,69 @@ def sampling_cost_used(statement: Statement) -> Tightness:
     return Tightness(measure, (1, 0, 0, 0, 1, clients), how)
 
 
-def of_numbers(statement: Statement, happens: Any, how: str, **values: Any) -> Tightness:
-    """A bound of numbers that are written out: `how` says where they occur."""
+def along_a_line(statement: Statement) -> Tightness:
+    """(9) for f(x) = ax, between two points."""
 
-    def measure(instance: tuple[Any, tuple[tuple[str, Any], ...]]) -> tuple[Any, Any]:
-        left, numbers = instance
-        return F(left), statement.calculator.formula(**{name: F(number) for name, number in numbers})
+    def measure(instance: tuple[Any, Any, Any]) -> tuple[Any, Any]:
+        slope, mean_answer, answer = map(F, instance)
+        numbers = {"mean_value": slope * mean_answer, "lipschitz": abs(slope), "deviation": abs(answer - mean_answer)}
+        return slope * (answer - mean_answer), statement.calculator.formula(**numbers) - slope * mean_answer
 
-    return Tightness(measure, (happens, tuple(values.items())), how, attained=True)
+    return Tightness(measure, (1, 0, 1), "an equality for linear functions", attained=True)
+
+
+def around_a_kink(statement: Statement) -> Tightness:
+    """(10) for f(x) = |x|, rounded to x²/(2d) + d/2 where |x| < d: w̄ = 0, and w⁺ is 1 or −1."""
+
+    def measure(instance: tuple[Any]) -> tuple[Any, Any] | None:
+        radius = F(instance[0])
+        at_mean, after, slope = radius / 2, F(1), F(1)
+        promised = statement.calculator.formula(mean_value=at_mean, Q=slope * 1) - at_mean
+        return (after - at_mean, promised) if 0 < radius < 1 else None
+
+    how = "|x|, rounded near 0; w̄ = 0, w⁺ = ±1: the quotient is 1 − d/2 for a rounding of width d"
+    return Tightness(measure, (F(1, 500),), how, attained=True)
+
+
+def with_growing_slope(statement: Statement) -> Tightness:
+    """(11) for f with slope g + L|x − w|, where w̄ = w and w⁺ = w ± s: Q = E[L₀|w⁺ − w̄|], L₀ the largest slope."""
+
+    def measure(instance: tuple[Any, Any, Any]) -> tuple[Any, Any] | None:
+        L, gradient, step = map(F, instance)
+        largest = gradient + L * step
+        numbers = {"L": L, "gradient": gradient, "mean_step": F(0), "deviation": step,
+                   "mean_square_deviation": step**2}  # fmt: skip
+        return (largest * step, statement.calculator.formula(**numbers)) if min(L, gradient, step) >= 0 else None
+
+    return Tightness(measure, (1, 2, 1), "an equality where the slope grows as fast as it may", attained=True)
+
+
+def of_deviations(statement: Statement) -> Tightness:
+    """(12) for deviations that are equally likely."""
+
+    def measure(instance: tuple[Any, ...]) -> tuple[Any, Any]:
+        deviations = [abs(F(x)) for x in instance]
+        mean_square = sum(x * x for x in deviations) / len(deviations)
+        bound = statement.calculator(mean_square_deviation=mean_square)  # a ball where it is irrational
+        return sum(deviations) / len(deviations), bound
+
+    return Tightness(measure, (1, -1), "an equality for deviations of one length", attained=True)
+
+
+def rounds_begun_above(statement: Statement) -> Tightness:
+    """Lx²/2, exact steps with μ = L: how many rounds begin where the squared gradient is at least ε."""
+
+    def measure(instance: tuple[Any, Any, Any]) -> tuple[Any, Any] | None:
+        L, start, epsilon = map(F, instance)
+        if min(L, epsilon) <= 0 or start == 0:
+            return None
+        rounds, x = 0, start
+        while (L * x) ** 2 >= epsilon:
+            rounds, x = rounds + 1, x / 2
+        numbers = {"L": L, "delta": L * start**2 / 2, "sigma2": F(0), "epsilon": epsilon}
+        return F(rounds), statement.calculator.formula(**numbers)
+
+    return Tightness(measure, (1, 1, 1), "x²/2 from 1 with ε = 1: one round")
 
 
 def rounds_needed(statement: Statement, rho: Statement) -> Tightness:
