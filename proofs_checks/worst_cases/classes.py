@@ -124,6 +124,59 @@ class Quadratics(FunctionClass):
         return to_fraction(self.L)
 
 
+@final
+@dataclass(frozen=True)
+class Kind:
+    """Clients of one kind: their class, their share in every average, and whether it is one client or several.
+
+    `share`: of one kind, the sum of its clients' weights, which are equal; shares are normalised to sum 1. Methods that
+    average plainly (FedSplit, FedDyn, SCAFFOLD) see F_k = num_clients · weights[k] · f_k: for these give the share of
+    the number of clients, and the class of F_k.
+    """
+
+    functions: FunctionClass
+    share: Any
+    clients: int | str = "any"
+
+    def __post_init__(self) -> None:
+        _require_positive("share", self.share)
+        if self.clients != "any" and not (isinstance(self.clients, int) and self.clients >= 1):
+            raise InvalidInput("clients", self.clients, "is no number of clients", 'give 1, 2, … or "any"')
+        if isinstance(self.functions, Kinds) or self.functions.lowest == self.functions.highest:
+            raise InvalidInput("functions", self.functions, "cannot be a kind's", "give a class with mu < L")
+
+
+@final
+@dataclass(frozen=True)
+class Kinds(FunctionClass):
+    """Clients of several kinds, one after the other: `Kinds(Kind(SmoothConvex(1), 2), Kind(…))`."""
+
+    kinds: tuple[Kind, ...]
+
+    def __init__(self, *kinds: Kind) -> None:
+        if not kinds:
+            raise InvalidInput("kinds", kinds, "are none", "give one or more")
+        object.__setattr__(self, "kinds", kinds)
+
+    @property
+    def interpolable(self) -> bool:  # type: ignore[override]
+        return all(kind.functions.interpolable for kind in self.kinds)
+
+    @property
+    def shares(self) -> tuple[Fraction, ...]:
+        """Normalised."""
+        total = sum((to_fraction(kind.share) for kind in self.kinds), Fraction(0))
+        return tuple(to_fraction(kind.share) / total for kind in self.kinds)
+
+    @property
+    def lowest(self) -> Fraction:
+        return min(kind.functions.lowest for kind in self.kinds)
+
+    @property
+    def highest(self) -> Fraction:
+        return max(kind.functions.highest for kind in self.kinds)
+
+
 def _require_positive(name: str, value: Any) -> None:
     if not to_fraction(value) > 0:
         raise InvalidInput(name, value, "is not positive", f"give {name} > 0")

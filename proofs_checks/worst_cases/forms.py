@@ -25,7 +25,9 @@ class Family:
 
     parts: Mapping[Key, Any] = field(default_factory=dict)
 
-    def __add__(self, other: "Family") -> "Family":
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, Mixture):
+            return other + self
         total = dict(self.parts)
         for key, c in other.parts.items():
             total[key] = total.get(key, ZERO) + c
@@ -34,7 +36,7 @@ class Family:
     def __neg__(self) -> "Family":
         return Family({key: -c for key, c in self.parts.items()})
 
-    def __sub__(self, other: "Family") -> "Family":
+    def __sub__(self, other: Any) -> Any:
         return self + (-other)
 
     def __mul__(self, factor: Any) -> "Family":
@@ -53,14 +55,55 @@ class Family:
         return frozenset(self.parts.items())
 
 
+@final
+@dataclass(frozen=True)
+class Mixture:
+    """One vector for every client, of several kinds: a family for each kind, with the kind's share in averages."""
+
+    shares: tuple[Any, ...]
+    kinds: tuple[Family, ...]
+
+    def __add__(self, other: Any) -> "Mixture":
+        others = other.kinds if isinstance(other, Mixture) else (other,) * len(self.kinds)
+        return Mixture(self.shares, tuple(u + v for u, v in zip(self.kinds, others, strict=True)))
+
+    def __neg__(self) -> "Mixture":
+        return Mixture(self.shares, tuple(-u for u in self.kinds))
+
+    def __sub__(self, other: Any) -> "Mixture":
+        return self.__add__(-other)
+
+    def __mul__(self, factor: Any) -> "Mixture":
+        return Mixture(self.shares, tuple(u * factor for u in self.kinds))
+
+    def __rmul__(self, factor: Any) -> "Mixture":
+        return self.__mul__(factor)
+
+    def __truediv__(self, divisor: Any) -> "Mixture":
+        return self.__mul__(1 / (divisor if isinstance(divisor, fmpq) else to_fmpq(divisor)))
+
+    @property
+    def key(self) -> Any:
+        """Equal for equal vectors."""
+        return tuple(u.key for u in self.kinds)
+
+
+Vectors = Family | Mixture
+
+
+def of_kind(u: Vectors, kind: int | None) -> Family:
+    """The vectors of one kind's clients."""
+    return u.kinds[kind] if isinstance(u, Mixture) and kind is not None else u  # type: ignore[return-value]
+
+
 def shared(name: str) -> Family:
     """A vector that all clients share."""
     return Family({(MEAN, name): ONE})
 
 
-def family(name: str, clients: int) -> Family:
+def family(name: str, clients: int, part: str = DEVIATION) -> Family:
     """A vector for every client; where there is one client only, there is no deviation."""
-    deviation = {(DEVIATION, name): ONE} if clients > 1 else {}
+    deviation = {(part, name): ONE} if clients > 1 else {}
     return Family({(MEAN, name): ONE, **deviation})
 
 
@@ -69,8 +112,10 @@ def centred(name: str, clients: int) -> Family:
     return Family({(DEVIATION, name): ONE} if clients > 1 else {})
 
 
-def mean(u: Family) -> Family:
-    """The plain mean over the clients."""
+def mean(u: Vectors) -> Family:
+    """The mean over the clients."""
+    if isinstance(u, Mixture):
+        return sum((mean(v) * share for v, share in zip(u.kinds, u.shares, strict=True)), start=Family())
     _require_known(u)
     return Family({key: c for key, c in u.parts.items() if key[0] == MEAN})
 
@@ -121,8 +166,12 @@ class Form:
         return Form({k: number * c for k, c in self.products.items()}, {k: number * c for k, c in self.values.items()})
 
 
-def inner(u: Family, v: Family) -> Form:
+def inner(u: Vectors, v: Vectors) -> Form:
     """The mean over the clients of ⟨u_k, v_k⟩."""
+    if isinstance(u, Mixture) or isinstance(v, Mixture):
+        shares = u.shares if isinstance(u, Mixture) else v.shares  # type: ignore[union-attr]
+        of_kinds = (inner(of_kind(u, k), of_kind(v, k)) * share for k, share in enumerate(shares))
+        return sum(of_kinds, start=Form())
     _require_known(u)
     _require_known(v)
     products: dict[tuple[Key, Key], Any] = {}
@@ -134,7 +183,7 @@ def inner(u: Family, v: Family) -> Form:
     return Form(products)
 
 
-def square(u: Family) -> Form:
+def square(u: Vectors) -> Form:
     """The mean over the clients of ‖u_k‖²."""
     return inner(u, u)
 

@@ -17,6 +17,7 @@ from flint import fmpq
 
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.attaining import Instance
+from fedconvex.proofs_checks.worst_cases.classes import Kinds
 from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, MEAN, ONE, ZERO, Family, Form, Key
 from fedconvex.proofs_checks.worst_cases.playing import Evaluation
 from fedconvex.proofs_checks.worst_cases.questions import Question
@@ -64,7 +65,9 @@ class Line:
 
 
 def lines(question: Question) -> list[Line]:
-    """Federations on a line, those on which the method does most first."""
+    """Federations on a line, those on which the method does most first; none for several kinds of clients."""
+    if isinstance(question.clients, Kinds):
+        return []
     ends = [to_fmpq(x) for x in sorted({question.clients.lowest, question.clients.highest})]
     found = []
     for curvatures in combinations_with_replacement(ends, question.board.clients):

@@ -9,16 +9,20 @@ from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.problems.base import Subproblem
-from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
+from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, Kinds
 from fedconvex.proofs_checks.worst_cases.draws import EVERYONE, Draws
 from fedconvex.proofs_checks.worst_cases.forms import (
+    DEVIATION,
     Family,
     Form,
+    Mixture,
+    Vectors,
     centred,
     drawn,
     family,
     inner,
     mean,
+    of_kind,
     square,
     value,
 )
@@ -32,8 +36,8 @@ T = TypeVar("T")
 class Evaluation:
     """Where the clients' functions were looked at: point, gradient, and the name of the mean value there."""
 
-    point: Family
-    gradient: Family
+    point: Any  # Vectors
+    gradient: Any
     value: str
 
 
@@ -55,9 +59,36 @@ class Board:
             self.evaluations.append(Evaluation(Family(), self.pulls, ""))
 
     @property
-    def pulls(self) -> Family:
+    def pulls(self) -> Vectors:
         """The clients' gradients at the minimiser."""
-        return centred("g*", self.clients)
+        if not isinstance(self.functions, Kinds):
+            return centred("g*", self.clients)
+        free = self.vectors("g*")
+        assert isinstance(free, Mixture)
+        *others, last = free.kinds
+        rest = sum((mean(u) * share for u, share in zip(others, free.shares, strict=False)), start=Family())
+        return Mixture(free.shares, (*others, last - mean(last) - rest / free.shares[-1]))
+
+    def vectors(self, name: str) -> Vectors:
+        """A vector for every client that is not known."""
+        if not isinstance(self.functions, Kinds):
+            return family(name, self.clients)
+        return Mixture(
+            tuple(map(to_fmpq, self.functions.shares)),
+            tuple(
+                family(f"{name}.{k}", 1 if kind.clients == 1 else 2, f"{DEVIATION} {k}")
+                for k, kind in enumerate(self.functions.kinds)
+            ),
+        )
+
+    def height(self, evaluation: Evaluation, kind: int | None = None) -> Form:
+        """The mean of the values there, of all clients or of one kind's."""
+        if not evaluation.value or not isinstance(self.functions, Kinds):
+            return value(evaluation.value)
+        if kind is not None:
+            return value(f"{evaluation.value}.{kind}")
+        of_kinds = (value(f"{evaluation.value}.{k}") * share for k, share in enumerate(self.functions.shares))
+        return sum(of_kinds, start=Form())
 
     @property
     def curvature(self) -> Any:
@@ -65,11 +96,11 @@ class Board:
         low, high = self.functions.lowest, self.functions.highest
         return to_fmpq(low) if low == high else None
 
-    def gradient(self, point: Family) -> Family:
+    def gradient(self, point: Vectors) -> Any:
         """The clients' gradients at a point: new basic vectors, unless they have been asked for there before."""
         return self.at(point).gradient
 
-    def at(self, point: Family) -> Evaluation:
+    def at(self, point: Vectors) -> Evaluation:
         """What the clients' functions are at a point."""
         mean(point)  # no function is looked at where the draw decides
         for known in self.evaluations:
@@ -78,15 +109,15 @@ class Board:
         if self.curvature is not None and self.evaluations:
             first = self.evaluations[0]
             return self.found(point, first.gradient + (point - first.point) * self.curvature)
-        return self.found(point, family(f"g{len(self.evaluations)}", self.clients))
+        return self.found(point, self.vectors(f"g{len(self.evaluations)}"))
 
-    def found(self, point: Family, gradient: Family) -> Evaluation:
+    def found(self, point: Vectors, gradient: Vectors) -> Evaluation:
         """A point whose gradient is known, since it solves a subproblem."""
         made = Evaluation(point, gradient, f"F{len(self.evaluations)}")
         self.evaluations.append(made)
         return made
 
-    def minimised(self, subproblem: Subproblem) -> Family:
+    def minimised(self, subproblem: Subproblem) -> Any:
         """Where the subproblem's gradient vanishes; strong convexity makes that its minimiser, and the only one."""
         weight = to_fmpq(subproblem.weight)
         if not to_fmpq(self.functions.lowest) + weight > 0:
@@ -102,32 +133,41 @@ class Board:
             return self.at(point).point
         name = f"{len(self.evaluations)}"
         if weight:
-            gradient = family(f"g{name}", self.clients)
+            gradient = self.vectors(f"g{name}")
             return self.found((right - gradient) / weight, gradient).point
-        return self.found(family(f"x{name}", self.clients), right).point
+        return self.found(self.vectors(f"x{name}"), right).point
 
     def inequalities(self, among: str = "all") -> list[tuple[str, Form]]:
         """What holds between two of the points for functions of the class; none is negative.
 
         Among "all", or "neighbours": points that follow one another, and the minimiser and every point.
         """
-        return [
-            (f"{j} from {i}", interpolation(a, b, self.functions))
-            for i, a in enumerate(self.evaluations)
-            for j, b in enumerate(self.evaluations)
+        pairs = [
+            (i, j)
+            for i in range(len(self.evaluations))
+            for j in range(len(self.evaluations))
             if i != j and (among == "all" or abs(i - j) == 1 or (self.minimiser and 0 in (i, j)))
         ]
+        if not isinstance(self.functions, Kinds):
+            return [(f"{j} from {i}", self.interpolation(i, j, self.functions)) for i, j in pairs]
+        return [
+            (f"{j} from {i} of kind {k + 1}", self.interpolation(i, j, kind.functions, k))
+            for k, kind in enumerate(self.functions.kinds)
+            for i, j in pairs
+        ]
 
+    def interpolation(self, i: int, j: int, functions: FunctionClass, kind: int | None = None) -> Form:
+        """F(b) − F(a) − ⟨∇F(a), b − a⟩ − ‖∇F(b) − ∇F(a) − ℓ(b − a)‖²/(2(L − ℓ)) − (ℓ/2)‖b − a‖² >= 0.
 
-def interpolation(a: Evaluation, b: Evaluation, functions: FunctionClass) -> Form:
-    """F(b) − F(a) − ⟨∇F(a), b − a⟩ − ‖∇F(b) − ∇F(a) − ℓ(b − a)‖²/(2(L − ℓ)) − (ℓ/2)‖b − a‖² >= 0.
-
-    ℓ and L are the smallest and the largest curvature. For ℓ = L the square vanishes: the board's gradients see to it.
-    """
-    low, high = to_fmpq(functions.lowest), to_fmpq(functions.highest)
-    step, change = b.point - a.point, b.gradient - a.gradient
-    form: Form = value(b.value) - value(a.value) - inner(a.gradient, step) - square(step) * (low / 2)
-    return form if low == high else form - square(change - step * low) * (1 / (2 * (high - low)))
+        a and b are the points i and j, ℓ and L the smallest and the largest curvature. For ℓ = L the square vanishes:
+        the gradients see to it.
+        """
+        a, b = self.evaluations[i], self.evaluations[j]
+        low, high = to_fmpq(functions.lowest), to_fmpq(functions.highest)
+        step, before = of_kind(b.point - a.point, kind), of_kind(a.gradient, kind)
+        change = of_kind(b.gradient, kind) - before
+        form: Form = self.height(b, kind) - self.height(a, kind) - inner(before, step) - square(step) * (low / 2)
+        return form if low == high else form - square(change - step * low) * (1 / (2 * (high - low)))
 
 
 def solved(board: Board, solver: LocalSolver, subproblem: Any) -> Answers:
@@ -186,7 +226,7 @@ def in_rationals(parameters: T) -> T:
 
 
 def _mean(stack: Any) -> Any:
-    return mean(stack) if isinstance(stack, Family) else stack  # numbers are the same for all
+    return mean(stack) if isinstance(stack, Vectors) else stack  # numbers are the same for all
 
 
 def _drawn(stack: Any) -> Any:

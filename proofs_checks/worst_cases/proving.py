@@ -13,6 +13,7 @@ from fedconvex.proofs_checks.engines.facts import Fact, convex, dissimilar, smoo
 from fedconvex.proofs_checks.engines.hilbert import Atom, Part, Vector, inner
 from fedconvex.proofs_checks.proof import Claim, Proof, Step
 from fedconvex.proofs_checks.worst_cases.certifying import Certified
+from fedconvex.proofs_checks.worst_cases.classes import Kinds
 from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, Family, Form, Key
 from fedconvex.proofs_checks.worst_cases.playing import Evaluation
 from fedconvex.proofs_checks.worst_cases.programs import Matrix
@@ -22,6 +23,8 @@ from fedconvex.rationals import to_fmpq
 
 def proof(question: Question, certificate: Certified) -> Proof:
     """That the metric is at most t times what it is measured in, for the functions and vectors of the question."""
+    if isinstance(question.clients, Kinds):
+        raise ValueError("proofs about several kinds of clients are not written out")
     program = certificate.program
     multipliers = list(map(to_fmpq, certificate.multipliers))
     facts: list[tuple[Any, Fact]] = []

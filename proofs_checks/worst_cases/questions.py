@@ -8,9 +8,9 @@ from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.methods.fedsplit import FedSplit
-from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
+from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, Kinds
 from fedconvex.proofs_checks.worst_cases.draws import EVERYONE, Draws, draws_of
-from fedconvex.proofs_checks.worst_cases.forms import Family, Form, expected, family, mean, noise, shared, square, value
+from fedconvex.proofs_checks.worst_cases.forms import Family, Form, expected, mean, noise, shared, square
 from fedconvex.proofs_checks.worst_cases.playing import Board, first_state, in_rationals, played
 from fedconvex.proofs_checks.worst_cases.programs import Program
 from fedconvex.rationals import to_fraction
@@ -34,8 +34,8 @@ class Question:
     rounds: int
     metric: str
     board: Board
-    start: Family
-    last: Family
+    start: Any  # Vectors
+    last: Any
     program: Program
     dissimilarity: Fraction | None = None
     heterogeneity: Fraction = Fraction(0)
@@ -60,6 +60,8 @@ def asked(
     draws = draws_of(participation, num_clients)
     solver = in_rationals(method.local_solver if local_solver is None else local_solver)
     method = in_rationals(method)
+    if isinstance(clients, Kinds) and not draws.everyone:
+        raise InvalidInput("participation", participation, "is not analysed for several kinds", "leave it out")
     board = Board(min(count, 2), clients, minimiser=metric != "descent")
     if metric == "lifted_distance":
         return _lifted(method, solver, clients, rounds, board, draws)
@@ -74,7 +76,7 @@ def asked(
     measure = square(w) + square(board.pulls) * G if board.minimiser else Form()
     constant = _metric(metric, board, state.server, draws) * -1
     if first is not None and metric == "descent":
-        measure, constant = square(mean(first.gradient)), constant + value(first.value)
+        measure, constant = square(mean(first.gradient)), constant + board.height(first)
     among = "all" if len(board.evaluations) <= MANY else "neighbours"
     inequalities = board.inequalities(among)
     B = None if dissimilarity is None else to_fraction(dissimilarity)
@@ -134,7 +136,7 @@ def _metric(metric: str, board: Board, server: Family, draws: Draws) -> Form:
         if not draws.everyone:
             raise InvalidInput("metric", metric, "is not analysed at a point that is drawn", 'give "distance" or "gap"')
         return square(mean(last.gradient))
-    return value(last.value) + randomly * (board.functions.highest / 2)
+    return board.height(last) + randomly * (board.functions.highest / 2)
 
 
 def _lifted(
@@ -145,7 +147,7 @@ def _lifted(
         raise InvalidInput("metric", "lifted_distance", f"is for FedSplit, not for {method}", 'give "distance"')
     if not draws.everyone:
         raise InvalidInput("participation", draws, "is not analysed for lifted_distance", 'give metric="distance"')
-    z = family("z", board.clients)
+    z = board.vectors("z")
     fixed = board.pulls * -to_fraction(method.stepsize)
     following = played(method, solver, board, State(mean(z), memory={"z": z}))
     after: Any = following.memory["z"]

@@ -12,7 +12,7 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.worst_cases.attaining import Instance, quadratics, vectors
 from fedconvex.proofs_checks.worst_cases.certifying import Certified, certify, certify_exactly
-from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
+from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, Kinds
 from fedconvex.proofs_checks.worst_cases.feasible import Feasible, feasible
 from fedconvex.proofs_checks.worst_cases.interpolating import Interpolating
 from fedconvex.proofs_checks.worst_cases.lines import Line, lines
@@ -108,7 +108,7 @@ class WorstCase:
         if self.is_played and self.instance is not None:
             return federation(self.question, self.instance)
         which = kinds(self.question)
-        if self.interpolated is None or which is None:
+        if self.interpolated is None or which is None or isinstance(self.question.clients, Kinds):
             raise ValueError("no federation was found")
         return self._interpolating[0].of(which)
 
@@ -233,6 +233,8 @@ def _certified(
 
 
 def _fitted(question: Question, proposal: Proposal) -> Iterator[Instance]:
+    if isinstance(question.clients, Kinds):
+        return
     found = quadratics(question.program, proposal, question.board, question.clients, question.start)
     if found is not None:
         yield found
