@@ -128,19 +128,20 @@ def _from_inside(program: Program, proposal: Proposal) -> Iterator[tuple[Any, li
 def _towards(
     program: Program, rough: float, t: Any, multipliers: Sequence[Any], exponents: range
 ) -> Iterator[tuple[Any, list[Any]]]:
-    """On the way to multipliers that prove something larger, about twice `rough`, with room to spare."""
-    larger = rough + (abs(rough) or 1.0)
-    inside = propose(program, fixed=larger)
-    if not inside.is_solved or inside.t <= 0:
-        return
-    there = [to_fmpq(float(x)) for x in inside.multipliers]
-    for exponent in exponents:
-        share = fmpq(1, 10**-exponent)
-        mixed = [m + share * (other - m) for m, other in zip(multipliers, there, strict=True)]
-        further = t + share * (to_fmpq(larger) - t)
-        adjusted = balanced(program, further, mixed)
-        if adjusted is not None:
-            yield further, adjusted
+    """On the way to multipliers that prove something larger than `rough`, with room to spare."""
+    for more in (abs(rough), 1e-2, 1.0, 1e2):
+        larger = rough + more
+        inside = propose(program, fixed=larger)
+        if not inside.is_solved or inside.t <= 0:
+            continue
+        there = [to_fmpq(float(x)) for x in inside.multipliers]
+        for exponent in exponents:
+            share = fmpq(1, 10**-exponent)
+            mixed = [m + share * (other - m) for m, other in zip(multipliers, there, strict=True)]
+            further = t + share * (to_fmpq(larger) - t)
+            adjusted = balanced(program, further, mixed)
+            if adjusted is not None:
+                yield further, adjusted
 
 
 def _polished(program: Program, proposal: Proposal, near: list[Polished]) -> Iterator[tuple[Any, list[Any]]]:

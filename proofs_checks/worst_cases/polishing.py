@@ -20,6 +20,7 @@ from fedconvex.rationals import to_fmpq
 BITS = 240
 STEPS = 25
 ENOUGH = 1e-45
+DIVERGED = 10**9
 ACTIVE = (1e-5, 1e-3, 1e-7)  # of the largest: multipliers and eigenvalues below are taken for 0
 LARGEST = 120  # unknowns
 
@@ -86,7 +87,10 @@ class _Equations:
         unknown = np.array([to_fmpq(float(x)) for x in self.start], dtype=object)
         for step in range(STEPS):
             missing = self.missing(unknown)
-            size = float(max(map(abs, missing)))
+            largest = max(map(abs, missing))
+            if largest > DIVERGED:
+                return None
+            size = float(largest)
             if size < ENOUGH:
                 multipliers = [ZERO] * len(self.program.inequalities)
                 for place, i in enumerate(self.active):

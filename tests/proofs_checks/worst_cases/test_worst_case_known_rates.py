@@ -82,6 +82,27 @@ def test_fedprox_decreases_by_just_that_much(k, B):
     assert found.lower == truth or found.upper - found.lower < 1e-25 * truth
 
 
+@pytest.mark.parametrize(("k", "B"), [(F(3, 4), F(3, 2)), (1, 2), (5, 3), (20, 2), (2, F(9, 2))])
+def test_the_multipliers_of_that_proof_have_a_formula(k, B):
+    """δ = (1 + (B − 1)/(2k²))/(4B(k + 1)²) of dissimilarity, 4k(k + 1)δ between two of the points, and 1."""
+    found = worst_case(fc.FedProx(mu=k), SmoothConvex(1), "any", metric="descent", dissimilarity=B)
+    delta = (1 + (B - 1) / (2 * F(k) ** 2)) / (4 * B * (F(k) + 1) ** 2)
+    both = 4 * k * (k + 1) * delta
+    expected = {"1 from 0": both, "0 from 1": both, "0 from 2": 1, "dissimilarity": delta}
+    assert found.multipliers == expected
+    assert found.lower == least_decrease(F(k), F(B))
+
+
+@pytest.mark.parametrize(("k", "B"), [(1, F(7, 2)), (2, 8), (5, 20)])
+def test_where_nothing_is_promised_the_truth_is_better(k, B):
+    """The formula is sharp up to B = 2k + 1, where it vanishes; beyond, the method does a little less harm."""
+    found = worst_case(fc.FedProx(mu=k), SmoothConvex(1), "any", metric="descent", dissimilarity=B)
+    assert least_decrease(F(k), F(B)) < found.lower <= found.upper < 0
+    edge = worst_case(fc.FedProx(mu=k), SmoothConvex(1), "any", metric="descent", dissimilarity=2 * k + 1)
+    assert least_decrease(F(k), F(2 * k + 1)) == 0
+    assert abs(edge.lower) < 1e-7
+
+
 def test_below_that_ratio_it_decreases_by_less():
     """For k < 1/√2 the formula promises too much, unless B = 1: then it holds for every k."""
     found = worst_case(fc.FedProx(mu=F(7, 10)), SmoothConvex(1), "any", metric="descent", dissimilarity=F(5, 4))
