@@ -52,6 +52,13 @@ def certify(program: Program, proposal: Proposal) -> tuple[Certified | None, lis
     return _first(program, chain(*ways)), near
 
 
+def forced(program: Program, t: Fraction, worst: Sequence[Vectors]) -> Certified | None:
+    """A proof of this t whose multipliers follow from what must vanish on some instances, without a solver."""
+    ones = [ONE] * len(program.inequalities)
+    found = balanced(program, to_fmpq(t), ones, worst)
+    return None if found is None else _first(program, iter([(to_fmpq(t), found)]))
+
+
 def certify_exactly(program: Program, proposal: Proposal, t: Fraction, worst: Sequence[Vectors]) -> Certified | None:
     """A proof of exactly this t, which some instances attain; None where none is found.
 

@@ -52,13 +52,13 @@ class Line:
             return metric / measure
         return None if metric > 0 else ZERO
 
-    @property
+    @cached_property
     def instance(self) -> Instance:
         """The same as a federation."""
         curvatures, pulls, starts = (fraction_array(numbers) for numbers in (self.curvatures, self.pulls, self.starts))
         return Instance(Quadratic(list(curvatures[:, None, None]), list(pulls[:, None])), starts[:, None])
 
-    @property
+    @cached_property
     def vectors(self) -> list[list[Any]]:
         """The basic vectors in every block of the program, as coordinates on the line."""
         return self.question.program.coordinates(self.basic)

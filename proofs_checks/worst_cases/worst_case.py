@@ -11,7 +11,7 @@ import numpy as np
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.worst_cases.attaining import Instance, quadratics, vectors
-from fedconvex.proofs_checks.worst_cases.certifying import Certified, certify, certify_exactly
+from fedconvex.proofs_checks.worst_cases.certifying import Certified, certify, certify_exactly, forced
 from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, Kinds
 from fedconvex.proofs_checks.worst_cases.feasible import Feasible, feasible
 from fedconvex.proofs_checks.worst_cases.interpolating import Interpolating
@@ -24,6 +24,7 @@ from fedconvex.rationals import to_fraction
 
 INFINITE = float("inf")
 CLOSE = Fraction(1, 10**9)  # ends that near to each other need no other instance
+FEW = 6  # inequalities with which a proof is tried without a solver
 SMALL = 12  # points up to which a question about many rounds is asked as it is
 
 
@@ -203,6 +204,9 @@ def _answered(certified: Question, question: Question, power: int) -> WorstCase:
         played, instance = measured(question, line.instance), line.instance
     if played == INFINITE:
         return WorstCase(question, certified, "not asked", None, 1, played, instance, None)
+    certificate = _forced(certified, candidates)
+    if certificate is not None and certificate.t**power == played:
+        return WorstCase(question, certified, "not asked", certificate, power, played, instance, None)
     proposal = propose(certified.program)
     certificate, near = _certified(certified, proposal, candidates)
     worst = None if certificate is None else certificate.t**power
@@ -217,6 +221,14 @@ def _answered(certified: Question, question: Question, power: int) -> WorstCase:
         if question.exact and question.clients.interpolable:
             interpolated = feasible(question.program, proposal, near)
     return WorstCase(question, certified, proposal.status, certificate, power, played, instance, interpolated)
+
+
+def _forced(question: Question, candidates: list[Line]) -> Certified | None:
+    """A proof of just what the worst lines attain, where there are so few inequalities that it follows."""
+    if not candidates or candidates[0].ratio is None or len(question.program.inequalities) > FEW:
+        return None
+    t = candidates[0].ratio
+    return forced(question.program, to_fraction(t), [line.vectors for line in candidates if line.ratio == t])
 
 
 def _certified(

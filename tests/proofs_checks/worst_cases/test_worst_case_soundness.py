@@ -216,3 +216,16 @@ def test_a_solver_that_fails_is_reported(monkeypatch):
     assert found.lower == -float("inf")
     assert "NumericalError" in found.says
     assert found.certificate is None
+
+
+def test_where_the_proof_follows_from_the_worst_instance_no_solver_is_asked(monkeypatch):
+    from fedconvex.proofs_checks.worst_cases import worst_case as module
+
+    def refuse(*_):
+        raise AssertionError("the solver was asked")
+
+    monkeypatch.setattr(module, "propose", refuse)
+    found = worst_case(fc.FedSplit(stepsize=F(1, 7)), SmoothStronglyConvex(1, 4), metric="lifted_distance")
+    assert found.lower == found.upper == F(3, 4) ** 2
+    with pytest.raises(AssertionError, match="was asked"):
+        worst_case(fc.FedProx(mu=2), SmoothConvex(1), metric="descent", dissimilarity=F(3, 2))
