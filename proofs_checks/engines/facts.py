@@ -95,19 +95,54 @@ def cauchy_schwarz(u: Vector, v: Vector, sign: int = 1) -> Fact:
     return Fact(norm(u) * norm(v) - sign * inner(u, v), "the Cauchy-Schwarz inequality")
 
 
-def triangle(longest: Any, *others: Any) -> Fact:
-    """‖u + v + …‖ ≤ ‖u‖ + ‖v‖ + …, given by lengths: the author says of which vectors in the step."""
-    return Fact(sum(others) - longest, "the triangle inequality")
+Length = tuple[Any, Vector]
+"""A number, and the vector whose length it is: the number is a symbol, or a positive multiple of one."""
 
 
-def norm_of_mean(mean: Any, mean_of_norms: Any) -> Fact:
-    """‖E u‖ ≤ E‖u‖, given as numbers."""
-    return Fact(mean_of_norms - mean, "the norm of a mean is at most the mean of the norms")
+def triangle(whole: Length, *parts: Length) -> Fact:
+    """‖u + v + …‖ ≤ ‖u‖ + ‖v‖ + …: the vectors must add up."""
+    _require_equal(whole[1], sum((v for _, v in parts), Vector()), "the vectors do not add up")
+    defines, requires = _meanings(whole, *parts)
+    return Fact(sum(length for length, _ in parts) - whole[0], "the triangle inequality",
+                defines=defines, requires=requires)  # fmt: skip
 
 
-def jensen(root_of_mean_square: Any, mean: Any) -> Fact:
-    """(E X)² ≤ E X², given as numbers: √(E X²) and E X."""
-    return Fact(root_of_mean_square - mean, "Jensen's inequality")
+def norm_of_mean(whole: Length, *parts: Length) -> Fact:
+    """‖E(u + v + …)‖ ≤ E‖u‖ + E‖v‖ + … for families: the numbers of the parts are means of lengths."""
+    _require_equal(whole[1], mean(sum((v for _, v in parts), Vector())), "this is not the mean of the families' sum")
+    defines, requires = _meanings(whole)
+    defines += tuple((number, _mean_length(v)) for number, v in parts)
+    name = "the norm of a mean is at most the mean of the norms"
+    return Fact(sum(number for number, _ in parts) - whole[0], name, defines=defines, requires=requires)
+
+
+def jensen(root_of_mean_square: Length, mean_length: Any) -> Fact:
+    """E‖u‖ ≤ √(E‖u‖²) for a family; the second number is the mean of its lengths."""
+    defines, requires = _meanings(root_of_mean_square)
+    defines += ((mean_length, _mean_length(root_of_mean_square[1])),)
+    return Fact(root_of_mean_square[0] - mean_length, "Jensen's inequality", defines=defines, requires=requires)
+
+
+def _require_equal(u: Vector, v: Vector, otherwise: str) -> None:
+    require(all(is_zero(c) for c in (u - v).parts.values()), otherwise)
+
+
+def _mean_length(u: Vector) -> Any:
+    """A name for the mean of a family's lengths, the same for a family and its negative."""
+    return sympy.Symbol(f"E‖{sorted((u, -u), key=str)[0]}‖", nonnegative=True)
+
+
+def _meanings(*lengths: Length) -> tuple[tuple[tuple[Any, Any], ...], tuple[Any, ...]]:
+    """Of each length's symbol its square, where that is not the symbol's own; and that the factors are not negative."""
+    defines, requires = [], []
+    for length, vector in lengths:
+        (symbol,) = (s for s in sympy.sympify(length).free_symbols if str(s).startswith(("‖", "√")))
+        factor = sympy.cancel(length / symbol)
+        if not is_zero(square(vector) - length**2):  # of a basic vector it needs no definition
+            defines.append((symbol, square(vector) / factor**2))
+        if not factor.is_nonnegative:
+            requires.append(sympy.Ge(factor, 0, evaluate=False))
+    return tuple(defines), tuple(requires)
 
 
 def root_of(root: Any, radicand: Any) -> Fact:

@@ -3,8 +3,8 @@
 import sympy
 
 from fedconvex.proofs_checks.engines.checks import Combination, Identity
-from fedconvex.proofs_checks.engines.facts import convex, inexact, triangle
-from fedconvex.proofs_checks.engines.hilbert import mean, norm, vector
+from fedconvex.proofs_checks.engines.facts import convex, inexact, root_of, triangle
+from fedconvex.proofs_checks.engines.hilbert import length, mean, norm, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.fedprox.setting import (
     L_minus,
@@ -24,7 +24,7 @@ from fedconvex.theory import fedprox
 
 here, there, at_solution = sympy.symbols("F_k(w) F_k(w_k) F_k(ŵ_k)", real=True)
 to_solution = vector("ŵ_k−w")  # ŵ_k − w, where ∇F_k(ŵ_k) + μ(ŵ_k − w) = 0
-beyond = vector("w_k−ŵ_k")
+beyond, beyond_length = d - to_solution, length("w_k−ŵ_k")
 
 
 @proves(fedprox.equation3)
@@ -51,19 +51,23 @@ def mean_of_the_answers(statement: Statement) -> Proof:
 
 
 def answer_near_solution(bound: object, domain: Domain) -> Step:
-    gradient_there, gradient_at_solution = e - mu * (to_solution + beyond), -mu * to_solution
+    gradient_there, gradient_at_solution = e - mu * d, -mu * to_solution
     monotone = (
         convex(at_solution, there, gradient_there, -beyond, -L_minus),
         convex(there, at_solution, gradient_at_solution, beyond, -L_minus),
     )
     by = Combination(
-        facts=((1 / mu_bar**2, inexact(e, g, gamma)), *((2 / mu_bar, fact) for fact in monotone)),
+        facts=(
+            (1 / mu_bar**2, inexact(e, g, gamma)),
+            *((2 / mu_bar, fact) for fact in monotone),
+            (-1, root_of(beyond_length, square(beyond))),
+        ),
         squares=((1 / mu_bar**2, e - mu_bar * beyond),),
         squared=True,
     )
     return Step(r"\|\hat w_k^{t+1}-w_k^{t+1}\| \le \tfrac\gamma{\bar\mu}\|\nabla F_k(w^t)\|",
                 "the subproblem is μ̄-strongly convex, with gradients e_k at w_k and 0 at ŵ_k",
-                Claim(norm(beyond), "<=", bound, domain, "equation (5)"), by, place="(5)")  # fmt: skip
+                Claim(beyond_length, "<=", bound, domain, "equation (5)"), by, place="(5)")  # fmt: skip
 
 
 @proves(fedprox.equation5)
@@ -91,8 +95,9 @@ def clients_move_little(statement: Statement) -> Proof:
     bound = statement.calculator.formula(mu=mu, L_minus=L_minus, gamma=gamma, client_gradient=norm(g))
     both = Step(r"\|w_k^{t+1}-w^t\| \le \tfrac{1+\gamma}{\bar\mu}\|\nabla F_k(w^t)\|", "the triangle inequality",
                 Claim(norm(d), "<=", bound, domain, "equation (6)"),
-                Combination(facts=((1, triangle(norm(d), norm(to_solution), norm(beyond))), (1, near.claim.fact),
-                                   (1, exact.claim.fact))),
+                Combination(facts=(
+                    (1, triangle((norm(d), d), (norm(to_solution), to_solution), (beyond_length, beyond))),
+                    (1, near.claim.fact), (1, exact.claim.fact))),
                 place="(6)")  # fmt: skip
     return Proof((near, exact, both), tightness=answer(
         statement, -1, lambda found: abs(found.steps[0]), "x − L₋x²/2, with the residual along the step"))  # fmt: skip

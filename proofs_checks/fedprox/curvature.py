@@ -12,6 +12,7 @@ from fedconvex.proofs_checks.engines.facts import (
     cauchy_schwarz,
     convex,
     dissimilar,
+    norm_of_mean,
     root_of,
     smooth,
     triangle,
@@ -62,6 +63,7 @@ v = middle * gradient + N + centred("v")
 p = gradients - residuals
 away = length("E(v−cp)")
 residual_free = length("p_k")
+mean_length_of_residuals = norm(mean(residuals))
 before, at_answers, at_low, at_high = sympy.symbols("E_kF_k(w) E_kF_k(w_k) E_kF_k(z) E_kF_k(z')", real=True)
 
 
@@ -102,7 +104,7 @@ def by_curvature(statement: Statement) -> Proof:
              "F_k + (L₋/2)‖·‖² is convex and (L + L₋)-smooth", cocoercive,
              Combination(facts=tuple((1, fact) for fact in four))),
         Step(r"\|\nabla F_k(w^t)-e_k\| \le (1+\gamma)\|\nabla F_k(w^t)\|", "the triangle inequality, and (3)", one,
-             Combination(facts=((1, triangle(residual_free, norm(g), norm(e))),
+             Combination(facts=((1, triangle((residual_free, g - e), (norm(g), g), (norm(e), -e))),
                                 (1, conclusion(fedprox.equation3).fact)))),
         Step(r"\|\nabla F_k(w^t)-e_k\|^2 \le (1+\gamma)^2\|\nabla F_k(w^t)\|^2", "squared", squared,
              Combination(facts=((residual_free + (1 + gamma) * norm(g), one.fact),))),
@@ -114,7 +116,10 @@ def by_curvature(statement: Statement) -> Proof:
                          squares=((1, deviation(v - middle * p)),), squared=True)),
         *norms,
         Step(r"\|E_kv_k-c\nabla f(w^t)\| \le (c\gamma+r(1+\gamma))B\|\nabla f(w^t)\|", "the triangle inequality", off,
-             Combination(facts=((1, triangle(norm(N), away, middle * mean_residual_norm)), (1, ball.fact),
+             Combination(facts=((1, triangle((norm(N), N), (away, mean(v - middle * p)),
+                                             (middle * mean_length_of_residuals, -middle * mean(residuals)))),
+                                (middle, norm_of_mean((mean_length_of_residuals, mean(residuals)),
+                                                      (mean_residual_norm, residuals))), (1, ball.fact),
                                 (middle, small), *((middle * gamma, s.claim.fact) for s in norms)))),
         Step(r"\|w_k^{t+1}-w^t\|^2 \le \tfrac{(1+\gamma)^2}{\bar\mu^2}\|\nabla F_k(w^t)\|^2", "(6), squared", once,
              Combination(facts=((norm(d) + (1 + gamma) / mu_bar * norm(g), conclusion(fedprox.equation6).fact),))),

@@ -14,6 +14,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     gradient_norm,
     gradients,
     mean_gradient_norm,
+    mean_step,
     mean_step_norm,
     mu,
     steps,
@@ -34,7 +35,8 @@ def mean_moves(domain: Domain) -> tuple[Step, ...]:
     chain = Claim(mean_length, "<=", bound, domain, "the display after (6)")
     return (
         Step(r"\|\bar w^{t+1}-w^t\| \le E_k\|w_k^{t+1}-w^t\|", "the norm is convex", first,
-             Combination(facts=((1, norm_of_mean(mean_length, mean_step_norm)),)), place="after (6), first inequality"),
+             Combination(facts=((1, norm_of_mean((mean_length, mean_step), (mean_step_norm, steps))),)),
+             place="after (6), first inequality"),
         Step(r"\dots \le \tfrac{1+\gamma}{\bar\mu}E_k\|\nabla F_k(w^t)\|", "(6), averaged", second,
              Combination(facts=((1, each),)), place="after (6), second inequality"),
         norms[0],

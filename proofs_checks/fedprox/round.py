@@ -46,7 +46,7 @@ def mean_norms(domain: Domain) -> tuple[Step, ...]:
     return (
         Step(r"E_k\|\nabla F_k(w^t)\| \le \sqrt{E_k\|\nabla F_k(w^t)\|^2}", "Jensen's inequality",
              Claim(mean_gradient_norm, "<=", root_mean_square, domain, "Jensen"),
-             Combination(facts=((1, jensen(root_mean_square, mean_gradient_norm)),)), place="after (6)"),
+             Combination(facts=((1, jensen((root_mean_square, gradients), mean_gradient_norm)),)), place="after (6)"),
         Step(r"\sqrt{E_k\|\nabla F_k(w^t)\|^2} \le B\|\nabla f(w^t)\|", "the dissimilarity",
              Claim(root_mean_square, "<=", B * gradient_norm, domain, "root mean square"),
              Combination(facts=((1, dissimilar(gradients, B)), (-1, root_of(root_mean_square, square(gradients)))),
@@ -76,7 +76,9 @@ def drift_is_small(statement: Statement) -> Proof:
              Claim(M, "=", mean(answers - gradients - residuals), name="what M is"), Identity(), place="before (7)"),
         Step(r"\|M_{t+1}\| \le E_k[L\|w_k^{t+1}-w^t\| + \|e_k^{t+1}\|]",
              "M is the mean of ∇F_k(w_k) − ∇F_k(w) − e_k (the paper prints w_k^t for w^t here)", first,
-             Combination(facts=((1, norm_of_mean(norm(M), mean_change_norm + mean_residual_norm)), (1, changed))),
+             Combination(facts=((1, norm_of_mean(
+                 (norm(M), M), (mean_change_norm, answers - gradients), (mean_residual_norm, -residuals))),
+                                (1, changed))),
              place="(7), first line"),
         Step(r"\dots \le \left(\tfrac{L(1+\gamma)}{\bar\mu}+\gamma\right)E_k\|\nabla F_k(w^t)\|",
              "(6) and (3), averaged", second,

@@ -33,6 +33,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     d,
     g,
     gamma,
+    gradient,
     gradient_norm,
     gradients,
     mean_step,
@@ -58,7 +59,8 @@ from fedconvex.theory import fedprox
 
 new_value = sympy.Symbol("f(w⁺)", real=True)
 slope = length("L₀")
-deviation_length, step_length = length("w⁺−w̄"), length("w⁺−w")
+away = vector("w⁺−w̄")
+deviation_length, step_length = norm(away), length("w⁺−w")
 deviation_square = sympy.Symbol("‖w⁺−w̄‖²", nonnegative=True)
 mean_deviation, mean_product = length("E‖w⁺−w̄‖"), length("E‖w⁺−w‖‖w⁺−w̄‖")
 mean_square_deviation = length("E‖w⁺−w̄‖²")
@@ -66,7 +68,8 @@ root = length("√E‖w⁺−w̄‖²")
 
 # the point z between w̄ and w⁺ where the gradient is longest: z − w = (1 − s)(w̄ − w) + s(w⁺ − w)
 s = sympy.Symbol("s", nonnegative=True)
-to_z, change = vector("z−w"), vector("∇f(z)−∇f(w)")
+to_z, to_z_length = (1 - s) * mean_step + s * (mean_step + away), length("z−w")
+change = vector("∇f(z)−∇f(w)")
 larger = sympy.Symbol("max(‖w̄−w‖, ‖w⁺−w‖)", nonnegative=True)
 FIXED = (gradient_norm, mean_length)  # do not depend on the draw
 BETWEEN = (
@@ -79,20 +82,23 @@ BETWEEN = (
 def slope_is_bounded(domain: Domain) -> tuple[Step, ...]:
     """The display after (9); the last step's claim is its last bound on L₀."""
     between = domain & Domain(BETWEEN)
-    changed = Claim(norm(change), "<=", L * norm(to_z), domain, "the gradient changes little")
+    changed = Claim(norm(change), "<=", L * to_z_length, domain, "the gradient changes little")
     near = Claim((1 - s) * mean_length + s * step_length, "<=", larger, between, "no farther than the farther end")
     first = Claim(slope, "<=", gradient_norm + L * larger, between, "L₀, by the larger distance")
     bound = fedprox.local_lipschitz.formula(L=L, gradient=gradient_norm, mean_step=mean_length, step=step_length)
     second = Claim(slope, "<=", bound, domain, "L₀, by both distances")
     return (
         Step(r"\|\nabla f(z)-\nabla f(w^t)\| \le L\|z-w^t\|", "f is L-smooth", changed,
-             Combination(facts=((1, lipschitz(change, to_z, L)),), squared=True)),
+             Combination(facts=((1, lipschitz(change, to_z, L)), (L**2, root_of(to_z_length, square(to_z)))),
+                         squared=True)),
         Step(r"(1-s)\|\bar w^{t+1}-w^t\|+s\|w^{t+1}-w^t\| \le \max(\dots)", "for 0 ≤ s ≤ 1", near, Inequality()),
         Step(r"L_0 \le \|\nabla f(w^t)\| + L\max(\|\bar w^{t+1}-w^t\|,\|w^{t+1}-w^t\|)",
              "L₀ = ‖∇f(z)‖ for a point z = (1 − s)w̄ + sw⁺ between; true of any number that is at least both distances",
              first,
-             Combination(facts=((1, triangle(slope, gradient_norm, norm(change))), (1, changed.fact),
-                                (L, triangle(norm(to_z), (1 - s) * mean_length, s * step_length)), (L, near.fact))),
+             Combination(facts=((1, changed.fact), (1, triangle(
+                 (slope, gradient + change), (gradient_norm, gradient), (norm(change), change))),
+                                (L, triangle((to_z_length, to_z), ((1 - s) * mean_length, (1 - s) * mean_step),
+                                             (s * step_length, s * (mean_step + away)))), (L, near.fact))),
              place="after (9), first inequality"),
         Step(r"\dots \le \|\nabla f(w^t)\| + L(\|\bar w^{t+1}-w^t\|+\|w^{t+1}-w^t\|)",
              "such a number is their sum; s does not occur", second,
@@ -152,7 +158,8 @@ def sampling_costs_little(statement: Statement) -> Proof:
              Combination(facts=((1, averaged(first.fact, means, "the draws", FIXED)),)), place="(11), second line"),
         Step(r"\|w^{t+1}-w^t\| \le \|\bar w^{t+1}-w^t\| + \|w^{t+1}-\bar w^{t+1}\|",
              "the triangle inequality, times ‖w⁺ − w̄‖", farther,
-             Combination(facts=((deviation_length, triangle(step_length, mean_length, deviation_length)),
+             Combination(facts=((deviation_length, triangle(
+                 (step_length, mean_step + away), (mean_length, mean_step), (deviation_length, away))),
                                 (-1, root_of(deviation_length, deviation_square))))),
         Step(r"\dots \le (\|\nabla f(w^t)\|+2L\|\bar w^{t+1}-w^t\|)E_{S_t}\|w^{t+1}-\bar w^{t+1}\|"
              r"+L\,E_{S_t}\|w^{t+1}-\bar w^{t+1}\|^2", "this, in expectation",
@@ -168,7 +175,7 @@ def mean_below_root_mean_square(statement: Statement) -> Proof:
     return Proof((
         Step(r"E_{S_t}\|w^{t+1}-\bar w^{t+1}\| \le \sqrt{E_{S_t}\|w^{t+1}-\bar w^{t+1}\|^2}", "Jensen's inequality",
              Claim(mean_deviation, "<=", bound, Domain.of(statement), "equation (12)"),
-             Combination(facts=((1, jensen(root, mean_deviation)),)), place="(12)"),
+             Combination(facts=((1, jensen((root, away), mean_deviation)),)), place="(12)"),
     ), tightness=of_deviations(statement))  # fmt: skip
 
 

@@ -102,7 +102,9 @@ def one_round(known: Fact, domain: Domain) -> tuple[Step, ...]:
              "(15), for every client", doubled,
              Combination(facts=((4, prox_error(missed, b)), (-1, root_of(errors, square(2 * missed)))), squared=True)),
         Step(r"\|z^+-z^*\| \le \rho\|z-z^*\|+2\sqrt m\,b", "the errors are doubled in the centering step", inexact,
-             Combination(facts=((1, triangle(after, exactly, errors)), (1, lengths.fact), (1, doubled.fact)))),
+             Combination(facts=((1, triangle(
+                 (after, 2 * prox - about + 2 * missed), (exactly, 2 * prox - about), (errors, 2 * missed))),
+                                (1, lengths.fact), (1, doubled.fact)))),
     )  # fmt: skip
 
 
