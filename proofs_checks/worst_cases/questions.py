@@ -59,6 +59,9 @@ def asked(
     count = _checked(method, clients, num_clients, rounds, metric, dissimilarity, heterogeneity)
     draws = draws_of(participation, num_clients)
     solver = in_rationals(method.local_solver if local_solver is None else local_solver)
+    if method.needs_path_lengths and not solver.has_path_lengths:
+        raise InvalidInput("local_solver", solver, f"takes no steps of known size, by which {type(method).__name__} "
+                           "divides", "give GradientDescent(…)")  # fmt: skip
     method = in_rationals(method)
     if isinstance(clients, Kinds) and not draws.everyone:
         raise InvalidInput("participation", participation, "is not analysed for several kinds", "leave it out")

@@ -73,9 +73,9 @@ def federation(question: Question, instance: Instance) -> Quadratic | None:
 def kinds(question: Question) -> list[int] | None:
     """Which of two clients every client is: of m clients from which some are drawn, half are of each kind."""
     draws = question.draws
-    if draws.everyone or draws.replaced:
+    if draws.everyone or (draws.replaced and (question.metric == "distance" or draws.clients % 2 == 0)):
         return list(range(question.board.clients))
-    if draws.clients % 2 or draws.clients > LARGEST:
+    if draws.clients % 2 or draws.clients > LARGEST:  # values at random points depend on more than two moments
         return None
     return [k for k in (0, 1) for _ in range(draws.clients // 2)]
 

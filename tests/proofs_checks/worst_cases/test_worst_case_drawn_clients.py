@@ -112,3 +112,14 @@ def test_the_number_of_clients_costs_nothing():
     few, many = found(4), found(10**9)
     assert many.question.program.sizes == few.question.program.sizes
     assert few.upper < many.lower <= many.upper  # (m − K)/(K(m − 1)) grows with m
+
+
+def test_three_clients_cannot_be_half_and_half():
+    """With values at random points an odd number of clients has no federation of two kinds; nothing is claimed."""
+    question = {"metric": "gap", "heterogeneity": 1, "participation": Weighted(2)}
+    clients = SmoothStronglyConvex(1, 2)
+    odd, even = (worst_case(fc.FedProx(mu=1), clients, m, **question) for m in (3, 4))
+    assert odd.instance is None or odd.played is None
+    assert odd.lower == 0
+    assert odd.upper == even.upper
+    assert 0 < even.lower <= even.upper

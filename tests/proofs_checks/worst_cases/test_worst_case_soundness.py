@@ -177,6 +177,7 @@ def test_no_bound_is_no_number():
         ({"method": fc.FedAvg(stepsize=F(1, 2))}, "not analysed"),
         ({"method": 3}, "not a method"),
         ({"clients": "convex"}, "no class of functions"),
+        ({"method": fc.Scaffold(stepsize=1), "local_solver": fc.Exact()}, "known size"),
         ({"participation": fc.participation.Uniform(3)}, "K <= m"),
         ({"participation": fc.participation.Uniform(1), "num_clients": "any"}, "is no number"),
         ({"participation": fc.participation.Bernoulli(F(1, 2))}, "not analysed"),
