@@ -11,7 +11,8 @@ _HOMES = {
     "Result": "verification", "catalogue": "verification", "papers_with_proofs": "verification",
     "proof_of": "verification", "verify": "verification", "verify_all": "verification",
     "SmoothConvex": "worst_cases.classes", "SmoothStronglyConvex": "worst_cases.classes",
-    "WeaklyConvex": "worst_cases.classes",
+    "WeaklyConvex": "worst_cases.classes", "Quadratics": "worst_cases.classes",
+    "Kind": "worst_cases.classes", "Kinds": "worst_cases.classes",
     "WorstCase": "worst_cases.worst_case", "worst_case": "worst_cases.worst_case",
     "Claim": "proof", "Proof": "proof", "Step": "proof",
 }  # fmt: skip
