@@ -213,7 +213,7 @@ def averaged(fact: Fact, means: Mapping[Any, Any], over: str = "the clients", fi
     require(not products, f"{fact.name}: {products} may differ from client to client")
     expectation = sum(means[number] * slope for number, slope in slopes.items())
     name = f"{fact.name}, averaged over {over}"
-    return Fact(expectation, name, fact.equation, fact.claims, fact.assumes, requires=fact.requires)
+    return Fact(expectation, name, fact.equation, fact.claims, fact.assumes, fact.defines, fact.requires)
 
 
 def over_rounds(
