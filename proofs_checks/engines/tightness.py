@@ -1,6 +1,6 @@
 """How sharp a bound is: what happens divided by what is promised, on the worst instance that a search has found."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
@@ -59,6 +59,55 @@ def search(
         if found is not None and found[1] > 0 and found[0] / found[1] > reached:
             best, reached = instance, found[0] / found[1]
     return best, reached
+
+
+def counterexample(
+    measure: Measure, draw: Callable[[Random], Any], change: Callable[[Random, Any], Any], seed: int = 0,
+    starts: int = 200, steps: int = 2000,
+) -> Any:  # fmt: skip
+    """An instance that breaks the bound, as simple as it can be made; None where the search finds none."""
+    instance, quotient = search(measure, draw, change, seed, starts, steps)
+    return None if instance is None or quotient <= 1 else shrunk(lambda other: _breaks(measure, other), instance)
+
+
+def shrunk(breaks: Callable[[Any], bool], instance: Any) -> Any:
+    """The instance with its numbers replaced by simpler ones, one after the other, as long as it still breaks."""
+    simpler = True
+    while simpler:
+        simpler = False
+        for candidate in _simpler(instance):
+            if breaks(candidate):
+                instance, simpler = candidate, True
+                break
+    return instance
+
+
+def _breaks(measure: Measure, instance: Any) -> bool:
+    try:
+        found = measure(instance)
+    except (ArithmeticError, ValueError):  # no instance at all
+        return False
+    return found is not None and bool(found[1] > 0 and found[0] > found[1])
+
+
+def _simpler(instance: Any) -> Iterator[Any]:
+    """The same literal with one number replaced by a simpler one: nearer to 0, with a smaller denominator."""
+    if isinstance(instance, tuple):
+        for place, part in enumerate(instance):
+            for other in _simpler(part):
+                yield (*instance[:place], other, *instance[place + 1 :])
+    elif isinstance(instance, int | Fraction) and not isinstance(instance, bool):
+        size = _size(instance)
+        halves = (instance // 2, -(-instance // 2)) if instance >= 0 else (-(-instance // 2), instance // 2)
+        rounded = Fraction(instance).limit_denominator(max(1, Fraction(instance).denominator // 2))
+        for other in (0, 1, -1, *halves, rounded):
+            if _size(other) < size:
+                yield int(other) if Fraction(other).denominator == 1 else other
+
+
+def _size(number: Any) -> tuple[int, int, bool]:
+    fraction = Fraction(number)
+    return fraction.denominator, abs(fraction.numerator), fraction < 0
 
 
 def neighbours(tightness: Tightness, seconds: float, seed: int = 0) -> list[tuple[float, float]]:

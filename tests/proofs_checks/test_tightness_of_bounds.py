@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from fedconvex.proofs_checks import papers_with_proofs
-from fedconvex.proofs_checks.engines.tightness import Tightness, neighbours, perturbed, search
+from fedconvex.proofs_checks.engines.tightness import Tightness, counterexample, neighbours, perturbed, search, shrunk
 from fedconvex.proofs_checks.verification import proof_of
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers
@@ -53,6 +53,25 @@ def test_the_search_finds_what_is_there() -> None:
     assert quotient == 1
     assert instance[0] == instance[1]
     assert search(square, draw, perturbed, starts=20, steps=400) == (instance, quotient)
+
+
+def too_small(instance: tuple[int, int]) -> tuple[Fraction, Fraction] | None:
+    """(x + y)² against x² + y², which is wrong as soon as xy > 0."""
+    x, y = map(Fraction, instance)
+    return (x + y) ** 2, x * x + y * y
+
+
+def test_a_counterexample_is_made_simple() -> None:
+    def draw(random: Random) -> tuple[Fraction, int]:
+        return Fraction(random.randint(-99, 99), 7), random.randint(-99, 99)
+
+    assert counterexample(too_small, draw, perturbed, starts=20, steps=50) in ((1, 1), (-1, -1))
+    assert counterexample(square, draw, perturbed, starts=20, steps=50) is None
+
+
+def test_shrinking_keeps_what_is_asked() -> None:
+    assert shrunk(lambda n: n >= 13, 100) == 13
+    assert shrunk(lambda pair: sum(pair) > 2, (Fraction(17, 3), Fraction(-5, 7))) == (3, 0)
 
 
 def test_a_bound_that_is_broken_would_be_noticed() -> None:
