@@ -27,6 +27,7 @@ SCRIPTS = (
     "measuring",
     "many_clients",
     "bounds",
+    "verify",
     "worst_cases",
     "deep",
     "deep_local_sgd",

@@ -28,9 +28,7 @@ def statement(identifier: str) -> "Statement":
     """The statement of that identifier, as in "fedprox.theorem4". Raises InvalidInput with what comes near."""
     from fedconvex.errors import InvalidInput
 
-    known: dict[str, Statement] = {
-        s.identifier: s for paper in papers().values() for s in paper.everything
-    }
+    known: dict[str, Statement] = {s.identifier: s for paper in papers().values() for s in paper.everything}
     name = identifier.strip().lower()
     if name in known:
         return known[name]
