@@ -90,7 +90,7 @@ def test_some_wrong_formulas_are_noticed(identifier) -> None:
     assert not survivors(PROVED[identifier], chosen)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("identifier", PROVED)
 @pytest.mark.usefixtures("little_time")
 def test_every_wrong_formula_is_noticed(identifier) -> None:
@@ -107,7 +107,7 @@ def test_there_are_wrong_formulas_and_each_is_another(identifier) -> None:
     assert {m.calculator.names for _, m in mutants(statement)} == {statement.calculator.names}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("identifier", PROVED)
 @pytest.mark.usefixtures("little_time")
 def test_the_right_formula_is_not_caught(identifier) -> None:

@@ -38,7 +38,7 @@ def test_no_wrong_formula_is_proved(name: str) -> None:
     assert not survivors(STATEMENTS[name], every=5 if name in MANY else 1)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", MANY)
 def test_no_wrong_formula_is_proved_of_all(name: str) -> None:
     assert not survivors(STATEMENTS[name])
