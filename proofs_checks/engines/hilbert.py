@@ -142,8 +142,9 @@ def square(u: Vector) -> Any:
 
 def norm(u: Vector) -> Any:
     """The norm of a basic vector, up to a factor of known sign."""
-    require(len(u.parts) == 1, f"{u} is no basic vector")
-    ((atom, coefficient),) = u.parts.items()
+    parts = [(atom, coefficient) for atom, coefficient in u.parts.items() if coefficient != 0]
+    require(len(parts) == 1, f"{u} is no basic vector")
+    atom, coefficient = parts[0]
     require(atom.part is not Part.DRAWN, f"{u} is an average over drawn clients")
     return abs(coefficient) * length(str(atom))
 

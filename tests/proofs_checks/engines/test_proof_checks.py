@@ -73,6 +73,7 @@ NOT_PROVED = [
     (Claim(0, "<", x), Inequality()),
     # zero denominators: of multipliers, sides, facts
     (Claim(0, "<=", 1 / (x - 1) ** 2), Inequality()),
+    (Claim(0, "<=", 1 / x), Inequality()),
     (Claim(1 / (x - 1), "=", 1 / (x - 1)), Identity()),
     (Claim(x / (x - 1), "<=", x / (x - 1) + square(a)), Combination(squares=((1, a),))),
     (Claim(0, "<=", square(a)), Combination(facts=(((x - 1) ** 2, Fact(square(a) / (x - 1) ** 2, "not at 1")),))),
@@ -90,6 +91,7 @@ NOT_PROVED = [
     # special cases that are none
     (Claim(2 * inner(a, b), "<=", -square(a) - square(b)), Special(young, ((p, sympy.Integer(-1)),))),
     (Claim(2 * inner(a, b), "<=", r * square(a) + square(b) / r), Special(young, ((p, r),))),
+    (Claim(0, "<=", r), Special(Claim(0, "<=", y), ((y, r),))),
     (Claim(2 * inner(a, b), "<=", 3 * square(a) + square(b) / 2), Special(young, ((p, sympy.Integer(3)),))),
     (Claim(2 * inner(a, b), "=", 3 * square(a) + square(b) / 3), Special(young, ((p, sympy.Integer(3)),))),
     (Claim(10, "<=", square(b) / p), Special(young, ((norm(a), sympy.Integer(0)), (inner(a, b), sympy.Integer(5))))),

@@ -116,6 +116,11 @@ def test_inner_products_of_averages_over_drawn_clients(scheme, drawn_clients, us
     assert at(inner(u, family("v")), known) == pytest.approx(float(crossed), abs=1e-12)
 
 
+def test_a_length_has_no_sign() -> None:
+    assert norm(-2 * vector("a")) == 2 * length("a")
+    assert norm(deviation(family("u"))) == length("u~")
+
+
 def test_two_draws_are_uncorrelated() -> None:
     K = sympy.Symbol("K", positive=True)
     u = family("u")

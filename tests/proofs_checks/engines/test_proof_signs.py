@@ -38,6 +38,7 @@ PROVED = [
     (K - 1, domain(), False),
     (x**2 - 2 * x * y + y**2, domain(), False),  # z3
     (r**2 - 2 * r + 1, domain(), False),  # z3
+    (r**2 - x**2, domain(sympy.Gt(r**2, x**2)), True),  # z3
     (sympy.Integer(0), domain(), False),
     (sympy.Rational(1, 2), domain(), True),
 ]
@@ -57,6 +58,7 @@ FALSE = [
     # At x = 0 the condition says nothing of y.
     (y - 1, domain(sympy.Ge(x * y, x)), False),
     (1 - y, domain(sympy.Le(x * y, x)), False),
+    (x - z, domain(sympy.Le(x, 1), sympy.Le(z * x, 0)), False),
     # At x = 0, which p/(1 + s) leaves out, the second condition says nothing of z.
     (x - z, domain(sympy.Le(x, p), sympy.Le(z * x, 0)), False),
     (x - z, domain(sympy.Le(z * x, 0), sympy.Le(x, p)), False),
@@ -68,6 +70,7 @@ FALSE = [
     # x <= max(y, z) is not x <= y.
     (y - x, domain(sympy.Le(x, sympy.Max(y, z))), False),
     (y - x, domain(sympy.Ge(sympy.Max(y, z), x)), False),
+    (x - y, domain(sympy.Ge(x, sympy.Min(y, z))), False),
     (x - y, domain(sympy.Eq(x, z)), False),
     (x**2 - 2 * x * y + y**2, domain(), True),
 ]  # fmt: skip
