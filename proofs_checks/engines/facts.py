@@ -155,6 +155,11 @@ def named(letter: Any, meaning: Any) -> Fact:
     return Fact(meaning - letter, f"the definition of {letter}", equation=True, defines=((letter, meaning),))
 
 
+def square_of(number: Any) -> Fact:
+    """x² ≥ 0: with multipliers, a sum of squares, where coefficients and z3 do not decide a sign."""
+    return Fact(sympy.sympify(number) ** 2, "a square is not negative")
+
+
 def minimal(value: Any, least: Any) -> Fact:
     """f(x) ≥ f*: the value at a point is at least the smallest."""
     return Fact(value - least, "the smallest value is below every value")
