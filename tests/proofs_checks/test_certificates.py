@@ -272,6 +272,44 @@ def test_strictly_only_for_what_is_positive() -> None:
     assert not holds(alone("r", sign("r", form="r"), []))
 
 
+def test_strictly_only_inside() -> None:
+    """x <= 1 does not make x positive, nor x >= 1 make x − 1 positive."""
+    over = ["^", ["+", 1, "s1"], -1]
+    for strict in (True, False):
+        below, above = ({"expression": e, "strict": strict} for e in (minus(1, "x"), minus("x", 1)))
+        one = sign("x", substitution(0, "x", "upper", 1, "s1", 1), form=over, strictly=True)
+        assert not holds(alone("x", one, [below], "<"))
+        one = sign(minus("x", 1), substitution(0, "x", "lower", 1, "s1", 1), form="s1", strictly=True)
+        assert holds(alone(minus("x", 1), one, [above], "<")) is strict
+
+
+def test_a_form_divided_by_0_is_everything_and_nothing() -> None:
+    for form in (["^", 0, -1], ["*", "p", ["^", minus("x", "x"), -1]]):
+        assert not holds(alone(minus("x", "y"), sign(minus("x", "y"), form=form), []))
+
+
+def test_roots_of_squares_may_be_negative() -> None:
+    """‖b‖² <= p²‖a‖² shows ‖b‖ <= p‖a‖, and not ‖b‖ <= −p‖a‖."""
+    from fedconvex.proofs_checks.engines.facts import lipschitz
+    from fedconvex.proofs_checks.engines.hilbert import norm
+
+    b = vector("b")
+    proof = (
+        Combination(facts=((1, lipschitz(b, a, p)),), squared=True).run(Claim(norm(b), "<=", p * norm(a))).certificate
+    )
+    assert holds(proof)
+    assert not holds(changed(proof, ("right",), ["*", -1, proof["right"]]))
+    assert not holds(changed(proof, ("squared",), False))
+
+
+def test_the_scale_of_a_draw_is_not_negative() -> None:
+    part = {"atom": "u", "part": "*", "draw": "", "coefficient": 1}
+    proof = alone(0, sign("p", form="p"), []) | {"nonnegative": ["‖u~‖"], "signs": []}
+    for scale, left, expected in (("p", ["*", -1, "p", ["^", "‖u~‖", 2]], True), (-1, ["^", "‖u~‖", 2], False)):
+        square_of = {"weight": 1, "vector": [part | {"scale": scale}]}
+        assert holds(proof | {"left": left, "squares": [square_of]}) is expected
+
+
 def test_the_program(tmp_path) -> None:
     paths = write_certificates(tmp_path, {"good": rich(), "bad": edit("relation", new="=")(rich())})
     (tmp_path / "torn.json").write_text('{"format": "fedconvex certificate 2", "proof": [', "utf-8")
