@@ -359,7 +359,7 @@ def test_specialised_keeps_conditions() -> None:
         with pytest.raises(Unsound):
             facts.specialised(claim.fact, values)
     with pytest.raises(Unsound):
-        facts.specialised(facts.cauchy_schwarz(g, h), {norm(g): 0})
+        facts.specialised(Claim(inner(g, h), "<=", norm(g) * norm(h)).fact, {norm(g): 0})
     with pytest.raises(Unsound):
         facts.specialised(facts.smooth(f_y, f_x, g, s, L), {L: 0})
 
