@@ -1,0 +1,78 @@
+"""What proofs may not do, whoever writes them: own axioms, narrower domains, other symbols, instances for a bound."""
+
+import ast
+from pathlib import Path
+
+import pytest
+import sympy
+
+from fedconvex.proofs_checks.engines.checks import _not_implied
+from fedconvex.proofs_checks.engines.hilbert import Vector
+from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.proof import Claim as ProofClaim
+from fedconvex.proofs_checks.proof import Role
+from fedconvex.proofs_checks.verification import papers_with_proofs, proof_of
+from fedconvex.statements.rendering import symbols
+from fedconvex.statements.statement import Claim
+from fedconvex.theory import papers
+
+FOLDER = Path(__file__).resolve().parents[2] / "proofs_checks"
+PROOFS = {s.identifier: (s, proof) for paper in papers().values() for s in (*paper, *paper.ours.values())
+          if (proof := proof_of(s)) is not None}  # fmt: skip
+NARROWER = {
+    "fedsplit.theorem1": "the number of iterations contains the logarithm of the first distance, which is not 0",
+    "fedprox.remark8": "for L = 0 an objective that is bounded below is constant",
+}
+
+
+def free(claim: ProofClaim) -> set[sympy.Symbol]:
+    sides = (claim.left, claim.right)
+    parts = [part for s in sides for part in (s.parts.values() if isinstance(s, Vector) else (s,))]
+    return {symbol for part in parts for symbol in sympy.sympify(part).free_symbols}
+
+
+@pytest.mark.parametrize("identifier", [i for i, (_, proof) in PROOFS.items() if proof.refutation is None])
+def test_the_last_step_is_for_all_parameters_that_the_statement_admits(identifier) -> None:
+    statement, proof = PROOFS[identifier]
+    last = [step for step in proof.steps if step.role is Role.PROOF][-1]
+    parameters = set(statement.calculator.names)
+    known = [r for r in last.claim.domain.relations if {str(s) for s in r.free_symbols} <= parameters]
+    beyond = _not_implied(Domain(tuple(known)), Domain.of(statement))
+    if identifier in NARROWER:
+        assert beyond is not None
+    else:
+        assert beyond is None or proof.extra, beyond
+
+
+@pytest.mark.parametrize("identifier", PROOFS)
+def test_a_letter_of_the_paper_is_the_papers_symbol(identifier) -> None:
+    statement, proof = PROOFS[identifier]
+    letters = symbols({**statement.paper.notation, **statement.calculator.parameters})
+    for step in proof.steps:
+        for symbol in free(step.claim):
+            assert letters.get(str(symbol), symbol) == symbol, f"{step.shown}: another symbol is called {symbol}"
+
+
+@pytest.mark.parametrize("identifier", [i for i, (_, proof) in PROOFS.items() if proof.refutation is None])
+def test_a_bound_is_not_proved_by_instances(identifier) -> None:
+    statement, proof = PROOFS[identifier]
+    if statement.claim not in (Claim.DEFINITION, Claim.IDENTITY):
+        assert any(step.role is Role.PROOF and step.by.shows_claim for step in proof.steps)
+
+
+def files() -> list[Path]:
+    return [path for paper in papers_with_proofs() for path in sorted((FOLDER / paper).rglob("*.py"))]
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_facts_come_from_the_closed_list(path) -> None:
+    """A proof makes no fact of its own, and neither changes one nor a claim in another statement's name."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Call):
+            assert ast.unparse(node.func).rpartition(".")[2] != "Fact", node.lineno
+            assert "source" not in [keyword.arg for keyword in node.keywords], node.lineno
+
+
+def test_there_are_proofs() -> None:
+    assert len(PROOFS) > 50
+    assert len(files()) > 10
