@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, final
 
 import sympy
@@ -27,9 +28,13 @@ class Fraction:
 
 def fraction(expression: Any, symbols: Iterable[Any] = ()) -> Fraction:
     """The expression as one reduced fraction. Raises NotRational."""
-    expression = sympy.sympify(expression)
-    one_meaning(expression.free_symbols | set(symbols))
-    involved = tuple(sorted(expression.free_symbols | set(symbols), key=str))
+    return _fraction(sympy.sympify(expression), frozenset(symbols))
+
+
+@lru_cache(maxsize=1 << 12)
+def _fraction(expression: Any, symbols: frozenset[Any]) -> Fraction:
+    one_meaning(expression.free_symbols | symbols)
+    involved = tuple(sorted(expression.free_symbols | symbols, key=str))
     if not involved:
         involved = (sympy.Symbol("x"),)
     try:

@@ -5,7 +5,7 @@ number that is not negative; then a polynomial without negative coefficients is 
 enough to be checked by anyone. Where it does not succeed, z3 decides, or says that it cannot.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from time import monotonic
@@ -128,10 +128,14 @@ def _decided(expression: Any, domain: Domain, strictly: bool) -> SignProof | NoS
     domain = Domain((*domain.relations, *(sympy.Ge(s, 1, evaluate=False) for s in counts)))
     try:
         one_meaning(expression.free_symbols.union(*(r.free_symbols for r in domain.relations)))
-        for substitutions in (), _substitutions(domain, strictly, expression.free_symbols):
-            form = fraction(_put_in(expression, substitutions))
-            if _has_no_negative_coefficients(form, strictly):
-                return SignProof(expression, "coefficients", strictly, substitutions, form)
+        names = frozenset(str(s) for s in expression.free_symbols if str(s).startswith("s"))
+        form = fraction(expression)
+        if _has_no_negative_coefficients(form, strictly):
+            return SignProof(expression, "coefficients", strictly, (), form)
+        substitutions = _substitutions(domain, strictly, names)
+        form = fraction(_put_in(expression, substitutions))
+        if _has_no_negative_coefficients(form, strictly):
+            return SignProof(expression, "coefficients", strictly, substitutions, form)
     except NotRational as error:
         return NoSignProof(expression, str(error))
     return _by_z3(expression, domain, strictly)
@@ -164,7 +168,8 @@ def _some_monomial_is_positive(reduced: Fraction) -> bool:
     )
 
 
-def _substitutions(domain: Domain, strictly: bool, also: Iterable[Any] = ()) -> tuple[Substitution, ...]:
+@lru_cache(maxsize=1 << 10)
+def _substitutions(domain: Domain, strictly: bool, taken: frozenset[str]) -> tuple[Substitution, ...]:
     """Those that use up the relations, as far as that succeeds: what is left over is not used.
 
     bound / (1 + slack) is never 0. An inequality that is not strict extends to a variable that is, by continuity, if
@@ -172,7 +177,7 @@ def _substitutions(domain: Domain, strictly: bool, also: Iterable[Any] = ()) -> 
     """
     found: list[Substitution] = []
     waiting = list(dict.fromkeys(domain.relations))
-    names = {str(s) for s in {*also}.union(*(r.free_symbols for r in waiting))}
+    names = taken | {str(s) for r in waiting for s in r.free_symbols}
     progress = True
     while progress:
         progress = False
@@ -187,7 +192,7 @@ def _substitutions(domain: Domain, strictly: bool, also: Iterable[Any] = ()) -> 
     return tuple(found)
 
 
-def _new_name(names: set[str], number: int) -> str:
+def _new_name(names: frozenset[str], number: int) -> str:
     return next(name for k in range(len(names) + 1) if (name := f"s{number}" + "'" * k) not in names)
 
 
