@@ -74,7 +74,7 @@ def test_not_proved(provable, steps) -> None:
 
 
 def test_a_false_claim_in_the_name_of_another_statement(provable) -> None:
-    forged = replace(FALSE, source="fedprox.equation5")
+    forged = replace(FALSE, source="fedprox.equation9")  # which assumes nothing
     assert verdict_of(provable, with_steps(step(FALSE, Combination(facts=((1, forged.fact),))))) is Verdict.UNKNOWN
     real = conclusion(fedprox.equation5)
     scaled = replace(real, right=real.right / 2)
