@@ -31,6 +31,7 @@ class Instance:
 
     problem: Quadratic
     start: np.ndarray  # (d,) for the server, or (m, d) where every client has its own
+    residuals: tuple[np.ndarray, ...] = ()  # (m, d) in every round, where answers are inexact
 
 
 def quadratics(
@@ -58,16 +59,20 @@ def quadratics(
         linear = [c - centre for c in linear]
     starts = [_rational(_of(start, coordinates, k)) for k in range(clients)]
     problem = Quadratic(hessians, linear)
-    return Instance(problem, np.array(starts))
+    left = tuple(np.array([_rational(_of(r.left, coordinates, k)) for k in range(clients)]) for r in board.residuals)
+    return Instance(problem, np.array(starts), left)
 
 
-def vectors(program: Program, grams: Sequence[np.ndarray], board: Board, start: Family) -> tuple[Any, Any, np.ndarray]:
-    """Points and gradients of every client, (m, n, d), and where it starts, (m, d), from Gram matrices."""
+def vectors(
+    program: Program, grams: Sequence[np.ndarray], board: Board, start: Family
+) -> tuple[Any, Any, np.ndarray, tuple[np.ndarray, ...]]:
+    """From Gram matrices every client's points and gradients, (m, n, d), start, and what its answers leave, (m, d)."""
     coordinates = _coordinates(program, grams)
     clients, found = range(board.clients), board.evaluations
     points = [[_of(e.point, coordinates, k) for e in found] for k in clients]
     gradients = [[_of(e.gradient, coordinates, k) for e in found] for k in clients]
-    return points, gradients, np.array([_of(start, coordinates, k) for k in clients])
+    left = tuple(np.array([_of(r.left, coordinates, k) for k in clients]) for r in board.residuals)
+    return points, gradients, np.array([_of(start, coordinates, k) for k in clients]), left
 
 
 def _coordinates(program: Program, grams: Sequence[np.ndarray]) -> dict[Any, np.ndarray]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from math import isqrt
 from typing import Any, final
 
@@ -20,7 +20,7 @@ from fedconvex.proofs_checks.worst_cases.attaining import Instance
 from fedconvex.proofs_checks.worst_cases.classes import Kinds
 from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, MEAN, ONE, ZERO, Family, Form, Key
 from fedconvex.proofs_checks.worst_cases.playing import Evaluation
-from fedconvex.proofs_checks.worst_cases.questions import Question
+from fedconvex.proofs_checks.worst_cases.questions import LEAST, Question
 from fedconvex.rationals import fraction_array, to_fmpq
 
 BITS = 60
@@ -56,7 +56,9 @@ class Line:
     def instance(self) -> Instance:
         """The same as a federation."""
         curvatures, pulls, starts = (fraction_array(numbers) for numbers in (self.curvatures, self.pulls, self.starts))
-        return Instance(Quadratic(list(curvatures[:, None, None]), list(pulls[:, None])), starts[:, None])
+        few, residuals = range(len(curvatures)), self.question.board.residuals
+        left = tuple(fraction_array([_of_client(r.left, self.basic, k) for k in few])[:, None] for r in residuals)
+        return Instance(Quadratic(list(curvatures[:, None, None]), list(pulls[:, None])), starts[:, None], left)
 
     @cached_property
     def vectors(self) -> list[list[Any]]:
@@ -70,20 +72,28 @@ def lines(question: Question) -> list[Line]:
         return []
     ends = [to_fmpq(x) for x in sorted({question.clients.lowest, question.clients.highest})]
     found = []
+    inexact = any(residual.gamma for residual in question.board.residuals)
+    signs = list(product((ONE, -ONE), repeat=question.board.clients)) if inexact else [(ONE,) * question.board.clients]
     for curvatures in combinations_with_replacement(ends, question.board.clients):
+        if question.spread is not None and not all(curvatures):
+            continue  # without a stationary point of its own
         if sum(curvatures) > 0 or question.metric == "descent":
-            found += list(_of(question, curvatures))
+            found += [line for directions in signs for line in _of(question, curvatures, directions)]
     measured = [(line.ratio, line) for line in found]
     return [line for _, line in sorted(measured, key=lambda pair: (pair[0] is not None, -(pair[0] or ZERO)))]
 
 
-def _of(question: Question, curvatures: Numbers) -> Iterator[Line]:
-    """The worst starts and pulls for these curvatures."""
+def _of(question: Question, curvatures: Numbers, signs: Numbers) -> Iterator[Line]:
+    """The worst starts and pulls for these curvatures, and residuals with these signs."""
     few = len(curvatures)
+
+    def line(pulls: Numbers, starts: Numbers) -> Line:
+        return _line(question, curvatures, pulls, starts, signs)
+
     if question.metric == "lifted_distance":
-        yield _line(question, curvatures, (ZERO,) * few, (ONE,) * few)
+        yield line((ZERO,) * few, (ONE,) * few)
         if few == 2:
-            yield _line(question, curvatures, (ZERO,) * few, (ONE, -ONE))
+            yield line((ZERO,) * few, (ONE, -ONE))
     elif question.dissimilarity is not None or question.metric == "descent":  # gradients 1 ± b at the start
         B = question.dissimilarity
         b = ZERO if few == 1 or B is None else _root(B**2 - 1)
@@ -93,39 +103,50 @@ def _of(question: Question, curvatures: Numbers) -> Iterator[Line]:
             choices.add((ONE, -ONE))  # a stationary point that the method may leave
         for gradients in choices:
             pulls = tuple(h * place - g for h, g in zip(curvatures, gradients, strict=True))
-            yield _line(question, curvatures, pulls, (place,) * few)
+            yield line(pulls, (place,) * few)
     elif few == 1:
-        yield _line(question, curvatures, (ZERO,), (ONE,))
+        yield line((ZERO,), (ONE,))
     else:
-        a, c, both = (
-            -_line(question, curvatures, (p, -p), (w, w)).at(question.program.constant)
-            for w, p in ((ONE, ZERO), (ZERO, ONE), (ONE, ONE))
-        )
-        w, p = _worst(a, (both - a - c) / 2, c, to_fmpq(question.heterogeneity))
-        yield _line(question, curvatures, (p, -p), (w, w))
+        three = [line((p, -p), (w, w)) for w, p in ((ONE, ZERO), (ZERO, ONE), (ONE, ONE))]
+        program = question.program
+        metric, measure = ([sign * at.at(form) for at in three]
+                           for sign, form in ((-1, program.constant), (1, program.measure)))  # fmt: skip
+        w, p = _worst(*metric, *measure)
+        yield line((p, -p), (w, w))
 
 
-def _worst(a: Any, b: Any, c: Any, G: Any) -> tuple[Any, Any]:
-    """Where (a·w² + 2b·wp + c·p²)/(w² + G·p²) is largest, or nearly so."""
-    if not G:
-        return (ZERO, ONE) if c > 0 else (ONE, ZERO)
+def _worst(a: Any, c: Any, both: Any, A: Any, C: Any, together: Any) -> tuple[Any, Any]:
+    """Where (a·w² + 2b·wp + c·p²)/(A·w² + 2B·wp + C·p²) is largest, or nearly so; given at (1, 0), (0, 1), (1, 1)."""
+    b, B = (both - a - c) / 2, (together - A - C) / 2
+    if A * C == B * B:  # the lower form vanishes somewhere
+        w, p = (ZERO, ONE) if not C else (C, -B)
+        free = a * w * w + 2 * b * w * p + c * p * p
+        return (w, p) if free > 0 else (ONE, ZERO) if A else (ZERO, ONE)
     if a * c == b * b:
-        return (a, b / G) if a else (ZERO, ONE)
-    root = float(G) ** 0.5
-    _, vectors = np.linalg.eigh([[float(a), float(b) / root], [float(b) / root, float(c) / float(G)]])
-    w, p = vectors[:, -1]
-    w, p = (Fraction(float(x)).limit_denominator(10**6) for x in (w, p / root))
+        w, p = (a, b) if a else (b, c)
+        return (C * w - B * p, A * p - B * w) if a or c else (ONE, ZERO)
+    root = np.linalg.cholesky([[float(A), float(B)], [float(B), float(C)]])
+    inverse = np.linalg.inv(root)
+    _, vectors = np.linalg.eigh(inverse @ np.array([[float(a), float(b)], [float(b), float(c)]]) @ inverse.T)
+    w, p = (Fraction(float(x)).limit_denominator(10**6) for x in inverse.T @ vectors[:, -1])
     return to_fmpq(w), to_fmpq(p)
 
 
-def _line(question: Question, curvatures: Numbers, pulls: Numbers, starts: Numbers) -> Line:
-    """Every evaluation in turn: the new basic vector in it is what makes its gradient that of the quadratic there."""
+def _line(question: Question, curvatures: Numbers, pulls: Numbers, starts: Numbers, signs: Numbers) -> Line:
+    """Every evaluation in turn: the new basic vector in it is what makes its gradient that of the quadratic there.
+
+    Residuals are as long as they may be, with these signs.
+    """
     basic: dict[Key, Any] = {}
     name = "z" if question.metric == "lifted_distance" else "w"
     _set(basic, name, starts)
     _set(basic, "g*", tuple(-pull for pull in pulls))
     values = {}
     for evaluation in question.board.evaluations:
+        for number, residual in enumerate(question.board.residuals, 1):
+            if (MEAN, f"e{number}") not in basic and all(key in basic for key in residual.first.parts):
+                left = [_of_client(residual.first, basic, k) * residual.gamma * sign for k, sign in enumerate(signs)]
+                _set(basic, f"e{number}", tuple(left))
         new = next(
             (key[1] for u in (evaluation.gradient, evaluation.point) for key in u.parts if key not in basic), None
         )
@@ -134,6 +155,8 @@ def _line(question: Question, curvatures: Numbers, pulls: Numbers, starts: Numbe
         points = [_of_client(evaluation.point, basic, k) for k in range(len(curvatures))]
         heights = [h * x * x / 2 - p * x for h, x, p in zip(curvatures, points, pulls, strict=True)]
         values[evaluation.value] = sum(heights, ZERO) / len(heights)
+    if not question.board.minimiser and sum(curvatures) > 0:
+        values[LEAST] = -(sum(pulls) ** 2) / (2 * len(pulls) * sum(curvatures))
     return Line(question, curvatures, pulls, starts, basic, values)
 
 

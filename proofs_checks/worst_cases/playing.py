@@ -7,6 +7,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.problems.base import Subproblem
 from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, Kinds
@@ -42,6 +43,24 @@ class Evaluation:
 
 
 @final
+@dataclass(frozen=True)
+class Residual:
+    """What inexact answers leave of their subproblems' gradients: at most gamma times the gradients at the start."""
+
+    left: Any  # Vectors
+    first: Any  # the subproblems' gradients at the start
+    gamma: Any
+
+    def inequality(self, kind: int | None = None) -> Form:
+        """γ²‖∇φ_k(start_k)‖² − ‖∇φ_k(θ_k)‖² >= 0, in the mean over the clients.
+
+        That holds of every client. Clients whose deviations are equally long show that no more follows from it.
+        """
+        form: Form = square(of_kind(self.first, kind)) * self.gamma**2 - square(of_kind(self.left, kind))
+        return form
+
+
+@final
 @dataclass
 class Board:
     """What is known of the clients' functions.
@@ -53,6 +72,7 @@ class Board:
     functions: FunctionClass
     minimiser: bool = True
     evaluations: list[Evaluation] = field(default_factory=list)
+    residuals: list[Residual] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.minimiser:
@@ -117,8 +137,11 @@ class Board:
         self.evaluations.append(made)
         return made
 
-    def minimised(self, subproblem: Subproblem) -> Any:
-        """Where the subproblem's gradient vanishes; strong convexity makes that its minimiser, and the only one."""
+    def minimised(self, subproblem: Subproblem, left: Any = None) -> Any:
+        """Where the subproblem's gradient vanishes; strong convexity makes that its minimiser, and the only one.
+
+        With vectors that are `left`, where the gradient is that.
+        """
         weight = to_fmpq(subproblem.weight)
         if not to_fmpq(self.functions.lowest) + weight > 0:
             least = f"clients of curvature {self.functions.lowest} and a proximal term of weight {weight}"
@@ -127,6 +150,8 @@ class Board:
         right = Family() if subproblem.linear is None else -subproblem.linear
         if weight:
             right = right + subproblem.center * weight
+        if left is not None:
+            right = right + left
         if self.curvature is not None and self.evaluations:  # gradient + weight · point = right
             first = self.evaluations[0]
             point = (right - first.gradient + first.point * self.curvature) / (weight + self.curvature)
@@ -136,6 +161,13 @@ class Board:
             gradient = self.vectors(f"g{name}")
             return self.found((right - gradient) / weight, gradient).point
         return self.found(self.vectors(f"x{name}"), right).point
+
+    def inexactly(self, subproblem: Subproblem, gamma: Any) -> Any:
+        """Any answer at which the subproblem's gradient is at most gamma times as long as at the start."""
+        left = self.vectors(f"e{len(self.residuals) + 1}")
+        first = subproblem.add_gradients(subproblem.start, self.gradient(subproblem.start))
+        self.residuals.append(Residual(left, first, gamma))
+        return self.minimised(subproblem, left)
 
     def inequalities(self, among: str = "all") -> list[tuple[str, Form]]:
         """What holds between two of the points for functions of the class; none is negative.
@@ -148,13 +180,16 @@ class Board:
             for j in range(len(self.evaluations))
             if i != j and (among == "all" or abs(i - j) == 1 or (self.minimiser and 0 in (i, j)))
         ]
+        left = list(enumerate(self.residuals, 1))
         if not isinstance(self.functions, Kinds):
-            return [(f"{j} from {i}", self.interpolation(i, j, self.functions)) for i, j in pairs]
+            interpolated = [(f"{j} from {i}", self.interpolation(i, j, self.functions)) for i, j in pairs]
+            return interpolated + [(f"inexactness {n}", residual.inequality()) for n, residual in left]
+        kinds = list(enumerate(self.functions.kinds))
         return [
             (f"{j} from {i} of kind {k + 1}", self.interpolation(i, j, kind.functions, k))
-            for k, kind in enumerate(self.functions.kinds)
+            for k, kind in kinds
             for i, j in pairs
-        ]
+        ] + [(f"inexactness {n} of kind {k + 1}", residual.inequality(k)) for k, _ in kinds for n, residual in left]
 
     def interpolation(self, i: int, j: int, functions: FunctionClass, kind: int | None = None) -> Form:
         """F(b) − F(a) − ⟨∇F(a), b − a⟩ − ‖∇F(b) − ∇F(a) − ℓ(b − a)‖²/(2(L − ℓ)) − (ℓ/2)‖b − a‖² >= 0.
@@ -171,22 +206,44 @@ class Board:
 
 
 def solved(board: Board, solver: LocalSolver, subproblem: Any) -> Answers:
-    """The clients' answers: exactly, or after gradient steps."""
-    if isinstance(solver, Exact):
+    """The clients' answers: exactly, after gradient steps, or all that are exact enough."""
+    gamma = _gamma(solver)
+    if gamma == 0:
         return Answers(board.minimised(subproblem))
+    theta = subproblem.start
+    if theta is None:
+        raise InvalidInput("method", "start='warm'", "begins where the last round ended, which is not known here",
+                           "give another start, or Exact()")  # fmt: skip
+    if gamma is not None:
+        return Answers(board.inexactly(subproblem, gamma))
     if isinstance(solver, GradientDescent):
-        theta = subproblem.start
-        if theta is None:
-            raise InvalidInput("method", "start='warm'", "begins where the last round ended, which is not known here",
-                               "give another start, or Exact()")  # fmt: skip
         for _ in range(solver.steps):
             theta = theta - solver.stepsize * subproblem.add_gradients(theta, board.gradient(theta))
         return Answers(theta, solver.stepsize * solver.steps)
-    raise InvalidInput("local_solver", solver, "is not analysed", "give Exact() or GradientDescent(…)")
+    cure = "give Exact(), GradientDescent(…) or ToInexactness(gamma)"
+    raise InvalidInput("local_solver", solver, "is not analysed", cure)
+
+
+def _gamma(solver: LocalSolver) -> Any:
+    """How exact the answers are, where the solver says so: 0 is exactly."""
+    if isinstance(solver, Exact):
+        return to_fmpq(0)
+    if not isinstance(solver, ToInexactness):
+        return None
+    if isinstance(solver.gamma, tuple):
+        raise InvalidInput("local_solver", solver, "has a gamma for every client", "give one, the largest")
+    return to_fmpq(solver.gamma, "gamma")
 
 
 def played(method: Method, solver: LocalSolver, board: Board, state: State, draws: Draws = EVERYONE) -> State:
     """The state after one round, by the method's own algebra."""
+    return answered(method, solver, board, state, draws)[0]
+
+
+def answered(
+    method: Method, solver: LocalSolver, board: Board, state: State, draws: Draws = EVERYONE
+) -> tuple[State, Any]:
+    """The state after one round, and the clients' answers."""
     points: Any = state.server
 
     def average(stack: Any) -> Any:
@@ -210,7 +267,8 @@ def played(method: Method, solver: LocalSolver, board: Board, state: State, draw
         objective=_no_objective,
         total=total,
     )
-    return method.update(state, cohort, solved(board, solver, method.subproblem(state, cohort)))
+    answers = solved(board, solver, method.subproblem(state, cohort))
+    return method.update(state, cohort, answers), answers.points
 
 
 def first_state(method: Method, server: Family) -> State:

@@ -9,15 +9,15 @@ from typing import Any
 import sympy
 
 from fedconvex.proofs_checks.engines.checks import Combination
-from fedconvex.proofs_checks.engines.facts import Fact, convex, dissimilar, smooth
+from fedconvex.proofs_checks.engines.facts import Fact, convex, dissimilar, inexact, minimal, smooth
 from fedconvex.proofs_checks.engines.hilbert import Atom, Part, Vector, inner
 from fedconvex.proofs_checks.proof import Claim, Proof, Step
 from fedconvex.proofs_checks.worst_cases.certifying import Certified
 from fedconvex.proofs_checks.worst_cases.classes import Kinds
-from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, Family, Form, Key
+from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, Family, Form, Key, mean
 from fedconvex.proofs_checks.worst_cases.playing import Evaluation
 from fedconvex.proofs_checks.worst_cases.programs import Matrix
-from fedconvex.proofs_checks.worst_cases.questions import Question
+from fedconvex.proofs_checks.worst_cases.questions import LEAST, Question
 from fedconvex.rationals import to_fmpq
 
 
@@ -50,8 +50,18 @@ def _facts(name: str, question: Question) -> list[Fact]:
         first = next(e for e in evaluations if e.point.key == question.start.key)
         assert question.dissimilarity is not None
         return [dissimilar(_vector(first.gradient), _number(to_fmpq(question.dissimilarity)))]
-    after, before = (evaluations[int(place)] for place in name.split(" from "))
     low, high = to_fmpq(functions.lowest), to_fmpq(functions.highest)
+    if name.startswith("inexactness "):
+        residual = question.board.residuals[int(name.removeprefix("inexactness ")) - 1]
+        return [inexact(_vector(residual.left), _vector(residual.first), _number(residual.gamma))]
+    if name.startswith(LEAST):
+        at = evaluations[int(name.removeprefix(f"{LEAST} from "))]
+        lower, down = sympy.Symbol(f"F(z) {name}", real=True), _vector(mean(at.gradient)) / -_number(high)
+        return [
+            minimal(lower, _symbol(LEAST)),
+            smooth(lower, _value(at), _vector(mean(at.gradient)), down, _number(high)),
+        ]
+    after, before = (evaluations[int(place)] for place in name.split(" from "))
     step = after.point - before.point
     if low == high:
         return [convex(_value(after), _value(before), _vector(before.gradient), _vector(step), _number(low))]

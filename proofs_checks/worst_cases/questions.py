@@ -10,12 +10,14 @@ from fedconvex.methods.base import Method, State
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, Kinds
 from fedconvex.proofs_checks.worst_cases.draws import EVERYONE, Draws, draws_of
-from fedconvex.proofs_checks.worst_cases.forms import Family, Form, expected, mean, noise, shared, square
-from fedconvex.proofs_checks.worst_cases.playing import Board, first_state, in_rationals, played
+from fedconvex.proofs_checks.worst_cases.forms import Family, Form, expected, mean, noise, shared, square, value
+from fedconvex.proofs_checks.worst_cases.playing import Board, answered, first_state, in_rationals, played
 from fedconvex.proofs_checks.worst_cases.programs import Program
 from fedconvex.rationals import to_fraction
 
-METRICS = ("distance", "lifted_distance", "gap", "gradient_norm", "descent")
+AVERAGES = ("average_gap", "mean_gap", "mean_gradient_norm")  # of all rounds
+METRICS = ("distance", "lifted_distance", "gap", "gradient_norm", "descent", *AVERAGES)
+LEAST = "least"  # the name of the objective's infimum, where there may be no minimiser
 MANY = 16  # points beyond which only neighbours are compared
 
 
@@ -24,6 +26,8 @@ MANY = 16  # points beyond which only neighbours are compared
 class Question:
     """What is asked; `board` has the points at which functions were looked at, `start` and `last` are the server's.
 
+    `weights` are those of the rounds, with sum 1, in the metrics that are averages; `spread` is how much the distance
+    of the clients' own stationary points counts, where it does.
     `exact` says whether the program asks just that: its value is then the truth for a class that is interpolable. If
     not, it only bounds it. `composable` says that a factor of one round holds in every round.
     """
@@ -40,6 +44,8 @@ class Question:
     dissimilarity: Fraction | None = None
     heterogeneity: Fraction = Fraction(0)
     draws: Draws = EVERYONE
+    weights: tuple[Fraction, ...] = ()
+    spread: Fraction | None = None
     exact: bool = True
     composable: bool = False
 
@@ -54,6 +60,8 @@ def asked(
     heterogeneity: Any,
     local_solver: LocalSolver | None,
     participation: Any = None,
+    weights: Any = None,
+    spread: Any = None,
 ) -> Question:
     """The question, after checking it. Raises InvalidInput; see `worst_case`."""
     count = _checked(method, clients, num_clients, rounds, metric, dissimilarity, heterogeneity)
@@ -65,12 +73,20 @@ def asked(
     method = in_rationals(method)
     if isinstance(clients, Kinds) and not draws.everyone:
         raise InvalidInput("participation", participation, "is not analysed for several kinds", "leave it out")
-    board = Board(min(count, 2), clients, minimiser=metric != "descent")
+    shares = _weights(metric, rounds, weights)
+    if spread is not None and not (metric == "mean_gradient_norm" and to_fraction(spread, "spread") >= 0):
+        raise InvalidInput("spread", spread, f"has no part in {metric}, or is negative", "leave it out, or give a "
+                           "number >= 0 with mean_gradient_norm")  # fmt: skip
+    if metric in AVERAGES and not draws.everyone:
+        raise InvalidInput("participation", participation, f"is not analysed for {metric}", "leave it out")
+    board = Board(min(count, 2), clients, minimiser=metric != "descent" and clients.lowest >= 0)
     if metric == "lifted_distance":
         return _lifted(method, solver, clients, rounds, board, draws)
     w = shared("w")
     first = board.at(w) if metric == "descent" or dissimilarity is not None else None
     state = first_state(method, w)
+    if metric in AVERAGES:
+        return _average(method, solver, board, state, metric, shares, dissimilarity, heterogeneity, spread)
     for done in range(rounds):
         if done and not draws.everyone:
             raise InvalidInput("rounds", rounds, "is more than one, with drawn clients", "give 1, or everyone")
@@ -94,6 +110,67 @@ def asked(
     )  # fmt: skip
 
 
+def _weights(metric: str, rounds: int, weights: Any) -> tuple[Fraction, ...]:
+    """Of the rounds, with sum 1; none for metrics of the last round. Raises InvalidInput."""
+    if metric not in AVERAGES:
+        if weights is not None:
+            raise InvalidInput("weights", weights, f"have no part in {metric}", f"give one of {', '.join(AVERAGES)}")
+        return ()
+    given = [to_fraction(x, "weights") for x in ([1] * rounds if weights is None else weights)]
+    if len(given) != rounds or min(given) < 0 or not any(given):
+        raise InvalidInput("weights", weights, f"are not {rounds} numbers >= 0 that are not all 0", "give one a round")
+    return tuple(x / sum(given) for x in given)
+
+
+def _average(
+    method: Method, solver: LocalSolver, board: Board, state: State, metric: str, weights: tuple[Fraction, ...],
+    dissimilarity: Any, heterogeneity: Any, spread: Any,
+) -> Question:  # fmt: skip
+    """Metrics of w_0 and the means of the clients' answers in the rounds but the last."""
+    w, G = state.server, to_fraction(heterogeneity)
+    points = [w]
+    for _ in weights[1:]:
+        state, answers = answered(method, solver, board, state)
+        points.append(mean(answers))
+    if metric == "average_gap":
+        whole = sum((point * share for point, share in zip(points, weights, strict=True)), start=Family())
+        reached = board.height(board.at(whole))
+    else:
+        looked = [board.at(point) for point in points]
+        sizes = [board.height(e) if metric == "mean_gap" else square(mean(e.gradient)) for e in looked]
+        reached = sum((size * share for size, share in zip(sizes, weights, strict=True)), start=Form())
+    inequalities: list[tuple[str, Form]] = []
+    if metric == "mean_gradient_norm":
+        first, least = board.at(w), Form() if board.minimiser else value(LEAST)
+        measure = board.height(first) - least + square(first.gradient) * G
+        if spread is not None:
+            own = board.found(board.vectors("x0"), Family())
+            measure = measure + square(own.point - w) * to_fraction(spread)
+        inequalities = [] if board.minimiser else _bounded_below(board)
+    else:
+        measure = square(w) + square(board.pulls) * G
+    among = "all" if len(board.evaluations) <= MANY else "neighbours"
+    B = None if dissimilarity is None else to_fraction(dissimilarity)
+    if B is not None:
+        gradient = board.at(w).gradient
+        inequalities.append(("dissimilarity", square(mean(gradient)) * B**2 - square(gradient)))
+    program = Program(measure, reached * -1, (*board.inequalities(among), *inequalities))
+    return Question(
+        method, solver, board.functions, len(weights), metric, board, w, points[-1], program, B, G, weights=weights,
+        spread=None if spread is None else to_fraction(spread), exact=among == "all" and board.minimiser,
+    )  # fmt: skip
+
+
+def _bounded_below(board: Board) -> list[tuple[str, Form]]:
+    """f(x) − inf f − ‖∇f(x)‖²/(2L) >= 0 at every point that all clients share: a gradient step stays above inf f."""
+    step = 1 / (2 * board.functions.highest)
+    return [
+        (f"{LEAST} from {place}", board.height(e) - value(LEAST) - square(mean(e.gradient)) * step)
+        for place, e in enumerate(board.evaluations)
+        if e.point.key == mean(e.point).key
+    ]
+
+
 def _checked(
     method: Method, clients: FunctionClass, num_clients: Any, rounds: Any, metric: str, dissimilarity: Any,
     heterogeneity: Any,
@@ -108,9 +185,9 @@ def _checked(
         raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters, skip=0")
     if metric not in METRICS:
         raise InvalidInput("metric", metric, "is unknown", f"give one of {', '.join(METRICS)}")
-    if metric != "descent" and clients.lowest < 0:
+    if metric not in ("descent", "mean_gradient_norm") and clients.lowest < 0:
         raise InvalidInput("clients", clients, f"may have no minimiser, from which {metric} is measured",
-                           'give metric="descent", or convex clients')  # fmt: skip
+                           'give metric="descent" or "mean_gradient_norm", or convex clients')  # fmt: skip
     count = 2 if num_clients == "any" else num_clients
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise InvalidInput("num_clients", num_clients, "is no number of clients", 'give 1, 2, …, or "any"')

@@ -1,5 +1,6 @@
 """What a method does on an instance: played by the core in exact arithmetic, whatever the search has thought."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,8 +11,10 @@ from fedconvex.methods.base import State
 from fedconvex.parameters import in_arithmetic
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.attaining import Instance
-from fedconvex.proofs_checks.worst_cases.questions import Question
-from fedconvex.rationals import to_fraction
+from fedconvex.proofs_checks.worst_cases.certifying import is_positive_semidefinite
+from fedconvex.proofs_checks.worst_cases.questions import AVERAGES, Question
+from fedconvex.proofs_checks.worst_cases.residuals import Leaving
+from fedconvex.rationals import fraction_array, to_fmpq, to_fraction
 from fedconvex.rounds import Rounds
 
 LARGEST = 200  # clients of a federation that is played with drawn clients
@@ -36,16 +39,52 @@ def measured(question: Question, instance: Instance) -> Fraction | float | None:
         return None
     with run.arithmetic.context():
         metric = sum(
-            (chance * _metric(question, problem, first, last) for chance, last in _endings(question, run, first)),
+            (chance * _metric(question, problem, points) for chance, points in _runs(question, run, instance)),
             Fraction(0),
         )
-    if question.metric == "descent":
-        size = _square(problem.gradient(first))
-    else:
-        size = _square(first) + question.heterogeneity * sum(map(_square, pulls)) / len(pulls)
+    size = _size(question, problem, first)
+    if size is None:
+        return None
     if size == 0:
         return float("inf") if metric > 0 else None
     return metric / size
+
+
+def _size(question: Question, problem: Quadratic, first: np.ndarray) -> Fraction | None:
+    """What the metric is measured in; None where the objective has no minimum, or a client no stationary point."""
+    G = question.heterogeneity
+    if question.metric == "descent":
+        return _square(problem.gradient(first))
+    if question.metric != "mean_gradient_norm":
+        pulls = problem.client_gradients(0 * first)
+        return _square(first) + G * sum(map(_square, pulls)) / len(pulls)
+    lowest = _stationary(_mean(problem.H), _mean(problem.c))
+    if lowest is None or not is_positive_semidefinite(_mean(problem.H).tolist()):
+        return None
+    gradients = problem.client_gradients(first)
+    size = problem.value(first) - problem.value(lowest) + G * sum(map(_square, gradients)) / len(gradients)
+    if question.spread is None:
+        return Fraction(size)
+    own = [_stationary(H, c) for H, c in zip(problem.H, problem.c, strict=True)]
+    if any(point is None for point in own):
+        return None
+    return Fraction(size + question.spread * sum(_square(point - first) for point in own) / len(own))
+
+
+def _stationary(H: np.ndarray, c: np.ndarray) -> np.ndarray | None:
+    """The solution of Hx = c, where there is just one."""
+    from flint import fmpq_mat
+
+    n = len(c)
+    matrix = fmpq_mat(n, n, [to_fmpq(x) for row in H for x in row])
+    if matrix.det() == 0:
+        return None
+    solution = matrix.solve(fmpq_mat(n, 1, [to_fmpq(x) for x in c]))
+    return fraction_array([solution[i, 0] for i in range(n)])
+
+
+def _mean(arrays: Any) -> np.ndarray:
+    return np.asarray(sum(arrays[1:], start=arrays[0]) / Fraction(len(arrays)))
 
 
 def _run(question: Question, problem: Quadratic) -> Rounds:
@@ -80,27 +119,53 @@ def kinds(question: Question) -> list[int] | None:
     return [k for k in (0, 1) for _ in range(draws.clients // 2)]
 
 
-def _endings(question: Question, run: Rounds, first: np.ndarray) -> Any:
-    """The server's last point, with its probability."""
-    state = run.start(run.arithmetic.array(first))
+def _runs(question: Question, run: Rounds, instance: Instance) -> Any:
+    """The points that the metric sees, with their probability: start and end, or γ^0, γ^1, …"""
+    first = instance.start[0]
+    state, points, publish = run.start(run.arithmetic.array(first)), [first], run.arithmetic.publish
     if not question.draws.everyone:
         for chance, draw in question.draws.of_two_kinds():
-            yield chance, run.arithmetic.publish(run.advance(state, draw).server)
+            yield chance, [first, publish(_inexact(question, run, instance, 0).advance(state, draw).server)]
         return
-    for _ in range(question.rounds):
-        state = run.advance(state)
-    yield Fraction(1), run.arithmetic.publish(state.server)
+    for place in range(question.rounds - (question.metric in AVERAGES)):
+        played = _inexact(question, run, instance, place).play(state)
+        assert played is not None
+        state = played.state
+        points.append(publish(played.average(played.answers.points)))
+    yield Fraction(1), points if question.metric in AVERAGES else [first, publish(state.server)]
 
 
-def _metric(question: Question, problem: Quadratic, first: np.ndarray, last: np.ndarray) -> Fraction:
+def _inexact(question: Question, run: Rounds, instance: Instance, place: int) -> Rounds:
+    """The round of that number, where its answers are inexact with the residuals of the instance."""
+    if not question.board.residuals:
+        return run
+    which = kinds(question) or []
+    rows = instance.residuals[place] if instance.residuals else 0 * instance.start
+    left = rows[[min(k, len(rows) - 1) for k in which]]
+    return replace(run, solver=Leaving(left, question.board.residuals[place].gamma))
+
+
+def _metric(question: Question, problem: Quadratic, points: list[np.ndarray]) -> Fraction:
+    first, last = points[0], points[-1]
     match question.metric:
         case "descent":
             return Fraction(problem.value(last) - problem.value(first))
         case "distance":
             return _square(last)
         case "gap":
-            return Fraction(problem.value(last) - problem.value(0 * last))
+            return _gap(problem, last)
+        case "average_gap":
+            return _gap(problem, np.asarray(sum(a * x for a, x in zip(question.weights, points, strict=True))))
+        case "mean_gap":
+            return sum((a * _gap(problem, x) for a, x in zip(question.weights, points, strict=True)), Fraction(0))
+        case "mean_gradient_norm":
+            slopes = (a * _square(problem.gradient(x)) for a, x in zip(question.weights, points, strict=True))
+            return sum(slopes, Fraction(0))
     return _square(problem.gradient(last))
+
+
+def _gap(problem: Quadratic, point: np.ndarray) -> Fraction:
+    return Fraction(problem.value(point) - problem.value(0 * point))
 
 
 def _lifted(question: Question, problem: Quadratic, z: np.ndarray, run: Rounds) -> Fraction | None:

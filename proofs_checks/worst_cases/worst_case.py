@@ -87,11 +87,13 @@ class WorstCase:
             place = "where the clients' gradients cancel" if descent else "at the minimiser"
             return f"no finite bound exists: started {place}, the method leaves it; {missing}"
         if self.certificate is None:
-            given = self.question.dissimilarity is not None if descent else self.question.heterogeneity
+            asked = self.question
+            given = asked.dissimilarity is not None if descent else asked.heterogeneity or asked.spread is not None
             needed = "" if given or self.question.metric == "lifted_distance" else f"; perhaps none exists: {missing}"
             return f"no bound was proved (the solver: {self.status}){needed}" + f"; {by}" * (self.attained is not None)
         how = "exactly" if self.upper == self.lower else "an interval"
-        whole = "" if self.question.exact else "; the proved end bounds something larger than the truth"
+        larger = not self.question.exact and self.upper != self.lower
+        whole = "; the proved end bounds something larger than the truth" * larger
         power = f" for one round, to the power of {self.power}" * (self.power > 1)
         return f"{how}; proved by a certificate{power}" + f"; {by}" * (self.attained is not None) + whole
 
@@ -124,16 +126,26 @@ class WorstCase:
             raise ValueError("no federation was found")
         return begun if self.question.metric == "lifted_distance" else begun[0]
 
+    @property
+    def residuals(self) -> tuple[Any, ...]:
+        """What the answers of `federation()` leave of their subproblems' gradients in every round, each (m, d).
+
+        Empty where the local solver is not ToInexactness; `worst_cases.residuals.Leaving` plays them.
+        """
+        if self.is_played and self.instance is not None:
+            return self.instance.residuals
+        return () if self.interpolated is None else self._interpolating[2]
+
     @cached_property
-    def _interpolating(self) -> tuple[Interpolating, Any]:
+    def _interpolating(self) -> tuple[Interpolating, Any, Any]:
         found, functions, board = self.interpolated, self.question.clients, self.question.board
         assert found is not None
         grams = [np.array(gram, dtype=float).reshape(len(gram), len(gram)) for gram in found.grams]
-        points, gradients, start = vectors(found.program, grams, board, self.question.start)
+        points, gradients, start, left = vectors(found.program, grams, board, self.question.start)
         heights = {"": 0.0} | dict(zip(found.program.values, map(float, found.values), strict=True))
         values = [[heights.get(e.value, 0.0) for e in board.evaluations]] * board.clients
         lowest, highest = float(functions.lowest), float(functions.highest)
-        return Interpolating.through(points, gradients, values, lowest, highest), start
+        return Interpolating.through(points, gradients, values, lowest, highest), start, left
 
     def proof(self) -> Any:
         """The certificate as a `Proof` of one step, of one round where `power` > 1. Raises ValueError without one."""
@@ -158,6 +170,8 @@ def worst_case(
     heterogeneity: Any = 0,
     local_solver: LocalSolver | None = None,
     participation: Any = None,
+    weights: Any = None,
+    spread: Any = None,
 ) -> WorstCase:
     """The worst that a method does on clients of a class, with equal weights.
 
@@ -171,22 +185,30 @@ def worst_case(
         num_clients: 1, more, or "any".
         rounds: T >= 1; 1 for "descent", and where clients are drawn. Where one round's factor holds in every round
             ("lifted_distance"; "distance" of methods without memory), its power is proved for any T.
-        metric: "distance" ‖w_T − x*‖², "gap" f(w_T) − f*, "gradient_norm" ‖∇f(w_T)‖², each divided by
-            ‖w_0 − x*‖² + heterogeneity · (1/m)Σ‖∇F_k(x*)‖²; "lifted_distance" Σ‖z_k − z_k*‖² after and before the
-            rounds (FedSplit); "descent" the least (f(w) − f(w⁺))/‖∇f(w)‖² of a round. Expected ones where clients are
-            drawn: "distance" is then exact, "gap" and "descent" are bounded by the descent lemma.
+        metric: of the point after the last round "distance" ‖w_T − x*‖², "gap" f(w_T) − f*, "gradient_norm"
+            ‖∇f(w_T)‖²; over the T points γ^0 = w_0 and γ^t, the mean of the clients' answers in round t < T,
+            "average_gap" f(Σ_t a_t γ^t) − f*, "mean_gap" Σ_t a_t (f(γ^t) − f*); each divided by
+            ‖w_0 − x*‖² + heterogeneity · (1/m)Σ‖∇F_k(x*)‖². "mean_gradient_norm" Σ_t a_t ‖∇f(γ^t)‖² is divided by
+            f(w_0) − inf f + heterogeneity · (1/m)Σ‖∇F_k(w_0)‖² + spread · (1/m)Σ‖θ_k⁰ − w_0‖². "lifted_distance"
+            Σ‖z_k − z_k*‖² after and before the rounds (FedSplit); "descent" the least (f(w) − f(w⁺))/‖∇f(w)‖² of a
+            round. Expected ones where clients are drawn: "distance" is then exact, "gap" and "descent" are bounded by
+            the descent lemma.
         dissimilarity: B of FedProx's Definition 3 at the first point, where it is bounded.
         heterogeneity: how much the clients' gradients at the minimiser count; 0: they are unbounded.
-        local_solver: `Exact()` or `GradientDescent(…)`; by default the method's own.
+        local_solver: `Exact()`, `GradientDescent(…)` or `ToInexactness(gamma)`, which is any answer that is γ-inexact;
+            by default the method's own.
         participation: `Full()`, `Uniform(K)` or `Weighted(K)`.
+        weights: a_t of the averages, divided by their sum; by default equal.
+        spread: for "mean_gradient_norm", where every client has a point θ_k⁰ with ∇F_k(θ_k⁰) = 0, how much these count.
 
     Raises:
         InvalidInput: a metric, solver or scheme that is not analysed, rounds < 1, B < 1, a negative heterogeneity,
             subproblems without minimisers, a metric that needs a minimiser which the class does not give.
     """
     question = asked(
-        method, clients, num_clients, rounds, metric, dissimilarity, heterogeneity, local_solver, participation
-    )
+        method, clients, num_clients, rounds, metric, dissimilarity, heterogeneity, local_solver, participation,
+        weights, spread,
+    )  # fmt: skip
     if question.composable and rounds > 1:
         found = _answered(of_one_round(question), question, rounds)
         if found.upper == found.lower or len(question.board.evaluations) > SMALL or metric == "lifted_distance":

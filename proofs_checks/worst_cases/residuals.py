@@ -1,0 +1,58 @@
+"""A local solver whose answers are as bad as FedProx's inexactness allows: it leaves given residuals."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, final
+
+import numpy as np
+
+from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.certainty import Certainty
+from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
+from fedconvex.local_solvers.tolerances import require_strongly_convex
+from fedconvex.participation import Draw
+from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.rationals import Array, Scalar, to_fraction
+
+SHORTER = Fraction(1, 10**12)  # relatively, where a residual has to be shortened
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Leaving(LocalSolver):
+    """The answers θ_k with ∇φ_k(θ_k) = residuals[k], φ_k being the whole subproblem of client k.
+
+    A residual that is longer than γ‖∇φ_k(start_k)‖ is shortened to that, or a little less: so all answers are
+    γ-inexact (FedProx paper, Definition 1).
+
+    Args:
+        residuals: (m, d).
+        gamma: γ >= 0.
+    """
+
+    residuals: Any
+    gamma: Any
+
+    def require_arithmetic(self, arithmetic: Arithmetic) -> None:
+        assert arithmetic.certainty is not Certainty.ENCLOSED, "balls do not decide which residuals are too long"
+
+    def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
+        require_strongly_convex(problem, scale, weight)
+
+    def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
+        rows = np.asarray(self.residuals) if draw.members is None else np.asarray(self.residuals)[draw.members]
+        left = clients.arithmetic.array(rows)
+        first = subproblem.add_gradients(subproblem.start, clients.gradients(subproblem.start))
+        left = left * clients.arithmetic.array([[share] for share in map(self._share, left, first)])
+        linear = -left if subproblem.linear is None else subproblem.linear - left
+        return Answers(clients.minimise(replace(subproblem, linear=linear, guess=None)))
+
+    def _share(self, left: Array, first: Array) -> Fraction:
+        """How much of a residual is allowed."""
+        longest, length = to_fraction(self.gamma) ** 2 * to_fraction((first * first).sum()), (left * left).sum()
+        length = to_fraction(length)
+        if length <= longest:
+            return Fraction(1)
+        share = Fraction((longest / length) ** 0.5) * (1 - SHORTER)
+        return share if share**2 * length <= longest else Fraction(0)
