@@ -1,0 +1,63 @@
+"""A method with one fault planted in its moves."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fedconvex.conformance.bookkeeping import NUMBER, RECEIVED, ROUND, SAMPLES, SEEN, SENT, WEIGHT
+from fedconvex.conformance.faults.base import Fault
+from fedconvex.local_solvers.base import Answers, LocalSolver
+from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.problems.base import Subproblem
+from fedconvex.rationals import Array
+
+if TYPE_CHECKING:
+    from fedconvex.conformance.scenarios import Scenario
+
+
+@dataclass(frozen=True, eq=False)
+class Altered(Method):
+    """Asks and updates as the fault does; it also books what faults need to know of earlier rounds and of the clients.
+
+    The book is part of the state: see `bookkeeping`.
+    """
+
+    original: Method
+    fault: Fault
+    scenario: "Scenario"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "plain", self.original.plain)  # a class variable in other methods
+
+    @property
+    def local_solver(self) -> LocalSolver:
+        return self.original.local_solver
+
+    def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
+        state = self.original.initial_state(self.fault.begin_at(server), repeat)
+        one, m = 0 * server[:1] + 1, self.scenario.squares.num_clients
+        weights = self.scenario.squares.exact_weights
+        rows = {
+            NUMBER: [one * k for k in range(m)],
+            WEIGHT: [one * weight.numerator / weight.denominator for weight in weights],
+            SAMPLES: [one * size for size in self.scenario.sizes],
+            SEEN: [-one] * m,
+            SENT: [state.server] * m,
+        }
+        shared = {ROUND: 0 * one, RECEIVED: state.server}
+        return State(
+            state.server, {**state.shared, **shared}, {**state.memory, **{k: np.stack(v) for k, v in rows.items()}}
+        )
+
+    def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
+        return self.fault.ask(self.original, state, cohort)
+
+    def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
+        new = self.fault.update(self.original, state, cohort, answers)
+        memory = {name: state.memory[name] for name in (NUMBER, WEIGHT, SAMPLES)}
+        round_rows = np.tile(state.shared[ROUND], (len(cohort.points), 1))
+        memory.update({SEEN: round_rows, SENT: answers.points})
+        shared = {ROUND: state.shared[ROUND] + 1, RECEIVED: state.server}
+        return State(new.server, {**new.shared, **shared}, {**new.memory, **memory})

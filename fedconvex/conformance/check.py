@@ -1,0 +1,215 @@
+"""Is this implementation the method? `check` runs it on small exact problems and says what it does differently."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from fedconvex.conformance import findings
+from fedconvex.conformance.diagnosis import Suspects
+from fedconvex.conformance.faults import Fault
+from fedconvex.conformance.findings import Finding
+from fedconvex.conformance.implementation import BITS, Implementation, Observed, observe, require_callable, takes
+from fedconvex.conformance.reference import Reference
+from fedconvex.conformance.report import Deviation, Report
+from fedconvex.conformance.scenarios import scenarios
+from fedconvex.conformance.setup import Setup, setup_of
+from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.methods.base import Method
+
+
+def check(
+    method: Method,
+    *,
+    init: Callable[..., Any] | None = None,
+    round: Callable[..., Any] | None = None,
+    server_model: Callable[..., Any] | None = None,
+    client_models: Callable[..., Any] | None = None,
+    local_update: Callable[..., Any] | None = None,
+    local_solver: LocalSolver | None = None,
+    loss: str | None = None,
+    weights: str | None = None,
+    precision: str | None = None,
+) -> Report:
+    """Run an implementation of `method` on small exact problems and compare it with the exact trajectory.
+
+    Either three functions:
+
+    * `init(problem, x0) -> state`: problem has `A`, `b` (lists of the clients' data, (n_k, 2) and (n_k,) float64),
+      `weights` and `num_clients`; x0 is the server's first model, (2,). The state is yours: any object.
+    * `round(problem, state, active) -> state`: one round in which the clients of the list `active` take part. Working
+      on the state in place is fine; return it. If it has an argument `local_steps`, it is also checked with clients
+      that do less work: `local_steps[i]` is the number of steps (or epochs) of client `active[i]`.
+    * `server_model(state) -> (2,)` the server's model: a list, NumPy array or torch tensor.
+    * `client_models(state)`, optional: the local models of the last round, by the client's number, or in the order of
+      `active`: the report then names the client that deviates first.
+
+    Or, for a PyTorch trainer, one function `local_update(model, data, global_model, state)`: see
+    `fedconvex.conformance.trainer`; the server's part is then done by the kit.
+
+    Args:
+        method: with the parameters that the implementation runs with, for example `fc.Scaffold(stepsize=0.1,
+            local_steps=5)`.
+        local_solver: how the implementation's clients work, where that is not as the method's paper has it:
+            `fc.GradientDescent(steps=5, stepsize=0.1)` for a FedProx whose clients take gradient steps.
+        loss: the clients' functions on r = A_k x − b_k: "half_sum" ½Σr² (default), "sum" Σr², "half_mean" Σr²/(2n_k),
+            "mean" Σr²/n_k (torch.nn.MSELoss; the default with `local_update`).
+        weights: "samples" (n_k/Σn) or "equal". Default: "samples" for methods that average with weights, "equal" for
+            those whose papers write a plain mean (FedSplit, FedDyn, SCAFFOLD, FedPD).
+        precision: "float64" or "float32", of the implementation's arithmetic; default: that of the vectors it returns.
+
+    Raises:
+        InvalidInput: a method whose rounds are random or have more than one right answer, functions that are missing
+            or are no functions. What the implementation does wrong is never raised: it is reported.
+    """
+    setup = setup_of(method, local_solver)
+    if precision not in (None, *BITS):
+        raise InvalidInput("precision", precision, "is unknown", f"choose from {', '.join(BITS)}")
+    trains = local_update is not None
+    main = round if local_update is None else local_update
+    late_clients = main is not None and takes(main, "local_steps")
+    references = [
+        Reference(setup, scenario)
+        for scenario in scenarios(setup, _loss(loss, trains), _weighted(weights, method), late_clients)
+    ]
+    if trains:
+        if any(given is not None for given in (init, round, server_model, client_models)):
+            raise InvalidInput("local_update", local_update, "comes with other functions", "give it alone")
+        require_callable(local_update, "local_update", "local_update(model, data, global_model, state)")
+        assert local_update is not None
+        from fedconvex.conformance.trainer import implementation_of
+
+        implementation = implementation_of(setup, references, local_update, precision)
+    else:
+        require_callable(init, "init", "init(problem, x0) -> state")
+        require_callable(round, "round", "round(problem, state, active) -> state")
+        require_callable(server_model, "server_model", "server_model(state) -> (d,) array")
+        assert init is not None
+        assert round is not None
+        assert server_model is not None
+        implementation = Implementation(init, round, server_model, client_models)
+    return examine(setup, references, implementation, precision, clients_only=trains, name=repr(method))
+
+
+def examine(
+    setup: Setup,
+    references: Sequence[Reference],
+    implementation: Implementation,
+    precision: str | None,
+    clients_only: bool,
+    name: str,
+) -> Report:
+    """Run, compare and explain."""
+    runs = [observe(implementation, reference.scenario) for reference in references]
+    found = _distinct([*(finding for run in runs for finding in run.findings), *implementation.found])
+    kinds = {kind for run in runs for kind in run.kinds}
+    coarse = sorted(kind for kind in kinds if kind.startswith(("float16", "bfloat16", "float8")))
+    bits = BITS[precision] if precision else min((BITS.get(kind, 53) for kind in kinds), default=53)
+    if coarse:
+        found.append(Finding(findings.COARSE, "check it in float32 or float64", f"{', '.join(coarse)} came back"))
+        bits = BITS["float32"]
+    found += _repeated(implementation, runs, references, bits)
+    deviations = _deviations(runs, references, bits)
+    explanations: list[tuple[Fault, ...]] = []
+    suspects = Suspects(setup, references, bits, clients_only)
+    if deviations:
+        explanations, suspects = _explain(suspects, runs, found)
+    singles = suspects.bits < bits
+    unexplained = bool(_deviations(runs, references, suspects.bits)) and not explanations
+    if singles:
+        cure = "compute in float64, or state precision='float32'"
+        found.append(Finding(findings.SINGLE, cure, "float64 came back"))
+    if unexplained:
+        cure = "compare the numbers of the first deviation step by step"
+        found.append(Finding(findings.UNKNOWN, cure, str(deviations[0])))
+    first = explanations[0] if explanations else ()
+    diagnosis = [*(Finding(fault.name, fault.cure) for fault in first), *found]
+    others = [Finding(fault.name, fault.cure) for one in explanations[1:] for fault in one]
+    return Report(
+        method=name,
+        passed=not diagnosis,
+        diagnosis=tuple(diagnosis),
+        alternatives=tuple(others),
+        deviations=deviations,
+        precision="float32" if suspects.bits == BITS["float32"] else "float64",
+        runs=runs,
+        references=references,
+        suspects=suspects,
+        broken=frozenset(fault.breaks for fault in first),
+        explained=not unexplained,
+    )
+
+
+def _explain(
+    suspects: Suspects, runs: Sequence[Observed], found: Sequence[Finding]
+) -> tuple[list[tuple[Fault, ...]], Suspects]:
+    """The faults that explain the runs, at the precision at which they do."""
+    erratic = any(finding.name in (findings.NOT_DETERMINISTIC, findings.ORDER) for finding in found)
+    explanations = suspects.explain(runs, most=1 if erratic else 2)
+    if explanations or suspects.bits == BITS["float32"]:
+        return explanations, suspects
+    single = Suspects(suspects.setup, suspects.references, BITS["float32"], suspects.clients_only)
+    if not _deviations(runs, suspects.references, single.bits):
+        return [], single
+    explanations = single.explain(runs, most=1)
+    return explanations, single if explanations else suspects
+
+
+def _repeated(
+    implementation: Implementation, runs: Sequence[Observed], references: Sequence[Reference], bits: int
+) -> list[Finding]:
+    """Whether the same run gives the same numbers again, and with the clients in another order."""
+    i = next(i for i, reference in enumerate(references) if reference.scenario.name == "different clients")
+    tolerances, scenario = references[i].tolerances(bits), references[i].scenario
+    again = runs[i].differs_from(observe(implementation, scenario), tolerances)
+    if again is not None:
+        cure = "seed what is random from the round, and keep nothing outside the state between runs"
+        return [Finding(findings.NOT_DETERMINISTIC, cure, f"from round {again} of '{scenario.name}'")]
+    turned = runs[i].differs_from(observe(implementation, scenario, backwards=True), tolerances)
+    if turned is not None:
+        cure = "let every client start from the server's model, and use the server's memory of the round's beginning"
+        return [Finding(findings.ORDER, cure, f"from round {turned} of '{scenario.name}'")]
+    return []
+
+
+def _deviations(runs: Sequence[Observed], references: Sequence[Reference], bits: int) -> tuple[Deviation, ...]:
+    found = (_deviation(run, reference, bits) for run, reference in zip(runs, references, strict=True))
+    return tuple(deviation for deviation in found if deviation is not None)
+
+
+def _deviation(run: Observed, reference: Reference, bits: int) -> Deviation | None:
+    """The first place where a run leaves the exact trajectory; clients come before the server of the same round."""
+    tolerances, scenario = reference.tolerances(bits), reference.scenario.name
+    for t, point in enumerate(run.points):
+        pairs: list[tuple[int | None, np.ndarray, np.ndarray]] = []
+        if 0 < t <= len(run.clients):
+            exact = reference.moments[t - 1].clients
+            pairs = [(k, run.clients[t - 1][k], exact[k]) for k in sorted(run.clients[t - 1]) if k in exact]
+        for client, found, expected in [*pairs, (None, point, reference.points[t])]:
+            size = float(np.abs(found - expected).max())
+            if not size <= tolerances[t]:
+                return Deviation(
+                    scenario, t, client, tuple(expected.tolist()), tuple(found.tolist()), size, float(tolerances[t])
+                )
+    return None
+
+
+def _distinct(found: Any) -> list[Finding]:
+    first: dict[str, Finding] = {}
+    for finding in found:
+        first.setdefault(finding.name, finding)
+    return list(first.values())
+
+
+def _loss(loss: str | None, trains: bool) -> str:
+    return loss if loss is not None else "mean" if trains else "half_sum"
+
+
+def _weighted(weights: str | None, method: Method) -> bool:
+    if weights not in (None, "samples", "equal"):
+        raise InvalidInput("weights", weights, "is unknown", "choose 'samples' or 'equal'")
+    if weights == "samples" and method.plain:
+        problem = f"does not go with {type(method).__name__}, whose paper writes a plain mean over the clients"
+        raise InvalidInput("weights", weights, problem, "leave it out")
+    return not method.plain if weights is None else weights == "samples"

@@ -1,0 +1,95 @@
+"""Which known faults explain what an implementation did: faulty runs in exact arithmetic, compared round by round."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations
+
+import numpy as np
+
+from fedconvex.conformance.faults import Fault, catalogue
+from fedconvex.conformance.implementation import Observed
+from fedconvex.conformance.reference import Reference, arithmetic_for, play
+from fedconvex.conformance.setup import Setup
+from fedconvex.rationals import float_array
+
+FARTHER = 4  # how much farther than a right run a faulty one may be led off by rounding, at equal size
+
+
+@dataclass(frozen=True, eq=False)
+class Suspects:
+    """The known faults of a setup, with the references of the scenarios."""
+
+    setup: Setup
+    references: Sequence[Reference]
+    bits: int
+    clients_only: bool
+
+    @cached_property
+    def faults(self) -> tuple[Fault, ...]:
+        """Those that apply."""
+        return tuple(fault for fault in catalogue() if fault.applies(self.setup))
+
+    @cached_property
+    def seen_in(self) -> dict[str, frozenset[str]]:
+        """By the fault's name, the scenarios on which it leads off by more than the tolerance."""
+        return {
+            fault.name: frozenset(r.scenario.name for r in self.references if self._shows(fault, r))
+            for fault in self.faults
+        }
+
+    def explain(self, runs: Sequence[Observed], most: int = 2) -> list[tuple[Fault, ...]]:
+        """All single faults that every run agrees with; where there are none, the first pair."""
+        order = sorted(range(len(runs)), key=lambda i: len(self.references[i].scenario.rounds))
+        singles: list[tuple[Fault, ...]] = [(fault,) for fault in self.faults if self._agrees((fault,), runs, order)]
+        if singles or most < 2:
+            return singles
+        for pair in permutations(self.faults, 2):
+            if self._agrees(pair, runs, order):
+                return [pair]
+        return []
+
+    def _shows(self, fault: Fault, reference: Reference) -> bool:
+        tolerances = reference.tolerances(self.bits)
+        for t, point in enumerate(self._points((fault,), reference)):
+            if t < len(reference.points) and not np.abs(point - reference.points[t]).max() <= tolerances[t]:
+                return True
+        return False
+
+    def _agrees(self, faults: Sequence[Fault], runs: Sequence[Observed], order: Iterable[int]) -> bool:
+        compared = False
+        for i in order:
+            reference, points = self.references[i], runs[i].points
+            tolerances, size = reference.tolerances(self.bits), np.abs(reference.points).max(axis=1)
+            largest = right = 0.0
+            faulty = self._points(faults, reference)
+            for t, point in enumerate(points):
+                expected = next(faulty, None)
+                if expected is None:
+                    return False
+                largest, right = max(largest, float(np.abs(expected).max())), max(right, float(size[t]))
+                allowed = FARTHER * tolerances[t] * max(1.0, largest / right)
+                if not np.abs(point - expected).max() <= allowed:
+                    return False
+                compared = True
+        return compared
+
+    def _points(self, faults: Sequence[Fault], reference: Reference) -> Iterator[np.ndarray]:
+        """The faulty run's points, the first included; it ends early where the faulty run cannot go on."""
+        first = faults_start(faults, reference)
+        yield first
+        moments = play(self.setup, reference.scenario, arithmetic_for(self.setup), faults, self.clients_only)
+        while True:
+            try:
+                moment = next(moments)
+            except (StopIteration, ZeroDivisionError):
+                return
+            yield float_array(moment.server)
+
+
+def faults_start(faults: Sequence[Fault], reference: Reference) -> np.ndarray:
+    """The first point of a faulty run."""
+    point = reference.scenario.first_point
+    for fault in faults:
+        point = float_array(fault.begin_at(point))
+    return point

@@ -1,0 +1,33 @@
+"""What a check can find: a sentence that names it, and what to do."""
+
+from dataclasses import dataclass
+from typing import final
+
+
+@final
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong; `name` is the sentence that tests compare with, `detail` the numbers of this run."""
+
+    name: str
+    cure: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}{f' ({self.detail})' if self.detail else ''}; {self.cure}"
+
+
+RAISES = "the implementation raises an error"
+SHAPE = "the server's model has the wrong shape"
+NOT_NUMBERS = "the model is not a vector of numbers"
+NOT_FINITE = "the model is not finite"
+COARSE = "the precision is too coarse to check"
+CHANGES_DATA = "the problem's data are changed in place"
+CHANGES_START = "x0 is changed in place"
+CHANGES_GLOBAL = "the global model is changed in place"
+NO_STATE = "round returns nothing"
+NOT_DETERMINISTIC = "the same run gives other numbers"
+ORDER = "the result depends on the order of the clients"
+FIRST_POINT = "the first model is not x0"
+SINGLE = "the numbers have single precision only"
+UNKNOWN = "no known fault explains the deviation"

@@ -1,0 +1,151 @@
+"""The right trajectory of a method on a scenario, by the package's own method code, and how far rounding may lead off.
+
+**Tolerance.** The same rounds in ball arithmetic at the precision of the implementation (53 bits for float64, 24 for
+float32) have radii that bound all rounding errors of one order of operations. An implementation takes another order:
+its tolerance is `ROOM` times the largest radius so far, plus as many units in the last place of the largest point.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.conformance.altered import Altered
+from fedconvex.conformance.faults.base import Fault
+from fedconvex.conformance.scenarios import Scenario
+from fedconvex.conformance.setup import Setup
+from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.base import Answers, LocalSolver
+from fedconvex.methods.base import Method, State
+from fedconvex.parameters import in_arithmetic
+from fedconvex.participation import Draw
+from fedconvex.rationals import Array, float_array
+from fedconvex.rounds import Rounds
+
+ROOM = 64  # for another order of operations: six bits
+MOST_EXACT_STEPS = 32  # local steps up to which rationals stay short enough
+ENCLOSING_BITS = 512  # of the balls that take their place
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """After one round: the server's point (d,), and those of the clients that took part."""
+
+    server: Array
+    clients: dict[int, Array]
+
+
+def arithmetic_for(setup: Setup) -> Arithmetic:
+    """Exact where the local steps are few; else balls so narrow that their midpoints round to the right float64."""
+    few = setup.effort is None or setup.effort <= MOST_EXACT_STEPS
+    return arithmetics.get("exact") if few else arithmetics.get("ball", precision=ENCLOSING_BITS)
+
+
+def play(
+    setup: Setup,
+    scenario: Scenario,
+    numbers: Arithmetic,
+    faults: Sequence[Fault] = (),
+    clients_only: bool = False,
+) -> Iterator[Moment]:
+    """The moments after each round, lazily. With `clients_only`, only the clients are faulty, and the server is right."""
+    with numbers.context():
+        faulty = rounds_with(setup, scenario, numbers, faults)
+        state = faulty.start(numbers.array(scenario.first_point))
+        honest = rounds_with(setup, scenario, numbers, ()) if clients_only and faults else None
+        kept = None if honest is None else honest.start(numbers.array(scenario.first_point))
+    for t, active in enumerate(scenario.rounds):
+        with numbers.context():
+            draw = _draw(scenario, t, active)
+            altered = draw
+            for fault in faults:
+                changed = fault.draw(altered, setup.effort)
+                altered = altered if clients_only and _other_members(changed, draw) else changed
+            if honest is not None and kept is not None:  # the clients hear the server's numbers, and keep their own
+                state = State(kept.server, {**state.shared, **kept.shared}, state.memory)
+            played = faulty.play(state, altered)
+            if played is None:
+                yield Moment(state.server, {})
+                continue
+            state = played.state
+            server = state.server
+            if honest is not None and kept is not None:
+                right = honest.play(kept, draw)
+                assert right is not None
+                answers = Answers(played.answers.points, right.answers.path_lengths)
+                right = honest.play(kept, draw, answers=answers)
+                assert right is not None
+                kept, server = right.state, right.state.server
+            members = active if altered.members is None else altered.members.tolist()
+            moment = Moment(server, dict(zip(members, played.answers.points, strict=True)))
+        yield moment
+
+
+def _draw(scenario: Scenario, t: int, active: Sequence[int]) -> Draw:
+    efforts = None if scenario.efforts is None else np.array(scenario.efforts[t], dtype=np.int64)
+    return Draw(np.array(active, dtype=np.int64), efforts=efforts, round=t)
+
+
+def _other_members(one: Draw, other: Draw) -> bool:
+    return not np.array_equal(np.asarray(one.members), np.asarray(other.members))
+
+
+def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic, faults: Sequence[Fault] = ()) -> Rounds:
+    """The rounds of a scenario, with faults planted."""
+    scale = list(scenario.factors)
+    for fault in faults:
+        setup = fault.parameters(setup)
+        scale = [factor * fault.scale(size) for factor, size in zip(scale, scenario.sizes, strict=True)]
+    factors = setup.method.scale(scenario.squares)
+    if factors is not None:
+        scale = [own * factor for own, factor in zip(scale, factors, strict=True)]
+    method: Method = in_arithmetic(setup.method, numbers)
+    solver: LocalSolver = in_arithmetic(setup.solver, numbers)
+    for fault in faults:
+        method, solver = Altered(method, fault, scenario), fault.solver(solver)
+    return Rounds(method, solver, scenario.squares, scenario.squares.clients(numbers, tuple(scale)), numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """The right run of one scenario, in float64 (each entry the nearest to the exact one)."""
+
+    setup: Setup
+    scenario: Scenario
+
+    @cached_property
+    def moments(self) -> list[Moment]:
+        """After each round."""
+        return [
+            Moment(float_array(m.server), {k: float_array(x) for k, x in m.clients.items()})
+            for m in play(self.setup, self.scenario, arithmetic_for(self.setup))
+        ]
+
+    @cached_property
+    def points(self) -> np.ndarray:
+        """The server's, (T + 1, d), the first point included."""
+        return np.stack([self.scenario.first_point, *(moment.server for moment in self.moments)])
+
+    def tolerances(self, bits: int) -> np.ndarray:
+        """How far from `points` an implementation with that precision may be, (T + 1,), by the largest entry."""
+        if bits not in self._tolerances:
+            numbers = arithmetics.get("ball", precision=bits)
+            radii = [0.0]
+            for moment in play(self.setup, self.scenario, numbers):
+                parts = [moment.server, *moment.clients.values()]
+                radii.append(max(float(entry.rad()) for part in parts for entry in part))
+            size = [float(np.abs(self.points[0]).max())]
+            size += [max(float(np.abs(x).max()) for x in (m.server, *m.clients.values())) for m in self.moments]
+            units = np.maximum.accumulate(np.array(size)) * 2.0**-bits
+            found = ROOM * (np.maximum.accumulate(np.array(radii)) + units)
+            if not np.isfinite(found).all():
+                raise InvalidInput("method", self.setup.method, "leaves the range of numbers", "give other parameters")
+            self._tolerances[bits] = found
+        return self._tolerances[bits]
+
+    @cached_property
+    def _tolerances(self) -> dict[int, np.ndarray]:
+        return {}

@@ -1,0 +1,174 @@
+"""What a check found, as an object, a text for a terminal, a table and a picture."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from fedconvex.conformance.diagnosis import Suspects
+from fedconvex.conformance.findings import Finding
+from fedconvex.conformance.implementation import Observed
+from fedconvex.conformance.reference import Reference
+
+if TYPE_CHECKING:
+    import pandas
+
+MARKS = {"broken": "BROKEN", "undecided": "?", "holds": "ok", "not visible": "–"}
+
+
+@final
+@dataclass(frozen=True)
+class Deviation:
+    """Where a run leaves the exact trajectory: in round 1, 2, …; round 0 is the first model."""
+
+    scenario: str
+    round: int
+    client: int | None  # None where the server leaves it, or clients' models are not known
+    expected: tuple[float, ...]
+    found: tuple[float, ...]
+    size: float  # the largest entry's
+    tolerance: float
+
+    def __str__(self) -> str:
+        where = f"round {self.round} of '{self.scenario}'"
+        who = "the server" if self.client is None else f"client {self.client}"
+        return f"{where}: {who} has {_row(self.found)}, exact is {_row(self.expected)} (off by {self.size:.2g})"
+
+
+@final
+@dataclass(frozen=True)
+class Property:
+    """A defining property of the method: "holds", "broken", "undecided", or "not visible" with these parameters."""
+
+    name: str
+    status: str
+    unseen: tuple[str, ...] = ()  # faults against it that would not show with these parameters
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Report:
+    """The answer of `check`.
+
+    `passed`: everything that could be compared agrees, and nothing else was found. `diagnosis`: what is wrong, each a
+    `Finding` with `.name`, `.cure` and `.detail`; together its known faults explain every number. `alternatives`: other
+    known faults that explain them just as well. `deviations`: per scenario that leaves the exact trajectory, where.
+    """
+
+    method: str
+    passed: bool
+    diagnosis: tuple[Finding, ...]
+    alternatives: tuple[Finding, ...]
+    deviations: tuple[Deviation, ...]
+    precision: str
+    runs: Sequence[Observed]
+    references: Sequence[Reference]
+    suspects: Suspects
+    broken: frozenset[str]  # the properties that the found faults break
+    explained: bool  # whether known faults, or none, explain all numbers
+
+    @cached_property
+    def properties(self) -> tuple[Property, ...]:
+        """The method's defining properties, the worst first."""
+        off = {deviation.scenario for deviation in self.deviations}
+        complete = {r.scenario.name for r in self.runs if len(r.points) > len(r.scenario.rounds)}
+        fine = frozenset(complete - off)
+        seen_in = self.suspects.seen_in
+        by_property: dict[str, list[str]] = {}
+        for fault in self.suspects.faults:
+            by_property.setdefault(fault.breaks, []).append(fault.name)
+        found = []
+        for name, faults in by_property.items():
+            visible = [fault for fault in faults if seen_in[fault]]
+            unseen = tuple(fault for fault in faults if not seen_in[fault])
+            decisive = complete if self.explained else fine
+            if name in self.broken:
+                status = "broken"
+            elif not visible:
+                status = "not visible"
+            elif all(seen_in[fault] & decisive for fault in visible):
+                status = "holds"
+            else:
+                status = "undecided"
+            found.append(Property(name, status, unseen))
+        return tuple(sorted(found, key=lambda p: list(MARKS).index(p.status)))
+
+    def report(self) -> str:
+        """The text: verdict, what is wrong and its cure, where it shows, and the properties."""
+        rounds = sum(len(run.scenario.rounds) for run in self.runs)
+        verdict = "conforms" if self.passed else "does NOT conform"
+        scope = f"{len(self.runs)} problems, {rounds} rounds, {self.precision}"
+        lines = [f"{self.method}: the implementation {verdict} ({scope})"]
+        for finding in self.diagnosis:
+            lines.append(f"  * {finding.name}{f' ({finding.detail})' if finding.detail else ''}")
+            lines.append(f"    cure: {finding.cure}")
+        if self.alternatives:
+            lines.append("  these numbers would come just as well from:")
+            lines += [f"    - {finding.name}" for finding in self.alternatives]
+        if self.deviations:
+            lines.append("  first deviations:")
+            lines += [f"    {deviation}" for deviation in self.deviations[:3]]
+            if len(self.deviations) > 3:
+                lines.append(f"    and on {len(self.deviations) - 3} more problems")
+        lines += [f"  [{MARKS[p.status]:^6}] {p.name}" for p in self.properties]
+        unseen = [fault for p in self.properties for fault in p.unseen]
+        if unseen:
+            lines.append("  with these parameters the check would not notice that:")
+            lines += [f"    - {fault}" for fault in unseen]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.report()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain lists, texts and numbers, ready for JSON."""
+        return {
+            "method": self.method,
+            "passed": self.passed,
+            "precision": self.precision,
+            "diagnosis": [vars(finding) for finding in self.diagnosis],
+            "alternatives": [vars(finding) for finding in self.alternatives],
+            "deviations": [vars(deviation) for deviation in self.deviations],
+            "properties": [vars(p) for p in self.properties],
+        }
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """One row per problem and round: problem, round, deviation, tolerance."""
+        import pandas
+
+        rows = [
+            {"problem": run.scenario.name, "round": t, "deviation": gap, "tolerance": tolerance}
+            for run, reference in zip(self.runs, self.references, strict=True)
+            for t, (gap, tolerance) in enumerate(zip(gaps(run, reference), self._tolerances(reference), strict=False))
+        ]
+        return pandas.DataFrame(rows, columns=["problem", "round", "deviation", "tolerance"])
+
+    def figure(self, ax: Any = None) -> Any:
+        """The deviations, round by round, over the largest tolerance; returns matplotlib's axes."""
+        if ax is None:
+            from matplotlib.figure import Figure
+
+            ax = Figure(figsize=(7, 4), layout="constrained").subplots()
+        smallest = min(float(self._tolerances(reference).min()) for reference in self.references)
+        for run, reference in zip(self.runs, self.references, strict=True):
+            ax.plot(np.maximum(gaps(run, reference), smallest / 1e3), marker="o", label=run.scenario.name)
+        largest = np.max([self._tolerances(r)[-1] for r in self.references])
+        ax.axhline(largest, color="black", linestyle=":", label="largest tolerance")
+        ax.set(yscale="log", xlabel="round", ylabel="distance from the exact trajectory", title=self.method)
+        ax.legend(fontsize="small")
+        return ax
+
+    def _tolerances(self, reference: Reference) -> np.ndarray:
+        return reference.tolerances(self.suspects.bits)
+
+
+def gaps(run: Observed, reference: Reference) -> np.ndarray:
+    """The largest entry of found minus exact after every round that was run."""
+    points = zip(run.points, reference.points, strict=False)
+    return np.array([float(np.abs(found - exact).max()) for found, exact in points])
+
+
+def _row(values: Sequence[float]) -> str:
+    return f"({', '.join(f'{value:.6g}' for value in values)})"

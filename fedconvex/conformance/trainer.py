@@ -1,0 +1,151 @@
+"""A PyTorch trainer's local work put through the kit: the kit plays the server.
+
+The one function that the author gives is
+
+    local_update(model, data, global_model, state)
+
+* `model`: `torch.nn.Linear(2, 1, bias=False)` with the server's parameters, a fresh one in every call; float64, or
+  float32 where `check(…, precision="float32")` says so. Train it in place.
+* `data`: (X, y), the client's samples: tensors (n_k, 2) and (n_k, 1). The local function is that of `check`'s `loss`;
+  by default torch.nn.MSELoss() on model(X) and y.
+* `global_model`: another module with the server's parameters, for a proximal term; to be left as it is.
+* `state`: a dict of this client's own, empty in its first round and kept from round to round, also through rounds in
+  which the client takes no part. Before each call the kit sets `state["server"]`: what the server sends besides the
+  model, flat (2,) tensors by name: "c" for SCAFFOLD, "gradient" (the gradient g that clients are tilted to) for DANE
+  and FedDANE.
+* returns None (the trained `model` counts), a module, a state_dict, a tensor, or a list of tensors: the local model.
+* With a fifth argument `local_steps` it is also told how many steps (or epochs) to take, fewer for late clients.
+
+The server's step is the method's own, from the local models alone: the weighted or plain average, FedDyn's h,
+SCAFFOLD's c (worked out from the local models, so that it is right whatever the client keeps in its `state`).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fedconvex import arithmetic as arithmetics
+from fedconvex.conformance import findings
+from fedconvex.conformance.findings import Finding
+from fedconvex.conformance.implementation import Implementation, takes
+from fedconvex.conformance.reference import Reference, rounds_with
+from fedconvex.conformance.setup import Setup
+from fedconvex.errors import MissingLibrary
+from fedconvex.local_solvers.base import Answers
+from fedconvex.methods.base import State
+from fedconvex.methods.dane import GradientCorrected
+from fedconvex.participation import Draw
+from fedconvex.rounds import Played, Rounds
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True, eq=False)
+class Served:
+    """The kit's server between two rounds, and what the clients keep."""
+
+    rounds: Rounds
+    state: State
+    data: list[tuple[Any, Any]]
+    own: list[dict[str, Any]]  # of each client
+    round: int = 0
+    models: dict[int, Any] = field(default_factory=dict)  # of the last round
+    kind: Any = np.float64
+
+
+def implementation_of(
+    setup: Setup, references: Sequence[Reference], local_update: Callable[..., Any], precision: str | None
+) -> Implementation:
+    """The three functions around the trainer's one. Raises MissingLibrary without torch."""
+    try:
+        import torch
+    except ImportError:
+        raise MissingLibrary("torch", "checking a local_update", "deep") from None
+    dtype = torch.float32 if precision == "float32" else torch.float64
+    numbers = arithmetics.get("float")
+    found: list[Finding] = []
+    told = takes(local_update, "local_steps")
+
+    def init(problem: Any, x0: np.ndarray) -> Served:
+        scenario = next(r.scenario for r in references if r.scenario.problem is problem)
+        rounds = rounds_with(setup, scenario, numbers)
+        data = [
+            (torch.tensor(A, dtype=dtype), torch.tensor(b, dtype=dtype)[:, None])
+            for A, b in zip(problem.A, problem.b, strict=True)
+        ]
+        return Served(rounds, rounds.start(x0), data, [{} for _ in data])
+
+    def round(problem: Any, served: Served, active: Sequence[int], local_steps: Sequence[int] | None) -> Served:
+        members = sorted(active)
+        steps = None if local_steps is None else dict(zip(active, local_steps, strict=True))
+        efforts = None if steps is None else np.array([steps[k] for k in members], dtype=np.int64)
+        draw = Draw(np.array(members), efforts=efforts, round=served.round)
+        right = served.rounds.play(served.state, draw)
+        assert right is not None
+        sent = _sent(served, right, dtype)
+        models = {k: _trained(served, k, sent, None if steps is None else steps[k]) for k in active}
+        points = np.stack([models[k].double().numpy() for k in members])
+        played = served.rounds.play(served.state, draw, answers=Answers(points, right.answers.path_lengths))
+        assert played is not None
+        kinds = {model.dtype for model in models.values()}
+        kind = np.float32 if torch.float32 in kinds else np.float64
+        return replace(served, state=played.state, round=served.round + 1, models=models, kind=kind)
+
+    def _trained(served: Served, k: int, sent: dict[str, Any], steps: int | None) -> "torch.Tensor":
+        """Client k's local model, flat."""
+        model = torch.nn.Linear(served.state.server.size, 1, bias=False, dtype=dtype)
+        with torch.no_grad():
+            model.weight.copy_(torch.as_tensor(served.state.server))
+        reference, before = deepcopy(model), [part.clone() for part in served.data[k]]
+        served.own[k]["server"] = {name: vector.clone() for name, vector in sent.items()}
+        extra = {"local_steps": steps} if told else {}
+        returned = local_update(model, served.data[k], reference, served.own[k], **extra)
+        if not torch.equal(reference.weight.detach().flatten(), torch.as_tensor(served.state.server).to(dtype)):
+            found.append(Finding(findings.CHANGES_GLOBAL, "train `model`, and only read `global_model`"))
+        if not all(torch.equal(old, new) for old, new in zip(before, served.data[k], strict=True)):
+            found.append(Finding(findings.CHANGES_DATA, "copy the data before you work on them"))
+            for old, new in zip(before, served.data[k], strict=True):
+                new.detach().copy_(old)
+        return _flat(model if returned is None else returned)
+
+    def told_round(problem: Any, state: Served, active: Sequence[int], local_steps: Any = None) -> Served:
+        return round(problem, state, active, local_steps)
+
+    def untold_round(problem: Any, state: Served, active: Sequence[int]) -> Served:
+        return round(problem, state, active, None)
+
+    return Implementation(
+        init=init,
+        round=told_round if told else untold_round,
+        server_model=lambda served: served.state.server.astype(served.kind),
+        client_models=lambda served: served.models,
+        found=found,
+    )
+
+
+def _sent(served: Served, right: Played, dtype: Any) -> dict[str, Any]:
+    """What the server sends besides its model."""
+    import torch
+
+    sent = dict(served.state.shared)
+    if isinstance(served.rounds.method, GradientCorrected):
+        gradients = right.clients.gradients(right.points)
+        assert right.subproblem.linear is not None
+        sent["gradient"] = (right.subproblem.linear + gradients)[0]
+    return {name: torch.as_tensor(np.asarray(vector, float)).to(dtype) for name, vector in sent.items()}
+
+
+def _flat(returned: Any) -> "torch.Tensor":
+    """A module, a state_dict, tensors or a tensor as one flat tensor that is nobody else's."""
+    import torch
+
+    if isinstance(returned, torch.nn.Module):
+        returned = list(returned.parameters())
+    elif isinstance(returned, Mapping):
+        returned = list(returned.values())
+    parts = [returned] if isinstance(returned, torch.Tensor | np.ndarray) else list(returned)
+    return torch.cat([torch.as_tensor(part).detach().cpu().reshape(-1) for part in parts]).clone()
