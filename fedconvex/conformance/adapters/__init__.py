@@ -1,0 +1,65 @@
+"""Other people's frameworks as the three functions that `fedconvex.conformance.check` wants.
+
+    from fedconvex.conformance.adapters import fedlab
+    check(method, **fedlab.wrap(method))
+
+Each file runs a framework's own server and clients and replaces the data, the loss, and who takes part; nothing else.
+To wrap a framework of your own, copy the one that is most like it.
+"""
+
+import importlib.metadata
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+from fedconvex.errors import FedconvexError, InvalidInput
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.methods.base import Method
+from fedconvex.rationals import Array
+
+
+class Functions(TypedDict):
+    """An implementation, as `check` takes it."""
+
+    init: Callable[[Any, Any], Any]
+    round: Callable[[Any, Any, Any], Any]
+    server_model: Callable[[Any], Array]
+
+
+class MissingFramework(FedconvexError, ImportError):
+    """The framework that an adapter wraps is not installed."""
+
+    def __init__(self, package: str, tested: str) -> None:
+        super().__init__(f"this adapter needs {package}, which is not installed; pip install {package}=={tested}")
+
+
+def require(package: str, tested: str) -> None:
+    """Raise MissingFramework unless the framework is installed."""
+    try:
+        importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        raise MissingFramework(package, tested) from None
+
+
+def not_shipped(method: Method, framework: str, shipped: str) -> InvalidInput:
+    """The error for a method that the framework does not have."""
+    return InvalidInput("method", method, f"is not one that {framework} ships", f"give {shipped}")
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Full-batch gradient steps: a framework's epochs of one batch each."""
+
+    epochs: int
+    stepsize: float
+
+    @classmethod
+    def of(cls, method: Method, local_solver: LocalSolver | None) -> "Steps":
+        """From the local solver, or where it is None from the method."""
+        solver = local_solver if local_solver is not None else method.local_solver
+        if not isinstance(solver, GradientDescent):
+            raise InvalidInput(
+                "local_solver", solver, "frameworks take gradient steps", "give GradientDescent(steps=…, stepsize=…)"
+            )
+        return cls(solver.steps, float(solver.stepsize))

@@ -1,0 +1,83 @@
+"""FedLab's FedAvg, FedProx, SCAFFOLD and FedDyn: its server handlers, serial client trainers and pipeline."""
+
+import copy
+from types import SimpleNamespace
+from typing import Any
+
+from fedconvex.conformance.adapters import Functions, Steps, not_shipped, require
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.methods.base import Method
+from fedconvex.methods.feddyn import FedDyn
+from fedconvex.methods.fedgd import FedGD
+from fedconvex.methods.fedprox import FedProx
+from fedconvex.methods.scaffold import Scaffold
+from fedconvex.problems.quadratics import LeastSquares
+from fedconvex.rationals import Array
+
+TESTED = "1.3.0"
+
+
+def wrap(method: Method, local_solver: LocalSolver | None = None) -> Functions:
+    """FedLab's implementation of FedGD (its FedAvg), FedProx, Scaffold or FedDyn.
+
+    Whatever the model's precision, FedLab averages with float32 weights; so the server's point is given as float32.
+
+    Args:
+        method: its parameters are given to FedLab's classes.
+        local_solver: GradientDescent, where the method brings none.
+
+    Raises:
+        MissingFramework: FedLab is not installed.
+        InvalidInput: a method that FedLab does not ship, or another local solver.
+    """
+    require("fedlab", TESTED)
+    from fedlab.core.standalone import StandalonePipeline
+    from fedlab.utils import Logger
+
+    from fedconvex.conformance.adapters.feed import LinearModel, half_squares, point, samples
+
+    handler, trainer_class, server_settings, client_settings = _classes(method)
+    steps = Steps.of(method, local_solver)
+
+    def init(problem: LeastSquares, x0: Any) -> Any:
+        model, data, logger = LinearModel(x0), samples(problem), Logger("fedlab")
+        server = handler(model, global_round=0, sample_ratio=1.0, logger=logger)
+        trainer = trainer_class(model, num_clients=problem.num_clients, logger=logger)
+        if server_settings:
+            server.setup_optim(*server_settings)
+        trainer.setup_dataset(SimpleNamespace(get_dataloader=lambda k, batch_size: [data[k]]))
+        trainer.setup_optim(steps.epochs, None, steps.stepsize, *client_settings)
+        trainer.criterion = half_squares
+        return server, trainer
+
+    def round(problem: LeastSquares, state: Any, active: Any) -> Any:
+        server, trainer = copy.deepcopy(state)
+        members = [int(k) for k in active]
+        server.sample_clients = lambda: members
+        server.sample_ratio = (len(members) + 0.5) / problem.num_clients  # FedLab rounds the product down
+        server.global_round = server.round + 1
+        pipeline = StandalonePipeline(server, trainer)
+        pipeline.evaluate = lambda: None
+        pipeline.main()
+        return server, trainer
+
+    def server_model(state: Any) -> Array:
+        return point(state[0].model).astype("float32")
+
+    return {"init": init, "round": round, "server_model": server_model}
+
+
+def _classes(method: Method) -> tuple[Any, Any, tuple[float, ...], tuple[float, ...]]:
+    """The server's and the clients' class, and the settings of each beyond epochs and stepsize."""
+    from fedlab.contrib.algorithm import fedavg, feddyn, fedprox, scaffold
+
+    match method:
+        case FedGD():
+            return fedavg.FedAvgServerHandler, fedavg.FedAvgSerialClientTrainer, (), ()
+        case FedProx(mu=mu):
+            return fedprox.FedProxServerHandler, fedprox.FedProxSerialClientTrainer, (), (float(mu),)
+        case Scaffold(server_stepsize=stepsize, option=2):
+            return scaffold.ScaffoldServerHandler, scaffold.ScaffoldSerialClientTrainer, (float(stepsize),), ()
+        case FedDyn(alpha=alpha):
+            return feddyn.FedDynServerHandler, feddyn.FedDynSerialClientTrainer, (float(alpha),), (float(alpha),)
+    raise not_shipped(method, "FedLab", "FedGD, FedProx, Scaffold (option 2) and FedDyn")

@@ -1,0 +1,45 @@
+"""What every adapter gives to its framework: a linear model, the clients' samples, and the loss."""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from fedconvex.problems.quadratics import LeastSquares
+from fedconvex.rationals import Array
+
+
+class LinearModel(torch.nn.Linear):
+    """θ ↦ Aθ in float64, starting at x0."""
+
+    def __init__(self, x0: Any) -> None:
+        start = np.asarray(x0, dtype=np.float64)
+        super().__init__(len(start), 1, bias=False, dtype=torch.float64)
+        with torch.no_grad():
+            self.weight.copy_(torch.tensor(start[None]))
+
+    def loss(self, A: torch.Tensor, b: torch.Tensor, eval: bool = False) -> torch.Tensor:
+        """½‖Aθ − b‖²; pfl asks the model for it."""
+        return half_squares(self(A), b)
+
+    def metrics(self, A: torch.Tensor, b: torch.Tensor, eval: bool = True) -> dict[str, Any]:
+        """Nothing is measured; pfl asks the model for this too."""
+        return {}
+
+
+def half_squares(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """½‖output − target‖², a sum over samples: f_k of `fedconvex.LeastSquares`."""
+    return (output - target).square().sum() / 2
+
+
+def samples(problem: LeastSquares) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """A_k (n_k, d) and b_k (n_k, 1) of every client; weights are what the framework makes of the n_k."""
+    return [
+        (torch.tensor(np.asarray(A, dtype=np.float64)), torch.tensor(np.asarray(b, dtype=np.float64)[:, None]))
+        for A, b in zip(problem.A, problem.b, strict=True)
+    ]
+
+
+def point(model: torch.nn.Module) -> Array:
+    """The model's parameters (d,)."""
+    return torch.nn.utils.parameters_to_vector(model.parameters()).detach().numpy().copy()

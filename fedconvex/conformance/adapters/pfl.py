@@ -1,0 +1,112 @@
+"""pfl-research's FedAvg, FedProx and SCAFFOLD: its algorithms, PyTorch model and simulated backend."""
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+from fedconvex.conformance.adapters import Functions, Steps, not_shipped, require
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.methods.base import Method
+from fedconvex.methods.fedgd import FedGD
+from fedconvex.methods.fedprox import FedProx
+from fedconvex.methods.scaffold import Scaffold
+from fedconvex.problems.quadratics import LeastSquares
+from fedconvex.rationals import Array
+
+TESTED = "0.6.0"
+
+
+@dataclass
+class _State:
+    """What pfl changes in a round."""
+
+    model: Any
+    algorithm: Any
+    parameters: dict[str, Any]  # of the algorithm; SCAFFOLD's clients keep their memory here
+    rounds: int = 0
+
+
+def wrap(method: Method, local_solver: LocalSolver | None = None) -> Functions:
+    """pfl's implementation of FedGD (its FederatedAveraging), FedProx or Scaffold.
+
+    FedGD and FedProx are weighted by `WeightByDatapoints`, SCAFFOLD, whose paper has no weights, by `WeightByUser`.
+    Whatever the model's precision, pfl keeps the clients' differences in float32; so the server's point is given as
+    float32.
+
+    Args:
+        method: its parameters are given to pfl's classes.
+        local_solver: GradientDescent, where the method brings none.
+
+    Raises:
+        MissingFramework: pfl is not installed.
+        InvalidInput: a method that pfl does not ship, or another local solver.
+    """
+    require("pfl", TESTED)
+    import torch
+    from pfl.aggregate.simulate import SimulatedBackend
+    from pfl.aggregate.weighting import WeightByDatapoints, WeightByUser
+    from pfl.data.federated_dataset import FederatedDataset
+    from pfl.data.pytorch import PyTorchTensorDataset
+    from pfl.hyperparam.base import NNTrainHyperParams
+    from pfl.model.pytorch import PyTorchModel
+
+    from fedconvex.conformance.adapters.feed import LinearModel, point, samples
+
+    steps = Steps.of(method, local_solver)
+    training = NNTrainHyperParams(
+        local_num_epochs=steps.epochs, local_learning_rate=steps.stepsize, local_batch_size=None
+    )
+    algorithm_class, parameters_class, own_parameters = _classes(method)
+    server_stepsize = float(method.server_stepsize) if isinstance(method, Scaffold) else 1.0
+    weighting = WeightByUser() if method.plain else WeightByDatapoints()
+
+    def init(problem: LeastSquares, x0: Any) -> _State:
+        module = LinearModel(x0)
+        optimizer = torch.optim.SGD(module.parameters(), lr=server_stepsize)
+        model = PyTorchModel(module, torch.optim.SGD, optimizer)
+        return _State(model, algorithm_class(), own_parameters(problem.num_clients))
+
+    def round(problem: LeastSquares, state: _State, active: Any) -> _State:
+        state = copy.deepcopy(state)
+        state.rounds += 1
+        members = [int(k) for k in active]
+        clients = [PyTorchTensorDataset(data, user_id=str(k)) for k, data in enumerate(samples(problem))]
+        feed = FederatedDataset(clients.__getitem__, iter(members).__next__)
+        parameters = parameters_class(
+            central_num_iterations=state.rounds,  # the algorithm goes on where it stopped
+            evaluation_frequency=1,
+            train_cohort_size=len(members),
+            val_cohort_size=0,
+            **state.parameters,
+        )
+        backend = SimulatedBackend(training_data=feed, val_data=feed, postprocessors=[weighting])
+        state.algorithm.run(parameters, backend, state.model, training, send_metrics_to_platform=False)
+        return state
+
+    def server_model(state: _State) -> Array:
+        return point(state.model.pytorch_model).astype("float32")
+
+    return {"init": init, "round": round, "server_model": server_model}
+
+
+def _classes(method: Method) -> tuple[Any, Any, Any]:
+    """The classes of pfl's algorithm and of its parameters, and those that only this algorithm has, given m."""
+    from pfl.algorithm import base, federated_averaging, fedprox, scaffold
+    from pfl.data.user_state import InMemoryUserStateStorage
+
+    match method:
+        case FedGD():
+            return federated_averaging.FederatedAveraging, base.NNAlgorithmParams, lambda m: {}
+        case FedProx(mu=mu):
+            return fedprox.FedProx, fedprox.FedProxParams, lambda m: {"mu": float(mu)}
+        case Scaffold(option=option):
+            return (
+                scaffold.SCAFFOLD,
+                scaffold.SCAFFOLDParams,
+                lambda m: {
+                    "population": m,
+                    "use_gradient_as_control_variate": option == 1,
+                    "user_state_storage": InMemoryUserStateStorage(),
+                },
+            )
+    raise not_shipped(method, "pfl", "FedGD, FedProx or Scaffold")
