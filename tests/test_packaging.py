@@ -36,7 +36,7 @@ for module in pkgutil.walk_packages(fedconvex.__path__, "fedconvex.", onerror=re
 strangers = [m.__file__ for n, m in sys.modules.items() if n.split(".")[0] == "fedconvex"
              and not m.__file__.startswith(target)]
 assert not strangers, strangers
-(script,) = importlib.metadata.distribution("fedconvex").entry_points
+(script,) = importlib.metadata.distribution("fedconvex").entry_points.select(group="console_scripts")
 assert script.name == "fedconvex" and callable(script.load())
 print("\\n".join(names))
 """

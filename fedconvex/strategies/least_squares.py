@@ -1,0 +1,93 @@
+"""Least-squares clients: of any rank, or of full column rank."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from hypothesis import strategies as st
+
+import fedconvex as fc
+from fedconvex.errors import InvalidInput
+from fedconvex.rationals import to_fraction
+from fedconvex.strategies.numbers import Draw, Interval, counts, tidy
+from fedconvex.strategies.weights import shares
+
+SHRUNK = 128  # by which one unknown's column is divided now and then: A_kᵀA_k is then ill-conditioned
+
+
+def least_squares_problems(
+    min_value: Any = -3,
+    max_value: Any = 3,
+    *,
+    full_rank: bool = False,
+    exact: bool = True,
+    min_clients: int = 1,
+    max_clients: int = 3,
+    min_dim: int = 1,
+    max_dim: int = 3,
+    min_samples: int = 1,
+    max_samples: int = 4,
+    positive_weights: bool = False,
+) -> st.SearchStrategy[fc.LeastSquares]:
+    """`LeastSquares` problems: of full and of deficient rank, ill-conditioned (a column of all A_k divided by 128).
+
+    Some of the problems have one minimiser common to all clients (b_k = A_k x), some have equal clients. Shrinks to one
+    client with one sample, d = 1, small integers.
+
+    Args:
+        min_value, max_value: of the entries of A_k and b_k (where clients share a minimiser: of A_k and its entries).
+            A column is only shrunk where 0 lies between.
+        full_rank: every A_k has full column rank: its first d rows are triangular, without a 0 on the diagonal.
+        exact: entries are ints and Fractions; False: floats.
+        min_clients, max_clients, min_dim, max_dim: sizes; min_samples, max_samples: of every client, n_k (at least d
+            where `full_rank`).
+        positive_weights: no client has weight 0.
+
+    Raises:
+        InvalidInput: for ranges that contain nothing; `full_rank` with no number but 0.
+    """
+    clients, dims = counts(min_clients, max_clients, "clients"), counts(min_dim, max_dim, "dim")
+    samples = counts(min_samples, max_samples, "samples")
+    span = Interval(min_value, max_value, exact)
+    low, high = to_fraction(min_value), to_fraction(max_value)
+    if full_rank and low == high == 0:
+        raise InvalidInput("max_value", max_value, "leaves only zeros, which have no full rank", "give max_value > 0")
+    pivot = (1 if low <= 1 <= high else max_value) if high > 0 else min_value
+
+    @st.composite
+    def build(draw: Draw) -> fc.LeastSquares:
+        d, entry = draw(st.integers(*dims)), span.numbers(draw)
+        fewest, most = (max(n, d) for n in samples) if full_rank else samples
+        row = st.tuples(st.lists(entry, min_size=d, max_size=d), entry)
+        one_client = st.lists(row, min_size=fewest, max_size=most)
+        drawn = draw(st.lists(one_client, min_size=clients[0], max_size=clients[1]))
+        kind = draw(st.sampled_from(["any", "any", "any", "one minimiser", "equal clients"]))
+        if kind == "equal clients":
+            drawn = drawn[:1] * len(drawn)
+        A, b = [[row for row, _ in rows] for rows in drawn], [[target for _, target in rows] for rows in drawn]
+        if full_rank:
+            A = [_triangular(rows, d, pivot) for rows in A]
+        if low <= 0 <= high and draw(st.integers(0, 5)) == 5:
+            column = draw(st.integers(0, d - 1))
+            A = [[_shrunk(row, column, exact) for row in rows] for rows in A]
+        if kind == "one minimiser":
+            x = A[0][0]
+            b = [[sum(a * x_j for a, x_j in zip(row, x, strict=True)) for row in rows] for rows in A]
+        return fc.LeastSquares(A, b, shares(draw, len(A), positive=positive_weights, exact=exact))
+
+    return build()
+
+
+def _triangular(rows: Sequence[Sequence[Any]], d: int, pivot: Any) -> list[list[Any]]:
+    """The same rows, the first d of them made upper triangular with a diagonal that is not 0."""
+    made = [list(row) for row in rows]
+    for i in range(d):
+        made[i][:i] = [0 * pivot] * i
+        made[i][i] = made[i][i] or pivot
+    return made
+
+
+def _shrunk(row: Sequence[Any], column: int, exact: bool) -> list[Any]:
+    """The row with one entry divided by SHRUNK."""
+    small = tidy(Fraction(row[column]) / SHRUNK) if exact else row[column] / SHRUNK
+    return [*row[:column], small, *row[column + 1 :]]

@@ -1,0 +1,105 @@
+"""Logistic clients with two classes, or with several."""
+
+from fractions import Fraction
+from typing import Any
+
+from hypothesis import strategies as st
+
+import fedconvex as fc
+from fedconvex.strategies.numbers import Draw, Interval, counts
+from fedconvex.strategies.weights import shares
+from fedconvex.validation import integer_at_least, non_negative
+
+RIDGES: list[Any] = [1, Fraction(1, 10), Fraction(1, 1000)]
+
+
+def logistic_problems(
+    min_value: Any = -3,
+    max_value: Any = 3,
+    *,
+    ridge: Any = None,
+    exact: bool = True,
+    min_clients: int = 1,
+    max_clients: int = 3,
+    min_dim: int = 1,
+    max_dim: int = 2,
+    min_samples: int = 1,
+    max_samples: int = 4,
+    positive_weights: bool = False,
+) -> st.SearchStrategy[fc.Logistic]:
+    """`Logistic` problems (labels −1 and +1), with a ridge, so that there is one minimiser.
+
+    Shrinks to one client with one sample, d = 1, ridge 1.
+
+    Args:
+        min_value, max_value: of the entries of A_k.
+        ridge: default 1, 1/10 or 1/1000. With 0, data may be separable: then there is no minimiser.
+        exact: entries and ridge are ints and Fractions; False: floats.
+        min_clients, max_clients, min_dim, max_dim, min_samples, max_samples: sizes.
+        positive_weights: no client has weight 0.
+
+    Raises:
+        InvalidInput: for ranges that contain nothing, and a negative ridge.
+    """
+    sizes = (counts(min_clients, max_clients, "clients"), counts(min_dim, max_dim, "dim"))
+    samples = counts(min_samples, max_samples, "samples")
+    span, ridges = Interval(min_value, max_value, exact), _ridges(ridge, exact)
+
+    @st.composite
+    def build(draw: Draw) -> fc.Logistic:
+        A, y = _samples(draw, span, sizes, samples, (1, -1))
+        return fc.Logistic(A, y, draw(ridges), shares(draw, len(A), positive=positive_weights, exact=exact))
+
+    return build()
+
+
+def multinomial_problems(
+    min_value: Any = -3,
+    max_value: Any = 3,
+    *,
+    num_classes: int = 3,
+    ridge: Any = None,
+    exact: bool = True,
+    min_clients: int = 1,
+    max_clients: int = 3,
+    min_features: int = 1,
+    max_features: int = 2,
+    min_samples: int = 1,
+    max_samples: int = 4,
+    positive_weights: bool = False,
+) -> st.SearchStrategy[fc.MultinomialLogistic]:
+    """`MultinomialLogistic` problems with labels 0, …, num_classes − 1: as `logistic_problems`.
+
+    Raises:
+        InvalidInput: for ranges that contain nothing, a negative ridge, fewer than two classes.
+    """
+    classes = tuple(range(integer_at_least(num_classes, 2, "num_classes")))
+    sizes = (counts(min_clients, max_clients, "clients"), counts(min_features, max_features, "features"))
+    samples = counts(min_samples, max_samples, "samples")
+    span, ridges = Interval(min_value, max_value, exact), _ridges(ridge, exact)
+
+    @st.composite
+    def build(draw: Draw) -> fc.MultinomialLogistic:
+        A, y = _samples(draw, span, sizes, samples, classes)
+        share = shares(draw, len(A), positive=positive_weights, exact=exact)
+        return fc.MultinomialLogistic(A, y, len(classes), draw(ridges), share)
+
+    return build()
+
+
+def _ridges(ridge: Any, exact: bool) -> st.SearchStrategy[Any]:
+    if ridge is not None:
+        return st.just(non_negative(ridge, "ridge"))
+    return st.sampled_from([r if exact else float(r) for r in RIDGES])
+
+
+def _samples(
+    draw: Draw, span: Interval, sizes: tuple[tuple[int, int], ...], samples: tuple[int, int], labels: tuple[int, ...]
+) -> tuple[list[list[list[Any]]], list[list[int]]]:
+    """A_k and y_k of every client."""
+    clients, features = sizes
+    p, entry = draw(st.integers(*features)), span.numbers(draw)
+    sample = st.tuples(st.lists(entry, min_size=p, max_size=p), st.sampled_from(labels))
+    one_client = st.lists(sample, min_size=samples[0], max_size=samples[1])
+    drawn = draw(st.lists(one_client, min_size=clients[0], max_size=clients[1]))
+    return [[row for row, _ in rows] for rows in drawn], [[label for _, label in rows] for rows in drawn]

@@ -1,0 +1,72 @@
+"""Methods with their parameters."""
+
+from collections.abc import Sequence
+from dataclasses import MISSING, fields
+from fractions import Fraction
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from hypothesis import strategies as st
+
+from fedconvex.errors import InvalidInput
+from fedconvex.methods import METHODS, Method
+from fedconvex.rationals import to_fraction
+from fedconvex.strategies.numbers import between
+from fedconvex.validation import positive
+
+MOST_LOCAL_STEPS = 3
+SIMPLEST = "FedProx"  # what examples shrink to
+
+
+def methods(
+    min_value: Any = Fraction(1, 8),
+    max_value: Any = 4,
+    *,
+    kinds: type[Method] | Sequence[type[Method]] | None = None,
+    exact: bool = True,
+) -> st.SearchStrategy[Method]:
+    """Methods of all kinds. Every number that a method asks for is drawn, every choice (`option`, `start`) is made.
+
+    Whether the method converges on a problem is another matter: see `stepsizes_for`. Shrinks to the first of
+    the kinds (FedProx), with parameters 1.
+
+    Args:
+        min_value, max_value: of stepsizes, mu, alpha, eta and so on, 0 < min_value <= max_value.
+        kinds: method classes, such as fc.FedProx; default all.
+        exact: ints and Fractions; False: floats.
+
+    Raises:
+        InvalidInput: for what is no method class, and ranges that contain nothing.
+    """
+    positive(min_value, "min_value")
+    low, high = to_fraction(min_value, "min_value"), to_fraction(max_value, "max_value")
+    if high < low:
+        raise InvalidInput("max_value", max_value, f"is smaller than min_value = {min_value}", "exchange them")
+    numbers = between(low, high, open_low=False, open_high=False, integer=False)
+    numbers = numbers if exact else st.floats(float(low), float(high))
+    return st.sampled_from(classes(kinds)).flatmap(lambda kind: of_kind(kind, numbers))
+
+
+def classes(kinds: Any) -> list[type[Method]]:
+    """The method classes that were asked for."""
+    chosen = [Method] if kinds is None else [kinds] if isinstance(kinds, type) else list(kinds)
+    for kind in chosen:
+        if not (isinstance(kind, type) and issubclass(kind, Method)):
+            raise InvalidInput("kinds", kind, "is no method class", "give for example fedconvex.FedProx")
+    if not chosen:
+        raise InvalidInput("kinds", kinds, "names no method", "name one, or leave it out")
+    found = [method for kind in chosen for method in METHODS.values() if issubclass(method, kind)]
+    return sorted(dict.fromkeys(found), key=lambda kind: kind.__name__ != SIMPLEST)
+
+
+def of_kind(kind: type[Method], numbers: st.SearchStrategy[Any]) -> st.SearchStrategy[Method]:
+    """Methods of one class: numbers without a default are drawn, counts are small, choices are made."""
+    hints = get_type_hints(kind)
+    given: dict[str, Any] = {}
+    for field in fields(kind):  # type: ignore[arg-type]
+        if field.metadata.get("number") and field.default is MISSING:
+            given[field.name] = numbers
+        elif get_origin(hints[field.name]) is Literal:
+            given[field.name] = st.sampled_from(get_args(hints[field.name]))
+        elif field.name == "local_steps":
+            given[field.name] = st.integers(1, MOST_LOCAL_STEPS)
+    return st.builds(kind, **given)

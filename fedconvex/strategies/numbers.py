@@ -1,0 +1,158 @@
+"""Numbers to build with: rationals on a coarse grid, which shrink to small integers, or floats; checked bounds."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, floor, lcm
+from typing import Any, TypeVar, final
+
+from hypothesis import strategies as st
+
+from fedconvex.errors import InvalidInput
+from fedconvex.rationals import Scalar, to_fraction
+from fedconvex.validation import integer_at_least
+
+T = TypeVar("T")
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+
+PARTS = (1, 2, 3)  # of a unit, that entries are counted in
+
+
+@final
+@dataclass(frozen=True)
+class Interval:
+    """The numbers from `low` to `high`."""
+
+    low: Scalar
+    high: Scalar
+    exact: bool = True
+
+    def __post_init__(self) -> None:
+        low, high = to_fraction(self.low, "min_value"), to_fraction(self.high, "max_value")
+        if high < low:
+            problem = f"is smaller than min_value = {self.low}"
+            raise InvalidInput("max_value", self.high, problem, "give max_value >= min_value")
+
+    def numbers(self, draw: Draw) -> st.SearchStrategy[Any]:
+        """A strategy for them: the whole numbers, halves or thirds among them (drawn once, for a whole problem)."""
+        chosen: st.SearchStrategy[Any] = draw(st.sampled_from(self._choices))
+        return chosen
+
+    def several(self, draw: Draw, count: int) -> list[Any]:
+        """`count` of them, with one denominator."""
+        return list(draw(st.lists(self.numbers(draw), min_size=count, max_size=count)))
+
+    @cached_property
+    def _choices(self) -> list[st.SearchStrategy[Any]]:
+        return [self._in_parts(parts) for parts in PARTS] if self.exact else [self.floats]
+
+    def _in_parts(self, parts: int) -> st.SearchStrategy[Any]:
+        """Those that are whole when counted in parts of the unit."""
+        low, high = to_fraction(self.low), to_fraction(self.high)
+        if ceil(low * parts) > floor(high * parts):  # no such part lies between: take one on which both ends lie
+            parts = lcm(low.denominator, high.denominator)
+        whole = st.integers(ceil(low * parts), floor(high * parts))
+        return whole if parts == 1 else whole.map(lambda number: tidy(Fraction(number, parts)))
+
+    @property
+    def floats(self) -> st.SearchStrategy[float]:
+        """All floats among them."""
+        low, high = to_fraction(self.low), to_fraction(self.high)
+        first, last = _float_at_least(low), -_float_at_least(-high)
+        if first > last:
+            raise InvalidInput("max_value", self.high, "leaves no float between", "give a wider range, or exact=True")
+        return st.floats(first, last, allow_subnormal=False)
+
+
+def tidy(number: Fraction) -> Any:
+    """The same number, an int where it is whole: examples are easier to read."""
+    return int(number) if number.denominator == 1 else number
+
+
+def counts(least: Any, most: Any, what: str, smallest: int = 1) -> tuple[int, int]:
+    """`min_…` and `max_…` of a count, checked."""
+    low = integer_at_least(least, smallest, f"min_{what}")
+    high = integer_at_least(most, smallest, f"max_{what}")
+    if high < low:
+        raise InvalidInput(f"max_{what}", high, f"is smaller than min_{what} = {low}", f"give max_{what} >= {low}")
+    return low, high
+
+
+def one_of(value: T, allowed: tuple[T, ...], argument: str) -> T:
+    """The value, if it is among those allowed."""
+    if value not in allowed:
+        raise InvalidInput(argument, value, "is unknown", f"give {' or '.join(map(repr, allowed))}")
+    return value
+
+
+def between(low: Fraction | None, high: Fraction | None, *, open_low: bool, open_high: bool, integer: bool) -> Any:
+    """A strategy for the rationals (or integers) of an interval: integers, both ends, and what is between.
+
+    Shrinks to the integer nearest to 0; where there is none, to the fraction with the smallest denominator.
+    Raises InvalidInput for an empty interval.
+    """
+    first = None if low is None else (floor(low) + 1 if open_low else ceil(low))
+    last = None if high is None else (ceil(high) - 1 if open_high else floor(high))
+    whole = first is None or last is None or first <= last
+    empty = low is not None and high is not None and (low > high or (low == high and (open_low or open_high)))
+    if empty or (integer and not whole):
+        problem = "contains no integer" if integer else "is empty"
+        raise InvalidInput("interval", (low, high), problem, "give other bounds")
+    # the simplest comes first and takes the fewest choices: what an example shrinks to
+    choices: list[Any]
+    if whole:
+        choices = [st.just(_nearest_to_zero(first, last)), _integers(first, last)]
+    else:
+        assert low is not None
+        assert high is not None
+        choices = [st.just(low if low == high else _simplest(low, high))]
+    if integer:
+        return st.one_of(choices)
+    ends = ((low, open_low), (high, open_high))
+    choices += [st.just(tidy(end)) for end, is_open in ends if end is not None and not is_open]
+    if low is None or low != high:
+        choices.append(st.integers(1, 23).map(lambda k: tidy(_along(low, high, Fraction(k, 24)))))
+    return st.one_of(choices)
+
+
+def _along(low: Fraction | None, high: Fraction | None, part: Fraction) -> Fraction:
+    """A number between, the part of the way; where an end is missing, it is that much beyond the other."""
+    way = 8 * max(abs(low or Fraction(0)), abs(high or Fraction(0)), Fraction(1))
+    if low is None:
+        low = -way / 2 if high is None else high - way
+    return low + part * (way if high is None else high - low)
+
+
+def _nearest_to_zero(first: int | None, last: int | None) -> int:
+    at_least = 0 if first is None else max(first, 0)
+    return at_least if last is None else min(at_least, last)
+
+
+def _integers(first: int | None, last: int | None) -> Any:
+    """Integers near an end, and now and then large ones."""
+    if first is None:
+        return st.integers(-10, 10) if last is None else st.integers(last - 10, last)
+    if last is not None:
+        return st.integers(first, last)
+    return st.integers(first, first + 10) | st.sampled_from([max(first, 100), max(first, 10_000)])
+
+
+def _simplest(low: Fraction, high: Fraction) -> Fraction:
+    """The fraction with the smallest denominator strictly between two numbers that have no integer between them."""
+    if low < 0:
+        return -_simplest(-high, -low)
+    whole = floor(low)
+    if whole + 1 < high:
+        return Fraction(whole + 1)
+    if low == whole:  # 1/n for the least n above 1/(high − whole)
+        return whole + 1 / Fraction(floor(1 / (high - whole)) + 1)
+    return whole + 1 / _simplest(1 / (high - whole), 1 / (low - whole))
+
+
+def _float_at_least(number: Fraction) -> float:
+    """The least float that is not below the number."""
+    from math import inf, nextafter
+
+    nearest = float(number)
+    return nearest if nearest >= number else nextafter(nearest, inf)

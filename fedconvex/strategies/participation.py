@@ -1,0 +1,62 @@
+"""Who takes part."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from hypothesis import strategies as st
+
+from fedconvex.errors import InvalidInput
+from fedconvex.participation import (
+    Bernoulli,
+    Full,
+    Participation,
+    Schedule,
+    Uniform,
+    UniformThenWeighted,
+    Weighted,
+)
+from fedconvex.validation import integer_at_least
+
+
+def participation_schemes(
+    min_value: int = 1,
+    max_value: int | None = None,
+    *,
+    num_clients: int = 1,
+    rounds: int = 3,
+    kinds: type[Participation] | Sequence[type[Participation]] = Participation,
+) -> st.SearchStrategy[Participation]:
+    """Participation schemes that fit problems with `num_clients` clients or more. Shrinks to `Full()`.
+
+    Args:
+        min_value, max_value: clients in a round of `Uniform`, `UniformThenWeighted`, `Weighted` and `Schedule`, between
+            1 and num_clients; max_value defaults to num_clients.
+        num_clients: m.
+        rounds: for how many rounds a `Schedule` is written.
+        kinds: classes, such as fc.participation.Uniform; default all.
+
+    Raises:
+        InvalidInput: for counts that do not fit, and what is no participation scheme.
+    """
+    m = integer_at_least(num_clients, 1, "num_clients")
+    rounds = integer_at_least(rounds, 1, "rounds")
+    low = integer_at_least(min_value, 1, "min_value")
+    high = integer_at_least(m if max_value is None else max_value, low, "max_value")
+    if high > m:
+        raise InvalidInput("max_value", high, f"is more than the {m} clients", "give max_value <= num_clients")
+    K, members = st.integers(low, high), st.integers(0, m - 1)
+    one_round = st.lists(members, min_size=low, max_size=high, unique=True) if low < m else st.just(list(range(m)))
+    schemes: dict[type[Participation], st.SearchStrategy[Any]] = {
+        Full: st.builds(Full),
+        Uniform: st.builds(Uniform, K),
+        UniformThenWeighted: st.builds(UniformThenWeighted, K),
+        Weighted: st.builds(Weighted, K),
+        Bernoulli: st.builds(Bernoulli, st.sampled_from([1, Fraction(1, 2), Fraction(1, 4)])),
+        Schedule: st.builds(Schedule, st.lists(one_round, min_size=rounds, max_size=rounds)),
+    }
+    asked = (kinds,) if isinstance(kinds, type) else tuple(kinds)
+    chosen = [strategy for scheme, strategy in schemes.items() if issubclass(scheme, asked)]
+    if not chosen:
+        raise InvalidInput("kinds", kinds, "is no participation scheme", "give such as fedconvex.participation.Uniform")
+    return st.one_of(chosen)
