@@ -97,6 +97,25 @@ class WeaklyConvex(FunctionClass):
 
 @final
 @dataclass(frozen=True)
+class NotSmooth(FunctionClass):
+    """Functions whose curvature is nowhere below `mu`, of any sign; nothing is known of it from above.
+
+    Gradients are subgradients. For comparisons (`comparing`), not for `worst_case`, which plays smooth clients.
+    """
+
+    mu: Any
+
+    @property
+    def lowest(self) -> Fraction:
+        return to_fraction(self.mu)
+
+    @property
+    def highest(self) -> Any:
+        return float("inf")
+
+
+@final
+@dataclass(frozen=True)
 class Quadratics(FunctionClass):
     """Quadratic functions with curvatures between mu and L, 0 <= mu <= L.
 

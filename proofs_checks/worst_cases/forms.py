@@ -150,20 +150,36 @@ def _require_known(u: Family) -> None:
 @final
 @dataclass(frozen=True)
 class Form:
-    """Σ c·⟨a, b⟩ over pairs of basic vectors + Σ c·(mean value at a point) + a number."""
+    """Σ c·⟨a, b⟩ over pairs of basic vectors + Σ c·(mean value at a point).
+
+    Formulas that are linear in such quantities can be called with forms; the number 0 is a form, too.
+    """
 
     products: Mapping[tuple[Key, Key], Any] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
 
-    def __add__(self, other: "Form") -> "Form":
+    def __add__(self, other: Any) -> "Form":
+        if not isinstance(other, Form):
+            return self if other == 0 else NotImplemented
         return Form(_sum(self.products, other.products), _sum(self.values, other.values))
 
-    def __sub__(self, other: "Form") -> "Form":
-        return self + other * -1
+    __radd__ = __add__
+
+    def __neg__(self) -> "Form":
+        return self * -1
+
+    def __sub__(self, other: Any) -> "Form":
+        return self.__add__(-other)
 
     def __mul__(self, factor: Any) -> "Form":
         number = factor if isinstance(factor, fmpq) else to_fmpq(factor)
         return Form({k: number * c for k, c in self.products.items()}, {k: number * c for k, c in self.values.items()})
+
+    def __rmul__(self, factor: Any) -> "Form":
+        return self.__mul__(factor)
+
+    def __truediv__(self, divisor: Any) -> "Form":
+        return self.__mul__(1 / to_fmpq(divisor))
 
 
 def inner(u: Vectors, v: Vectors) -> Form:

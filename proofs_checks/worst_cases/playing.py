@@ -10,7 +10,7 @@ from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.problems.base import Subproblem
-from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, Kinds
+from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, Kinds, NotSmooth
 from fedconvex.proofs_checks.worst_cases.draws import EVERYONE, Draws
 from fedconvex.proofs_checks.worst_cases.forms import (
     DEVIATION,
@@ -195,10 +195,11 @@ class Board:
         """F(b) − F(a) − ⟨∇F(a), b − a⟩ − ‖∇F(b) − ∇F(a) − ℓ(b − a)‖²/(2(L − ℓ)) − (ℓ/2)‖b − a‖² >= 0.
 
         a and b are the points i and j, ℓ and L the smallest and the largest curvature. For ℓ = L the square vanishes:
-        the gradients see to it.
+        the gradients see to it. So does its factor where the functions need not be smooth.
         """
         a, b = self.evaluations[i], self.evaluations[j]
-        low, high = to_fmpq(functions.lowest), to_fmpq(functions.highest)
+        low = to_fmpq(functions.lowest)
+        high = low if isinstance(functions, NotSmooth) else to_fmpq(functions.highest)
         step, before = of_kind(b.point - a.point, kind), of_kind(a.gradient, kind)
         change = of_kind(b.gradient, kind) - before
         form: Form = self.height(b, kind) - self.height(a, kind) - inner(before, step) - square(step) * (low / 2)

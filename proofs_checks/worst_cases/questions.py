@@ -8,7 +8,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.methods.fedsplit import FedSplit
-from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, Kinds
+from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, Kinds, NotSmooth
 from fedconvex.proofs_checks.worst_cases.draws import EVERYONE, Draws, draws_of
 from fedconvex.proofs_checks.worst_cases.forms import Family, Form, expected, mean, noise, shared, square, value
 from fedconvex.proofs_checks.worst_cases.playing import Board, answered, first_state, in_rationals, played
@@ -181,6 +181,8 @@ def _checked(
     if not isinstance(clients, FunctionClass):
         raise InvalidInput("clients", clients, "is no class of functions", "give SmoothStronglyConvex(mu, L), "
                            "SmoothConvex(L), WeaklyConvex(L_minus, L) or Quadratics(mu, L)")  # fmt: skip
+    if isinstance(clients, NotSmooth):
+        raise InvalidInput("clients", clients, "need not be smooth, which is not analysed", "give a class with an L")
     if not method.linear:
         raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters, skip=0")
     if metric not in METRICS:

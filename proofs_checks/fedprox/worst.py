@@ -1,0 +1,152 @@
+"""FedProx: the exact worst cases that its bounds are compared with.
+
+Clients are solved to γ-inexactness by whatever answers are inexact enough; "drawn" is K independent draws. What the
+draw adds to f is then bounded from one side only, by the descent lemma: the proved end of the worst case may be a
+little below the truth.
+"""
+
+from fractions import Fraction
+from typing import Any
+
+import fedconvex as fc
+from fedconvex.participation import Weighted
+from fedconvex.proofs_checks.worst_cases.asking import (
+    Compared,
+    Length,
+    Played,
+    asks,
+    compared,
+    rational_root,
+)
+from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, NotSmooth, SmoothConvex, WeaklyConvex
+from fedconvex.proofs_checks.worst_cases.forms import Family, Form, mean, shared, square
+from fedconvex.proofs_checks.worst_cases.playing import Board, answered, first_state, in_rationals
+from fedconvex.statements.statement import Statement
+from fedconvex.theory import fedprox
+
+DRAWN = "f at the drawn average is bounded by the descent lemma"
+
+
+def _descent(bound: Any, mu: Any, clients: FunctionClass, B: Any, gamma: Any, K: Any = None) -> Played:
+    question = {
+        "method": fc.FedProx(mu=mu), "clients": clients, "num_clients": "any", "metric": "descent", "dissimilarity": B,
+        "local_solver": fc.ToInexactness(gamma), "participation": None if K is None else Weighted(int(K)),
+    }  # fmt: skip
+    return Played(question, bound, remark="" if K is None else DRAWN)
+
+
+@asks(fedprox.theorem4, fedprox.theorem4byvariance, fedprox.theorem4bycurvature)
+def with_draws(statement: Statement, *, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Played:
+    bound = statement(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma, K=K)
+    return _descent(bound, mu, WeaklyConvex(L_minus, L), B, gamma, K)
+
+
+@asks(fedprox.theorem4sharper)
+def without_draws(statement: Statement, *, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any) -> Played:
+    """However few are drawn: with one it is worst."""
+    bound = statement(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma)
+    return _descent(bound, mu, WeaklyConvex(L_minus, L), B, gamma, 1)
+
+
+@asks(fedprox.theorem4convex)
+def convex(statement: Statement, *, mu: Any, L: Any, B: Any, K: Any) -> Played:
+    return _descent(statement(mu=mu, L=L, B=B, K=K), mu, SmoothConvex(L), B, 0, K)
+
+
+@asks(fedprox.theorem4convexeveryone)
+def convex_everyone(statement: Statement, *, mu: Any, L: Any, B: Any) -> Played:
+    return _descent(statement(mu=mu, L=L, B=B), mu, SmoothConvex(L), B, 0)
+
+
+@asks(fedprox.corollary7sharper)
+def convex_choice(statement: Statement, *, L: Any, B: Any, K: Any) -> Played:
+    chosen = statement(L=L, B=B, K=K)
+    return _descent(chosen.rho, chosen.mu, SmoothConvex(L), B, 0, K)
+
+
+def _dissimilar(sigma2: Any, epsilon: Any) -> Fraction:
+    """B with B² = 1 + σ²/ε. Gradients with ‖∇f‖² >= ε and variance σ² are B-dissimilar; with ‖∇f‖² = ε no less."""
+    return rational_root(1 + sigma2 / epsilon, "sigma2", "√(1 + σ²/ε)")
+
+
+@asks(fedprox.theorem11)
+def by_variance(
+    statement: Statement, *, mu: Any, L: Any, L_minus: Any, sigma2: Any, epsilon: Any, gamma: Any, K: Any
+) -> Played:
+    bound = statement(mu=mu, L=L, L_minus=L_minus, sigma2=sigma2, epsilon=epsilon, gamma=gamma, K=K)
+    return _descent(bound, mu, WeaklyConvex(L_minus, L), _dissimilar(sigma2, epsilon), gamma, K)
+
+
+@asks(fedprox.theorem11sharper)
+def by_variance_sharper(
+    statement: Statement, *, mu: Any, L: Any, L_minus: Any, sigma2: Any, epsilon: Any, gamma: Any
+) -> Played:
+    bound = statement(mu=mu, L=L, L_minus=L_minus, sigma2=sigma2, epsilon=epsilon, gamma=gamma)
+    return _descent(bound, mu, WeaklyConvex(L_minus, L), _dissimilar(sigma2, epsilon), gamma, 1)
+
+
+class _Round:
+    """One round of everyone from w, on a board: `steps` are the clients' moves."""
+
+    def __init__(self, clients: int, functions: FunctionClass, mu: Any, gamma: Any) -> None:
+        self.board = Board(clients, functions, minimiser=False)
+        method, solver = in_rationals(fc.FedProx(mu=mu)), fc.ToInexactness(gamma)
+        self.w = shared("w")
+        self.first = self.board.at(self.w)
+        state, answers = answered(method, solver, self.board, first_state(method, self.w))
+        self.server, self.steps = state.server, answers - self.w
+
+    def dissimilar(self, B: Any) -> tuple[tuple[str, Form], ...]:
+        gradient = self.first.gradient
+        return (("dissimilarity", square(mean(gradient)) * Fraction(B) ** 2 - square(gradient)),)
+
+
+def _known(round_: _Round, **numbers: Any) -> dict[str, Any]:
+    gradient = round_.first.gradient
+    return {
+        **numbers, "gradient": Length(square(mean(gradient))), "client_gradient": Length(square(gradient)),
+        "value": round_.board.height(round_.first),
+    }  # fmt: skip
+
+
+@asks(fedprox.equation5)
+def to_the_solution(statement: Statement, *, mu: Any, L_minus: Any, gamma: Any) -> Compared:
+    """From the answer to the subproblem's solution."""
+    round_ = _Round(1, NotSmooth(-L_minus), mu, gamma)
+    method = in_rationals(fc.FedProx(mu=mu))
+    _, solution = answered(method, fc.Exact(), round_.board, first_state(method, round_.w))
+    known = _known(round_, mu=mu, L_minus=L_minus, gamma=gamma)
+    return compared(round_.board, statement, known, square(round_.w + round_.steps - solution))
+
+
+@asks(fedprox.equation6)
+def client_step(statement: Statement, *, mu: Any, L_minus: Any, gamma: Any) -> Compared:
+    round_ = _Round(1, NotSmooth(-L_minus), mu, gamma)
+    known = _known(round_, mu=mu, L_minus=L_minus, gamma=gamma)
+    return compared(round_.board, statement, known, square(round_.steps))
+
+
+@asks(fedprox.equation7)
+def drift(statement: Statement, *, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any) -> Compared:
+    """M = −μ(w̄ − w) − ∇f(w)."""
+    round_ = _Round(2, WeaklyConvex(L_minus, L), mu, gamma)
+    known = _known(round_, mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma)
+    M: Family = mean(round_.steps) * -mu - mean(round_.first.gradient)
+    return compared(round_.board, statement, known, square(M), more=round_.dissimilar(B))
+
+
+@asks(fedprox.equation8)
+def at_the_mean(statement: Statement, *, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any) -> Played:
+    """What the statement takes from the value of f."""
+    one = {"value": 0, "gradient": 1}
+    bound = -statement(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma, **{n: Fraction(x) for n, x in one.items()})
+    return _descent(bound, mu, WeaklyConvex(L_minus, L), B, gamma)
+
+
+@asks(fedprox.equation13)
+def deviation(statement: Statement, *, mu: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Compared:
+    """The average of K independent draws has 1/K of the variance."""
+    round_ = _Round(2, NotSmooth(-L_minus), mu, gamma)
+    known = _known(round_, mu=mu, L_minus=L_minus, B=B, gamma=gamma, K=K)
+    drawn = square(round_.steps - mean(round_.steps)) / K
+    return compared(round_.board, statement, known, drawn, more=round_.dissimilar(B))

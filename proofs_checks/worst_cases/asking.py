@@ -1,0 +1,147 @@
+"""Which question a statement asks: a registry, filled by `proofs_checks/<paper>/worst.py` and `textbooks.py`.
+
+A question is a method played by `worst_case` (`Played`), or two quantities of one or more rounds that are compared
+(`Compared`). Either is made from exact numbers; the formula is always the statement's own.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from inspect import signature
+from typing import Any, final
+
+from fedconvex.errors import InvalidInput
+from fedconvex.proofs_checks.worst_cases.forms import Form
+from fedconvex.proofs_checks.worst_cases.playing import Board
+from fedconvex.statements.functions import sqrt
+from fedconvex.statements.statement import Statement
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Played:
+    """`worst_case(**question)` against `bound`, per unit of what the metric is measured in.
+
+    `bound` is exact, or a ball. `power` 2: the metric is the square of what the statement bounds, as `bound` is not.
+    For "descent" the bound is the promised decrease.
+    """
+
+    question: Mapping[str, Any]
+    bound: Any
+    power: int = 1
+    remark: str = ""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """happens <= promised: forms in the vectors and values on the board.
+
+    With `power` 2 they are the squares of what the statement compares. `more` are inequalities beyond the board's.
+    """
+
+    board: Board
+    happens: Form
+    promised: Form
+    more: tuple[tuple[str, Form], ...] = ()
+    power: int = 1
+    remark: str = ""
+
+
+Ask = Callable[..., Played | Compared]
+_ASKS: dict[str, tuple[Statement, Ask]] = {}
+
+
+def asks(*statements: Statement) -> Callable[[Ask], Ask]:
+    """Registers how to ask: a function of the statement and of keyword-only numbers, those that a user gives."""
+
+    def register(ask: Ask) -> Ask:
+        for statement in statements:
+            assert statement.identifier not in _ASKS, statement.identifier
+            _ASKS[statement.identifier] = (statement, ask)
+        return ask
+
+    return register
+
+
+def registered() -> dict[str, tuple[Statement, Ask]]:
+    """Statements by identifier, with how to ask."""
+    return dict(_ASKS)
+
+
+def needed(ask: Ask, statement: Statement) -> tuple[str, ...]:
+    """The numbers that a question takes: what the function names, of what the statement knows, in its order."""
+    names = [name for name, p in signature(ask).parameters.items() if p.kind is p.KEYWORD_ONLY]
+    used = [*statement.calculator.names, *(statement.left.names if statement.left is not None else ())]
+    optional = {name for name, p in signature(ask).parameters.items() if p.default is not p.empty}
+    return tuple(name for name in names if name in used or name not in optional)
+
+
+@final
+@dataclass(frozen=True)
+class Length:
+    """factor · √square, for formulas that are linear in a length; its square is a form."""
+
+    square: Form
+    factor: Any = field(default_factory=lambda: Fraction(1))
+
+    def __mul__(self, factor: Any) -> "Length":
+        return Length(self.square, self.factor * factor)
+
+    __rmul__ = __mul__
+
+    def __pow__(self, exponent: int) -> Form:
+        assert exponent == 2, "only squares are forms"
+        form: Form = self.square * self.factor**2
+        return form
+
+
+def sides(statement: Statement, known: Mapping[str, Any], left: Any = None) -> tuple[Any, Any]:
+    """The statement's own two sides, run on forms; `left` where the left one is a symbol, and no formula."""
+    right = statement.calculator.formula(**{name: known[name] for name in statement.calculator.names})
+    if statement.left is not None:
+        left = statement.left.formula(**{name: known[name] for name in statement.left.names})
+    return left, right
+
+
+def compared(board: Board, statement: Statement, known: Mapping[str, Any], left: Any = None, **more: Any) -> Compared:
+    """left <= right as the statement has it."""
+    happens, promised = sides(statement, known, left)
+    if isinstance(promised, Length):
+        return Compared(board, happens, promised**2, power=2, **more)
+    return Compared(board, happens, promised, **more)
+
+
+def decreasing(
+    board: Board,
+    statement: Statement,
+    known: Mapping[str, Any],
+    by: str,
+    left: Any = None,
+    zero: Any = None,
+    **more: Any,
+) -> Compared:
+    """left <= right, where `by` counts negatively on the right: c·by <= (the rest of the right side) − left."""
+    below, right = sides(statement, known, left)
+    _, rest = sides(statement, {**known, by: Form()}, left)
+    return Compared(board, rest - right, rest - below, **more)
+
+
+def rational_root(number: Any, argument: str, what: str) -> Fraction:
+    """√number. Raises InvalidInput where it is irrational: a question has rational numbers only."""
+    from fedconvex.statements.functions import Irrational
+
+    try:
+        return Fraction(sqrt(Fraction(number)))
+    except Irrational:
+        raise InvalidInput(
+            argument, number, f"makes {what} irrational", "give numbers for which it is rational"
+        ) from None
+
+
+def everyone(num_clients: Any, num_active: Any) -> int:
+    """The number of clients, of which all must take part."""
+    if num_active != num_clients:
+        raise InvalidInput("num_active", num_active, f"is not num_clients = {num_clients}: only rounds in which all "
+                           "take part are played", "give num_active = num_clients")  # fmt: skip
+    return int(num_clients)

@@ -1,0 +1,207 @@
+"""How loose is a bound? `looseness`: the bound divided by the exact worst case, at given numbers, proved both ways."""
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+from functools import cache
+from importlib import import_module
+from math import isqrt
+from typing import Any, final
+
+from fedconvex.errors import InvalidInput
+from fedconvex.proofs_checks.worst_cases.asking import Ask, Compared, Played, needed, registered
+from fedconvex.proofs_checks.worst_cases.comparing import Quotient, quotient
+from fedconvex.proofs_checks.worst_cases.worst_case import WorstCase, worst_case
+from fedconvex.rationals import to_fraction
+from fedconvex.statements.statement import Statement
+from fedconvex.verdicts import Verdict
+
+BITS = 128  # of roots that are rounded
+SAME = Fraction(1, 10**6)  # relatively: ends that are told as one number
+INFINITE = float("inf")
+Number = Any  # a Fraction, or the float that is infinite
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Looseness:
+    """`factor`: two numbers between which bound/(exact worst case) lies; of a promised decrease (worst case)/promise.
+
+    The lower one is proved by the worst case's certificate: the bound holds with that factor to spare. The upper one is
+    attained: no bound of this form can be smaller by more. Below 1 the statement is refuted at these numbers.
+    """
+
+    statement: Statement
+    numbers: dict[str, Any]
+    bound: Any  # exact or a ball; None where two quantities of the rounds are compared
+    worst: WorstCase | Quotient
+    factor: tuple[Number, Number]
+    remark: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the statement holds at these numbers, by the worst case alone."""
+        lower, upper = self.factor
+        if lower >= 1:
+            return Verdict.PROVED
+        return Verdict.REFUTED if upper < 1 else Verdict.UNKNOWN
+
+    @property
+    def says(self) -> str:
+        """The finding in words."""
+        return f"{self._found} ({self.worst.says}){'; ' * bool(self.remark)}{self.remark}"
+
+    @property
+    def _found(self) -> str:
+        lower, upper = self.factor
+        if self.verdict is Verdict.REFUTED:
+            happens = "nothing like" if upper <= 0 else f"{_short(1 / upper, ROUND_FLOOR)} times"
+            return f"REFUTED at these numbers: what happens at worst is {happens} what is promised"
+        is_one: bool = upper - lower <= SAME * lower
+        if is_one and abs(upper - 1) <= SAME:
+            nearly = f", up to {float(SAME):.0e}" if lower < upper else ""
+            return f"attained: what is promised is what happens at worst{nearly}"
+        if is_one:
+            return f"{_short(upper, ROUND_HALF_EVEN)} times as loose as the exact worst case"
+        if self.verdict is Verdict.UNKNOWN:
+            return f"not decided: at most {_short(upper, ROUND_CEILING)} times as loose as the exact worst case"
+        most = "" if upper == INFINITE else f", at most {_short(upper, ROUND_CEILING)} times"
+        return f"at least {_short(lower, ROUND_FLOOR)} times as loose as the exact worst case{most}"
+
+    def __repr__(self) -> str:
+        return f"<{self.statement.identifier}: {self.says}>"
+
+
+def looseness(statement: Statement | str, **numbers: Any) -> Looseness:
+    """How loose an upper bound (or a promised decrease) of the catalogue is, at given numbers.
+
+    The bound is what its own calculator gives; the worst case is over all clients of the class that the statement
+    assumes, all starts, and, for inexact solutions, all answers that are inexact enough. A bound that is linear in
+    quantities of the start (D0 and G, Δ and S) is compared with the worst case over all of them together, so that these
+    are not given. `looseness_of()` lists the statements that can be asked, with the numbers that they take.
+
+    Args:
+        statement: or its identifier, as in "fedprox.theorem4".
+        **numbers: taken exactly, a float as the dyadic rational that it is.
+
+    Raises:
+        InvalidInput: for a statement that cannot be asked so, a number that is missing, unknown, or outside of what the
+            statement assumes, and where the statement promises nothing.
+    """
+    found, ask = _found(statement)
+    wanted = needed(ask, found)
+    unknown = [name for name in numbers if name not in wanted]
+    if unknown:
+        cure = f"give {', '.join(wanted)}; over what the start is like the worst is taken"
+        raise InvalidInput(unknown[0], numbers[unknown[0]], f"is not asked for by {found.identifier}", cure)
+    missing = [name for name in wanted if name not in numbers]
+    if missing:
+        raise InvalidInput(missing[0], None, f"is needed by {found.identifier}", f"give {', '.join(wanted)}")
+    exact = {name: to_fraction(value, name) for name, value in numbers.items()}
+    _check(found, exact)
+    asked = ask(found, **exact)
+    if isinstance(asked, Compared):
+        compared = quotient(asked)
+        factor = _roots(_inverse(compared.upper), _inverse(compared.lower), asked.power)
+        return Looseness(found, exact, None, compared, factor, asked.remark)
+    return _played(found, exact, asked)
+
+
+def looseness_of() -> dict[str, tuple[str, ...]]:
+    """The statements whose looseness can be asked for, with the numbers that they take."""
+    _load()
+    return {identifier: needed(ask, statement) for identifier, (statement, ask) in registered().items()}
+
+
+def _played(statement: Statement, numbers: dict[str, Any], asked: Played) -> Looseness:
+    worst = worst_case(**asked.question)
+    low, high = _ends(asked.bound)
+    if worst.question.metric == "descent":
+        if not low > 0:
+            name = statement.calculator.name
+            raise InvalidInput(name, asked.bound, f"is not positive: {statement.identifier} promises nothing there",
+                               "give other numbers")  # fmt: skip
+        return Looseness(statement, numbers, asked.bound, worst, (worst.lower / high, worst.upper / low), asked.remark)
+    smallest, largest = _inverse(worst.upper), _inverse(worst.lower)
+    power = asked.power
+    if power == 2:
+        low, high = low * low, high * high
+    return Looseness(
+        statement, numbers, asked.bound, worst, _roots(smallest * low, largest * high, power), asked.remark
+    )
+
+
+def _inverse(number: Any) -> Number:
+    if number == INFINITE:
+        return Fraction(0)
+    return INFINITE if number <= 0 else 1 / to_fraction(number)
+
+
+def _roots(low: Number, high: Number, power: int) -> tuple[Number, Number]:
+    """The numbers, or rational numbers below and above their square roots."""
+    if power == 1:
+        return low, high
+    below = _root(Fraction(low))
+    if high == INFINITE:
+        return below, high
+    above = _root(Fraction(high))
+    return below, above if above**2 == high else above + Fraction(1, 2**BITS)
+
+
+def _root(number: Fraction) -> Fraction:
+    """√number, rounded down where it is irrational."""
+    top, bottom = isqrt(number.numerator), isqrt(number.denominator)
+    if top**2 == number.numerator and bottom**2 == number.denominator:
+        return Fraction(top, bottom)
+    return Fraction(isqrt(number.numerator * 4**BITS // number.denominator), 2**BITS)
+
+
+def _ends(value: Any) -> tuple[Fraction, Fraction]:
+    """Of a ball; of an exact number itself."""
+    if type(value).__name__ != "arb":
+        exact = to_fraction(value)
+        return exact, exact
+    import flint
+
+    with flint.ctx.workprec(2 * BITS):
+        ends = [end.mid().man_exp() for end in (value.lower(), value.upper())]
+    low, high = (int(mantissa) * Fraction(2) ** int(exponent) for mantissa, exponent in ends)
+    return low, high
+
+
+def _check(statement: Statement, numbers: dict[str, Any]) -> None:
+    """Refuses numbers that the statement's calculators refuse."""
+    for calculator in (statement.calculator, statement.left):
+        if calculator is not None:
+            calculator.check({name: value for name, value in numbers.items() if name in calculator.parameters})
+
+
+def _found(statement: Statement | str) -> tuple[Statement, Ask]:
+    _load()
+    if isinstance(statement, str):
+        from fedconvex.theory import statement as find
+
+        statement = find(statement)
+    known = registered()
+    if statement.identifier not in known:
+        raise InvalidInput("statement", statement.identifier, "is no bound of a method that can be played",
+                           "`looseness_of()` lists those that are")  # fmt: skip
+    return statement, known[statement.identifier][1]
+
+
+@cache
+def _load() -> None:
+    """Imports the questions, which are next to the papers' proofs."""
+    from fedconvex.proofs_checks.verification import papers_with_proofs
+
+    import_module("fedconvex.proofs_checks.worst_cases.textbooks")
+    for name in papers_with_proofs():
+        import_module(f"fedconvex.proofs_checks.{name}")
+
+
+def _short(number: Any, rounding: str, digits: int = 4) -> str:
+    """Rounded to a few digits, in the direction that stays true."""
+    if number == INFINITE:
+        return "infinitely many"
+    context = Context(prec=digits, rounding=rounding)
+    return f"{float(context.divide(Decimal(number.numerator), Decimal(number.denominator))):.{digits}g}"
