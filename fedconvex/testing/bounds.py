@@ -1,0 +1,235 @@
+"""Does a run keep a published bound? Laid over it as `theory.bounds_for` does: no number without its assumptions."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, final
+
+import numpy as np
+
+from fedconvex import arithmetic as arithmetics
+from fedconvex.balls import square_root_upper
+from fedconvex.errors import FedconvexError, InvalidInput
+from fedconvex.fixed_points.equations import solve_symmetric, stationarity
+from fedconvex.ground_truths import ground_truth
+from fedconvex.participation import Schedule, Weighted
+from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.rationals import Array, to_fmpq
+from fedconvex.simulation import Trajectory, simulate
+from fedconvex.statements.instance import Instance
+from fedconvex.statements.statement import Statement
+from fedconvex.testing.verdicts import refuted, undecided
+from fedconvex.theory.bounds import Applies, apply
+from fedconvex.verdicts import Verdict
+
+PRECISION = 128
+SLACK = Fraction(1, 10**9)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """What a statement bounds, as it was in the run: a ball that contains it, where in the run, and its setting."""
+
+    quantity: str
+    value: Any
+    round: int
+    instance: Instance
+    promise: Callable[[Any], Any] = lambda bound: bound  # the largest admissible value, from the statement's number
+
+
+def assert_bound_holds(
+    statement: Statement,
+    trajectory: Trajectory,
+    *,
+    participation: Any = None,
+    local_solver: Any = None,
+    slack: Any = SLACK,
+    **numbers: Any,
+) -> None:
+    """Passes where the statement's assumptions are proved to hold of the run, and its bound is proved to be kept.
+
+    Constants are measured rigorously, as by `bounds_for`; the run's points may come from any implementation
+    (`Trajectory(points, problem, method, state=None, recorded={})`). What is compared with what, `observable` says.
+
+    Args:
+        statement: one of those that `observable` lists.
+        trajectory: at least one round.
+        participation, local_solver: those of the run; default everyone, and the method's own.
+        slack: relative; a bound that is attained exactly cannot be told by balls from one that is missed by less. The
+            points of a run in floats carry rounding errors of their own: give exact or ball runs, or a larger slack.
+        **numbers: constants that are not to be measured, and those that cannot be.
+
+    Raises:
+        AssertionError: the bound is violated, or an assumption is proved not to hold.
+        NotDecided: an assumption could not be proved, or the enclosures are too wide to compare.
+        InvalidInput: a statement that bounds nothing that a run shows; no trajectory; a run without rounds.
+    """
+    _require(statement, trajectory)
+    _, observe = OBSERVABLES[statement.identifier]
+    run = _Run(trajectory, participation, local_solver)
+    for seen in observe(run):
+        entry = apply(statement, seen.instance, dict(numbers))
+        if not isinstance(entry, Applies):
+            refuse = refuted if entry.verdict is Verdict.REFUTED else undecided
+            state = "does not hold" if entry.verdict is Verdict.REFUTED else "is not proved to hold"
+            refuse(
+                f"{statement.identifier} cannot be laid over this run: {entry.assumption} {state}", reason=entry.reason
+            )
+        _compare(statement, seen, entry, run, slack)
+
+
+def _require(statement: Any, trajectory: Any) -> None:
+    if not isinstance(statement, Statement):
+        raise InvalidInput(
+            "statement", statement, "is not a statement", "give such as fedconvex.theory.fedsplit.theorem1"
+        )
+    if statement.identifier not in OBSERVABLES:
+        problem = "bounds nothing that is known to be read off a trajectory's points"
+        raise InvalidInput("statement", statement.identifier, problem, f"choose of {', '.join(OBSERVABLES)}")
+    if not isinstance(trajectory, Trajectory) or len(trajectory.points) < 2:
+        raise InvalidInput("trajectory", trajectory, "is no run of at least one round", "give simulate(…, rounds=5)")
+
+
+def observable(statement: Statement | None = None) -> Any:
+    """What `assert_bound_holds` compares with the statement's number, in words; without a statement, all of them."""
+    if statement is None:
+        return {identifier: words for identifier, (words, _) in OBSERVABLES.items()}
+    return OBSERVABLES.get(statement.identifier, (None,))[0]
+
+
+def _compare(statement: Statement, seen: Observed, entry: Applies, run: "_Run", slack: Any) -> None:
+    with run.balls.context():
+        bound = seen.promise(run.balls.scalar(entry.value))
+        room = abs(bound) * run.balls.scalar(to_fmpq(slack, "slack"))
+        if seen.value <= bound + room:
+            return
+        found = {seen.quantity: seen.value, "promised at most": bound, "round": seen.round, "slack": str(slack)}
+        constants = {name: run.balls.scalar(value) for name, value in entry.parameters.items() if not np.ndim(value)}
+        if seen.value > bound + room:
+            refuted(
+                f"{statement.identifier} ({statement.source}) is violated in round {seen.round}", **found, **constants
+            )
+        undecided(f"not decided whether {statement.identifier} holds in round {seen.round}", **found, **constants)
+
+
+class _Run:
+    """A trajectory in balls."""
+
+    def __init__(self, trajectory: Trajectory, participation: Any, local_solver: Any) -> None:
+        self.problem, self.method = trajectory.problem, trajectory.method
+        self.participation, self.local_solver = participation, local_solver
+        self.raw = trajectory.points
+        self.balls: Any = arithmetics.get("ball", precision=PRECISION)
+        with self.balls.context():
+            self.points = [self.balls.array(point) for point in trajectory.points]
+
+    def instance(self, start: int, rounds: int | None) -> Instance:
+        """The setting of a run from the point with that number."""
+        return Instance(self.problem, self.method, self.participation, self.local_solver, self.raw[start], rounds)
+
+    def minimizer(self) -> Array:
+        """Exactly where that can be had, else enclosed."""
+        if isinstance(self.problem, QuadraticProblem):
+            exact, problem = arithmetics.get("exact"), self.problem
+            nearest = solve_symmetric(stationarity(problem), exact, kernel=lambda: problem.kernel)
+            return self.balls.array(nearest)
+        return ground_truth(self.problem).enclosure()
+
+    def differences(self, one: Array, other: Array) -> Any:
+        """f(one) − f(other)."""
+        weights = self.balls.array(self.problem.exact_weights_array)
+        return self.balls.average(weights, self.problem.clients(self.balls).differences(one, other))
+
+    def squared_gradient(self, x: Array) -> Any:
+        gradient = self.problem.gradient(x)
+        return (gradient * gradient).sum()
+
+
+def _distances(run: _Run) -> Iterator[Observed]:
+    for t in range(1, len(run.points)):
+        with run.balls.context():
+            away = run.points[t] - _minimizer_of(run)
+            distance = square_root_upper((away * away).sum())
+        yield Observed("‖x_t − x*‖", distance, t, run.instance(0, t))
+
+
+def _gaps(run: _Run) -> Iterator[Observed]:
+    for t in range(1, len(run.points)):
+        with run.balls.context():
+            gap = run.differences(run.points[t], _minimizer_of(run))
+        yield Observed("f(x_t) − f(x*)", gap, t, run.instance(0, t))
+
+
+def _mean_squares(run: _Run) -> Iterator[Observed]:
+    for T in range(1, len(run.points)):
+        with run.balls.context():
+            mean = sum((run.squared_gradient(x) for x in run.points[:T]), run.balls.scalar(0)) / T
+        yield Observed("mean ‖∇f(x_t)‖²", mean, T, run.instance(0, T))
+
+
+def _decreases(run: _Run) -> Iterator[Observed]:
+    """E f(w⁺) − f(w) over K independent draws, f being quadratic: at the mean answer, plus tr(H Cov)/(2K)."""
+    if not isinstance(run.problem, QuadraticProblem):
+        undecided(
+            "the expectation over the draws is only worked out for least squares and quadratics", problem=run.problem
+        )
+    if not isinstance(run.participation, Weighted):
+        scheme = type(run.participation).__name__
+        refuted(f"FedProx's expectations are over Weighted(K) draws, not {scheme}: give participation=Weighted(K)")
+    for t, x in enumerate(run.points[:-1]):
+        with run.balls.context():
+            answers = [run.balls.array(_answer(run, k, t)) for k in range(run.problem.num_clients)]
+            weights = run.balls.array(run.problem.exact_weights_array)
+            mean = run.balls.average(weights, np.array(answers))
+            H = run.problem.weighted_hessian(run.balls)
+            spread = [((a - mean) * run.balls.apply(H, a - mean)).sum() for a in answers]
+            change = run.differences(mean, x) + (weights * np.array(spread)).sum() / (2 * run.participation.K)
+            square = run.squared_gradient(x)
+
+        def promise(rho: Any, square: Any = square) -> Any:
+            return -rho * square
+
+        yield Observed("E f(w⁺) − f(w)", change, t + 1, run.instance(t, 1), promise)
+
+
+def _answer(run: _Run, k: int, t: int) -> Array:
+    """Where the round would lead if client k alone took part."""
+    alone, x = Schedule([[k]]), run.raw[t]
+    options = {"local_solver": run.local_solver, "x0": x, "arithmetic": "ball", "progress": False}
+    return simulate(run.method, run.problem, 1, alone, **options).points[1]
+
+
+def _minimizer_of(run: _Run) -> Array:
+    try:
+        return run.minimizer()
+    except FedconvexError as error:
+        refuted("the bound is about the distance to a minimiser, and there is none", reason=str(error))
+
+
+OBSERVABLES: dict[str, tuple[str, Callable[[_Run], Iterator[Observed]]]] = {
+    **dict.fromkeys(
+        (
+            "nesterov.gradientstep",
+            "nesterov.theorem2_1_15",
+            "fedsplit.theorem1",
+            "fedsplit.equation16",
+            "fedsplit.theorem1sharper",
+        ),
+        ("‖x_t − x*‖ after every number t of rounds", _distances),
+    ),
+    "nesterov.corollary2_1_2": ("f(x_t) − f(x*) after every number t of rounds", _gaps),
+    "nesterov.smoothfunctions": ("the mean of ‖∇f(x_t)‖² over the first T points, for every T", _mean_squares),
+    **dict.fromkeys(
+        (
+            "fedprox.theorem4",
+            "fedprox.theorem4sharper",
+            "fedprox.theorem4byvariance",
+            "fedprox.theorem4bycurvature",
+            "fedprox.theorem4convex",
+            "fedprox.theorem11",
+            "fedprox.theorem11sharper",
+        ),
+        ("f(w) − E f(w⁺) at every point w of the run, over all draws, against rho‖∇f(w)‖²", _decreases),
+    ),
+}

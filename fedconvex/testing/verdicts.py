@@ -1,0 +1,51 @@
+"""What an assertion says: proved, refuted with the numbers, or not decided."""
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+DIGITS = 6
+MOST_ENTRIES = 8
+
+
+class NotDecided(AssertionError):
+    """Neither that the assertion holds nor that it fails was proved."""
+
+
+def refuted(headline: str, **numbers: Any) -> NoReturn:
+    """Raises AssertionError: the headline, then one line for each number."""
+    raise AssertionError(message(headline, **numbers))
+
+
+def undecided(headline: str, **numbers: Any) -> NoReturn:
+    """Raises NotDecided: the headline, then one line for each number."""
+    raise NotDecided(message(headline, **numbers))
+
+
+def decide(square: Any, bound: Any, headline: str, **numbers: Any) -> None:
+    """Passes where square <= bound is proved: numbers that are exact, or balls."""
+    if square <= bound:
+        return
+    if square > bound:
+        refuted(headline, **numbers)
+    undecided(f"not decided whether {headline.replace(' is not ', ' is ', 1)}: the enclosure is too wide", **numbers)
+
+
+def message(headline: str, **numbers: Any) -> str:
+    """The headline, and below it the numbers, one a line."""
+    width = max(map(len, numbers), default=0)
+    lines = [f"  {name.replace('_', ' '):{width}}  {shown(value)}" for name, value in numbers.items()]
+    return "\n".join([headline, *lines])
+
+
+def shown(value: Any) -> str:
+    """A number with the digits that can be read; long arrays cut off."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, np.ndarray | list | tuple):
+        entries = [shown(v) for v in np.asarray(value, dtype=object).ravel()[:MOST_ENTRIES]]
+        return f"[{', '.join(entries)}{', …' if np.size(value) > MOST_ENTRIES else ''}]"
+    if type(value).__name__ == "arb":
+        return str(value.str(2 * DIGITS, radius=float(value.rad()) > 1e-12))
+    text = str(value)
+    return text if len(text) <= 2 * DIGITS else f"{float(value):.{DIGITS}g}"
