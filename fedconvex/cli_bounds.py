@@ -24,11 +24,13 @@ BOUNDS_HELP = """What do the papers promise? Their numbered statements, to list,
 [bold]fedconvex bounds fedprox.theorem4[/bold]
 [bold]fedconvex bounds fedprox.theorem4 --mu 50 --L 1 --L-minus 0 --B 6/5 --gamma 0 --K 10[/bold]
 [bold]fedconvex bounds fedprox.rho --sweep mu=5:80:200 --L 1 --L-minus 0 --B 1.2 --gamma 0 --K 10 --plot[/bold]
+[bold]fedconvex bounds feddyn.theorem2 --alpha 25 --L 1 --num-clients 10 --num-active 10 --T 8 --worst-case[/bold]
 
 Without a statement all of them are listed; without values a statement is shown with the options that it takes. \
 Numbers are taken exactly (1/3, 0.1, 1e-20), several as 0.1,0.2,0. Every printed digit is proved, except in sweeps, \
 which are floating point. Exit status: 0 done, 1 the statement promises nothing there (ρ is not positive), \
-2 wrong input."""
+2 wrong input. With --worst-case: 0 the bound holds there, proved by the exact worst case, 1 it does not, or that is \
+not decided."""
 
 
 class BoundsCommand(TyperCommand):
@@ -61,6 +63,9 @@ def bounds(
     plot: Annotated[
         str | None, typer.Option(metavar="[FILE.png]", help="Draw the sweep (default bounds-STATEMENT.png).")
     ] = None,
+    worst_case: Annotated[
+        bool, typer.Option("--worst-case", help="How loose is the bound there? The exact worst case, proved both ways.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")] = False,
     latex: Annotated[bool, typer.Option("--latex", help="Print the formula as LaTeX, and nothing else.")] = False,
 ) -> None:
@@ -73,13 +78,20 @@ def bounds(
         cure = f"a picture ends in {', '.join(PICTURES)}" if plot is not None else "numbers follow their --NAME"
         raise InvalidInput("argument", alone[1], "stands alone", f"give one statement; {cure}")
     if not alone or alone[0].lower() in papers():
-        if texts or sweep or out or plot is not None or latex:
+        if texts or sweep or out or plot is not None or latex or worst_case:
             named = alone[0] if alone else "none"
             raise InvalidInput("statement", named, "is not one statement", "name one, such as fedprox.theorem4")
         chosen = papers() if not alone else {alone[0].lower(): papers()[alone[0].lower()]}
         _list(list(chosen.values()), as_json)
         return
     entry = find(alone[0])
+    if worst_case:
+        if sweep or latex:
+            raise InvalidInput("--worst-case", entry.identifier, "is about one set of numbers", "leave out the others")
+        from fedconvex.cli_bounds_worst import show
+
+        show(entry, texts, as_json)
+        return
     if not sweep:
         for name, value in (("--out", out), ("--plot", plot)):
             if value is not None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from fedconvex.methods.base import Method
     from fedconvex.proofs_checks import WorstCase
     from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
+    from fedconvex.proofs_checks.worst_cases.comparing import Quotient
+    from fedconvex.proofs_checks.worst_cases.questions import Question
 
 DIGITS = 12
 LEAST = Fraction(1, 10**9)  # of the largest: smaller multipliers are only counted
@@ -40,6 +42,9 @@ class Metric(StrEnum):
     gap = "gap"
     gradient_norm = "gradient_norm"
     descent = "descent"
+    average_gap = "average_gap"
+    mean_gap = "mean_gap"
+    mean_gradient_norm = "mean_gradient_norm"
 
 
 MEANINGS = {
@@ -48,6 +53,9 @@ MEANINGS = {
     "gap": "(f(w_T) − f*) / {start}",
     "gradient_norm": "‖∇f(w_T)‖² / {start}",
     "descent": "(f(w) − f(w⁺)) / ‖∇f(w)‖², at least",
+    "average_gap": "(f(mean of γ^t, t < T) − f*) / {start}, γ^0 = w_0 and γ^t the clients' average in round t",
+    "mean_gap": "mean of f(γ^t) − f*, t < T / {start}, γ^0 = w_0 and γ^t the clients' average in round t",
+    "mean_gradient_norm": "mean of ‖∇f(γ^t)‖², t < T / {least}, γ^0 = w_0 and γ^t the clients' average in round t",
 }
 CLIENTS, QUESTION = "Clients", "Question"
 
@@ -83,6 +91,12 @@ def worst_case(
         str,
         typer.Option(help="What it is divided by grows by this times the mean ‖∇F_k(x*)‖².", rich_help_panel=QUESTION),
     ] = "0",
+    gamma: Annotated[
+        str | None,
+        typer.Option(
+            help="Clients answer γ-inexactly (FedProx's Definition 1): any answers that are.", rich_help_panel=QUESTION
+        ),
+    ] = None,
     draw: Annotated[
         str | None,
         typer.Option(help="uniform:K, without replacement, or weighted:K, independent.", rich_help_panel=QUESTION),
@@ -91,6 +105,7 @@ def worst_case(
 ) -> None:
     """Asks, prints."""
     from fedconvex.cli_bounds_values import number
+    from fedconvex.local_solvers.inexactness import ToInexactness
     from fedconvex.proofs_checks import worst_case as ask
 
     functions = _functions(number("--mu", mu), number("--L", L), L_minus and number("--L-minus", L_minus), quadratic)
@@ -100,6 +115,7 @@ def worst_case(
         asked, functions, _count(clients), rounds, measured,
         None if dissimilarity is None else number("--dissimilarity", dissimilarity),
         number("--heterogeneity", heterogeneity), participation=_scheme(draw),
+        local_solver=None if gamma is None else ToInexactness(number("--gamma", gamma)),
     )  # fmt: skip
     if as_json:
         typer.echo(json.dumps(to_dictionary(found, clients), indent=1, allow_nan=False, ensure_ascii=False))
@@ -183,23 +199,30 @@ def lines(found: "WorstCase", clients: str) -> list[str]:
     from fedconvex.audit.methods import describe
 
     question = found.question
-    measured = MEANINGS[question.metric].format(start=_start(question.heterogeneity))
     written = [
         f"{describe(question.method)}, {question.rounds} round{'s' * (question.rounds > 1)}; "
         f"{clients} client{'s' * (clients != '1')}, {_described(question.clients)}",
-        f"{question.metric}: {measured}",
-        *_ends(found),
+        f"{question.metric}: {meaning(question)}",
+        *ends(found, question.metric),
         found.says,
     ]
     return written + _multipliers(found) + _federation(found)
 
 
-def _ends(found: "WorstCase") -> list[str]:
+def meaning(question: "Question") -> str:
+    """The metric, and what it is divided by."""
+    given = _counted(question.heterogeneity, "mean‖∇F_k(w_0)‖²") + _counted(question.spread or 0, "mean‖θ_k⁰ − w_0‖²")
+    least = f"(f(w_0) − inf f{given})"
+    return MEANINGS[question.metric].format(start=_start(question.heterogeneity), least=least)
+
+
+def ends(found: "WorstCase | Quotient", metric: str) -> list[str]:
+    """The worst case in one line, or both of its ends."""
     lower, upper = found.lower, found.upper
     if lower == upper:
         return [f"worst: {_exactly(lower, ROUND_HALF_EVEN)}"]
     apart = f"; {float(upper - lower):.1e} apart" if math.isfinite(upper) and math.isfinite(lower) else ""
-    which = ("proved", "attained") if found.question.metric == "descent" else ("attained", "proved")
+    which = ("proved", "attained") if metric == "descent" else ("attained", "proved")
     return [f"worst: at least {_exactly(lower, ROUND_FLOOR)} ({which[0]})",
             f"       at most  {_exactly(upper, ROUND_CEILING)} ({which[1]}){apart}"]  # fmt: skip
 
@@ -272,7 +295,11 @@ def to_dictionary(found: "WorstCase", clients: str) -> dict[str, Any]:
 def _start(heterogeneity: Fraction) -> str:
     if not heterogeneity:
         return "‖w_0 − x*‖²"
-    return f"(‖w_0 − x*‖² + {_written(heterogeneity)}·mean‖∇F_k(x*)‖²)"
+    return f"(‖w_0 − x*‖²{_counted(heterogeneity, 'mean‖∇F_k(x*)‖²')})"
+
+
+def _counted(factor: Any, what: str) -> str:
+    return f" + {_written(factor)}·{what}" if factor else ""
 
 
 def _exact(value: Any) -> str | None:

@@ -13,7 +13,7 @@ _HOMES = {
     "SmoothConvex": "worst_cases.classes", "SmoothStronglyConvex": "worst_cases.classes",
     "WeaklyConvex": "worst_cases.classes", "Quadratics": "worst_cases.classes",
     "Kind": "worst_cases.classes", "Kinds": "worst_cases.classes",
-    "WorstCase": "worst_cases.worst_case", "worst_case": "worst_cases.worst_case",
+    "looseness": "worst_cases.looseness", "WorstCase": "worst_cases.worst_case", "worst_case": "worst_cases.worst_case",
     "Claim": "proof", "Proof": "proof", "Step": "proof",
 }  # fmt: skip
 __all__ = [*_HOMES]

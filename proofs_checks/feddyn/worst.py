@@ -75,7 +75,6 @@ def equation18(
 ) -> Played:
     """The sum of weighted gaps is divided by T, not by the sum of the weights."""
     m = everyone(num_clients, num_active)
-    feddyn.equation18.calculator.check({"alpha": alpha, "num_clients": num_clients, "num_active": num_active})
     numbers = {"alpha": alpha, "num_clients": num_clients, "num_active": num_active, "T": T}
     weights = [(1 + mu / (3 * alpha)) ** t for t in range(int(T))]
     method, clients = fc.FedDynOneGD(alpha=alpha), SmoothStronglyConvex(mu, L)

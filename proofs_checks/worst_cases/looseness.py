@@ -13,6 +13,7 @@ from fedconvex.proofs_checks.worst_cases.asking import Ask, Compared, Played, ne
 from fedconvex.proofs_checks.worst_cases.comparing import Quotient, quotient
 from fedconvex.proofs_checks.worst_cases.worst_case import WorstCase, worst_case
 from fedconvex.rationals import to_fraction
+from fedconvex.statements.conditions import by_definition, refuse
 from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict
 
@@ -33,9 +34,10 @@ class Looseness:
 
     statement: Statement
     numbers: dict[str, Any]
-    bound: Any  # exact or a ball; None where two quantities of the rounds are compared
-    worst: WorstCase | Quotient
+    bound: Any  # exact or a ball, per unit; None where two quantities of the rounds are compared
+    worst: WorstCase | Quotient  # of the square where `power` is 2
     factor: tuple[Number, Number]
+    power: int = 1
     remark: str = ""
 
     @property
@@ -67,6 +69,11 @@ class Looseness:
             return f"not decided: at most {_short(upper, ROUND_CEILING)} times as loose as the exact worst case"
         most = "" if upper == INFINITE else f", at most {_short(upper, ROUND_CEILING)} times"
         return f"at least {_short(lower, ROUND_FLOOR)} times as loose as the exact worst case{most}"
+
+    @property
+    def metric(self) -> str:
+        """What the worst case is of: a metric of `worst_case`, or a quotient."""
+        return self.worst.question.metric if isinstance(self.worst, WorstCase) else "happens / promised"
 
     def __repr__(self) -> str:
         return f"<{self.statement.identifier}: {self.says}>"
@@ -103,7 +110,7 @@ def looseness(statement: Statement | str, **numbers: Any) -> Looseness:
     if isinstance(asked, Compared):
         compared = quotient(asked)
         factor = _roots(_inverse(compared.upper), _inverse(compared.lower), asked.power)
-        return Looseness(found, exact, None, compared, factor, asked.remark)
+        return Looseness(found, exact, None, compared, factor, asked.power, asked.remark)
     return _played(found, exact, asked)
 
 
@@ -121,14 +128,12 @@ def _played(statement: Statement, numbers: dict[str, Any], asked: Played) -> Loo
             name = statement.calculator.name
             raise InvalidInput(name, asked.bound, f"is not positive: {statement.identifier} promises nothing there",
                                "give other numbers")  # fmt: skip
-        return Looseness(statement, numbers, asked.bound, worst, (worst.lower / high, worst.upper / low), asked.remark)
-    smallest, largest = _inverse(worst.upper), _inverse(worst.lower)
+        return Looseness(
+            statement, numbers, asked.bound, worst, (worst.lower / high, worst.upper / low), remark=asked.remark
+        )
     power = asked.power
-    if power == 2:
-        low, high = low * low, high * high
-    return Looseness(
-        statement, numbers, asked.bound, worst, _roots(smallest * low, largest * high, power), asked.remark
-    )
+    factor = _roots(_inverse(worst.upper) * low**power, _inverse(worst.lower) * high**power, power)
+    return Looseness(statement, numbers, asked.bound, worst, factor, power, asked.remark)
 
 
 def _inverse(number: Any) -> Number:
@@ -170,10 +175,17 @@ def _ends(value: Any) -> tuple[Fraction, Fraction]:
 
 
 def _check(statement: Statement, numbers: dict[str, Any]) -> None:
-    """Refuses numbers that the statement's calculators refuse."""
-    for calculator in (statement.calculator, statement.left):
-        if calculator is not None:
-            calculator.check({name: value for name, value in numbers.items() if name in calculator.parameters})
+    """Refuses numbers that the statement excludes, those of the method among them that its formula does not show."""
+    letters = statement.paper.notation
+    for name, value in numbers.items():
+        if letters[name].integer and value.denominator != 1:
+            raise InvalidInput(name, value, f"{statement.identifier} needs an integer", "give an integer")
+    stated = (c for assumption in statement.assumptions for c in assumption.conditions)
+    for condition in (*(c for name in numbers for c in by_definition(name, letters[name])), *stated):
+        if numbers.keys() >= {condition.argument, *condition.names}:
+            offence = condition.check(condition.argument, numbers)
+            if offence is not None:
+                raise refuse(statement.identifier, condition, offence, letters)
 
 
 def _found(statement: Statement | str) -> tuple[Statement, Ask]:

@@ -1,0 +1,175 @@
+"""The page of the guide that tells how loose the bounds are, made by running
+
+python -m fedconvex.proofs_checks.worst_cases.looseness_table > docs/looseness.md
+"""
+
+import sys
+from collections.abc import Iterator
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction as F
+from typing import Any
+
+from fedconvex.proofs_checks.worst_cases.comparing import Quotient
+from fedconvex.proofs_checks.worst_cases.looseness import INFINITE, SAME, Looseness, looseness
+from fedconvex.verdicts import Verdict
+
+DIGITS = 4
+HEAD = """# How loose are the bounds?
+
+Made by `python -m fedconvex.proofs_checks.worst_cases.looseness_table` from the running code. The looseness of a bound
+at given numbers is the bound divided by the exact worst case: over all clients of the class, all starts and, for
+γ-inexact solutions, all answers that are inexact enough. Of a promised decrease it is the least decrease divided by the
+promise. 1 is a bound that is attained. Both ends of every worst case are proved ([worst-cases.md](worst-cases.md)).
+
+```sh
+fedconvex bounds feddyn.theorem2 --alpha 25 --L 1 --num-clients 10 --num-active 10 --T 8 --worst-case
+fedconvex bounds feddyn.lemma4 --worst-case    # which numbers does it take?
+```
+
+```python
+from fractions import Fraction
+
+from fedconvex.proofs_checks import looseness
+from fedconvex.verdicts import Verdict
+
+found = looseness("fedprox.theorem4", mu=50, L=1, L_minus=0, B=Fraction(6, 5), gamma=0, K=10)
+lower, upper = found.factor  # the least decrease is between these times what Theorem 4 promises
+assert 2.4 < lower <= upper < 2.5
+assert found.verdict is Verdict.PROVED  # the theorem at these numbers, by the certificate alone
+print(found.says)
+
+split = looseness("feddyn.theorem2", alpha=25, L=1, num_clients=10, num_active=10, T=1)
+assert split.factor == (500, 500)
+```
+
+A factor below 1 says that the statement is false at these numbers: `says` begins with REFUTED, and the command's exit
+status is 1.
+
+* Two numbers, as in 2.461 … 2.466: the first is proved, the second attained. Where K clients are drawn, f at their
+  average is bounded by the descent lemma, from one side only: the exact worst case lies between the two.
+* A bound that is linear in what the start is like (D₀ and G; Δ and S) is compared with the worst over all of it
+  together: the metric is divided by that combination, in units of the first.
+* FedDyn's theorems are played with everyone taking part, P = m; any number of clients is the same. What is promised for
+  T rounds falls like 1/T, what happens at first does not: the looseness is largest for few rounds.
+* FedSplit's and Rockafellar's bounds are in units of the bound.
+"""
+LEMMAS = """## Steps of the proofs
+
+One round, from any state of which the server's h is the mean of the memories. The numbers are quotients of both sides:
+what was known so far is how much of the bound some instance uses (`Proof.tightness`), which is the other side.
+
+"""
+BEYOND = """
+Not asked: counts of rounds (FedProx Theorem 6, Remark 8), bounds whose two sides are not linear in inner products and
+values (FedProx (9) to (12), (14): means of lengths), Corollary 9 (another γ for every client), FedDyn's theorems with
+P < m, and what is only claimed up to constants.
+"""
+PROX: dict[str, Any] = {"mu": 50, "L": 1, "L_minus": 0, "B": F(6, 5)}
+DYN = {"L": 1, "num_clients": 10, "num_active": 10}
+STRONG = {**DYN, "mu": F(1, 10)}
+
+
+def played() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Theorems."""
+    for gamma in (0, F(1, 10)):
+        for K in (10, 100):
+            yield "fedprox.theorem4", {**PROX, "gamma": gamma, "K": K}
+    yield "fedprox.theorem4", {**PROX, "L_minus": 1, "gamma": 0, "K": 100}
+    yield "fedprox.theorem4", {**PROX, "B": 2, "gamma": 0, "K": 100}
+    yield "fedprox.theorem11", {"mu": 50, "L": 1, "L_minus": 0, "sigma2": F(9, 16), "epsilon": 1, "gamma": 0, "K": 100}
+    for gamma in (0, F(1, 10)):
+        yield "fedprox.theorem4sharper", {**PROX, "gamma": gamma}
+    for gamma in (0, F(1, 10)):
+        yield "fedprox.theorem4bycurvature", {**PROX, "gamma": gamma, "K": 10}
+    yield "fedprox.theorem4convex", {"mu": 5, "L": 1, "B": F(3, 2), "K": 10}
+    yield "fedprox.theorem4convexeveryone", {"mu": 5, "L": 1, "B": F(3, 2)}
+    yield "fedprox.corollary7sharper", {"L": 1, "B": 2, "K": 8}
+    for statement in ("theorem2", "theorem2sharper"):
+        for T in (1, 4, 8):
+            yield f"feddyn.{statement}", {"alpha": 25, **DYN, "T": T}
+    for statement in ("theorem3", "theorem3sharper"):
+        for T in (1, 8):
+            yield f"feddyn.{statement}", {"alpha": 30, **STRONG, "T": T}
+    for statement in ("theorem4", "theorem4sharper"):
+        for T in (1, 8):
+            yield f"feddyn.{statement}", {"alpha": 20, **DYN, "T": T}
+    for sharper in ("", "sharper"):
+        for T in (1, 8):
+            yield f"feddyn.equation18{sharper}", {"alpha": 50, **STRONG, "T": T}
+    for sharper in ("", "sharper"):
+        for T in (1, 8):
+            yield f"feddyn.equation20{sharper}", {"alpha": 50, **DYN, "T": T}
+    for kappa in (4, 100):
+        yield "fedsplit.theorem1", {"t": 3, "kappa": kappa}
+        yield "fedsplit.corollary1", {"kappa": kappa, "local_steps": 3}
+        yield "fedsplit.corollary1sharper", {"kappa": kappa, "local_steps": 3}
+    yield "nesterov.corollary2_1_2", {"t": 4, "L": 1}
+    yield "nesterov.smoothfunctions", {"T": 4, "stepsize": 1, "L": 1}
+    yield "rockafellar.convexfunctions", {"t": 3, "stepsize": 1}
+
+
+def compared() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Lemmas."""
+    for gamma in (0, F(1, 10)):
+        yield "fedprox.equation7", {"mu": 5, "L": 1, "L_minus": 1, "B": 2, "gamma": gamma}
+    for gamma in (0, F(1, 10)):
+        yield "fedprox.equation13", {"mu": 5, "L_minus": 1, "B": 2, "gamma": gamma, "K": 3}
+    for statement in ("lemma4", "lemma4sharper"):
+        for alpha in (4, 25):
+            yield f"feddyn.{statement}", {"alpha": alpha, "L": 1}
+    for statement in ("lemma8", "lemma8sharper"):
+        yield f"feddyn.{statement}", {"alpha": 100, **STRONG}
+    for statement in ("lemma10", "lemma10assummed", "lemma10sharper"):
+        yield f"feddyn.{statement}", {"alpha": 25, **DYN}
+    for statement in ("lemma11", "lemma14", "lemma19", "lemma19sharper"):
+        for alpha in (4, 25):
+            yield f"feddyn.{statement}", {"alpha": alpha, "L": 1}
+    yield "feddyn.lemma16", {"alpha": 25, "num_clients": 10, "num_active": 5}
+
+
+def as_markdown() -> str:
+    """The whole page."""
+    theorems = [looseness(identifier, **numbers) for identifier, numbers in played()]
+    lemmas = [looseness(identifier, **numbers) for identifier, numbers in compared()]
+    return "\n".join([
+        HEAD,
+        "| statement | at | bound | exact worst case | looseness |", "|---|---|---|---|---|",
+        *(_row(found, [_bound(found), _worst(found)]) for found in theorems),
+        "", LEMMAS.rstrip(), "",
+        "| statement | at | looseness |", "|---|---|---|", *(_row(found, []) for found in lemmas), BEYOND,
+    ])  # fmt: skip
+
+
+def _row(found: Looseness, cells: list[str]) -> str:
+    names = {"num_clients": "m", "num_active": "P", "local_steps": "e", "L_minus": "L₋", "sigma2": "σ²"}
+    at = ", ".join(f"{names.get(name, name)} = {value}" for name, value in found.numbers.items())
+    assert found.verdict is not Verdict.REFUTED, found.says
+    return f"| {' | '.join([f'`{found.statement.identifier}`', at, *cells, _ends(*found.factor)])} |"
+
+
+def _bound(found: Looseness) -> str:
+    """Of two quantities that are compared, what is promised is 1."""
+    return "1" if found.bound is None else _short(F(float(found.bound)), ROUND_HALF_EVEN)
+
+
+def _worst(found: Looseness) -> str:
+    """What happens, in the bound's unit."""
+    if isinstance(found.worst, Quotient):
+        return _ends(*(INFINITE if not factor else 1 / factor for factor in reversed(found.factor)))
+    lower, upper = found.worst.lower, found.worst.upper
+    return f"√({_ends(lower, upper)})" if found.power == 2 else _ends(lower, upper)
+
+
+def _ends(lower: Any, upper: Any) -> str:
+    if upper - lower <= SAME * abs(upper):
+        return _short(upper, ROUND_HALF_EVEN)
+    return f"{_short(lower, ROUND_FLOOR)} … {'?' if upper == INFINITE else _short(upper, ROUND_CEILING)}"
+
+
+def _short(number: Any, rounding: str) -> str:
+    context = Context(prec=DIGITS, rounding=rounding)
+    return f"{context.divide(Decimal(number.numerator), Decimal(number.denominator)).normalize():f}"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(as_markdown())
