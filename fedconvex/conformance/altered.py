@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fedconvex.conformance.bookkeeping import NUMBER, RECEIVED, ROUND, SAMPLES, SEEN, SENT, WEIGHT
+from fedconvex.conformance.bookkeeping import EVERYONES, NUMBER, RECEIVED, ROUND, SAMPLES, SEEN, SENT, WEIGHT
 from fedconvex.conformance.faults.base import Fault
+from fedconvex.conformance.faults.moves import number_of
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.problems.base import Subproblem
@@ -46,10 +47,9 @@ class Altered(Method):
             SEEN: [-one] * m,
             SENT: [state.server] * m,
         }
-        shared = {ROUND: 0 * one, RECEIVED: state.server}
-        return State(
-            state.server, {**state.shared, **shared}, {**state.memory, **{k: np.stack(v) for k, v in rows.items()}}
-        )
+        memory = {name: np.stack(values) for name, values in rows.items()}
+        shared = {ROUND: 0 * one, RECEIVED: state.server, EVERYONES: memory[SENT], WEIGHT: memory[WEIGHT]}
+        return State(state.server, {**state.shared, **shared}, {**state.memory, **memory})
 
     def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
         return self.fault.ask(self.original, state, cohort)
@@ -59,5 +59,12 @@ class Altered(Method):
         memory = {name: state.memory[name] for name in (NUMBER, WEIGHT, SAMPLES)}
         round_rows = np.tile(state.shared[ROUND], (len(cohort.points), 1))
         memory.update({SEEN: round_rows, SENT: answers.points})
-        shared = {ROUND: state.shared[ROUND] + 1, RECEIVED: state.server}
+        everyones = state.shared[EVERYONES] + 0
+        everyones[[number_of(row[0]) for row in state.memory[NUMBER]]] = answers.points
+        shared = {
+            ROUND: state.shared[ROUND] + 1,
+            RECEIVED: state.server,
+            EVERYONES: everyones,
+            WEIGHT: state.shared[WEIGHT],
+        }
         return State(new.server, {**new.shared, **shared}, {**new.memory, **memory})

@@ -9,7 +9,7 @@ import numpy as np
 
 from fedconvex.conformance.faults import Fault, catalogue
 from fedconvex.conformance.implementation import Observed
-from fedconvex.conformance.reference import Reference, arithmetic_for, play
+from fedconvex.conformance.reference import Moment, Reference, arithmetic_for, play
 from fedconvex.conformance.setup import Setup
 from fedconvex.rationals import float_array
 
@@ -51,40 +51,42 @@ class Suspects:
 
     def _shows(self, fault: Fault, reference: Reference) -> bool:
         tolerances = reference.tolerances(self.bits)
-        for t, point in enumerate(self._points((fault,), reference)):
-            if t < len(reference.points) and not np.abs(point - reference.points[t]).max() <= tolerances[t]:
+        for t, moment in enumerate(self._moments((fault,), reference)):
+            if t < len(reference.points) and not np.abs(moment.server - reference.points[t]).max() <= tolerances[t]:
                 return True
         return False
 
     def _agrees(self, faults: Sequence[Fault], runs: Sequence[Observed], order: Iterable[int]) -> bool:
         compared = False
         for i in order:
-            reference, points = self.references[i], runs[i].points
+            reference, run = self.references[i], runs[i]
             tolerances, size = reference.tolerances(self.bits), np.abs(reference.points).max(axis=1)
             largest = right = 0.0
-            faulty = self._points(faults, reference)
-            for t, point in enumerate(points):
-                expected = next(faulty, None)
-                if expected is None:
+            faulty = self._moments(faults, reference)
+            for t, point in enumerate(run.points):
+                moment = next(faulty, None)
+                if moment is None:
                     return False
-                largest, right = max(largest, float(np.abs(expected).max())), max(right, float(size[t]))
+                largest, right = max(largest, float(np.abs(moment.server).max())), max(right, float(size[t]))
                 allowed = FARTHER * tolerances[t] * max(1.0, largest / right)
-                if not np.abs(point - expected).max() <= allowed:
+                theirs = run.clients[t - 1] if 0 < t <= len(run.clients) else {}
+                pairs = [(x, moment.clients[k]) for k, x in theirs.items() if k in moment.clients]
+                if any(not np.abs(x - y).max() <= allowed for x, y in [*pairs, (point, moment.server)]):
                     return False
                 compared = True
         return compared
 
-    def _points(self, faults: Sequence[Fault], reference: Reference) -> Iterator[np.ndarray]:
-        """The faulty run's points, the first included; it ends early where the faulty run cannot go on."""
+    def _moments(self, faults: Sequence[Fault], reference: Reference) -> Iterator[Moment]:
+        """The faulty run's, the first point included; it ends early where the faulty run cannot go on."""
         first = faults_start(faults, reference)
-        yield first
+        yield Moment(first, {})
         moments = play(self.setup, reference.scenario, arithmetic_for(self.setup), faults, self.clients_only)
         while True:
             try:
                 moment = next(moments)
             except (StopIteration, ZeroDivisionError):
                 return
-            yield float_array(moment.server)
+            yield Moment(float_array(moment.server), {k: float_array(x) for k, x in moment.clients.items()})
 
 
 def faults_start(faults: Sequence[Fault], reference: Reference) -> np.ndarray:

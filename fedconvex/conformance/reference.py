@@ -51,7 +51,7 @@ def play(
     faults: Sequence[Fault] = (),
     clients_only: bool = False,
 ) -> Iterator[Moment]:
-    """The moments after each round, lazily. With `clients_only`, only the clients are faulty, and the server is right."""
+    """The moments after each round, lazily. With `clients_only`, the server is right."""
     with numbers.context():
         faulty = rounds_with(setup, scenario, numbers, faults)
         state = faulty.start(numbers.array(scenario.first_point))
@@ -62,7 +62,7 @@ def play(
             draw = _draw(scenario, t, active)
             altered = draw
             for fault in faults:
-                changed = fault.draw(altered, setup.effort)
+                changed = fault.draw(altered, setup.effort, scenario.squares.num_clients)
                 altered = altered if clients_only and _other_members(changed, draw) else changed
             if honest is not None and kept is not None:  # the clients hear the server's numbers, and keep their own
                 state = State(kept.server, {**state.shared, **kept.shared}, state.memory)

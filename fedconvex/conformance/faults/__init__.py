@@ -7,8 +7,8 @@ from fedconvex.conformance.faults.base import Fault as Fault
 
 
 def catalogue() -> tuple[Fault, ...]:
-    """Every known fault, the most specific names first."""
+    """Every known fault; those of conventions last."""
     found: list[Fault] = []
     for module in iter_modules(__path__, f"{__name__}."):
         found += getattr(import_module(module.name), "FAULTS", ())
-    return tuple(found)
+    return tuple(sorted(found, key=lambda fault: fault.convention))

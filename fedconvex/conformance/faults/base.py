@@ -29,8 +29,8 @@ class Fault:
     """One fault; each move defaults to the right one.
 
     `ask` and `update` take the method that they change and what that method's own move takes; `state` also has the
-    entries of `bookkeeping`. `draw` changes who takes part and with how much work, given the full work; `scale` is a
-    factor of a client's function, by its number of samples; `parameters` and `solver` change what is run.
+    entries of `bookkeeping`. `draw` changes who takes part and with how much work, given the full work and m; `scale`
+    is a factor of a client's function, by its number of samples; `parameters` and `solver` change what is run.
     """
 
     name: str  # a sentence: what the implementation does
@@ -40,10 +40,12 @@ class Fault:
     ask: Callable[[Method, State, Cohort], Subproblem] = _ask
     update: Callable[[Method, State, Cohort, Answers], State] = _update
     begin_at: Callable[[Array], Array] = lambda point: point
-    draw: Callable[[Draw, int | None], Draw] = lambda draw, effort: draw
+    draw: Callable[[Draw, int | None, int], Draw] = lambda draw, effort, num_clients: draw
     scale: Callable[[int], Fraction] = lambda samples: Fraction(1)
     parameters: Callable[["Setup"], "Setup"] = lambda setup: setup
     solver: Callable[[LocalSolver], LocalSolver] = lambda solver: solver
+
+    convention: bool = False  # a parameter or function taken otherwise than in the paper: the last thing to suspect
 
     def __str__(self) -> str:
         return self.name

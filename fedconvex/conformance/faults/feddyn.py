@@ -1,0 +1,113 @@
+"""Faults of FedDyn: of its server memory h, and of its clients' rule."""
+
+from fedconvex.conformance.faults.base import Fault
+from fedconvex.conformance.faults.moves import in_cohort, inmost, of_method, then, with_memory, with_server, with_shared
+from fedconvex.conformance.faults.properties import MEMORY_RULE, SERVER_MEMORY, SERVER_STEP
+from fedconvex.local_solvers.base import Answers
+from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.methods.feddyn import DynamicRegularization
+
+is_feddyn = of_method(DynamicRegularization)
+MEMORY = "h ← h − (alpha/m)·Σ(θ_k − w) over those who take part, m counting all clients"
+STEP = "w ← mean(θ_k) − h/alpha, with the h of this round"
+
+
+def around_new_model(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+    """g_k ← g_k − α(θ_k − w⁺)."""
+    after = method.update(state, cohort, answers)
+    own = state.memory["gradient"] - inmost(method).alpha * (answers.points - after.server)
+    return with_memory(after, gradient=own)
+
+
+def without_alpha(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+    """h ← h − (1/m) Σ_k (θ_k − w), still divided by α in the server's step."""
+    after = method.update(state, cohort, answers)
+    h = state.shared["h"] - cohort.population_mean(answers.points - cohort.points)
+    return with_shared(with_server(after, cohort.average(answers.points) - h / inmost(method).alpha), h=h)
+
+
+def undivided(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+    """w ← mean θ_k − h."""
+    after = method.update(state, cohort, answers)
+    return with_server(after, cohort.average(answers.points) - after.shared["h"])
+
+
+def turned(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+    """h ← h + (α/m) Σ_k (θ_k − w)."""
+    after = method.update(state, cohort, answers)
+    h = state.shared["h"] + inmost(method).alpha * cohort.population_mean(answers.points - cohort.points)
+    return with_shared(with_server(after, cohort.average(answers.points) - h / inmost(method).alpha), h=h)
+
+
+FAULTS = (
+    Fault(
+        name="server memory is divided by |P_t| instead of m",
+        cure=MEMORY,
+        breaks=SERVER_MEMORY,
+        applies=is_feddyn,
+        update=in_cohort(lambda state, cohort: {"population": len(cohort.points)}),
+    ),
+    Fault(
+        name="server memory is summed, not divided by m",
+        cure=MEMORY,
+        breaks=SERVER_MEMORY,
+        applies=is_feddyn,
+        update=in_cohort(lambda state, cohort: {"population": 1}),
+    ),
+    Fault(
+        name="server memory is updated without alpha",
+        cure=MEMORY,
+        breaks=SERVER_MEMORY,
+        applies=is_feddyn,
+        update=without_alpha,
+    ),
+    Fault(
+        name="server memory is updated with the wrong sign",
+        cure=MEMORY,
+        breaks=SERVER_MEMORY,
+        applies=is_feddyn,
+        update=turned,
+    ),
+    Fault(
+        name="server memory is not applied",
+        cure=STEP,
+        breaks=SERVER_STEP,
+        applies=is_feddyn,
+        update=lambda method, state, cohort, answers: with_server(
+            method.update(state, cohort, answers), cohort.average(answers.points)
+        ),
+    ),
+    Fault(
+        name="server memory is applied with the wrong sign",
+        cure=STEP,
+        breaks=SERVER_STEP,
+        applies=is_feddyn,
+        update=then(
+            lambda before, after, cohort, answers: with_server(after, 2 * cohort.average(answers.points) - after.server)
+        ),
+    ),
+    Fault(
+        name="server memory is applied before it is updated",
+        cure=STEP,
+        breaks=SERVER_STEP,
+        applies=is_feddyn,
+        update=lambda method, state, cohort, answers: with_server(
+            method.update(state, cohort, answers),
+            cohort.average(answers.points) - state.shared["h"] / inmost(method).alpha,
+        ),
+    ),
+    Fault(
+        name="server memory is not divided by alpha",
+        cure=STEP,
+        breaks=SERVER_STEP,
+        applies=is_feddyn,
+        update=undivided,
+    ),
+    Fault(
+        name="the clients' memory is updated around the server's new model",
+        cure="g_k ← g_k − alpha(θ_k − w) with the w that the client started from",
+        breaks=MEMORY_RULE,
+        applies=is_feddyn,
+        update=around_new_model,
+    ),
+)

@@ -1,0 +1,271 @@
+"""Faults of the clients' local work."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, final
+
+import numpy as np
+
+from fedconvex.conformance.bookkeeping import SENT
+from fedconvex.conformance.faults.base import Fault
+from fedconvex.conformance.faults.moves import always, asking, both, takes_steps, with_solver
+from fedconvex.conformance.faults.properties import LATE, LOCAL_FUNCTION, LOCAL_WORK, START
+from fedconvex.conformance.setup import Setup
+from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
+from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.local_solvers.sgd import SGD
+from fedconvex.methods.fedpd import FedPD
+from fedconvex.participation import Draw
+from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.rationals import Array, Scalar
+
+
+class Working(LocalSolver):
+    """A local solver around another one."""
+
+    inner: LocalSolver
+
+    def require(self, problem: Problem, scale: Any, weight: Scalar) -> None:
+        """Nothing."""
+
+
+@final
+@dataclass(frozen=True)
+class Chained(Working):
+    """Every client starts where the one before it ended."""
+
+    inner: LocalSolver
+
+    def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
+        found: list[Answers] = []
+        for k in range(clients.num_clients):
+            one = np.array([k])
+            own, alone = subproblem.of(one), draw.kept(np.arange(clients.num_clients) == k)
+            if found:
+                own = replace(own, start=found[-1].points)
+            found.append(self.inner.solve(clients.subset(one), own, alone))
+        paths = [answer.path_lengths for answer in found if answer.path_lengths is not None]
+        return Answers(np.concatenate([answer.points for answer in found]), np.concatenate(paths) if paths else None)
+
+
+@final
+@dataclass(frozen=True)
+class OneClientsData(Working):
+    """All clients of a round work on the last one's function."""
+
+    inner: LocalSolver
+
+    def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
+        last = np.full(clients.num_clients, clients.num_clients - 1)
+        return self.inner.solve(clients.subset(last), subproblem, draw)
+
+
+@final
+@dataclass(frozen=True)
+class Decaying(Working):
+    """The stepsize of round t is factor(t) times the asked one."""
+
+    inner: GradientDescent | SGD
+    factor: Callable[[int], Fraction]
+
+    def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
+        factor = clients.arithmetic.scalar(self.factor(draw.round))
+        return replace(self.inner, stepsize=self.inner.stepsize * factor).solve(clients, subproblem, draw)
+
+
+@final
+@dataclass(frozen=True)
+class LastingMomentum(Working):
+    """Full-batch steps whose velocity is not set to zero: each client has its own, or all of them share one."""
+
+    inner: SGD
+    shared: bool
+    velocities: dict[int, Array] = field(default_factory=dict)  # of one run
+
+    def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
+        assert draw.members is not None
+        found = []
+        for k, member in enumerate(draw.members.tolist()):
+            own, one = subproblem.of(np.array([k])), clients.subset(np.array([k]))
+            owner, theta = 0 if self.shared else member, own.start
+            velocity = self.velocities.get(owner, 0 * theta)
+            for _ in range(self.inner.effort or 0 if draw.efforts is None else int(draw.efforts[k])):
+                gradient = own.add_gradients(theta, one.gradients(theta)) + self.inner.weight_decay * theta
+                velocity = self.inner.momentum * velocity + gradient
+                theta = theta - self.inner.stepsize * velocity
+            self.velocities[owner] = velocity
+            found.append(theta)
+        return Answers(np.concatenate(found), self.inner.solve(clients, subproblem, draw).path_lengths)
+
+
+def has_momentum(setup: Setup) -> bool:
+    """The local steps have momentum."""
+    return isinstance(setup.solver, SGD) and setup.solver.momentum != 0
+
+
+def lasting(shared: bool) -> Callable[[LocalSolver], LocalSolver]:
+    """Solvers with such a momentum."""
+    return lambda solver: LastingMomentum(solver, shared) if isinstance(solver, SGD) else solver
+
+
+def decaying(factor: Callable[[int], Fraction]) -> Callable[[LocalSolver], LocalSolver]:
+    """Solvers of that decay."""
+    return lambda solver: Decaying(solver, factor) if isinstance(solver, GradientDescent | SGD) else solver
+
+
+def with_steps(change: Callable[[int], int]) -> Callable[[Setup], Setup]:
+    """Another number of steps (or epochs)."""
+
+    def changed(solver: Any) -> LocalSolver:
+        counted = "epochs" if getattr(solver, "epochs", None) is not None else "steps"
+        other: LocalSolver = replace(solver, **{counted: change(getattr(solver, counted))})
+        return other
+
+    return with_solver(changed)
+
+
+def descends(setup: Setup) -> bool:
+    """Local work is plain gradient steps."""
+    return isinstance(setup.solver, GradientDescent)
+
+
+def starts_matter(setup: Setup) -> bool:
+    """Local work depends on where it starts, and is asked to start at the server's point."""
+    return setup.path_length is not None and not isinstance(setup.method, FedPD)
+
+
+def momentum(factor: Fraction) -> Callable[[Setup], Setup]:
+    """Gradient steps with momentum."""
+    return with_solver(lambda s: SGD(steps=s.steps, batch_size=None, stepsize=s.stepsize, momentum=factor))
+
+
+def weight_decay(factor: Fraction) -> Callable[[Setup], Setup]:
+    """Gradient steps with weight decay."""
+    return with_solver(lambda s: SGD(steps=s.steps, batch_size=None, stepsize=s.stepsize, weight_decay=factor))
+
+
+def only_full_work(draw: Draw, effort: int | None, num_clients: int) -> Draw:
+    """Those who do less are left out."""
+    return draw if draw.efforts is None else draw.kept(draw.efforts == effort)
+
+
+DECAYS = (
+    ("divided by the number of the round", lambda t: Fraction(1, t + 1)),
+    ("multiplied by 1/2 every round", lambda t: Fraction(1, 2) ** t),
+    ("multiplied by 0.9 every round", lambda t: Fraction(9, 10) ** t),
+    ("multiplied by 0.95 every round", lambda t: Fraction(95, 100) ** t),
+    ("multiplied by 0.99 every round", lambda t: Fraction(99, 100) ** t),
+    ("multiplied by 0.995 every round", lambda t: Fraction(995, 1000) ** t),
+    ("multiplied by 0.998 every round", lambda t: Fraction(998, 1000) ** t),
+)
+
+FAULTS = (
+    Fault(
+        name="clients take one local step too many",
+        cure="count the local steps from 1",
+        breaks=LOCAL_WORK,
+        applies=takes_steps(1),
+        parameters=with_steps(lambda steps: steps + 1),
+    ),
+    Fault(
+        name="clients take one local step too few",
+        cure="count the local steps from 1",
+        breaks=LOCAL_WORK,
+        applies=takes_steps(2),
+        parameters=with_steps(lambda steps: steps - 1),
+    ),
+    Fault(
+        name="clients take only one local step",
+        cure="let the training loop run through all local steps",
+        breaks=LOCAL_WORK,
+        applies=takes_steps(3),
+        parameters=with_steps(lambda steps: 1),
+    ),
+    Fault(
+        name="local gradients are all taken at the server's model",
+        cure="compute a new gradient, at the local model, in every local step",
+        breaks=LOCAL_WORK,
+        applies=both(takes_steps(2), descends),
+        parameters=with_solver(lambda s: GradientDescent(steps=1, stepsize=s.stepsize * s.steps)),
+    ),
+    *(
+        Fault(
+            name=f"the local stepsize is {how}",
+            cure="use the same stepsize in every round, or state the decay",
+            breaks=LOCAL_WORK,
+            applies=takes_steps(1),
+            solver=decaying(factor),
+        )
+        for how, factor in DECAYS
+    ),
+    *(
+        Fault(
+            name=f"local steps have a momentum of {float(factor)}",
+            cure="switch the optimiser's momentum off, or state it: local_solver=SGD(…, momentum=…)",
+            breaks=LOCAL_WORK,
+            applies=both(takes_steps(2), descends),
+            parameters=momentum(factor),
+        )
+        for factor in (Fraction(9, 10), Fraction(1, 2))
+    ),
+    *(
+        Fault(
+            name=f"local steps have a weight decay of {float(factor)}",
+            cure="switch the optimiser's weight decay off, or state it: local_solver=SGD(…, weight_decay=…)",
+            breaks=LOCAL_WORK,
+            applies=both(takes_steps(1), descends),
+            parameters=weight_decay(factor),
+        )
+        for factor in (Fraction(1, 10_000), Fraction(5, 10_000), Fraction(1, 1000), Fraction(1, 100))
+    ),
+    Fault(
+        name="momentum is shared between clients",
+        cure="give each client an optimiser of its own, a new one in every round",
+        breaks=LOCAL_WORK,
+        applies=has_momentum,
+        solver=lasting(shared=True),
+    ),
+    Fault(
+        name="momentum is kept from round to round",
+        cure="give each client a new optimiser in every round",
+        breaks=LOCAL_WORK,
+        applies=has_momentum,
+        solver=lasting(shared=False),
+    ),
+    Fault(
+        name="clients start at their own last model",
+        cure="load the server's model into the client at the beginning of each of its rounds",
+        breaks=START,
+        applies=starts_matter,
+        ask=asking(lambda asked, state: replace(asked, start=state.memory[SENT])),
+    ),
+    Fault(
+        name="every client starts where the one before it ended",
+        cure="give each client a copy of the server's model: they train one and the same object",
+        breaks=START,
+        applies=takes_steps(1),
+        solver=Chained,
+    ),
+    Fault(
+        name="all clients train on the data of the last one",
+        cure="bind each client's data when it is made: a closure over the loop's variable sees its last value",
+        breaks=LOCAL_FUNCTION,
+        applies=always,
+        solver=OneClientsData,
+    ),
+    Fault(
+        name="stragglers are dropped",
+        cure="average what late clients have got, too",
+        breaks=LATE,
+        applies=takes_steps(2),
+        draw=only_full_work,
+    ),
+    Fault(
+        name="late clients do all of the work",
+        cure="stop a client after its own number of local steps",
+        breaks=LATE,
+        applies=takes_steps(2),
+        draw=lambda draw, effort, num_clients: replace(draw, efforts=None),
+    ),
+)

@@ -1,0 +1,44 @@
+"""Faults of FedNova and FedPD that no other method has."""
+
+from fedconvex.conformance.faults.base import Fault
+from fedconvex.conformance.faults.moves import both, inmost, of_method, takes_steps, then, with_server
+from fedconvex.conformance.faults.properties import NORMALISED, SERVER_STEP
+from fedconvex.local_solvers.base import Answers
+from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.methods.fednova import FedNova
+from fedconvex.methods.fedpd import FedPD
+
+is_fednova = both(of_method(FedNova), takes_steps(2))
+RULE = "w ← w + (Σ w_k τ_k)·Σ w_k (θ_k − w)/τ_k, τ_k being the number of client k's local steps"
+
+
+def one_step(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+    """w ← w + Σ w_k (θ_k − w)/τ_k."""
+    directions = (answers.points - cohort.points) / answers.path_lengths
+    after = method.update(state, cohort, answers)
+    return with_server(after, state.server + inmost(method).stepsize * cohort.average(directions))
+
+
+FAULTS = (
+    Fault(
+        name="progress is not divided by the number of local steps: this is FedAvg",
+        cure=RULE,
+        breaks=NORMALISED,
+        applies=is_fednova,
+        update=then(lambda before, after, cohort, answers: with_server(after, cohort.average(answers.points))),
+    ),
+    Fault(
+        name="normalised progress is not multiplied by the mean number of local steps",
+        cure=RULE,
+        breaks=NORMALISED,
+        applies=lambda setup: is_fednova(setup) and setup.given is None,
+        update=one_step,
+    ),
+    Fault(
+        name="the server averages the local models without their dual variables",
+        cure="w ← mean of θ_k + eta·λ_k",
+        breaks=SERVER_STEP,
+        applies=of_method(FedPD),
+        update=then(lambda before, after, cohort, answers: with_server(after, cohort.average(answers.points))),
+    ),
+)
