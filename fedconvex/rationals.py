@@ -4,6 +4,7 @@ Integers, `fractions.Fraction` and flint's `fmpz`/`fmpq` are taken as they are; 
 is.
 """
 
+from abc import ABC
 from fractions import Fraction
 from numbers import Integral, Rational
 from typing import Any
@@ -14,6 +15,10 @@ from fedconvex.errors import InvalidInput
 
 Array = Any  # (…)-shaped: numpy (float64 or objects) or a torch tensor; the arithmetic says which
 Scalar = Any  # float, Fraction, fmpq or arb
+
+
+class ExactNumber(ABC):
+    """A number with exact arithmetic of its own, such as a rational function of parameters: it stays what it is."""
 
 
 def to_fraction(value: Any, argument: str = "value") -> Fraction:
@@ -38,6 +43,8 @@ def to_fraction(value: Any, argument: str = "value") -> Fraction:
         raise InvalidInput(argument, value, "is not an exact number", "give an int, Fraction, fmpq or float")
     if isinstance(value, np.ndarray) and value.ndim == 0:
         return to_fraction(value.item(), argument)
+    if isinstance(value, ExactNumber):
+        return value  # type: ignore[return-value]
     raise InvalidInput(argument, value, "is not a number", "give an int, Fraction, fmpq or float")
 
 
@@ -55,7 +62,7 @@ def to_fmpq(value: Any, argument: str = "value") -> Any:
     if type(value) is int:
         return fmpq(value)
     exact = to_fraction(value, argument)
-    return fmpq(exact.numerator, exact.denominator)
+    return exact if isinstance(exact, ExactNumber) else fmpq(exact.numerator, exact.denominator)
 
 
 def is_exactly_typed(values: np.ndarray) -> bool:

@@ -14,6 +14,7 @@ _HOMES = {
     "WeaklyConvex": "worst_cases.classes", "Quadratics": "worst_cases.classes",
     "Kind": "worst_cases.classes", "Kinds": "worst_cases.classes",
     "looseness": "worst_cases.looseness", "WorstCase": "worst_cases.worst_case", "worst_case": "worst_cases.worst_case",
+    "Discovered": "worst_cases.discovering", "discover": "worst_cases.discovering",
     "Claim": "proof", "Proof": "proof", "Step": "proof",
 }  # fmt: skip
 __all__ = [*_HOMES]

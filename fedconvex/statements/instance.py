@@ -300,6 +300,11 @@ class Instance:
         return self._of_method("mu")
 
     @cached_property
+    def gradient_weight(self) -> Any:
+        """η of DANE."""
+        return self._of_method("eta")
+
+    @cached_property
     def inexactness(self) -> Any:
         """A γ that every local solution is proved to reach (FedProx paper, Definition 1)."""
         solver: Any = self.local_solver

@@ -1,6 +1,6 @@
 """From a proposal in floating point to a proof: rational multipliers, an exact identity, exact positivity."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
@@ -50,6 +50,11 @@ def certify(program: Program, proposal: Proposal) -> tuple[Certified | None, lis
     near = list(polish(program, proposal))
     ways = (_simple(program, proposal), _polished(program, proposal, near), _from_inside(program, proposal))
     return _first(program, chain(*ways)), near
+
+
+def certify_read_off(program: Program, proposal: Proposal) -> Certified | None:
+    """A proof of the proposal's t as a rational number, where it is one; None where many digits do not show that."""
+    return _first(program, _read_off(program, polish(program, proposal))) if proposal.is_solved else None
 
 
 def forced(program: Program, t: Fraction, worst: Sequence[Vectors]) -> Certified | None:
@@ -153,6 +158,13 @@ def _towards(
 
 def _polished(program: Program, proposal: Proposal, near: list[Polished]) -> Iterator[tuple[Any, list[Any]]]:
     """Rationals that agree with many digits; or those digits, moved a very little towards room."""
+    yield from _read_off(program, near)
+    if near:
+        yield from _towards(program, proposal.t, near[0].t, near[0].multipliers, range(-35, -9, 5))
+
+
+def _read_off(program: Program, near: Iterable[Polished]) -> Iterator[tuple[Any, list[Any]]]:
+    """Rationals that agree with many digits."""
     for found in near:
         for largest in (10**4, 10**8, 10**12):
             t, *multipliers = (nearest(x, largest) for x in (found.t, *found.multipliers))
@@ -160,8 +172,6 @@ def _polished(program: Program, proposal: Proposal, near: list[Polished]) -> Ite
                 adjusted = balanced(program, t, multipliers)
                 if adjusted is not None:
                     yield t, adjusted
-    if near:
-        yield from _towards(program, proposal.t, near[0].t, near[0].multipliers, range(-35, -9, 5))
 
 
 def balanced(program: Program, t: Any, multipliers: Sequence[Any], worst: Sequence[Vectors] = ()) -> list[Any] | None:

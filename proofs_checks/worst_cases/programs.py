@@ -6,7 +6,7 @@ where N is what the metric is measured in, C the metric's negative, and I_i the 
 proof of metric <= t·N, for any vectors and functions. (For the least decrease, t is minus the decrease.)
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
@@ -88,6 +88,18 @@ class Program:
             [sum((c * basic[block[i]] for i, c in row.items()), ZERO) for row in rows]
             for block, rows in zip(self.blocks, self.reduced, strict=True)
         ]
+
+    def rest(self, t: Any, multipliers: Sequence[Any]) -> Form:
+        """t·N + C − Σ λ_i I_i; the numbers may be rational functions of parameters."""
+        total: Form = self.measure * t + self.constant
+        for (_, form), multiplier in zip(self.inequalities, multipliers, strict=True):
+            if multiplier:
+                total = total - form * multiplier
+        return total
+
+    def only(self, names: Collection[str]) -> "Program":
+        """With some of the inequalities."""
+        return Program(self.measure, self.constant, tuple(pair for pair in self.inequalities if pair[0] in names))
 
     def remainder(self, t: Any, multipliers: Sequence[Any]) -> tuple[list[Matrix], list[Any]]:
         """t·N + C − Σ λ_i I_i, exactly: its matrices, and the coefficients of the function values."""

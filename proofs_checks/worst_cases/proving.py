@@ -4,6 +4,7 @@ Every multiplier is used twice: an inequality between two points of smooth funct
 the descent lemma at the second, both looking at a third point, whose value drops out.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import sympy
@@ -11,37 +12,43 @@ import sympy
 from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.facts import Fact, convex, dissimilar, inexact, minimal, smooth
 from fedconvex.proofs_checks.engines.hilbert import Atom, Part, Vector, inner
+from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.proof import Claim, Proof, Step
-from fedconvex.proofs_checks.worst_cases.certifying import Certified
 from fedconvex.proofs_checks.worst_cases.classes import Kinds
-from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, Family, Form, Key, mean
+from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, ZERO, Family, Form, Key, mean
+from fedconvex.proofs_checks.worst_cases.parametric import Parametric
 from fedconvex.proofs_checks.worst_cases.playing import Evaluation
-from fedconvex.proofs_checks.worst_cases.programs import Matrix
 from fedconvex.proofs_checks.worst_cases.questions import LEAST, Question
 from fedconvex.rationals import to_fmpq
 
 
-def proof(question: Question, certificate: Certified) -> Proof:
-    """That the metric is at most t times what it is measured in, for the functions and vectors of the question."""
+def proof(question: Question, t: Any, multipliers: Sequence[Any], domain: Domain | None = None) -> Proof:
+    """That the metric is at most t times what it is measured in, for the functions and vectors of the question.
+
+    All numbers may be rational functions of parameters in a domain (`parametric`).
+    """
     if isinstance(question.clients, Kinds):
         raise ValueError("proofs about several kinds of clients are not written out")
-    program = certificate.program
-    multipliers = list(map(to_fmpq, certificate.multipliers))
+    program, domain = question.program, domain or Domain()
     facts: list[tuple[Any, Fact]] = []
     for (name, _), multiplier in zip(program.inequalities, multipliers, strict=True):
         if multiplier:
             facts += [(_number(multiplier), fact) for fact in _facts(name, question)]
-    squares = []
-    blocks, _ = program.remainder(to_fmpq(certificate.t), multipliers)
-    for matrix, rows, block in zip(blocks, program.reduced, program.blocks, strict=True):
-        seen = [Vector({_atom(block[j]): _number(c) for j, c in row.items()}) for row in rows]
-        squares += [(_number(weight), _combined(row, seen)) for weight, row in _squares(matrix)]
-    t = _number(to_fmpq(certificate.t))
+    rest = program.rest(t, multipliers)
+    if rest.values:
+        raise ValueError(f"the function values {', '.join(rest.values)} do not cancel")
+    squares = [(_number(weight), _vector(u)) for weight, u in _squares(rest)]
     name = f"{question.metric} <= t·N"
-    claim = Claim(-_expression(program.constant), "<=", t * _expression(program.measure), name=name)
-    what = f"a worst case of {type(question.method).__name__}: {len(facts)} facts with rational multipliers"
+    claim = Claim(-_expression(program.constant), "<=", _number(t) * _expression(program.measure), domain, name)
+    what = f"a worst case of {type(question.method).__name__}: {len(facts)} facts and {len(squares)} squares"
     by = Combination(facts=tuple(facts), squares=tuple(squares))
-    return Proof((Step(rf"\text{{{question.metric}}} \le {sympy.latex(t)}\cdot N", what, claim, by),))
+    return Proof((Step(_shown(question.metric, _number(t)), what, claim, by),))
+
+
+def _shown(metric: str, t: Any) -> str:
+    if metric == "descent":
+        return rf"f(w)-f(w^+) \ge {sympy.latex(sympy.factor(-t))}\,\|\nabla f(w)\|^2"
+    return rf"\text{{{metric.replace('_', ' ')}}} \le {sympy.latex(t)}\cdot N"
 
 
 def _facts(name: str, question: Question) -> list[Fact]:
@@ -73,20 +80,20 @@ def _facts(name: str, question: Question) -> list[Fact]:
     ]
 
 
-def _squares(matrix: Matrix) -> list[tuple[Any, list[Any]]]:
-    """A form that is not negative as Σ weight · (row · x)²."""
-    rest, found = [list(row) for row in matrix], []
-    for i in range(len(rest)):
+def _squares(form: Form) -> list[tuple[Any, Family]]:
+    """A form without values, that is not negative, as Σ weight · ‖vector‖²: by elimination."""
+    keys = sorted({key for pair in form.products for key in pair})
+    rest = [[form.products.get((min(a, b), max(a, b)), ZERO) / (1 if a == b else 2) for b in keys] for a in keys]
+    found = []
+    for i, key in enumerate(keys):
         pivot = rest[i][i]
         if pivot:
             row = [entry / pivot for entry in rest[i]]
-            found.append((pivot, row))
+            found.append((pivot, Family({other: c for other, c in zip(keys, row, strict=True) if c})))
             rest = [[entry - pivot * row[a] * row[b] for b, entry in enumerate(line)] for a, line in enumerate(rest)]
+        elif any(rest[i]):
+            raise ValueError(f"the rest is no sum of squares: {key} has none")
     return found
-
-
-def _combined(row: list[Any], seen: list[Vector]) -> Vector:
-    return sum((_number(c) * vector for c, vector in zip(row, seen, strict=True) if c), start=Vector())
 
 
 def _expression(form: Form) -> Any:
@@ -116,4 +123,7 @@ def _symbol(name: str) -> Any:
 
 
 def _number(x: Any) -> Any:
-    return sympy.Rational(int(x.p), int(x.q))
+    if isinstance(x, Parametric):
+        return x.expression
+    exact = to_fmpq(x)
+    return sympy.Rational(int(exact.p), int(exact.q))

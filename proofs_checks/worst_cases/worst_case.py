@@ -17,6 +17,7 @@ from fedconvex.proofs_checks.worst_cases.feasible import Feasible, feasible
 from fedconvex.proofs_checks.worst_cases.interpolating import Interpolating
 from fedconvex.proofs_checks.worst_cases.lines import Line, lines
 from fedconvex.proofs_checks.worst_cases.polishing import Polished
+from fedconvex.proofs_checks.worst_cases.presolving import certify_usable
 from fedconvex.proofs_checks.worst_cases.questions import Question, asked, of_one_round
 from fedconvex.proofs_checks.worst_cases.replaying import federation, kinds, measured
 from fedconvex.proofs_checks.worst_cases.solving import Proposal, propose
@@ -153,7 +154,7 @@ class WorstCase:
 
         if self.certificate is None:
             raise ValueError("nothing was proved")
-        return proof(self.certified, self.certificate)
+        return proof(self.certified, self.certificate.t, self.certificate.multipliers)
 
     def __repr__(self) -> str:
         asked = self.question
@@ -231,6 +232,8 @@ def _answered(certified: Question, question: Question, power: int) -> WorstCase:
         return WorstCase(question, certified, "not asked", certificate, power, played, instance, None)
     proposal = propose(certified.program)
     certificate, near = _certified(certified, proposal, candidates)
+    if certificate is None:
+        certificate, _ = certify_usable(certified.program)
     worst = None if certificate is None else certificate.t**power
     if played is not None and worst is not None and worst - played <= CLOSE * abs(worst):
         return WorstCase(question, certified, proposal.status, certificate, power, played, instance, None)

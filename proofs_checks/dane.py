@@ -1,0 +1,48 @@
+"""Whether the statements on DANE hold; the proof was found by `discover`, and is made from its multipliers."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from fedconvex.methods.dane import DANE
+from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.engines.tightness import Measure, Tightness
+from fedconvex.proofs_checks.proof import Proof, proves
+from fedconvex.proofs_checks.worst_cases.classes import WeaklyConvex
+from fedconvex.proofs_checks.worst_cases.theorems import theorem
+from fedconvex.statements.rendering import symbols
+from fedconvex.statements.statement import Statement
+from fedconvex.theory import dane
+
+mu, eta, L, L_minus = (symbols(dane.PAPER.notation)[name] for name in ("mu", "eta", "L", "L_minus"))
+
+
+def one_round_of_dane(mu: Any, eta: Any, L: Any, L_minus: Any) -> Mapping[str, Any]:
+    """What is asked of `worst_case`."""
+    return {"method": DANE(mu=mu, eta=eta), "clients": WeaklyConvex(L_minus, L), "metric": "descent"}
+
+
+@proves(dane.PAPER.find("oneround"))
+def one_round(statement: Statement) -> Proof:
+    """The points: 0 is w, 1 the clients' answers, 2 their mean."""
+    rho = statement.calculator.formula(mu=mu, eta=eta, L=L, L_minus=L_minus)
+    between = (mu + L - eta * L) / (eta * (mu + L))
+    multipliers = {"1 from 0": between, "2 from 1": between, "0 from 2": between + 1}
+    sample = {mu: Fraction(4), eta: Fraction(1, 2), L: Fraction(1), L_minus: Fraction(1, 2)}
+    found = theorem(one_round_of_dane, sample, -rho, multipliers, Domain.of(statement))
+    return replace(found, tightness=Tightness(_decrease(statement), (3, Fraction(1, 2), 1), "L x²/2", attained=True))
+
+
+def _decrease(statement: Statement) -> Measure:
+    """(promised, seen) for one client L x²/2, from w = 1, where (L + μ)θ = (L + μ) − ηL."""
+
+    def measure(instance: tuple[Any, Any, Any]) -> tuple[Any, Any] | None:
+        mu, eta, L = map(Fraction, instance)
+        if not (mu >= L > 0 and 0 < eta <= 1):
+            return None
+        after = 1 - eta * L / (mu + L)
+        rho = statement.calculator.formula(mu=mu, eta=eta, L=L, L_minus=Fraction(0))
+        return rho * L**2, L * (1 - after**2) / 2
+
+    return measure

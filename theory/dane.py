@@ -1,0 +1,55 @@
+"""Shamir, Srebro and Zhang: *Communication-efficient distributed optimization using an approximate Newton-type method*.
+
+Main statements
+---------------
+* `decrease` (ours): one round on any smooth clients, however much they differ.
+
+The paper (ICML 2014) has rates for quadratic clients and for clients that are alike. What is here is in none of the
+papers: `fedconvex.proofs_checks.discover` found it, and the proof for all parameters.
+
+Notation: `mu` weight μ of the proximal term; `eta` weight η of the gradient; `L`, `L_minus` curvatures of every client.
+"""
+
+from typing import Any
+
+from fedconvex.statements.assumptions import Everyone, ExactSolutions, Runs, Smooth, WeaklyConvex
+from fedconvex.statements.conditions import Condition
+from fedconvex.statements.notation import CURVATURE, STEPSIZE, Parameter
+from fedconvex.statements.statement import Claim, Paper, Statement
+
+PAPER = Paper(
+    name="dane",
+    short="DANE",
+    reference="Shamir, Srebro, Zhang: Communication-efficient distributed optimization using an approximate "
+    "Newton-type method (ICML 2014)",
+    convention="f = sum_k p_k F_k, a mean with weights p_k",
+    notation={
+        "mu": Parameter(r"\mu", "weight of the proximal term", CURVATURE, above=0, measured="proximal_weight"),
+        "eta": Parameter(r"\eta", "weight of the objective's gradient", above=0, measured="gradient_weight"),
+        "L": Parameter("L", "smoothness of every F_k", CURVATURE, above=0, measured="smoothness"),
+        "L_minus": Parameter("L_{-}", "no Hessian is below -L_minus", CURVATURE, least=0, measured="weak_convexity"),
+    },
+)
+
+
+@PAPER.statement(
+    "One round", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, ours=True,
+    conclusion=r"f(w^{t+1}) \le f(w^t) - \rho\,\|\nabla f(w^t)\|^2",
+    assumes=(
+        Runs("DANE"), Everyone(), ExactSolutions(), Smooth(), WeaklyConvex(), Condition("eta", "<=", 1),
+        Condition("L_minus", "<=", "L"), Condition("mu", ">=", lambda L, L_minus: L + 2 * L_minus),
+    ),
+)  # fmt: skip
+def decrease(*, mu: Any, eta: Any, L: Any, L_minus: Any) -> Any:
+    """One round decreases f by at least ρ‖∇f(w^t)‖², ρ = η/(μ + L) − Lη²/(2(μ + L)²), whatever the dissimilarity.
+
+    That is what the descent lemma promises of a gradient step of length η/(μ + L); attained by quadratics of curvature
+    L. FedProx's decrease depends on B, since its clients are not told the objective's gradient. (`L_minus` is in the
+    condition only.)
+    """
+    stepsize = eta / (mu + L)
+    return stepsize - L * stepsize**2 / 2
+
+
+def __getattr__(name: str) -> Statement:
+    return PAPER.find(name)
