@@ -9,6 +9,7 @@ from typing import Any
 def register() -> None:
     """Strategies for the problems, methods, participation schemes and trajectories, each made when first used."""
     from hypothesis import strategies as st
+    from hypothesis.vendor import pretty
 
     from fedconvex import participation, problems
     from fedconvex.methods import METHODS, Method
@@ -31,7 +32,7 @@ def register() -> None:
     schemes: list[type] = [participation.Participation, *participation.Participation.__subclasses__()]
     for scheme in schemes:
         st.register_type_strategy(scheme, _of_kind("participation_schemes"))
-    _show_data()
+    show_data(pretty)
 
 
 def _strategy(name: str) -> Any:
@@ -63,10 +64,8 @@ def _of_kind(name: str) -> Any:
     return resolve
 
 
-def _show_data() -> None:
-    """Failing examples are printed with their data, as calls that make the same problem."""
-    from hypothesis.vendor import pretty
-
+def show_data(pretty: Any) -> None:
+    """Tells Hypothesis's printer to show failing examples with their data, as calls that make the same problem."""
     for module, name, arguments in (
         ("quadratics", "LeastSquares", ("A", "b")),
         ("quadratics", "Quadratic", ("H", "c")),

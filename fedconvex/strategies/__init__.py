@@ -13,12 +13,12 @@ Entries are integers and Fractions, so that the answers are exact, unless `exact
 Needs Hypothesis: `pip install 'fedconvex[testing]'`.
 """
 
-from importlib.util import find_spec
-
 from fedconvex.errors import MissingLibrary
 
-if find_spec("hypothesis") is None:
-    raise MissingLibrary("hypothesis", "fedconvex.strategies", "testing")
+try:
+    from hypothesis.vendor import pretty  # asked for first, so that its absence has an error with the cure
+except ModuleNotFoundError:
+    raise MissingLibrary("Hypothesis", "fedconvex.strategies", "testing") from None
 
 from fedconvex.strategies.constants import constants, satisfying, unsatisfiable
 from fedconvex.strategies.least_squares import least_squares_problems
@@ -30,6 +30,7 @@ from fedconvex.strategies.quadratic import quadratic_problems
 from fedconvex.strategies.stepsizes import Admissible, admissible, stepsizes_for
 from fedconvex.strategies.trajectories import trajectories
 from fedconvex.strategies.weights import weights
+from fedconvex.type_strategies import show_data
 
 __all__ = [
     "Admissible",
@@ -48,3 +49,5 @@ __all__ = [
     "unsatisfiable",
     "weights",
 ]
+
+show_data(pretty)

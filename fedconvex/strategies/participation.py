@@ -45,8 +45,8 @@ def participation_schemes(
     high = integer_at_least(m if max_value is None else max_value, low, "max_value")
     if high > m:
         raise InvalidInput("max_value", high, f"is more than the {m} clients", "give max_value <= num_clients")
-    K, members = st.integers(low, high), st.integers(0, m - 1)
-    one_round = st.lists(members, min_size=low, max_size=high, unique=True) if low < m else st.just(list(range(m)))
+    K = st.integers(low, high)
+    one_round = st.tuples(st.permutations(range(m)), K).map(lambda drawn: sorted(drawn[0][: drawn[1]]))
     schemes: dict[type[Participation], st.SearchStrategy[Any]] = {
         Full: st.builds(Full),
         Uniform: st.builds(Uniform, K),

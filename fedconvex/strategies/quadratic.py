@@ -106,13 +106,17 @@ def _rotated(low: Fraction, high: Fraction, d: int) -> Making:
     start, step = int(low * unit), int((high - low) * unit) // STEPS
 
     def make(drawn: Sequence[Any]) -> Matrix:
-        return _reflected([start + step * taken for taken in drawn[1:]], unit, drawn[0])
+        steps = reversed(drawn[1:])  # a single step, drawn last, meets the mirrors of two unknowns: shrinks better
+        return _reflected([start + step * taken for taken in steps], unit, drawn[0])
 
     return [st.sampled_from(_mirrors(d)), *[st.integers(0, STEPS)] * d], make
 
 
 def _mirrors(d: int) -> list[tuple[int, ...]]:
-    """Vectors v with few small entries, no two of which have the same Q; 0 first, for Q = I."""
+    """Vectors v with few small entries, no two of which have the same Q; 0 first, for Q = I.
+
+    Those of d − 1 unknowns come before the others, in the same order: so examples shrink to fewer unknowns.
+    """
     found = {(0,) * d}
     most = 3 if d <= 6 else 2
     for places in combinations(range(d), min(most, d)) if d > 1 else ():
@@ -121,9 +125,14 @@ def _mirrors(d: int) -> list[tuple[int, ...]]:
             for place, entry in zip(places, entries, strict=True):
                 v[place] = entry
             leading = next((entry for entry in v if entry), 0)
-            if leading > 0 and gcd(*v) == 1:
+            if leading > 0 and gcd(*v) == 1 and sum(map(bool, v)) > 1:
                 found.add(tuple(v))
-    return sorted(found, key=lambda v: (sum(x * x for x in v), v))
+
+    def simplicity(v: tuple[int, ...]) -> tuple[Any, ...]:
+        last = max((place for place, entry in enumerate(v) if entry), default=0)
+        return last, sum(x * x for x in v), v
+
+    return sorted(found, key=simplicity)
 
 
 def _reflected(eigenvalues: Sequence[int], unit: int, v: Sequence[int]) -> Matrix:

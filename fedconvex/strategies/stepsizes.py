@@ -67,10 +67,12 @@ def admissible(problem: Problem, method: "type[Method] | Method") -> Admissible:
     if not problem.is_convex:
         raise InvalidInput("problem", problem, "has a client that is not convex", "give convex clients")
     require_minimizer(problem)
-    scale = kind.scale(kind.__new__(kind), problem) or (Fraction(1),) * problem.num_clients
-    bounds = range(problem.num_clients)
-    L = max(scale[k] * Fraction(upper_float(problem.smoothness_bound(k))) for k in bounds)
-    mu = min(scale[k] * Fraction(max(0.0, lower_float(problem.strong_convexity_bound(k)))) for k in bounds)
+    m = problem.num_clients
+    scale = [m * weight if kind.plain else Fraction(1) for weight in problem.exact_weights]
+    L = max(scale[k] * Fraction(upper_float(problem.smoothness_bound(k))) for k in range(m))
+    mu = min(scale[k] * Fraction(max(0.0, lower_float(problem.strong_convexity_bound(k)))) for k in range(m))
+    if mu == 0 and not isinstance(problem, QuadraticProblem):
+        raise InvalidInput("problem", problem, "is not proved strongly convex", "give quadratics, or a ridge > 0")
     return RULES[kind.__name__](problem, L, mu, method)
 
 
@@ -113,7 +115,7 @@ def _scaffold(problem: Problem, L: Fraction, mu: Fraction, method: Any) -> Admis
     steps, eta = (1, 1) if isinstance(method, type) else (method.local_steps, Fraction(method.server_stepsize))
     if eta < 1:
         raise InvalidInput("server_stepsize", eta, "is outside of what is proved", "give server_stepsize >= 1")
-    source = "stepsize < 1/(81 K eta L): Karimireddy et al. (2020), Theorem VII (with everyone)"
+    source = "stepsize < 1/(81 K eta L): Karimireddy et al. (2020), SCAFFOLD on strongly convex clients"
     return Admissible("stepsize", Fraction(0), 1 / (81 * steps * eta * L), source)
 
 

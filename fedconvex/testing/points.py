@@ -13,6 +13,7 @@ from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.rationals import Array, to_fmpq
+from fedconvex.rounds import rounds_of
 from fedconvex.testing.verdicts import decide, refuted, undecided
 from fedconvex.validation import non_negative, points
 
@@ -75,7 +76,19 @@ def assert_fixed_point(
         stop = fixed_point(method, problem, arithmetic=numbers, local_solver=local_solver)
     except (NoFixedPoint, NoMinimizer) as error:
         refuted(f"x is no fixed point of {method}: there is none", reason=str(error), direction=error.witness)
-    _near(point, _nearest(stop, point), tolerance, f"x is not a fixed point of {method}")
+    nearest = _nearest(stop, point)
+    _near(point, nearest, tolerance, f"x is not a fixed point of {method}")
+    if method.memoryless and numbers == "exact":
+        _stays(method, problem, nearest, local_solver)
+
+
+def _stays(method: Method, problem: Problem, point: Array, local_solver: LocalSolver | None) -> None:
+    """The second route: the method's own round, played from the point, leads back to it."""
+    rounds = rounds_of(method, problem, "exact", local_solver)
+    start = rounds.arithmetic.array(point)
+    after = rounds.advance(rounds.start(start)).server
+    if any(after != start):
+        refuted(f"the formula's fixed point is none of {method}: a round moves it", formula=start, after_a_round=after)
 
 
 def _nearest(stop: FixedPoint, point: Array) -> Array:
