@@ -8,6 +8,7 @@ symbols, and the guess is proved, or not: an identity between rational functions
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from inspect import signature
 from itertools import islice
 from random import Random
@@ -21,7 +22,7 @@ from fedconvex.proofs_checks.proof import Proof
 from fedconvex.proofs_checks.worst_cases.certifying import Certified, certify_exactly, certify_read_off, forced
 from fedconvex.proofs_checks.worst_cases.fitting import fitted
 from fedconvex.proofs_checks.worst_cases.lines import lines
-from fedconvex.proofs_checks.worst_cases.parametric import Region
+from fedconvex.proofs_checks.worst_cases.parametric import Region, at
 from fedconvex.proofs_checks.worst_cases.questions import Question
 from fedconvex.proofs_checks.worst_cases.solving import Proposal, propose
 from fedconvex.proofs_checks.worst_cases.theorems import DEFAULTS, Ask, needed_signs, question_of, theorem
@@ -65,13 +66,21 @@ class Discovered:
         """The bound for some parameters, exactly. Raises InvalidInput outside of the domain, or without a proof."""
         if self.verdict is not Verdict.PROVED:
             raise InvalidInput("bound", self.bound, f"is not proved: {self.says}", "ask worst_case at numbers")
-        names = {str(symbol): symbol for symbol in self.parameters}
-        if values.keys() != names.keys():
+        names = list(map(str, self.parameters))
+        if values.keys() != set(names):
             raise InvalidInput("values", sorted(values), "are not the parameters", f"give {', '.join(names)}")
-        point = {names[name]: to_fraction(value, name) for name, value in values.items()}
-        if point.values() not in Region(point, self.where):
+        point = [to_fmpq(values[name], name) for name in names]
+        if point not in self._region:
             raise InvalidInput("values", values, f"are outside of {self.where}, where it holds", "give others")
-        return to_fraction(self.bound.subs({symbol: _rational(value) for symbol, value in point.items()}))
+        return to_fraction(at(self._function, point))
+
+    @cached_property
+    def _region(self) -> Region:
+        return Region(self.parameters, self.where)
+
+    @cached_property
+    def _function(self) -> Any:
+        return sympy.QQ.frac_field(*self.parameters).from_sympy(self.bound)
 
     def _repr_markdown_(self) -> str:
         relation = r"\ge" if self.metric == "descent" else r"\le"
@@ -232,10 +241,6 @@ def _points(symbols: tuple[Any, ...], relations: tuple[Any, ...], random: Random
             yield dict(zip(symbols, values, strict=True))
     if not known[0]:
         raise InvalidInput("where", relations, "holds for none of many random parameters", "give a larger domain")
-
-
-def _rational(x: Fraction) -> Any:
-    return sympy.Rational(x.numerator, x.denominator)
 
 
 def _named(point: Point) -> dict[str, Fraction]:
