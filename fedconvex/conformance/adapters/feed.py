@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from fedconvex.errors import InvalidInput
 from fedconvex.problems.quadratics import LeastSquares
 from fedconvex.rationals import Array
 
@@ -34,6 +35,8 @@ def half_squares(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
 
 def samples(problem: LeastSquares) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """A_k (n_k, d) and b_k (n_k, 1) of every client; weights are what the framework makes of the n_k."""
+    if not isinstance(problem, LeastSquares):
+        raise InvalidInput("loss", problem, "is not the one that the adapters use", "check with loss='half_sum'")
     return [
         (torch.tensor(np.asarray(A, dtype=np.float64)), torch.tensor(np.asarray(b, dtype=np.float64)[:, None]))
         for A, b in zip(problem.A, problem.b, strict=True)

@@ -1,0 +1,97 @@
+"""What the kit finds in one framework's own classes, as JSON.
+
+Runs in the framework's environment: `python run_framework.py fedlab ANSWER.json`.
+"""
+
+import importlib
+import importlib.metadata
+import inspect
+import json
+import sys
+import types
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+PACKAGES = {"flower": "flwr", "pfl": "pfl", "fedlab": "fedlab"}
+
+
+def without_torchvision() -> None:
+    """FedLab imports torchvision for image data sets that are not used here; its builds may not fit this torch."""
+    try:
+        import torchvision  # noqa: F401 - whether it can be imported is all that counts
+    except (ImportError, RuntimeError, OSError):
+        for name in ("torchvision", "torchvision.transforms", "torchvision.datasets"):
+            sys.modules[name] = types.ModuleType(name)
+        vision: Any = sys.modules["torchvision"]
+        vision.transforms, vision.datasets = sys.modules["torchvision.transforms"], sys.modules["torchvision.datasets"]
+        vision.datasets.CIFAR10 = object
+
+
+def main(framework: str, answer: Path) -> None:
+    """Check every method that the framework ships, as it is and with its faults mended."""
+    if framework == "fedlab":
+        without_torchvision()
+    import mended
+
+    import fedconvex as fc
+    from fedconvex.conformance import check
+
+    wrap = importlib.import_module(f"fedconvex.conformance.adapters.{framework}").wrap
+    work = {"stepsize": Fraction(1, 16), "local_steps": 3}
+    steps = fc.GradientDescent(steps=3, stepsize=Fraction(1, 16))
+    methods = {
+        "FedAvg": (fc.FedGD(**work), None),
+        "FedProx": (fc.FedProx(mu=Fraction(3, 2)), steps),
+        "SCAFFOLD": (fc.Scaffold(**work), None),
+        "SCAFFOLD, option I": (fc.Scaffold(**work, option=1), None),
+        "FedDyn": (fc.FedDyn(alpha=Fraction(3, 2)), steps),
+    }
+    found: dict[str, Any] = {}
+    documented = None
+
+    def look(name: str, method: str, weights: str | None = None, **options: Any) -> None:
+        chosen, solver = methods[method]
+        report = check(chosen, **wrap(chosen, solver, **options), local_solver=solver, weights=weights)
+        found[name] = {
+            "passed": report.passed,
+            "diagnosis": [finding.name for finding in report.diagnosis],
+            "report": report.report(),
+        }
+
+    if framework == "flower":
+        from flwr.serverapp.strategy import FedProx
+
+        look("FedAvg", "FedAvg")
+        look("FedProx, the documented client", "FedProx")
+        look("FedProx, the documented client with a list", "FedProx", proximal_term="norms")
+        look("FedProx, the documented formula", "FedProx", proximal_term="squared")
+        documented = inspect.getdoc(FedProx)
+    elif framework == "pfl":
+        for method in ("FedAvg", "FedProx", "SCAFFOLD", "SCAFFOLD, option I"):
+            look(method, method)
+        with mended.pfl_storage_copies():
+            look("SCAFFOLD, option I, stored copies", "SCAFFOLD, option I")
+        with mended.pfl_sign():
+            look("SCAFFOLD, mended", "SCAFFOLD")
+            look("SCAFFOLD, option I, sign mended", "SCAFFOLD, option I")
+        with mended.pfl_sign(), mended.pfl_storage_copies():
+            look("SCAFFOLD, option I, mended", "SCAFFOLD, option I")
+    else:
+        for method in ("FedAvg", "FedProx"):
+            look(method, method)
+            look(f"{method}, equal weights", method, weights="equal")
+        look("SCAFFOLD", "SCAFFOLD")
+        look("FedDyn", "FedDyn")
+        with mended.fedlab_regulariser():
+            look("FedDyn, regulariser mended", "FedDyn")
+        with mended.fedlab_server_memory():
+            look("FedDyn, server memory mended", "FedDyn")
+        with mended.fedlab_regulariser(), mended.fedlab_server_memory():
+            look("FedDyn, mended", "FedDyn")
+    version = importlib.metadata.version(PACKAGES[framework])
+    answer.write_text(json.dumps({"version": version, "documented": documented, "found": found}), "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))

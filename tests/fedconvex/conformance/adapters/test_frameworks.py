@@ -1,0 +1,125 @@
+"""What the kit finds in real frameworks: the evidence for docs/frameworks.md.
+
+A framework runs where it is installed: here, or in the environment whose interpreter FEDCONVEX_PEERS names
+(FEDCONVEX_PEERS=flower=/its/python,pfl=/its/python,fedlab=/its/python). That environment has fedconvex's requirements
+too. What is expected was found in the versions below; for other versions nothing is claimed.
+"""
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[3]
+DOCUMENT = ROOT / "docs" / "frameworks.md"
+PACKAGES = {"flower": "flwr", "pfl": "pfl", "fedlab": "fedlab"}
+VERSIONS = {"flower": ("1.41.0", "1.42.0"), "pfl": ("0.6.0",), "fedlab": ("1.3.0",)}
+
+WRONG_SIGN = "the correction of the local gradient has the wrong sign"
+OVERWRITTEN = "the stored control variates are overwritten before they are used"
+NOT_WEIGHTED = "the average is not weighted"
+NO_GRADIENT = "the regulariser has no gradient"
+SUBTRACTED_ONCE = "server memory subtracts the server's model once, not from every client's"
+
+EXPECTED: dict[tuple[str, str], set[str]] = {
+    ("flower", "FedAvg"): set(),
+    ("flower", "FedProx, the documented client"): {"the proximal term is always zero"},
+    ("flower", "FedProx, the documented client with a list"): {"the norm in the proximal term is not squared"},
+    ("flower", "FedProx, the documented formula"): set(),
+    ("pfl", "FedAvg"): set(),
+    ("pfl", "FedProx"): set(),
+    ("pfl", "SCAFFOLD"): {WRONG_SIGN},
+    ("pfl", "SCAFFOLD, option I"): {WRONG_SIGN, OVERWRITTEN},
+    ("pfl", "SCAFFOLD, option I, stored copies"): {WRONG_SIGN},
+    ("pfl", "SCAFFOLD, option I, sign mended"): {OVERWRITTEN},
+    ("pfl", "SCAFFOLD, mended"): set(),
+    ("pfl", "SCAFFOLD, option I, mended"): set(),
+    ("fedlab", "FedAvg"): {NOT_WEIGHTED},
+    ("fedlab", "FedAvg, equal weights"): set(),
+    ("fedlab", "FedProx"): {NOT_WEIGHTED},
+    ("fedlab", "FedProx, equal weights"): set(),
+    ("fedlab", "SCAFFOLD"): set(),
+    ("fedlab", "FedDyn"): {NO_GRADIENT, SUBTRACTED_ONCE},
+    ("fedlab", "FedDyn, regulariser mended"): {SUBTRACTED_ONCE},
+    ("fedlab", "FedDyn, server memory mended"): {NO_GRADIENT},
+    ("fedlab", "FedDyn, mended"): set(),
+}
+EXAMPLES = re.findall(r"```py\n(# (\w+)\n.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
+
+
+def interpreter(framework: str) -> str:
+    """The Python in which the framework is installed; skips where there is none."""
+    named = dict(part.split("=", 1) for part in os.environ.get("FEDCONVEX_PEERS", "").split(",") if "=" in part)
+    if framework in named:
+        return named[framework]
+    if importlib.util.find_spec(PACKAGES[framework]) is not None:
+        return sys.executable
+    pytest.skip(f"{PACKAGES[framework]} is not installed here, and FEDCONVEX_PEERS names no {framework}=/its/python")
+
+
+def run(framework: str, *arguments: str) -> None:
+    """Run Python in the framework's environment; skips where it has the framework but lacks what fedconvex needs."""
+    python = interpreter(framework)
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{HERE}"}
+    command = [python, "-W", "ignore", *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
+    last = done.stderr.strip().rpartition("\n")[2]
+    if last.startswith("ModuleNotFoundError"):
+        pytest.skip(f"{python}: {last}")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="session")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """By the framework's name, what `run_framework` found; each framework runs once."""
+
+    @cache
+    def answer(framework: str) -> dict[str, Any]:
+        file = tmp_path_factory.mktemp(framework) / "answer.json"
+        run(framework, str(HERE / "run_framework.py"), framework, str(file))
+        found: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        if found["version"] not in VERSIONS[framework]:
+            pytest.skip(f"{framework} {found['version']}: findings are recorded for {VERSIONS[framework]}")
+        return found
+
+    return answer
+
+
+@pytest.mark.parametrize(("framework", "case"), EXPECTED)
+def test_the_kit_finds(framework: str, case: str, answers: Any) -> None:
+    found = answers(framework)["found"][case]
+    assert set(found["diagnosis"]) == EXPECTED[framework, case], found["report"]
+    assert found["passed"] == (not EXPECTED[framework, case])
+
+
+@pytest.mark.parametrize("framework", PACKAGES)
+def test_no_finding_goes_unmentioned(framework: str, answers: Any) -> None:
+    assert set(answers(framework)["found"]) == {case for name, case in EXPECTED if name == framework}
+
+
+def test_flower_still_documents_the_client_that_is_checked(answers: Any) -> None:
+    documented = answers("flower")["documented"]
+    assert re.search(r"\.norm\(2\)(?!\s*\*\*)", documented)
+    assert "copy.deepcopy(net).parameters()" in documented
+    assert "|| w - w^t ||^2" in documented
+
+
+@pytest.mark.parametrize(("program", "package"), EXAMPLES, ids=[f"{p}-{i}" for i, (_, p) in enumerate(EXAMPLES)])
+def test_an_example_of_the_document_runs(program: str, package: str, tmp_path: Path) -> None:
+    framework = {package: name for name, package in PACKAGES.items()}[package]
+    file = tmp_path / "example.py"
+    file.write_text(program, "utf-8")
+    start = "import run_framework, runpy, sys; run_framework.without_torchvision(); runpy.run_path(sys.argv[1])"
+    run(framework, "-c", start, str(file))
+
+
+def test_the_document_has_an_example_for_every_framework() -> None:
+    assert {package for _, package in EXAMPLES} == set(PACKAGES.values())
