@@ -23,7 +23,7 @@ from fedconvex.proofs_checks.worst_cases.playing import Board, answered, in_rati
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
-STATES = "over all states of which h is the mean of the memories"
+STATES: Any = {"remark": "over all states of which h is the mean of the memories", "any_state": True}
 ONE, NONE = Fraction(1), Fraction(0)
 
 
@@ -144,28 +144,28 @@ def _one_gradient(alpha: Any, functions: FunctionClass, **numbers: Any) -> _Roun
 @asks(feddyn.lemma4, feddyn.lemma4sharper)
 def lemma4(statement: Statement, *, alpha: Any, L: Any) -> Compared:
     found = _exactly(alpha, SmoothConvex(L), L=L)
-    return compared(found.board, statement, found.known, remark=STATES)
+    return compared(found.board, statement, found.known, **STATES)
 
 
 @asks(feddyn.lemma5)
 def lemma5(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Compared:
     """α is no part of the lemma, but of the round."""
     found = _exactly(alpha, SmoothConvex(L), L=L, num_clients=num_clients, num_active=num_active)
-    return compared(found.board, statement, found.known, found.known["C_next"], remark=STATES)
+    return compared(found.board, statement, found.known, found.known["C_next"], **STATES)
 
 
 @asks(feddyn.lemma1, feddyn.lemma1sharper)
 def lemma1(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Compared:
     """The gap that is promised, against the decrease."""
     found = _exactly(alpha, SmoothConvex(L), L=L, num_clients=num_clients, num_active=num_active)
-    return decreasing(found.board, statement, found.known, "gap", remark=STATES)
+    return decreasing(found.board, statement, found.known, "gap", **STATES)
 
 
 @asks(feddyn.lemma8, feddyn.lemma8sharper)
 def lemma8(statement: Statement, *, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any) -> Compared:
     """The gap that is promised, against the decrease."""
     found = _exactly(alpha, SmoothStronglyConvex(mu, L), L=L, mu=mu, num_clients=num_clients, num_active=num_active)
-    return decreasing(found.board, statement, found.known, "gap", remark=STATES)
+    return decreasing(found.board, statement, found.known, "gap", **STATES)
 
 
 @asks(feddyn.lemma10, feddyn.lemma10assummed, feddyn.lemma10sharper)
@@ -177,35 +177,35 @@ def lemma10(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_a
         "loss_next": found.board.height(found.board.at(found.following)),
         "C_next": square(found.virtual - found.following),
     }
-    return decreasing(found.board, statement, known, "gradient_square", remark=STATES)
+    return decreasing(found.board, statement, known, "gradient_square", **STATES)
 
 
 @asks(feddyn.lemma11, feddyn.lemma11sharper)
 def lemma11(statement: Statement, *, alpha: Any, L: Any) -> Compared:
     found = _exactly(alpha, WeaklyConvex(L, L), L=L)
-    return compared(found.board, statement, found.known, remark=STATES)
+    return compared(found.board, statement, found.known, **STATES)
 
 
 @asks(feddyn.lemma14)
 def lemma14(statement: Statement, *, alpha: Any, L: Any) -> Compared:
     found = _one_gradient(alpha, SmoothConvex(L), L=L)
-    return compared(found.board, statement, found.known, found.known["epsilon"], remark=STATES)
+    return compared(found.board, statement, found.known, found.known["epsilon"], **STATES)
 
 
 @asks(feddyn.lemma15)
 def lemma15(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Compared:
     found = _one_gradient(alpha, SmoothConvex(L), L=L, num_clients=num_clients, num_active=num_active)
-    return compared(found.board, statement, found.known, found.known["A_next"], remark=STATES)
+    return compared(found.board, statement, found.known, found.known["A_next"], **STATES)
 
 
 @asks(feddyn.lemma16)
 def lemma16(statement: Statement, *, alpha: Any, num_clients: Any, num_active: Any) -> Compared:
     """No class of functions: vectors of which the round makes others."""
     found = _one_gradient(alpha, NotSmooth(0), num_clients=num_clients, num_active=num_active)
-    return decreasing(found.board, statement, found.known, "distance_next", -square(found.server), remark=STATES)
+    return decreasing(found.board, statement, found.known, "distance_next", -square(found.server), **STATES)
 
 
 @asks(feddyn.lemma19, feddyn.lemma19sharper)
 def lemma19(statement: Statement, *, alpha: Any, L: Any) -> Compared:
     found = _one_gradient(alpha, WeaklyConvex(L, L), L=L)
-    return compared(found.board, statement, found.known, found.known["epsilon"], remark=STATES)
+    return compared(found.board, statement, found.known, found.known["epsilon"], **STATES)

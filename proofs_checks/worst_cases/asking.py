@@ -38,6 +38,7 @@ class Compared:
     """happens <= promised: forms in the vectors and values on the board.
 
     With `power` 2 they are the squares of what the statement compares. `more` are inequalities beyond the board's.
+    `any_state`: the round begins in any state, to which no run need come.
     """
 
     board: Board
@@ -46,6 +47,7 @@ class Compared:
     more: tuple[tuple[str, Form], ...] = ()
     power: int = 1
     remark: str = ""
+    any_state: bool = False
 
 
 Ask = Callable[..., Played | Compared]

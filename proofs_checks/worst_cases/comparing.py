@@ -5,9 +5,10 @@ from fractions import Fraction
 from typing import Any, final
 
 from fedconvex.proofs_checks.worst_cases.asking import Compared
-from fedconvex.proofs_checks.worst_cases.certifying import Certified, certify, certify_exactly
+from fedconvex.proofs_checks.worst_cases.certifying import Certified
 from fedconvex.proofs_checks.worst_cases.feasible import Feasible, feasible
 from fedconvex.proofs_checks.worst_cases.polishing import polish
+from fedconvex.proofs_checks.worst_cases.presolving import certify_usable
 from fedconvex.proofs_checks.worst_cases.programs import Program
 from fedconvex.proofs_checks.worst_cases.solving import propose
 
@@ -55,35 +56,7 @@ def quotient(compared: Compared) -> Quotient:
     """The least t with happens <= t·promised."""
     board = compared.board
     program = Program(compared.promised, -compared.happens, (*board.inequalities(), *compared.more))
-    proposal, usable = propose(program), _usable(program)
-    to_prove = proposal if usable is program else propose(usable)
-    certificate = certify_exactly(usable, to_prove, Fraction(1), [])
-    if certificate is None:
-        certificate, _ = certify(usable, to_prove)
-    interpolated = feasible(program, proposal, list(polish(program, proposal)))
-    return Quotient(compared, to_prove.status, certificate, interpolated)
-
-
-def _usable(program: Program) -> Program:
-    """Without the inequalities that no proof can use.
-
-    Where a vector's square is in no form, t·N + C − Σ λ_i I_i can only be a form that is not negative if the vector is
-    not in it at all: its products with others must cancel. Where these have one sign in all I_i, their λ_i are 0.
-    """
-    forms = program.forms
-    squared = {a for form in forms for (a, b), c in form.products.items() if a == b and c}
-    signs: dict[Any, dict[int, bool]] = {}
-    for place, form in enumerate(forms):
-        for pair, c in form.products.items():
-            if c and not squared.issuperset(pair):
-                signs.setdefault(pair, {})[place] = c > 0
-    useless = {
-        place - 2
-        for by_place in signs.values()
-        if 0 not in by_place and 1 not in by_place and len(set(by_place.values())) == 1
-        for place in by_place
-    }
-    if not useless:
-        return program
-    kept = tuple(pair for i, pair in enumerate(program.inequalities) if i not in useless)
-    return _usable(Program(program.measure, program.constant, kept))
+    certificate, proposal = certify_usable(program, Fraction(1))
+    instance = propose(program)
+    interpolated = feasible(program, instance, list(polish(program, instance)))
+    return Quotient(compared, proposal.status, certificate, interpolated)

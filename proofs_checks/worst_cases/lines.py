@@ -70,7 +70,9 @@ def lines(question: Question) -> list[Line]:
     """Federations on a line, those on which the method does most first; none for several kinds of clients."""
     if isinstance(question.clients, Kinds):
         return []
-    ends = [to_fmpq(x) for x in sorted({question.clients.lowest, question.clients.highest})]
+    low, high = question.clients.lowest, question.clients.highest
+    between = {low / 2} if low < 0 and question.metric != "descent" else set()  # some with a minimum of the mean
+    ends = [to_fmpq(x) for x in sorted({low, high} | between)]
     found = []
     inexact = any(residual.gamma for residual in question.board.residuals)
     signs = list(product((ONE, -ONE), repeat=question.board.clients)) if inexact else [(ONE,) * question.board.clients]

@@ -29,7 +29,8 @@ class Looseness:
     """`factor`: two numbers between which bound/(exact worst case) lies; of a promised decrease (worst case)/promise.
 
     The lower one is proved by the worst case's certificate: the bound holds with that factor to spare. The upper one is
-    attained: no bound of this form can be smaller by more. Below 1 the statement is refuted at these numbers.
+    attained: no bound of this form can be smaller by more. Below 1 the statement is refuted at these numbers; a lemma
+    about one round from any state is so only where a run comes to that state.
     """
 
     statement: Statement
@@ -46,7 +47,12 @@ class Looseness:
         lower, upper = self.factor
         if lower >= 1:
             return Verdict.PROVED
-        return Verdict.REFUTED if upper < 1 else Verdict.UNKNOWN
+        return Verdict.REFUTED if upper < 1 and not self._any_state else Verdict.UNKNOWN
+
+    @property
+    def _any_state(self) -> bool:
+        """Whether the worst case is a state to which no run need come."""
+        return isinstance(self.worst, Quotient) and self.worst.compared.any_state
 
     @property
     def says(self) -> str:
@@ -56,9 +62,10 @@ class Looseness:
     @property
     def _found(self) -> str:
         lower, upper = self.factor
-        if self.verdict is Verdict.REFUTED:
+        if upper < 1:
             happens = "nothing like" if upper <= 0 else f"{_short(1 / upper, ROUND_FLOOR)} times"
-            return f"REFUTED at these numbers: what happens at worst is {happens} what is promised"
+            broken = "BROKEN by a state, to which perhaps no run comes," if self._any_state else "REFUTED"
+            return f"{broken} at these numbers: what happens at worst is {happens} what is promised"
         is_one: bool = upper - lower <= SAME * lower
         if is_one and abs(upper - 1) <= SAME:
             nearly = f", up to {float(SAME):.0e}" if lower < upper else ""
