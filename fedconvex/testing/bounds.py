@@ -20,6 +20,7 @@ from fedconvex.statements.instance import Instance
 from fedconvex.statements.statement import Statement
 from fedconvex.testing.verdicts import refuted, undecided
 from fedconvex.theory.bounds import Applies, apply
+from fedconvex.validation import non_negative
 from fedconvex.verdicts import Verdict
 
 PRECISION = 128
@@ -65,7 +66,8 @@ def assert_bound_holds(
         NotDecided: an assumption could not be proved, or the enclosures are too wide to compare.
         InvalidInput: a statement that bounds nothing that a run shows; no trajectory; a run without rounds.
     """
-    _require(statement, trajectory)
+    _require(statement, trajectory, numbers)
+    non_negative(slack, "slack")
     _, observe = OBSERVABLES[statement.identifier]
     run = _Run(trajectory, participation, local_solver)
     for seen in observe(run):
@@ -79,7 +81,7 @@ def assert_bound_holds(
         _compare(statement, seen, entry, run, slack)
 
 
-def _require(statement: Any, trajectory: Any) -> None:
+def _require(statement: Any, trajectory: Any, numbers: dict[str, Any]) -> None:
     if not isinstance(statement, Statement):
         raise InvalidInput(
             "statement", statement, "is not a statement", "give such as fedconvex.theory.fedsplit.theorem1"
@@ -87,6 +89,10 @@ def _require(statement: Any, trajectory: Any) -> None:
     if statement.identifier not in OBSERVABLES:
         problem = "bounds nothing that is known to be read off a trajectory's points"
         raise InvalidInput("statement", statement.identifier, problem, f"choose of {', '.join(OBSERVABLES)}")
+    for name, value in numbers.items():
+        if name not in statement.paper.notation:
+            known = ", ".join(statement.paper.notation)
+            raise InvalidInput(name, value, f"is no constant of {statement.paper.short}", f"choose of {known}")
     if not isinstance(trajectory, Trajectory) or len(trajectory.points) < 2:
         raise InvalidInput("trajectory", trajectory, "is no run of at least one round", "give simulate(…, rounds=5)")
 

@@ -65,6 +65,7 @@ def assert_contracts(method: Method, problem: Problem, factor: Any, *, local_sol
         NotDecided: it was not proved (logistic losses; a ball for `factor` that contains the least one).
         InvalidInput: for methods whose rounds are no fixed smooth map, and states of more than 300 numbers.
     """
+    _require(method, problem)
     low, high = _ends(factor)
     solver = method.local_solver if local_solver is None else local_solver
     if not isinstance(solver, SmoothSolver) or not method.linear:
@@ -99,6 +100,13 @@ def assert_contracts(method: Method, problem: Problem, factor: Any, *, local_sol
         squared_distance_before=(before.transpose() * before)[0, 0],
         and_after=(after.transpose() * after)[0, 0],
     )
+
+
+def _require(method: Any, problem: Any) -> None:
+    if not isinstance(method, Method):
+        raise InvalidInput("method", method, "is not a method", "give for example fedconvex.FedProx(mu=1)")
+    if not isinstance(problem, Problem):
+        raise InvalidInput("problem", problem, "is not a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
 
 
 def _lifted(rounds: Rounds, state: State, M: flint.fmpq_mat) -> tuple[Lifted, flint.fmpq_mat]:

@@ -4,6 +4,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from fedconvex.errors import short_text
+from fedconvex.rationals import nearest_float
+
 DIGITS = 6
 MOST_ENTRIES = 8
 
@@ -48,4 +51,5 @@ def shown(value: Any) -> str:
     if type(value).__name__ == "arb":
         return str(value.str(2 * DIGITS, radius=float(value.rad()) > 1e-12))
     text = str(value)
-    return text if len(text) <= 2 * DIGITS else f"{float(value):.{DIGITS}g}"
+    is_long_number = len(text) > 2 * DIGITS and hasattr(value, "__truediv__")
+    return f"{nearest_float(value):.{DIGITS}g}" if is_long_number else short_text(text)
