@@ -1,4 +1,4 @@
-"""FedLab's FedAvg, FedProx, SCAFFOLD and FedDyn: its server handlers, serial client trainers and pipeline."""
+"""FedLab's FedAvg, FedProx, SCAFFOLD, FedDyn and FedNova: its server handlers, serial client trainers and pipeline."""
 
 import copy
 from types import SimpleNamespace
@@ -9,6 +9,7 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.methods.feddyn import FedDyn
 from fedconvex.methods.fedgd import FedGD
+from fedconvex.methods.fednova import FedNova
 from fedconvex.methods.fedprox import FedProx
 from fedconvex.methods.scaffold import Scaffold
 from fedconvex.problems.quadratics import LeastSquares
@@ -17,14 +18,15 @@ from fedconvex.rationals import Array
 TESTED = "1.3.0"
 
 
-def wrap(method: Method, local_solver: LocalSolver | None = None) -> Functions:
-    """FedLab's implementation of FedGD (its FedAvg), FedProx, Scaffold or FedDyn.
+def wrap(method: Method, local_solver: LocalSolver | None = None, option: str = "weighted_scale") -> Functions:
+    """FedLab's implementation of FedGD (its FedAvg), FedProx, Scaffold, FedDyn or FedNova.
 
     Whatever the model's precision, FedLab averages with float32 weights; so the server's point is given as float32.
 
     Args:
         method: its parameters are given to FedLab's classes.
         local_solver: GradientDescent, where the method brings none.
+        option: of FedLab's FedNova: "weighted_scale", its default, "uniform" or "weighted_com".
 
     Raises:
         MissingFramework: FedLab is not installed.
@@ -36,7 +38,7 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Functions:
 
     from fedconvex.conformance.adapters.feed import LinearModel, half_squares, point, samples
 
-    handler, trainer_class, server_settings, client_settings = _classes(method)
+    handler, trainer_class, server_settings, client_settings = _classes(method, option)
     steps = Steps.of(method, local_solver)
 
     def init(problem: LeastSquares, x0: Any) -> Any:
@@ -67,9 +69,9 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Functions:
     return {"init": init, "round": round, "server_model": server_model}
 
 
-def _classes(method: Method) -> tuple[Any, Any, tuple[float, ...], tuple[float, ...]]:
+def _classes(method: Method, option: str) -> tuple[Any, Any, tuple[Any, ...], tuple[float, ...]]:
     """The server's and the clients' class, and the settings of each beyond epochs and stepsize."""
-    from fedlab.contrib.algorithm import fedavg, feddyn, fedprox, scaffold
+    from fedlab.contrib.algorithm import fedavg, feddyn, fednova, fedprox, scaffold
 
     match method:
         case FedGD():
@@ -80,4 +82,6 @@ def _classes(method: Method) -> tuple[Any, Any, tuple[float, ...], tuple[float, 
             return scaffold.ScaffoldServerHandler, scaffold.ScaffoldSerialClientTrainer, (float(stepsize),), ()
         case FedDyn(alpha=alpha):
             return feddyn.FedDynServerHandler, feddyn.FedDynSerialClientTrainer, (float(alpha),), (float(alpha),)
-    raise not_shipped(method, "FedLab", "FedGD, FedProx, Scaffold (option 2) and FedDyn")
+        case FedNova():
+            return fednova.FedNovaServerHandler, fednova.FedNovaSerialClientTrainer, (option,), ()
+    raise not_shipped(method, "FedLab", "FedGD, FedProx, Scaffold (option 2), FedDyn or FedNova")

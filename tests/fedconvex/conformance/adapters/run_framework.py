@@ -45,6 +45,7 @@ def main(framework: str, answer: Path) -> None:
         "FedProx": (fc.FedProx(mu=Fraction(3, 2)), steps),
         "SCAFFOLD": (fc.Scaffold(**work), None),
         "SCAFFOLD, option I": (fc.Scaffold(**work, option=1), None),
+        "FedNova": (fc.FedNova(**work), None),
         "FedDyn": (fc.FedDyn(alpha=Fraction(3, 2)), steps),
     }
     found: dict[str, Any] = {}
@@ -81,6 +82,8 @@ def main(framework: str, answer: Path) -> None:
         for method in ("FedAvg", "FedProx"):
             look(method, method)
             look(f"{method}, equal weights", method, weights="equal")
+        for option in ("weighted_scale", "uniform", "weighted_com"):
+            look(f"FedNova, {option}, equal weights", "FedNova", weights="equal", option=option)
         look("SCAFFOLD", "SCAFFOLD")
         look("FedDyn", "FedDyn")
         with mended.fedlab_regulariser():

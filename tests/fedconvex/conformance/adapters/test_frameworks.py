@@ -26,6 +26,7 @@ VERSIONS = {"flower": ("1.41.0", "1.42.0"), "pfl": ("0.6.0",), "fedlab": ("1.3.0
 WRONG_SIGN = "the correction of the local gradient has the wrong sign"
 OVERWRITTEN = "the stored control variates are overwritten before they are used"
 NOT_WEIGHTED = "the average is not weighted"
+SCALED_UP = "the server's step is multiplied by m/|P_t|"
 NO_GRADIENT = "the regulariser has no gradient"
 SUBTRACTED_ONCE = "server memory subtracts the server's model once, not from every client's"
 
@@ -46,6 +47,9 @@ EXPECTED: dict[tuple[str, str], set[str]] = {
     ("fedlab", "FedAvg, equal weights"): set(),
     ("fedlab", "FedProx"): {NOT_WEIGHTED},
     ("fedlab", "FedProx, equal weights"): set(),
+    ("fedlab", "FedNova, weighted_scale, equal weights"): {SCALED_UP},
+    ("fedlab", "FedNova, uniform, equal weights"): set(),
+    ("fedlab", "FedNova, weighted_com, equal weights"): set(),
     ("fedlab", "SCAFFOLD"): set(),
     ("fedlab", "FedDyn"): {NO_GRADIENT, SUBTRACTED_ONCE},
     ("fedlab", "FedDyn, regulariser mended"): {SUBTRACTED_ONCE},
