@@ -72,10 +72,9 @@ class Looseness:
             return f"attained: what is promised is what happens at worst{nearly}"
         if is_one:
             return f"{_short(upper, ROUND_HALF_EVEN)} times as loose as the exact worst case"
-        if self.verdict is Verdict.UNKNOWN:
-            return f"not decided: at most {_short(upper, ROUND_CEILING)} times as loose as the exact worst case"
+        undecided = "not decided: " if self.verdict is Verdict.UNKNOWN else ""
         most = "" if upper == INFINITE else f", at most {_short(upper, ROUND_CEILING)} times"
-        return f"at least {_short(lower, ROUND_FLOOR)} times as loose as the exact worst case{most}"
+        return f"{undecided}at least {_short(lower, ROUND_FLOOR)} times as loose as the exact worst case{most}"
 
     @property
     def metric(self) -> str:
@@ -220,7 +219,7 @@ def _load() -> None:
 
 def _short(number: Any, rounding: str, digits: int = 4) -> str:
     """Rounded to a few digits, in the direction that stays true."""
-    if number == INFINITE:
+    if abs(number) == INFINITE:
         return "infinitely many"
     context = Context(prec=digits, rounding=rounding)
     return f"{float(context.divide(Decimal(number.numerator), Decimal(number.denominator))):.{digits}g}"

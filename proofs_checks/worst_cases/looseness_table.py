@@ -116,13 +116,17 @@ def compared() -> Iterator[tuple[str, dict[str, Any]]]:
     for statement in ("lemma4", "lemma4sharper"):
         for alpha in (4, 25):
             yield f"feddyn.{statement}", {"alpha": alpha, "L": 1}
+    yield "feddyn.lemma1", {"alpha": 25, **DYN}
     for statement in ("lemma8", "lemma8sharper"):
-        yield f"feddyn.{statement}", {"alpha": 100, **STRONG}
+        yield f"feddyn.{statement}", {"alpha": 30, **STRONG}
     for statement in ("lemma10", "lemma10assummed", "lemma10sharper"):
         yield f"feddyn.{statement}", {"alpha": 25, **DYN}
     for statement in ("lemma11", "lemma14", "lemma19", "lemma19sharper"):
         for alpha in (4, 25):
             yield f"feddyn.{statement}", {"alpha": alpha, "L": 1}
+    for statement in ("lemma12", "lemma20", "equation19"):
+        yield f"feddyn.{statement}", {"alpha": 25, **DYN}
+    yield "feddyn.equation17", {"alpha": 25, **STRONG}
     yield "feddyn.lemma16", {"alpha": 25, "num_clients": 10, "num_active": 5}
 
 

@@ -3,9 +3,13 @@
 from fractions import Fraction
 from typing import Any
 
-from fedconvex.proofs_checks.worst_cases.certifying import Certified, certify, certify_exactly
+from flint import fmpq
+
+from fedconvex.proofs_checks.worst_cases.certifying import Certified, balanced, certify, certify_exactly, holds
+from fedconvex.proofs_checks.worst_cases.forms import Key
 from fedconvex.proofs_checks.worst_cases.programs import Program
 from fedconvex.proofs_checks.worst_cases.solving import Proposal, propose
+from fedconvex.rationals import to_fmpq, to_fraction
 
 
 def certify_usable(program: Program, guess: Fraction | None = None) -> tuple[Certified | None, Proposal]:
@@ -15,6 +19,8 @@ def certify_usable(program: Program, guess: Fraction | None = None) -> tuple[Cer
     found = None if guess is None else certify_exactly(smaller, proposal, guess, [])
     if found is None:
         found, _ = certify(smaller, proposal)
+    if found is None and proposal.is_solved:
+        found = _with_room(smaller, proposal)
     return None if found is None else whole(program, found), proposal
 
 
@@ -24,18 +30,45 @@ def whole(program: Program, found: Certified) -> Certified:
     return Certified(program, found.t, tuple(multipliers.get(name, Fraction(0)) for name, _ in program.inequalities))
 
 
+def _with_room(program: Program, proposal: Proposal) -> Certified | None:
+    """A proof of a little more, on the way to multipliers that prove twice as much, in whose form no such vector is."""
+    inside = propose(program, fixed=2 * proposal.t)
+    if not inside.is_solved:
+        return None
+    near, far = ([to_fmpq(max(float(x), 0.0)) for x in found.multipliers] for found in (proposal, inside))
+    alone = [_coordinates(program, key) for key in _unsquared(program)]
+    for exponent in range(-10, 0):
+        share = fmpq(1, 10**-exponent)
+        t = to_fmpq(proposal.t) * (1 + share)
+        mixed = [m + share * (other - m) for m, other in zip(near, far, strict=True)]
+        adjusted = balanced(program, t, mixed, alone)
+        if adjusted is not None and holds(program, t, adjusted):
+            return Certified(program, to_fraction(t), tuple(map(to_fraction, adjusted)))
+    return None
+
+
+def _coordinates(program: Program, vector: Key) -> list[list[Any]]:
+    """Of the basic vector itself, in every block."""
+    return program.coordinates({key: fmpq(int(key == vector)) for block in program.blocks for key in block})
+
+
+def _unsquared(program: Program) -> list[Key]:
+    """The basic vectors whose squares are in no form."""
+    squared = {a for form in program.forms for (a, b), c in form.products.items() if a == b and c}
+    return [key for block in program.blocks for key in block if key not in squared]
+
+
 def usable(program: Program) -> Program:
     """Without the inequalities that no proof can use.
 
     Where a vector's square is in no form, t·N + C − Σ λ_i I_i can only be a form that is not negative if the vector is
     not in it at all: its products with others must cancel. Where these have one sign in all I_i, their λ_i are 0.
     """
-    forms = program.forms
-    squared = {a for form in forms for (a, b), c in form.products.items() if a == b and c}
+    alone = set(_unsquared(program))
     signs: dict[Any, dict[int, bool]] = {}
-    for place, form in enumerate(forms):
+    for place, form in enumerate(program.forms):
         for pair, c in form.products.items():
-            if c and not squared.issuperset(pair):
+            if c and not alone.isdisjoint(pair):
                 signs.setdefault(pair, {})[place] = c > 0
     useless = {
         place - 2

@@ -16,14 +16,18 @@ from fedconvex import cli
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import looseness
 from fedconvex.proofs_checks.worst_cases.asking import registered
+from fedconvex.proofs_checks.worst_cases.forms import MEAN, ONE, Form
 from fedconvex.proofs_checks.worst_cases.looseness import looseness_of
 from fedconvex.proofs_checks.worst_cases.looseness_table import as_markdown, compared, played
+from fedconvex.proofs_checks.worst_cases.presolving import certify_usable, usable
+from fedconvex.proofs_checks.worst_cases.programs import Program
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn, fedprox, fedsplit, nesterov
 from fedconvex.verdicts import Verdict
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "looseness.md"
 EVERYONE = {"num_clients": 10, "num_active": 10}
+SOME = {"num_clients": 4, "num_active": 2}
 PROX = {"mu": 50, "L": 1, "L_minus": 0, "B": F(6, 5), "gamma": F(1, 10)}
 
 
@@ -56,7 +60,12 @@ def with_formula(statement: Statement, formula: Callable[..., Any]) -> Statement
         ("fedsplit.corollary1sharper", {"kappa": 9, "local_steps": 2}, F(1)),
         ("fedprox.theorem4convexeveryone", {"mu": 5, "L": 1, "B": F(3, 2)}, F(1)),
         ("feddyn.lemma19sharper", {"alpha": 4, "L": 1}, F(1)),
+        *((f"feddyn.{name}", {"alpha": 4, "L": 1}, F(1)) for name in ("lemma7", "lemma17", "lemma18", "lemma21")),
+        *((f"feddyn.{name}", {"alpha": 4, "L": 1, **SOME}, F(1)) for name in ("lemma3", "lemma9", "equation10")),
+        *((f"feddyn.equation{n}", {"alpha": 4, "L": 1, "mu": F(1, 10), **SOME}, F(1)) for n in (12, 13)),
+        *((f"feddyn.{name}", {"alpha": 4, "L": 1, **EVERYONE}, F(1)) for name in ("lemma12sharper", "equation14")),
         # quotients of two formulas
+        ("feddyn.lemma12", {"alpha": 4, "L": 1, **EVERYONE}, F(2)),  # C_t = ε − move against 2ε + 2·move
         ("fedsplit.corollary1", {"kappa": 9, "local_steps": 2}, ((1 - F(1, 4)) / (1 - F(2, 4))) ** 2),
         ("feddyn.lemma11", {"alpha": 4, "L": 1}, F(3)),  # the sharper lemma is attained: (α² − 4L²)·4/(…)
         # before any round the gap is at most LD₀/2
@@ -280,6 +289,22 @@ def test_no_draw_uses_more_of_a_lemma(active: int) -> None:
         after = line.after_draws(active, lambda drawn, line=line: line.averaged(drawn) ** 2)  # type: ignore[misc]
         move = line.after_draws(active, lambda d, line=line: (line.averaged(d) - line.average) ** 2)  # type: ignore[misc]
         assert after / 3 <= sixteen.worst.upper * (move + line.theta**2 + old / 16)
+
+
+def test_inequalities_that_no_proof_can_use() -> None:
+    """A point whose square is nowhere: only a pair of products with it can cancel, one alone cannot."""
+    known, far = (MEAN, "known"), (MEAN, "far")
+    square, product = Form({(known, known): ONE}), Form({(far, known): ONE})
+    one = Program(square, -square, (("square", square), ("product", product)))
+    assert [name for name, _ in usable(one).inequalities] == ["square"]
+    both = Program(square, -square, (("one", square + product), ("other", square - product)))
+    assert usable(both) is both
+    found, _ = certify_usable(both)
+    assert found is not None
+    assert found.program is both
+    assert 0 <= found.t <= 1
+    with pytest.raises(ValueError, match="no proof"):
+        replace(found, multipliers=(*found.multipliers[:1], F(1)))
 
 
 def test_every_statement_with_a_question_is_in_the_catalogue() -> None:

@@ -1,5 +1,6 @@
 """Inexact local solutions: nothing inexact enough does worse than what is proved, and what is attained is inexact."""
 
+import sys
 from fractions import Fraction as F
 from itertools import pairwise
 
@@ -10,10 +11,12 @@ from hypothesis import strategies as st
 from written_out import Clients
 
 import fedconvex as fc
+from fedconvex import cli
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case
 from fedconvex.proofs_checks.worst_cases.attaining import Instance
 from fedconvex.proofs_checks.worst_cases.certifying import Certified
+from fedconvex.proofs_checks.worst_cases.classes import Kind, Kinds
 from fedconvex.proofs_checks.worst_cases.replaying import measured
 from fedconvex.proofs_checks.worst_cases.residuals import Leaving
 from fedconvex.verdicts import Verdict
@@ -187,3 +190,43 @@ def test_an_instance_without_residuals_is_played_exactly():
 def test_solvers_that_are_not_analysed(solver, says):
     with pytest.raises(InvalidInput, match=says):
         worst_case(fc.FedProx(mu=10), SmoothConvex(1), "any", local_solver=solver, **DESCENT)
+
+
+@FEW
+@given(data=st.data(), gamma=st.fractions(0, 1, max_denominator=4))
+def test_no_draw_of_inexact_answers_decreases_by_less(data, gamma):
+    """Two clients on a line, K = 2 independent draws: all four outcomes by hand."""
+    mu, B = F(5), F(2)
+    found = worst_case(
+        fc.FedProx(mu=mu), WeaklyConvex(1, 1), "any", metric="descent", dissimilarity=B,
+        local_solver=fc.ToInexactness(gamma), participation=fc.participation.Weighted(2),
+    )  # fmt: skip
+    assert found.lower <= found.upper
+    for _ in range(10):
+        h = [data.draw(st.fractions(-1, 1, max_denominator=4)) for _ in range(2)]
+        g = [data.draw(SMALL) for _ in range(2)]
+        share = [gamma * data.draw(st.sampled_from([F(-1), F(0), F(1)])) for _ in range(2)]
+        slope, curvature = sum(g) / F(2), sum(h) / F(2)
+        if not slope or sum(x * x for x in g) > 2 * B**2 * slope**2:
+            continue
+        steps = [(s - 1) * x / (a + mu) for s, x, a in zip(share, g, h, strict=True)]
+        moved = [(one + other) / 2 for one in steps for other in steps]
+        assert -sum(slope * d + curvature / 2 * d * d for d in moved) / 4 >= found.lower * slope**2
+
+
+def test_kinds_of_clients_that_are_alike():
+    """Every kind has residuals of its own."""
+    alike = Kinds(Kind(SmoothConvex(1), 1), Kind(SmoothConvex(1), 3))
+    for gamma in (F(1, 10), F(1, 2)):
+        assert float(inexact(gamma, alike).lower) == pytest.approx(float(inexact(gamma).lower), abs=1e-7)
+
+
+def test_the_command_asks_about_inexact_answers(monkeypatch, capsys):
+    words = ["worst-case", "fedprox:mu=10", "--L", "1", "--clients", "1", "--metric", "descent", "--gamma", "1/10"]
+    monkeypatch.setattr(sys, "argv", ["fedconvex", *words])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    assert not stop.value.code
+    out = capsys.readouterr().out
+    assert "worst: 1899/24200 = 0.0784710743802" in out
+    assert "inexactness 1" in out
