@@ -13,6 +13,8 @@ Entries are integers and Fractions, so that the answers are exact, unless `exact
 Needs Hypothesis: `pip install 'fedconvex[testing]'`.
 """
 
+from importlib import import_module
+
 from fedconvex.errors import MissingLibrary
 
 try:
@@ -51,3 +53,5 @@ __all__ = [
 ]
 
 show_data(pretty)
+for _module in ("flint", "fedconvex.fixed_points", "fedconvex.simulation"):
+    import_module(_module)  # now, and not within a test's first example, whose time Hypothesis limits
