@@ -6,9 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fedconvex.conformance.bookkeeping import EVERYONES, NUMBER, RECEIVED, ROUND, SAMPLES, SEEN, SENT, WEIGHT
+from fedconvex.conformance.bookkeeping import (
+    EVERYONES,
+    EVERYONES_Z,
+    NUMBER,
+    RECEIVED,
+    ROUND,
+    SAMPLES,
+    SEEN,
+    SENT,
+    WEIGHT,
+)
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import number_of
+from fedconvex.conformance.faults.moves import inmost, updated_rows
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.problems.base import Subproblem
@@ -49,6 +59,8 @@ class Altered(Method):
         }
         memory = {name: np.stack(values) for name, values in rows.items()}
         shared = {ROUND: 0 * one, RECEIVED: state.server, EVERYONES: memory[SENT], WEIGHT: memory[WEIGHT]}
+        if "z" in state.memory and getattr(inmost(self.original), "server", "all") == "all":
+            shared[EVERYONES_Z] = state.memory["z"]
         return State(state.server, {**state.shared, **shared}, {**state.memory, **memory})
 
     def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
@@ -59,12 +71,12 @@ class Altered(Method):
         memory = {name: state.memory[name] for name in (NUMBER, WEIGHT, SAMPLES)}
         round_rows = np.tile(state.shared[ROUND], (len(cohort.points), 1))
         memory.update({SEEN: round_rows, SENT: answers.points})
-        everyones = state.shared[EVERYONES] + 0
-        everyones[[number_of(row[0]) for row in state.memory[NUMBER]]] = answers.points
         shared = {
             ROUND: state.shared[ROUND] + 1,
             RECEIVED: state.server,
-            EVERYONES: everyones,
+            EVERYONES: updated_rows(state, EVERYONES, answers.points),
             WEIGHT: state.shared[WEIGHT],
         }
+        if EVERYONES_Z in state.shared:
+            shared[EVERYONES_Z] = updated_rows(state, EVERYONES_Z, new.memory["z"])
         return State(new.server, {**new.shared, **shared}, {**new.memory, **memory})

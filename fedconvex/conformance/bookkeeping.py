@@ -8,3 +8,4 @@ SENT = "book: last answer"  # memory (m, d): the server's first point before
 ROUND = "book: round"  # shared (1,)
 RECEIVED = "book: point before"  # shared (d,): the server's point one round ago
 EVERYONES = "book: everyone's answers"  # shared (m, d): as SENT
+EVERYONES_Z = "book: everyone's z"  # shared (m, d): FedSplit's z_k, where the server averages all of them

@@ -42,8 +42,8 @@ def check(
       on the state in place is fine; return it. If it has an argument `local_steps`, it is also checked with clients
       that do less work: `local_steps[i]` is the number of steps (or epochs) of client `active[i]`.
     * `server_model(state) -> (2,)` the server's model: a list, NumPy array or torch tensor.
-    * `client_models(state)`, optional: the local models of the last round, by the client's number, or in the order of
-      `active`: the report then names the client that deviates first.
+    * `client_models(state)`, optional: the local models of the last round, as a dict by the client's number or as rows
+      for all clients: the report then names the client that deviates first.
 
     Or, for a PyTorch trainer, one function `local_update(model, data, global_model, state)`: see
     `fedconvex.conformance.trainer`; the server's part is then done by the kit.
@@ -132,6 +132,7 @@ def examine(
         diagnosis=tuple(diagnosis),
         alternatives=tuple(others),
         deviations=deviations,
+        notes=tuple(sorted({note for run in runs for note in run.notes})),
         precision="float32" if suspects.bits == BITS["float32"] else "float64",
         runs=runs,
         references=references,

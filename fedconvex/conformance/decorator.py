@@ -52,7 +52,7 @@ def conforms_to(method: Method, **options: Any) -> Callable[[Callable[..., Any]]
     return decorate
 
 
-def functions_of(implementation: Any) -> dict[str, Callable[..., Any]]:
+def functions_of(implementation: Any) -> dict[str, Any]:
     """The functions that an implementation consists of, by name."""
     if isinstance(implementation, Mapping):
         found = {name: implementation[name] for name in FUNCTIONS if name in implementation}

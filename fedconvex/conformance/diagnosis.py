@@ -11,6 +11,7 @@ from fedconvex.conformance.faults import Fault, catalogue
 from fedconvex.conformance.implementation import Observed
 from fedconvex.conformance.reference import Moment, Reference, arithmetic_for, play
 from fedconvex.conformance.setup import Setup
+from fedconvex.errors import FedconvexError
 from fedconvex.rationals import float_array
 
 FARTHER = 4  # how much farther than a right run a faulty one may be led off by rounding, at equal size
@@ -84,7 +85,7 @@ class Suspects:
         while True:
             try:
                 moment = next(moments)
-            except (StopIteration, ZeroDivisionError):
+            except (StopIteration, ZeroDivisionError, FedconvexError):
                 return
             yield Moment(float_array(moment.server), {k: float_array(x) for k, x in moment.clients.items()})
 

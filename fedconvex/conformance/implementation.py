@@ -41,6 +41,7 @@ class Observed:
     clients: list[dict[int, np.ndarray]] = field(default_factory=list)  # at most T
     kinds: set[str] = field(default_factory=set)  # names of the number types that came back
     findings: list[Finding] = field(default_factory=list)
+    notes: set[str] = field(default_factory=set)
 
     def differs_from(self, other: "Observed", tolerances: np.ndarray) -> int | None:
         """The first round after which two runs of the same scenario differ; None where they do not."""
@@ -62,14 +63,15 @@ def observe(implementation: Implementation, scenario: Scenario, backwards: bool 
             extra = {}
             if implementation.takes_work:
                 extra[WORK] = _work(scenario, t, backwards)
-            returned = implementation.round(scenario.problem, state, list(order), **extra)
-            if returned is None:
+            before, state = state, implementation.round(scenario.problem, state, list(order), **extra)
+            if state is None:
                 _once(seen, findings.NO_STATE, "return the next state")
-            else:
-                state = returned
+                state = before
             _take_point(seen, implementation.server_model(state), t + 1)
-            if implementation.client_models is not None:
-                seen.clients.append(_client_points(implementation.client_models(state), order, scenario.problem.dim))
+            if state is not before and _changed(implementation.server_model(before), seen.points[-2]):
+                seen.notes.add(findings.OLD_STATE)
+            if implementation.client_models is not None and len(seen.clients) == t:
+                _take_clients(seen, implementation.client_models, state, order)
     except _Unusable as broken:
         seen.findings.append(broken.finding)
     except Exception as error:  # whatever somebody else's code raises
@@ -130,9 +132,27 @@ def _take_point(seen: Observed, value: Any, t: int) -> None:
     seen.points.append(point)
 
 
-def _client_points(value: Any, order: Sequence[int], dim: int) -> dict[int, np.ndarray]:
-    pairs = value.items() if isinstance(value, Mapping) else zip(order, value, strict=True)
-    return {int(k): vector(point, dim)[0] for k, point in pairs if int(k) in order}
+def _take_clients(seen: Observed, client_models: Callable[..., Any], state: Any, order: Sequence[int]) -> None:
+    """What `client_models` gives; where that cannot be used, clients are not looked at any more."""
+    problem = seen.scenario.problem
+    try:
+        models = client_models(state)
+        if not isinstance(models, Mapping):
+            rows = list(models)
+            models = dict(
+                zip(range(problem.num_clients) if len(rows) == problem.num_clients else order, rows, strict=True)
+            )
+        seen.clients.append({k: vector(models[k], problem.dim)[0] for k in order if k in models})
+    except Exception as error:  # whatever somebody else's code raises
+        detail = (
+            str(error.finding) if isinstance(error, _Unusable) else f"{type(error).__name__}: {short_text(str(error))}"
+        )
+        cure = "return a dict from the client's number to its (d,) model, or (m, d) rows"
+        seen.findings.append(Finding(findings.CLIENT_MODELS, cure, detail))
+
+
+def _changed(value: Any, before: np.ndarray) -> bool:
+    return not np.array_equal(vector(value, len(before))[0], before)
 
 
 def _work(scenario: Scenario, t: int, backwards: bool) -> list[int] | None:

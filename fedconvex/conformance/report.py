@@ -62,6 +62,7 @@ class Report:
     diagnosis: tuple[Finding, ...]
     alternatives: tuple[Finding, ...]
     deviations: tuple[Deviation, ...]
+    notes: tuple[str, ...]  # what is no fault, but worth knowing
     precision: str
     runs: Sequence[Observed]
     references: Sequence[Reference]
@@ -113,6 +114,7 @@ class Report:
             if len(self.deviations) > 3:
                 lines.append(f"    and on {len(self.deviations) - 3} more problems")
         lines += [f"  [{MARKS[p.status]:^6}] {p.name}" for p in self.properties]
+        lines += [f"  note: {note}" for note in self.notes]
         unseen = [fault for p in self.properties for fault in p.unseen]
         if unseen:
             lines.append("  with these parameters the check would not notice that:")
@@ -131,6 +133,7 @@ class Report:
             "diagnosis": [vars(finding) for finding in self.diagnosis],
             "alternatives": [vars(finding) for finding in self.alternatives],
             "deviations": [vars(deviation) for deviation in self.deviations],
+            "notes": list(self.notes),
             "properties": [vars(p) for p in self.properties],
         }
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fedconvex.conformance.bookkeeping import EVERYONES, NUMBER, SAMPLES, WEIGHT
+from fedconvex.conformance.bookkeeping import EVERYONES, SAMPLES, WEIGHT
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import averaging, number_of, then, with_server
+from fedconvex.conformance.faults.moves import averaging, then, updated_rows, with_server
 from fedconvex.conformance.faults.properties import AVERAGE, PARTICIPANTS
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
@@ -52,9 +52,7 @@ def shares(state: State, cohort: Cohort) -> Array:
 
 def with_inactive(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
     """θ averaged over all m clients, those who take no part with the last model that they sent."""
-    members = [number_of(row[0]) for row in state.memory[NUMBER]]
-    everyones = state.shared[EVERYONES] + 0
-    everyones[members] = answers.points
+    everyones = updated_rows(state, EVERYONES, answers.points)
     weights = state.shared[WEIGHT]
     if method.plain:
         weights = 0 * weights + 1

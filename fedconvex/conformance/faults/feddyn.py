@@ -1,5 +1,7 @@
 """Faults of FedDyn: of its server memory h, and of its clients' rule."""
 
+from dataclasses import replace
+
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faults.moves import in_cohort, inmost, of_method, then, with_memory, with_server, with_shared
 from fedconvex.conformance.faults.properties import MEMORY_RULE, SERVER_MEMORY, SERVER_STEP
@@ -14,27 +16,27 @@ STEP = "w ← mean(θ_k) − h/alpha, with the h of this round"
 
 def around_new_model(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
     """g_k ← g_k − α(θ_k − w⁺)."""
-    after = method.update(state, cohort, answers)
+    after = method.update(state, replace(cohort, everyone=False), answers)
     own = state.memory["gradient"] - inmost(method).alpha * (answers.points - after.server)
     return with_memory(after, gradient=own)
 
 
 def without_alpha(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
     """h ← h − (1/m) Σ_k (θ_k − w), still divided by α in the server's step."""
-    after = method.update(state, cohort, answers)
+    after = method.update(state, replace(cohort, everyone=False), answers)
     h = state.shared["h"] - cohort.population_mean(answers.points - cohort.points)
     return with_shared(with_server(after, cohort.average(answers.points) - h / inmost(method).alpha), h=h)
 
 
 def undivided(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
     """w ← mean θ_k − h."""
-    after = method.update(state, cohort, answers)
+    after = method.update(state, replace(cohort, everyone=False), answers)
     return with_server(after, cohort.average(answers.points) - after.shared["h"])
 
 
 def turned(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
     """h ← h + (α/m) Σ_k (θ_k − w)."""
-    after = method.update(state, cohort, answers)
+    after = method.update(state, replace(cohort, everyone=False), answers)
     h = state.shared["h"] + inmost(method).alpha * cohort.population_mean(answers.points - cohort.points)
     return with_shared(with_server(after, cohort.average(answers.points) - h / inmost(method).alpha), h=h)
 

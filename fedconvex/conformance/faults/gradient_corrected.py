@@ -62,14 +62,14 @@ FAULTS = (
         name="the averaged gradient is not weighted",
         cure="weight client k's gradient by its number of samples",
         breaks=CORRECTION,
-        applies=is_corrected,
+        applies=of_method(FedDANE),
         ask=tilting(lambda g, cohort: cohort.gradients().sum(0) / len(cohort.points)),
     ),
     Fault(
         name="the gradients are summed, not averaged",
         cure="divide by the sum of the weights of those who are asked",
         breaks=CORRECTION,
-        applies=is_corrected,
+        applies=of_method(FedDANE),
         ask=tilting(lambda g, cohort: cohort.gradients().sum(0)),
     ),
     Fault(

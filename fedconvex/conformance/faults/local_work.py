@@ -63,15 +63,50 @@ class OneClientsData(Working):
 
 @final
 @dataclass(frozen=True)
+class OtherSteps(Working):
+    """Every client takes another number of steps (or epochs) than it was asked for, and does not know."""
+
+    inner: GradientDescent | SGD
+    change: Callable[[int], int]
+
+    def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
+        asked = np.full(clients.num_clients, self.inner.effort) if draw.efforts is None else draw.efforts
+        taken = np.array([self.change(int(steps)) for steps in asked])
+        counted = "steps" if self.inner.steps is not None else "epochs"
+        most: dict[str, Any] = {counted: max(1, int(taken.max()))}
+        longer = replace(self.inner, **most)
+        points = longer.solve(clients, subproblem, replace(draw, efforts=taken)).points
+        return Answers(points, self.inner.solve(clients, subproblem, draw).path_lengths)
+
+
+@final
+@dataclass(frozen=True)
+class FrozenGradient(Working):
+    """The client's own gradient is computed once, at the start."""
+
+    inner: GradientDescent
+
+    def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
+        theta, frozen = subproblem.start, clients.gradients(subproblem.start)
+        for taken in range(self.inner.steps):
+            stepped = theta - self.inner.stepsize * subproblem.add_gradients(theta, frozen)
+            theta = stepped if draw.efforts is None else clients.arithmetic.where(draw.efforts > taken, stepped, theta)
+        return Answers(theta, self.inner.solve(clients, subproblem, draw).path_lengths)
+
+
+@final
+@dataclass(frozen=True)
 class Decaying(Working):
-    """The stepsize of round t is factor(t) times the asked one."""
+    """The stepsize of round t is factor(t) times the asked one, and what divides by the stepsize does not know."""
 
     inner: GradientDescent | SGD
     factor: Callable[[int], Fraction]
 
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
         factor = clients.arithmetic.scalar(self.factor(draw.round))
-        return replace(self.inner, stepsize=self.inner.stepsize * factor).solve(clients, subproblem, draw)
+        smaller = replace(self.inner, stepsize=self.inner.stepsize * factor)
+        points = smaller.solve(clients, subproblem, draw).points
+        return Answers(points, self.inner.solve(clients, subproblem, draw).path_lengths)
 
 
 @final
@@ -114,15 +149,14 @@ def decaying(factor: Callable[[int], Fraction]) -> Callable[[LocalSolver], Local
     return lambda solver: Decaying(solver, factor) if isinstance(solver, GradientDescent | SGD) else solver
 
 
-def with_steps(change: Callable[[int], int]) -> Callable[[Setup], Setup]:
-    """Another number of steps (or epochs)."""
+def with_steps(change: Callable[[int], int]) -> Callable[[LocalSolver], LocalSolver]:
+    """Solvers with that many steps (or epochs)."""
+    return lambda solver: OtherSteps(solver, change) if isinstance(solver, GradientDescent | SGD) else solver
 
-    def changed(solver: Any) -> LocalSolver:
-        counted = "epochs" if getattr(solver, "epochs", None) is not None else "steps"
-        other: LocalSolver = replace(solver, **{counted: change(getattr(solver, counted))})
-        return other
 
-    return with_solver(changed)
+def frozen(solver: LocalSolver) -> LocalSolver:
+    """Steps that all have the first gradient."""
+    return FrozenGradient(solver) if isinstance(solver, GradientDescent) else solver
 
 
 def descends(setup: Setup) -> bool:
@@ -166,28 +200,28 @@ FAULTS = (
         cure="count the local steps from 1",
         breaks=LOCAL_WORK,
         applies=takes_steps(1),
-        parameters=with_steps(lambda steps: steps + 1),
+        solver=with_steps(lambda steps: steps + 1),
     ),
     Fault(
         name="clients take one local step too few",
         cure="count the local steps from 1",
         breaks=LOCAL_WORK,
         applies=takes_steps(2),
-        parameters=with_steps(lambda steps: steps - 1),
+        solver=with_steps(lambda steps: steps - 1),
     ),
     Fault(
         name="clients take only one local step",
         cure="let the training loop run through all local steps",
         breaks=LOCAL_WORK,
         applies=takes_steps(3),
-        parameters=with_steps(lambda steps: 1),
+        solver=with_steps(lambda steps: 1),
     ),
     Fault(
         name="local gradients are all taken at the server's model",
         cure="compute a new gradient, at the local model, in every local step",
         breaks=LOCAL_WORK,
         applies=both(takes_steps(2), descends),
-        parameters=with_solver(lambda s: GradientDescent(steps=1, stepsize=s.stepsize * s.steps)),
+        solver=frozen,
     ),
     *(
         Fault(

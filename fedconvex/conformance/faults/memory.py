@@ -5,7 +5,7 @@ from dataclasses import replace
 from fedconvex.conformance.bookkeeping import ROUND, SEEN
 from fedconvex.conformance.faults import moves
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import asking, of_method, remembering, then, with_memory
+from fedconvex.conformance.faults.moves import asking, inmost, of_method, remembering, then, with_memory, with_server
 from fedconvex.conformance.faults.properties import CORRECTION, MEMORY, MEMORY_RULE
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
@@ -55,10 +55,13 @@ def kept(before: State, after: State, cohort: Cohort, answers: Answers) -> State
     return with_memory(after, **{name: before.memory[name]})
 
 
-def turned(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
-    """The clients' vector changed the other way."""
-    name = name_in(before)
-    return with_memory(after, **{name: 2 * before.memory[name] - after.memory[name]})
+def turn(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+    """The clients' vector changed the other way; FedPD's server gets it."""
+    after, name = method.update(state, replace(cohort, everyone=False), answers), name_in(state)
+    wrong = 2 * state.memory[name] - after.memory[name]
+    if name == NAMES[FedPD]:
+        after = with_server(after, cohort.average(answers.points + inmost(method).eta * wrong))
+    return with_memory(after, **{name: wrong})
 
 
 def by_gradients(setup: Setup) -> Setup:
@@ -102,7 +105,7 @@ FAULTS = (
         cure="SCAFFOLD: c_k − c + (w − y_k)/(Ks); FedDyn: g_k − alpha(θ_k − w); FedPD: λ_k + (θ_k − w)/eta",
         breaks=MEMORY_RULE,
         applies=tilts,
-        update=then(turned),
+        update=turn,
     ),
     Fault(
         name="control variates are updated before they are used, and by another rule after it",

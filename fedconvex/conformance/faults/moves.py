@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from fedconvex.conformance.bookkeeping import EVERYONES_Z, NUMBER
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.methods.base import Cohort, Method, State
@@ -84,6 +85,9 @@ def then(change: Callable[[State, State, Cohort, Answers], State]) -> Update:
 
     def update(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
         after = method.update(state, replace(cohort, everyone=False), answers)
+        if EVERYONES_Z in state.shared and "z" in after.memory:  # FedSplit's server averages what all clients keep
+            rows = updated_rows(state, EVERYONES_Z, after.memory["z"])
+            after = with_server(after, rows.sum(0) / len(rows))
         return change(state, after, cohort, answers)
 
     return update
@@ -112,6 +116,13 @@ def with_solver(change: Callable[[Any], LocalSolver]) -> Callable[[Setup], Setup
 def scaled(factor: Fraction, by_samples: int = 0) -> Callable[[int], Fraction]:
     """factor · n_k^by_samples."""
     return lambda samples: factor * Fraction(samples) ** by_samples
+
+
+def updated_rows(state: State, name: str, rows: Array) -> Array:
+    """A booked (m, d) array with the rows of those who take part replaced."""
+    everyones = state.shared[name] + 0
+    everyones[[number_of(row[0]) for row in state.memory[NUMBER]]] = rows
+    return everyones
 
 
 def number_of(entry: Any) -> int:

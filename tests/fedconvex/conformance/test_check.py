@@ -1,0 +1,296 @@
+"""What the check says of two faults at once, unknown faults, other conventions, and misbehaviour; what it refuses."""
+
+import itertools
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import plain_methods as plain
+import pytest
+
+import fedconvex as fc
+from fedconvex.conformance import Report, check, findings
+from fedconvex.errors import InvalidInput
+
+STEPS = fc.GradientDescent(steps=4, stepsize=0.1)
+
+
+def gradient(problem: Any, k: int, x: Any) -> Any:
+    return problem.A[k].T @ (problem.A[k] @ x - problem.b[k])
+
+
+def fedgd(step: Callable[..., Any] | None = None, **changed: Any) -> dict[str, Any]:
+    """A right FedGD(stepsize=0.1, local_steps=2); `step` and the other functions take the place of its own."""
+
+    def local(problem: Any, k: int, x: Any) -> Any:
+        return x - 0.1 * gradient(problem, k, x)
+
+    def round(problem: Any, x: Any, active: Any) -> Any:
+        move = step or local
+        n = np.array([len(problem.b[k]) for k in active]) / sum(len(problem.b[k]) for k in active)
+        return n @ np.stack([move(problem, k, move(problem, k, x)) for k in active])
+
+    return {"init": lambda problem, x0: x0.copy(), "round": round, "server_model": lambda x: x, **changed}
+
+
+def checked(implementation: dict[str, Any], **options: Any) -> Report:
+    return check(fc.FedGD(stepsize=0.1, local_steps=2), **implementation, **options)
+
+
+def names(report: Report) -> list[str]:
+    return [finding.name for finding in report.diagnosis]
+
+
+def test_a_right_one_passes() -> None:
+    report = checked(fedgd())
+    assert report.passed
+    assert report.diagnosis == report.alternatives == report.deviations == ()
+    assert "conforms" in report.report()
+    assert "NOT" not in report.report()
+
+
+def test_two_faults_at_once_are_both_named() -> None:
+    class Twice(plain.FedProx):
+        def weights(self, problem: Any, active: Any) -> Any:
+            return np.ones(len(active)) / len(active)
+
+    made = Twice(fault="proximal sign", mu=0.5, stepsize=0.1, steps=4)
+    report = check(
+        fc.FedProx(mu=0.5), init=made.init, round=made.round, server_model=made.server_model, local_solver=STEPS
+    )
+    assert set(names(report)) == {"the proximal gradient has the wrong sign", "the average is not weighted"}
+
+
+def test_an_unknown_fault_is_not_given_a_name() -> None:
+    """The deviation is shown with its numbers, and what still agrees is said."""
+
+    def round(problem: Any, x: Any, active: Any) -> Any:
+        return fedgd()["round"](problem, x, active) + (np.array([0.25, 0]) if len(active) == 2 else 0)
+
+    report = checked(fedgd(round=round))
+    assert names(report) == [findings.UNKNOWN]
+    assert {d.scenario for d in report.deviations} == {
+        "identical clients",
+        "clients that skip rounds",
+        "clients that skip rounds, more or fewer samples",
+    }
+    first = report.deviations[0]
+    assert (first.round, first.client) == (1, None)
+    assert first.size == pytest.approx(0.25)
+    assert np.subtract(first.found, first.expected) == pytest.approx([0.25, 0])
+    statuses = {p.status for p in report.properties}
+    assert "broken" not in statuses
+    assert {"holds", "undecided"} <= statuses
+
+
+def test_the_first_client_that_deviates_is_named() -> None:
+    made = plain.Scaffold(stepsize=0.1, steps=4)
+
+    def round(problem: Any, state: Any, active: Any, local_steps: Any) -> Any:
+        state = made.round(problem, state, active, local_steps)
+        if state["t"] == 2 and 2 in state["sent"]:
+            state["sent"][2] = state["sent"][2] + 1e-3
+        return state
+
+    report = check(
+        fc.Scaffold(stepsize=0.1, local_steps=4),
+        init=made.init,
+        round=round,
+        server_model=made.server_model,
+        client_models=made.client_models,
+    )
+    assert (report.deviations[0].round, report.deviations[0].client) == (2, 2)
+    assert "client 2" in str(report.deviations[0])
+
+
+@pytest.mark.parametrize(
+    ("theirs", "said"),
+    [(1, "mu replaced by 2·mu"), (Fraction(1, 4), "mu replaced by mu/2"), (2, "mu replaced by 1/mu")],
+)
+def test_another_convention_is_translated(theirs: Any, said: str) -> None:
+    made = plain.FedProx(mu=float(theirs), stepsize=0.1, steps=4)
+    functions = {"init": made.init, "round": made.round, "server_model": made.server_model}
+    report = check(fc.FedProx(mu=0.5), **functions, local_solver=STEPS)
+    assert any(said in finding.name for finding in report.diagnosis + report.alternatives)
+
+
+@pytest.mark.parametrize("loss", ["sum", "half_mean", "mean"])
+def test_losses_of_other_size_are_right_where_stated(loss: str) -> None:
+    factor = {"sum": lambda n: 2, "half_mean": lambda n: 1 / n, "mean": lambda n: 2 / n}[loss]
+
+    def step(problem: Any, k: int, x: Any) -> Any:
+        return x - 0.1 * factor(len(problem.b[k])) * gradient(problem, k, x)
+
+    assert checked(fedgd(step), loss=loss).passed
+    assert not checked(fedgd(step)).passed
+    assert not checked(fedgd(), loss=loss).passed
+
+
+def test_equal_weights_are_right_where_stated() -> None:
+    def round(problem: Any, x: Any, active: Any) -> Any:
+        return np.mean([x - 0.1 * gradient(problem, k, x) for k in active], axis=0)
+
+    one = fc.FedGD(stepsize=0.1, local_steps=1)
+    assert check(one, **fedgd(round=round), weights="equal").passed
+    assert names(check(one, **fedgd(round=round))) == ["the average is not weighted"]
+
+
+def raising(problem: Any, x: Any, active: Any) -> Any:
+    if len(active) < problem.num_clients:
+        raise RuntimeError("nobody told me that clients can be away")
+    return fedgd()["round"](problem, x, active)
+
+
+def overwriting(problem: Any, x0: Any) -> Any:
+    x0 *= 1.0
+    x = x0.copy()
+    x0[:] = 0
+    return x
+
+
+def scaling_data(problem: Any, k: int, x: Any) -> Any:
+    A = np.asarray(problem.A[k])
+    A.flags.writeable = True
+    moved = x - 0.1 * gradient(problem, k, x)
+    A *= 2
+    return moved
+
+
+NOISE = itertools.count()
+
+
+@pytest.mark.parametrize(
+    ("implementation", "said"),
+    [
+        (fedgd(round=raising), findings.RAISES),
+        (fedgd(init=lambda problem, x0: 1 / 0), findings.RAISES),
+        (fedgd(server_model=lambda x: x[None]), findings.SHAPE),
+        (fedgd(server_model=lambda x: "the model"), findings.NOT_NUMBERS),
+        (fedgd(server_model=lambda x: None), findings.NOT_NUMBERS),
+        (fedgd(round=lambda problem, x, active: x * np.nan), findings.NOT_FINITE),
+        (fedgd(init=overwriting), findings.CHANGES_START),
+        (fedgd(round=lambda problem, x, active: None), findings.NO_STATE),
+        (fedgd(client_models=lambda x: [x]), findings.CLIENT_MODELS),
+        (
+            fedgd(lambda problem, k, x: x - 0.1 * gradient(problem, k, x) + 1e-3 * next(NOISE)),
+            findings.NOT_DETERMINISTIC,
+        ),
+        (fedgd(server_model=lambda x: x.astype(np.float16)), findings.COARSE),
+        (fedgd(server_model=lambda x: x.astype(np.float32).astype(np.float64)), findings.SINGLE),
+    ],
+)
+def test_misbehaviour_is_reported_not_raised(implementation: dict[str, Any], said: str) -> None:
+    report = checked(implementation)
+    assert not report.passed
+    assert said in names(report)
+    assert said in report.report()
+    assert report.to_dict()["passed"] is False
+
+
+def test_data_that_are_written_to_are_reported() -> None:
+    """Both an attempt that the arrays refuse and one that goes round their protection."""
+
+    def attempt(problem: Any, k: int, x: Any) -> Any:
+        problem.A[k][0, 0] = 0
+        return x
+
+    assert findings.CHANGES_DATA in names(checked(fedgd(attempt)))
+    memory = {}
+
+    def behind(problem: Any, k: int, x: Any) -> Any:
+        import torch
+
+        import warnings
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            memory[k] = torch.from_numpy(np.asarray(problem.b[k]))
+        memory[k] += 1
+        return x
+
+    pytest.importorskip("torch")
+    assert findings.CHANGES_DATA in names(checked(fedgd(behind)))
+
+
+def test_what_can_still_be_checked_is_checked() -> None:
+    """It raises where clients are away; the other problems show that the steps go the wrong way."""
+
+    def round(problem: Any, x: Any, active: Any) -> Any:
+        if len(active) < problem.num_clients:
+            raise RuntimeError("away")
+        return fedgd(lambda problem, k, x: x - 0.2 * gradient(problem, k, x))["round"](problem, x, active)
+
+    report = checked(fedgd(round=round))
+    assert "it agrees with stepsize replaced by 2·stepsize" in names(report)
+    assert findings.RAISES in names(report)
+
+
+def test_the_order_of_clients_must_not_matter() -> None:
+    def round(problem: Any, state: Any, active: Any) -> Any:
+        x, first = state
+        right = fedgd()["round"](problem, x, active)
+        return (right + (0.1 if active and active[0] > active[-1] else 0), first)
+
+    report = checked(
+        {"init": lambda problem, x0: (x0.copy(), 0), "round": round, "server_model": lambda state: state[0]}
+    )
+    assert findings.ORDER in names(report)
+
+
+def test_a_state_that_is_worked_on_in_place_is_fine() -> None:
+    def round(problem: Any, x: Any, active: Any) -> Any:
+        x[:] = fedgd()["round"](problem, x, active)
+        return x
+
+    assert checked(fedgd(round=round)).passed
+
+    def another(problem: Any, x: Any, active: Any) -> Any:
+        x[:] = fedgd()["round"](problem, x, active)
+        return x.copy()
+
+    report = checked(fedgd(round=another))
+    assert report.passed
+    assert report.notes == (findings.OLD_STATE,)
+
+
+def test_single_precision_may_be_stated() -> None:
+    lossy = fedgd(server_model=lambda x: x.astype(np.float32).astype(np.float64))
+    assert checked(lossy, precision="float32").passed
+
+
+def test_table_dictionary_and_picture() -> None:
+    import json
+
+    report = checked(fedgd(lambda problem, k, x: x + 0.1 * gradient(problem, k, x)))
+    frame = report.to_frame()
+    assert list(frame.columns) == ["problem", "round", "deviation", "tolerance"]
+    assert (frame.deviation > frame.tolerance).any()
+    assert len(frame) == sum(len(run.scenario.rounds) + 1 for run in report.runs)
+    assert json.loads(json.dumps(report.to_dict()))["deviations"]
+    axes = report.figure()
+    assert len(axes.get_lines()) == len(report.runs) + 1
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "argument"),
+    [
+        (fc.FedGD(stepsize=1), {"round": None}, "round"),
+        (fc.FedGD(stepsize=1), {"init": 3}, "init"),
+        (fc.FedGD(stepsize=1), {"server_model": "w"}, "server_model"),
+        (fc.FedGD(stepsize=1), {"local_update": lambda *given: None}, "local_update"),
+        ("FedGD", {}, "method"),
+        (fc.FedAvg(stepsize=1, batch_size=2), {}, "batch_size"),
+        (fc.FedPD(eta=1, skip=0.5), {}, "skip"),
+        (fc.FedProx(mu=1), {"local_solver": fc.ToInexactness(gamma=0.5)}, "local_solver"),
+        (fc.FedProx(mu=1), {"local_solver": "exact"}, "local_solver"),
+        (fc.FedProx(mu=1), {"loss": "mse"}, "loss"),
+        (fc.FedProx(mu=1), {"weights": "all"}, "weights"),
+        (fc.FedDyn(alpha=1), {"weights": "samples"}, "weights"),
+        (fc.FedProx(mu=1), {"precision": "float16"}, "precision"),
+    ],
+)
+def test_what_cannot_be_checked_is_refused(method: Any, options: dict[str, Any], argument: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        check(method, **{**fedgd(), **options})
+    assert refused.value.argument == argument
