@@ -20,6 +20,7 @@ def least_squares_problems(
     max_value: Any = 3,
     *,
     full_rank: bool = False,
+    ill_conditioned: bool = True,
     exact: bool = True,
     min_clients: int = 1,
     max_clients: int = 3,
@@ -36,8 +37,8 @@ def least_squares_problems(
 
     Args:
         min_value, max_value: of the entries of A_k and b_k (where clients share a minimiser: of A_k and its entries).
-            A column is only shrunk where 0 lies between.
         full_rank: every A_k has full column rank: its first d rows are triangular, without a 0 on the diagonal.
+        ill_conditioned: now and then a column of all A_k is divided by 128 (where 0 lies in the range); False: never.
         exact: entries are ints and Fractions; False: floats.
         min_clients, max_clients, min_dim, max_dim: sizes; min_samples, max_samples: of every client, n_k (at least d
             where `full_rank`).
@@ -67,7 +68,7 @@ def least_squares_problems(
         A, b = [[row for row, _ in rows] for rows in drawn], [[target for _, target in rows] for rows in drawn]
         if full_rank:
             A = [_triangular(rows, d, pivot) for rows in A]
-        if low <= 0 <= high and draw(st.integers(0, 5)) == 5:
+        if ill_conditioned and low <= 0 <= high and draw(st.integers(0, 5)) == 5:
             column = draw(st.integers(0, d - 1))
             A = [[_shrunk(row, column, exact) for row in rows] for rows in A]
         if kind == "one minimiser":

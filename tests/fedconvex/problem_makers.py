@@ -13,8 +13,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 import fedconvex as fc
+from fedconvex import strategies
 
 few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
 Draw = Callable[[Any], Any]
 
 ENTRIES = st.builds(Fraction, st.integers(-3, 3), st.integers(1, 3))
@@ -35,47 +37,28 @@ def shares(m: int) -> st.SearchStrategy[Any]:
     return st.none() | given.filter(any)
 
 
-@st.composite
-def least_squares(draw: Draw, full_rank: bool = False) -> fc.LeastSquares:
+def least_squares(full_rank: bool = False) -> st.SearchStrategy[fc.LeastSquares]:
     """Up to three clients with 1 to 3 samples each in 1 to 3 dimensions: often rank-deficient; sometimes identical."""
-    m, d = draw(st.integers(1, 3)), draw(st.integers(1, 3))
-    counts = [draw(st.integers(1, 3)) for _ in range(m)]
-    A, b = [draw(entries(n, d)) for n in counts], [draw(entries(n)) for n in counts]
-    if full_rank:
-        A = [np.concatenate([A_k, identity(d)]) for A_k in A]
-        b = [np.concatenate([b_k, draw(entries(d))]) for b_k in b]
-    if draw(st.integers(0, 5)) == 0:
-        A, b = [A[0]] * m, [b[0]] * m
-    return fc.LeastSquares(A, b, draw(shares(m)))
+    return strategies.least_squares_problems(full_rank=full_rank, ill_conditioned=False, max_samples=3)
 
 
-@st.composite
-def quadratics(draw: Draw) -> fc.Quadratic:
+def quadratics() -> st.SearchStrategy[fc.Quadratic]:
     """Up to three clients in 1 or 2 dimensions with any symmetric H_k: indefinite, singular, zero."""
-    m, d = draw(st.integers(1, 3)), draw(st.integers(1, 2))
-    H = [draw(entries(d, d)) for _ in range(m)]
-    return fc.Quadratic([(H_k + H_k.T) / 2 for H_k in H], [draw(entries(d)) for _ in range(m)], draw(shares(m)))
+    return strategies.quadratic_problems(max_dim=2)
 
 
-@st.composite
-def logistics(draw: Draw) -> fc.Logistic:
+def logistics() -> st.SearchStrategy[fc.Logistic]:
     """Two or three small clients in two dimensions, with a ridge."""
-    m = draw(st.integers(2, 3))
-    counts = [draw(st.integers(1, 4)) for _ in range(m)]
-    A, y = [draw(entries(n, 2)) for n in counts], [draw(_labels(n, (-1, 1))) for n in counts]
-    return fc.Logistic(A, y, draw(st.sampled_from([Fraction(1, 10), Fraction(1)])), draw(shares(m)))
+    return st.sampled_from([Fraction(1, 10), 1]).flatmap(
+        lambda ridge: strategies.logistic_problems(ridge=ridge, min_clients=2, min_dim=2)
+    )
 
 
-@st.composite
-def multinomials(draw: Draw) -> fc.MultinomialLogistic:
+def multinomials() -> st.SearchStrategy[fc.MultinomialLogistic]:
     """Two small clients, one feature, three classes (six unknowns), with a ridge."""
-    counts = [draw(st.integers(1, 4)) for _ in range(2)]
-    A, y = [draw(entries(n, 1)) for n in counts], [draw(_labels(n, (0, 1, 2))) for n in counts]
-    return fc.MultinomialLogistic(A, y, 3, draw(st.sampled_from([Fraction(1, 10), Fraction(1)])), draw(shares(2)))
-
-
-def _labels(n: int, classes: tuple[int, ...]) -> st.SearchStrategy[list[int]]:
-    return st.lists(st.sampled_from(classes), min_size=n, max_size=n)
+    return st.sampled_from([Fraction(1, 10), 1]).flatmap(
+        lambda ridge: strategies.multinomial_problems(ridge=ridge, min_clients=2, max_clients=2, max_features=1)
+    )
 
 
 class Terms(NamedTuple):

@@ -119,6 +119,13 @@ def test_least_squares_of_all_kinds_occur(drawn: Any) -> None:
     assert found.missing(wanted) == []
 
 
+def test_ill_conditioned_ones_can_be_left_out(drawn: Any) -> None:
+    found = drawn(strategies.least_squares_problems(ill_conditioned=False), 200)
+    assert all(
+        A.dtype != object or max(entry.denominator for entry in A.ravel()) <= 3 for p in found.examples for A in p.A
+    )
+
+
 def test_quadratics_of_all_kinds_occur(drawn: Any) -> None:
     any_at_all = drawn(strategies.quadratic_problems(), 300)
     wanted = {
