@@ -29,14 +29,6 @@ def entries(*shape: int) -> st.SearchStrategy[np.ndarray]:
     return st.lists(ENTRIES, min_size=size, max_size=size).map(lambda flat: np.array(flat, dtype=object).reshape(shape))
 
 
-def shares(m: int) -> st.SearchStrategy[Any]:
-    """Weights of m clients: None, or rationals of which some may be 0, but not all."""
-    given = st.lists(
-        st.sampled_from([Fraction(0), Fraction(1), Fraction(1, 3), Fraction(5, 2)]), min_size=m, max_size=m
-    )
-    return st.none() | given.filter(any)
-
-
 def least_squares(full_rank: bool = False) -> st.SearchStrategy[fc.LeastSquares]:
     """Up to three clients with 1 to 3 samples each in 1 to 3 dimensions: often rank-deficient; sometimes identical."""
     return strategies.least_squares_problems(full_rank=full_rank, ill_conditioned=False, max_samples=3)
