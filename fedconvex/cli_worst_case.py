@@ -89,8 +89,15 @@ def worst_case(
     ] = None,
     heterogeneity: Annotated[
         str,
-        typer.Option(help="What it is divided by grows by this times the mean ‖∇F_k(x*)‖².", rich_help_panel=QUESTION),
+        typer.Option(help="What it is divided by grows by this times mean‖∇F_k(x*)‖².", rich_help_panel=QUESTION),
     ] = "0",
+    spread: Annotated[
+        str | None,
+        typer.Option(
+            help="mean_gradient_norm: by this times mean‖θ_k⁰ − w_0‖², where every ∇F_k(θ_k⁰) is 0.",
+            rich_help_panel=QUESTION,
+        ),
+    ] = None,
     gamma: Annotated[
         str | None,
         typer.Option(
@@ -116,6 +123,7 @@ def worst_case(
         None if dissimilarity is None else number("--dissimilarity", dissimilarity),
         number("--heterogeneity", heterogeneity), participation=_scheme(draw),
         local_solver=None if gamma is None else ToInexactness(number("--gamma", gamma)),
+        spread=None if spread is None else number("--spread", spread),
     )  # fmt: skip
     if as_json:
         typer.echo(json.dumps(to_dictionary(found, clients), indent=1, allow_nan=False, ensure_ascii=False))

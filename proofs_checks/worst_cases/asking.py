@@ -71,12 +71,9 @@ def registered() -> dict[str, tuple[Statement, Ask]]:
     return dict(_ASKS)
 
 
-def needed(ask: Ask, statement: Statement) -> tuple[str, ...]:
-    """The numbers that a question takes: what the function names, of what the statement knows, in its order."""
-    names = [name for name, p in signature(ask).parameters.items() if p.kind is p.KEYWORD_ONLY]
-    used = [*statement.calculator.names, *(statement.left.names if statement.left is not None else ())]
-    optional = {name for name, p in signature(ask).parameters.items() if p.default is not p.empty}
-    return tuple(name for name in names if name in used or name not in optional)
+def needed(ask: Ask) -> tuple[str, ...]:
+    """The numbers that a question takes."""
+    return tuple(name for name, p in signature(ask).parameters.items() if p.kind is p.KEYWORD_ONLY)
 
 
 @final

@@ -63,9 +63,9 @@ class Looseness:
     def _found(self) -> str:
         lower, upper = self.factor
         if upper < 1:
-            happens = "nothing like" if upper <= 0 else f"{_short(1 / upper, ROUND_FLOOR)} times"
             broken = "BROKEN by a state, to which perhaps no run comes," if self._any_state else "REFUTED"
-            return f"{broken} at these numbers: what happens at worst is {happens} what is promised"
+            missed = "any factor" if upper <= 0 else f"a factor of {_short(1 / upper, ROUND_FLOOR)}"
+            return f"{broken} at these numbers: the worst case misses what is promised by {missed}"
         is_one: bool = upper - lower <= SAME * lower
         if is_one and abs(upper - 1) <= SAME:
             nearly = f", up to {float(SAME):.0e}" if lower < upper else ""
@@ -102,7 +102,7 @@ def looseness(statement: Statement | str, **numbers: Any) -> Looseness:
             statement assumes, and where the statement promises nothing.
     """
     found, ask = _found(statement)
-    wanted = needed(ask, found)
+    wanted = needed(ask)
     unknown = [name for name in numbers if name not in wanted]
     if unknown:
         cure = f"give {', '.join(wanted)}; over what the start is like the worst is taken"
@@ -123,7 +123,7 @@ def looseness(statement: Statement | str, **numbers: Any) -> Looseness:
 def looseness_of() -> dict[str, tuple[str, ...]]:
     """The statements whose looseness can be asked for, with the numbers that they take."""
     _load()
-    return {identifier: needed(ask, statement) for identifier, (statement, ask) in registered().items()}
+    return {identifier: needed(ask) for identifier, (_, ask) in registered().items()}
 
 
 def _played(statement: Statement, numbers: dict[str, Any], asked: Played) -> Looseness:

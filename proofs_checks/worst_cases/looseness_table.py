@@ -41,8 +41,8 @@ split = looseness("feddyn.theorem2", alpha=25, L=1, num_clients=10, num_active=1
 assert split.factor == (500, 500)
 ```
 
-A factor below 1 says that the statement is false at these numbers: `says` begins with REFUTED, and the command's exit
-status is 1.
+A factor below 1 says that the statement is false at these numbers: `says` begins with REFUTED (for a step of a proof
+with BROKEN: by a state to which perhaps no run comes), and the command's exit status is 1.
 
 * Two numbers, as in 2.461 … 2.466: the first is proved, the second attained. Where K clients are drawn, f at their
   average is bounded by the descent lemma, from one side only: the exact worst case lies between the two.

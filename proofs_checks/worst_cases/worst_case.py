@@ -223,8 +223,10 @@ def _answered(certified: Question, question: Question, power: int) -> WorstCase:
     """`certified` is what the certificate is about, `question` what is played."""
     candidates = lines(question if power == 1 else certified)
     played, instance = None, None
-    for line in candidates[:1]:
-        played, instance = measured(question, line.instance), line.instance
+    for line in candidates[:1] if question.draws.everyone else candidates:  # what draws do, the program only bounds
+        also = measured(question, line.instance)
+        if instance is None or (also is not None and (played is None or also > played)):
+            played, instance = also, line.instance
     if played == INFINITE:
         return WorstCase(question, certified, "not asked", None, 1, played, instance, None)
     certificate = _forced(certified, candidates)

@@ -1,5 +1,6 @@
 """Averages over the rounds: against a program without symmetry, known rates, and runs of the core."""
 
+import sys
 from fractions import Fraction as F
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from written_out import Clients
 
 import fedconvex as fc
+from fedconvex import cli
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case
 from fedconvex.verdicts import Verdict
@@ -181,3 +183,15 @@ def test_questions_without_an_answer_are_refused(arguments, says):
     whole = {"method": fc.FedDyn(alpha=25), "clients": SmoothConvex(1), "rounds": 2, "metric": "average_gap"}
     with pytest.raises(InvalidInput, match=says):
         worst_case(**{**whole, **arguments})
+
+
+def test_the_command_knows_the_averages(monkeypatch, capsys):
+    words = ["worst-case", "feddyn:alpha=20", "--L", "1", "--L-minus", "1", "--metric", "mean_gradient_norm",
+             "--spread", "1/40"]  # fmt: skip
+    monkeypatch.setattr(sys, "argv", ["fedconvex", *words])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    assert not stop.value.code
+    out = capsys.readouterr().out
+    assert "inf f + 1/40·mean‖θ_k⁰ − w_0‖²" in out
+    assert "worst: 40/21 = 1.90476190476" in out
