@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import permutations
+from itertools import combinations
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class Suspects:
         singles: list[tuple[Fault, ...]] = [(fault,) for fault in self.faults if self._agrees((fault,), runs, order)]
         if singles or most < 2:
             return singles
-        for pair in permutations(self.faults, 2):
+        for pair in combinations(self.faults, 2):
             if self._agrees(pair, runs, order):
                 return [pair]
         return []

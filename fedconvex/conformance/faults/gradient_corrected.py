@@ -23,6 +23,8 @@ def tilting(gradient: Any) -> Any:
     def ask(method: Method, state: State, cohort: Cohort) -> Subproblem:
         asked = method.subproblem(state, cohort)
         own = cohort.gradients()
+        if asked.linear is None:  # left out by another fault
+            return asked
         right: Array = (asked.linear + own)[0]
         return replace(asked, linear=gradient(right, cohort) - own)
 

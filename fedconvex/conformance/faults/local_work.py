@@ -9,7 +9,7 @@ import numpy as np
 
 from fedconvex.conformance.bookkeeping import SENT
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import always, asking, both, takes_steps, with_solver
+from fedconvex.conformance.faults.moves import always, asking, both, own_last, takes_steps, with_solver
 from fedconvex.conformance.faults.properties import LATE, LOCAL_FUNCTION, LOCAL_WORK, START
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
@@ -273,6 +273,13 @@ FAULTS = (
         breaks=START,
         applies=starts_matter,
         ask=asking(lambda asked, state: replace(asked, start=state.memory[SENT])),
+    ),
+    Fault(
+        name="clients start at their own last model, where they have one",
+        cure="load the server's model into the client at the beginning of each of its rounds",
+        breaks=START,
+        applies=starts_matter,
+        ask=asking(lambda asked, state: replace(asked, start=own_last(asked, state))),
     ),
     Fault(
         name="every client starts where the one before it ended",

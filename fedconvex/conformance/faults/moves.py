@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from fedconvex.conformance.bookkeeping import EVERYONES_Z, NUMBER
+from fedconvex.conformance.bookkeeping import EVERYONES_Z, NUMBER, SEEN, SENT
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.methods.base import Cohort, Method, State
@@ -66,6 +66,15 @@ def in_cohort(change: Callable[[State, Cohort], dict[str, Any]]) -> Update:
 def turned(asked: Subproblem, state: State) -> Subproblem:
     """The linear term with the other sign."""
     return asked if asked.linear is None else replace(asked, linear=-asked.linear)
+
+
+def own_last(asked: Subproblem, state: State) -> Array:
+    """The last answers of the clients that have given one, else the server's point."""
+    rows = 0 * asked.start + state.server
+    for i, seen in enumerate(state.memory[SEEN]):
+        if seen[0] >= 0:
+            rows[i] = state.memory[SENT][i]
+    return rows
 
 
 def averaging(average: Callable[[Array, State, Cohort], Array]) -> Update:

@@ -10,7 +10,7 @@ import numpy as np
 
 from fedconvex.conformance.bookkeeping import RECEIVED, SENT
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import Ask, asking, both, is_proximal, of_method, takes_steps
+from fedconvex.conformance.faults.moves import Ask, asking, both, is_proximal, of_method, own_last, takes_steps
 from fedconvex.conformance.faults.properties import PULL
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
@@ -52,6 +52,8 @@ class PullOfConstantLength(LocalSolver):
 
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
         def pulls(theta: Array) -> Array:
+            if subproblem.center is None:
+                return 0 * theta
             away = theta - subproblem.center
             factor = subproblem.weight * clients.arithmetic.scalar(self.factor)
             lengths = [length(row) for row in away]
@@ -137,6 +139,13 @@ FAULTS = (
         breaks=PULL,
         applies=both(around_server, lambda setup: not isinstance(setup.method, FedPD)),
         ask=asking(lambda asked, state: replace(asked, center=state.memory[SENT])),
+    ),
+    Fault(
+        name="the proximal term pulls to the client's own last model, where it has one",
+        cure="centre the term on the model that the server sent in this round",
+        breaks=PULL,
+        applies=both(around_server, lambda setup: not isinstance(setup.method, FedPD)),
+        ask=asking(lambda asked, state: replace(asked, center=own_last(asked, state))),
     ),
     Fault(
         name="the proximal term pulls to the server's model of the round before",

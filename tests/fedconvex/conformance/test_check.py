@@ -1,6 +1,8 @@
 """What the check says of two faults at once, unknown faults, other conventions, and misbehaviour; what it refuses."""
 
 import itertools
+import json
+import warnings
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -149,14 +151,6 @@ def overwriting(problem: Any, x0: Any) -> Any:
     return x
 
 
-def scaling_data(problem: Any, k: int, x: Any) -> Any:
-    A = np.asarray(problem.A[k])
-    A.flags.writeable = True
-    moved = x - 0.1 * gradient(problem, k, x)
-    A *= 2
-    return moved
-
-
 NOISE = itertools.count()
 
 
@@ -167,7 +161,7 @@ NOISE = itertools.count()
         (fedgd(init=lambda problem, x0: 1 / 0), findings.RAISES),
         (fedgd(server_model=lambda x: x[None]), findings.SHAPE),
         (fedgd(server_model=lambda x: "the model"), findings.NOT_NUMBERS),
-        (fedgd(server_model=lambda x: None), findings.NOT_NUMBERS),
+        (fedgd(server_model=lambda x: None), findings.SHAPE),
         (fedgd(round=lambda problem, x, active: x * np.nan), findings.NOT_FINITE),
         (fedgd(init=overwriting), findings.CHANGES_START),
         (fedgd(round=lambda problem, x, active: None), findings.NO_STATE),
@@ -196,20 +190,15 @@ def test_data_that_are_written_to_are_reported() -> None:
         return x
 
     assert findings.CHANGES_DATA in names(checked(fedgd(attempt)))
-    memory = {}
+    torch, memory = pytest.importorskip("torch"), {}
 
     def behind(problem: Any, k: int, x: Any) -> Any:
-        import torch
-
-        import warnings
-
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            memory[k] = torch.from_numpy(np.asarray(problem.b[k]))
+            memory[k] = torch.from_numpy(problem.b[k])
         memory[k] += 1
         return x
 
-    pytest.importorskip("torch")
     assert findings.CHANGES_DATA in names(checked(fedgd(behind)))
 
 
@@ -260,8 +249,6 @@ def test_single_precision_may_be_stated() -> None:
 
 
 def test_table_dictionary_and_picture() -> None:
-    import json
-
     report = checked(fedgd(lambda problem, k, x: x + 0.1 * gradient(problem, k, x)))
     frame = report.to_frame()
     assert list(frame.columns) == ["problem", "round", "deviation", "tolerance"]

@@ -1,0 +1,18 @@
+"""Right implementations pass, whatever the parameters."""
+
+import pytest
+from random_cases import random_report
+
+FEW, MANY = range(50), range(50, 1000)
+
+
+@pytest.mark.parametrize("seed", FEW)
+def test_a_random_right_implementation_passes(seed: int) -> None:
+    report = random_report(seed)
+    assert report.passed, report.report()
+
+
+@pytest.mark.exhaustive
+def test_a_thousand_random_right_implementations_pass() -> None:
+    alarms = {seed: report.report() for seed in MANY if not (report := random_report(seed)).passed}
+    assert alarms == {}
