@@ -184,11 +184,9 @@ def balanced(program: Program, t: Any, multipliers: Sequence[Any], worst: Sequen
     weights = [(t, 0), (ONE, 1), *((-multipliers[i], i + 2) for i in order)]
     shares = [[weight * x for x in _seen(program, place, worst)] for weight, place in weights if weight]
     missing = [sum(parts, ZERO) for parts in zip(*shares, strict=True)]
-    table = [[*row, right] for row, right in zip(zip(*columns, strict=True), missing, strict=True)]
-    if not table:
-        return list(multipliers)
-    if not columns:
+    if not columns or not missing:
         return None if any(missing) else list(multipliers)
+    table = [[*row, right] for row, right in zip(zip(*columns, strict=True), missing, strict=True)]
     reduced, rank = fmpq_mat(len(table), len(table[0]), [x for row in table for x in row]).rref()
     adjusted = list(multipliers)
     for row in range(rank):
