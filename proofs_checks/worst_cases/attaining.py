@@ -15,7 +15,7 @@ import numpy as np
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.certifying import is_positive_semidefinite
 from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
-from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, Family
+from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, Family, Vectors, of_kind
 from fedconvex.proofs_checks.worst_cases.playing import Board
 from fedconvex.proofs_checks.worst_cases.programs import Program
 from fedconvex.proofs_checks.worst_cases.solving import Proposal
@@ -41,10 +41,10 @@ def quadratics(
     if not all(np.isfinite(gram).all() for gram in proposal.grams):
         return None
     coordinates = _coordinates(program, proposal.grams)
-    clients = board.clients
+    clients = board.members
     low, high = float(functions.lowest), float(functions.highest)
     hessians, linear = [], []
-    for k in range(clients):
+    for k in clients:
         at = [(_of(e.point, coordinates, k), _of(e.gradient, coordinates, k)) for e in board.evaluations]
         (base, pull), *others = at
         X = np.column_stack([point - base for point, _ in others])
@@ -55,11 +55,11 @@ def quadratics(
     if any(H is None for H in hessians):
         return None
     if board.minimiser:  # the gradients there have mean 0, exactly
-        centre = sum(linear[1:], start=linear[0]) / Fraction(clients)
+        centre = sum(linear[1:], start=linear[0]) / Fraction(len(clients))
         linear = [c - centre for c in linear]
-    starts = [_rational(_of(start, coordinates, k)) for k in range(clients)]
+    starts = [_rational(_of(start, coordinates, k)) for k in clients]
     problem = Quadratic(hessians, linear)
-    left = tuple(np.array([_rational(_of(r.left, coordinates, k)) for k in range(clients)]) for r in board.residuals)
+    left = tuple(np.array([_rational(_of(r.left, coordinates, k)) for k in clients]) for r in board.residuals)
     return Instance(problem, np.array(starts), left)
 
 
@@ -68,7 +68,7 @@ def vectors(
 ) -> tuple[Any, Any, np.ndarray, tuple[np.ndarray, ...]]:
     """From Gram matrices every client's points and gradients, (m, n, d), start, and what its answers leave, (m, d)."""
     coordinates = _coordinates(program, grams)
-    clients, found = range(board.clients), board.evaluations
+    clients, found = board.members, board.evaluations
     points = [[_of(e.point, coordinates, k) for e in found] for k in clients]
     gradients = [[_of(e.gradient, coordinates, k) for e in found] for k in clients]
     left = tuple(np.array([_of(r.left, coordinates, k) for k in clients]) for r in board.residuals)
@@ -92,13 +92,13 @@ def _coordinates(program: Program, grams: Sequence[np.ndarray]) -> dict[Any, np.
     return found
 
 
-def _of(u: Family, coordinates: dict[Any, np.ndarray], client: int) -> np.ndarray:
-    """Client's vector of a family; the second of two clients has the opposite deviation."""
-    size = len(next(iter(coordinates.values())))
-    total = np.zeros(size)
-    for key, c in u.parts.items():
-        sign = -1 if key[0] == DEVIATION and client == 1 else 1
-        total = total + sign * float(c) * coordinates.get(key, np.zeros(size))
+def _of(u: Vectors, coordinates: dict[Any, np.ndarray], member: tuple[int | None, int]) -> np.ndarray:
+    """The vector of one of the board's members; the second of two has the opposite deviation."""
+    kind, sign = member
+    total = np.zeros(len(next(iter(coordinates.values()))))
+    for key, c in of_kind(u, kind).parts.items():
+        if key in coordinates:
+            total = total + (sign if key[0].startswith(DEVIATION) else 1) * float(c) * coordinates[key]
     return total
 
 

@@ -28,26 +28,30 @@ ROUNDING = 1e-13
 @final
 @dataclass(frozen=True, eq=False)
 class Interpolating(Problem):
-    """`anchors` (m, n, d) are the y_i, `heights` (m, n) the v_i; curvatures from `lowest` to `highest`."""
+    """`anchors` (m, n, d) are the y_i, `heights` (m, n) the v_i; curvatures from `lowest` to `highest`, (m,)."""
 
     anchors: np.ndarray
     heights: np.ndarray
-    lowest: float
-    highest: float
+    lowest: np.ndarray
+    highest: np.ndarray
     exact_weights: tuple[Fraction, ...]
 
     @classmethod
-    def through(cls, points: Any, gradients: Any, values: Any, lowest: float, highest: float) -> "Interpolating":
-        """Points and gradients (m, n, d), values (m, n)."""
+    def through(
+        cls, points: Any, gradients: Any, values: Any, lowest: Any, highest: Any, weights: Sequence[Fraction]
+    ) -> "Interpolating":
+        """Points and gradients (m, n, d), values (m, n), curvatures (m,)."""
         X, F = np.asarray(points, dtype=float), np.asarray(values, dtype=float)
-        M, slopes = highest - lowest, np.asarray(gradients, dtype=float) - lowest * X
-        heights = F - lowest / 2 * (X**2).sum(-1) - (slopes**2).sum(-1) / (2 * M)
-        return cls(X - slopes / M, heights, lowest, highest, (Fraction(1, len(X)),) * len(X))
+        low, high = (np.asarray(ends, dtype=float) for ends in (lowest, highest))
+        M, slopes = (high - low)[:, None], np.asarray(gradients, dtype=float) - low[:, None, None] * X
+        heights = F - low[:, None] / 2 * (X**2).sum(-1) - (slopes**2).sum(-1) / (2 * M)
+        return cls(X - slopes / M[:, None], heights, low, high, tuple(weights))
 
     def of(self, clients: list[int]) -> "Interpolating":
-        """Of the clients with these numbers, perhaps several times the same."""
+        """The clients with these numbers, perhaps several times the same, with equal weights."""
         weights = (Fraction(1, len(clients)),) * len(clients)
-        return Interpolating(self.anchors[clients], self.heights[clients], self.lowest, self.highest, weights)
+        anchors, heights, low, high = (x[clients] for x in (self.anchors, self.heights, self.lowest, self.highest))
+        return Interpolating(anchors, heights, low, high, weights)
 
     @property
     def dim(self) -> int:
@@ -55,25 +59,25 @@ class Interpolating(Problem):
 
     @property
     def L(self) -> np.ndarray:
-        return np.full(self.num_clients, max(self.highest, -self.lowest))
+        return np.asarray(np.maximum(self.highest, -self.lowest))
 
     @property
     def mu(self) -> np.ndarray:
-        return np.full(self.num_clients, self.lowest)
+        return self.lowest
 
     def smoothness_bound(self, k: int) -> Scalar:
         import flint
 
-        return flint.arb(max(self.highest, -self.lowest))
+        return flint.arb(float(self.L[k]))
 
     def strong_convexity_bound(self, k: int) -> Scalar:
         import flint
 
-        return flint.arb(self.lowest)
+        return flint.arb(float(self.lowest[k]))
 
     @property
     def is_convex(self) -> bool:
-        return self.lowest >= 0
+        return bool((self.lowest >= 0).all())
 
     def build_clients(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> Clients:
         if arithmetic.name != "float":
@@ -91,14 +95,14 @@ class _InterpolatingClients(Clients):
 
     def values(self, X: Array) -> Array:
         low = self.problem.lowest
-        return np.array([self._nearest(k, x, 0.0)[1] + low / 2 * (x @ x) for k, x in self._each(X)])
+        return np.array([self._nearest(k, x, 0.0)[1] + low[k] / 2 * (x @ x) for k, x in self._each(X)])
 
     def differences(self, X: Array, reference: Array) -> Array:
         return self.values(X) - self.values(reference)
 
     def gradients(self, X: Array) -> Array:
         low, M = self.problem.lowest, self._stiffness
-        return np.array([M * (x - self._nearest(k, x, 0.0)[0]) + low * x for k, x in self._each(X)])
+        return np.array([M[k] * (x - self._nearest(k, x, 0.0)[0]) + low[k] * x for k, x in self._each(X)])
 
     def minimise(self, subproblem: Subproblem) -> Array:
         weight = float(subproblem.weight)
@@ -107,9 +111,9 @@ class _InterpolatingClients(Clients):
             right = right + weight * subproblem.center
         if subproblem.linear is not None:
             right = right - subproblem.linear
-        bend, M = self.problem.lowest + weight, self._stiffness
         answers = []
         for k, r in zip(self.numbers, right, strict=True):
+            bend, M = self.problem.lowest[k] + weight, self._stiffness[k]
             place, _ = self._nearest(k, r / bend, M / bend)
             answers.append((M * place + r) / (M + bend))
         return np.array(answers)
@@ -128,8 +132,8 @@ class _InterpolatingClients(Clients):
         return _InterpolatingClients(self.arithmetic, self.problem, self.numbers[members])
 
     @cached_property
-    def _stiffness(self) -> float:
-        return self.problem.highest - self.problem.lowest
+    def _stiffness(self) -> np.ndarray:
+        return np.asarray(self.problem.highest - self.problem.lowest)
 
     def _each(self, X: Array) -> Any:
         return zip(self.numbers, self.rows(X), strict=True)
@@ -140,7 +144,7 @@ class _InterpolatingClients(Clients):
         The softness is that of a subproblem, in which x moves, too.
         """
         Y, v = self.problem.anchors[k], self.problem.heights[k]
-        stiffness = self._stiffness / (1 + softness)
+        stiffness = float(self._stiffness[k] / (1 + softness))
         alpha = least(stiffness * Y @ Y.T, v - stiffness * Y @ x)
         place = alpha @ Y
         return place, float(stiffness / 2 * ((x - place) ** 2).sum() + alpha @ v)

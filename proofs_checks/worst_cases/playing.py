@@ -41,6 +41,10 @@ class Evaluation:
     gradient: Any
     value: str
 
+    def value_of(self, kind: int | None) -> str:
+        """The name of the mean value of one kind's clients; of all, where there are no kinds."""
+        return self.value if kind is None or not self.value else f"{self.value}.{kind}"
+
 
 @final
 @dataclass(frozen=True)
@@ -101,13 +105,21 @@ class Board:
             ),
         )
 
+    @property
+    def members(self) -> list[tuple[int | None, int]]:
+        """Of clients that can stand for all: the kind, and the sign of the deviation."""
+        if not isinstance(self.functions, Kinds):
+            return [(None, sign) for sign in (1, -1)[: self.clients]]
+        of_kinds = enumerate(self.functions.kinds)
+        return [(k, sign) for k, kind in of_kinds for sign in ((1,) if kind.clients == 1 else (1, -1))]
+
     def height(self, evaluation: Evaluation, kind: int | None = None) -> Form:
         """The mean of the values there, of all clients or of one kind's."""
         if not evaluation.value or not isinstance(self.functions, Kinds):
             return value(evaluation.value)
         if kind is not None:
-            return value(f"{evaluation.value}.{kind}")
-        of_kinds = (value(f"{evaluation.value}.{k}") * share for k, share in enumerate(self.functions.shares))
+            return value(evaluation.value_of(kind))
+        of_kinds = (value(evaluation.value_of(k)) * share for k, share in enumerate(self.functions.shares))
         return sum(of_kinds, start=Form())
 
     @property

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import lcm
 from typing import Any, final
 
 import numpy as np
@@ -12,7 +13,7 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.worst_cases.attaining import Instance, quadratics, vectors
 from fedconvex.proofs_checks.worst_cases.certifying import Certified, certify, certify_exactly, forced
-from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, Kinds
+from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, Kind, Kinds
 from fedconvex.proofs_checks.worst_cases.feasible import Feasible, feasible
 from fedconvex.proofs_checks.worst_cases.interpolating import Interpolating
 from fedconvex.proofs_checks.worst_cases.lines import Line, lines
@@ -112,9 +113,23 @@ class WorstCase:
         if self.is_played and self.instance is not None:
             return federation(self.question, self.instance)
         which = kinds(self.question)
-        if self.interpolated is None or which is None or isinstance(self.question.clients, Kinds):
+        if self.interpolated is None or which is None:
             raise ValueError("no federation was found")
-        return self._interpolating[0].of(which)
+        problem: Interpolating = self._interpolating[0]
+        if not isinstance(self.question.clients, Kinds):
+            return problem.of(which)
+        return problem.of(self._as_often_as_weighted(problem)) if self.question.method.plain else problem
+
+    def _as_often_as_weighted(self, problem: Interpolating) -> list[int]:
+        """Copies of clients instead of weights, for methods that average plainly."""
+        total = lcm(*(weight.denominator for weight in problem.exact_weights))
+        copies = [int(weight * total) for weight in problem.exact_weights]
+        functions = self.question.clients
+        assert isinstance(functions, Kinds)
+        single = [functions.kinds[kind or 0].clients == 1 for kind, _ in self.question.board.members]
+        if any(alone and count > 1 for alone, count in zip(single, copies, strict=True)):
+            raise ValueError("no federation was found: the shares are not numbers of clients")
+        return [k for k, count in enumerate(copies) for _ in range(count)]
 
     @property
     def start(self) -> Any:
@@ -144,9 +159,14 @@ class WorstCase:
         grams = [np.array(gram, dtype=float).reshape(len(gram), len(gram)) for gram in found.grams]
         points, gradients, start, left = vectors(found.program, grams, board, self.question.start)
         heights = {"": 0.0} | dict(zip(found.program.values, map(float, found.values), strict=True))
-        values = [[heights.get(e.value, 0.0) for e in board.evaluations]] * board.clients
-        lowest, highest = float(functions.lowest), float(functions.highest)
-        return Interpolating.through(points, gradients, values, lowest, highest), start, left
+        members = [kind for kind, _ in board.members]
+        values = [[heights.get(e.value_of(kind), 0.0) for e in board.evaluations] for kind in members]
+        of_kinds = functions.kinds if isinstance(functions, Kinds) else (Kind(functions, 1),)
+        shares = functions.shares if isinstance(functions, Kinds) else (Fraction(1),)
+        classes = [of_kinds[kind or 0].functions for kind in members]
+        weights = [shares[kind or 0] / members.count(kind) for kind in members]
+        ends = [c.lowest for c in classes], [c.highest for c in classes]
+        return Interpolating.through(points, gradients, values, *ends, weights), start, left
 
     def proof(self) -> Any:
         """The certificate as a `Proof` of one step, of one round where `power` > 1. Raises ValueError without one."""

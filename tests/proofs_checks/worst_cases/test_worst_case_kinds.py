@@ -94,3 +94,36 @@ def test_kinds_that_are_none():
         Kind(SmoothStronglyConvex(1, 1), 1)
     with pytest.raises(InvalidInput, match="several kinds"):
         worst_case(fc.FedGD(stepsize=1), Kinds(Kind(SmoothConvex(1), 1)), 4, participation=fc.participation.Uniform(2))
+
+
+KINDS = Kinds(Kind(SmoothStronglyConvex(1, 2), 1), Kind(SmoothConvex(4), 3))
+METHODS = (
+    fc.FedGD(stepsize=F(1, 5), local_steps=2), fc.FedProx(mu=2), fc.FedSplit(stepsize=F(1, 2)), fc.FedDyn(alpha=4),
+    fc.DANE(mu=5),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("metric", ["distance", "gap", "descent"])
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
+def test_the_attained_end_is_what_simulate_finds(method, metric):
+    descent = metric == "descent"
+    how = {"dissimilarity": F(3, 2)} if descent else {"heterogeneity": 1}
+    found = worst_case(method, KINDS, "any", metric=metric, **how)
+    problem, start = found.federation(), np.array(found.start, dtype=float)
+    last, zero = fc.simulate(method, problem, 1, x0=start).points[-1], 0 * start
+    if descent:
+        slope = problem.gradient(start)
+        change, size = problem.value(start) - problem.value(last), slope @ slope
+    else:
+        assert np.allclose(problem.gradient(zero), 0, atol=1e-7)
+        pulls = [g @ g for g in problem.client_gradients(zero)]
+        change = last @ last if metric == "distance" else problem.value(last) - problem.value(zero)
+        size = start @ start + np.average(pulls, weights=np.array(problem.weights, dtype=float))
+    assert change / size == pytest.approx(float(found.upper if descent else found.lower), abs=1e-7)
+
+
+def test_one_client_cannot_count_for_three():
+    alone = Kinds(Kind(SmoothStronglyConvex(1, 2), 1, 1), Kind(SmoothConvex(4), 3, 1))
+    assert worst_case(fc.FedProx(mu=2), alone, "any", heterogeneity=1).federation().num_clients == 2
+    with pytest.raises(ValueError, match="not numbers of clients"):
+        worst_case(fc.FedDyn(alpha=4), alone, "any", heterogeneity=1).federation()

@@ -230,3 +230,14 @@ def test_where_the_proof_follows_from_the_worst_instance_no_solver_is_asked(monk
     assert found.lower == found.upper == F(3, 4) ** 2
     with pytest.raises(AssertionError, match="was asked"):
         worst_case(fc.FedProx(mu=2), SmoothConvex(1), metric="descent", dissimilarity=F(3, 2))
+
+
+@pytest.mark.parametrize("digits", [4, 8, 12])
+def test_numbers_of_very_different_size_never_give_a_false_answer(digits):
+    """What a solver can't cope with is said not to be proved."""
+    large = 10**digits
+    found = worst_case(
+        fc.FedGD(stepsize=F(1, large), local_steps=3), SmoothStronglyConvex(1, large), "any", heterogeneity=1
+    )
+    assert (1 - F(1, large)) ** 6 <= found.lower <= found.upper
+    assert found.certificate is not None or "no bound was proved" in found.says
