@@ -12,7 +12,7 @@ from fedconvex.local_solvers.base import EVERYONE, Answers, SmoothSolver
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.problems.quadratics import QuadraticProblem
-from fedconvex.rationals import Array, Scalar, nearest_float, to_fraction
+from fedconvex.rationals import Array, Scalar, nearest_float, to_fmpq, to_fraction
 
 
 @final
@@ -75,7 +75,7 @@ class Exact(SmoothSolver):
 
 def _has_one_minimiser(problem: Problem, k: int, factor: Fraction, weight: Fraction) -> bool:
     if not isinstance(problem, QuadraticProblem):
-        return bool(problem.mu[k] * float(factor) > 0)
+        return bool(problem.strong_convexity_bound(k) * to_fmpq(factor) + to_fmpq(weight) > 0)
 
     def shifted(arithmetic: Arithmetic) -> Matrix:
         H, _ = problem.client_terms(k, arithmetic)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import fedconvex as fc
+from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case
 from fedconvex.proofs_checks.worst_cases.interpolating import Interpolating, least
 
@@ -41,10 +42,12 @@ def test_the_attained_end_is_what_simulate_finds(name):
 
 
 def test_weakly_convex_clients():
-    """By their proximal steps: `simulate` refuses clients that are neither convex nor quadratic."""
     found = worst_case(fc.FedProx(mu=3), WeaklyConvex(1, 1), metric="descent", dissimilarity=F(6, 5))
     problem, start = found.federation(), found.start
-    last, g = problem.client_prox(start, 1 / 3).mean(0), problem.gradient(start)
+    last, g = fc.simulate(fc.FedProx(mu=3), problem, 1, x0=start).points[-1], problem.gradient(start)
+    assert np.allclose(last, problem.client_prox(start, 1 / 3).mean(0))
+    with pytest.raises(InvalidInput, match="too small"):
+        fc.simulate(fc.FedProx(mu=1), problem, 1, x0=start)
     ratio = (problem.value(start) - problem.value(last)) / (g @ g)
     assert ratio == pytest.approx(float(found.upper), abs=1e-7)
 
