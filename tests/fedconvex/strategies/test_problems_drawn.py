@@ -33,11 +33,11 @@ def condition_number(H: np.ndarray) -> float:
 
 
 def share_a_minimizer(problem: Any) -> bool:
-    """Whether the objective's least-norm minimiser minimises every client's function."""
+    """Whether the objective's least-norm minimiser minimises every client's function, and they are not all the same."""
     terms = terms_of(problem)
     x = least_norm(*terms.summed())
-    if x is None or problem.num_clients == 1:
-        return False
+    if x is None or not any(x) or all((terms.H[0] == H).all() for H in terms.H):
+        return False  # or it is no wonder
     return all(not any(H @ x - c) for H, c in zip(terms.H, terms.c, strict=True))
 
 

@@ -81,9 +81,10 @@ def failure(call: Any) -> str:
 @final
 @dataclass(frozen=True, kw_only=True)
 class FedProx(Averaging):
-    """With a fault: the server goes the other way."""
+    """With a fault: the server goes only a part of the way, or the other way."""
 
     mu: Any = number()
+    part: Any = number()
 
     @property
     def local_solver(self) -> Any:
@@ -98,12 +99,13 @@ class FedProx(Averaging):
         return True
 
     def update(self, state: State, cohort: Any, answers: Any) -> State:
-        return State(2 * state.server - cohort.average(answers.points))
+        return State(state.server + self.part * (cohort.average(answers.points) - state.server))
 
 
-def test_fedprox_with_a_fault_breaks_theorem_4() -> None:
-    scheme = fc.participation.Weighted(40)
-    right, wrong = (run(m, TWO, 2, participation=scheme, x0=[100]) for m in (fc.FedProx(mu=1000), FedProx(mu=1000)))
+@pytest.mark.parametrize("part", [-1, Fraction(1, 100)])
+def test_fedprox_with_a_fault_breaks_theorem_4(part: Any) -> None:
+    scheme, faulty = fc.participation.Weighted(40), FedProx(mu=1000, part=part)
+    right, wrong = (run(m, TWO, 2, participation=scheme, x0=[100]) for m in (fc.FedProx(mu=1000), faulty))
     assert_bound_holds(fedprox.theorem4, right, participation=scheme)
     with pytest.raises(AssertionError, match="violated in round 1") as error:
         assert_bound_holds(fedprox.theorem4, wrong, participation=scheme)
