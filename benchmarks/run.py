@@ -29,6 +29,7 @@ SCRIPTS = (
     "bounds",
     "verify",
     "worst_cases",
+    "conformance",
     "strategies",
     "deep",
     "deep_local_sgd",

@@ -117,7 +117,7 @@ class Report:
         lines += [f"  note: {note}" for note in self.notes]
         unseen = [fault for p in self.properties for fault in p.unseen]
         if unseen:
-            lines.append("  with these parameters the check would not notice that:")
+            lines.append("  this check would not notice that:")
             lines += [f"    - {fault}" for fault in unseen]
         return "\n".join(lines)
 

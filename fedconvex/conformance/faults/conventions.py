@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import always, scaled
+from fedconvex.conformance.faults.moves import always, scaled, with_solver
 from fedconvex.conformance.faults.properties import LOCAL_FUNCTION, PARAMETERS
 from fedconvex.conformance.setup import Setup
 from fedconvex.rationals import Scalar
@@ -30,30 +30,34 @@ LOSSES: tuple[tuple[str, Fraction, int], ...] = (
 
 
 def has(name: str) -> Callable[[Setup], bool]:
-    """The method has that parameter, which is not 0, or its local solver has."""
+    """The method has that parameter, which is not 0 and not one of local work that is done by another solver."""
 
     def applies(setup: Setup) -> bool:
-        return any(f.name == name and getattr(part, name) != 0 for part in _parts(setup) for f in fields(part))
+        there = any(f.name == name for f in fields(setup.method))  # type: ignore[arg-type]
+        unused = name == "stepsize" and setup.given is not None and setup.method.proximal_weight == 0
+        return there and not unused and bool(getattr(setup.method, name) != 0)
 
     return applies
 
 
 def with_parameter(name: str, change: Callable[[Scalar], Scalar]) -> Callable[[Setup], Setup]:
-    """That parameter changed, in the method or else in its local solver."""
+    """That parameter of the method changed."""
 
     def changed(setup: Setup) -> Setup:
-        def new(part: Any) -> Any:
-            return replace(part, **{name: change(getattr(part, name))})
-
-        if any(f.name == name for f in fields(setup.method)):  # type: ignore[arg-type]
-            return Setup(new(setup.method), setup.given)
-        return Setup(setup.method, new(setup.given))
+        other: dict[str, Any] = {name: change(getattr(setup.method, name))}
+        return Setup(replace(setup.method, **other), setup.given)  # type: ignore[type-var]
 
     return changed
 
 
-def _parts(setup: Setup) -> list[Any]:
-    return [setup.method] if setup.given is None else [setup.method, setup.given]
+def with_local_stepsize(change: Callable[[Scalar], Scalar]) -> Callable[[Setup], Setup]:
+    """The stepsize of the local solver that was given changed."""
+    return with_solver(lambda solver: replace(solver, stepsize=change(solver.stepsize)))
+
+
+def with_given_steps(setup: Setup) -> bool:
+    """A local solver was given that takes steps."""
+    return setup.given is not None and setup.path_length is not None
 
 
 FAULTS = (
@@ -67,6 +71,17 @@ FAULTS = (
             convention=True,
         )
         for name in PARAMETERS_OF
+        for how, change, cure in TIMES
+    ),
+    *(
+        Fault(
+            name=f"it agrees with the local stepsize replaced by {how.format('stepsize')}",
+            cure=f"the implementation's stepsize is another one: {cure.format('stepsize')}",
+            breaks=PARAMETERS,
+            applies=with_given_steps,
+            parameters=with_local_stepsize(change),
+            convention=True,
+        )
         for how, change, cure in TIMES
     ),
     *(

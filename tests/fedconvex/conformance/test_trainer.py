@@ -117,7 +117,7 @@ def test_the_gradient_that_the_server_sends() -> None:
         ("sign", "the proximal gradient has the wrong sign"),
         ("aliased", "the proximal term is always zero"),
         ("not halved", "the proximal term is not halved"),
-        ("own last model", "the proximal term pulls to the client's own last model"),
+        ("own last model", "the proximal term pulls to the client's own last model, where it has one"),
         ("one step more", "clients take one local step too many"),
         ("overwrites", findings.CHANGES_GLOBAL),
         ("spoils the data", findings.CHANGES_DATA),

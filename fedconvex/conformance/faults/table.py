@@ -1,0 +1,60 @@
+"""The catalogue as a table: which faults are known of which methods."""
+
+from fedconvex.conformance.faults import Fault, catalogue
+from fedconvex.conformance.setup import setup_of
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.local_solvers.sgd import SGD
+from fedconvex.methods.base import Method
+from fedconvex.methods.dane import DANE
+from fedconvex.methods.fedavg import FedAvg
+from fedconvex.methods.feddane import FedDANE
+from fedconvex.methods.feddyn import FedDyn, FedDynOneGD
+from fedconvex.methods.fedgd import FedGD
+from fedconvex.methods.fednova import FedNova
+from fedconvex.methods.fedpd import FedPD
+from fedconvex.methods.fedprox import FedProx
+from fedconvex.methods.fedsgd import FedSGD
+from fedconvex.methods.fedsplit import FedSplit
+from fedconvex.methods.scaffold import Scaffold
+
+STEPS = GradientDescent(steps=4, stepsize=0.1)
+METHODS: tuple[tuple[str, Method, LocalSolver | None], ...] = (
+    ("FedGD", FedGD(stepsize=0.1, local_steps=4), None),
+    ("FedGD", FedGD(stepsize=0.1, local_steps=4), SGD(steps=4, batch_size=None, stepsize=0.1, momentum=0.5)),
+    ("FedSGD", FedSGD(stepsize=0.1), None),
+    ("FedAvg", FedAvg(epochs=4, stepsize=0.1), None),
+    ("FedProx", FedProx(mu=0.5), STEPS),
+    ("FedNova", FedNova(stepsize=0.1, local_steps=4), None),
+    ("DANE", DANE(mu=0.5, eta=0.5), STEPS),
+    ("FedDANE", FedDANE(mu=0.5), STEPS),
+    ("SCAFFOLD", Scaffold(stepsize=0.1, local_steps=4, server_stepsize=0.5), None),
+    ("SCAFFOLD", Scaffold(stepsize=0.1, local_steps=4, option=1), None),
+    ("FedDyn", FedDyn(alpha=0.5), STEPS),
+    ("FedDynOneGD", FedDynOneGD(alpha=2), None),
+    ("FedPD", FedPD(eta=0.5), STEPS),
+    ("FedSplit", FedSplit(stepsize=0.5), STEPS),
+    ("FedSplit", FedSplit(stepsize=0.5, server="active"), STEPS),
+)
+
+
+def methods_with(fault: Fault) -> tuple[str, ...]:
+    """The names of the methods of which the fault is known."""
+    setups = ((name, setup_of(method, solver)) for name, method, solver in METHODS)
+    return tuple(dict.fromkeys(name for name, setup in setups if fault.applies(setup)))
+
+
+def fault_table() -> str:
+    """The known faults in Markdown, by the property that they break."""
+    everywhere = len(dict.fromkeys(name for name, *_ in METHODS))
+    lines: list[str] = []
+    for broken in dict.fromkeys(fault.breaks for fault in catalogue()):
+        lines += ["", f"**{broken[0].upper()}{broken[1:]}**", "", "| what the report says | of |", "|---|---|"]
+        named: dict[str, tuple[str, ...]] = {}
+        for fault in catalogue():
+            if fault.breaks == broken:
+                named[fault.name] = tuple(dict.fromkeys((*named.get(fault.name, ()), *methods_with(fault))))
+        for name, methods in named.items():
+            cell = name.replace("|", "\\|")
+            lines.append(f"| {cell} | {'all' if len(methods) == everywhere else ', '.join(methods)} |")
+    return "\n".join(lines[1:]) + "\n"

@@ -1,0 +1,59 @@
+"""The catalogue: unique names, faults that show and that can be planted together; the guide's table is up to date."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fedconvex.conformance.diagnosis import Suspects
+from fedconvex.conformance.faults import catalogue, properties
+from fedconvex.conformance.faults.table import METHODS, fault_table, methods_with
+from fedconvex.conformance.reference import Reference
+from fedconvex.conformance.scenarios import scenarios
+from fedconvex.conformance.setup import setup_of
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.methods import Method
+
+ROOT = Path(__file__).resolve().parents[3]
+SETUPS = [pytest.param(method, solver, id=f"{name}-{i}") for i, (name, method, solver) in enumerate(METHODS)]
+
+
+def suspects_of(method: Method, solver: LocalSolver | None) -> Suspects:
+    setup = setup_of(method, solver)
+    references = [Reference(setup, one) for one in scenarios(setup, "half_sum", not method.plain, late_clients=True)]
+    return Suspects(setup, references, 53, clients_only=False)
+
+
+@pytest.mark.parametrize(("method", "solver"), SETUPS)
+def test_names_are_unique_and_every_fault_shows(method: Method, solver: LocalSolver | None) -> None:
+    """But for those that the method's parameters make invisible, which are said."""
+    suspects = suspects_of(method, solver)
+    names = [fault.name for fault in suspects.faults]
+    assert len(set(names)) == len(names)
+    hidden = {name for name, seen in suspects.seen_in.items() if not seen}
+    no_effect = {"it agrees with server_stepsize replaced by 1/server_stepsize"}  # where it is 1
+    if suspects.setup.effort == 1:  # one step from the centre feels no pull
+        no_effect |= {name for name in names if "the proximal" in name}
+    assert hidden <= no_effect
+
+
+@pytest.mark.parametrize(("method", "solver"), SETUPS)
+def test_two_faults_can_be_planted_together(method: Method, solver: LocalSolver | None) -> None:
+    suspects = suspects_of(method, solver)
+    pairs = list(itertools.combinations(suspects.faults, 2))
+    for i in np.random.default_rng(0).choice(len(pairs), size=60, replace=False):
+        assert sum(1 for _ in suspects._moments(pairs[i], suspects.references[4])) > 0
+
+
+def test_every_fault_belongs_to_a_method_and_breaks_a_property() -> None:
+    known = {value for name, value in vars(properties).items() if name.isupper()}
+    for fault in catalogue():
+        assert methods_with(fault) or "regularization" in fault.name, fault.name
+        assert fault.breaks in known
+        assert fault.cure
+
+
+def test_the_guide_has_the_table() -> None:
+    """Written by: python -c "from fedconvex.conformance.faults.table import fault_table; print(fault_table())"."""
+    assert fault_table() in (ROOT / "docs" / "conformance.md").read_text("utf-8")
