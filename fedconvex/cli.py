@@ -1,4 +1,4 @@
-"""The command line: `fedconvex audit …`, `bounds …`, `verify …`, `worst-case …`, `deep …`.
+"""The command line: `fedconvex audit …`, `bounds …`, `verify …`, `worst-case …`, `reproduce …`, `deep …`.
 
 The roof of the house: it imports late, and nothing imports it.
 """
@@ -17,6 +17,7 @@ import typer
 from fedconvex import cli_deep
 from fedconvex.cli_bounds import BOUNDS_HELP, BoundsCommand, bounds
 from fedconvex.cli_folders import require_writable
+from fedconvex.cli_reproduce import REPRODUCE_HELP, reproduce
 from fedconvex.cli_verify import VERIFY_HELP, verify
 from fedconvex.cli_worst_case import WORST_CASE_HELP, worst_case
 from fedconvex.errors import FedconvexError, InvalidInput
@@ -189,6 +190,7 @@ app.command(
 
 app.command(help=VERIFY_HELP)(verify)
 app.command("worst-case", help=WORST_CASE_HELP)(worst_case)
+app.command(help=REPRODUCE_HELP)(reproduce)
 app.add_typer(cli_deep.app, name="deep")
 
 

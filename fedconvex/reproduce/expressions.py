@@ -1,0 +1,101 @@
+"""Formulas in text, such as `tail('value', data, 'mu = 1') < tail('value', data, 'mu = 0')`: read, never executed.
+
+Numbers, texts, names, + − * / **, comparisons, `and`, `or`, `not` and calls of the functions that are given; no more.
+"""
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+from fedconvex.errors import InvalidInput
+
+OPERATIONS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.Pow: operator.pow, ast.USub: operator.neg,
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+}  # fmt: skip
+SIGNS = {ast.Lt: "<", ast.LtE: "≤", ast.Gt: ">", ast.GtE: "≥"}
+
+
+@final
+@dataclass(frozen=True)
+class Truth:
+    """Whether a comparison holds, and the numbers that were compared."""
+
+    holds: bool
+    shown: str
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+def evaluate(text: str, names: Mapping[str, Any], where: str = "expression") -> Any:
+    """The value of the formula: a number, a text, or the `Truth` of a comparison.
+
+    names: of values and functions. Raises InvalidInput, in the name of `where`, for anything that is no such formula.
+    """
+    tree = parsed(text, names, where)
+    try:
+        return _value(tree, names)
+    except (ZeroDivisionError, TypeError, OverflowError) as error:
+        raise InvalidInput(where, text, f"cannot be computed: {error}", "correct the formula") from None
+
+
+def parsed(text: Any, names: Mapping[str, Any], where: str) -> ast.expr:
+    """The formula's tree, after checking that it has nothing but what `evaluate` knows."""
+    try:
+        tree: ast.expr = ast.parse(text, mode="eval").body
+    except (SyntaxError, TypeError, ValueError) as error:
+        raise InvalidInput(where, text, f"is no formula: {error}", "write such as tail('value') < 0.5") from None
+    for node in ast.walk(tree):
+        known = (
+            isinstance(node, ast.expr_context | ast.keyword | ast.And | ast.Or | ast.Not) or type(node) in OPERATIONS
+        )
+        known = known or isinstance(node, ast.BinOp | ast.UnaryOp | ast.BoolOp | ast.Compare | ast.Call)
+        known = known or (isinstance(node, ast.Constant) and type(node.value) in (int, float, str))
+        if isinstance(node, ast.Name):
+            known = node.id in names
+        if isinstance(node, ast.Call):
+            known = isinstance(node.func, ast.Name) and callable(names.get(node.func.id))
+        if not known:
+            part = ast.unparse(node) if isinstance(node, ast.expr) else type(node).__name__
+            raise InvalidInput(where, text, f"{part} is not known there", f"known: {', '.join(sorted(names))}")
+    return tree
+
+
+def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Name(id=name):
+            return names[name]
+        case ast.BinOp(left=left, op=op, right=right):
+            return OPERATIONS[type(op)](_value(left, names), _value(right, names))
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            inner = _value(operand, names)
+            return Truth(not inner, f"not ({_shown(inner)})")
+        case ast.UnaryOp(op=op, operand=operand):
+            return OPERATIONS[type(op)](_value(operand, names))
+        case ast.BoolOp(op=op, values=parts):
+            found = [_value(part, names) for part in parts]
+            word, all_or_any = ("and", all) if isinstance(op, ast.And) else ("or", any)
+            return Truth(all_or_any(found), f" {word} ".join(map(_shown, found)))
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            numbers = [_value(part, names) for part in (left, *others)]
+            pairs = zip(numbers, ops, numbers[1:], strict=False)
+            holds = all(bool(OPERATIONS[type(op)](a, b)) for a, op, b in pairs)
+            signs = [SIGNS[type(op)] for op in ops]
+            shown = _shown(numbers[0]) + "".join(f" {s} {_shown(b)}" for s, b in zip(signs, numbers[1:], strict=True))
+            return Truth(holds, shown)
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
+            options = {str(k.arg): _value(k.value, names) for k in keywords}
+            return names[name](*(_value(argument, names) for argument in args), **options)
+    raise AssertionError(node)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Truth):
+        return value.shown
+    return f"{value:.4g}" if isinstance(value, int | float) else str(value)

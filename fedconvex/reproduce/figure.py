@@ -1,0 +1,208 @@
+"""An experiment's picture: curves by panels, rounds against condition numbers, bars of rounds, or a histogram."""
+
+import io
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fedconvex.drawing import COLOURS, STYLES, tidy
+from fedconvex.reproduce.measuring import Measured, official_curves
+from fedconvex.reproduce.running import rounds_of
+from fedconvex.writing import write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LABELS = {
+    "value": "training loss",
+    "gap": "F − F*, mean over clients",
+    "test_accuracy": "test accuracy",
+    "accuracy": "training accuracy",
+    "gradient_variance": "variance of gradients",
+}
+LOWEST = 1e-15  # of gaps: below is rounding
+CUT = 3.0  # a diverging loss is cut off at so many times the largest first value
+GREY = "0.45"
+
+
+def draw(measured: Measured, folder: Path) -> list[Path]:
+    """Writes figure.png and figure.svg; nothing where the experiment has no picture."""
+    kind = measured.experiment.figure.get("kind", "none")
+    if kind == "none":
+        return []
+    figure = {"curves": curves, "rounds": rounds, "bars": bars, "histogram": histogram}[kind](measured)
+    files = []
+    for ending in ("png", "svg"):
+        content = io.BytesIO()
+        figure.savefig(content, format=ending, dpi=160, metadata={"Date": None} if ending == "svg" else None)
+        files.append(folder / f"figure.{ending}")
+        write_atomically(files[-1], content.getvalue())
+    return files
+
+
+def curves(measured: Measured) -> "Figure":
+    """A row of panels per column (or per panel of the methods), a panel per data set; bands hold all seeds."""
+    experiment = measured.experiment
+    options, methods = experiment.figure, experiment.methods
+    data = options.get("panels", list(experiment.data))
+    groups = list(dict.fromkeys(entry.get("panel", "") for entry in methods.values()))
+    rows = [(column, group) for group in groups for column in options["y"]]
+    figure = _figure(len(rows), len(data))
+    lines = list(dict.fromkeys(_line(label, entry) for label, entry in methods.items()))
+    all_axes = figure.subplots(len(rows), len(data), squeeze=False, sharex=options.get("sharex", True), sharey="row")
+    official = official_curves(measured.data_dir)
+    for (column, group), row in zip(rows, all_axes, strict=True):
+        for label, axes in zip(data, row, strict=True):
+            for method, entry in methods.items():
+                if entry.get("panel", "") == group:
+                    line = _line(method, entry)
+                    _curve(axes, measured, column, label, method, line, lines.index(line))
+                    run = options.get("official", {}).get(label, {}).get(method)
+                    if run in official and len(official[run].get(column, ())):
+                        _official(axes, official[run][column], rounds_of(experiment, method), lines.index(line))
+            _scale(axes, column, options.get("log", False))
+            axes.set_title(f"{label}, {group}" if group else label, fontsize=9)
+            tidy(axes)
+        row[0].set_ylabel(LABELS.get(column, column))
+    for axes in all_axes[-1]:
+        axes.set_xlabel("communication rounds")
+    handles: dict[str, Any] = {}
+    for axes in all_axes.flat:
+        handles |= {text: handle for handle, text in zip(*axes.get_legend_handles_labels(), strict=True)}
+    columns = min(len(handles), 3 if len(data) < 3 else 4)
+    figure.legend(
+        handles.values(), handles.keys(), loc="outside lower center", ncols=columns, fontsize=8, frameon=False
+    )
+    figure.suptitle(_title(measured), fontsize=10)
+    return figure
+
+
+def _line(label: str, entry: Mapping[str, Any]) -> str:
+    return str(entry.get("line", label))
+
+
+def _curve(axes: "Axes", measured: Measured, column: str, data: str, method: str, line: str, i: int) -> None:
+    found = measured.curves(column, data, method)
+    lowest = LOWEST if column == "gap" else -math.inf
+    top = CUT * float(np.max(found[:, 0])) if column == "value" else math.inf
+    found = np.clip(np.nan_to_num(found, nan=np.nan, posinf=top), lowest, top)
+    places = np.arange(found.shape[1])
+    colour = COLOURS[i % len(COLOURS)]
+    if len(found) > 1:
+        axes.fill_between(places, found.min(0), found.max(0), color=colour, alpha=0.12, linewidth=0)
+    axes.plot(places, np.median(found, 0), STYLES[i % len(STYLES)], color=colour, linewidth=1.5, label=line)
+    if measured.experiment.figure.get("floors") and (floor := measured.floor(data, method)) > LOWEST:
+        axes.axhline(floor, color=colour, linewidth=0.8, alpha=0.9)
+        axes.annotate(f"closed form {floor:.2g}", (1 - 0.2 * i, floor), (-3, 2), xycoords=("axes fraction", "data"),
+                      textcoords="offset points", ha="right", fontsize=7, color=colour)  # fmt: skip
+
+
+def _official(axes: "Axes", curve: np.ndarray, rounds: int, i: int) -> None:
+    shown = curve[: rounds + 1]
+    label = "released code, authors' data (thin)"
+    axes.plot(np.arange(len(shown)), shown, color=COLOURS[i % len(COLOURS)], linewidth=0.6, alpha=0.6)
+    if label not in axes.get_legend_handles_labels()[1]:
+        axes.plot([], [], color=GREY, linewidth=0.6, label=label)
+
+
+def rounds(measured: Measured) -> "Figure":
+    """Rounds to the level against the numbers `x` of the data entries, both logarithmic, with guides κ and √κ."""
+    options, experiment = measured.experiment.figure, measured.experiment
+    figure = _figure(1, 1.6)
+    axes = figure.subplots()
+    families = list(dict.fromkeys(entry["family"] for entry in experiment.data.values()))
+    for i, method in enumerate(experiment.methods):
+        for j, family in enumerate(families):
+            labels = [label for label, entry in experiment.data.items() if entry["family"] == family]
+            x = np.array([float(experiment.data[label][options["x"]]) for label in labels])
+            y = np.array([measured.rounds_to(options["level"], "gap", label, method) for label in labels])
+            kept = np.isfinite(y) & (y > 0)
+            axes.plot(x[kept], y[kept], "o" + STYLES[j % len(STYLES)], markersize=3.5, color=COLOURS[i], linewidth=1.4,
+                      label=f"{method}, {family}")  # fmt: skip
+    guides = np.array([min(x), max(x)])
+    for power, name in ((1.0, "∝ κ"), (0.5, "∝ √κ")):
+        axes.plot(guides, 4 * guides**power, color="0.75", linewidth=0.8, zorder=0)
+        axes.annotate(name, (guides[-1], 4 * guides[-1] ** power), (4, -3), textcoords="offset points", fontsize=8,
+                      color=GREY)  # fmt: skip
+    for row in experiment.numbers:
+        if isinstance(row.get("published"), int | float) and row["published"] > 1:
+            axes.plot([guides[-1]], [row["published"]], "kx", markersize=6)
+            axes.annotate(f"published, about {row['published']:,}", (guides[-1], row["published"]), (-6, 4),
+                          textcoords="offset points", ha="right", fontsize=7)  # fmt: skip
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("condition number κ")
+    axes.set_ylabel(f"communication rounds to F − F* ≤ {options['level']:g} (mean)")
+    axes.legend(frameon=False, fontsize=8)
+    axes.set_title(_title(measured), fontsize=10)
+    tidy(axes)
+    return figure
+
+
+def bars(measured: Measured) -> "Figure":
+    """Published and ours side by side for every number that has both."""
+    rows = [row for row in measured.experiment.numbers if isinstance(row.get("published"), int | float)]
+    from fedconvex.reproduce.expressions import evaluate
+
+    ours = [float(evaluate(row["ours"], measured.names(), "numbers")) for row in rows]
+    figure = _figure(0.35 + 0.09 * len(rows), 2.2)
+    axes = figure.subplots()
+    places = np.arange(len(rows))[::-1]
+    axes.barh(places + 0.2, [row["published"] for row in rows], 0.38, color="0.75", label="published")
+    axes.barh(places - 0.2, [o if math.isfinite(o) else 0 for o in ours], 0.38, color=COLOURS[0], label="ours")
+    for place, o in zip(places, ours, strict=True):
+        text = f" {o:.0f}" if math.isfinite(o) else " not reached"
+        axes.annotate(text, (o if math.isfinite(o) else 1, place - 0.2), va="center", fontsize=7, color=GREY)
+    axes.set_yticks(places, [row["what"] for row in rows], fontsize=8)
+    axes.set_xscale("log")
+    axes.set_xlim(left=1)
+    axes.set_xlabel(measured.experiment.figure.get("x", "models sent until the level is reached"))
+    axes.legend(frameon=False, fontsize=8)
+    axes.set_title(_title(measured), fontsize=10)
+    tidy(axes)
+    return figure
+
+
+def histogram(measured: Measured) -> "Figure":
+    """How many clients hold given shares of their samples in so many classes: columns share, classes, clients."""
+    frame = measured.frame
+    shares: Sequence[float] = sorted(frame["share"].unique())
+    names = list(frame["problem"].unique())
+    figure = _figure(1, len(shares))
+    for axes, share in zip(np.atleast_1d(figure.subplots(1, len(shares), sharey=True)), shares, strict=True):
+        for i, name in enumerate(names):
+            rows = frame[(frame["share"] == share) & (frame["problem"] == name)].sort_values("classes")
+            width = 0.8 / len(names)
+            axes.bar(rows["classes"] + (i - (len(names) - 1) / 2) * width, rows["clients"], width, color=COLOURS[i],
+                     label=str(name))  # fmt: skip
+        axes.set_xlabel("classes")
+        axes.set_title(f"{share:.0%} of a client's samples", fontsize=9)
+        tidy(axes)
+    figure.axes[0].set_ylabel("clients")
+    figure.axes[0].legend(frameon=False, fontsize=8)
+    figure.suptitle(_title(measured), fontsize=10)
+    return figure
+
+
+def _figure(rows: float, columns: float) -> "Figure":
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(max(3.1 * columns, 7.5), max(2.3 * rows + 1.1, 4.2)), layout="constrained")
+
+
+def _title(measured: Measured) -> str:
+    experiment = measured.experiment
+    return textwrap.fill(f"{experiment.id}: {experiment.title}" + (" (quick)" if experiment.quick else ""), 90)
+
+
+def _scale(axes: "Axes", column: str, log: bool) -> None:
+    axes.set_xlim(left=0)
+    if log and "accuracy" not in column:
+        axes.set_yscale("log")
+    if "accuracy" in column:
+        axes.set_ylim(0, 1)

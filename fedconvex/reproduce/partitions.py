@@ -1,0 +1,40 @@
+"""How samples were dealt: what FedDyn's Figure 3 and FedProx's Table 1 show. Nothing is trained."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fedconvex.reproduce.building import task_of
+from fedconvex.reproduce.spec import Experiment
+
+if TYPE_CHECKING:
+    import pandas
+
+SHARES = (0.4, 0.6, 0.8)
+
+
+def class_counts(experiment: Experiment, data_dir: Path | None) -> "pandas.DataFrame":
+    """problem, share, classes, clients: so many clients hold that share of their samples in so many classes.
+
+    The columns devices, samples, mean and deviation repeat, in every row, how many clients and samples there are.
+    """
+    import pandas
+
+    rows = []
+    for label in experiment.data:
+        task = task_of(experiment, label, 0, data_dir)
+        sizes = np.array([len(labels) for _, labels in task.clients])
+        about = {"devices": len(sizes), "samples": int(sizes.sum()), "mean": sizes.mean(), "deviation": sizes.std()}
+        for share in SHARES:
+            needed = [classes_for(np.asarray(labels), share) for _, labels in task.clients]
+            for classes, clients in zip(*np.unique(needed, return_counts=True), strict=True):
+                rows.append({"problem": label, "method": "", "seed": 0, "round": 0, "share": share,
+                             "classes": int(classes), "clients": int(clients), **about})  # fmt: skip
+    return pandas.DataFrame(rows)
+
+
+def classes_for(labels: np.ndarray, share: float) -> int:
+    """The least number of classes that together have at least that share of the labels."""
+    counts = np.sort(np.unique(labels, return_counts=True)[1])[::-1]
+    return int(np.argmax(np.cumsum(counts) >= share * len(labels) - 1e-9)) + 1

@@ -1,0 +1,196 @@
+"""The files that describe the experiments: read, completed and checked before anything runs."""
+
+import tomllib
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from itertools import product
+from pathlib import Path
+from typing import Any, final
+
+from fedconvex.errors import InvalidInput
+
+FOLDER = Path(__file__).parent / "experiments"
+REQUIRED = ("id", "title", "source", "about", "runner", "seconds", "quick_seconds")
+RUNNERS = ("sweep", "deep", "partition", "none")
+FIGURES = ("curves", "rounds", "bars", "histogram", "none")
+KEYS = {
+    "run": (
+        "rounds", "seeds", "test", "ridge", "weights", "participation", "local_solver", "stragglers", "model",
+        "measure", "every", "loss", "dtype", "zero",
+    ),
+    "figure": ("kind", "y", "log", "official", "floors", "level", "x", "panels"),
+    "numbers": ("what", "ours", "published", "released", "source", "theory", "within", "why"),
+    "claims": ("claim", "source", "holds", "each", "note", "not_testable"),
+    "choices": ("open", "choice", "alternatives", "effect"),
+    "quick": ("run", "data", "methods", "figure", "note"),
+}  # fmt: skip
+REQUIRED_IN = {"numbers": ("what", "ours"), "claims": ("claim", "source"), "choices": ("open", "choice")}
+OF_METHODS = ("name", "grid", "family", "line", "panel", "rounds", "local_solver", "stragglers", "participation")
+
+Section = Mapping[str, Any]
+
+
+@final
+@dataclass(frozen=True)
+class Experiment:
+    """One figure or table: what its file says, every default filled in.
+
+    data, methods: label -> section; grids are already spelled out. needs: names of data files, in `building.FILES`.
+    """
+
+    id: str
+    title: str
+    source: str
+    about: str
+    runner: str
+    seconds: float
+    quick_seconds: float
+    needs: tuple[str, ...] = ()
+    run: Section = field(default_factory=dict)
+    data: Mapping[str, Section] = field(default_factory=dict)
+    methods: Mapping[str, Section] = field(default_factory=dict)
+    figure: Section = field(default_factory=dict)
+    numbers: tuple[Section, ...] = ()
+    claims: tuple[Section, ...] = ()
+    choices: tuple[Section, ...] = ()
+    quick: bool = False
+    note: str = ""
+
+    @property
+    def paper(self) -> str:
+        """The first part of the id."""
+        return self.id.partition(".")[0]
+
+
+def experiments(folder: Path = FOLDER, quick: bool = False) -> dict[str, Experiment]:
+    """All experiments by id, in the order of the papers and of the files' names. Raises InvalidInput."""
+    order = ("fedsplit", "fedprox", "feddyn")
+    files = sorted(folder.glob("*/*.toml"), key=lambda f: (order.index(f.parent.name), f.name) if f.parent.name in order
+                   else (len(order), f.name))  # fmt: skip
+    found: dict[str, Experiment] = {}
+    for file in files:
+        experiment = read(file, quick)
+        if experiment.id in found:
+            raise InvalidInput(str(file), experiment.id, "is the id of another file, too", "give it an id of its own")
+        found[experiment.id] = experiment
+    return found
+
+
+def choose(names: list[str], known: Mapping[str, Experiment]) -> list[Experiment]:
+    """Those of these ids, or of these papers; `all`: all of them. Raises InvalidInput that suggests the nearest id."""
+    chosen: dict[str, Experiment] = {}
+    papers = {experiment.paper for experiment in known.values()}
+    for name in names:
+        if name not in known and name not in papers and name != "all":
+            near = get_close_matches(name, [*known, *papers, "all"], n=1, cutoff=0.4)
+            guess = f"did you mean {near[0]}? " if near else ""
+            raise InvalidInput("id", name, "is not known", f"{guess}fedconvex reproduce list shows all")
+        chosen |= {key: e for key, e in known.items() if name in (key, e.paper, "all")}
+    return list(chosen.values())
+
+
+def read(file: Path, quick: bool = False) -> Experiment:
+    """The experiment that a file describes; `quick`: its reduced version.
+
+    Raises InvalidInput that names the file, the key, what is wrong and the cure.
+    """
+    try:
+        content = tomllib.loads(file.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(str(file), "", f"is no TOML: {error}", "repair it") from None
+    known = [f.name for f in fields(Experiment) if f.name != "note"]
+    _require_known(file, "", content, known)
+    for key in REQUIRED:
+        if key not in content:
+            raise _wrong(file, key, None, "is missing", "add it")
+    for key, choices in (("runner", RUNNERS),):
+        if content[key] not in choices:
+            raise _wrong(file, key, content[key], "is unknown", f"give one of {', '.join(choices)}")
+    reduced = content.pop("quick", {})
+    _require_known(file, "quick", reduced, KEYS["quick"])
+    if quick:
+        content = _merged(content, {key: value for key, value in reduced.items() if key != "note"})
+    for section in ("run", "figure"):
+        _require_known(file, section, content.get(section, {}), KEYS[section])
+    if content.get("figure", {}).get("kind", "none") not in FIGURES:
+        raise _wrong(file, "figure.kind", content["figure"]["kind"], "is unknown", f"give one of {', '.join(FIGURES)}")
+    for section, required in REQUIRED_IN.items():
+        for i, entry in enumerate(content.get(section, [])):
+            _require_known(file, f"{section}[{i}]", entry, KEYS[section])
+            for key in required:
+                if key not in entry:
+                    raise _wrong(file, f"{section}[{i}].{key}", None, "is missing", "add it")
+    for i, claim in enumerate(content.get("claims", [])):
+        if ("holds" in claim) == ("not_testable" in claim):
+            raise _wrong(file, f"claims[{i}]", claim["claim"], "has not exactly one of holds, not_testable", "give one")
+    if content["runner"] in ("sweep", "deep"):
+        for key in ("data", "methods", "run"):
+            if not content.get(key):
+                raise _wrong(file, key, None, "is missing", f"add [{key}]")
+        if "rounds" not in content["run"]:
+            raise _wrong(file, "run.rounds", None, "is missing", "say how many rounds to run")
+    for key in ("data", "methods"):
+        content[key] = _spelled_out(file, key, content.get(key, {}))
+    for key in ("needs", "numbers", "claims", "choices"):
+        content[key] = tuple(content.get(key, ()))
+    return Experiment(**content, quick=quick, note=reduced.get("note", "") if quick else "")
+
+
+def _merged(whole: Section, changes: Section) -> dict[str, Any]:
+    """`changes` take precedence; a list of labels chooses among entries; an entry with a name takes another's place."""
+    result = deepcopy(dict(whole))
+    for key, value in changes.items():
+        before = result.get(key)
+        if key in ("data", "methods") and isinstance(value, list):
+            result[key] = {label: entry for label, entry in result[key].items() if label in value}
+        elif isinstance(value, Mapping) and isinstance(before, Mapping) and "name" not in value:
+            result[key] = _merged(before, value)
+        else:
+            result[key] = value
+    return result
+
+
+def _spelled_out(file: Path, key: str, entries: Section) -> dict[str, Section]:
+    """Every combination of an entry's `grid` becomes an entry of its own, labelled by what it is."""
+    found: dict[str, Section] = {}
+    for label, entry in entries.items():
+        if not isinstance(entry, Mapping) or "name" not in entry:
+            raise _wrong(file, f"{key}.{label}", entry, "has no name", "say what it is: name = …")
+        grid = entry.get("grid", {})
+        plain = {name: value for name, value in entry.items() if name != "grid"}
+        for values in product(*grid.values()):
+            point = dict(zip(grid, values, strict=True))
+            shown = ", ".join(f"{name.rpartition('.')[2]}={value}" for name, value in point.items())
+            full = f"{label} ({shown})" if grid else label
+            found[full] = _with(plain | {"family": label}, point)
+    return found
+
+
+def _with(entry: Section, point: Section) -> Section:
+    """The entry with the grid's values in place; `local_solver.epochs` goes into the section of that name."""
+    result = deepcopy(dict(entry))
+    for name, value in point.items():
+        section, _, key = name.rpartition(".")
+        if section:
+            result[section] = dict(result.get(section, {})) | {key: value}
+        else:
+            result[key] = value
+    return result
+
+
+def _require_known(file: Path, place: str, entry: Any, known: Any) -> None:
+    if not isinstance(entry, Mapping):
+        raise _wrong(file, place, entry, "is no table", f"write [{place}] and its keys below it")
+    for key in entry:
+        if key not in known:
+            near = get_close_matches(key, list(known), n=1)
+            guess = f"did you mean {near[0]}? " if near else ""
+            raise _wrong(
+                file, f"{place}.{key}".lstrip("."), entry[key], "is unknown", guess + f"known: {', '.join(known)}"
+            )
+
+
+def _wrong(file: Path, key: str, value: Any, problem: str, cure: str) -> InvalidInput:
+    return InvalidInput(f"{file.parent.name}/{file.name}: {key}", value, problem, cure)

@@ -1,0 +1,156 @@
+"""Published, ours and the theory's, and whether the published claims hold: as JSON and as tables."""
+
+import datetime
+import json
+import math
+import os
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from fedconvex.errors import InvalidInput
+from fedconvex.reproduce.expressions import Truth, evaluate
+from fedconvex.reproduce.measuring import Measured
+from fedconvex.reproduce.running import seeds
+from fedconvex.reproduce.spec import Experiment
+from fedconvex.writing import write_atomically
+
+KEPT = Path(__file__).parent / "results"  # the summaries of the last full runs that are part of the package
+NAME = "summary.json"
+COLUMNS = ("published", "released", "ours", "theory")  # released: by the released code on the authors' data
+REPRODUCED, CONTRADICTED, NOT_TESTABLE = "reproduced", "contradicted", "not testable here"
+
+
+def summarise(measured: Measured | None, experiment: Experiment, took: float) -> dict[str, Any]:
+    """Everything that is kept of an experiment beside its runs and its picture."""
+    return {
+        "id": experiment.id, "title": experiment.title, "source": experiment.source, "quick": experiment.quick,
+        "note": experiment.note, "seeds": len(seeds(experiment)),
+        "numbers": [] if measured is None else [_number(row, measured) for row in experiment.numbers],
+        "claims": [_claim(i, claim, measured, experiment) for i, claim in enumerate(experiment.claims)],
+        "choices": [_choice(i, choice, measured, experiment) for i, choice in enumerate(experiment.choices)],
+        "seconds": round(took, 1), **_machine(),
+    }  # fmt: skip
+
+
+def _number(row: Mapping[str, Any], measured: Measured) -> dict[str, Any]:
+    where, names = f"{measured.experiment.id}: numbers", measured.names()
+    found: dict[str, Any] = {"what": row["what"], "source": row.get("source", ""), "published": row.get("published")}
+    for key in ("ours", "released", "theory"):
+        found[key] = _finite(float(evaluate(row[key], names, where))) if key in row else None
+    ours, published = found["ours"], found["published"]
+    found["why"] = row.get("why", "")
+    found["agrees"] = None
+    if isinstance(published, int | float) and "within" in row:
+        ratio = ours / published if isinstance(ours, float) else math.inf
+        found["agrees"] = 1 / row["within"] <= ratio <= row["within"]
+        found["within"] = row["within"]
+    return found
+
+
+def _claim(i: int, claim: Mapping[str, Any], measured: Measured | None, experiment: Experiment) -> dict[str, Any]:
+    found = {"claim": claim["claim"], "source": claim["source"], "note": claim.get("note", "")}
+    if "not_testable" in claim or measured is None:
+        why = claim.get("not_testable", "was not run")
+        return found | {"verdict": NOT_TESTABLE, "cases": [], "number": why}
+    where = f"{experiment.id}: claims[{i}].holds"
+    cases = []
+    for label, names in _each(claim.get("each", {})):
+        truth = evaluate(claim["holds"], measured.names() | names, where)
+        if not isinstance(truth, Truth):
+            raise InvalidInput(where, claim["holds"], "compares nothing", "write a comparison, such as a < b")
+        single = [bool(evaluate(claim["holds"], measured.of_seed(s).names() | names, where)) for s in seeds(experiment)]
+        cases.append({"case": label, "holds": truth.holds, "number": truth.shown, "seeds": sum(single)})
+    verdict = REPRODUCED if all(bool(case["holds"]) for case in cases) else CONTRADICTED
+    held = sum(bool(case["holds"]) for case in cases)
+    number = cases[0]["number"] if len(cases) == 1 else f"{held} of {len(cases)} cases: " + "; ".join(
+        f"{case['case']}: {case['number']}{'' if case['holds'] else ' (no)'}" for case in cases
+    )  # fmt: skip
+    return found | {"verdict": verdict, "cases": cases, "number": number}
+
+
+def _each(entries: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, dict[str, str]]]:
+    for values in product(*entries.values()):
+        yield ", ".join(map(str, values)), dict(zip(entries, values, strict=True))
+
+
+def _choice(i: int, choice: Mapping[str, Any], measured: Measured | None, experiment: Experiment) -> dict[str, Any]:
+    effect = {} if measured is None else {
+        label: _finite(float(evaluate(text, measured.names(), f"{experiment.id}: choices[{i}].effect")))
+        for label, text in choice.get("effect", {}).items()
+    }  # fmt: skip
+    return {"open": choice["open"], "choice": choice["choice"], "alternatives": choice.get("alternatives", ""),
+            "effect": effect}  # fmt: skip
+
+
+def _finite(value: float) -> float | str | None:
+    """JSON has neither infinity nor NaN."""
+    return value if math.isfinite(value) else None if math.isnan(value) else "not reached"
+
+
+def _machine() -> dict[str, Any]:
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text("utf-8").splitlines() if cpuinfo.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return {
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "processor": models[0] if models else platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "versions": {"fedconvex": version("fedconvex"), "numpy": version("numpy"), "python": platform.python_version()},
+    }
+
+
+def save(summary: Mapping[str, Any], folder: Path) -> Path:
+    """Writes summary.json."""
+    file = folder / NAME
+    write_atomically(file, (json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    return file
+
+
+def last_results(known: Mapping[str, Experiment], out: Path) -> dict[str, dict[str, Any]]:
+    """The last summary of each experiment: full runs in `out` first, then those of the package, then quick runs."""
+    found = {}
+    for key in known:
+        places = (out / key / NAME, KEPT / f"{key}.json", out / "quick" / key / NAME)
+        if (file := next((place for place in places if place.is_file()), None)) is not None:
+            try:
+                found[key] = json.loads(file.read_text("utf-8"))
+            except ValueError as error:
+                raise InvalidInput("out", str(file), f"is no JSON: {error}", "delete it and run again") from None
+    return found
+
+
+def shown(value: Any) -> str:
+    """A number as people write it."""
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return value
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def markdown(results: Mapping[str, Mapping[str, Any]]) -> str:
+    """All numbers, then all claims, as the tables of the guide."""
+    lines = ["| | what | published | released code | ours | theory | agrees |", "|---|---|---|---|---|---|---|"]
+    for key, result in results.items():
+        for row in result["numbers"]:
+            agrees = {None: "", True: f"within × {row.get('within')}", False: f"**no**: {row['why']}"}[row["agrees"]]
+            cells = (f"`{key}`", row["what"], *(shown(row[n]) for n in COLUMNS), agrees)
+            lines.append("| " + " | ".join(map(_cell, cells)) + " |")
+    lines += ["", "| | claim | verdict | number |", "|---|---|---|---|"]
+    for key, result in results.items():
+        for claim in result["claims"]:
+            cells = (f"`{key}`", f"{claim['claim']} ({claim['source']})", f"**{claim['verdict']}**", _with_note(claim))
+            lines.append("| " + " | ".join(map(_cell, cells)) + " |")
+    return "\n".join(lines)
+
+
+def _with_note(claim: Mapping[str, Any]) -> str:
+    return str(claim["number"]) + (f". {claim['note']}" if claim["note"] else "")
+
+
+def _cell(text: str) -> str:
+    return str(text).replace("|", "\\|")
