@@ -20,7 +20,8 @@ mu, eta, L, L_minus = (symbols(dane.PAPER.notation)[name] for name in ("mu", "et
 
 def one_round_of_dane(mu: Any, eta: Any, L: Any, L_minus: Any) -> Mapping[str, Any]:
     """What is asked of `worst_case`."""
-    return {"method": DANE(mu=mu, eta=eta), "clients": WeaklyConvex(L_minus, L), "metric": "descent"}
+    method, clients = DANE(mu=mu, eta=eta), WeaklyConvex(L_minus, L)
+    return {"method": method, "clients": clients, "num_clients": "any", "metric": "descent"}
 
 
 @proves(dane.PAPER.find("oneround"))

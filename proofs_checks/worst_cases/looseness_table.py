@@ -9,8 +9,11 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 from fractions import Fraction as F
 from typing import Any
 
+from fedconvex.proofs_checks.verification import proof_of
 from fedconvex.proofs_checks.worst_cases.comparing import Quotient
-from fedconvex.proofs_checks.worst_cases.looseness import INFINITE, SAME, Looseness, looseness
+from fedconvex.proofs_checks.worst_cases.looseness import INFINITE, SAME, Looseness, looseness, looseness_of
+from fedconvex.statements.statement import Claim
+from fedconvex.theory import papers
 
 DIGITS = 4
 HEAD = """# How loose are the bounds?
@@ -52,6 +55,7 @@ with BROKEN: by a state to which perhaps no run comes), and the command's exit s
   T rounds falls like 1/T, what happens at first does not: the looseness is largest for few rounds.
 * FedSplit's and Rockafellar's bounds are in units of the bound.
 """
+BOUNDS = (Claim.UPPER, Claim.LOWER, Claim.TIGHT)
 LEMMAS = """## Steps of the proofs
 
 One round, from any state of which the server's h is the mean of the memories. The numbers are quotients of both sides:
@@ -59,9 +63,14 @@ what was known so far is how much of the bound some instance uses (`Proof.tightn
 
 """
 BEYOND = """
-Not asked: counts of rounds (FedProx Theorem 6, Remark 8), bounds whose two sides are not linear in inner products and
-values (FedProx (9) to (12), (14): means of lengths), Corollary 9 (another γ for every client), FedDyn's theorems with
-P < m, and what is only claimed up to constants.
+## Not asked
+
+Counts of rounds, bounds whose two sides are not linear in inner products and values (means of lengths), another γ for
+every client, facts from textbooks, FedDyn's theorems with P < m, and what is only claimed up to constants. Of the
+bounds among these, what an exact instance uses at most: for 1 nothing sharper can be said, and the looseness is 1.
+
+| statement | used | by |
+|---|---|---|
 """
 PROX: dict[str, Any] = {"mu": 50, "L": 1, "L_minus": 0, "B": F(6, 5)}
 DYN = {"L": 1, "num_clients": 10, "num_active": 10}
@@ -102,6 +111,7 @@ def played() -> Iterator[tuple[str, dict[str, Any]]]:
         yield "fedsplit.theorem1", {"t": 3, "kappa": kappa}
         yield "fedsplit.corollary1", {"kappa": kappa, "local_steps": 3}
         yield "fedsplit.corollary1sharper", {"kappa": kappa, "local_steps": 3}
+    yield "dane.oneround", {"mu": 3, "eta": 1, "L": 1, "L_minus": 1}
     yield "nesterov.corollary2_1_2", {"t": 4, "L": 1}
     yield "nesterov.smoothfunctions", {"T": 4, "stepsize": 1, "L": 1}
     yield "rockafellar.convexfunctions", {"t": 3, "stepsize": 1}
@@ -139,8 +149,18 @@ def as_markdown() -> str:
         "| statement | at | bound | exact worst case | looseness |", "|---|---|---|---|---|",
         *(_row(found, [_bound(found), _worst(found)]) for found in theorems),
         "", LEMMAS.rstrip(), "",
-        "| statement | at | looseness |", "|---|---|---|", *(_row(found, []) for found in lemmas), BEYOND,
+        "| statement | at | looseness |", "|---|---|---|", *(_row(found, []) for found in lemmas),
+        BEYOND + "\n".join(not_asked()), "",
     ])  # fmt: skip
+
+
+def not_asked() -> Iterator[str]:
+    """Rows of the bounds that are not asked, but of which an instance is known."""
+    for statement in (s for paper in papers().values() for s in paper.everything if s.claim in BOUNDS):
+        proof = None if statement.identifier in looseness_of() else proof_of(statement)
+        if proof is not None and proof.tightness is not None:
+            used = "1" if proof.tightness.attained else _short(F(float(proof.tightness.quotient)), ROUND_FLOOR)
+            yield f"| `{statement.identifier}` | {used} | {proof.tightness.how.replace('|', chr(92) + '|')} |"
 
 
 def _row(found: Looseness, cells: list[str]) -> str:

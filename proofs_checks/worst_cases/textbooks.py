@@ -6,12 +6,13 @@ from typing import Any
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import State
+from fedconvex.proofs_checks.dane import one_round_of_dane
 from fedconvex.proofs_checks.worst_cases.asking import Compared, Played, asks
 from fedconvex.proofs_checks.worst_cases.classes import NotSmooth, SmoothConvex, SmoothStronglyConvex, WeaklyConvex
 from fedconvex.proofs_checks.worst_cases.forms import mean, shared, square
 from fedconvex.proofs_checks.worst_cases.playing import Board, answered, first_state, in_rationals
 from fedconvex.statements.statement import Statement
-from fedconvex.theory import ghadimi_lan, giselsson_boyd, nesterov, rockafellar
+from fedconvex.theory import dane, ghadimi_lan, giselsson_boyd, nesterov, rockafellar
 
 ONE = Fraction(1)
 
@@ -118,3 +119,9 @@ def proximal_gap(statement: Statement, *, t: Any, stepsize: Any) -> Compared:
     last = board.at(_proximal_steps(board, stepsize, int(t)))
     bound = statement(t=t, stepsize=stepsize, D0=ONE)
     return Compared(board, board.height(last), square(shared("w")) * bound)
+
+
+@asks(dane.oneround)
+def one_round(statement: Statement, *, mu: Any, eta: Any, L: Any, L_minus: Any) -> Played:
+    """Of any clients."""
+    return Played(one_round_of_dane(mu, eta, L, L_minus), statement(mu=mu, eta=eta, L=L, L_minus=L_minus))
