@@ -18,7 +18,7 @@ from fedconvex.proofs_checks import looseness
 from fedconvex.proofs_checks.worst_cases.asking import registered
 from fedconvex.proofs_checks.worst_cases.forms import MEAN, ONE, Form
 from fedconvex.proofs_checks.worst_cases.looseness import looseness_of
-from fedconvex.proofs_checks.worst_cases.looseness_table import as_markdown, compared, played
+from fedconvex.proofs_checks.worst_cases.looseness_table import as_markdown, not_asked, compared, played
 from fedconvex.proofs_checks.worst_cases.presolving import certify_usable, usable
 from fedconvex.proofs_checks.worst_cases.programs import Program
 from fedconvex.statements.statement import Statement
@@ -362,9 +362,10 @@ def test_the_page_is_what_the_code_computes() -> None:
     made, kept = as_markdown().splitlines(), PAGE.read_text("utf-8").splitlines()
     told = "run `python -m fedconvex.proofs_checks.worst_cases.looseness_table > docs/looseness.md`"
     assert len(made) == len(kept), told
+    words = set(not_asked())
     for now, before in zip(made, kept, strict=True):
         cells, earlier = now.split(" | "), before.split(" | ")
-        if not now.startswith("| `"):
+        if not now.startswith("| `") or now in words:
             assert now == before, told
             continue
         assert cells[:2] == earlier[:2], told
