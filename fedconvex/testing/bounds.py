@@ -25,6 +25,7 @@ from fedconvex.verdicts import Verdict
 
 PRECISION = 128
 SLACK = Fraction(1, 10**9)
+ABSOLUTE_SLACK = Fraction(1, 10**20)
 
 
 @final
@@ -46,6 +47,7 @@ def assert_bound_holds(
     participation: Any = None,
     local_solver: Any = None,
     slack: Any = SLACK,
+    absolute_slack: Any = ABSOLUTE_SLACK,
     **numbers: Any,
 ) -> None:
     """Passes where the statement's assumptions are proved to hold of the run, and its bound is proved to be kept.
@@ -59,6 +61,7 @@ def assert_bound_holds(
         participation, local_solver: those of the run; default everyone, and the method's own.
         slack: relative; a bound that is attained exactly cannot be told by balls from one that is missed by less. The
             points of a run in floats carry rounding errors of their own: give exact or ball runs, or a larger slack.
+        absolute_slack: the same for bounds that are 0, as for a run that starts at the minimiser.
         **numbers: constants that are not to be measured, and those that cannot be.
 
     Raises:
@@ -68,6 +71,7 @@ def assert_bound_holds(
     """
     _require(statement, trajectory, numbers)
     non_negative(slack, "slack")
+    non_negative(absolute_slack, "absolute_slack")
     _, observe = OBSERVABLES[statement.identifier]
     run = _Run(trajectory, participation, local_solver)
     for seen in observe(run):
@@ -78,7 +82,7 @@ def assert_bound_holds(
             refuse(
                 f"{statement.identifier} cannot be laid over this run: {entry.assumption} {state}", reason=entry.reason
             )
-        _compare(statement, seen, entry, run, slack)
+        _compare(statement, seen, entry, run, (slack, absolute_slack))
 
 
 def _require(statement: Any, trajectory: Any, numbers: dict[str, Any]) -> None:
@@ -104,13 +108,14 @@ def observable(statement: Statement | None = None) -> Any:
     return OBSERVABLES.get(statement.identifier, (None,))[0]
 
 
-def _compare(statement: Statement, seen: Observed, entry: Applies, run: "_Run", slack: Any) -> None:
+def _compare(statement: Statement, seen: Observed, entry: Applies, run: "_Run", slacks: tuple[Any, Any]) -> None:
     with run.balls.context():
         bound = seen.promise(run.balls.scalar(entry.value))
-        room = abs(bound) * run.balls.scalar(to_fmpq(slack, "slack"))
+        slack, absolute = (run.balls.scalar(to_fmpq(value)) for value in slacks)
+        room = abs(bound) * slack + absolute
         if seen.value <= bound + room:
             return
-        found = {seen.quantity: seen.value, "promised at most": bound, "round": seen.round, "slack": str(slack)}
+        found = {seen.quantity: seen.value, "promised at most": bound, "round": seen.round, "slack": str(slacks[0])}
         constants = {name: run.balls.scalar(value) for name, value in entry.parameters.items() if not np.ndim(value)}
         if seen.value > bound + room:
             refuted(

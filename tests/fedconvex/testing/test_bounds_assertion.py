@@ -139,6 +139,17 @@ def test_a_single_wrong_round_is_found() -> None:
         assert_bound_holds(nesterov.gradientstep, of_points(points, right))
 
 
+def test_a_run_from_the_minimiser_stays_there() -> None:
+    middle = fc.Quadratic([[[1]], [[1]]], [[Fraction(4, 3)], [Fraction(-4, 3)]])
+    for problem, x in ((middle, [0]), (fc.Quadratic([[[3]]], [[1]]), [Fraction(1, 3)])):
+        right = run(fc.FedGD(stepsize=Fraction(1, 8)), problem, x0=x)
+        for statement in (nesterov.gradientstep, nesterov.smoothfunctions):
+            assert_bound_holds(statement, right)
+            moved = of_points([x, [x[0] + Fraction(1, 10**9)], x, x], right)
+        with pytest.raises(AssertionError, match="violated"):
+            assert_bound_holds(nesterov.gradientstep, moved)
+
+
 def test_the_bound_of_a_run_in_floats() -> None:
     floats = fc.simulate(fc.FedSplit(stepsize=0.5), TWO, 10)
     assert_bound_holds(fedsplit.theorem1, floats)
