@@ -18,7 +18,7 @@ from fedconvex.proofs_checks import looseness
 from fedconvex.proofs_checks.worst_cases.asking import registered
 from fedconvex.proofs_checks.worst_cases.forms import MEAN, ONE, Form
 from fedconvex.proofs_checks.worst_cases.looseness import looseness_of
-from fedconvex.proofs_checks.worst_cases.looseness_table import as_markdown, not_asked, compared, played
+from fedconvex.proofs_checks.worst_cases.looseness_table import as_markdown, compared, not_asked, played
 from fedconvex.proofs_checks.worst_cases.presolving import certify_usable, usable
 from fedconvex.proofs_checks.worst_cases.programs import Program
 from fedconvex.statements.statement import Statement
