@@ -1,4 +1,4 @@
-"""Which known faults explain what an implementation did: faulty runs in exact arithmetic, compared round by round."""
+"""Which known faults explain what an implementation did: faulty runs, compared round by round."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,11 +9,13 @@ import numpy as np
 
 from fedconvex.conformance.faults import Fault, catalogue
 from fedconvex.conformance.implementation import Observed
-from fedconvex.conformance.reference import Moment, Reference, arithmetic_for, play
+from fedconvex.conformance.reference import Moment, Reference, arithmetic_for_faults, play
 from fedconvex.conformance.setup import Setup
 from fedconvex.errors import FedconvexError
 from fedconvex.rationals import float_array
 
+CLEARLY = 8  # so much closer fits clearly better …
+ROUNDING = 1e-3  # … unless both are this close
 FARTHER = 4  # how much farther than a right run a faulty one may be led off by rounding, at equal size
 
 
@@ -40,15 +42,15 @@ class Suspects:
         }
 
     def explain(self, runs: Sequence[Observed], most: int = 2) -> list[tuple[Fault, ...]]:
-        """All single faults that every run agrees with; where there are none, the first pair."""
+        """All single faults that every run agrees with, those that fit clearly better first; else the first pair."""
         order = sorted(range(len(runs)), key=lambda i: len(self.references[i].scenario.rounds))
-        singles: list[tuple[Fault, ...]] = [(fault,) for fault in self.faults if self._agrees((fault,), runs, order)]
-        if singles or most < 2:
-            return singles
-        for pair in combinations(self.faults, 2):
-            if self._agrees(pair, runs, order):
-                return [pair]
-        return []
+        misfits = {fault: self._misfit((fault,), runs, order) for fault in self.faults}
+        fitting = {fault: misfit for fault, misfit in misfits.items() if misfit is not None}
+        if fitting:
+            closest = CLEARLY * max(min(fitting.values()), ROUNDING)
+            return [(fault,) for fault in sorted(fitting, key=lambda fault: fitting[fault] > closest)]
+        pairs = combinations(self.faults, 2) if most > 1 else ()
+        return next(([pair] for pair in pairs if self._misfit(pair, runs, order) is not None), [])
 
     def _shows(self, fault: Fault, reference: Reference) -> bool:
         tolerances = reference.tolerances(self.bits)
@@ -57,8 +59,9 @@ class Suspects:
                 return True
         return False
 
-    def _agrees(self, faults: Sequence[Fault], runs: Sequence[Observed], order: Iterable[int]) -> bool:
-        compared = False
+    def _misfit(self, faults: Sequence[Fault], runs: Sequence[Observed], order: Iterable[int]) -> float | None:
+        """The largest distance from the faulty run, in parts of what is allowed; None where one is not allowed."""
+        worst: float | None = None
         for i in order:
             reference, run = self.references[i], runs[i]
             tolerances, size = reference.tolerances(self.bits), np.abs(reference.points).max(axis=1)
@@ -66,25 +69,27 @@ class Suspects:
             faulty = self._moments(faults, reference)
             for t, point in enumerate(run.points):
                 moment = next(faulty, None)
-                if moment is None:
-                    return False
+                if moment is None or not np.isfinite(moment.server).all():
+                    return None
                 largest, right = max(largest, float(np.abs(moment.server).max())), max(right, float(size[t]))
                 allowed = FARTHER * tolerances[t] * max(1.0, largest / right)
                 theirs = run.clients[t - 1] if 0 < t <= len(run.clients) else {}
                 pairs = [(x, moment.clients[k]) for k, x in theirs.items() if k in moment.clients]
-                if any(not np.abs(x - y).max() <= allowed for x, y in [*pairs, (point, moment.server)]):
-                    return False
-                compared = True
-        return compared
+                distance = max(float(np.abs(x - y).max()) for x, y in [*pairs, (point, moment.server)])
+                if not distance <= allowed:
+                    return None
+                worst = max(worst or 0.0, distance / allowed)
+        return worst
 
     def _moments(self, faults: Sequence[Fault], reference: Reference) -> Iterator[Moment]:
         """The faulty run's, the first point included; it ends early where the faulty run cannot go on."""
         first = faults_start(faults, reference)
         yield Moment(first, {})
-        moments = play(self.setup, reference.scenario, arithmetic_for(self.setup), faults, self.clients_only)
+        moments = play(self.setup, reference.scenario, arithmetic_for_faults(self.setup), faults, self.clients_only)
         while True:
             try:
-                moment = next(moments)
+                with np.errstate(all="ignore"):  # faulty runs may diverge
+                    moment = next(moments)
             except (StopIteration, ZeroDivisionError, FedconvexError):
                 return
             yield Moment(float_array(moment.server), {k: float_array(x) for k, x in moment.clients.items()})

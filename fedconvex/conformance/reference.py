@@ -27,6 +27,7 @@ from fedconvex.rounds import Rounds
 
 ROOM = 64  # for another order of operations: six bits
 MOST_EXACT_STEPS = 32  # local steps up to which rationals stay short enough
+MOST_EXACT_FAULTY_STEPS = 8  # the same for the many runs with a fault
 ENCLOSING_BITS = 512  # of the balls that take their place
 
 
@@ -107,6 +108,12 @@ def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic, faults: S
     for fault in faults:
         method, solver = Altered(method, fault, scenario), fault.solver(solver)
     return Rounds(method, solver, scenario.squares, scenario.squares.clients(numbers, tuple(scale)), numbers)
+
+
+def arithmetic_for_faults(setup: Setup) -> Arithmetic:
+    """Exact where the local steps are few; else float64, whose rounding errors are small beside any fault."""
+    few = setup.effort is None or setup.effort <= MOST_EXACT_FAULTY_STEPS
+    return arithmetics.get("exact" if few else "float")
 
 
 @dataclass(frozen=True, eq=False)

@@ -281,3 +281,37 @@ def test_what_cannot_be_checked_is_refused(method: Any, options: dict[str, Any],
     with pytest.raises(InvalidInput) as refused:
         check(method, **{**fedgd(), **options})
     assert refused.value.argument == argument
+
+
+def test_of_faults_that_are_nearly_the_same_the_closer_one_is_named() -> None:
+    """In single precision, the wrong sign of a weak pull is hard to tell from weight decay."""
+    made = plain.FedProx(fault="proximal sign", dtype=np.float32, mu=1e-4, stepsize=0.1, steps=5)
+    functions = {"init": made.init, "round": made.round, "server_model": made.server_model}
+    report = check(fc.FedProx(mu=1e-4), **functions, local_solver=fc.GradientDescent(steps=5, stepsize=0.1))
+    assert names(report) == ["the proximal gradient has the wrong sign"]
+
+
+def test_memory_that_changes_within_a_round_is_noticed() -> None:
+    """SCAFFOLD whose server adds up c client by client, and FedDyn whose clients share one vector."""
+
+    class ServerByServer(plain.Scaffold):
+        def round(self, problem: Any, state: Any, active: Any, local_steps: Any) -> Any:
+            w, c, c_k, ends = state["w"], state["c"], list(state["c_k"]), []
+            for k, K in zip(active, local_steps, strict=True):
+                ends.append(self.solve(problem, k, w, c - c_k[k], steps=K))
+                new = c_k[k] - c + (w - ends[-1]) / (K * self.stepsize)
+                c, c_k[k] = c + (new - c_k[k]) / problem.num_clients, new
+            return {**state, "w": sum(ends) / len(ends), "c": c, "c_k": c_k}
+
+    made = ServerByServer(stepsize=0.1, steps=4)
+    functions = {"init": made.init, "round": made.round, "server_model": made.server_model}
+    assert findings.ORDER in names(check(fc.Scaffold(stepsize=0.1, local_steps=4), **functions))
+
+
+@pytest.mark.parametrize("steps", [1, 30, 100])
+def test_few_and_many_local_steps(steps: int) -> None:
+    """Beyond a number of steps, the truth comes from balls and faulty runs from floats."""
+    for fault, found in (("", []), ("one step more", ["clients take one local step too many"])):
+        made = plain.Scaffold(fault=fault, stepsize=0.01, steps=steps)
+        functions = {"init": made.init, "round": made.round, "server_model": made.server_model}
+        assert names(check(fc.Scaffold(stepsize=0.01, local_steps=steps), **functions)) == found
