@@ -58,7 +58,7 @@ def short_text(value: Any, limit: int = 80) -> str:
     if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
         value = value.item()  # 0, not np.int64(0)
     try:
-        text = value if isinstance(value, str) else repr(value)
+        text = str(value) if type(value).__name__ in ("str", "Fraction", "fmpq", "fmpz") else repr(value)
     except ValueError:  # a number too long for Python to write out
         text = "a number of thousands of digits"
     text = " ".join(text.split())

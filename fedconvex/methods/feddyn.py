@@ -60,8 +60,8 @@ class FedDyn(DynamicRegularization):
 
     With everyone taking part the rounds are those of ADMM for the consensus problem
     min Σ_k F_k(θ_k), all θ_k = w, with penalty α and multipliers −g_k: w ← mean(θ_k − g_k/α), then the θ_k, then the
-    g_k. For convex clients α‖w − x*‖² + (1/α) mean‖g_k − ∇F_k(x*)‖² never grows after the first round, θ_k − w goes to
-    0 and Σ_k F_k(θ_k) to its minimum (Boyd et al. 2011, section 3.2 and appendix A): where the minimiser of a
+    g_k. For convex clients α mean‖θ_k − x*‖² + (1/α) mean‖g_k − ∇F_k(x*)‖² never grows after the first round, θ_k − w
+    goes to 0 and Σ_k F_k(θ_k) to its minimum (Boyd et al. 2011, section 3.2 and appendix A): where the minimiser of a
     continuous convex objective is unique, the bounded w can only go there, whatever α > 0.
 
     Args:

@@ -43,7 +43,7 @@ def simulate(method: Any = None, problem: Any = UNEQUAL, rounds: Any = 3, *rest:
 # (value, as shown, piece of the cure)
 NO_NUMBERS = [("0.1", "0.1", "give an int"), (True, "True", "give a number"), (None, "None", "give an int")]
 NOT_FINITE = [(NAN, "nan", "finite"), (INF, "inf", "finite"), (-INF, "-inf", "finite")]
-NEGATIVE = [*NO_NUMBERS, *NOT_FINITE, (-1, "-1", ">= 0"), (Fraction(-1, 9), "Fraction(-1, 9)", ">= 0")]
+NEGATIVE = [*NO_NUMBERS, *NOT_FINITE, (-1, "-1", ">= 0"), (Fraction(-1, 9), "-1/9", ">= 0")]
 NOT_POSITIVE = [(v, shown, cure.replace(">= 0", "> 0")) for v, shown, cure in NEGATIVE] + [(0, "0", "> 0")]
 NOT_COUNTS = [*NO_NUMBERS, *NOT_FINITE, (0, "0", ">= 1"), (-2, "-2", ">= 1"), (1.5, "1.5", ">= 1")]
 OPTIONAL_COUNTS = [bad for bad in NOT_COUNTS if bad[0] is not None]
