@@ -124,3 +124,24 @@ def test_the_regularised_fixed_point_depends_on_the_start() -> None:
     ridge = Fraction(2, 3)  # two clients, λ each, in the mean of the functions: λ
     gradient = CLASH.gradient(stop.point) + ridge / 2 * stop.point
     assert not any(gradient)
+
+
+@few
+@given(problem=least_squares(), alpha=st.sampled_from([Fraction(1, 4), Fraction(1), Fraction(3)]))
+def test_what_never_grows_under_feddyn(problem, alpha) -> None:
+    """α mean‖θ_k − x*‖² + (1/α) mean‖g_k − ∇F_k(x*)‖², on which its convergence rests, for any minimiser x*."""
+    goal = fc.fixed_point(fc.FedDyn(alpha=alpha), problem, "exact").point
+    rounds = rounds_of(fc.FedDyn(alpha=alpha), problem, "exact")
+    state = rounds.start(rounds.arithmetic.array(np.zeros(problem.dim)))
+    scale = np.array([problem.num_clients * weight for weight in problem.exact_weights], dtype=object)[:, None]
+    last = None
+    for _ in range(4):
+        played = rounds.play(state)
+        state = played.state
+        answers, gradients = (
+            rounds.arithmetic.publish(stack) for stack in (played.answers.points, state.memory["gradient"])
+        )
+        size = alpha * ((answers - goal) ** 2).sum()
+        size += ((gradients - scale * problem.client_gradients(goal)) ** 2).sum() / alpha
+        assert last is None or size <= last
+        last = size
