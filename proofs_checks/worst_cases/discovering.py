@@ -6,7 +6,7 @@ symbols, and the guess is proved, or not: an identity between rational functions
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from inspect import signature
@@ -17,6 +17,7 @@ from typing import Any, final
 import sympy
 
 from fedconvex.errors import InvalidInput
+from fedconvex.progress import track
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.proof import Proof
 from fedconvex.proofs_checks.worst_cases.certifying import Certified, certify_exactly, certify_read_off, forced
@@ -58,7 +59,7 @@ class Discovered:
     says: str
     where: tuple[Any, ...]
     bound: Any = None
-    multipliers: Mapping[str, Any] = sympy.Dict()
+    multipliers: Mapping[str, Any] = field(default_factory=dict)
     proof: Proof | None = None
     sharp: bool = False
 
@@ -119,7 +120,8 @@ def discover(ask: Ask, where: Where | None = None, samples: int = 400, seed: int
             begun = replace(begun, says=begun.says or f"no exact worst case was found at {_told(points[start])}")
             continue
         begun = replace(begun, metric=found.metric)
-        for count, point in enumerate((*points[start:], *points[:start]), 1):
+        others = track((*points[start:], *points[:start]), f"Worst cases at up to {len(points)} parameters")
+        for count, point in enumerate(others, 1):
             if count > ALIKE * (len(found.seen) + BATCH):
                 break
             if found.looks_at(point) and len(found.seen) % BATCH == 0:
@@ -190,11 +192,11 @@ class _Sweep:
 
     def formulas(self) -> list[Any] | None:
         """For the bound and all multipliers, as expressions; None where one does not fit."""
-        field = sympy.QQ.frac_field(*self.seen[0][0]).field
+        functions = sympy.QQ.frac_field(*self.seen[0][0]).field
         points = [[to_fmpq(value) for value in point.values()] for point, _ in self.seen]
         found = []
         for values in zip(*((c.t, *c.multipliers) for _, c in self.seen), strict=True):
-            function = fitted(field, points, [to_fmpq(value) for value in values])
+            function = fitted(functions, points, [to_fmpq(value) for value in values])
             if function is None:
                 return None
             found.append(sympy.factor(function.as_expr()))
