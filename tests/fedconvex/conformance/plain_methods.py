@@ -65,7 +65,7 @@ class Plain:
         steps += {"one step more": 1, "one step less": -1}.get(self.fault, 0)
         size, theta = self.dtype(self.stepsize), start
         if self.fault == "decay":
-            size = self.dtype(self.stepsize * 0.99**t)
+            size = self.dtype(self.stepsize * 0.9**t)
         for _ in range(steps):
             at = start if self.fault == "frozen gradient" else theta
             pull = weight * (theta - center)

@@ -57,7 +57,7 @@ LOCAL = {
     "one step more": "clients take one local step too many",
     "one step less": "clients take one local step too few",
     "frozen gradient": "local gradients are all taken at the server's model",
-    "decay": "the local stepsize is multiplied by 0.99 every round",
+    "decay": "the local stepsize is multiplied by 0.9 every round",
 }
 LATE = {
     "stragglers dropped": "stragglers are dropped",
