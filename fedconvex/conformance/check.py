@@ -169,7 +169,7 @@ def _repeated(
         return [Finding(findings.NOT_DETERMINISTIC, cure, f"from round {again} of '{scenario.name}'")]
     turned = runs[i].differs_from(observe(implementation, scenario, backwards=True), tolerances)
     if turned is not None:
-        cure = "let every client start from the server's model, and use the server's memory of the round's beginning"
+        cure = "give each client a model, memory and optimiser of its own, and the server's numbers before the round"
         return [Finding(findings.ORDER, cure, f"from round {turned} of '{scenario.name}'")]
     return []
 

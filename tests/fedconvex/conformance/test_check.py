@@ -308,6 +308,39 @@ def test_memory_that_changes_within_a_round_is_noticed() -> None:
     assert findings.ORDER in names(check(fc.Scaffold(stepsize=0.1, local_steps=4), **functions))
 
 
+class Momentum(plain.FedProx):
+    """FedGD with a momentum of one half: the velocity starts at zero, or `fault` says how it lasts."""
+
+    def round(self, problem: Any, state: Any, active: Any, local_steps: Any) -> Any:
+        w, sent, velocities = state["w"], {}, dict(state.get("velocities", {}))
+        for k, K in zip(active, local_steps, strict=True):
+            owner = {"": None, "kept": k, "shared": "everybody"}[self.fault]
+            theta, velocity = w, velocities.get(owner, 0 * w)
+            for _ in range(K):
+                velocity = 0.5 * velocity + self.gradient(problem, k, theta)
+                theta = theta - 0.1 * velocity
+            sent[k] = theta
+            if self.fault:
+                velocities[owner] = velocity
+        shares = zip(self.weights(problem, active), active, strict=True)
+        return self.after(state, sum(q * sent[k] for q, k in shares), sent, velocities=velocities)
+
+
+@pytest.mark.parametrize(
+    ("fault", "found"),
+    [
+        ("", []),
+        ("kept", ["momentum is kept from round to round"]),
+        ("shared", ["momentum is shared between clients", findings.ORDER]),
+    ],
+)
+def test_momentum_is_each_clients_own(fault: str, found: list[str]) -> None:
+    made = Momentum(fault=fault)
+    functions = {"init": made.init, "round": made.round, "server_model": made.server_model}
+    solver = fc.SGD(steps=4, batch_size=None, stepsize=0.1, momentum=0.5)
+    assert names(check(fc.FedGD(stepsize=0.1, local_steps=4), **functions, local_solver=solver)) == found
+
+
 @pytest.mark.parametrize("steps", [1, 30, 100])
 def test_few_and_many_local_steps(steps: int) -> None:
     """Beyond a number of steps, the truth comes from balls and faulty runs from floats."""
