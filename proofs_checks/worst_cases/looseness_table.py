@@ -5,9 +5,10 @@ python -m fedconvex.proofs_checks.worst_cases.looseness_table > docs/looseness.m
 
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction as F
-from typing import Any
+from typing import Any, final
 
 from fedconvex.proofs_checks.verification import proof_of
 from fedconvex.proofs_checks.worst_cases.comparing import Quotient
@@ -140,34 +141,61 @@ def compared() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "feddyn.lemma16", {"alpha": 25, "num_clients": 10, "num_active": 5}
 
 
+@final
+@dataclass(frozen=True)
+class Row:
+    """The looseness at given numbers, in words: ends that are proved are rounded so that they stay true."""
+
+    statement: str
+    at: str
+    bound: str
+    worst: str
+    looseness: str
+    is_lemma: bool  # a step of a proof: quotients of both sides
+
+
+def row(found: Looseness) -> Row:
+    """In words."""
+    names = {"num_clients": "m", "num_active": "P", "local_steps": "e", "L_minus": "L₋", "sigma2": "σ²"}
+    at = ", ".join(f"{names.get(name, name)} = {value}" for name, value in found.numbers.items())
+    assert not found.factor[1] < 1, found.says
+    identifier = found.statement.identifier
+    is_lemma = identifier in {name for name, _ in compared()}
+    return Row(identifier, at, _bound(found), _worst(found), _ends(*found.factor), is_lemma)
+
+
+def used_at_most() -> Iterator[tuple[str, str, str]]:
+    """The bounds that are not asked, but of which an instance is known, with how much of each it uses, and how."""
+    for statement in (s for paper in papers().values() for s in paper.everything if s.claim in BOUNDS):
+        proof = None if statement.identifier in looseness_of() else proof_of(statement)
+        if proof is not None and proof.tightness is not None:
+            used = "1" if proof.tightness.attained else _short(F(float(proof.tightness.quotient)), ROUND_FLOOR)
+            yield statement.identifier, used, proof.tightness.how
+
+
 def as_markdown() -> str:
     """The whole page."""
-    theorems = [looseness(identifier, **numbers) for identifier, numbers in played()]
-    lemmas = [looseness(identifier, **numbers) for identifier, numbers in compared()]
+    theorems = [row(looseness(identifier, **numbers)) for identifier, numbers in played()]
+    lemmas = [row(looseness(identifier, **numbers)) for identifier, numbers in compared()]
     return "\n".join([
         HEAD,
         "| statement | at | bound | exact worst case | looseness |", "|---|---|---|---|---|",
-        *(_row(found, [_bound(found), _worst(found)]) for found in theorems),
+        *(_line(f"`{r.statement}`", r.at, r.bound, r.worst, r.looseness) for r in theorems),
         "", LEMMAS.rstrip(), "",
-        "| statement | at | looseness |", "|---|---|---|", *(_row(found, []) for found in lemmas),
+        "| statement | at | looseness |", "|---|---|---|",
+        *(_line(f"`{r.statement}`", r.at, r.looseness) for r in lemmas),
         BEYOND + "\n".join(not_asked()), "",
     ])  # fmt: skip
 
 
 def not_asked() -> Iterator[str]:
-    """Rows of the bounds that are not asked, but of which an instance is known."""
-    for statement in (s for paper in papers().values() for s in paper.everything if s.claim in BOUNDS):
-        proof = None if statement.identifier in looseness_of() else proof_of(statement)
-        if proof is not None and proof.tightness is not None:
-            used = "1" if proof.tightness.attained else _short(F(float(proof.tightness.quotient)), ROUND_FLOOR)
-            yield f"| `{statement.identifier}` | {used} | {proof.tightness.how.replace('|', chr(92) + '|')} |"
+    """Rows of the bounds that are not asked."""
+    for identifier, used, how in used_at_most():
+        yield _line(f"`{identifier}`", used, how)
 
 
-def _row(found: Looseness, cells: list[str]) -> str:
-    names = {"num_clients": "m", "num_active": "P", "local_steps": "e", "L_minus": "L₋", "sigma2": "σ²"}
-    at = ", ".join(f"{names.get(name, name)} = {value}" for name, value in found.numbers.items())
-    assert not found.factor[1] < 1, found.says
-    return f"| {' | '.join([f'`{found.statement.identifier}`', at, *cells, _ends(*found.factor)])} |"
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
 def _bound(found: Looseness) -> str:
