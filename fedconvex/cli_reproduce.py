@@ -82,11 +82,11 @@ def _reproduce(experiment: "Experiment", out: Path, data_dir: Path | None, jobs:
     begun = time.perf_counter()
     try:
         summary, files = run_one(experiment, out, data_dir, jobs)
-    except InvalidInput:
-        raise
-    except FedconvexError as error:
+    except FedconvexError as error:  # the others go on
         console.print(f"  failed: {error}", soft_wrap=True, markup=False)
         return False
+    if summary["note"]:
+        console.print(f"  quick: {summary['note']}", soft_wrap=True, markup=False)
     _print_numbers(summary, console)
     _print_rows(summary["claims"], console)
     saved = ", ".join(str(file) for file in files)

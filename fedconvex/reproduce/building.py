@@ -91,32 +91,39 @@ def task_of(experiment: Experiment, label: str, seed: int, data_dir: Path | None
     """
     section, options = _plain(experiment.data[label]), experiment.run
     share = {"test": options["test"]} if "test" in options else {}
-    chosen = dict(options.get("model", {"name": "logistic_regression"}))
     if section["name"] in SYNTHETIC:
-        from fedconvex.deep.models import logistic_regression
-
         whole = _federated(experiment, label, seed)
         kept, held = data_of.train_test_split(whole, share["test"], seed) if share else (whole, None)
-        model: nn.Module = logistic_regression(kept.num_features, int(whole.classes.size))
         tried = None if held is None else (np.concatenate(held.features), np.concatenate(held.targets))
-        task = Task(list(zip(kept.features, kept.targets, strict=True)), tried, model)
+        pairs = list(zip(kept.features, kept.targets, strict=True))
+        task = Task(pairs, tried, _linear(pairs, int(whole.classes.size)))
     else:
         from fedconvex.deep.config import config_of
+        from fedconvex.deep.sources import load
 
         place = {"data_dir": section.pop("folder")} if "folder" in section else {}
-        sections = {
-            "data": {"seed": seed} | share | section | place, "model": {"seed": seed} | chosen,
-            "method": {"name": "FedGD", "stepsize": 1}, "run": {"rounds": 0},  # these are made elsewhere
-        }  # fmt: skip
-        ready = config_of(sections, data_dir or Path())
-        task = Task(ready.source.clients, ready.source.test, ready.model)
-    if options.get("zero", chosen["name"] == "logistic_regression"):
+        section = {"seed": seed} | share | section | place
+        if "model" in options:
+            unused = {"method": {"name": "FedGD", "stepsize": 1}, "run": {"rounds": 0}}  # made elsewhere
+            sections = {"data": section, "model": {"seed": seed} | options["model"], **unused}
+            ready = config_of(sections, data_dir or Path())
+            task = Task(ready.source.clients, ready.source.test, ready.model)
+        else:
+            source = load(folder=data_dir or Path(), **section)
+            task = Task(source.clients, source.test, _linear(source.clients, source.num_classes))
+    if options.get("zero", "model" not in options):
         import torch
 
         with torch.no_grad():
             for parameter in task.model.parameters():
                 parameter.zero_()
     return task
+
+
+def _linear(pairs: list[tuple[np.ndarray, np.ndarray]], classes: int) -> "nn.Module":
+    from fedconvex.deep.models import logistic_regression
+
+    return logistic_regression(int(np.prod(pairs[0][0].shape[1:])), classes)
 
 
 def setting_of(experiment: Experiment, label: str, problem: "Problem | None" = None) -> "Setting":

@@ -4,9 +4,11 @@ Numbers, texts, names, + − * / **, comparisons, `and`, `or`, `not` and calls o
 """
 
 import ast
+import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, final
 
 from fedconvex.errors import InvalidInput
@@ -26,6 +28,7 @@ class Truth:
 
     holds: bool
     shown: str
+    known: bool = True  # False where a number is NaN, or two infinite ones are compared: nothing is known
 
     def __bool__(self) -> bool:
         return self.holds
@@ -75,20 +78,21 @@ def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
             return OPERATIONS[type(op)](_value(left, names), _value(right, names))
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             inner = _value(operand, names)
-            return Truth(not inner, f"not ({_shown(inner)})")
+            return Truth(not inner, f"not ({_shown(inner)})", _known([inner]))
         case ast.UnaryOp(op=op, operand=operand):
             return OPERATIONS[type(op)](_value(operand, names))
         case ast.BoolOp(op=op, values=parts):
             found = [_value(part, names) for part in parts]
             word, all_or_any = ("and", all) if isinstance(op, ast.And) else ("or", any)
-            return Truth(all_or_any(found), f" {word} ".join(map(_shown, found)))
+            return Truth(all_or_any(found), f" {word} ".join(map(_shown, found)), _known(found))
         case ast.Compare(left=left, ops=ops, comparators=others):
             numbers = [_value(part, names) for part in (left, *others)]
             pairs = zip(numbers, ops, numbers[1:], strict=False)
             holds = all(bool(OPERATIONS[type(op)](a, b)) for a, op, b in pairs)
             signs = [SIGNS[type(op)] for op in ops]
             shown = _shown(numbers[0]) + "".join(f" {s} {_shown(b)}" for s, b in zip(signs, numbers[1:], strict=True))
-            return Truth(holds, shown)
+            endless = any(abs(a) == abs(b) == math.inf for a, b in pairwise(numbers))
+            return Truth(holds, shown, _known(numbers) and not endless)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
             options = {str(k.arg): _value(k.value, names) for k in keywords}
             return names[name](*(_value(argument, names) for argument in args), **options)
@@ -99,3 +103,7 @@ def _shown(value: Any) -> str:
     if isinstance(value, Truth):
         return value.shown
     return f"{value:.4g}" if isinstance(value, int | float) else str(value)
+
+
+def _known(values: list[Any]) -> bool:
+    return all(value.known if isinstance(value, Truth) else value == value for value in values)

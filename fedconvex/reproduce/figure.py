@@ -59,7 +59,7 @@ def curves(measured: Measured) -> "Figure":
     for (column, group), row in zip(rows, all_axes, strict=True):
         for label, axes in zip(data, row, strict=True):
             for method, entry in methods.items():
-                if entry.get("panel", "") == group:
+                if entry.get("panel", "") == group and label in entry.get("only", [label]):
                     line = _line(method, entry)
                     _curve(axes, measured, column, label, method, line, lines.index(line))
                     run = options.get("official", {}).get(label, {}).get(method)

@@ -47,7 +47,8 @@ class Measured:
         """Every function and name that formulas may use."""
         given: tuple[Callable[..., Any], ...] = (
             self.first, self.last, self.tail, self.lowest, self.highest, self.roughness, self.rises, self.at,
-            self.rounds_to, self.models_to, self.floor, self.distance, self.constant, self.contraction, self.official,
+            self.rounds_to, self.models_to, self.floor, self.distance, self.constant, self.contraction,
+            self.official, self.level, self.typical_classes,
         )  # fmt: skip
         return FUNCTIONS | {"inf": math.inf, "abs": abs} | {call.__name__: call for call in given}
 
@@ -66,7 +67,7 @@ class Measured:
 
     def first(self, column: str, data: str, method: str) -> float:
         """Before the first round."""
-        return self._median(column, data, method, lambda c: c[0])
+        return self._median(column, data, self.variants(method, data)[0], lambda c: c[0])
 
     def last(self, column: str, data: str, method: str) -> float:
         """After the last round."""
@@ -114,13 +115,11 @@ class Measured:
             hit = np.flatnonzero(c >= level if "accuracy" in column else c <= level)
             return float(hit[0]) if hit.size else math.inf
 
-        return min(
-            self._median(column, data, variant, reached) for variant in self.variants(method)
-        )  # fmt: skip
+        return min(self._median(column, data, variant, reached) for variant in self.variants(method, data))
 
     def models_to(self, level: float, column: str, data: str, method: str) -> float:
         """Models that a client sends until then, the tables' unit: SCAFFOLD's rounds count twice."""
-        sent = {METHODS[str(self.experiment.methods[v]["name"])].vectors_up for v in self.variants(method)}
+        sent = {METHODS[str(self.experiment.methods[v]["name"])].vectors_up for v in self.variants(method, data)}
         return max(sent) * self.rounds_to(level, column, data, method)
 
     def floor(self, data: str, method: str) -> float:
@@ -148,10 +147,20 @@ class Measured:
         curve = official_curves(self.data_dir).get(run, {}).get(column)
         return math.nan if curve is None else float(np.median(curve[-max(1, int(len(curve) * QUARTER)) :]))
 
-    def variants(self, method: str) -> list[str]:
-        """The labels that a label stands for: itself, or all of its grid."""
+    def level(self, data: str, which: int) -> float:
+        """The level that the figure's section gives for that data: 0, 1, … in its order."""
+        return float(self.experiment.figure["levels"][data][which])
+
+    def typical_classes(self, data: str, share: float) -> float:
+        """The median client's least number of classes that hold that share of its samples (partitions alone)."""
+        rows = self.frame[(self.frame["problem"] == data) & np.isclose(self.frame["share"], share)]
+        return float(np.median(np.repeat(rows["classes"], rows["clients"])))
+
+    def variants(self, method: str, data: str) -> list[str]:
+        """The labels that a label stands for with these data: itself, or all of its grid."""
         methods = self.experiment.methods
         found = [method] if method in methods else [m for m in methods if methods[m]["family"] == method]
+        found = [label for label in found if data in methods[label].get("only", [data])]
         if not found:
             raise InvalidInput(self.experiment.id, method, "is no method", f"known: {', '.join(methods)}")
         return found

@@ -94,7 +94,8 @@ def _deep(experiment: Experiment, place: Path, data_dir: Path | None, jobs: int 
     cells = [
         Cell(cell_key := mark(experiment, label, method, seed), method, label, seed, experiment, data_dir,
              Parts.beside(out).folder / f".{cell_key[:DIGITS]}.safetensors")
-        for label in experiment.data for seed in seeds(experiment) for method in experiment.methods
+        for label in experiment.data for seed in seeds(experiment)
+        for method, entry in experiment.methods.items() if label in entry.get("only", [label])
     ]  # fmt: skip
     if not out.exists():
         parts, keys = Parts.beside(out), [cell.key for cell in cells]

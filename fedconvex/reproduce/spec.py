@@ -1,5 +1,6 @@
 """The files that describe the experiments: read, completed and checked before anything runs."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from copy import deepcopy
@@ -13,6 +14,7 @@ from fedconvex.errors import InvalidInput
 
 FOLDER = Path(__file__).parent / "experiments"
 REQUIRED = ("id", "title", "source", "about", "runner", "seconds", "quick_seconds")
+PAPERS = ("fedsplit", "fedprox", "feddyn")
 RUNNERS = ("sweep", "deep", "partition", "none")
 FIGURES = ("curves", "rounds", "bars", "histogram", "none")
 KEYS = {
@@ -20,14 +22,25 @@ KEYS = {
         "rounds", "seeds", "test", "ridge", "weights", "participation", "local_solver", "stragglers", "model",
         "measure", "every", "loss", "dtype", "zero",
     ),
-    "figure": ("kind", "y", "log", "official", "floors", "level", "x", "panels"),
+    "figure": ("kind", "y", "log", "official", "floors", "level", "x", "panels", "levels"),
     "numbers": ("what", "ours", "published", "released", "source", "theory", "within", "why"),
     "claims": ("claim", "source", "holds", "each", "note", "not_testable"),
     "choices": ("open", "choice", "alternatives", "effect"),
-    "quick": ("run", "data", "methods", "figure", "note"),
+    "quick": ("run", "data", "methods", "figure", "needs", "note"),
 }  # fmt: skip
 REQUIRED_IN = {"numbers": ("what", "ours"), "claims": ("claim", "source"), "choices": ("open", "choice")}
-OF_METHODS = ("name", "grid", "family", "line", "panel", "rounds", "local_solver", "stragglers", "participation")
+OF_METHODS = (
+    "name",
+    "grid",
+    "family",
+    "line",
+    "panel",
+    "only",
+    "rounds",
+    "local_solver",
+    "stragglers",
+    "participation",
+)
 
 Section = Mapping[str, Any]
 
@@ -66,16 +79,19 @@ class Experiment:
 
 def experiments(folder: Path = FOLDER, quick: bool = False) -> dict[str, Experiment]:
     """All experiments by id, in the order of the papers and of the files' names. Raises InvalidInput."""
-    order = ("fedsplit", "fedprox", "feddyn")
-    files = sorted(folder.glob("*/*.toml"), key=lambda f: (order.index(f.parent.name), f.name) if f.parent.name in order
-                   else (len(order), f.name))  # fmt: skip
     found: dict[str, Experiment] = {}
-    for file in files:
+    for file in sorted(folder.glob("*/*.toml"), key=_place):
         experiment = read(file, quick)
         if experiment.id in found:
             raise InvalidInput(str(file), experiment.id, "is the id of another file, too", "give it an id of its own")
         found[experiment.id] = experiment
     return found
+
+
+def _place(file: Path) -> tuple[int, list[tuple[int, str]]]:
+    """By paper, then by name, figure12 after figure2."""
+    paper = PAPERS.index(file.parent.name) if file.parent.name in PAPERS else len(PAPERS)
+    return paper, [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", file.stem)]
 
 
 def choose(names: list[str], known: Mapping[str, Experiment]) -> list[Experiment]:
@@ -164,7 +180,7 @@ def _spelled_out(file: Path, key: str, entries: Section) -> dict[str, Section]:
             point = dict(zip(grid, values, strict=True))
             shown = ", ".join(f"{name.rpartition('.')[2]}={value}" for name, value in point.items())
             full = f"{label} ({shown})" if grid else label
-            found[full] = _with(plain | {"family": label}, point)
+            found[full] = _with({"family": label} | plain, point)
     return found
 
 

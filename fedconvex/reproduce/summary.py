@@ -38,13 +38,17 @@ def summarise(measured: Measured | None, experiment: Experiment, took: float) ->
 
 def _number(row: Mapping[str, Any], measured: Measured) -> dict[str, Any]:
     where, names = f"{measured.experiment.id}: numbers", measured.names()
-    found: dict[str, Any] = {"what": row["what"], "source": row.get("source", ""), "published": row.get("published")}
+    found: dict[str, Any] = {
+        "what": row["what"],
+        "source": row.get("source", ""),
+        "published": None if measured.experiment.note else row.get("published"),
+    }
     for key in ("ours", "released", "theory"):
         found[key] = _finite(float(evaluate(row[key], names, where))) if key in row else None
     ours, published = found["ours"], found["published"]
     found["why"] = row.get("why", "")
     found["agrees"] = None
-    if isinstance(published, int | float) and "within" in row:
+    if isinstance(published, int | float) and "within" in row and not measured.experiment.quick:
         ratio = ours / published if isinstance(ours, float) else math.inf
         found["agrees"] = 1 / row["within"] <= ratio <= row["within"]
         found["within"] = row["within"]
@@ -57,18 +61,20 @@ def _claim(i: int, claim: Mapping[str, Any], measured: Measured | None, experime
         why = claim.get("not_testable", "was not run")
         return found | {"verdict": NOT_TESTABLE, "cases": [], "number": why}
     where = f"{experiment.id}: claims[{i}].holds"
-    cases = []
+    cases: list[dict[str, Any]] = []
     for label, names in _each(claim.get("each", {})):
         truth = evaluate(claim["holds"], measured.names() | names, where)
         if not isinstance(truth, Truth):
             raise InvalidInput(where, claim["holds"], "compares nothing", "write a comparison, such as a < b")
         single = [bool(evaluate(claim["holds"], measured.of_seed(s).names() | names, where)) for s in seeds(experiment)]
-        cases.append({"case": label, "holds": truth.holds, "number": truth.shown, "seeds": sum(single)})
-    verdict = REPRODUCED if all(bool(case["holds"]) for case in cases) else CONTRADICTED
-    held = sum(bool(case["holds"]) for case in cases)
-    number = cases[0]["number"] if len(cases) == 1 else f"{held} of {len(cases)} cases: " + "; ".join(
-        f"{case['case']}: {case['number']}{'' if case['holds'] else ' (no)'}" for case in cases
-    )  # fmt: skip
+        holds = truth.holds if truth.known else None
+        shown = truth.shown + (f" (so in {sum(single)} of {len(single)} draws)" if len(single) > 1 else "")
+        cases.append({"case": label, "holds": holds, "number": shown})
+    known = [case["holds"] for case in cases if case["holds"] is not None]
+    verdict = NOT_TESTABLE if not known else REPRODUCED if all(known) else CONTRADICTED
+    word = {True: "", False: ", no", None: ", not known: not reached, or files are not given"}
+    texts = [f"{case['case']}: {case['number']}{word[case['holds']]}".removeprefix(": ") for case in cases]
+    number = texts[0] if len(texts) == 1 else f"{sum(known)} of {len(cases)} cases: {'; '.join(texts)}"
     return found | {"verdict": verdict, "cases": cases, "number": number}
 
 
