@@ -18,6 +18,7 @@ from fedconvex.rationals import to_fraction
 AVERAGES = ("average_gap", "mean_gap", "mean_gradient_norm")  # of all rounds
 METRICS = ("distance", "lifted_distance", "gap", "gradient_norm", "descent", *AVERAGES)
 LEAST = "least"  # the name of the objective's infimum, where there may be no minimiser
+LONG = 12  # rounds beyond which one round is asked about, where the others are like it
 MANY = 16  # points beyond which only neighbours are compared
 
 
@@ -29,7 +30,8 @@ class Question:
     `weights` are those of the rounds, with sum 1, in the metrics that are averages; `spread` is how much the distance
     of the clients' own stationary points counts, where it does.
     `exact` says whether the program asks just that: its value is then the truth for a class that is interpolable. If
-    not, it only bounds it. `composable` says that a factor of one round holds in every round.
+    not, it only bounds it. `composable` says that what holds in one round holds in every round; the program may then be
+    of the first `played` rounds only.
     """
 
     method: Method
@@ -48,6 +50,7 @@ class Question:
     spread: Fraction | None = None
     exact: bool = True
     composable: bool = False
+    played: int = 1
 
 
 def asked(
@@ -87,9 +90,14 @@ def asked(
     state = first_state(method, w)
     if metric in AVERAGES:
         return _average(method, solver, board, state, metric, shares, dissimilarity, heterogeneity, spread)
-    for done in range(rounds):
-        if done and not draws.everyone:
-            raise InvalidInput("rounds", rounds, "is more than one, with drawn clients", "give 1, or everyone")
+    state = played(method, solver, board, state, draws)
+    memoryless = not (state.shared or state.memory)
+    composable = metric == "distance" and dissimilarity is None and memoryless
+    if rounds > 1 and not draws.everyone and not composable:
+        raise InvalidInput("rounds", rounds, "is more than one, with drawn clients", "give 1, or everyone, or the "
+                           "distance for a method without memory")  # fmt: skip
+    others = 0 if composable and (rounds > LONG or not draws.everyone) else rounds - 1
+    for _ in range(others):
         state = played(method, solver, board, state, draws)
     G = to_fraction(heterogeneity)
     measure = square(w) + square(board.pulls) * G if board.minimiser else Form()
@@ -106,7 +114,7 @@ def asked(
     return Question(
         method, solver, clients, rounds, metric, board, w, state.server, program, B, G, draws,
         exact=among == "all" and (draws.everyone or metric == "distance"),
-        composable=metric == "distance" and B is None and not G and not (state.shared or state.memory),
+        composable=composable, played=1 + others,
     )  # fmt: skip
 
 
@@ -239,8 +247,10 @@ def _lifted(
 
 def of_one_round(question: Question) -> Question:
     """The same question about one round only."""
-    if question.rounds == 1 or question.metric == "lifted_distance":
+    if question.played == 1:
         return replace(question, rounds=1)
     assert question.composable
     clients: int | str = 1 if question.board.clients == 1 else "any"
-    return asked(question.method, question.clients, clients, 1, question.metric, None, 0, question.solver)
+    return asked(
+        question.method, question.clients, clients, 1, question.metric, None, question.heterogeneity, question.solver
+    )

@@ -38,10 +38,13 @@ def measured(question: Question, instance: Instance) -> Fraction | float | None:
     if question.dissimilarity is not None and not _is_dissimilar(problem, first, question.dissimilarity):
         return None
     with run.arithmetic.context():
-        metric = sum(
-            (chance * _metric(question, problem, points) for chance, points in _runs(question, run, instance)),
-            Fraction(0),
-        )
+        if question.rounds > 1 and not question.draws.everyone:
+            if instance.residuals:
+                return None
+            metric = _expected_square(question, run, first)
+        else:
+            played = _runs(question, run, instance)
+            metric = sum((chance * _metric(question, problem, points) for chance, points in played), Fraction(0))
     size = _size(question, problem, first)
     if size is None:
         return None
@@ -135,12 +138,33 @@ def _runs(question: Question, run: Rounds, instance: Instance) -> Any:
     yield Fraction(1), points if question.metric in AVERAGES else [first, publish(state.server)]
 
 
+def _expected_square(question: Question, run: Rounds, first: np.ndarray) -> Fraction:
+    """E‖w_T‖² by the moments of w: for every draw a round of a method without memory is an affine map."""
+    publish, array = run.arithmetic.publish, run.arithmetic.array
+
+    def after(point: np.ndarray, draw: Any) -> np.ndarray:
+        return np.asarray(publish(run.advance(run.start(array(point)), draw).server))
+
+    maps = []
+    for chance, draw in question.draws.of_two_kinds():
+        shift = after(0 * first, draw)
+        units = np.eye(len(first), dtype=int).astype(object)
+        maps.append((chance, np.array([after(unit, draw) - shift for unit in units]).T, shift))
+    mean, second = first, np.outer(first, first)
+    for _ in range(question.rounds):
+        across = [chance * np.outer(M @ mean, c) for chance, M, c in maps]
+        kept = [chance * (M @ second @ M.T + np.outer(c, c)) for chance, M, c in maps]
+        mean = sum((chance * (M @ mean + c) for chance, M, c in maps), start=0 * first)
+        second = sum(across, start=sum((part.T for part in across), start=sum(kept, start=0 * second)))
+    return Fraction(second.trace())
+
+
 def _inexact(question: Question, run: Rounds, instance: Instance, place: int) -> Rounds:
-    """The round of that number, where its answers are inexact with the residuals of the instance."""
+    """The round of that number, where its answers are inexact with the residuals of the instance; exact after these."""
     if not question.board.residuals:
         return run
     which = kinds(question) or []
-    rows = instance.residuals[place] if instance.residuals else 0 * instance.start
+    rows = instance.residuals[place] if place < len(instance.residuals) else 0 * instance.start
     left = rows[[min(k, len(rows) - 1) for k in which]]
     return replace(run, solver=Leaving(left, question.board.residuals[place].gamma))
 

@@ -14,18 +14,20 @@ from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.worst_cases.attaining import Instance, quadratics, vectors
 from fedconvex.proofs_checks.worst_cases.certifying import Certified, certify, certify_exactly, forced
 from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, Kind, Kinds
+from fedconvex.proofs_checks.worst_cases.composing import after_rounds, best_round, measured_with
 from fedconvex.proofs_checks.worst_cases.feasible import Feasible, feasible
 from fedconvex.proofs_checks.worst_cases.interpolating import Interpolating
 from fedconvex.proofs_checks.worst_cases.lines import Line, lines
 from fedconvex.proofs_checks.worst_cases.polishing import Polished
 from fedconvex.proofs_checks.worst_cases.presolving import certify_usable
-from fedconvex.proofs_checks.worst_cases.questions import Question, asked, of_one_round
+from fedconvex.proofs_checks.worst_cases.questions import Question, asked
 from fedconvex.proofs_checks.worst_cases.replaying import federation, kinds, measured
 from fedconvex.proofs_checks.worst_cases.solving import Proposal, propose
 from fedconvex.rationals import to_fraction
 
 INFINITE = float("inf")
 CLOSE = Fraction(1, 10**9)  # ends that near to each other need no other instance
+FAR = 10**6
 FEW = 6  # inequalities with which a proof is tried without a solver
 SMALL = 12  # points up to which a question about many rounds is asked as it is
 
@@ -52,7 +54,9 @@ class WorstCase:
     @property
     def proved(self) -> Any:
         """What the certificate proves to be the most; infinite without one. For "descent", minus the decrease."""
-        return INFINITE if self.certificate is None else self.certificate.t**self.power
+        if self.certificate is None:
+            return INFINITE
+        return _composed(self.certificate, self.certified, self.question, self.power)
 
     @property
     def attained(self) -> Any:
@@ -96,7 +100,8 @@ class WorstCase:
         how = "exactly" if self.upper == self.lower else "an interval"
         larger = not self.question.exact and self.upper != self.lower
         whole = "; the proved end bounds something larger than the truth" * larger
-        power = f" for one round, to the power of {self.power}" * (self.power > 1)
+        composed = "added up over" if self.question.heterogeneity else "to the power of"
+        power = f" for one round, {composed} {self.power}" * (self.power > 1)
         return f"{how}; proved by a certificate{power}" + f"; {by}" * (self.attained is not None) + whole
 
     @property
@@ -204,8 +209,8 @@ def worst_case(
         clients: `SmoothStronglyConvex(mu, L)`, `SmoothConvex(L)`, `Quadratics(mu, L)` or, for "descent",
             `WeaklyConvex(L_minus, L)`.
         num_clients: 1, more, or "any".
-        rounds: T >= 1; 1 for "descent", and where clients are drawn. Where one round's factor holds in every round
-            ("lifted_distance"; "distance" of methods without memory), its power is proved for any T.
+        rounds: T >= 1; 1 for "descent". Where what holds in one round holds in every round ("lifted_distance";
+            "distance" of methods without memory), it is composed, for any T, and so where clients are drawn.
         metric: of the point after the last round "distance" ‖w_T − x*‖², "gap" f(w_T) − f*, "gradient_norm"
             ‖∇f(w_T)‖²; over the T points γ^0 = w_0 and γ^t, the mean of the clients' answers in round t < T,
             "average_gap" f(Σ_t a_t γ^t) − f*, "mean_gap" Σ_t a_t (f(γ^t) − f*); each divided by
@@ -231,8 +236,9 @@ def worst_case(
         weights, spread,
     )  # fmt: skip
     if question.composable and rounds > 1:
-        found = _answered(of_one_round(question), question, rounds)
-        if found.upper == found.lower or len(question.board.evaluations) > SMALL or metric == "lifted_distance":
+        found = _answered(best_round(question), question, rounds)
+        whole = question.played == rounds and len(question.board.evaluations) <= SMALL
+        if found.upper == found.lower or not whole or metric == "lifted_distance":
             return found
         direct = _answered(question, question, 1)
         return min(found, direct, key=lambda answer: answer.upper)
@@ -243,20 +249,23 @@ def _answered(certified: Question, question: Question, power: int) -> WorstCase:
     """`certified` is what the certificate is about, `question` what is played."""
     candidates = lines(question if power == 1 else certified)
     played, instance = None, None
-    for line in candidates[:1] if question.draws.everyone else candidates:  # what draws do, the program only bounds
+    tried = candidates[:1] if question.draws.everyone else candidates  # what draws do, the program only bounds
+    if power > 1 and question.heterogeneity:  # in many rounds others are worst than in one
+        tried = [*candidates, *lines(measured_with(certified, question.heterogeneity / FAR))]
+    for line in tried:
         also = measured(question, line.instance)
         if instance is None or (also is not None and (played is None or also > played)):
             played, instance = also, line.instance
     if played == INFINITE:
         return WorstCase(question, certified, "not asked", None, 1, played, instance, None)
     certificate = _forced(certified, candidates)
-    if certificate is not None and certificate.t**power == played:
+    if certificate is not None and _composed(certificate, certified, question, power) == played:
         return WorstCase(question, certified, "not asked", certificate, power, played, instance, None)
     proposal = propose(certified.program)
     certificate, near = _certified(certified, proposal, candidates)
     if certificate is None:
         certificate, _ = certify_usable(certified.program)
-    worst = None if certificate is None else certificate.t**power
+    worst = None if certificate is None else _composed(certificate, certified, question, power)
     if played is not None and worst is not None and worst - played <= CLOSE * abs(worst):
         return WorstCase(question, certified, proposal.status, certificate, power, played, instance, None)
     interpolated = None
@@ -268,6 +277,13 @@ def _answered(certified: Question, question: Question, power: int) -> WorstCase:
         if question.exact and question.clients.interpolable:
             interpolated = feasible(question.program, proposal, near)
     return WorstCase(question, certified, proposal.status, certificate, power, played, instance, interpolated)
+
+
+def _composed(certificate: Certified, certified: Question, question: Question, rounds: int) -> Fraction:
+    """What a certificate about one round, or all, proves of the question."""
+    if rounds == 1:
+        return certificate.t
+    return after_rounds(certificate.t, certified.heterogeneity, question.heterogeneity, rounds)
 
 
 def _forced(question: Question, candidates: list[Line]) -> Certified | None:
