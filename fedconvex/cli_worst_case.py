@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fedconvex.errors import InvalidInput
+from fedconvex.rationals import to_fmpq
 
 if TYPE_CHECKING:
     from fedconvex.methods.base import Method
@@ -236,7 +237,7 @@ def ends(found: "WorstCase | Quotient", metric: str) -> list[str]:
 
 
 def _exactly(value: Any, rounding: str) -> str:
-    text, digits = str(value), _digits(value, rounding)
+    text, digits = _all_digits(value), _digits(value, rounding)
     return digits if len(text) > LONGEST or text == digits else f"{text} = {digits}" if "/" in text else text
 
 
@@ -311,11 +312,16 @@ def _counted(factor: Any, what: str) -> str:
 
 
 def _exact(value: Any) -> str | None:
-    return None if value is None or isinstance(value, float) else str(value)
+    return None if value is None or isinstance(value, float) else _all_digits(value)
+
+
+def _all_digits(value: Any) -> str:
+    """However many these are: Python itself refuses more than 4,300."""
+    return str(value) if isinstance(value, float) else str(to_fmpq(value))
 
 
 def _written(value: Any) -> str:
-    text = str(value)
+    text = _all_digits(value)
     return text if len(text) <= LONGEST else f"{_digits(value, ROUND_HALF_EVEN)}…"
 
 

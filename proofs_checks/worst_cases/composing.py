@@ -9,7 +9,8 @@ Every h > 0 gives such a t: a smaller one a larger t. That holds for methods wit
 
 from dataclasses import replace
 from fractions import Fraction
-from math import exp, inf, log
+from math import ceil, exp, floor, inf, log
+from typing import Any
 
 from scipy.optimize import minimize_scalar
 
@@ -20,6 +21,8 @@ from fedconvex.proofs_checks.worst_cases.questions import Question, of_one_round
 from fedconvex.proofs_checks.worst_cases.solving import propose
 from fedconvex.rationals import to_fraction
 
+LONG = 2000  # bits of a denominator
+KEPT = 200  # bits that are left of it
 RANGE = log(1e6)  # h is looked for between H/10⁶ and 10⁶H
 WIDE = 12  # steps on each side
 
@@ -56,3 +59,12 @@ def measured_with(question: Question, h: Fraction) -> Question:
     measure = square(question.start) + square(question.board.pulls) * h
     program = Program(measure, question.program.constant, question.program.inequalities)
     return replace(question, program=program, heterogeneity=h)
+
+
+def shortened(x: Any, upwards: bool) -> Any:
+    """A rational of very many digits as one of fewer, on the safe side: after many rounds all others are of no use."""
+    if not isinstance(x, Fraction) or x.denominator.bit_length() < LONG or not x:
+        return x
+    shift = KEPT - (x.numerator.bit_length() - x.denominator.bit_length())
+    scaled = x * Fraction(2) ** shift
+    return (ceil(scaled) if upwards else floor(scaled)) / Fraction(2) ** shift

@@ -14,7 +14,7 @@ from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.worst_cases.attaining import Instance, quadratics, vectors
 from fedconvex.proofs_checks.worst_cases.certifying import Certified, certify, certify_exactly, forced
 from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, Kind, Kinds
-from fedconvex.proofs_checks.worst_cases.composing import after_rounds, best_round, measured_with
+from fedconvex.proofs_checks.worst_cases.composing import after_rounds, best_round, measured_with, shortened
 from fedconvex.proofs_checks.worst_cases.feasible import Feasible, feasible
 from fedconvex.proofs_checks.worst_cases.interpolating import Interpolating
 from fedconvex.proofs_checks.worst_cases.lines import Line, lines
@@ -56,13 +56,20 @@ class WorstCase:
         """What the certificate proves to be the most; infinite without one. For "descent", minus the decrease."""
         if self.certificate is None:
             return INFINITE
-        return _composed(self.certificate, self.certified, self.question, self.power)
+        found = _composed(self.certificate, self.certified, self.question, self.power)
+        return shortened(found, upwards=True) if self._is_sum else found
+
+    @property
+    def _is_sum(self) -> bool:
+        """Whether the proved end is composed of many terms, and not sharp anyway."""
+        return self.power > 1 and self.question.heterogeneity > 0
 
     @property
     def attained(self) -> Any:
         """The most that some instance has, exactly; None where none was found."""
         interpolated = None if self.interpolated is None else self.interpolated.metric
-        return max((x for x in (self.played, interpolated) if x is not None), default=None)
+        most = max((x for x in (self.played, interpolated) if x is not None), default=None)
+        return shortened(most, upwards=False) if self._is_sum else most
 
     @property
     def upper(self) -> Any:
@@ -107,7 +114,7 @@ class WorstCase:
     @property
     def is_played(self) -> bool:
         """Whether the attained end is by a federation that was played."""
-        return self.played is not None and self.played == self.attained
+        return self.played is not None and (self.interpolated is None or self.played >= self.interpolated.metric)
 
     def federation(self) -> Any:
         """The clients that attain the end, as a problem; `start` says where the method starts.

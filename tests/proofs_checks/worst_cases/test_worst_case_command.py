@@ -92,3 +92,19 @@ def test_wrong_input_is_exit_status_two(run, arguments, says):
     assert status == 2
     assert says in error
     assert not out
+
+
+def test_thousands_of_digits_are_written(run):
+    """More than Python turns into text by itself."""
+    status, out, _ = run("fedsplit", "--mu", "1", "--L", "4", "--rounds", "5000")
+    assert status == 0
+    assert "E-4772" in out
+    _, out, _ = run("fedsplit", "--mu", "1", "--L", "4", "--rounds", "5000", "--json")
+    assert len(json.loads(out)["upper"]) > 4500
+
+
+def test_rounds_with_drawn_clients(run):
+    status, out, _ = run("fedgd:stepsize=1/8,local_steps=2", "--mu", "1", "--L", "4", "--clients", "100", "--rounds", "50",
+                         "--draw", "uniform:10", "--heterogeneity", "1")  # fmt: skip
+    assert status == 0
+    assert "added up over 50" in out

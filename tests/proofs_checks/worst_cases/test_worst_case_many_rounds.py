@@ -9,7 +9,7 @@ import pytest
 import fedconvex as fc
 from fedconvex.participation import Draw, Uniform, Weighted
 from fedconvex.proofs_checks import SmoothStronglyConvex, worst_case
-from fedconvex.proofs_checks.worst_cases.composing import after_rounds
+from fedconvex.proofs_checks.worst_cases.composing import after_rounds, shortened
 from fedconvex.rounds import rounds_of
 
 CLIENTS = SmoothStronglyConvex(F(1, 2), 2)
@@ -109,3 +109,14 @@ def test_sums_of_powers():
     assert after_rounds(F(1), h, H, 3) == 3 * h / H
     assert after_rounds(F(4), F(1, 10**9), H, 3) == 64
     assert after_rounds(t, F(0), F(0), 3) == t**3
+
+
+def test_ends_of_thousands_of_digits_are_shortened_on_the_safe_side():
+    found = worst_case(METHODS[0], CLIENTS, "any", 300, heterogeneity=1)
+    assert found.lower.denominator.bit_length() < 2000 < found.played.denominator.bit_length()
+    assert 0 <= found.played - found.lower < found.played * F(1, 2**190)
+    longer = F(7**3000, 3**3000)
+    assert F(1) <= shortened(longer, upwards=True) / longer < 1 + F(1, 2**190)
+    assert 1 - F(1, 2**190) < shortened(longer, upwards=False) / longer <= 1
+    assert shortened(F(1, 3), upwards=True) == F(1, 3)
+    assert shortened(float("inf"), upwards=True) == float("inf")
