@@ -1,0 +1,170 @@
+"""What the methods' pages have from the code: `python docs/making/method_pages.py` writes it again, in place.
+
+A block begins with a comment that says what it shows, and is replaced up to `<!-- end -->`:
+
+    <!-- algebra: FedProx -->                  one round, by running the method's own code on symbols
+    <!-- statements: fedprox.theorem4 … -->    formulas, assumptions, verdicts, and how loose the bounds are
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sympy
+
+import fedconvex as fc
+from fedconvex.local_solvers.base import Answers
+from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.proofs_checks.reporting.recorded import recorded
+from fedconvex.statements.rendering import assumptions_of, latex
+from fedconvex.theory import statement
+
+DOCS = Path(__file__).resolve().parents[1]
+PAGES = sorted((DOCS / "methods").glob("*.md"))
+BLOCK = re.compile(
+    r"(?P<begin><!-- (?P<kind>algebra|statements): (?P<names>[^>]+?) -->\n).*?(?=<!-- end -->)", re.DOTALL
+)
+LETTERS = {
+    "mu": r"\mu", "stepsize": "s", "alpha": r"\alpha", "eta": r"\eta", "server_stepsize": r"\eta",
+    "regularization": r"\lambda", "z": "z_k", "gradient": "g_k", "h": "h", "dual": r"\lambda_k",
+}  # fmt: skip
+MEMORY = {"c": "c_k", "answer": r"\theta_k^{\mathrm{old}}", "anchor": "a_k"}
+SHARED = {"c": "c", "anchor": "x^{(1)}"}
+UNSEEN = ("answer", "anchor")  # the last answer, and where a local round is centred
+
+
+class Mean(sympy.Function):  # type: ignore[misc]
+    """The plain mean over the clients."""
+
+    def _latex(self, printer: Any) -> str:
+        return rf"\operatorname{{mean}}_k\left({printer.doprint(self.args[0])}\right)"
+
+
+class Average(Mean):
+    """The mean with the problem's weights."""
+
+    def _latex(self, printer: Any) -> str:
+        return rf"\operatorname{{average}}_k\left({printer.doprint(self.args[0])}\right)"
+
+
+def renewed(page: str) -> str:
+    """The page with every block made again."""
+    makers = {"algebra": algebra, "statements": statements}
+    return BLOCK.sub(lambda found: found["begin"] + makers[found["kind"]](found["names"].split()), page)
+
+
+def algebra(names: Iterable[str]) -> str:
+    """What a client is asked, what it remembers, what the server does: one formula each."""
+    return "\n".join(f"$$ {line} $$\n" for name in names for line in one_round(on_symbols(getattr(fc, name))))
+
+
+def on_symbols(kind: type[Method]) -> Method:
+    """The method with a letter for every number that has to be given: made with 1, which its checks let pass."""
+    letters = [field.name for field in fields(kind) if is_letter(field)]
+    method = kind(**dict.fromkeys(letters, 1))
+    for name in letters:
+        object.__setattr__(method, name, sympy.Symbol(LETTERS[name], positive=True))
+    return method
+
+
+def is_letter(field: Any) -> bool:
+    """Server stepsizes and the like have defaults; of the rest, counts are integers that appear in no formula."""
+    return field.name in LETTERS and (field.default is MISSING or field.name in ("eta", "server_stepsize"))
+
+
+def one_round(method: Method) -> Iterator[str]:
+    """A round with everyone, of one client that stands for all; vectors are symbols."""
+    server = _symbol("x" if "Split" in type(method).__name__ else "w")
+    mean = Mean if method.plain else Average
+    gradients = {"own": _symbol(rf"{{\nabla F_k({server})}}"), "all": _symbol(rf"{{\nabla f({server})}}")}
+    population = sympy.Symbol("m", positive=True)
+    cohort = Cohort(
+        points=np.array([[server]]),
+        population=population,  # type: ignore[arg-type]
+        everyone=True,
+        communicates=True,
+        average=lambda stack: _averaged(mean, stack),
+        gradients=lambda: np.array([[gradients["own"]]]),
+        sampled_gradient=lambda: np.array([_symbol("g")]),
+        full_gradient=lambda: np.array([gradients["all"]]),
+        objective=lambda: _symbol(f"f({server})"),
+        total=lambda stack: population * _averaged(mean, stack),
+    )
+    kept = method.initial_state(np.array([server]), lambda point: np.array([point]))
+    state = State(
+        np.array([server]),
+        {name: np.array([_symbol(SHARED.get(name, LETTERS.get(name)))]) for name in kept.shared},
+        {name: np.array([[_symbol(MEMORY.get(name, LETTERS.get(name)))]]) for name in kept.memory},
+    )
+    asked, theta = method.subproblem(state, cohort), _symbol(r"\theta_k")
+    yield _subproblem(asked)
+    new = method.update(state, cohort, Answers(np.array([[theta]]), np.array([[_symbol(r"\ell_k")]])))
+    known: dict[Any, Any] = {}  # what has a letter by now
+    parts = [(state.memory[n], new.memory[n]) for n in kept.memory if n not in UNSEEN]
+    parts += [(state.shared[n], new.shared[n]) for n in kept.shared if n not in UNSEEN]
+    for before, after in [*parts, (state.server, new.server)]:
+        letter, value = before.ravel()[0], after.ravel()[0].subs(known)
+        yield rf"{sympy.latex(letter)} \leftarrow {sympy.latex(value)}"
+        known[after.ravel()[0]] = letter
+
+
+def _subproblem(asked: Any) -> str:
+    terms = [r"F_k(\theta)"]
+    if asked.linear is not None:
+        terms.append(rf"\left\langle {sympy.latex(asked.linear[0, 0])},\, \theta\right\rangle")
+    if asked.center is not None:
+        weight = sympy.latex(sympy.together(asked.weight) / 2)
+        center = sympy.latex(sympy.simplify(asked.center[0, 0]))
+        inside = center if re.fullmatch(r"[a-z]", center) else rf"\left({center}\right)"
+        terms.append(rf"{weight} \left\|\theta - {inside}\right\|^2")
+    start = sympy.latex(asked.start[0, 0])
+    return rf"\theta_k \approx \operatorname{{argmin}}_\theta\; {' + '.join(terms)}, \qquad \text{{from }} {start}"
+
+
+def _averaged(mean: Any, stack: Any) -> Any:
+    return np.array([mean(stack[0, 0])])
+
+
+def _symbol(latex_name: str | None) -> Any:
+    assert latex_name is not None
+    return sympy.Symbol(latex_name)
+
+
+def statements(identifiers: Iterable[str]) -> str:
+    """The formula of each, what it assumes, its verdict; then what is known of how loose they are."""
+    names = list(identifiers)
+    lines = [line for name in names for line in _statement(name)]
+    rows = [row for name in names for row in _loose(name)]
+    if rows:
+        lines += ["| statement | at | bound | exact worst case | looseness |", "|---|---|---|---|---|", *rows, ""]
+    return "\n".join([*lines, ""])
+
+
+def _statement(identifier: str) -> Iterator[str]:
+    found, paper = statement(identifier), identifier.partition(".")[0]
+    link = f"../statements.md#{identifier.replace('.', '')}"
+    known = recorded().get(identifier)
+    verdict = "from a textbook, not proved here"
+    if known is not None:
+        corrected = f", what holds is `{known['corrected']}`" if "corrected" in known else ""
+        verdict = f"[{known['verdict']}](../verdicts.md#{paper}){corrected}"
+    yield from (f"**[`{identifier}`]({link})** ({found.claim.value}; {verdict}). {found.words}", "")
+    yield from (f"$$ {latex(found)} $$", "")
+    if found.conclusion:
+        yield from (f"Then $\\displaystyle {found.conclusion}$.", "")
+    if found.assumptions:
+        yield from (f"Assumes: {'; '.join(assumptions_of(found))}.", "")
+
+
+def _loose(identifier: str) -> list[str]:
+    """Its rows in the page of looseness."""
+    rows = (DOCS / "looseness.md").read_text("utf-8").splitlines()
+    return [row for row in rows if row.startswith(f"| `{identifier}` |") and row.count("|") == 6]
+
+
+if __name__ == "__main__":
+    for page in PAGES:
+        page.write_text(renewed(page.read_text("utf-8")), "utf-8")
