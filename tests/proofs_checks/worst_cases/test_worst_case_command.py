@@ -104,7 +104,7 @@ def test_thousands_of_digits_are_written(run):
 
 
 def test_rounds_with_drawn_clients(run):
-    status, out, _ = run("fedgd:stepsize=1/8,local_steps=2", "--mu", "1", "--L", "4", "--clients", "100", "--rounds", "50",
-                         "--draw", "uniform:10", "--heterogeneity", "1")  # fmt: skip
+    status, out, _ = run("fedgd:stepsize=1/8,local_steps=2", "--mu", "1", "--L", "4", "--clients", "100",
+                         "--rounds", "50", "--draw", "uniform:10", "--heterogeneity", "1")  # fmt: skip
     assert status == 0
     assert "added up over 50" in out
