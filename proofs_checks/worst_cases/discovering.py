@@ -112,24 +112,36 @@ def discover(ask: Ask, where: Where | None = None, samples: int = 400, seed: int
         raise InvalidInput("ask", ask, "has no parameters", "give a function of some, or ask worst_case at numbers")
     integer_at_least(samples, BATCH, "samples")
     relations = (Domain() & Domain(tuple(where(**symbols)) if where else ())).relations
-    points = list(islice(_points(tuple(symbols.values()), relations, Random(seed)), samples))
+    drawn = islice(_points(tuple(symbols.values()), relations, Random(seed)), samples)
+    points: list[Point] = []  # those drawn so far
     begun = Discovered(tuple(symbols.values()), "", Verdict.UNKNOWN, "", relations)
-    for start in range(min(STARTS, len(points))):
+    for start in range(STARTS):
+        points += islice(drawn, max(0, start + 1 - len(points)))
+        if start >= len(points):
+            break
         found = _Sweep.started(ask, points[start])
         if found is None:
             begun = replace(begun, says=begun.says or f"no exact worst case was found at {_told(points[start])}")
             continue
         begun = replace(begun, metric=found.metric)
-        others = track((*points[start:], *points[:start]), f"Worst cases at up to {len(points)} parameters")
-        for count, point in enumerate(others, 1):
+        count = 0
+        for count, point in zip(track(range(1, samples + 1), "Worst cases"), _known_first(points, drawn), strict=False):
             if count > ALIKE * (len(found.seen) + BATCH):
                 break
             if found.looks_at(point) and len(found.seen) % BATCH == 0:
                 formulas = found.formulas()
                 if formulas is not None:
                     return _proved(begun, ask, points[start], found, formulas, count)
-        begun = replace(begun, says=f"no rational functions fit {len(found.seen)} of {len(points)} worst cases")
+        begun = replace(begun, says=f"no rational functions fit {len(found.seen)} of {count} worst cases")
     return begun
+
+
+def _known_first(points: list[Point], drawn: Iterator[Point]) -> Iterator[Point]:
+    """The points, and then those that are drawn, which become points."""
+    yield from list(points)
+    for point in drawn:
+        points.append(point)
+        yield point
 
 
 def _proved(begun: Discovered, ask: Ask, first: Point, found: "_Sweep", formulas: list[Any], count: int) -> Discovered:
@@ -137,8 +149,11 @@ def _proved(begun: Discovered, ask: Ask, first: Point, found: "_Sweep", formulas
     t, *numbers = formulas
     multipliers = {name: number for name, number in zip(found.names, numbers, strict=True) if number != 0}
     domain = Domain(begun.where)
-    domain = domain & Domain(needed_signs(theorem(ask, first, t, multipliers, domain), domain, first))
     proof = theorem(ask, first, t, multipliers, domain)
+    further = needed_signs(proof, domain, first)
+    if further:
+        domain = domain & Domain(further)
+        proof = theorem(ask, first, t, multipliers, domain)
     outcomes = [step.by.run(step.claim) for step in proof.steps]
     open_ones = [outcome.detail for outcome in outcomes if outcome.verdict is not Verdict.PROVED]
     sharp = [found.is_sharp_at(point) for point, _ in found.seen[:CHECKED]]
