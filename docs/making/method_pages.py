@@ -63,7 +63,7 @@ def algebra(names: Iterable[str]) -> str:
 
 def on_symbols(kind: type[Method]) -> Method:
     """The method with a letter for every number that has to be given: made with 1, which its checks let pass."""
-    letters = [field.name for field in fields(kind) if is_letter(field)]
+    letters = [field.name for field in fields(kind) if is_letter(field)]  # type: ignore[arg-type]
     method = kind(**dict.fromkeys(letters, 1))
     for name in letters:
         object.__setattr__(method, name, sympy.Symbol(LETTERS[name], positive=True))
@@ -83,7 +83,7 @@ def one_round(method: Method) -> Iterator[str]:
     population = sympy.Symbol("m", positive=True)
     cohort = Cohort(
         points=np.array([[server]]),
-        population=population,  # type: ignore[arg-type]
+        population=population,
         everyone=True,
         communicates=True,
         average=lambda stack: _averaged(mean, stack),

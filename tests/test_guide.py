@@ -1,0 +1,265 @@
+"""The user's guide builds without a warning, every link leads somewhere, and nothing is missing from it."""
+
+import ast
+import importlib
+import inspect
+import os
+import re
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+from urllib.parse import unquote, urldefrag, urlsplit
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+SOURCES = sorted(path.relative_to(DOCS) for path in DOCS.rglob("*.md"))
+BUILD = [sys.executable, "-m", "mkdocs", "build", "--strict"]
+# A guide of two pages, with the real one's settings but without its plugins.
+SMALL = """
+INHERIT: {settings}
+docs_dir: docs
+nav: [index.md, other.md]
+plugins: []
+extra_css: []
+exclude_docs: ""
+hooks: ["{hooks}/mathematics.py"]
+"""
+
+
+def build(settings: Path, site: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONWARNINGS": ""}
+    command = [*BUILD, "--config-file", settings, "--site-dir", site]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("guide") / "site"
+    done = build(ROOT / "mkdocs.yml", folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "WARNING" not in done.stdout + done.stderr
+    return folder
+
+
+class Page(HTMLParser):
+    """What a page can be linked to by, what it links to, and what it loads."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.anchors |= {given[name] for name in ("id", "name") if name in given}
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        elif tag in ("img", "script", "iframe") and "src" in given:
+            self.loads.append(given["src"])
+        elif tag == "link" and given.get("rel") in ("stylesheet", "icon", "preconnect", "preload"):
+            self.loads.append(given["href"])
+
+
+def pages(site: Path) -> dict[Path, Page]:
+    return {path: Page(path.read_text("utf-8")) for path in sorted(site.rglob("*.html")) if path.name != "404.html"}
+
+
+def dangling(found: dict[Path, Page]) -> Iterator[str]:
+    """Every internal link or file that leads nowhere."""
+    for path, page in found.items():
+        for reference in [*page.links, *page.loads]:
+            if urlsplit(reference).scheme in ("http", "https", "mailto"):
+                continue
+            file, anchor = urldefrag(unquote(reference))
+            target = (path.parent / file).resolve() if file else path
+            if not target.is_file():
+                yield f"{path.name}: {reference}"
+            elif anchor and target in found and anchor not in found[target].anchors:
+                yield f"{path.name}: {reference} has no such place"
+
+
+def test_every_internal_link_leads_somewhere(site: Path) -> None:
+    assert list(dangling(pages(site))) == []
+
+
+def test_a_link_that_leads_nowhere_is_noticed(tmp_path: Path) -> None:
+    page = (
+        '<a href="there.html">a</a><a href="#here">b</a><a href="page.html#lost">c</a><img src="lost.png"><p id="here">'
+    )
+    (tmp_path / "page.html").write_text(page, "utf-8")
+    assert len(list(dangling(pages(tmp_path)))) == 3
+
+
+def test_nothing_is_loaded_from_the_net(site: Path) -> None:
+    assert [load for page in pages(site).values() for load in page.loads if urlsplit(load).netloc] == []
+    styles = [path.read_text("utf-8") for path in site.rglob("*.css")]
+    assert styles
+    assert not [style for style in styles if re.search(r"(url\(|@import)\s*['\"]?(https?:)?//", style)]
+
+
+def test_every_page_is_in_the_navigation(site: Path) -> None:
+    home = Page((site / "index.html").read_text("utf-8"))
+    linked = {urldefrag(link).url for link in home.links} | {"index.html"}
+    assert {str(source.with_suffix(".html")) for source in SOURCES} <= linked
+
+
+def test_formulas_are_mathml(site: Path) -> None:
+    for name in ("statements.html", "verdicts.html", "methods/fedprox.html"):
+        text = (site / name).read_text("utf-8")
+        assert "<math" in text
+        assert "arithmatex" not in text
+
+
+def broken(tmp_path: Path, other: str) -> subprocess.CompletedProcess[str]:
+    """A small guide whose second page is `other`."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/index.md").write_text("# Home\n\n[other](other.md)\n", "utf-8")
+    (tmp_path / "docs/other.md").write_text(f"# Other\n\n{other}\n", "utf-8")
+    settings = tmp_path / "mkdocs.yml"
+    settings.write_text(SMALL.format(settings=ROOT / "mkdocs.yml", hooks=DOCS / "making"), "utf-8")
+    return build(settings, tmp_path / "site")
+
+
+@pytest.mark.parametrize(
+    ("other", "complaint"),
+    [
+        ("[gone](gone.md)", "gone.md"),
+        ("[gone](index.md#gone)", "#gone"),
+        ("![gone](gone.png)", "gone.png"),
+        (r"$x + \nosuchcommand{y}$", "nosuchcommand"),
+        (r"$x^2^3$", "not a formula"),
+    ],
+)
+def test_a_broken_page_fails_the_build(tmp_path: Path, other: str, complaint: str) -> None:
+    done = broken(tmp_path, other)
+    assert done.returncode != 0
+    assert complaint in done.stderr
+
+
+def test_a_sound_page_does_not(tmp_path: Path) -> None:
+    done = broken(tmp_path, r"[home](index.md#home), $\frac12$")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_page_outside_the_navigation_fails_the_build(tmp_path: Path) -> None:
+    done = broken(tmp_path, "nothing")
+    assert done.returncode == 0
+    (tmp_path / "docs/lost.md").write_text("# Lost\n", "utf-8")
+    again = build(tmp_path / "mkdocs.yml", tmp_path / "site")
+    assert again.returncode != 0
+    assert "lost.md" in again.stderr
+
+
+# ------------------------------------------------------------------------------------------- the reference
+
+PUBLIC = (
+    "fedconvex", "fedconvex.conformance", "fedconvex.data", "fedconvex.errors", "fedconvex.local_solvers",
+    "fedconvex.participation", "fedconvex.problems", "fedconvex.proofs_checks", "fedconvex.strategies",
+    "fedconvex.testing", "fedconvex.deep.datasets",
+)  # fmt: skip
+FURTHER = (
+    "fedconvex.theory.papers", "fedconvex.theory.statement", "fedconvex.theory.bounds.bounds_for",
+    "fedconvex.verdicts.Verdict", "fedconvex.deep.runner.run", "fedconvex.deep.runner.DeepRun",
+    "fedconvex.audit.measure.audit", "fedconvex.statements.statement.Statement",
+)  # fmt: skip
+
+
+def public_names(module: ModuleType) -> Iterator[str]:
+    """Where the public classes and functions of a module are at home; without `__all__`, those that it defines."""
+    for name in getattr(module, "__all__", None) or vars(module):
+        value = getattr(module, name)
+        home = getattr(value, "__module__", "")
+        is_public = hasattr(module, "__all__") or (home == module.__name__ and not name.startswith("_"))
+        if is_public and home.startswith("fedconvex") and (inspect.isclass(value) or inspect.isfunction(value)):
+            yield f"{home}.{value.__qualname__}"
+
+
+def in_reference(site: Path) -> set[str]:
+    """The names of Sphinx's inventory, which mkdocstrings writes: four lines of text, then compressed lines."""
+    content = (site / "objects.inv").read_bytes().split(b"\n", 4)[4]
+    return {line.split(" ")[0] for line in zlib.decompress(content).decode().splitlines()}
+
+
+def test_every_public_name_is_in_the_reference(site: Path) -> None:
+    known = in_reference(site)
+    wanted = {name for module in PUBLIC for name in public_names(importlib.import_module(module))} | set(FURTHER)
+    assert "fedconvex.methods.fedpd.FedPD" in wanted
+    assert wanted - known == set()
+    assert "fedconvex.methods.fedprox.FedNothing" not in known
+
+
+def documented_arguments(docstring: str) -> list[str]:
+    """The names in the section "Args:"; "a, b: …" are two."""
+    _, _, section = inspect.cleandoc(docstring).partition("\nArgs:\n")
+    section = re.split(r"\n\S", section)[0]
+    found = re.findall(r"^    ([A-Za-z_*][\w, *]*?)(?: and [^:\n]*)?:", section, re.MULTILINE)
+    return [name.strip(" *") for names in found for name in names.split(",")]
+
+
+def unknown_arguments(node: ast.AST) -> list[str]:
+    """Documented arguments that a function, or a class's fields and __init__, do not have."""
+    assert isinstance(node, ast.FunctionDef | ast.ClassDef)
+    functions = (
+        [node] if isinstance(node, ast.FunctionDef) else [n for n in node.body if isinstance(n, ast.FunctionDef)]
+    )
+    has = {a.arg for f in functions for a in ast.walk(f.args) if isinstance(a, ast.arg)}
+    if isinstance(node, ast.ClassDef):
+        has |= {n.target.id for n in node.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)}
+    return [name for name in documented_arguments(ast.get_docstring(node) or "") if name not in has]
+
+
+def test_documented_arguments_exist() -> None:
+    wrong = []
+    for folder in ("fedconvex", "theory", "proofs_checks", "deep"):
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+                if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                    wrong += [f"{file.relative_to(ROOT)}: {node.name}: {name}" for name in unknown_arguments(node)]
+    assert wrong == []
+
+
+def test_an_argument_that_does_not_exist_is_noticed() -> None:
+    docstring = "What.\n\n    Args:\n        a, c: two\n            lines: of text.\n        b: one.\n    "
+    text = f'def f(a, b):\n    """{docstring}"""'
+    assert unknown_arguments(ast.parse(text).body[0]) == ["c"]
+
+
+# ------------------------------------------------------------------------------------------- made from the code
+
+
+@pytest.fixture
+def method_pages(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(DOCS / "making")
+    return importlib.import_module("method_pages")
+
+
+def test_the_methods_pages_are_what_the_code_makes(method_pages: ModuleType) -> None:
+    """python docs/making/method_pages.py writes them."""
+    changed = []
+    for page in method_pages.PAGES:
+        text = page.read_text("utf-8")
+        if method_pages.renewed(text) != text:
+            changed.append(page.name)
+    assert changed == []
+
+
+def test_a_page_with_an_older_formula_is_noticed(method_pages: ModuleType) -> None:
+    page = (DOCS / "methods/fedprox.md").read_text("utf-8")
+    older = page.replace(r"\frac{\mu}{2}", r"\mu")
+    assert older != page
+    assert method_pages.renewed(older) == page
+
+
+def test_every_method_has_a_page(method_pages: ModuleType) -> None:
+    from fedconvex.methods import METHODS
+
+    text = "".join(page.read_text("utf-8") for page in method_pages.PAGES)
+    assert [name for name in METHODS if not re.search(rf"\b{name}\b", text.replace("SCAFFOLD", "Scaffold"))] == []
