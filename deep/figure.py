@@ -26,30 +26,33 @@ CONSTANTS = {
 }
 
 
-def draw(run: "DeepRun", path: "str | PathLike[str]", statement: str = "fedprox.theorem4", **given: Any) -> Path:
+def figure(run: "DeepRun", statement: str = "fedprox.theorem4", **given: Any) -> "Figure":
     """The objective and the accuracy; the decrease of every round beside what the statement promises; the constants.
 
     Rounds in which the statement does not apply are shaded, and the assumption that fails stands in the shade.
 
     Args:
-        path: of a .png, .svg or .pdf file.
         statement: one that promises a decrease ρ‖∇f(w)‖² (the first three parts are drawn for any).
         **given: as in `DeepRun.bounds`.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    file = Path(path)
-    if file.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise InvalidInput("path", str(path), "is not the name of a picture", "let it end in .png, .svg or .pdf")
     frame, table = run.to_frame(), run.bounds(**given)
     known = sorted(found.identifier for found in about(run.player.rounds.method))
     if statement not in known:
         raise InvalidInput("statement", statement, "is not about this method", f"give one of {', '.join(known)}")
-    figure = Figure(figsize=(8, 8), layout="constrained")
-    FigureCanvasAgg(figure)
-    _draw(figure, run, frame, table, statement)
-    write_atomically(file, lambda handle: figure.savefig(handle, format=file.suffix[1:].lower(), dpi=150))
+    drawn = Figure(figsize=(8, 8), layout="constrained")
+    _draw(drawn, run, frame, table, statement)
+    return drawn
+
+
+def draw(run: "DeepRun", path: "str | PathLike[str]", statement: str = "fedprox.theorem4", **given: Any) -> Path:
+    """`figure` in a .png, .svg or .pdf file."""
+    file = Path(path)
+    if file.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise InvalidInput("path", str(path), "is not the name of a picture", "let it end in .png, .svg or .pdf")
+    drawn = figure(run, statement, **given)
+    write_atomically(file, lambda handle: drawn.savefig(handle, format=file.suffix[1:].lower(), dpi=150))
     return file
 
 

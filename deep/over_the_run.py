@@ -18,8 +18,9 @@ from fedconvex.statements.assumptions import Runs
 from fedconvex.statements.instance import Unmeasured
 from fedconvex.statements.results import named_parts
 from fedconvex.statements.statement import Statement
-from fedconvex.theory import papers
+from fedconvex.theory import fedprox, papers
 from fedconvex.theory.bounds import Applies, apply
+from fedconvex.theory.fedprox.results import DECREASE as PROMISE
 
 if TYPE_CHECKING:
     import pandas
@@ -35,8 +36,8 @@ MEASURED = {
     "value": ("value", "heterogeneity"),
 }
 OF_THE_METHOD = {"stepsize": "stepsize", "alpha": "alpha", "regularization": "regularization", "proximal_weight": "mu"}
-# Statements that promise f(w^t) − E f(w^{t+1}) >= ρ‖∇f(w^t)‖².
-DECREASE = {f"fedprox.{name}" for name in ("theorem4", "corollary7", "corollary9", "theorem11")}
+# Statements that promise f(w^t) − E f(w^{t+1}) >= ρ‖∇f(w^t)‖², Corollary 7 up to constants.
+DECREASE = {s.identifier for s in fedprox.PAPER.everything if s.conclusion == PROMISE} | {"fedprox.corollary7"}
 
 
 @final

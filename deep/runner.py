@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import nan
+from math import isnan, nan
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -37,6 +37,7 @@ from fedconvex.validation import integer_at_least
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.figure import Figure
 
 
 @final
@@ -78,14 +79,20 @@ class DeepRun:
             raise InvalidInput("measure", None, "left it out", "run with measure='inexactness'")
         return np.array([record[OF_CLIENTS] for record in self.records[1:]])
 
+    def figure(self, statement: str = "fedprox.theorem4", **given: Any) -> "Figure":
+        """The run with a statement laid over it, as Matplotlib's figure: see `fedconvex.deep.figure.figure`."""
+        from fedconvex.deep.figure import figure
+
+        return figure(self, statement, **given)
+
     def draw(self, path: "str | PathLike[str]", statement: str = "fedprox.theorem4", **given: Any) -> Path:
-        """The run with a statement laid over it, as a picture: see `fedconvex.deep.figure.draw`."""
+        """The same, in a .png, .svg or .pdf file."""
         from fedconvex.deep.figure import draw
 
         return draw(self, path, statement, **given)
 
     def bounds(self, **given: Any) -> "pandas.DataFrame":
-        """The papers' statements about the method, round by round, on what was measured.
+        """The papers' statements about the method, round by round, on what was measured; not for rounds passed over.
 
         Columns: round; statement; applies: whether all its assumptions hold, by measurement, before that round;
         quantity, promised: its number there; happened: what the round did, slack: happened − promised (ρ of the
@@ -102,6 +109,7 @@ class DeepRun:
                 now | {"inexactness": after.get("inexactness", nan)},
             )
             for now, after in zip(self.records, self.records[1:], strict=False)
+            if not isnan(now["value"])
         ]  # fmt: skip
         return over_the_run(settings, given)
 

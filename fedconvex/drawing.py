@@ -11,10 +11,12 @@ STYLES = ("-", "--", "-.", ":")
 
 
 def new_axes() -> "Axes":
-    """Axes of a new figure, which belongs to nobody's global state."""
+    """Axes of a new figure, which belongs to nobody's global state; lines get the colours and styles in turn."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(7.5, 4.8), layout="constrained").subplots()
+    axes = Figure(figsize=(7.5, 4.8), layout="constrained").subplots()
+    axes.set_prop_cycle(color=COLOURS, linestyle=[STYLES[i % len(STYLES)] for i in range(len(COLOURS))])
+    return axes
 
 
 def tidy(axes: "Axes") -> None:

@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 import torch
 from deep_makers import CLASSES, FEATURES, random, samples
-from matplotlib.figure import Figure
 from torch import nn
 
 import fedconvex as fc
 from fedconvex import participation
-from fedconvex.deep import figure as figure_module
 from fedconvex.deep import models, run
 from fedconvex.deep.over_the_run import stretches, when
 from fedconvex.errors import InvalidInput
@@ -89,6 +87,25 @@ def test_feddyns_theorems_ask_for_exact_solutions_and_a_large_alpha() -> None:
     assert rows(small, "feddyn.theorem2", D0=1, G=2)["assumption"].str.contains("25*L", regex=False).all()
 
 
+def test_what_sharper_bounds_promise_is_compared_too() -> None:
+    found = once()
+    happened = rows(found, "fedprox.theorem4")["happened"]
+    for name in ("theorem4sharper", "theorem4byvariance", "theorem4bycurvature"):
+        table = rows(found, f"fedprox.{name}")
+        assert table["applies"].all()
+        np.testing.assert_array_equal(table["happened"], happened)
+    assert any(
+        str(line.get_label()).startswith("promised") for line in found.figure(table["statement"][0]).axes[1].lines
+    )
+
+
+def test_rounds_that_nobody_looked_at_have_no_bounds() -> None:
+    sparse, dense = once(every=2).bounds(), once().bounds()
+    assert sorted(set(dense["round"])) == [0, 1, 2]
+    assert sorted(set(sparse["round"])) == [0, 2]
+    assert when(sparse, "fedprox.theorem4") == ["rounds 0–2: applies"]
+
+
 def test_statements_are_those_about_the_method() -> None:
     names = set(once(fc.Scaffold(stepsize=0.1, local_steps=1)).bounds()["statement"])
     assert names == set()
@@ -129,22 +146,9 @@ def test_pictures_are_written(ending: str, tmp_path: Path) -> None:
     assert {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[ending] == content[: 5 if ending == "svg" else 4]
 
 
-def drawn(found: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Figure:
-    figures: list[Figure] = []
-    original = figure_module._draw
-
-    def keeping(figure: Figure, *rest: Any) -> None:
-        figures.append(figure)
-        original(figure, *rest)
-
-    monkeypatch.setattr(figure_module, "_draw", keeping)
-    found.draw(tmp_path / "run.png")
-    return figures[0]
-
-
-def test_the_promise_is_drawn_where_it_applies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_promise_is_drawn_where_it_applies() -> None:
     found = once()
-    axes = drawn(found, monkeypatch, tmp_path).axes
+    axes = found.figure().axes
     lines = {line.get_label(): line for line in axes[1].lines}
     promise = next(line for label, line in lines.items() if str(label).startswith("promised"))
     table = rows(found, "fedprox.theorem4")
@@ -153,8 +157,8 @@ def test_the_promise_is_drawn_where_it_applies(monkeypatch: pytest.MonkeyPatch, 
     assert not axes[1].patches
 
 
-def test_rounds_without_promise_are_shaded_and_say_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    axes = drawn(once(participation=participation.Uniform(2)), monkeypatch, tmp_path).axes
+def test_rounds_without_promise_are_shaded_and_say_why() -> None:
+    axes = once(participation=participation.Uniform(2)).figure().axes
     assert len(axes[1].patches) == 1
     assert "drawn independently" in axes[1].texts[0].get_text()
     assert not any(str(line.get_label()).startswith("promised") for line in axes[1].lines)
