@@ -28,6 +28,7 @@ LABELS = {
 LOWEST = 1e-15  # of gaps: below is rounding
 CUT = 3.0  # a diverging loss is cut off at so many times the largest first value
 GREY = "0.45"
+RELEASED = "released code, authors' data (thin)"
 
 
 def draw(measured: Measured, folder: Path) -> list[Path]:
@@ -46,40 +47,42 @@ def draw(measured: Measured, folder: Path) -> list[Path]:
 
 
 def curves(measured: Measured) -> "Figure":
-    """A row of panels per column (or per panel of the methods), a panel per data set; bands hold all seeds."""
+    """A row of panels per column of the table, a panel per data set and panel of the methods; bands hold all seeds."""
     experiment = measured.experiment
     options, methods = experiment.figure, experiment.methods
-    data = options.get("panels", list(experiment.data))
     groups = list(dict.fromkeys(entry.get("panel", "") for entry in methods.values()))
-    rows = [(column, group) for group in groups for column in options["y"]]
-    figure = _figure(len(rows), len(data))
+    places = [(label, group) for label in options.get("panels", list(experiment.data)) for group in groups]
     lines = list(dict.fromkeys(_line(label, entry) for label, entry in methods.items()))
-    all_axes = figure.subplots(len(rows), len(data), squeeze=False, sharex=options.get("sharex", True), sharey="row")
-    official = official_curves(measured.data_dir)
-    for (column, group), row in zip(rows, all_axes, strict=True):
-        for label, axes in zip(data, row, strict=True):
+    figure = _figure(len(options["y"]), len(places))
+    all_axes = figure.subplots(len(options["y"]), len(places), squeeze=False, sharex=True, sharey="row")
+    for column, row in zip(options["y"], all_axes, strict=True):
+        for (label, group), axes in zip(places, row, strict=True):
             for method, entry in methods.items():
                 if entry.get("panel", "") == group and label in entry.get("only", [label]):
                     line = _line(method, entry)
                     _curve(axes, measured, column, label, method, line, lines.index(line))
-                    run = options.get("official", {}).get(label, {}).get(method)
-                    if run in official and len(official[run].get(column, ())):
-                        _official(axes, official[run][column], rounds_of(experiment, method), lines.index(line))
+                    _official(axes, measured, column, label, method, lines.index(line))
             _scale(axes, column, options.get("log", False))
-            axes.set_title(f"{label}, {group}" if group else label, fontsize=9)
+            axes.set_title(", ".join(filter(None, (label, group))), fontsize=9)
             tidy(axes)
         row[0].set_ylabel(LABELS.get(column, column))
     for axes in all_axes[-1]:
         axes.set_xlabel("communication rounds")
+    _legend_below(figure, 3 if len(places) < 3 else 4)
+    figure.suptitle(_title(measured, figure), fontsize=10)
+    return figure
+
+
+def _legend_below(figure: "Figure", columns: int) -> None:
     handles: dict[str, Any] = {}
-    for axes in all_axes.flat:
+    for axes in figure.axes:
         handles |= {text: handle for handle, text in zip(*axes.get_legend_handles_labels(), strict=True)}
-    columns = min(len(handles), 3 if len(data) < 3 else 4)
+    if RELEASED in handles:
+        handles[RELEASED] = handles.pop(RELEASED)  # last
+    columns = min(len(handles), columns)
     figure.legend(
         handles.values(), handles.keys(), loc="outside lower center", ncols=columns, fontsize=8, frameon=False
     )
-    figure.suptitle(_title(measured), fontsize=10)
-    return figure
 
 
 def _line(label: str, entry: Mapping[str, Any]) -> str:
@@ -99,15 +102,20 @@ def _curve(axes: "Axes", measured: Measured, column: str, data: str, method: str
     if measured.experiment.figure.get("floors") and (floor := measured.floor(data, method)) > LOWEST:
         axes.axhline(floor, color=colour, linewidth=0.8, alpha=0.9)
         axes.annotate(f"closed form {floor:.2g}", (1 - 0.2 * i, floor), (-3, 2), xycoords=("axes fraction", "data"),
-                      textcoords="offset points", ha="right", fontsize=7, color=colour)  # fmt: skip
+                      textcoords="offset points", ha="right", fontsize=7, color=colour,
+                      bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})  # fmt: skip
 
 
-def _official(axes: "Axes", curve: np.ndarray, rounds: int, i: int) -> None:
-    shown = curve[: rounds + 1]
-    label = "released code, authors' data (thin)"
+def _official(axes: "Axes", measured: Measured, column: str, data: str, method: str, i: int) -> None:
+    """The released code's curve, thin, where it measures the same: its variance weighs clients in another way."""
+    run = measured.experiment.figure.get("official", {}).get(data, {}).get(method)
+    curve = official_curves(measured.data_dir).get(run, {}).get(column) if run else None
+    if curve is None or column == "gradient_variance":
+        return
+    shown = curve[: rounds_of(measured.experiment, method) + 1]
     axes.plot(np.arange(len(shown)), shown, color=COLOURS[i % len(COLOURS)], linewidth=0.6, alpha=0.6)
-    if label not in axes.get_legend_handles_labels()[1]:
-        axes.plot([], [], color=GREY, linewidth=0.6, label=label)
+    if RELEASED not in axes.get_legend_handles_labels()[1]:
+        axes.plot([], [], color=GREY, linewidth=0.6, label=RELEASED)
 
 
 def rounds(measured: Measured) -> "Figure":
@@ -139,7 +147,7 @@ def rounds(measured: Measured) -> "Figure":
     axes.set_xlabel("condition number κ")
     axes.set_ylabel(f"communication rounds to F − F* ≤ {options['level']:g} (mean)")
     axes.legend(frameon=False, fontsize=8)
-    axes.set_title(_title(measured), fontsize=10)
+    figure.suptitle(_title(measured, figure), fontsize=10)
     tidy(axes)
     return figure
 
@@ -150,20 +158,23 @@ def bars(measured: Measured) -> "Figure":
     from fedconvex.reproduce.expressions import evaluate
 
     ours = [float(evaluate(row["ours"], measured.names(), "numbers")) for row in rows]
-    figure = _figure(0.35 + 0.09 * len(rows), 2.2)
+    figure = _figure(0.3 + 0.1 * len(rows), 2.2)
     axes = figure.subplots()
     places = np.arange(len(rows))[::-1]
-    axes.barh(places + 0.2, [row["published"] for row in rows], 0.38, color="0.75", label="published")
+    if not measured.experiment.note:  # of other data
+        axes.barh(places + 0.2, [row["published"] for row in rows], 0.38, color="0.75", label="published")
     axes.barh(places - 0.2, [o if math.isfinite(o) else 0 for o in ours], 0.38, color=COLOURS[0], label="ours")
     for place, o in zip(places, ours, strict=True):
         text = f" {o:.0f}" if math.isfinite(o) else " not reached"
         axes.annotate(text, (o if math.isfinite(o) else 1, place - 0.2), va="center", fontsize=7, color=GREY)
     axes.set_yticks(places, [row["what"] for row in rows], fontsize=8)
+    axes.margins(y=0.02)
+    axes.set_axisbelow(True)
     axes.set_xscale("log")
     axes.set_xlim(left=1)
     axes.set_xlabel(measured.experiment.figure.get("x", "models sent until the level is reached"))
     axes.legend(frameon=False, fontsize=8)
-    axes.set_title(_title(measured), fontsize=10)
+    figure.suptitle(_title(measured, figure), fontsize=10)
     tidy(axes)
     return figure
 
@@ -180,12 +191,14 @@ def histogram(measured: Measured) -> "Figure":
             width = 0.8 / len(names)
             axes.bar(rows["classes"] + (i - (len(names) - 1) / 2) * width, rows["clients"], width, color=COLOURS[i],
                      label=str(name))  # fmt: skip
+        axes.set_axisbelow(True)
+        axes.xaxis.get_major_locator().set_params(integer=True)
         axes.set_xlabel("classes")
         axes.set_title(f"{share:.0%} of a client's samples", fontsize=9)
         tidy(axes)
     figure.axes[0].set_ylabel("clients")
-    figure.axes[0].legend(frameon=False, fontsize=8)
-    figure.suptitle(_title(measured), fontsize=10)
+    _legend_below(figure, 4)
+    figure.suptitle(_title(measured, figure), fontsize=10)
     return figure
 
 
@@ -195,9 +208,10 @@ def _figure(rows: float, columns: float) -> "Figure":
     return Figure(figsize=(max(3.1 * columns, 7.5), max(2.3 * rows + 1.1, 4.2)), layout="constrained")
 
 
-def _title(measured: Measured) -> str:
+def _title(measured: Measured, figure: "Figure") -> str:
     experiment = measured.experiment
-    return textwrap.fill(f"{experiment.id}: {experiment.title}" + (" (quick)" if experiment.quick else ""), 90)
+    text = f"{experiment.id}: {experiment.title}" + (" (quick)" if experiment.quick else "")
+    return textwrap.fill(text + (f"; {experiment.note}" if experiment.note else ""), int(12 * figure.get_figwidth()))
 
 
 def _scale(axes: "Axes", column: str, log: bool) -> None:

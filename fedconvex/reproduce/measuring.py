@@ -53,7 +53,7 @@ class Measured:
         return FUNCTIONS | {"inf": math.inf, "abs": abs} | {call.__name__: call for call in given}
 
     def curves(self, column: str, data: str, method: str) -> np.ndarray:
-        """(seeds, T + 1) of one method: the column at the server's points."""
+        """(seeds, T + 1) of one method: the column at the server's points; between evaluations, the last known."""
         key = (column, data, method)
         if key not in self._curves:
             rows = self.frame[(self.frame["problem"] == data) & (self.frame["method"] == method)]
@@ -61,7 +61,7 @@ class Measured:
                 cure = "correct the labels or the column in the experiment's file"
                 raise InvalidInput(self.experiment.id, str(key), "there is no such run", cure)
             table = rows.pivot_table(index="seed", columns="round", values=column, dropna=False)
-            self._curves[key] = table.dropna(axis=1, how="all").to_numpy(dtype=float)
+            self._curves[key] = table.ffill(axis=1).to_numpy(dtype=float)
         curves = self._curves[key]
         return curves if self.seed is None else curves[self.seed : self.seed + 1]
 

@@ -1,17 +1,18 @@
 """One experiment from its runs to its summary and its picture."""
 
-import time
 from pathlib import Path
 from typing import Any
 
+import pandas
+
 from fedconvex.errors import InvalidInput
-from fedconvex.reproduce.building import missing
+from fedconvex.reproduce.building import missing, setting_of
 from fedconvex.reproduce.figure import draw
 from fedconvex.reproduce.measuring import Measured
 from fedconvex.reproduce.partitions import class_counts
 from fedconvex.reproduce.running import run
 from fedconvex.reproduce.spec import Experiment
-from fedconvex.reproduce.summary import save, summarise
+from fedconvex.reproduce.summary import check, save, summarise
 
 
 def run_one(
@@ -23,13 +24,17 @@ def run_one(
     """
     if (reason := missing(experiment, data_dir)) is not None:
         raise InvalidInput("experiment", experiment.id, reason, "get the files, or choose another one")
-    folder, begun = out / experiment.id, time.perf_counter()
+    check(experiment, Measured(experiment, pandas.DataFrame()))
+    if experiment.runner == "deep":
+        for method in experiment.methods:
+            setting_of(experiment, method)
+    folder = out / experiment.id
     folder.mkdir(parents=True, exist_ok=True)
     measured = None
     if experiment.runner == "partition":
         measured = Measured(experiment, class_counts(experiment, data_dir), data_dir)
     elif experiment.runner != "none":
         measured = Measured(experiment, run(experiment, folder, data_dir, jobs), data_dir)
-    summary = summarise(measured, experiment, time.perf_counter() - begun)
+    summary = summarise(measured, experiment)
     pictures = [] if measured is None else draw(measured, folder)
     return summary, [save(summary, folder), *pictures]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import pandas
 
 ROUNDS_BETWEEN_CHECKPOINTS = 25
+OF_FIGURES = ("line", "panel")
 
 
 @final
@@ -60,9 +61,13 @@ def run(experiment: Experiment, folder: Path, data_dir: Path | None, jobs: int |
 
 
 def mark(experiment: Experiment, *more: Any) -> str:
-    """What the runs depend on, as a fingerprint: wording, claims and figures do not count."""
+    """What the runs depend on, as a fingerprint: claims, figures and how lines are named do not count."""
     versions = {library: version(library) for library in LIBRARIES}
-    content = {"run": experiment.run, "data": experiment.data, "methods": experiment.methods}
+    methods = {
+        label: {key: value for key, value in entry.items() if key not in OF_FIGURES}
+        for label, entry in experiment.methods.items()
+    }
+    content = {"run": experiment.run, "data": experiment.data, "methods": methods}
     return fingerprint(json.dumps([content, versions, *more], sort_keys=True, default=str))
 
 
@@ -149,12 +154,11 @@ def _run_deep(cell: Cell) -> tuple[str, bytes]:
         dtype=getattr(torch, options.get("dtype", "float64")), checkpoint=cell.checkpoint,
         checkpoint_every=ROUNDS_BETWEEN_CHECKPOINTS, progress=False,
     )  # fmt: skip
-    frame = result.to_frame().set_index("round")
-    if result.stopped is not None:  # the model was not finite any more: the worst there is
-        last = len(frame)
-        frame = frame.reindex(range(rounds + 1))
-        for column in frame:
-            frame.loc[last:, column] = 0.0 if "accuracy" in str(column) else np.inf
+    frame = result.to_frame().set_index("round").reindex(range(rounds + 1))
+    looked_at = (frame.index % options.get("every", 1) == 0) | (frame.index == rounds)
+    for column in frame:  # a loss or a model that is not finite: the worst there is
+        worst = 0.0 if "accuracy" in str(column) else np.inf
+        frame[column] = frame[column].mask(looked_at & frame[column].isna() & (frame.index > 0), worst)
     frame = frame.reset_index()
     frame.insert(0, "method", cell.method)
     frame.insert(1, "problem", cell.problem)

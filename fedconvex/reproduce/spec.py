@@ -171,6 +171,8 @@ def _merged(whole: Section, changes: Section) -> dict[str, Any]:
 def _spelled_out(file: Path, key: str, entries: Section) -> dict[str, Section]:
     """Every combination of an entry's `grid` becomes an entry of its own, labelled by what it is."""
     found: dict[str, Section] = {}
+    if not isinstance(entries, Mapping):
+        raise _wrong(file, key, entries, "is no table", f"write [{key}.LABEL] and its keys below it")
     for label, entry in entries.items():
         if not isinstance(entry, Mapping) or "name" not in entry:
             raise _wrong(file, f"{key}.{label}", entry, "has no name", "say what it is: name = …")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fedconvex.errors import InvalidInput
-from fedconvex.reproduce.expressions import Truth, evaluate
+from fedconvex.reproduce.expressions import Truth, evaluate, parsed
 from fedconvex.reproduce.measuring import Measured
 from fedconvex.reproduce.running import seeds
 from fedconvex.reproduce.spec import Experiment
@@ -24,7 +24,7 @@ COLUMNS = ("published", "released", "ours", "theory")  # released: by the releas
 REPRODUCED, CONTRADICTED, NOT_TESTABLE = "reproduced", "contradicted", "not testable here"
 
 
-def summarise(measured: Measured | None, experiment: Experiment, took: float) -> dict[str, Any]:
+def summarise(measured: Measured | None, experiment: Experiment) -> dict[str, Any]:
     """Everything that is kept of an experiment beside its runs and its picture."""
     return {
         "id": experiment.id, "title": experiment.title, "source": experiment.source, "quick": experiment.quick,
@@ -32,8 +32,24 @@ def summarise(measured: Measured | None, experiment: Experiment, took: float) ->
         "numbers": [] if measured is None else [_number(row, measured) for row in experiment.numbers],
         "claims": [_claim(i, claim, measured, experiment) for i, claim in enumerate(experiment.claims)],
         "choices": [_choice(i, choice, measured, experiment) for i, choice in enumerate(experiment.choices)],
-        "seconds": round(took, 1), **_machine(),
+        **_machine(),
     }  # fmt: skip
+
+
+def check(experiment: Experiment, measured: Measured) -> None:
+    """Raises InvalidInput for a formula that cannot be read: before the runs, not after them."""
+    names = measured.names()
+    formulas = [
+        (f"{section}[{i}].{key}", entry[key], entry.get("each", {}))
+        for section, keys in (("numbers", ("ours", "theory", "released")), ("claims", ("holds",)))
+        for i, entry in enumerate(getattr(experiment, section)) for key in keys if key in entry
+    ]  # fmt: skip
+    formulas += [
+        (f"choices[{i}].effect", text, {})
+        for i, entry in enumerate(experiment.choices) for text in entry.get("effect", {}).values()
+    ]  # fmt: skip
+    for place, text, each in formulas:
+        parsed(text, names | dict.fromkeys(each), f"{experiment.id}: {place}")
 
 
 def _number(row: Mapping[str, Any], measured: Measured) -> dict[str, Any]:

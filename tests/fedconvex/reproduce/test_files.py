@@ -1,0 +1,170 @@
+"""Every experiment's file is whole: it can be read, its methods can be made, its formulas speak of runs that it has."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+
+from fedconvex.errors import InvalidInput
+from fedconvex.reproduce import building
+from fedconvex.reproduce.measuring import Measured
+from fedconvex.reproduce.running import mark
+from fedconvex.reproduce.spec import RUNNERS, choose, experiments
+from fedconvex.reproduce.summary import summarise
+
+COLUMNS = ("value", "gap", "accuracy", "test_value", "test_accuracy", "gradient_variance")
+WHOLE, QUICK = experiments(), experiments(quick=True)
+ALL = [pytest.param(e, id=f"{k}{'-quick' if e.quick else ''}") for known in (WHOLE, QUICK) for k, e in known.items()]
+AT_LEAST = (
+    "fedsplit.figure1", "fedsplit.figure2a", "fedsplit.figure3", "fedprox.figure1_synthetic", "fedprox.figure1_mnist",
+    "fedprox.figure2", "fedprox.figure3", "fedprox.figure4", "fedprox.figure5", "fedprox.figure9",
+    "fedprox.figure9_mnist", "fedprox.figure12", "feddyn.table6", "feddyn.figure3", "feddyn.table2_mnist_10",
+    "feddyn.table2_mnist_100", "feddyn.table5_mnist",
+)  # fmt: skip
+
+
+def pretended(experiment: Any) -> pandas.DataFrame:
+    """Runs that never happened: every number is what the formulas may ask for, and is not the same twice."""
+    rng = np.random.default_rng(0)
+
+    def values(t: int) -> dict[str, float]:
+        gap = 1.0 if t == 0 else 10 ** rng.uniform(-8, -5)
+        return {**{column: rng.uniform(0.1, 0.9) for column in COLUMNS}, "gap": gap}
+
+    rows = [
+        {"problem": data, "method": method, "seed": seed, "round": t, **values(t)}
+        for data in experiment.data
+        for method, entry in experiment.methods.items()
+        if data in entry.get("only", [data])
+        for seed in range(experiment.run.get("seeds", 1))
+        for t in range(25)
+    ]
+    return pandas.DataFrame(rows)
+
+
+@pytest.mark.parametrize("experiment", ALL)
+def test_formulas_and_labels_fit(experiment: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    if experiment.runner == "partition":
+        pytest.skip("its formulas are tested with its run")
+    for name in ("floor", "distance", "constant", "contraction", "official"):
+        monkeypatch.setattr(Measured, name, _half(name))
+    measured = Measured(experiment, pretended(experiment)) if experiment.runner != "none" else None
+    summary = summarise(measured, experiment)
+    assert len(summary["claims"]) == len(experiment.claims)
+    for row in summary["numbers"]:
+        assert row["ours"] is not None
+
+
+def _half(name: str) -> Any:
+    def number(self: Measured, *labels: str) -> float:
+        known = {*self.experiment.data, *self.experiment.methods}
+        assert name in ("official", "constant") or known.issuperset(labels)
+        return 0.5
+
+    number.__name__ = name
+    return number
+
+
+@pytest.mark.parametrize("experiment", ALL)
+def test_methods_can_be_made(experiment: Any) -> None:
+    if experiment.runner == "sweep":
+        experiment = QUICK[experiment.id]  # formulas need a problem; a small one
+        problem = building.problem_of(experiment, next(iter(experiment.data)), 0)
+        for label in experiment.methods:
+            building.setting_of(experiment, label, problem)
+    elif experiment.runner == "deep":
+        for label in experiment.methods:
+            building.setting_of(experiment, label)
+
+
+@pytest.mark.parametrize("experiment", ALL)
+def test_the_file_says_where_things_stand(experiment: Any) -> None:
+    assert experiment.runner in RUNNERS
+    assert set(experiment.needs) <= set(building.FILES)
+    assert experiment.claims or experiment.numbers
+    assert all(claim["source"] for claim in experiment.claims)
+    assert all("source" in row for row in experiment.numbers if isinstance(row.get("published"), int | float))
+    assert all(row.get("why") for row in experiment.numbers if row.get("within", 1) > 1.01)
+    if experiment.runner == "deep" and not experiment.quick:
+        assert experiment.needs or all(e["name"] in building.SYNTHETIC for e in experiment.data.values())
+
+
+def test_all_that_was_asked_for_is_there() -> None:
+    assert set(AT_LEAST) <= WHOLE.keys() == QUICK.keys()
+    assert {e.paper for e in WHOLE.values()} == {"fedsplit", "fedprox", "feddyn"}
+    order = list(WHOLE)
+    assert order.index("fedprox.figure2") < order.index("fedprox.figure12")
+
+
+def test_quick_versions_of_the_named_ones_need_no_files() -> None:
+    assert all(not QUICK[key].needs for key in AT_LEAST)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("rounds = 40", "round = 40"), r"paper/test.toml: run.round = 40: is unknown; did you mean rounds\?"),
+        (('runner = "sweep"', 'runner = "swep"'), "test.toml: runner = swep: is unknown; give one of sweep"),
+        (("seconds = 1\n", "", 1), "test.toml: seconds = None: is missing; add it"),
+        (("rounds = 40", ""), "run.rounds = None: is missing; say how many rounds"),
+        (('name = "fedsplit_least_squares"', ""), "data.small = .*: has no name; say what it is"),
+        (("title =", "titel ="), r"titel = two methods.*: is unknown; did you mean title\?"),
+        (("[data.small]", "[[data]]"), r"data = .*: is no table; write \[data.LABEL\]"),
+        (('about = "small"', "about ="), "is no TOML"),
+        (("", '\n[figure]\nkind = "pie"\n'), "figure.kind = pie: is unknown; give one of curves"),
+        (("", '\n[[claims]]\nclaim = "a"\nsource = "b"\n'), r"claims\[0\] = a: has not exactly one of holds"),
+        (("", '\n[[claims]]\nclaim = "a"\nholds = "1 < 2"\n'), r"claims\[0\].source = None: is missing; add it"),
+        (("", '\n[[numbers]]\nwhat = "a"\nour = "1"\n'), r"numbers\[0\].our = 1: is unknown; did you mean ours\?"),
+        (("", "\n[quick]\nround = 1\n"), "quick.round = 1: is unknown"),
+    ],
+)
+def test_faults_of_files_are_refused_by_key(written: Any, sweep_text: str, change: Any, message: str) -> None:
+    text = sweep_text.replace(*change) if change[0] else sweep_text + change[1]
+    assert text != sweep_text
+    with pytest.raises(InvalidInput, match=message):
+        written(text)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('name = "FedGD"', 'name = "FedDG"'), r"methods.GD, e = 1.name = FedDG: is unknown"),
+        (("local_steps = 5", "local_step = 5"), r"methods.GD, e = 5.local_step = 5: is unknown; known: stepsize"),
+        (('"=1/L"', '"=1/M"'), r"methods.GD, e = 1.stepsize = 1/M: M is not known there; known: L"),
+        (('mu = "=L"', "mu = -1"), "methods.Prox = .*mu = -1"),
+    ],
+)
+def test_faults_of_methods_are_refused(written: Any, sweep_text: str, change: Any, message: str) -> None:
+    experiment = written(sweep_text.replace(*change))
+    problem = building.problem_of(experiment, "small", 0)
+    faulty = next(label for label in experiment.methods if label in message)
+    with pytest.raises(InvalidInput, match=message):
+        building.setting_of(experiment, faulty, problem)
+
+
+def test_grids_are_spelled_out_and_quick_changes_what_it_names(written: Any, deep_text: str) -> None:
+    quick = '\n[quick]\nrun = { rounds = 1, participation = { K = 3 } }\nmethods = ["FedAvg"]\n'
+    whole, reduced = written(deep_text + quick), written(deep_text + quick, quick=True)
+    assert list(whole.methods) == ["FedAvg", "FedProx (mu=0.1)", "FedProx (mu=1)"]
+    assert [entry["family"] for entry in whole.methods.values()] == ["FedAvg", "FedProx", "FedProx"]
+    assert list(reduced.methods) == ["FedAvg"]
+    assert reduced.run["participation"] == {"name": "UniformThenWeighted", "K": 3}
+    assert (whole.run["rounds"], reduced.run["rounds"], reduced.run["seeds"]) == (3, 1, 2)
+
+
+def test_runs_are_marked_by_what_they_depend_on(written: Any, sweep_text: str) -> None:
+    plain = mark(written(sweep_text))
+    assert mark(written(sweep_text + '\n[[claims]]\nclaim = "a"\nsource = "b"\nholds = "1 < 2"\n')) == plain
+    assert mark(written(sweep_text.replace("[methods.Prox]", '[methods.Prox]\nline = "P"'))) == plain
+    assert mark(written(sweep_text.replace("rounds = 40", "rounds = 41"))) != plain
+    assert mark(written(sweep_text.replace("features = 4", "features = 5"))) != plain
+
+
+def test_an_unknown_id_suggests_the_nearest() -> None:
+    with pytest.raises(InvalidInput, match=r"id = fedprox.figur2: is not known; did you mean fedprox.figure2\?"):
+        choose(["fedprox.figur2"], WHOLE)
+    assert [e.id for e in choose(["fedsplit"], WHOLE)] == [k for k in WHOLE if k.startswith("fedsplit")]
+    assert len(choose(["all", "fedsplit.figure1"], WHOLE)) == len(WHOLE)
+    assert math.isfinite(sum(e.seconds for e in WHOLE.values()))
