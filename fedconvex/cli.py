@@ -1,10 +1,9 @@
-"""The command line: `fedconvex audit …`, `bounds …`, `verify …`, `worst-case …`, `reproduce …`, `deep …`.
+"""The command line: `fedconvex audit …`, `bounds …`, `verify …`, `worst-case …`, `reproduce …`, `report …`, `deep …`.
 
 The roof of the house: it imports late, and nothing imports it.
 """
 
 import json
-import os
 import sys
 import warnings
 from enum import StrEnum
@@ -14,13 +13,25 @@ from typing import Annotated
 
 import typer
 
-from fedconvex import cli_deep
+from fedconvex import cli_deep, cli_errors
 from fedconvex.cli_bounds import BOUNDS_HELP, BoundsCommand, bounds
 from fedconvex.cli_folders import require_writable
+from fedconvex.cli_report import REPORT_HELP, report
 from fedconvex.cli_reproduce import REPRODUCE_HELP, reproduce
 from fedconvex.cli_verify import VERIFY_HELP, verify
 from fedconvex.cli_worst_case import WORST_CASE_HELP, worst_case
-from fedconvex.errors import FedconvexError, InvalidInput
+
+HELP = """What federated-optimization papers promise, computed and checked on your data.
+
+[bold]fedconvex audit diabetes[/bold]                   where do methods stop? start here
+[bold]fedconvex audit FILE --client-column NAME[/bold]  the same on your data
+[bold]fedconvex bounds fedprox.theorem4[/bold]          what does the theorem say?
+[bold]fedconvex verify fedsplit[/bold]                  do the paper's statements hold?
+[bold]fedconvex worst-case fedprox:mu=2 --L 1[/bold]    what is the worst that can happen?
+
+Every number says how it is known: exact, enclosed in an interval, or numeric. Exit status: 0 what was asked holds, \
+1 it does not or has no answer, 2 wrong input, 3 it could not be finished. An error is one line."""
+DATA_PANEL, PAPERS_PANEL = "On your data and models", "On the papers"
 
 app = typer.Typer(
     add_completion=False,
@@ -28,7 +39,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="What federated-optimization papers promise, computed and checked on your data.",
+    help=HELP,
 )
 
 
@@ -59,8 +70,11 @@ def options(
     show_version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
     ] = False,
+    traceback: Annotated[
+        bool, typer.Option(cli_errors.TRACEBACK, help="Show where an error comes from; anywhere in the command.")
+    ] = False,
 ) -> None:
-    """What federated-optimization papers promise, computed and checked on your data."""
+    """The help is HELP; --traceback is taken out before (`cli_errors.run`)."""
 
 
 DATA, MODEL, METHODS, OUTPUT = "Data and clients", "Model", "Methods", "Output"
@@ -74,7 +88,7 @@ Each bias says how it is known: "enclosed" is proved to lie in the interval that
 floating point. Exit status: 0 done, 1 the data admit no answer (no minimiser), 2 wrong input."""
 
 
-@app.command(help=AUDIT_HELP)
+@app.command(help=AUDIT_HELP, rich_help_panel=DATA_PANEL)
 def audit(
     data: Annotated[
         str, typer.Argument(help="diabetes, breast_cancer, digits, or a CSV, Parquet, NPZ or LIBSVM file.")
@@ -183,23 +197,20 @@ def audit(
 
 app.command(
     help=BOUNDS_HELP,
+    rich_help_panel=PAPERS_PANEL,
     cls=BoundsCommand,
     context_settings={"ignore_unknown_options": True, "help_option_names": ["-h", "--help"]},
 )(bounds)
 
 
-app.command(help=VERIFY_HELP)(verify)
-app.command("worst-case", help=WORST_CASE_HELP)(worst_case)
-app.command(help=REPRODUCE_HELP)(reproduce)
-app.add_typer(cli_deep.app, name="deep")
+app.command(help=VERIFY_HELP, rich_help_panel=PAPERS_PANEL)(verify)
+app.command("worst-case", help=WORST_CASE_HELP, rich_help_panel=PAPERS_PANEL)(worst_case)
+app.command(help=REPRODUCE_HELP, rich_help_panel=PAPERS_PANEL)(reproduce)
+app.command(help=REPORT_HELP, rich_help_panel=PAPERS_PANEL)(report)
+app.add_typer(cli_deep.app, name="deep", rich_help_panel=DATA_PANEL)
 
 
 def main() -> None:
-    """Runs the command line; errors are one line on standard error and exit status 2 (input) or 1 (no answer)."""
+    """Runs the command line."""
     warnings.simplefilter("ignore")  # what matters is checked and said in the report
-    try:
-        app()
-    except FedconvexError as error:
-        if not (isinstance(error, InvalidInput) and os.environ.get("RANK", "0") != "0"):  # several processes: once
-            typer.echo(f"fedconvex: {error}", err=True)
-        sys.exit(2 if isinstance(error, InvalidInput) else 1)
+    cli_errors.main(app)

@@ -13,3 +13,10 @@ def require_writable(folder: Path, option: str = "--out") -> None:
         raise InvalidInput(
             option, str(folder), f"{parent} is no folder that can be written to", "choose another folder"
         )
+
+
+def require_file(path: Path, option: str) -> None:
+    """Refuses before the work a file that could not be written after it."""
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise InvalidInput(option, str(path), "is no file that can be written", "name a file in an existing folder")
+    require_writable(path.absolute().parent, option)

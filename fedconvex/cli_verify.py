@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fedconvex.cli_folders import require_writable
+from fedconvex.cli_folders import require_file, require_writable
 from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
     from fedconvex.proofs_checks.reporting.records import Record
+    from fedconvex.proofs_checks.reporting.results import Origin
     from fedconvex.statements.statement import Statement
 
 VERIFY_HELP = """Do the papers' statements hold? Every displayed step of their proofs, checked by machine.
@@ -53,11 +54,12 @@ def verify(
 ) -> None:
     """Verifies, shows, writes."""
     from fedconvex import cli_verify_table as table
+    from fedconvex.proofs_checks.reporting import results
 
-    chosen = _chosen(names or [])
+    chosen = results.chosen(names or [])
     for option, path in (("--json", json_file), ("--html", html), ("--latex", latex)):
         if path is not None and str(path) != "-":
-            _require_file(option, path)
+            require_file(path, option)
     if certificates is not None:
         require_writable(certificates, "--certificates")
     if step is not None:
@@ -66,8 +68,18 @@ def verify(
         table.print_step(chosen[0], step)
         return
     quiet = json_file is not None and str(json_file) == "-"
-    records = table.show(_results(chosen, use_cache), len(chosen), quiet)
-    saved = _write(records, chosen, json_file, html, latex, certificates)
+    origins: list[results.Origin] = []
+
+    def found() -> "Iterator[Record]":
+        for record, origin in results.results(chosen, kept=use_cache):
+            origins.append(origin)
+            yield record
+
+    records = table.show(found(), len(chosen), quiet)
+    saved = _write(records, chosen, json_file, latex, certificates)
+    if html is not None:
+        _write_page(html, list(zip(chosen, records, origins, strict=True)), use_cache)
+        saved.append(html)
     changed = _changed(records)
     if not quiet:
         table.print_findings(records, changed)
@@ -77,47 +89,23 @@ def verify(
         raise typer.Exit(1)
 
 
-def _chosen(names: list[str]) -> "list[Statement]":
-    """The statements of the papers and identifiers that were named, once each."""
-    from fedconvex.proofs_checks import papers_with_proofs
-    from fedconvex.theory import papers, statement
-    from fedconvex.theory.catalogue import in_order
-
-    found: dict[str, Statement] = {}
-    for name in names or papers_with_proofs():
-        paper = papers().get(name.strip().lower())
-        some = [*in_order(paper), *paper.ours.values()] if paper else [statement(name)]
-        found |= {one.identifier: one for one in some}
-    return list(found.values())
-
-
-def _results(chosen: "list[Statement]", use_cache: bool) -> "Iterator[Record]":
-    from fedconvex.proofs_checks import verify_all
-    from fedconvex.proofs_checks.reporting import cache
-    from fedconvex.proofs_checks.reporting.records import record
-
-    kept = {s.identifier: cache.load(s.identifier) if use_cache else None for s in chosen}
-    fresh = verify_all(s for s in chosen if kept[s.identifier] is None)
-    for one in chosen:
-        found = kept[one.identifier]
-        if found is None:
-            found = record(next(fresh))
-            if use_cache:
-                cache.store(found)
-        yield found
-
-
 def _changed(records: "list[Record]") -> list[str]:
     from fedconvex.proofs_checks.reporting.recorded import differences
 
     return differences(records)
 
 
+def _write_page(path: Path, verdicts: "list[tuple[Statement, Record, Origin]]", use_cache: bool) -> None:
+    from fedconvex.report import page_of
+    from fedconvex.writing import write_atomically
+
+    write_atomically(path, page_of(verdicts, kept=use_cache)[0].encode())
+
+
 def _write(
     records: "list[Record]",
     chosen: "list[Statement]",
     json_file: Path | None,
-    html: Path | None,
     latex: Path | None,
     certificates: Path | None,
 ) -> list[Path]:
@@ -133,11 +121,6 @@ def _write(
         else:
             write_atomically(json_file, text.encode())
             saved.append(json_file)
-    if html is not None:
-        from fedconvex.proofs_checks.reporting.html import page
-
-        write_atomically(html, page(records).encode())
-        saved.append(html)
     if latex is not None:
         from fedconvex.proofs_checks.reporting.latex import appendix
 
@@ -151,9 +134,3 @@ def _write(
         write_certificates(certificates, found)
         saved.append(certificates)
     return saved
-
-
-def _require_file(option: str, path: Path) -> None:
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise InvalidInput(option, str(path), "is no file that can be written", "name a file in an existing folder")
-    require_writable(path.absolute().parent, option)

@@ -7,6 +7,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from sys import version_info
+from typing import Any
 
 from fedconvex.proofs_checks.reporting.records import Record
 from fedconvex.writing import write_atomically
@@ -49,21 +50,35 @@ def _sources() -> list[Path]:
 def load(identifier: str) -> Record | None:
     """The kept result, or None where there is none that is whole and still valid."""
     try:
-        kept = json.loads((folder() / f"{identifier}.json").read_text("utf-8"))
-        if kept["fingerprint"] != fingerprint() or kept["digest"] != _digest(kept["record"]):
-            return None
-        return Record.from_dictionary(kept["record"])
-    except (OSError, ValueError, TypeError, KeyError):
+        found = load_content(identifier)
+        return None if found is None else Record.from_dictionary(found)
+    except (ValueError, TypeError, KeyError):
         return None
 
 
 def store(record: Record) -> None:
     """Keeps a result; a folder that cannot be written to keeps nothing."""
-    content = json.loads(json.dumps(record.to_dictionary()))
-    kept = {"fingerprint": fingerprint(), "digest": _digest(content), "record": content}
+    store_content(record.identifier, record.to_dictionary())
+
+
+def load_content(name: str) -> Any:
+    """What JSON can hold and was kept by this name; None where there is nothing that is whole and still valid."""
+    try:
+        kept = json.loads((folder() / f"{name}.json").read_text("utf-8"))
+        if kept["fingerprint"] != fingerprint() or kept["digest"] != _digest(kept["content"]):
+            return None
+        return kept["content"]
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def store_content(name: str, content: Any) -> None:
+    """Keeps what JSON can hold; a folder that cannot be written to keeps nothing."""
+    content = json.loads(json.dumps(content))
+    kept = {"fingerprint": fingerprint(), "digest": _digest(content), "content": content}
     try:
         folder().mkdir(parents=True, exist_ok=True)
-        write_atomically(folder() / f"{record.identifier}.json", json.dumps(kept, ensure_ascii=False).encode())
+        write_atomically(folder() / f"{name}.json", json.dumps(kept, ensure_ascii=False).encode())
     except OSError:
         return
 

@@ -74,10 +74,8 @@ def _used(record: Record) -> str:
 
 
 if __name__ == "__main__":
-    from fedconvex.proofs_checks import papers_with_proofs, verify_all
+    from fedconvex.proofs_checks import verify_all
     from fedconvex.proofs_checks.reporting.records import record
-    from fedconvex.theory import papers
-    from fedconvex.theory.catalogue import in_order
+    from fedconvex.proofs_checks.reporting.results import chosen
 
-    chosen = [s for name in papers_with_proofs() for s in (*in_order(papers()[name]), *papers()[name].ours.values())]
-    sys.stdout.write(as_markdown([record(result) for result in verify_all(chosen)]))
+    sys.stdout.write(as_markdown([record(result) for result in verify_all(chosen())]))

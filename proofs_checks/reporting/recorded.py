@@ -6,7 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from fedconvex.errors import FedconvexError
-from fedconvex.proofs_checks.reporting.records import Record
+from fedconvex.proofs_checks.proof import Outcome, Role, Step
+from fedconvex.proofs_checks.reporting.records import Record, record
+from fedconvex.proofs_checks.verification import Result, StepResult, proof_of
+from fedconvex.statements.statement import Statement
+from fedconvex.verdicts import Verdict
 
 PATH = Path(__file__).parents[1] / "verdicts.json"
 
@@ -29,16 +33,44 @@ def recorded() -> dict[str, dict[str, Any]]:
     return found
 
 
+def as_recorded(of: Statement, entry: dict[str, Any]) -> Record | None:
+    """The recorded verdict with the statement and its proof, none of whose steps is run.
+
+    None where the entry does not tell the verdict of each step: it is for another proof, or the statement is refuted
+    (then its counterexample is to be computed again). Of a proved statement only printed lines can fail.
+    """
+    proof = proof_of(of)
+    if proof is None or proof.refutation is not None or entry["verdict"] != Verdict.PROVED.value:
+        return None
+    steps: dict[str, int] = entry["steps"]
+    printed = sum(step.role is Role.PRINTED for step in proof.steps)
+    failing = steps.get(Verdict.REFUTED.value, 0)
+    if failing not in (0, printed) or failing + steps.get(Verdict.PROVED.value, 0) != len(proof.steps):
+        return None
+    evidence = tuple(StepResult(step, _outcome(step, failing > 0), 0.0) for step in proof.steps)
+    return record(
+        Result(
+            of, Verdict.PROVED, "as recorded", evidence, notes=proof.notes, extra=proof.extra, vacuous=proof.vacuous,
+            tightness=proof.tightness,
+        )
+    )  # fmt: skip
+
+
+def _outcome(step: Step, printed_fail: bool) -> Outcome:
+    fails = printed_fail and step.role is Role.PRINTED
+    return Outcome(Verdict.REFUTED if fails else Verdict.PROVED, "as recorded")
+
+
 def differences(records: Iterable[Record]) -> list[str]:
     """What is not as it was recorded, in words."""
     known = recorded()
     lines = []
-    for record in records:
-        before, now = known.get(record.identifier), entry(record)
+    for found in records:
+        before, now = known.get(found.identifier), entry(found)
         if before is None:
-            lines.append(f"{record.identifier}: {record.verdict}, but no verdict is recorded")
+            lines.append(f"{found.identifier}: {found.verdict}, but no verdict is recorded")
         elif before != now:
-            lines.append(f"{record.identifier}: {_words(now)}, but recorded is {_words(before)}")
+            lines.append(f"{found.identifier}: {_words(now)}, but recorded is {_words(before)}")
     return lines
 
 

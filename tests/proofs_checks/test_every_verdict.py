@@ -5,12 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fedconvex.cli_verify import _chosen
 from fedconvex.proofs_checks import catalogue, verify, verify_all
 from fedconvex.proofs_checks.proof import Role
 from fedconvex.proofs_checks.reporting.markdown import as_markdown
 from fedconvex.proofs_checks.reporting.recorded import differences, recorded
 from fedconvex.proofs_checks.reporting.records import Record, record, totals
+from fedconvex.proofs_checks.reporting.results import chosen
 from fedconvex.theory import papers
 from fedconvex.verdicts import Verdict
 
@@ -19,7 +19,7 @@ RENEW = "run `python -m fedconvex.proofs_checks.reporting.markdown > docs/verdic
 
 
 def test_every_statement_is_decided_as_recorded() -> None:
-    results = list(verify_all(_chosen([])))
+    results = list(verify_all(chosen([])))
     records = [record(result) for result in results]
     assert not differences(records)
     assert set(recorded()) == {r.identifier for r in records}

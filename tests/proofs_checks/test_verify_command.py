@@ -54,13 +54,13 @@ def test_every_statement_named_has_its_line(run):
 
 
 def test_a_paper_is_all_its_statements():
-    from fedconvex.cli_verify import _chosen
+    from fedconvex.proofs_checks.reporting.results import chosen
     from fedconvex.theory import papers
 
     for name in papers_with_proofs():
         paper = papers()[name]
-        assert {s.identifier for s in _chosen([name])} == {s.identifier for s in paper.everything}
-    assert len(_chosen(["fedprox", "fedprox.theorem4"])) == len(_chosen(["fedprox"]))
+        assert {s.identifier for s in chosen([name])} == {s.identifier for s in paper.everything}
+    assert len(chosen(["fedprox", "fedprox.theorem4"])) == len(chosen(["fedprox"]))
 
 
 def test_a_refuted_statement_is_shown_with_its_program_and_what_holds(run):

@@ -1,0 +1,69 @@
+"""What `fedconvex audit` has found on somebody's data."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fedconvex.errors import InvalidInput
+from fedconvex.report.markup import Html, table, tag
+from fedconvex.report.plots import short
+
+LARGEST_FILE = 50_000_000  # bytes
+CONSTANTS = {
+    "L": "L", "mu": "μ", "kappa": "κ", "dissimilarity_at_zero": "B(0)", "dissimilarity_near_optimum": "B near x*",
+    "gradient_variance_at_optimum": "σ²(x*)",
+}  # fmt: skip
+HEADINGS = ("bias ‖x − x*‖", "floor f(x) − f*", "attracts", "contraction predicted", "measured", "rounds")
+
+
+def section(path: Path) -> Html:
+    """The constants and a row for each method, from audit.json or the folder that it is in.
+
+    Raises InvalidInput for what is no result of an audit.
+    """
+    file = path / "audit.json" if path.is_dir() else path
+    try:
+        if file.stat().st_size > LARGEST_FILE:
+            raise ValueError("it is too large")
+        found = json.loads(file.read_text("utf-8"))
+        return _section(found)
+    except OSError as error:
+        raise InvalidInput("--audit", str(file), f"cannot be read ({error.strerror})", "name an audit.json") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InvalidInput(
+            "--audit", str(file), f"is no result of an audit ({error!r})", "run fedconvex audit again"
+        ) from None
+
+
+def _section(found: Mapping[str, Any]) -> Html:
+    constants = "; ".join(f"{CONSTANTS[name]} = {_number(found['constants'][name])}" for name in CONSTANTS)
+    return tag(
+        "div",
+        tag("h3", str(found["source"])),
+        tag("p", f"{found['problem']}: {found['clients']} clients, {found['dimension']} unknowns. {constants}. "
+            f"The minimiser is {found['minimizer']['certainty']}; rounds are counted to {found['tolerance']:g} of the "
+            "first gap."),
+        table(["method"], map(_method, found["methods"]), HEADINGS),
+    )  # fmt: skip
+
+
+def _method(row: Mapping[str, Any]) -> Html:
+    attracts = {True: "yes", False: "no", None: "not decided"}[row["attracting"]]
+    cells = [_interval(row["bias"]), _interval(row["floor"]), attracts, _number(row["predicted_contraction"]),
+             _number(row["measured_contraction"]), _rounds(row)]  # fmt: skip
+    return tag("tr", tag("td", row["method"]), *(tag("td", cell, class_="number") for cell in cells))
+
+
+def _interval(found: Mapping[str, Any] | None) -> str:
+    if found is None:
+        return "–"
+    return f"{_number(found['value'])} ({found['certainty']})"
+
+
+def _rounds(row: Mapping[str, Any]) -> str:
+    return str(row["rounds_to_tolerance"]) if row["rounds_to_tolerance"] is not None else str(row["outcome"])
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else short(float(value))

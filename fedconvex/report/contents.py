@@ -1,0 +1,94 @@
+"""What is shown of each statement: its verdict and where that comes from, exact runs near the worst one, looseness."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, final
+
+from fedconvex.progress import track
+from fedconvex.proofs_checks.engines.tightness import neighbours
+from fedconvex.proofs_checks.reporting import cache
+from fedconvex.proofs_checks.reporting.records import Record
+from fedconvex.proofs_checks.reporting.results import Origin
+from fedconvex.proofs_checks.verification import proof_of
+from fedconvex.proofs_checks.worst_cases.looseness import Looseness, looseness
+from fedconvex.proofs_checks.worst_cases.looseness_table import Row, compared, played, row
+from fedconvex.statements.statement import Statement
+
+SECONDS = 0.25  # for finding exact runs near the worst one of a statement
+Verdicts = Iterable[tuple[Statement, Record, Origin]]
+
+
+@final
+@dataclass(frozen=True)
+class Loose:
+    """How loose a bound is at given numbers; of two quantities that are compared there is no bound of its own."""
+
+    row: Row
+    numbers: dict[str, str]
+    bound: float | None
+    lower: float  # the looseness is between these two
+    upper: float
+    decreases: bool  # a promised decrease: the exact worst case is above the bound
+
+    @property
+    def worst(self) -> tuple[float, float] | None:
+        """The two numbers between which the exact worst case lies, in the bound's unit."""
+        if self.bound is None:
+            return None
+        if self.decreases:
+            return self.bound * self.lower, self.bound * self.upper
+        return self.bound / self.upper, self.bound / self.lower
+
+
+@final
+@dataclass(frozen=True)
+class Entry:
+    """A statement as it is shown."""
+
+    record: Record
+    paper: str
+    origin: Origin
+    points: tuple[tuple[float, float], ...] = ()  # (promised, happens) on exact runs near the worst one
+    looseness: tuple[Loose, ...] = ()
+
+
+def entries(verdicts: Verdicts, kept: bool = True) -> Iterator[Entry]:
+    """One for each statement; exact runs and looseness are kept, and taken where they were, if asked for."""
+    asked: dict[str, list[dict[str, Any]]] = {}
+    for identifier, numbers in (*played(), *compared()):
+        asked.setdefault(identifier, []).append(numbers)
+    for of, found, origin in track(verdicts, "bounds against exact runs and worst cases"):
+        points = () if found.tightness is None else _points(of, kept)
+        yield Entry(found, of.paper.short, origin, points, _looseness(of, asked.get(of.identifier, []), kept))
+
+
+def _points(of: Statement, kept: bool) -> tuple[tuple[float, float], ...]:
+    def measured() -> list[tuple[float, float]]:
+        proof = proof_of(of)
+        return [] if proof is None or proof.tightness is None else neighbours(proof.tightness, SECONDS)
+
+    return tuple((promised, happens) for promised, happens in _computed(f"runs-{of.identifier}", kept, measured))
+
+
+def _looseness(of: Statement, asked: list[dict[str, Any]], kept: bool) -> tuple[Loose, ...]:
+    if not asked:
+        return ()
+    name = f"looseness-{of.identifier}"
+    found = _computed(name, kept, lambda: [asdict(_loose(looseness(of, **numbers))) for numbers in asked])
+    return tuple(Loose(**{**one, "row": Row(**one["row"])}) for one in found)
+
+
+def _loose(found: Looseness) -> Loose:
+    lower, upper = map(float, found.factor)
+    numbers = {name: str(value) for name, value in found.numbers.items()}
+    bound = None if found.bound is None else float(found.bound)
+    return Loose(row(found), numbers, bound, lower, upper, found.metric == "descent")
+
+
+def _computed(name: str, kept: bool, compute: Callable[[], Any]) -> Any:
+    found = cache.load_content(name) if kept else None
+    if found is None:
+        found = compute()
+        if kept:
+            cache.store_content(name, found)
+    return found

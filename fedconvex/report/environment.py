@@ -1,0 +1,46 @@
+"""With what, on what and when a page was made."""
+
+import datetime
+import os
+import platform
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+
+from fedconvex.proofs_checks.reporting.cache import LIBRARIES
+
+
+def environment() -> dict[str, str]:
+    """Words by label, in the order in which they are shown; the commit only where the package runs from a checkout."""
+    found = {
+        "fedconvex": version("fedconvex"),
+        "commit": commit(),
+        "made": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "Python": platform.python_version(),
+        **{name: version(name) for name in sorted({*LIBRARIES, "cvxpy", "clarabel", "scipy"})},
+        "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
+        "processor": f"{_processor()}, {os.cpu_count()} cores",
+    }
+    return {label: words for label, words in found.items() if words}
+
+
+def commit(root: Path | None = None) -> str:
+    """The commit of the checkout that the package runs from, and whether files were changed since; else nothing."""
+    root = Path(__file__).resolve().parents[2] if root is None else root
+    if not (root / ".git").exists():
+        return ""
+    try:
+        head, changes = (
+            subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=True, timeout=20)
+            for words in (["rev-parse", "HEAD"], ["status", "--porcelain", "--untracked-files=no"])
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return head.stdout.strip()[:12] + (", with changes that are not committed" if changes.stdout.strip() else "")
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text("utf-8").splitlines() if cpuinfo.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor() or platform.machine()

@@ -1,0 +1,179 @@
+"""The whole page: one file that loads nothing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import final
+
+from fedconvex.proofs_checks.proof import Role
+from fedconvex.proofs_checks.reporting.records import totals
+from fedconvex.proofs_checks.reporting.results import Origin
+from fedconvex.report.contents import Entry
+from fedconvex.report.markup import Html, joined, tag
+from fedconvex.report.plots import Point, Series, plot, short
+from fedconvex.report.statements import looseness_table, statement, what_fails
+from fedconvex.verdicts import Verdict
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+TITLE = "What the papers promise, and what holds"
+COLUMNS = {"place": "statement", "kind": "kind", "verdict": "verdict", "steps": "steps", "used": "used",
+           "loose": "loose"}  # fmt: skip
+HOW_TO_REPRODUCE = "Nothing was given. Run fedconvex reproduce all --quick, then fedconvex report --results reproduced."
+
+
+@final
+@dataclass(frozen=True)
+class Sections:
+    """What else is on the page, beside the statements."""
+
+    environment: Mapping[str, str]
+    changed: Sequence[str] = ()  # verdicts that are not as recorded
+    reproduced: Sequence[Html] = ()
+    audited: Sequence[Html] = ()
+
+
+def page(entries: list[Entry], sections: Sections) -> str:
+    """A document that is well-formed as HTML and, apart from its first line, style and script, as XML."""
+    on_page = frozenset(entry.record.identifier for entry in entries)
+    body = [
+        tag("header", tag("h1", TITLE), _summary(entries, sections.changed), _places()),
+        tag("main",
+            _section("fails", "What fails", what_fails(entries, on_page) or [tag("p", "Nothing.")]),
+            _section("statements", "The statements", [_controls(entries), *_list(entries, on_page)]),
+            _section("looseness", "How loose the bounds are", _looseness(entries, on_page)),
+            _section("reproduced", "The papers' figures and tables, run again",
+                     sections.reproduced or [tag("p", HOW_TO_REPRODUCE)]),
+            *([_section("audited", "On your data", sections.audited)] if sections.audited else []),
+            _section("environment", "How this page was made", [_environment(entries, sections.environment)])),
+    ]  # fmt: skip
+    head = [
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        tag("title", TITLE),
+        tag("style", _file("page.css")),
+    ]
+    script = tag("script", _file("page.js"))
+    document = tag("html", tag("head", *head), tag("body", *body, script), lang="en")
+    return f"<!DOCTYPE html>\n{document}\n"
+
+
+def _file(name: str) -> Html:
+    """A part of the package; it must not end the element that it is put into."""
+    text = files("fedconvex.report").joinpath(name).read_text("utf-8")
+    assert "</" not in text, name
+    return Html(text)
+
+
+def _section(identifier: str, title: str, children: Sequence[Html]) -> Html:
+    return tag("section", tag("h2", title, id=identifier), *children)
+
+
+def _places() -> Html:
+    names = {"fails": "what fails", "statements": "statements", "looseness": "looseness", "reproduced": "figures",
+             "environment": "how it was made"}  # fmt: skip
+    return tag("nav", *(tag("a", words, href=f"#{name}") for name, words in names.items()), aria_label="On this page")
+
+
+def _summary(entries: list[Entry], changed: Sequence[str]) -> Html:
+    records = [e.record for e in entries if e.origin is not Origin.NONE]
+    sums = totals(records)
+    counts = [
+        tag("li", tag("b", str(n)), " ", tag("span", verdict, class_=f"verdict {verdict}"))
+        for verdict, n in sums["statements"].items() if n or verdict in ("proved", "refuted")
+    ]  # fmt: skip
+    earlier = len(entries) - len(records)
+    said = f"{len(records)} statements of {len({r.source.partition(',')[0] for r in records})} papers. "
+    said += (
+        f"{sums['displayed_steps_decided']} of the {sums['displayed_steps']} steps that the papers display are decided "
+        f"by machine; {sums['printed_lines_refuted']} printed lines fail; "
+        f"{sums['steps']['assumed']} steps are assumed. "
+    )
+    said += f"{earlier} more come from earlier papers and have no proof here. " if earlier else ""
+    parts = [tag("ul", *counts, class_="counts"), tag("p", said), tag("p", _origins(entries), class_="small")]
+    if changed:
+        items = [tag("li", line) for line in changed]
+        parts.append(
+            tag("div", tag("p", tag("b", "Not as recorded:")), tag("ul", *items), class_="refuted", role="alert")
+        )
+    return joined(parts)
+
+
+def _origins(entries: list[Entry]) -> str:
+    found = {origin: sum(e.origin is origin for e in entries) for origin in Origin if origin is not Origin.NONE}
+    again = " fedconvex report --fresh checks them all." if found[Origin.RECORDED] else ""
+    return "Verdicts: " + "; ".join(f"{n} {origin.value}" for origin, n in found.items() if n) + "." + again
+
+
+def _controls(entries: list[Entry]) -> Html:
+    papers = list(dict.fromkeys(entry.paper for entry in entries))
+    verdicts = [v.value for v in Verdict if any(e.record.verdict == v.value for e in entries)]
+    verdict_options = [*((v, v) for v in verdicts), ("misprinted", "a printed line fails")]
+    return tag(
+        "form",
+        tag("label", "find ", tag("input", type="search", id="find", placeholder="lemma, γ, inexact …")),
+        _select("paper", [(p, p) for p in papers]),
+        _select("verdict", verdict_options),
+        tag("button", "open all", type="button", id="open-all"),
+        tag("output", f"{len(entries)} statements", id="count"),
+        class_="controls", role="search",
+    )  # fmt: skip
+
+
+def _select(name: str, choices: Sequence[tuple[str, str]]) -> Html:
+    options = [tag("option", "all", value=""), *(tag("option", words, value=value) for value, words in choices)]
+    return tag("label", f"{name} ", tag("select", *options, id=name))
+
+
+def _list(entries: list[Entry], on_page: frozenset[str]) -> list[Html]:
+    buttons = [tag("button", words, type="button", data_sort=name, class_=name, aria_pressed="false")
+               for name, words in COLUMNS.items()]  # fmt: skip
+    heads = tag("div", *buttons, class_="heads", role="group", aria_label="Sort by")
+    lines = [statement(entry, place, on_page) for place, entry in enumerate(entries)]
+    return [heads, tag("div", *lines, id="list")]
+
+
+def _looseness(entries: list[Entry], on_page: frozenset[str]) -> list[Html]:
+    asked = [entry for entry in entries if entry.looseness]
+    if not asked:
+        return [tag("p", "It was asked for none of these statements.")]
+    about = (
+        "The bound divided by the exact worst case over all clients of the class and all starts; of a promised "
+        "decrease the least decrease divided by the promise. 1 is a bound that is attained. Of two numbers the first "
+        "is proved, the second attained. Without a bound of its own, both sides of a step are compared."
+    )
+    return [tag("p", about), *_theorem4(on_page), looseness_table(asked)]
+
+
+def _theorem4(on_page: frozenset[str]) -> list[Html]:
+    """FedProx's guaranteed decrease over μ, published and sharper, where it is a subject of the page."""
+    if "fedprox.theorem4" not in on_page:
+        return []
+    from fedconvex.theory import fedprox
+
+    stiffness = [2 * 10 ** (k / 16) for k in range(49)]
+    numbers = {"L": 1, "L_minus": 0, "B": 1.5, "gamma": 0.1}
+    curves = {
+        **{f"Theorem 4, {K} devices": [fedprox.rho(mu=mu, K=K, **numbers) for mu in stiffness] for K in (10, 100)},
+        "without the terms for sampling": [fedprox.rho_sharp(mu=mu, **numbers) for mu in stiffness],
+    }
+    series = [
+        Series(label, [Point(mu, float(rho), f"{label}: ρ = {short(float(rho))} at μ = {short(mu)}")
+                       for mu, rho in zip(stiffness, values, strict=True) if rho > 0], line=True)
+        for label, values in curves.items()
+    ]  # fmt: skip
+    about = (
+        "FedProx's promised decrease ρ over μ, for 10 and for 100 devices a round, and without the terms for sampling."
+    )
+    words = "FedProx's promised decrease ρ, where it is positive, for L = 1, L₋ = 0, B = 1.5 and γ = 0.1:"
+    return [tag("p", words), plot(series, x="μ", y="ρ", about=about, log=(True, False))]
+
+
+def _environment(entries: list[Entry], found: Mapping[str, str]) -> Html:
+    rows = [tag("tr", tag("th", label, scope="row"), tag("td", words)) for label, words in found.items()]
+    steps = [s for e in entries for s in e.record.steps if s.role == Role.PROOF.value]
+    certified = sum(step.certified for step in steps)
+    if certified:
+        rows.append(tag("tr", tag("th", "certificates", scope="row"),
+                        tag("td", f"{certified} steps; fedconvex verify --certificates writes them")))  # fmt: skip
+    return tag("table", tag("tbody", *rows))

@@ -1,0 +1,60 @@
+"""The results for statements that are named: kept ones, recorded ones, and for the others the proofs are run."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from enum import Enum
+
+from fedconvex.proofs_checks.reporting import cache
+from fedconvex.proofs_checks.reporting.recorded import as_recorded, recorded
+from fedconvex.proofs_checks.reporting.records import Record, record
+from fedconvex.proofs_checks.verification import papers_with_proofs, proof_of, verify_all
+from fedconvex.statements.statement import Statement
+from fedconvex.theory import papers, statement
+from fedconvex.theory.catalogue import in_order
+
+
+class Origin(Enum):
+    """Where a verdict comes from."""
+
+    RUN = "checked just now"
+    KEPT = "checked on this machine before, and nothing that decides it has changed since"
+    RECORDED = "as recorded with this version, not checked again"
+    NONE = "from an earlier paper; it has no proof here"
+
+
+def chosen(names: Iterable[str] = ()) -> list[Statement]:
+    """The statements of the papers and identifiers that are named, once each; without any, of all papers with proofs.
+
+    Raises InvalidInput for a name that is neither, with what comes near.
+    """
+    found: dict[str, Statement] = {}
+    for name in list(names) or papers_with_proofs():
+        paper = papers().get(name.strip().lower())
+        some = [*in_order(paper), *paper.ours.values()] if paper else [statement(name)]
+        found |= {one.identifier: one for one in some}
+    return list(found.values())
+
+
+def results(of: Iterable[Statement], *, kept: bool = True, records: bool = False) -> Iterator[tuple[Record, Origin]]:
+    """The result for each statement: a kept one and a recorded one only where these are asked for.
+
+    What the proofs of several rest on is verified once. Results are kept, unless kept ones are not asked for.
+    """
+    known = recorded() if records else {}
+    waiting: deque[Statement] = deque()
+    verified = verify_all(iter(waiting.popleft, None))  # one is put there before each is taken
+    for one in of:
+        found = cache.load(one.identifier) if kept else None
+        if found is not None:
+            yield found, Origin.KEPT
+            continue
+        found = as_recorded(one, known[one.identifier]) if one.identifier in known else None
+        if found is not None:
+            yield found, Origin.RECORDED
+            continue
+        waiting.append(one)
+        found = record(next(verified))
+        has_proof = proof_of(one) is not None
+        if kept and has_proof:
+            cache.store(found)
+        yield found, Origin.RUN if has_proof else Origin.NONE
