@@ -1,0 +1,104 @@
+"""On the command line an error is one line; `--traceback` shows the rest."""
+
+import pytest
+import typer
+
+from fedconvex.cli import app
+from fedconvex.cli_errors import NO_ANSWER, UNFINISHED, WRONG_INPUT, run
+from fedconvex.errors import InvalidInput, NoMinimizer
+
+# For every command: what it refuses itself, what the parser refuses, what it finds to be missing.
+WRONG = {
+    "audit": ("audit nowhere.csv", "audit diabetes --clients many", "audit"),
+    "bounds": ("bounds fedprox.theorem99", "bounds fedprox.rho --mu 1", "bounds fedprox.rho --mu many"),
+    "verify": ("verify nobody", "verify --step first", "verify fedprox --step 1"),
+    "worst-case": ("worst-case fedprox:nu=2 --L 1", "worst-case fedprox:mu=2", "worst-case fedprox:mu=2 --L 1 --T 2"),
+    "reproduce": ("reproduce nobody", "reproduce", "reproduce all --jobs many"),
+    "report": ("report --nothing",),
+    "deep": ("deep run nowhere.toml", "deep run", "deep nothing"),
+}  # fmt: skip
+LINES = [line for lines in WRONG.values() for line in lines]
+
+
+def commands() -> set[str]:
+    return set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("line", [*LINES, "nobody", "--nothing"])
+def test_an_error_is_one_line(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(app, line.split()) == WRONG_INPUT
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("fedconvex: ")
+    assert err.endswith("\n")
+    assert err.count("\n") == 1, err
+
+
+@pytest.mark.parametrize("line", [lines[0] for lines in WRONG.values()])
+@pytest.mark.parametrize("place", [0, -1])
+def test_the_traceback_is_shown_on_request(line: str, place: int, capsys: pytest.CaptureFixture[str]) -> None:
+    words = line.split()
+    words.insert(place if place == 0 else len(words), "--traceback")
+    assert run(app, words) == WRONG_INPUT
+    err = capsys.readouterr().err
+    assert "Traceback (most recent call last)" in err
+    assert err.splitlines()[-1].startswith("fedconvex: ")
+
+
+def test_every_command_is_tried() -> None:
+    assert commands() - {"report"} == WRONG.keys() - {"report"}
+
+
+def other(error: BaseException) -> typer.Typer:
+    """A command line whose only command fails."""
+    broken = typer.Typer()
+
+    @broken.command()
+    def fail() -> None:
+        raise error
+
+    return broken
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "says"),
+    [
+        (InvalidInput("x", 1, "is odd", "give 2"), WRONG_INPUT, "x = 1: is odd; give 2"),
+        (NoMinimizer("it falls\nfor ever"), NO_ANSWER, "it falls for ever"),
+        (OSError(28, "No space left on device"), UNFINISHED, "[Errno 28] No space left on device"),
+        (ZeroDivisionError("division by zero"), UNFINISHED, "ZeroDivisionError: division by zero; this is a fault of"),
+        (typer.Abort(), UNFINISHED, "stopped"),
+        (typer.Exit(1), NO_ANSWER, ""),
+    ],
+)
+def test_how_a_command_ends(error: Exception, status: int, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(other(error), []) == status
+    err = capsys.readouterr().err
+    assert err.count("\n") == bool(says)
+    assert err.startswith(f"fedconvex: {says}" if says else "")
+
+
+def test_a_fault_of_ours_asks_for_the_traceback_and_then_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
+    run(other(ZeroDivisionError("here")), [])
+    assert "--traceback" in capsys.readouterr().err
+    run(other(ZeroDivisionError("here")), ["--traceback"])
+    assert "raise error" in capsys.readouterr().err
+
+
+def test_help_shows_what_to_type_first(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(app, ["--help"]) == 0
+    out = capsys.readouterr().out
+    assert "fedconvex audit diabetes" in out
+    assert "--traceback" in out
+    assert all(name in out for name in commands())
+    assert run(app, []) == WRONG_INPUT
+    assert "fedconvex audit diabetes" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", sorted(commands()))
+def test_every_commands_help_says_what_it_is_for_and_how_it_ends(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(app, [name, "--help"]) == 0
+    out = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    if name != "deep":  # a group: its commands say it
+        assert f"fedconvex {name}" in out
+        assert "Exit status" in out
