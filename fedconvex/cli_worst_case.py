@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fedconvex.errors import InvalidInput
-from fedconvex.rationals import to_fmpq
 
 if TYPE_CHECKING:
     from fedconvex.methods.base import Method
@@ -317,6 +316,8 @@ def _exact(value: Any) -> str | None:
 
 def _all_digits(value: Any) -> str:
     """However many these are: Python itself refuses more than 4,300."""
+    from fedconvex.rationals import to_fmpq
+
     return str(value) if isinstance(value, float) else str(to_fmpq(value))
 
 
