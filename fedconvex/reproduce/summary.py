@@ -83,8 +83,8 @@ def _claim(i: int, claim: Mapping[str, Any], measured: Measured | None, experime
         if not isinstance(truth, Truth):
             raise InvalidInput(where, claim["holds"], "compares nothing", "write a comparison, such as a < b")
         single = [bool(evaluate(claim["holds"], measured.of_seed(s).names() | names, where)) for s in seeds(experiment)]
-        holds = truth.holds if truth.known else None
-        shown = truth.shown + (f" (so in {sum(single)} of {len(single)} draws)" if len(single) > 1 else "")
+        holds = (truth.holds and sum(single) > len(single) / 2) if truth.known else None
+        shown = truth.shown + (f" (in {sum(single)} of {len(single)} draws)" if len(single) > 1 else "")
         cases.append({"case": label, "holds": holds, "number": shown})
     known = [case["holds"] for case in cases if case["holds"] is not None]
     verdict = NOT_TESTABLE if not known else REPRODUCED if all(known) else CONTRADICTED
@@ -155,24 +155,33 @@ def shown(value: Any) -> str:
 
 
 def markdown(results: Mapping[str, Mapping[str, Any]]) -> str:
-    """All numbers, then all claims, as the tables of the guide."""
-    lines = ["| | what | published | released code | ours | theory | agrees |", "|---|---|---|---|---|---|---|"]
+    """All numbers, claims and open settings, as the tables of the guide."""
+    numbers, claims, choices = list[Any](), list[Any](), list[Any]()
     for key, result in results.items():
+        kind = f"`{key}`" + (" (quick)" if result["quick"] else "")
         for row in result["numbers"]:
             agrees = {None: "", True: f"within × {row.get('within')}", False: f"**no**: {row['why']}"}[row["agrees"]]
-            cells = (f"`{key}`", row["what"], *(shown(row[n]) for n in COLUMNS), agrees)
-            lines.append("| " + " | ".join(map(_cell, cells)) + " |")
-    lines += ["", "| | claim | verdict | number |", "|---|---|---|---|"]
-    for key, result in results.items():
-        for claim in result["claims"]:
-            cells = (f"`{key}`", f"{claim['claim']} ({claim['source']})", f"**{claim['verdict']}**", _with_note(claim))
-            lines.append("| " + " | ".join(map(_cell, cells)) + " |")
-    return "\n".join(lines)
+            numbers.append((kind, row["what"], *(shown(row[name]) for name in COLUMNS), agrees))
+        claims += [
+            (kind, f"{claim['claim']} ({claim['source']})", f"**{claim['verdict']}**", _with_note(claim))
+            for claim in result["claims"]
+        ]
+        for choice in result["choices"]:
+            effect = "; ".join(f"{label}: {shown(value)}" for label, value in choice["effect"].items())
+            choices.append((kind, choice["open"], choice["choice"], choice["alternatives"], effect))
+    return "\n\n".join(
+        (
+            _table(("", "what", "published", "released code", "ours", "theory", "agrees"), numbers),
+            _table(("", "claim", "verdict", "number"), claims),
+            _table(("", "left open", "chosen", "otherwise", "what it changes"), choices),
+        )
+    )
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
 def _with_note(claim: Mapping[str, Any]) -> str:
     return str(claim["number"]) + (f". {claim['note']}" if claim["note"] else "")
-
-
-def _cell(text: str) -> str:
-    return str(text).replace("|", "\\|")

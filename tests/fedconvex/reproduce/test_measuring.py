@@ -79,9 +79,10 @@ CLAIM = '\n[[claims]]\nclaim = "c"\nsource = "s"\nholds = "{}"\n'
 @pytest.mark.parametrize(
     ("holds", "verdict", "number"),
     [
-        ("last('value', 'small', 'GD, e = 1') < last('value', 'small', 'Prox')", REPRODUCED, "2 < 8 (so in 2 of 2"),
-        ("last('value', 'small', 'GD, e = 1') > last('value', 'small', 'Prox')", CONTRADICTED, "2 > 8 (so in 0 of 2"),
-        ("last('value', 'small', 'GD, e = 1') < 1.5", CONTRADICTED, "2 < 1.5 (so in 1 of 2 draws)"),
+        ("last('value', 'small', 'GD, e = 1') < last('value', 'small', 'Prox')", REPRODUCED, "2 < 8 (in 2 of 2"),
+        ("last('value', 'small', 'GD, e = 1') > last('value', 'small', 'Prox')", CONTRADICTED, "2 > 8 (in 0 of 2"),
+        ("last('value', 'small', 'GD, e = 1') < 2.5", CONTRADICTED, "2 < 2.5 (in 1 of 2 draws)"),  # no majority
+        ("last('value', 'small', 'GD, e = 1') < 1.5", CONTRADICTED, "2 < 1.5 (in 1 of 2 draws)"),
         ("official('fig2_iid_mu0', 'value') < 1", NOT_TESTABLE, "nan < 1"),
         ("rounds_to(0, 'value', 'small', 'Prox') < rounds_to(0, 'value', 'small', 'GD, e = 1')", NOT_TESTABLE, "inf"),
     ],
@@ -98,7 +99,7 @@ def test_one_case_that_fails_contradicts(measured: Measured, written: Any, sweep
     experiment = written(sweep_text + text)
     (claim,) = summarise(Measured(experiment, measured.frame), experiment)["claims"]
     assert claim["verdict"] == CONTRADICTED
-    assert claim["number"].startswith("1 of 2 cases: GD, e = 1: 2 < 5 (so in 2 of 2 draws); Prox: 8 < 5")
+    assert claim["number"].startswith("1 of 2 cases: GD, e = 1: 2 < 5 (in 2 of 2 draws); Prox: 8 < 5")
 
 
 def test_published_numbers_that_differ_are_said_to(measured: Measured, written: Any, sweep_text: str) -> None:
