@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 REPRODUCE_HELP = """Run the figures and tables of the papers again, and compare: published, ours, the theory's.
 
-[bold]fedconvex reproduce list[/bold]                 what there is, what it needs, how long it takes
-[bold]fedconvex reproduce fedsplit.figure1[/bold]     one; or several; or all of a paper: fedsplit
-[bold]fedconvex reproduce all --quick[/bold]          everything, reduced to a few minutes
-[bold]fedconvex reproduce claims[/bold]               the papers' claims: reproduced, contradicted or not testable
-[bold]fedconvex reproduce table[/bold]                the same with all numbers, as Markdown
+[bold]fedconvex reproduce list[/bold]               what there is, needs, takes
+[bold]fedconvex reproduce fedsplit.figure1[/bold]   one, several, or a paper: fedsplit
+[bold]fedconvex reproduce all --quick[/bold]        everything, in a few minutes
+[bold]fedconvex reproduce claims[/bold]             what holds of the papers' claims
+[bold]fedconvex reproduce table[/bold]              numbers, claims, choices: Markdown
 
 Each gets a folder with runs/*.parquet, figure.png, figure.svg and summary.json. Started again, it goes on where it \
 was stopped, and reads what is finished. Exit status: 0 done, 1 what was asked for by its id lacks its data files, or \
@@ -127,15 +127,18 @@ def _print_claims(results: Mapping[str, Mapping[str, Any]]) -> None:
     )
     if not results:
         raise InvalidInput("claims", "", "there are no results yet", "run fedconvex reproduce all --quick first")
-    counts: dict[str, int] = {}
+    counts: dict[str, dict[str, int]] = {}
     for key, result in results.items():
-        if result["claims"]:
-            kind = "quick run, not conclusive" if result["quick"] else "full run"
-            console.print(f"[bold]{key}[/bold]  {kind} of {result['date'][:10]}")
-            _print_rows(result["claims"], console)
+        if not result["claims"]:
+            continue
+        kind = "quick runs, not conclusive" if result["quick"] else "full runs"
+        console.print(f"[bold]{key}[/bold]  {kind.replace('runs', 'run')}, {result['date'][:10]}")
+        _print_rows(result["claims"], console)
         for claim in result["claims"]:
-            counts[claim["verdict"]] = counts.get(claim["verdict"], 0) + 1
-    console.print("\n" + ", ".join(f"{number} {verdict}" for verdict, number in counts.items()))
+            of_kind = counts.setdefault(kind, {})
+            of_kind[claim["verdict"]] = of_kind.get(claim["verdict"], 0) + 1
+    for kind, of_kind in counts.items():
+        console.print(f"\n{kind}: " + ", ".join(f"{number} {verdict}" for verdict, number in of_kind.items()))
 
 
 def _print_list(known: "Mapping[str, Experiment]", data_dir: Path | None) -> None:

@@ -1,11 +1,12 @@
 """One experiment from its runs to its summary and its picture."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pandas
 
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import InvalidInput, MissingLibrary
 from fedconvex.reproduce.building import missing, setting_of
 from fedconvex.reproduce.figure import draw
 from fedconvex.reproduce.measuring import Measured
@@ -25,6 +26,8 @@ def run_one(
     if (reason := missing(experiment, data_dir)) is not None:
         raise InvalidInput("experiment", experiment.id, reason, "get the files, or choose another one")
     check(experiment, Measured(experiment, pandas.DataFrame()))
+    if experiment.runner in ("deep", "partition") and find_spec("torch") is None:
+        raise MissingLibrary("torch", experiment.id, "deep")
     if experiment.runner == "deep":
         for method in experiment.methods:
             setting_of(experiment, method)

@@ -147,7 +147,7 @@ def _run_deep(cell: Cell) -> tuple[str, bytes]:
     task = task_of(experiment, cell.problem, cell.seed, cell.data_dir)
     setting = setting_of(experiment, cell.method)
     rounds = rounds_of(experiment, cell.method)
-    usual = {"weights": "samples", "measure": None, "ridge": 0.0, "loss": "cross_entropy", "every": 1}
+    usual = {"weights": "samples", "measure": None, "ridge": 0.0, "loss": "cross_entropy", "every": 1, "device": "cpu"}
     result = run_deep(
         setting.method, task.model, task.clients, rounds=rounds, **setting.options, seed=cell.seed, test=task.test,
         **{name: options.get(name, value) for name, value in usual.items()},

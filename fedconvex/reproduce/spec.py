@@ -20,7 +20,7 @@ FIGURES = ("curves", "rounds", "bars", "histogram", "none")
 KEYS = {
     "run": (
         "rounds", "seeds", "test", "ridge", "weights", "participation", "local_solver", "stragglers", "model",
-        "measure", "every", "loss", "dtype", "zero",
+        "measure", "every", "loss", "dtype", "device", "zero",
     ),
     "figure": ("kind", "y", "log", "official", "floors", "level", "x", "panels", "levels"),
     "numbers": ("what", "ours", "published", "released", "source", "theory", "within", "why"),

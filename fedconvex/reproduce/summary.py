@@ -82,9 +82,11 @@ def _claim(i: int, claim: Mapping[str, Any], measured: Measured | None, experime
         truth = evaluate(claim["holds"], measured.names() | names, where)
         if not isinstance(truth, Truth):
             raise InvalidInput(where, claim["holds"], "compares nothing", "write a comparison, such as a < b")
-        single = [bool(evaluate(claim["holds"], measured.of_seed(s).names() | names, where)) for s in seeds(experiment)]
-        holds = (truth.holds and sum(single) > len(single) / 2) if truth.known else None
-        shown = truth.shown + (f" (in {sum(single)} of {len(single)} draws)" if len(single) > 1 else "")
+        single = [evaluate(claim["holds"], measured.of_seed(s).names() | names, where) for s in seeds(experiment)]
+        shown, agree = truth.shown, sum(map(bool, single))
+        holds = (truth.holds and agree > len(single) / 2) if truth.known else None
+        if any(one.shown != shown for one in single):
+            shown += f" (in {agree} of {len(single)} draws)"
         cases.append({"case": label, "holds": holds, "number": shown})
     known = [case["holds"] for case in cases if case["holds"] is not None]
     verdict = NOT_TESTABLE if not known else REPRODUCED if all(known) else CONTRADICTED

@@ -83,7 +83,8 @@ CLAIM = '\n[[claims]]\nclaim = "c"\nsource = "s"\nholds = "{}"\n'
         ("last('value', 'small', 'GD, e = 1') > last('value', 'small', 'Prox')", CONTRADICTED, "2 > 8 (in 0 of 2"),
         ("last('value', 'small', 'GD, e = 1') < 2.5", CONTRADICTED, "2 < 2.5 (in 1 of 2 draws)"),  # no majority
         ("last('value', 'small', 'GD, e = 1') < 1.5", CONTRADICTED, "2 < 1.5 (in 1 of 2 draws)"),
-        ("official('fig2_iid_mu0', 'value') < 1", NOT_TESTABLE, "nan < 1"),
+        ("official('fig2_iid_mu0', 'value') < 1", NOT_TESTABLE, "nan < 1, not known"),
+        ("1 < 2", REPRODUCED, "1 < 2"),  # says nothing of draws
         ("rounds_to(0, 'value', 'small', 'Prox') < rounds_to(0, 'value', 'small', 'GD, e = 1')", NOT_TESTABLE, "inf"),
     ],
 )

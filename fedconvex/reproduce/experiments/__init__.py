@@ -1,0 +1,1 @@
+"""The experiments' files, a folder for each paper."""

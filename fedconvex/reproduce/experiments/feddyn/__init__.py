@@ -1,0 +1,1 @@
+"""FedDyn's figures and tables, one file each."""

@@ -1,0 +1,1 @@
+"""FedProx's figures and tables, one file each."""

@@ -1,0 +1,1 @@
+"""FedSplit's figures, one file each."""

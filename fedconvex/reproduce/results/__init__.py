@@ -1,0 +1,1 @@
+"""The summaries of the last full runs, one file each."""
