@@ -113,14 +113,9 @@ def save(audit: Audit, folder: Path) -> list[Path]:
     """audit.json, trajectories.parquet and audit.png in the folder; each file is written whole or not at all."""
     import io
 
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     folder.mkdir(parents=True, exist_ok=True)
     picture, table = io.BytesIO(), io.BytesIO()
-    figure = Figure(figsize=(7.5, 4.8), layout="constrained")
-    draw_audit(audit, figure.subplots())
-    FigureCanvasAgg(figure).print_png(picture, metadata={"Software": None})
+    draw_audit(audit).figure.savefig(picture, format="png", metadata={"Software": None})  # type: ignore[union-attr]
     trajectories(audit).to_parquet(table, index=False)
     contents = {
         "audit.json": json.dumps(to_dictionary(audit), indent=1, allow_nan=False).encode(),

@@ -150,17 +150,17 @@ class Report:
 
     def figure(self, ax: Any = None) -> Any:
         """The deviations, round by round, over the largest tolerance; returns matplotlib's axes."""
-        if ax is None:
-            from matplotlib.figure import Figure
+        from fedconvex.drawing import new_axes, tidy
 
-            ax = Figure(figsize=(7, 4), layout="constrained").subplots()
+        ax = new_axes() if ax is None else ax
         smallest = min(float(self._tolerances(reference).min()) for reference in self.references)
         for run, reference in zip(self.runs, self.references, strict=True):
             ax.plot(np.maximum(gaps(run, reference), smallest / 1e3), marker="o", label=run.scenario.name)
         largest = np.max([self._tolerances(r)[-1] for r in self.references])
         ax.axhline(largest, color="black", linestyle=":", label="largest tolerance")
         ax.set(yscale="log", xlabel="round", ylabel="distance from the exact trajectory", title=self.method)
-        ax.legend(fontsize="small")
+        tidy(ax)
+        ax.legend(frameon=False, fontsize=8)
         return ax
 
     def _tolerances(self, reference: Reference) -> np.ndarray:
