@@ -18,6 +18,10 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inli
 TITLE = "What the papers promise, and what holds"
 COLUMNS = {"place": "statement", "kind": "kind", "verdict": "verdict", "steps": "steps", "used": "used",
            "loose": "loose"}  # fmt: skip
+MEANINGS = (
+    "Used: the largest part of a bound that an exact run was found to use; 1 is all of it. Loose: the bound divided by "
+    "the exact worst case, at the numbers of the table below where it is loosest."
+)
 HOW_TO_REPRODUCE = "Nothing was given. Run fedconvex reproduce all --quick, then fedconvex report --results reproduced."
 
 
@@ -130,7 +134,7 @@ def _list(entries: list[Entry], on_page: frozenset[str]) -> list[Html]:
                for name, words in COLUMNS.items()]  # fmt: skip
     heads = tag("div", *buttons, class_="heads", role="group", aria_label="Sort by")
     lines = [statement(entry, place, on_page) for place, entry in enumerate(entries)]
-    return [heads, tag("div", *lines, id="list")]
+    return [tag("p", MEANINGS, class_="small"), heads, tag("div", *lines, id="list")]
 
 
 def _looseness(entries: list[Entry], on_page: frozenset[str]) -> list[Html]:

@@ -37,7 +37,7 @@ def load(folder: Path | None) -> dict[str, dict[str, Any]]:
 def section(results: Mapping[str, Mapping[str, Any]], folder: Path | None) -> list[Html]:
     """Empty where nothing was run."""
     left = ALL_PICTURES
-    parts = [_counts(results)] if results else []
+    parts = []
     for key, result in results.items():
         picture = None if folder is None else _picture(folder, key, result)
         left -= 0 if picture is None else len(picture)
@@ -48,7 +48,7 @@ def section(results: Mapping[str, Mapping[str, Any]], folder: Path | None) -> li
                 "--results", f"{folder or 'the package'}: {key}", f"is no result of an experiment ({error!r})",
                 "delete it and run fedconvex reproduce again",
             ) from None  # fmt: skip
-    return parts
+    return [_counts(results), *parts] if parts else []
 
 
 def _counts(results: Mapping[str, Mapping[str, Any]]) -> Html:
