@@ -47,14 +47,14 @@ def report(
     found = known.results(statements, kept=not fresh, records=not fresh)
     verdicts = [(of, *next(found)) for of in track(statements, "verdicts")]
     say("bounds against exact runs and exact worst cases")
-    return page_of(verdicts, kept=not fresh, reproduced=rerun, audited=audit_sections)
+    return page_of(verdicts, kept=not fresh, reproduced=rerun, audited=audit_sections or None)
 
 
 def page_of(
     verdicts: "list[tuple[Statement, Record, Origin]]",
     kept: bool = True,
-    reproduced: "Sequence[Html]" = (),
-    audited: "Sequence[Html]" = (),
+    reproduced: "Sequence[Html] | None" = None,
+    audited: "Sequence[Html] | None" = None,
 ) -> tuple[str, list[str]]:
     """The page of these verdicts, and what is not as it was recorded."""
     from fedconvex.proofs_checks.reporting.recorded import differences

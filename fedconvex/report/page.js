@@ -17,7 +17,9 @@ const fits = (one, sought) => {
     && sought.every((word) => wordsOf(one).includes(word));
 };
 const choose = () => {
-  const sought = part("find").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const phrase = part("find").value.toLowerCase().trim();
+  const isFound = statements.some((one) => wordsOf(one).includes(phrase));
+  const sought = isFound ? [phrase] : phrase.split(/\s+/);  // else its words, wherever they stand
   for (const one of statements) one.hidden = !fits(one, sought);
   const shown = statements.filter((one) => !one.hidden).length;
   part("count").value = `${shown} of ${statements.length} statements`;

@@ -22,34 +22,38 @@ MEANINGS = (
     "Used: the largest part of a bound that an exact run was found to use; 1 is all of it. Loose: the bound divided by "
     "the exact worst case, at the numbers of the table below where it is loosest."
 )
-HOW_TO_REPRODUCE = "Nothing was given. Run fedconvex reproduce all --quick, then fedconvex report --results reproduced."
 
 
 @final
 @dataclass(frozen=True)
 class Sections:
-    """What else is on the page, beside the statements."""
+    """What else is on the page, beside the statements; None: no such section."""
 
     environment: Mapping[str, str]
     changed: Sequence[str] = ()  # verdicts that are not as recorded
-    reproduced: Sequence[Html] = ()
-    audited: Sequence[Html] = ()
+    reproduced: Sequence[Html] | None = None
+    audited: Sequence[Html] | None = None
 
 
 def page(entries: list[Entry], sections: Sections) -> str:
     """A document that is well-formed as HTML and, apart from its first line, style and script, as XML."""
     on_page = frozenset(entry.record.identifier for entry in entries)
+    parts: list[tuple[str, str, Sequence[Html] | None]] = [
+        ("fails", "What fails", what_fails(entries, on_page) or [tag("p", "Nothing.")]),
+        ("statements", "The statements", [_controls(entries), *_list(entries, on_page)]),
+        ("looseness", "How loose the bounds are", _looseness(entries, on_page)),
+        ("reproduced", "The papers' figures, run again", sections.reproduced),
+        ("audited", "On your data", sections.audited),
+        ("environment", "How this page was made", [_environment(entries, sections.environment)]),
+    ]
+    shown = [(name, title, children) for name, title, children in parts if children is not None]
+    places = [tag("a", title, href=f"#{name}") for name, title, _ in shown]
     body = [
-        tag("header", tag("h1", TITLE), _summary(entries, sections.changed), _places()),
-        tag("main",
-            _section("fails", "What fails", what_fails(entries, on_page) or [tag("p", "Nothing.")]),
-            _section("statements", "The statements", [_controls(entries), *_list(entries, on_page)]),
-            _section("looseness", "How loose the bounds are", _looseness(entries, on_page)),
-            _section("reproduced", "The papers' figures and tables, run again",
-                     sections.reproduced or [tag("p", HOW_TO_REPRODUCE)]),
-            *([_section("audited", "On your data", sections.audited)] if sections.audited else []),
-            _section("environment", "How this page was made", [_environment(entries, sections.environment)])),
-    ]  # fmt: skip
+        tag(
+            "header", tag("h1", TITLE), _summary(entries, sections.changed), tag("nav", *places, aria_label="Sections")
+        ),
+        tag("main", *(tag("section", tag("h2", title, id=name), *children) for name, title, children in shown)),
+    ]
     head = [
         tag("meta", charset="utf-8"),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
@@ -69,16 +73,6 @@ def _file(name: str) -> Html:
     return Html(text)
 
 
-def _section(identifier: str, title: str, children: Sequence[Html]) -> Html:
-    return tag("section", tag("h2", title, id=identifier), *children)
-
-
-def _places() -> Html:
-    names = {"fails": "what fails", "statements": "statements", "looseness": "looseness", "reproduced": "figures",
-             "environment": "how it was made"}  # fmt: skip
-    return tag("nav", *(tag("a", words, href=f"#{name}") for name, words in names.items()), aria_label="On this page")
-
-
 def _summary(entries: list[Entry], changed: Sequence[str]) -> Html:
     records = [e.record for e in entries if e.origin is not Origin.NONE]
     sums = totals(records)
@@ -94,7 +88,7 @@ def _summary(entries: list[Entry], changed: Sequence[str]) -> Html:
         f"{sums['steps']['assumed']} steps are assumed. "
     )
     said += f"{earlier} more come from earlier papers and have no proof here. " if earlier else ""
-    parts = [tag("ul", *counts, class_="counts"), tag("p", said), tag("p", _origins(entries), class_="small")]
+    parts = [tag("ul", *counts, class_="counts"), tag("p", said), tag("p", *_origins(entries), class_="small")]
     if changed:
         items = [tag("li", line) for line in changed]
         parts.append(
@@ -103,10 +97,10 @@ def _summary(entries: list[Entry], changed: Sequence[str]) -> Html:
     return joined(parts)
 
 
-def _origins(entries: list[Entry]) -> str:
+def _origins(entries: list[Entry]) -> list[Html | str]:
     found = {origin: sum(e.origin is origin for e in entries) for origin in Origin if origin is not Origin.NONE}
-    again = " fedconvex report --fresh checks them all." if found[Origin.RECORDED] else ""
-    return "Verdicts: " + "; ".join(f"{n} {origin.value}" for origin, n in found.items() if n) + "." + again
+    said = "Verdicts: " + "; ".join(f"{n} {origin.value}" for origin, n in found.items() if n) + "."
+    return [said, *([" ", tag("code", "fedconvex report --fresh"), " checks all."] if found[Origin.RECORDED] else [])]
 
 
 def _controls(entries: list[Entry]) -> Html:

@@ -17,6 +17,8 @@ PICTURE = "figure.png"
 LARGEST_FILE = 20_000_000  # bytes; more is no picture of ours
 PIXELS, COLOURS = 720, 32  # a thumbnail's width, and how many colours it has
 ALL_PICTURES = 1_500_000  # bytes of all thumbnails together
+NOTHING = ("Nothing was run. ", tag("code", "fedconvex reproduce all --quick"), " runs them, ",
+           tag("code", "fedconvex report --results reproduced"), " shows them.")  # fmt: skip
 HEADINGS = ("published", "released code", "ours", "theory", "")
 CLASSES = {"reproduced": "proved", "contradicted": "refuted"}
 
@@ -35,7 +37,7 @@ def load(folder: Path | None) -> dict[str, dict[str, Any]]:
 
 
 def section(results: Mapping[str, Mapping[str, Any]], folder: Path | None) -> list[Html]:
-    """Empty where nothing was run."""
+    """A part for each result; where nothing was run, how to."""
     left = ALL_PICTURES
     parts = []
     for key, result in results.items():
@@ -48,7 +50,7 @@ def section(results: Mapping[str, Mapping[str, Any]], folder: Path | None) -> li
                 "--results", f"{folder or 'the package'}: {key}", f"is no result of an experiment ({error!r})",
                 "delete it and run fedconvex reproduce again",
             ) from None  # fmt: skip
-    return [_counts(results), *parts] if parts else []
+    return [_counts(results), *parts] if parts else [tag("p", *NOTHING)]
 
 
 def _counts(results: Mapping[str, Mapping[str, Any]]) -> Html:

@@ -231,7 +231,7 @@ def what_fails(entries: list[Entry], on_page: frozenset[str]) -> list[Html]:
     lines = dict.fromkeys((record.identifier, step.place) for record in holding for step in misprinted(record))
     if lines:
         parts.append(tag("p", "Displayed lines that fail as printed, in proofs that another way completes:"))
-        items = [tag("li", link(name), f" at {place}") for name, place in lines]
+        items = [tag("li", link(name), f": {place}") for name, place in lines]
         parts.append(tag("ul", *items, class_="columns"))
     return parts
 

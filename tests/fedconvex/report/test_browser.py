@@ -81,9 +81,14 @@ def test_statements_are_found_and_chosen(browser, file, picture):
     write_into(browser, "#find", "lemma 10")
     found = browser.value(SHOWN)
     assert "feddyn.lemma10" in found
+    assert "fedsplit.theorem1" not in found
     assert 0 < len(found) < len(everything)
     assert browser.value("part('count').value") == f"{len(found)} of {len(everything)} statements"
     picture(browser, "found")
+    browser.value("part('find').value = ''")
+    write_into(browser, "#find", "dissimilar inexact")  # not a phrase: both words
+    assert "fedprox.theorem4" in browser.value(SHOWN)
+    assert "feddyn.lemma10" not in browser.value(SHOWN)
     browser.value("part('find').value = ''")
     choose(browser, "verdict", "refuted")
     refuted = {name for name, entry in recorded().items() if entry["verdict"] == "refuted"}
