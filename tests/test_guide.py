@@ -28,7 +28,8 @@ nav: [index.md, other.md]
 plugins: []
 extra_css: []
 exclude_docs: ""
-hooks: ["{hooks}/mathematics.py"]
+extra: {{polyfills: []}}
+hooks: ["{hooks}/mathematics.py", "{hooks}/stars.py"]
 """
 
 
@@ -147,6 +148,20 @@ def test_a_broken_page_fails_the_build(tmp_path: Path, other: str, complaint: st
 def test_a_sound_page_does_not(tmp_path: Path) -> None:
     done = broken(tmp_path, r"[home](index.md#home), $\frac12$")
     assert done.returncode == 0, done.stderr
+
+
+def test_stars_of_names_are_no_emphasis(tmp_path: Path) -> None:
+    broken(tmp_path, "f(x*) − B(x*) of *every* client, L^*/ℓ_*, ‖θ − θ_*‖², `2**3*4`, **both x* and y***")
+    text = (tmp_path / "site/other.html").read_text("utf-8")
+    for expected in ("f(x*) − B(x*) of <em>every</em> client, L^*/ℓ_*, ‖θ − θ_*‖²", "<code>2**3*4</code>"):
+        assert expected in text
+
+
+def test_comparisons_in_docstrings_are_no_quotations(site: Path) -> None:
+    text = "".join(path.read_text("utf-8") for path in (site / "api").glob("*.html"))
+    assert "<blockquote" not in text
+    assert re.search(r"<b>step</b>|step</code>", text)
+    assert "‖x − x*‖" in text
 
 
 def test_a_page_outside_the_navigation_fails_the_build(tmp_path: Path) -> None:
