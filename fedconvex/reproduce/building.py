@@ -39,7 +39,7 @@ FILES = {
     "cifar10": Files(("cifar10/*",), "fedconvex deep download cifar10 --data-dir DIR/cifar10"),
     "emnist": Files(("emnist/*letters-train-images*",), "the EMNIST page of NIST, archive gzip.zip"),
     "femnist": Files(("femnist/*.json*",), LEAF),
-    "sent140": Files(("sent140/*.json*",), LEAF + "; its x is the 25 words' numbers"),
+    "sent140": Files(("sent140/*.json*", "sent140/glove.6B.300d.txt"), LEAF + "; the word vectors from the GloVe page"),
     "shakespeare": Files(("shakespeare/*",), "fedconvex deep download shakespeare --data-dir DIR/shakespeare"),
     "fedprox_logs": Files(("fedprox_logs/*.csv*",), "curves of the released FedProx code, one CSV file"),
 }

@@ -92,8 +92,10 @@ def _line(label: str, entry: Mapping[str, Any]) -> str:
 def _curve(axes: "Axes", measured: Measured, column: str, data: str, method: str, line: str, i: int) -> None:
     found = measured.curves(column, data, method)
     lowest = LOWEST if column == "gap" else -math.inf
-    top = CUT * float(np.max(found[:, 0])) if column == "value" else math.inf
-    found = np.clip(np.nan_to_num(found, nan=np.nan, posinf=top), lowest, top)
+    highest = CUT * float(np.max(found[:, 0])) if column == "value" else math.inf
+    if (found > highest).any():
+        axes.annotate("cut off", (0, highest), (3, 2), textcoords="offset points", fontsize=7, color=GREY)
+    found = np.clip(found, lowest, highest)
     places = np.arange(found.shape[1])
     colour = COLOURS[i % len(COLOURS)]
     if len(found) > 1:
