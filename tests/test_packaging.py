@@ -41,6 +41,35 @@ assert script.name == "fedconvex" and callable(script.load())
 print("\\n".join(names))
 """
 
+# The main jobs, each in a second, on the files that are installed and nothing else.
+WORK = """
+import sys
+target, *libraries = sys.argv[1:]
+sys.path[:0] = [target]
+sys.path += libraries
+from fractions import Fraction
+import fedconvex as fc
+from fedconvex.cli_errors import run
+from fedconvex.cli import app
+from fedconvex.proofs_checks import SmoothStronglyConvex, verify, worst_case
+from fedconvex.theory import fedprox
+from fedconvex.verdicts import Verdict
+assert fc.__file__.startswith(target)
+problem = fc.LeastSquares(A=[[[1, 2], [0, 1]], [[3, 0], [1, 1]]], b=[[1, 2], [0, 4]])
+assert fc.fixed_point(fc.FedSplit(stepsize=1), problem, "exact").bias_is_zero
+assert not fc.fixed_point(fc.FedProx(mu=1), problem, "exact").bias_is_zero
+assert fc.ground_truth(problem).distance_bound < 1e-9
+assert fedprox.rho(mu=50.0, L=1, L_minus=0, B=1.2, gamma=0, K=10) > 0
+assert verify("fedprox.equation3").verdict is Verdict.PROVED
+assert verify("fedsplit.equation17").verdict is Verdict.REFUTED
+split, clients = fc.FedSplit(stepsize=Fraction(1, 2)), SmoothStronglyConvex(mu=1, L=4)
+assert worst_case(split, clients, "any", metric="lifted_distance").upper == Fraction(1, 9)
+assert run(app, ["audit", "diabetes", "--rounds", "3"]) == 0
+assert run(app, ["verify", "dane", "--no-cache"]) == 0
+assert run(app, ["reproduce", "list"]) == 0
+assert run(app, ["deep", "example"]) == 0
+"""
+
 
 def python_files(root: Path, folders: dict[str, str] = FOLDERS) -> list[str]:
     """Where the wheel has to have each .py file of the source folders, read without following links."""
@@ -163,6 +192,25 @@ def test_every_public_module_imports_from_the_installed_wheel(installed: Path) -
     assert FOLDERS.keys() <= imported
     modules = {file.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for file in python_files(ROOT)}
     assert imported == {name for name in modules if not any(part.startswith("_") for part in name.split("."))}
+
+
+def work(folder: Path, somewhere: Path) -> subprocess.CompletedProcess[str]:
+    """Do the main jobs with what is installed in `folder`, seeing besides it only the libraries."""
+    libraries = [p for p in sys.path if Path(p).name in ("site-packages", "dist-packages")]
+    command = [sys.executable, "-I", "-S", "-c", WORK, str(folder), *libraries]
+    return subprocess.run(command, cwd=somewhere, capture_output=True, text=True)
+
+
+def test_the_installed_wheel_works_alone(installed: Path, tmp_path: Path) -> None:
+    done = work(installed, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "audit-diabetes/audit.png").is_file()
+    assert "fedsplit.figure1" in done.stdout
+
+
+def test_a_data_file_that_the_wheel_lacks_is_noticed(installed: Path, tmp_path: Path) -> None:
+    (installed / "fedconvex/proofs_checks/verdicts.json").unlink()
+    assert work(installed, tmp_path).returncode != 0
 
 
 @pytest.mark.parametrize("lost", ["theory", "errors.py"])
