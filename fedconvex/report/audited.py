@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from fedconvex.audit.rounding import at_most
+from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.report.markup import Html, table, tag
 from fedconvex.report.plots import short
@@ -51,18 +53,17 @@ def _section(found: Mapping[str, Any]) -> Html:
 def _method(row: Mapping[str, Any]) -> Html:
     attracts = {True: "yes", False: "no", None: "not decided"}[row["attracting"]]
     cells = [_interval(row["bias"]), _interval(row["floor"]), attracts, _number(row["predicted_contraction"]),
-             _number(row["measured_contraction"]), _rounds(row)]  # fmt: skip
-    return tag("tr", tag("td", row["method"]), *(tag("td", cell, class_="number") for cell in cells))
+             _number(row["measured_contraction"])]  # fmt: skip
+    numbers = (tag("td", cell, class_="number") for cell in cells)
+    return tag("tr", tag("td", row["method"]), *numbers, tag("td", str(row["outcome"]), class_="small"))
 
 
 def _interval(found: Mapping[str, Any] | None) -> str:
     if found is None:
         return "–"
+    if found["certainty"] == Certainty.ENCLOSED.value and found["lower"] <= 0:  # zero cannot be excluded
+        return f"{at_most(max(found['upper'], 0.0), 2)} ({found['certainty']})"
     return f"{_number(found['value'])} ({found['certainty']})"
-
-
-def _rounds(row: Mapping[str, Any]) -> str:
-    return str(row["rounds_to_tolerance"]) if row["rounds_to_tolerance"] is not None else str(row["outcome"])
 
 
 def _number(value: float | None) -> str:

@@ -18,6 +18,8 @@ MATHML_ATTRIBUTES = re.compile(
     "scriptlevel|separator|stretchy|symmetric|voffset|width"
 )
 
+SIZES = re.compile(r"\\[bB]igg?[lr]?(?=\\)")  # of a bracket that is a command: the converter would print its name
+
 
 @final
 class Html(str):
@@ -70,9 +72,10 @@ def math(latex: str, block: bool = False) -> Html:
     from latex2mathml.converter import convert
 
     try:
-        made = str(convert(latex, display="block" if block else "inline"))
+        known = SIZES.sub("", latex).replace(r"\arg\min", r"\operatorname{arg}\,\min")
+        made = str(convert(known, display="block" if block else "inline"))
         made = made.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")
-        if _is_mathml(made):
+        if "\\" not in made and _is_mathml(made):  # no command was left as it is
             return Html(made)
     except Exception:  # whatever a converter raises, the reader gets the formula
         pass

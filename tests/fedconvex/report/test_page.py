@@ -164,6 +164,19 @@ def test_what_a_formula_smuggles_in_is_no_markup():
     assert math(r"\frac{").startswith("<code>")
 
 
+def test_a_command_that_the_converter_does_not_know_is_no_formula():
+    assert math(r"\unheardof x").startswith("<code")
+    assert ">arg<" in math(r"\arg\min_u f")
+    assert math(r"\Big\|x\Big\|") == math(r"\|x\|")
+
+
+def test_every_formula_of_the_catalogue_becomes_one():
+    for one in (one for paper in papers().values() for one in paper.everything):
+        proof = proof_of(one)
+        for latex in (one.latex, *(step.shown for step in (proof.steps if proof else ()))):
+            assert math(latex).startswith("<math"), latex
+
+
 # numbers are never better than what is known
 
 
