@@ -1,4 +1,4 @@
-"""Docstrings are plain text; what Markdown would take for marks of its own is escaped before it sees them."""
+"""How docstrings are read: as plain text, of which Markdown must take nothing for marks of its own."""
 
 import re
 from textwrap import indent
@@ -8,6 +8,7 @@ import griffe
 
 AT_THE_START = re.compile(r"(: |^ *)>(?!>>)", re.MULTILINE)  # "step: > 0.": no quotation
 EXAMPLE = re.compile(r"(?:^|(?<=\n\n))>>> .*?(?=\n\n|\Z)", re.DOTALL)  # a paragraph that is a Python session
+FIELD = re.compile(r"number\((?:default=(.*))?\)")  # fedconvex.parameters.number, a dataclass field
 
 
 class PlainText(griffe.Extension):
@@ -18,3 +19,8 @@ class PlainText(griffe.Extension):
         if obj.docstring is not None:
             text = EXAMPLE.sub(lambda found: indent(found[0], "    "), obj.docstring.value)
             obj.docstring.value = AT_THE_START.sub(r"\1\>", text)
+
+    def on_attribute_instance(self, *, attr: griffe.Attribute, **_: Any) -> None:
+        """Says the default of a field as one would give it: none for `number()`, 1 for `number(default=1)`."""
+        if field := FIELD.fullmatch(str(attr.value)):
+            attr.value = field[1]
