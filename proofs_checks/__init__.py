@@ -15,7 +15,7 @@ _HOMES = {
     "Kind": "worst_cases.classes", "Kinds": "worst_cases.classes",
     "looseness": "worst_cases.looseness", "WorstCase": "worst_cases.worst_case", "worst_case": "worst_cases.worst_case",
     "Discovered": "worst_cases.discovering", "discover": "worst_cases.discovering",
-    "Claim": "proof", "Proof": "proof", "Step": "proof",
+    "Claim": "proof", "Proof": "proof", "Step": "proof", "proves": "proof",
 }  # fmt: skip
 __all__ = [*_HOMES]
 

@@ -86,7 +86,8 @@ class Discovered:
     def _repr_markdown_(self) -> str:
         relation = r"\ge" if self.metric == "descent" else r"\le"
         holds = ", ".join(f"${sympy.latex(r)}$" for r in self.where) or "all parameters are positive"
-        return rf"$\text{{{self.metric}}} {relation} {sympy.latex(self.bound)} \cdot N$ where {holds}: {self.says}"
+        name = self.metric.replace("_", " ")
+        return rf"$\text{{{name}}} {relation} {sympy.latex(self.bound)} \cdot N$ where {holds}: {self.says}"
 
 
 def discover(ask: Ask, where: Where | None = None, samples: int = 400, seed: int = 0) -> Discovered:

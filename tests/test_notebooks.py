@@ -1,0 +1,147 @@
+"""The notebooks: each in step with its source, without outputs, written with public names only, and it runs."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import jupytext
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = sorted((ROOT / "notebooks").glob("*.py"))
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "docs/making/reference.py"]
+SHOWS_PICTURE = re.compile(r"\.figure(\(.*\))?$")
+MOST_LINES = 160  # a few screens
+HANGS = 300  # seconds in one cell
+
+
+def content(notebook: NotebookNode) -> list[tuple[str, str]]:
+    return [(cell.cell_type, cell.source) for cell in notebook.cells]
+
+
+def differences(source: NotebookNode, notebook: NotebookNode) -> list[str]:
+    """What keeps a pair from being in step and clean, one line each."""
+    cure = "run `jupytext --to ipynb notebooks/*.py`"
+    found = [] if content(source) == content(notebook) else [f"not the cells of its source; {cure}"]
+    for i, cell in enumerate(notebook.cells):
+        if cell.get("outputs") or cell.get("execution_count") is not None:
+            found.append(f"cell {i} has outputs; {cure}")
+    return found
+
+
+def imported(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Module and name of every import; the name is empty where the module itself is imported."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.module or "", alias.name) for alias in node.names)
+
+
+def not_public(text: str, documents: str) -> list[str]:
+    """Names with an underscore in front, and modules of ours that no document mentions."""
+    tree = ast.parse(text)
+    found = [
+        f"{module} is in no document"
+        for module, _ in imported(tree)
+        if module.split(".")[0] == "fedconvex" and not re.search(rf"\b{re.escape(module)}\b(?!\.\w)", documents)
+    ]
+    names = [part for module, name in imported(tree) for part in (*module.split("."), name)]
+    names += [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    return [*found, *(f"{name} is private" for name in names if name.startswith("_"))]
+
+
+def unfit(executed: NotebookNode) -> list[str]:
+    """Warnings, and pictures that do not appear."""
+    found = []
+    for i, cell in enumerate(executed.cells):
+        outputs = cell.get("outputs", [])
+        found += [f"cell {i} warns: {o.text}" for o in outputs if o.output_type == "stream" and o.name == "stderr"]
+        if SHOWS_PICTURE.search(cell.source) and not any("image/png" in o.get("data", {}) for o in outputs):
+            found.append(f"cell {i} shows no picture")
+    return found
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
+    """Executes a notebook in a process of its own, away from the user's settings; sockets want a short path."""
+    with TemporaryDirectory() as short:
+        for name in ("JUPYTER_RUNTIME_DIR", "JUPYTER_DATA_DIR", "JUPYTER_CONFIG_DIR", "IPYTHONDIR"):
+            monkeypatch.setenv(name, short)
+        resources = {"metadata": {"path": str(tmp_path)}}
+
+        def execute(notebook: NotebookNode) -> NotebookNode:
+            client = NotebookClient(notebook, kernel_name="python3", timeout=HANGS, resources=resources)
+            kernel = client.create_kernel_manager()
+            kernel.transport, kernel.ip = "ipc", f"{short}/kernel"  # no ports, which other programs might take
+            return client.execute()
+
+        yield execute
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
+class TestEach:
+    def test_it_is_in_step_with_its_source_and_has_no_outputs(self, source: Path) -> None:
+        notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
+        nbformat.validate(notebook)
+        assert differences(jupytext.read(source), notebook) == []
+
+    def test_it_goes_from_a_question_to_an_answer_on_a_few_screens(self, source: Path) -> None:
+        first, *_, last = jupytext.read(source).cells
+        assert re.fullmatch(r"# .+?\n\n\*\*.+\?\*\*.*", first.source, re.DOTALL)
+        assert last.source.startswith("**Answer.** ")
+        assert len(source.read_text("utf-8").splitlines()) <= MOST_LINES
+
+    def test_it_uses_what_is_public_and_documented(self, source: Path) -> None:
+        documents = "\n".join(document.read_text("utf-8") for document in DOCUMENTS)
+        assert not_public(source.read_text("utf-8"), documents) == []
+
+    def test_it_runs(self, source: Path, run) -> None:
+        assert unfit(run(jupytext.read(source))) == []
+
+
+def test_every_notebook_has_a_source() -> None:
+    assert [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))] == [path.stem for path in SOURCES]
+    assert len(SOURCES) >= 9
+
+
+def test_a_pair_out_of_step_and_outputs_are_noticed() -> None:
+    source, other = new_notebook(cells=[new_code_cell("1")]), new_notebook(cells=[new_code_cell("2")])
+    assert differences(source, source) == []
+    assert [line[:9] for line in differences(source, other)] == ["not the c"]
+    source.cells[0].outputs = [new_output("stream", text="1")]
+    assert [line[:18] for line in differences(source, source)] == ["cell 0 has outputs"]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("from fedconvex.theory import _hidden", "_hidden is private"),
+        ("import fedconvex as fc\nfc._HOMES", "_HOMES is private"),
+        ("from fedconvex.theory.secret import rho", "fedconvex.theory.secret is in no document"),
+        ("import fedconvex.theor", "fedconvex.theor is in no document"),
+    ],
+)
+def test_what_is_not_public_is_noticed(text: str, complaint: str) -> None:
+    assert not_public(text, "`import fedconvex`, `fedconvex.theory.fedprox`, and fedconvex.theory.") == [complaint]
+
+
+def test_a_failing_notebook_fails(run) -> None:
+    with pytest.raises(CellExecutionError, match="6 times 9"):
+        run(new_notebook(cells=[new_code_cell("assert 6 * 9 == 42, '6 times 9'")]))
+
+
+def test_warnings_and_missing_pictures_are_noticed(run) -> None:
+    warns = new_code_cell("import warnings\nwarnings.warn('beware', stacklevel=1)")
+    draws = "from fedconvex.drawing import new_axes\nnew_axes().figure"
+    executed = run(new_notebook(cells=[warns, new_code_cell(draws), new_code_cell(f"%matplotlib inline\n{draws}")]))
+    warned, missing = unfit(executed)
+    assert "beware" in warned
+    assert missing == "cell 1 shows no picture"
