@@ -48,7 +48,7 @@ class Entry:
     record: Record
     paper: str
     origin: Origin
-    points: tuple[tuple[float, float], ...] = ()  # (promised, happens) on exact runs near the worst one
+    points: tuple[tuple[float, float], ...] = ()  # (larger, smaller side) on exact runs near the worst one
     looseness: tuple[Loose, ...] = ()
 
 
@@ -67,7 +67,7 @@ def _points(of: Statement, kept: bool) -> tuple[tuple[float, float], ...]:
         proof = proof_of(of)
         return [] if proof is None or proof.tightness is None else neighbours(proof.tightness, SECONDS)
 
-    return tuple((promised, happens) for promised, happens in _computed(f"runs-{of.identifier}", kept, measured))
+    return tuple((larger, smaller) for larger, smaller in _computed(f"runs-{of.identifier}", kept, measured))
 
 
 def _looseness(of: Statement, asked: list[dict[str, Any]], kept: bool) -> tuple[Loose, ...]:

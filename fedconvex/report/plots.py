@@ -114,29 +114,30 @@ def _log_ticks(low: float, high: float) -> list[float]:
 def _axis_x(scale: Scale, label: str) -> list[Html]:
     bottom = HEIGHT - BOTTOM
     parts = [_line([(LEFT, bottom), (WIDTH - RIGHT, bottom)], "axis")]
-    for value in _apart(scale, APART_X):
+    for value, words in _apart(scale, APART_X):
         parts.append(_line([(scale(value), bottom), (scale(value), TOP)], "grid"))
-        parts.append(tag("text", short(value), x=scale(value), y=bottom + 15, text_anchor="middle"))
+        parts.append(tag("text", words, x=scale(value), y=bottom + 15, text_anchor="middle"))
     return [*parts, tag("text", label, x=(LEFT + WIDTH - RIGHT) / 2, y=HEIGHT - 6, text_anchor="middle")]
 
 
 def _axis_y(scale: Scale, label: str) -> list[Html]:
     parts = [_line([(LEFT, TOP), (LEFT, HEIGHT - BOTTOM)], "axis")]
-    for value in _apart(scale, APART_Y):
+    for value, words in _apart(scale, APART_Y):
         parts.append(_line([(LEFT, scale(value)), (WIDTH - RIGHT, scale(value))], "grid"))
-        parts.append(tag("text", short(value), x=LEFT - 5, y=scale(value) + 4, text_anchor="end"))
+        parts.append(tag("text", words, x=LEFT - 5, y=scale(value) + 4, text_anchor="end"))
     middle = (TOP + HEIGHT - BOTTOM) / 2
     turned = tag("text", label, x=11, y=middle, text_anchor="middle", transform=f"rotate(-90 11 {middle})")
     return [*parts, turned]
 
 
-def _apart(scale: Scale, least: float) -> list[float]:
-    """The ticks without those that would come too near to the one before."""
+def _apart(scale: Scale, least: float) -> list[tuple[float, str]]:
+    """The ticks without those that would come too near to the one before; with as many digits as tell them apart."""
     kept: list[float] = []
     for value in scale.ticks:
         if not kept or abs(scale(value) - scale(kept[-1])) >= least:
             kept.append(value)
-    return kept
+    words = ([short(value, digits) for value in kept] for digits in range(4, 18))
+    return list(zip(kept, next(some for some in words if len(set(some)) == len(kept)), strict=True))
 
 
 def _series(one: Series, number: int, across: Scale, down: Scale) -> list[Html]:
@@ -159,14 +160,14 @@ def _fits(point: Point, log: tuple[bool, bool]) -> bool:
     return all(map(isfinite, values)) and (not log[0] or point.x > 0) and (not log[1] or point.y > 0)
 
 
-def short(value: float) -> str:
+def short(value: float, digits: int = 4) -> str:
     """A few digits; powers of ten for what is very small or large."""
     if value and not 1e-4 <= abs(value) < 1e5:
         exponent = floor(log10(abs(value)) + 1e-9)
-        digits = f"{value / 10**exponent:.3g}"
+        front = f"{value / 10**exponent:.{digits - 1}g}"
         power = f"10{str(exponent).translate(SUPERSCRIPTS)}"
-        return power if digits == "1" else f"{digits}·{power}"
-    return f"{value:.4g}"
+        return power if front == "1" else f"{front}·{power}"
+    return f"{value:.{digits}g}"
 
 
 def rounded_down(value: float, digits: int) -> str:

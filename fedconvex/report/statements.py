@@ -76,16 +76,16 @@ def _inside(entry: Entry, on_page: frozenset[str]) -> list[Html]:
     parts = [tag("p", mixed(record.words)), _formula(record.formula)]
     if record.assumptions:
         assumed = [tag("li", mixed(assumption)) for assumption in record.assumptions]
-        parts.append(tag("div", tag("h4", "Assumes"), tag("ul", *assumed)))
+        parts.append(tag("div", tag("h3", "Assumes"), tag("ul", *assumed)))
     parts += _verdict(entry)
     if record.witness:
-        parts.append(tag("h4", "A counterexample, as a program"))
+        parts.append(tag("h3", "A counterexample, as a program"))
         parts.append(tag("pre", tag("code", record.witness["program"]), tabindex=0))
         parts.append(tag("p", f"It finds: {record.witness['found']}.", class_="small"))
     if record.corrected:
         other = record.corrected["identifier"]
         name = link(other) if other in on_page else tag("code", other)
-        parts.append(tag("h4", "What holds instead: ", name))
+        parts.append(tag("h3", "What holds instead: ", name))
         parts += [tag("p", mixed(record.corrected["words"])), _formula(record.corrected["formula"])]
     for label, text in (("Note", record.notes), ("Promises nothing", record.vacuous), ("Also asked", record.extra)):
         parts += [tag("p", tag("b", f"{label}: "), mixed(text))] if text else []
@@ -121,7 +121,7 @@ def _tightness(entry: Entry) -> list[Html]:
         parts.append(tag("p", mixed(found)))
     if entry.looseness:
         parts.append(looseness_table([entry], named=False))
-    return [tag("h4", "How much of the bound is used"), *parts, list_of([_runs(entry), _worst_cases(entry)])]
+    return [tag("h3", "How much of the bound is used"), *parts, list_of([_runs(entry), _worst_cases(entry)])]
 
 
 def looseness_table(entries: Iterable[Entry], named: bool = True) -> Html:
@@ -143,23 +143,24 @@ def looseness_table(entries: Iterable[Entry], named: bool = True) -> Html:
 
 
 def _runs(entry: Entry) -> Html:
-    """What happens against what is promised, on exact runs."""
+    """The two sides of the inequality on exact runs: of an upper bound what happens and what is promised."""
     if len(entry.points) < 2:
         return Html("")
     points = [
         Point(
-            promised,
-            happens,
-            f"promised {short(promised)}, happens {short(happens)}: {rounded_down(happens / promised, 3)} of it used",
+            larger,
+            smaller,
+            f"larger side {short(larger)}, smaller side {short(smaller)}: {rounded_down(smaller / larger, 3)} used",
         )
-        for promised, happens in entry.points
+        for larger, smaller in entry.points
     ]
-    most = max(happens / promised for promised, happens in entry.points)
+    most = max(smaller / larger for larger, smaller in entry.points)
     about = (
-        f"{len(points)} exact runs on instances near the worst one that was found: what happens against what is "
-        f"promised. At best {rounded_down(most, 3)} of the bound is used here; on the line it is attained."
+        f"The two sides of the inequality on {len(points)} exact runs near the worst instance that was found. At best "
+        f"{rounded_down(most, 3)} of the bound is used here; on the line both sides are equal."
     )
-    return plot([Series("an exact run", points)], x="promised", y="happens", about=about, diagonal="attained")
+    series = [Series("an exact run", points)]
+    return plot(series, x="larger side", y="smaller side", about=about, diagonal="attained: both sides are equal")
 
 
 def _worst_cases(entry: Entry) -> Html:
@@ -205,7 +206,7 @@ def _number(text: str) -> float:
 def _steps_in_full(record: Record) -> list[Html]:
     if not record.steps:
         return []
-    return [tag("h4", "The proof, step by step"), tag("ol", *map(_step, record.steps), class_="proof")]
+    return [tag("h3", "The proof, step by step"), tag("ol", *map(_step, record.steps), class_="proof")]
 
 
 def _step(step: StepRecord) -> Html:

@@ -204,8 +204,9 @@ def test_what_was_kept_is_taken(run, monkeypatch):
 
     monkeypatch.setattr("fedconvex.proofs_checks.verification._verified", never)
     assert run(*SOME)[0] == 0
-    with pytest.raises(AssertionError, match="verified again"):
-        run(*SOME, "--no-cache")
+    status, _, error = run(*SOME, "--no-cache")
+    assert status not in (0, 1, 2)
+    assert "verified again" in error
 
 
 def test_a_kept_result_says_the_same(run):

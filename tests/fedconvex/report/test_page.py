@@ -235,5 +235,5 @@ def test_a_page_s_numbers_of_points_are_those_of_the_runs(records):
     text = page([Entry(records[0], "p", Origin.RUN, points)], Sections({}))
     titles = [text_of(one) for one in Read(text).all("title")[1:]]
     assert titles == [
-        f"promised {i}, happens {json.dumps(i / 2).removesuffix('.0')}: 0.5 of it used" for i in range(1, 8)
+        f"larger side {i}, smaller side {json.dumps(i / 2).removesuffix('.0')}: 0.5 used" for i in range(1, 8)
     ]
