@@ -25,6 +25,7 @@ import pandas as pd
 import fedconvex as fc
 from fedconvex.audit import audit
 from fedconvex.audit.figure import draw_audit
+from fedconvex.certainty import Certainty
 from fedconvex.drawing import new_axes, tidy
 from fedconvex.theory import fedsplit
 
@@ -121,6 +122,7 @@ for method in found.methods:
     print(f"{method.name}: {method.bias.value:.3g} from x* ({known}), {price(method):.0f} rounds a digit")
 _, ten_steps, mu_10, split = found.methods
 assert [round(x, 1) for x in (ten_steps.bias.value, mu_10.bias.value)] == [7.3, 8.5]
+assert all(m.bias.certainty is Certainty.ENCLOSED for m in found.methods)
 assert split.bias.upper < 1e-30
 floors, rounds = prices["FedProx, μ = 1 … 1000"]
 assert floors[-1] > 3e-6

@@ -88,6 +88,5 @@ assert round(uneven["late ones used, μ = 0"] / uneven["late ones used, μ = 1"]
 # %% [markdown]
 # **Answer.** It depends on the federation. Where sizes are closer (the largest client has 11 % of the samples), using
 # the partial work makes the gap 3.3 times smaller, and μ changes nothing after that. Where one client holds 55 %,
-# partial work alone is worth a factor of 1.1, and the proximal term 3.5 on top: it keeps the others from running off
-# in the rounds that the large client misses. Partial work did not hurt in any of these settings. It is hardly less
-# exact than full work: γ is 0.048 instead of 0.046 on average.
+# partial work alone is worth a factor of 1.1, and the proximal term 3.5 on top. Partial work did not hurt in any of
+# these settings. It is hardly less exact than full work: γ is 0.048 instead of 0.046 on average.

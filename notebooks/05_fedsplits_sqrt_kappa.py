@@ -105,6 +105,7 @@ for name in methods:
     assert (rounds[name] <= rounds[f"{name}, promised"]).all()
 assert round(slopes["FedSplit"], 2) == 0.48
 assert round(slopes["gradient descent"], 2) == 0.99
+assert np.isclose((1 + 1 / step) / (1 / kappa + 1 / step), np.sqrt(kappa))  # of a client's subproblem, the last one
 assert rounds.loc[1000].tolist() == [73, 2305, 114, 3454]
 
 # %% [markdown]

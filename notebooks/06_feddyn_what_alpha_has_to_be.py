@@ -123,9 +123,10 @@ assert gaps.loc[0.001, "P = 1"] > 100 * gaps.loc[1, "P = 1"]
 gaps.map("{:.1e}".format)
 
 # %% [markdown]
-# **Answer.** $\alpha \ge 25L$ is what the proof needs, not the method. At $25L$ and 8 rounds the theorem is 80 times
-# as loose as the exact worst case; the sharper one at $5L$ is 1.5 times as loose. The worst case itself is, of the α
-# tried, least at $L/2$, more than 8 times smaller than at $25L$. Further down it rises again: at $L/8$ it is 15 times
-# the least. On data, the gap with $25L$ is more than 400 times that with L after 100 rounds. How small α may be there
-# depends on who takes part: with all 20 clients $L/100$ is best, with 5 of them $L/10$, with one $L$, and far below
-# its choice FedDyn loses a factor of 100.
+# **Answer.** $\alpha \ge 25L$ is what the proof needs, not the method: the bound that is proved here holds from $5L$
+# on. With everyone taking part and 8 rounds, Theorem 2 at $25L$ is 80 times the exact worst case, the sharper bound
+# at $5L$ 1.5 times. The worst case itself is, of the α tried, least at $L/2$, more than 8 times smaller than at
+# $25L$. Further down it rises again: at $L/8$ it is more than 15 times the least. On data, the gap with $25L$ is more
+# than 400 times that with $L$ after 100 rounds. How small α may be there depends on who takes part: with all 20
+# clients $L/100$ is best, with 5 of them $L/10$, with one $L$, and far below that FedDyn loses a factor of more than
+# 100.
