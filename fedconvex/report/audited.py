@@ -61,8 +61,9 @@ def _method(row: Mapping[str, Any]) -> Html:
 def _interval(found: Mapping[str, Any] | None) -> str:
     if found is None:
         return "–"
-    if found["certainty"] == Certainty.ENCLOSED.value and found["lower"] <= 0:  # zero cannot be excluded
-        return f"{at_most(max(found['upper'], 0.0), 2)} ({found['certainty']})"
+    lower, upper = found["lower"], found["upper"]  # None where infinite
+    if found["certainty"] == Certainty.ENCLOSED.value and None not in (lower, upper) and lower <= 0:  # it may be zero
+        return f"{at_most(max(upper, 0.0), 2)} ({found['certainty']})"
     return f"{_number(found['value'])} ({found['certainty']})"
 
 

@@ -1,7 +1,6 @@
 """Pages that tests look at, and a strict reader of pages."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
@@ -16,14 +15,14 @@ LOADING = ("src", "srcset", "data", "poster", "action", "formaction", "backgroun
 
 
 @pytest.fixture(scope="session")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The page of the whole catalogue from recorded verdicts, with few pictures and few worst cases."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(cache.ENVIRONMENT_VARIABLE, str(tmp_path_factory.mktemp("kept")))
         patch.setattr(contents, "SECONDS", 0.02)
         patch.setattr(contents, "played", lambda: iter(ASKED))
         patch.setattr(contents, "compared", lambda: iter(()))
-        yield report()[0]
+        return report()[0]  # the real settings are back for the other tests
 
 
 @dataclass
