@@ -16,6 +16,8 @@ from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 
+from .fedconvex.report.chromium import VARIABLE, Chromium, chromium, program
+
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 SOURCES = sorted(path.relative_to(DOCS) for path in DOCS.rglob("*.md"))
@@ -110,6 +112,44 @@ def test_every_page_is_in_the_navigation(site: Path) -> None:
     home = Page((site / "index.html").read_text("utf-8"))
     linked = {urldefrag(link).url for link in home.links} | {"index.html"}
     assert {str(source.with_suffix(".html")) for source in SOURCES} <= linked
+
+
+BROWSER = program()
+
+
+def wait_for(browser: Chromium, condition: str) -> None:
+    """Until it is so; the browser's patience is limited."""
+    browser.value(f"new Promise(go => {{ const look = () => {condition} ? go() : setTimeout(look, 20); look(); }})")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    if BROWSER is None:
+        pytest.skip(f"there is no Chromium on the PATH, and {VARIABLE} is not set")
+    with chromium(BROWSER, tmp_path_factory.mktemp("profile")) as running:
+        yield running
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("name", "width", "dark"), [("index", 1200, False), ("methods/feddyn", 360, True)])
+def test_a_page_opens_from_disk(site: Path, browser: Chromium, name: str, width: int, dark: bool) -> None:
+    browser.open(site / f"{name}.html", width=width, dark=dark)
+    assert browser.complaints() == []
+    assert {urlsplit(url).scheme for url in browser.requests()} <= {"file", "data"}
+    assert browser.value("document.documentElement.scrollWidth") <= width
+    wait_for(browser, f"document.body.dataset.mdColorScheme === '{'slate' if dark else 'default'}'")
+
+
+@pytest.mark.browser
+def test_the_search_works_from_disk(site: Path, browser: Chromium) -> None:
+    browser.open(site / "methods/fedgd.html")
+    browser.point_at(".md-search__input", click=True)
+    browser.write("dissimilarity")
+    browser.press("End")  # it looks when a key is released
+    wait_for(browser, "document.querySelector('.md-search-result__link')")
+    links = "[...document.querySelectorAll('.md-search-result__link')].map(one => one.getAttribute('href'))"
+    assert any("api/running.html" in link for link in browser.value(links))
+    assert browser.complaints() == []
 
 
 def test_formulas_are_mathml(site: Path) -> None:
