@@ -52,6 +52,11 @@ class Line:
             return metric / measure
         return None if metric > 0 else ZERO
 
+    @property
+    def tells(self) -> bool:
+        """Whether anything is measured: a method that stays where it is tells nothing."""
+        return self.ratio is None or bool(self.at(self.question.program.measure))
+
     @cached_property
     def instance(self) -> Instance:
         """The same as a federation."""
@@ -81,7 +86,7 @@ def lines(question: Question) -> list[Line]:
             continue  # without a stationary point of its own
         if sum(curvatures) > 0 or question.metric == "descent":
             found += [line for directions in signs for line in _of(question, curvatures, directions)]
-    measured = [(line.ratio, line) for line in found]
+    measured = [(line.ratio, line) for line in found if line.tells]
     return [line for _, line in sorted(measured, key=lambda pair: (pair[0] is not None, -(pair[0] or ZERO)))]
 
 

@@ -56,7 +56,9 @@ def needed_signs(proof: Proof, domain: Domain, sample: Mapping[Any, Any]) -> tup
     for step in proof.steps:
         if isinstance(step.by, Combination):
             numbers += [m for m, fact in step.by.facts if not fact.equation] + [w for w, _ in step.by.squares]
-            divisors += [sympy.fraction(sympy.together(fact.expression))[1] for _, fact in step.by.facts]
+            parts = [fact.expression for _, fact in step.by.facts]
+            parts += [c for _, vector in step.by.squares for c in vector.parts.values()]
+            divisors += [sympy.fraction(sympy.together(part))[1] for part in parts]
         else:
             numbers.append(step.claim.right - step.claim.left)
     factored = [sympy.fraction(sympy.factor(number)) for number in dict.fromkeys(numbers)]

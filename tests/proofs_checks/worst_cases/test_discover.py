@@ -205,3 +205,15 @@ def test_bad_input() -> None:
 
 def test_it_can_be_shown(split: Discovered) -> None:
     assert r"\le \frac{\left(r - 1\right)^{2}}{\left(r + 1\right)^{2}}" in split._repr_markdown_()
+
+
+def test_the_descent_lemma_is_found_on_both_sides_of_the_best_stepsize() -> None:
+    def ask(L: Any, s: Any) -> dict[str, Any]:
+        method = fc.FedGD(stepsize=s, local_steps=1)
+        return {"method": method, "clients": WeaklyConvex(L, L), "metric": "descent"}
+
+    for where in (lambda L, s: (s * L < 1,), lambda L, s: (s * L > 1,), None):
+        found = discover(ask, where)
+        assert found.verdict is Verdict.PROVED
+        assert is_same(found.bound, s - L * s**2 / 2)
+        assert found.where  # at s = 1/L the squares are others
