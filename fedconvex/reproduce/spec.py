@@ -116,22 +116,31 @@ def read(file: Path, quick: bool = False) -> Experiment:
         content = tomllib.loads(file.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(str(file), "", f"is no TOML: {error}", "repair it") from None
-    known = [f.name for f in fields(Experiment) if f.name != "note"]
-    _require_known(file, "", content, known)
+    _require_known(file, "", content, [f.name for f in fields(Experiment) if f.name != "note"])
     for key in REQUIRED:
         if key not in content:
             raise _wrong(file, key, None, "is missing", "add it")
-    for key, choices in (("runner", RUNNERS),):
-        if content[key] not in choices:
-            raise _wrong(file, key, content[key], "is unknown", f"give one of {', '.join(choices)}")
     reduced = content.pop("quick", {})
     _require_known(file, "quick", reduced, KEYS["quick"])
     if quick:
         content = _merged(content, {key: value for key, value in reduced.items() if key != "note"})
+    _require_fit(file, content)
+    for key in ("data", "methods"):
+        content[key] = _spelled_out(file, key, content.get(key, {}))
+    for key in ("needs", "numbers", "claims", "choices"):
+        content[key] = tuple(content.get(key, ()))
+    return Experiment(**content, quick=quick, note=reduced.get("note", "") if quick else "")
+
+
+def _require_fit(file: Path, content: Section) -> None:
+    """Every key is known, and nothing that the runner or an entry needs is missing."""
+    if content["runner"] not in RUNNERS:
+        raise _wrong(file, "runner", content["runner"], "is unknown", f"give one of {', '.join(RUNNERS)}")
     for section in ("run", "figure"):
         _require_known(file, section, content.get(section, {}), KEYS[section])
-    if content.get("figure", {}).get("kind", "none") not in FIGURES:
-        raise _wrong(file, "figure.kind", content["figure"]["kind"], "is unknown", f"give one of {', '.join(FIGURES)}")
+    kind = content.get("figure", {}).get("kind", "none")
+    if kind not in FIGURES:
+        raise _wrong(file, "figure.kind", kind, "is unknown", f"give one of {', '.join(FIGURES)}")
     for section, required in REQUIRED_IN.items():
         for i, entry in enumerate(content.get(section, [])):
             _require_known(file, f"{section}[{i}]", entry, KEYS[section])
@@ -147,11 +156,6 @@ def read(file: Path, quick: bool = False) -> Experiment:
                 raise _wrong(file, key, None, "is missing", f"add [{key}]")
         if "rounds" not in content["run"]:
             raise _wrong(file, "run.rounds", None, "is missing", "say how many rounds to run")
-    for key in ("data", "methods"):
-        content[key] = _spelled_out(file, key, content.get(key, {}))
-    for key in ("needs", "numbers", "claims", "choices"):
-        content[key] = tuple(content.get(key, ()))
-    return Experiment(**content, quick=quick, note=reduced.get("note", "") if quick else "")
 
 
 def _merged(whole: Section, changes: Section) -> dict[str, Any]:

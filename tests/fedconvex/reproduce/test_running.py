@@ -14,6 +14,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.reproduce import running
 from fedconvex.reproduce.measuring import Measured
 from fedconvex.reproduce.one import run_one
+from fedconvex.rounds import Rounds
 
 STOPS = """
 import sys
@@ -57,6 +58,31 @@ def test_after_kill_9_it_goes_on(
     played.clear()
     running.run(experiment, tmp_path / "whole", None, jobs=1)
     assert played == []
+
+
+def test_a_long_run_goes_on_from_its_middle(
+    written: Any, deep_text: str, tmp_path: Path, played: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    experiment = written(deep_text)
+    monkeypatch.setattr(running, "ROUNDS_BETWEEN_CHECKPOINTS", 1)
+    with monkeypatch.context() as stopped:
+        play = Rounds.play
+
+        def until_round_2(self: Any, state: Any, draw: Any, *rest: Any, **options: Any) -> Any:
+            if draw.round == 2:
+                raise KeyboardInterrupt
+            return play(self, state, draw, *rest, **options)
+
+        stopped.setattr(Rounds, "play", until_round_2)
+        with pytest.raises(KeyboardInterrupt):
+            running.run(experiment, tmp_path / "stopped", None, jobs=1)
+    assert played == [0, 1]
+    played.clear()
+    after = running.run(experiment, tmp_path / "stopped", None, jobs=1)
+    assert played == [2] + [0, 1, 2] * 5
+    pandas.testing.assert_frame_equal(
+        after, running.run(experiment, tmp_path / "whole", None, jobs=1), check_exact=True
+    )
 
 
 def test_two_processes_give_the_same_table(written: Any, deep_text: str, tmp_path: Path) -> None:
