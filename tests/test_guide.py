@@ -15,6 +15,7 @@ from types import ModuleType
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
+import sympy
 
 from .fedconvex.report.chromium import VARIABLE, Chromium, chromium, program
 
@@ -320,6 +321,25 @@ def test_a_page_with_an_older_formula_is_noticed(method_pages: ModuleType) -> No
     older = page.replace(r"\frac{\mu}{2}", r"\mu")
     assert older != page
     assert method_pages.renewed(older) == page
+
+
+# What the clients remember after a round, typed from the papers.
+MOVES = {
+    "FedSplit": lambda theta, x: sympy.Symbol("z_k") + 2 * (theta - x),
+    "FedDyn": lambda theta, w: sympy.Symbol("g_k") - sympy.Symbol(r"\alpha") * (theta - w),
+    "Scaffold": lambda theta, w: sympy.Symbol("c_k") - sympy.Symbol("c") - (theta - w) / sympy.Symbol(r"\ell_k"),
+    "FedPD": lambda theta, w: sympy.Symbol(r"\lambda_k") + (theta - w) / sympy.Symbol(r"\eta"),
+}
+
+
+@pytest.mark.parametrize("name", MOVES)
+def test_a_round_on_symbols_is_the_papers(method_pages: ModuleType, name: str) -> None:
+    server = sympy.Symbol("x" if name == "FedSplit" else "w")
+    right = sympy.latex(MOVES[name](sympy.Symbol(r"\theta_k"), server))
+    wrong = sympy.latex(MOVES[name](server, sympy.Symbol(r"\theta_k")))
+    shown = method_pages.algebra([name])
+    assert rf"\leftarrow {right} $$" in shown
+    assert rf"\leftarrow {wrong} $$" not in shown
 
 
 def test_every_method_has_a_page(method_pages: ModuleType) -> None:
