@@ -15,7 +15,7 @@ from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import exp, log, power, sqrt
 from fedconvex.statements.notation import CURVATURE, LENGTH, NUMBER, STEPSIZE, VALUE, Parameter
 from fedconvex.statements.statement import Claim
-from fedconvex.theory.fedsplit.notation import PAPER
+from fedconvex.theory.fedsplit.notation import AT_U, PAPER
 
 PER_SQUARED_LENGTH = (0, -2)  # values of the logistic functions are numbers
 ORDERED = Condition("mu", "<=", "L")
@@ -57,7 +57,7 @@ def approximate_iterations(*, kappa: Any, initial_distance: Any, num_clients: An
     return sqrt(kappa) * log(initial_distance / (accuracy * sqrt(num_clients)))
 
 
-@PAPER.statement("Equation (17)", Claim.DEFINITION, symbol="u^{(t+1)}", relation="=", units=LENGTH)
+@PAPER.statement("Equation (17)", Claim.DEFINITION, symbol="u^{(t+1)}", relation="=", units=LENGTH, letters=AT_U)
 def prox_gradient_step(*, u: Any, x: Any, stepsize: Any, local_stepsize: Any, gradient: Any) -> Any:
     """A gradient step on sf_j + ½‖· − x‖², as printed: u − αs∇f_j(u) + (u − x).
 

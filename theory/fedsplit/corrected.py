@@ -8,7 +8,7 @@ from fedconvex.statements.functions import log, maximum
 from fedconvex.statements.notation import LENGTH, NUMBER, VALUE, Parameter
 from fedconvex.statements.statement import Claim
 from fedconvex.theory.fedsplit.convergence import SMALL_REGULARIZER
-from fedconvex.theory.fedsplit.notation import PAPER
+from fedconvex.theory.fedsplit.notation import AT_U, PAPER
 
 FROM_REGULARIZED = {
     "initial_distance": Parameter(
@@ -22,7 +22,13 @@ REGULARIZED = (Runs("RegularizedFedSplit"), Everyone(), Convex(), Smooth(), Exac
 
 
 @PAPER.statement(
-    "Equation (17), corrected", Claim.DEFINITION, symbol="u^{(t+1)}", relation="=", units=LENGTH, ours=True
+    "Equation (17), corrected",
+    Claim.DEFINITION,
+    symbol="u^{(t+1)}",
+    relation="=",
+    units=LENGTH,
+    letters=AT_U,
+    ours=True,
 )
 def corrected_prox_gradient_step(*, u: Any, x: Any, stepsize: Any, local_stepsize: Any, gradient: Any) -> Any:
     """A gradient step of size α on sf_j + ½‖· − x‖²: u − αs∇f_j(u) − α(u − x), where (17) prints + (u − x)."""

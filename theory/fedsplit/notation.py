@@ -63,3 +63,5 @@ PAPER = Paper(
         "A": Parameter("A", "the clients' design matrices", shape=Shape.MATRICES),
     },
 )  # fmt: skip
+
+AT_U = {"gradient": Parameter(r"\nabla f_j(u)", "a client's gradient at u", GRADIENT, shape=Shape.VECTOR)}  # in (17)
