@@ -4,7 +4,6 @@ Integers, `fractions.Fraction` and flint's `fmpz`/`fmpq` are taken as they are; 
 is.
 """
 
-from abc import ABC
 from fractions import Fraction
 from numbers import Integral, Rational
 from typing import Any
@@ -17,7 +16,7 @@ Array = Any  # (…)-shaped: numpy (float64 or objects) or a torch tensor; the a
 Scalar = Any  # float, Fraction, fmpq or arb
 
 
-class ExactNumber(ABC):
+class ExactNumber:
     """A number with exact arithmetic of its own, such as a rational function of parameters: it stays what it is."""
 
 

@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "roof": {"core", "theory", "proofs_checks", "deep", "roof"},
 }
 TOP_FOLDERS = set(FOLDERS.values()) - {"fedconvex"}
-# The command line, the audit, the report, the reproductions and the assertions stand on everything, and nothing imports them.
+# These stand on everything, and nothing imports them.
 ROOF = re.compile(r"(cli|audit|report|reproduce|testing)(_.*)?|__main__")
 
 HEAVY = {
