@@ -24,6 +24,8 @@ def to_fraction(value: Any, argument: str = "value") -> Fraction:
     """The rational number that `value` is. Raises InvalidInput for NaN, infinities and anything that is no number."""
     if isinstance(value, Fraction):
         return value
+    if type(value) is int:  # as to_fmpq: the common case first
+        return Fraction(value)
     if isinstance(value, bool | np.bool_):
         raise InvalidInput(argument, value, "is a truth value", "give a number")
     if isinstance(value, Integral):
@@ -60,6 +62,8 @@ def to_fmpq(value: Any, argument: str = "value") -> Any:
             raise InvalidInput(argument, value, "is not finite", "give a finite number") from None
     if type(value) is int:
         return fmpq(value)
+    if type(value) is Fraction:
+        return fmpq(value.numerator, value.denominator)
     exact = to_fraction(value, argument)
     return exact if isinstance(exact, ExactNumber) else fmpq(exact.numerator, exact.denominator)
 

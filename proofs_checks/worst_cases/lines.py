@@ -45,17 +45,22 @@ class Line:
         return total + sum((c * self.values[name] for name, c in form.values.items()), ZERO)
 
     @cached_property
+    def measure(self) -> Any:
+        """What the metric is divided by."""
+        return self.at(self.question.program.measure)
+
+    @cached_property
     def ratio(self) -> Any:
         """The metric divided by what it is measured in; None stands for infinity."""
-        measure, metric = self.at(self.question.program.measure), -self.at(self.question.program.constant)
-        if measure:
-            return metric / measure
+        metric = -self.at(self.question.program.constant)
+        if self.measure:
+            return metric / self.measure
         return None if metric > 0 else ZERO
 
     @property
     def tells(self) -> bool:
         """Whether anything is measured: a method that stays where it is tells nothing."""
-        return self.ratio is None or bool(self.at(self.question.program.measure))
+        return self.ratio is None or bool(self.measure)
 
     @cached_property
     def instance(self) -> Instance:
@@ -98,9 +103,10 @@ def _of(question: Question, curvatures: Numbers, signs: Numbers) -> Iterator[Lin
         return _line(question, curvatures, pulls, starts, signs)
 
     if question.metric == "lifted_distance":
-        yield line((ZERO,) * few, (ONE,) * few)
-        if few == 2:
-            yield line((ZERO,) * few, (ONE, -ONE))
+        if few == 1 or curvatures[0] == curvatures[1]:  # clients of both curvatures do what lies between
+            yield line((ZERO,) * few, (ONE,) * few)
+            if few == 2:
+                yield line((ZERO,) * few, (ONE, -ONE))
     elif question.dissimilarity is not None or question.metric == "descent":  # gradients 1 ± b at the start
         B = question.dissimilarity
         b = ZERO if few == 1 or B is None else _root(B**2 - 1)

@@ -32,7 +32,7 @@ def measured(question: Question, instance: Instance) -> Fraction | float | None:
     if question.metric == "lifted_distance":
         return _lifted(question, problem, instance.start, run)
     first = instance.start[0]
-    pulls = problem.client_gradients(0 * first)
+    pulls = _pulls(problem)
     if question.board.minimiser and any(pulls.sum(0)):
         return None
     if question.dissimilarity is not None and not _is_dissimilar(problem, first, question.dissimilarity):
@@ -59,7 +59,7 @@ def _size(question: Question, problem: Quadratic, first: np.ndarray) -> Fraction
     if question.metric == "descent":
         return _square(problem.gradient(first))
     if question.metric != "mean_gradient_norm":
-        pulls = problem.client_gradients(0 * first)
+        pulls = _pulls(problem)
         return _square(first) + G * sum(map(_square, pulls)) / len(pulls)
     lowest = _stationary(_mean(problem.H), _mean(problem.c))
     if lowest is None or not is_positive_semidefinite(_mean(problem.H).tolist()):
@@ -72,6 +72,11 @@ def _size(question: Question, problem: Quadratic, first: np.ndarray) -> Fraction
     if any(point is None for point in own):
         return None
     return Fraction(size + question.spread * sum(_square(point - first) for point in own) / len(own))
+
+
+def _pulls(problem: Quadratic) -> np.ndarray:
+    """The clients' gradients at 0."""
+    return -np.array(problem.c)
 
 
 def _stationary(H: np.ndarray, c: np.ndarray) -> np.ndarray | None:
@@ -193,7 +198,7 @@ def _gap(problem: Quadratic, point: np.ndarray) -> Fraction:
 
 
 def _lifted(question: Question, problem: Quadratic, z: np.ndarray, run: Rounds) -> Fraction | None:
-    pulls = problem.client_gradients(0 * z[0])
+    pulls = _pulls(problem)
     if any(pulls.sum(0)):
         return None
     fixed = -to_fraction(question.method.stepsize) * pulls  # type: ignore[attr-defined]
