@@ -14,6 +14,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.reproduce import running
 from fedconvex.reproduce.measuring import Measured
 from fedconvex.reproduce.one import run_one
+from fedconvex.reproduce.spec import experiments
 from fedconvex.rounds import Rounds
 
 STOPS = """
@@ -132,3 +133,10 @@ def test_a_picture_and_a_summary_are_written(written: Any, sweep_text: str, tmp_
     assert files[1].read_bytes().startswith(b"\x89PNG")
     assert b"closed form" in files[2].read_bytes() or b"<svg" in files[2].read_bytes()
     assert summary["seeds"] == 2
+
+
+@pytest.mark.parametrize("key", [k for k, e in experiments(quick=True).items() if e.runner == "partition"])
+def test_partitions_are_counted(key: str, tmp_path: Path) -> None:
+    summary, _ = run_one(experiments(quick=True)[key], tmp_path)
+    assert summary["numbers"]
+    assert all(row["ours"] > 0 for row in summary["numbers"])
