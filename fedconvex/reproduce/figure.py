@@ -175,7 +175,7 @@ def bars(measured: Measured) -> "Figure":
     axes.set_xscale("log")
     axes.set_xlim(left=1)
     axes.set_xlabel(measured.experiment.figure.get("x", "models sent until the level is reached"))
-    axes.legend(frameon=False, fontsize=8)
+    _legend_below(figure, 2)
     figure.suptitle(_title(measured, figure), fontsize=10)
     tidy(axes)
     return figure
