@@ -51,6 +51,7 @@ class Experiment:
     """One figure or table: what its file says, every default filled in.
 
     data, methods: label -> section; grids are already spelled out. needs: names of data files, in `building.FILES`.
+    also: ids of other figures that it has; `fedprox.figure1` stands for all its parts.
     """
 
     id: str
@@ -60,6 +61,7 @@ class Experiment:
     runner: str
     seconds: float
     quick_seconds: float
+    also: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     run: Section = field(default_factory=dict)
     data: Mapping[str, Section] = field(default_factory=dict)
@@ -75,6 +77,12 @@ class Experiment:
     def paper(self) -> str:
         """The first part of the id."""
         return self.id.partition(".")[0]
+
+    @property
+    def names(self) -> set[str]:
+        """By which it can be chosen."""
+        whole = re.sub(r"(?<=\d)([a-z]|_.*)$", "", self.id)
+        return {self.id, whole, *self.also, self.paper, "all"}
 
 
 def experiments(folder: Path = FOLDER, quick: bool = False) -> dict[str, Experiment]:
@@ -97,13 +105,13 @@ def _place(file: Path) -> tuple[int, list[tuple[int, str]]]:
 def choose(names: list[str], known: Mapping[str, Experiment]) -> list[Experiment]:
     """Those of these ids, or of these papers; `all`: all of them. Raises InvalidInput that suggests the nearest id."""
     chosen: dict[str, Experiment] = {}
-    papers = {experiment.paper for experiment in known.values()}
+    answers = {name for experiment in known.values() for name in experiment.names}
     for name in names:
-        if name not in known and name not in papers and name != "all":
-            near = get_close_matches(name, [*known, *papers, "all"], n=1, cutoff=0.4)
+        if name not in answers:
+            near = get_close_matches(name, sorted(answers), n=1, cutoff=0.4)
             guess = f"did you mean {near[0]}? " if near else ""
             raise InvalidInput("id", name, "is not known", f"{guess}fedconvex reproduce list shows all")
-        chosen |= {key: e for key, e in known.items() if name in (key, e.paper, "all")}
+        chosen |= {key: experiment for key, experiment in known.items() if name in experiment.names}
     return list(chosen.values())
 
 
@@ -127,7 +135,7 @@ def read(file: Path, quick: bool = False) -> Experiment:
     _require_fit(file, content)
     for key in ("data", "methods"):
         content[key] = _spelled_out(file, key, content.get(key, {}))
-    for key in ("needs", "numbers", "claims", "choices"):
+    for key in ("also", "needs", "numbers", "claims", "choices"):
         content[key] = tuple(content.get(key, ()))
     return Experiment(**content, quick=quick, note=reduced.get("note", "") if quick else "")
 

@@ -1,6 +1,7 @@
 """Every experiment's file is whole: it can be read, its methods can be made, its formulas speak of runs that it has."""
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -165,4 +166,15 @@ def test_an_unknown_id_suggests_the_nearest() -> None:
         choose(["fedprox.figur2"], WHOLE)
     assert [e.id for e in choose(["fedsplit"], WHOLE)] == [k for k in WHOLE if k.startswith("fedsplit")]
     assert len(choose(["all", "fedsplit.figure1"], WHOLE)) == len(WHOLE)
+
+
+def test_figures_that_stand_in_another_experiment_are_found() -> None:
+    """Every figure and table that the files' sources name can be asked for."""
+    assert [e.id for e in choose(["fedprox.figure6"], WHOLE)] == ["fedprox.figure2"]
+    assert {e.id for e in choose(["fedprox.figure7"], WHOLE)} == {e.id for e in choose(["fedprox.figure1"], WHOLE)}
+    assert len(choose(["feddyn.table2"], WHOLE)) == 4
+    for experiment in WHOLE.values():
+        for kind, first, second in re.findall(r"(Figure|Table)s? (\d+)(?: and (\d+))?", experiment.source):
+            for number in filter(None, (first, second)):
+                assert experiment in choose([f"{experiment.paper}.{kind.lower()}{number}"], WHOLE), experiment.source
     assert math.isfinite(sum(e.seconds for e in WHOLE.values()))
