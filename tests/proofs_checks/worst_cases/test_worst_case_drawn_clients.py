@@ -1,13 +1,13 @@
 """Drawn clients: against every draw, one by one, and against a program with all clients and all draws written out."""
 
 from fractions import Fraction as F
-from itertools import combinations, product
 
 import numpy as np
 import pytest
+from every_draw import every_draw
 
 import fedconvex as fc
-from fedconvex.participation import Draw, Uniform, Weighted
+from fedconvex.participation import Uniform, Weighted
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, worst_case
 from fedconvex.proofs_checks.worst_cases.replaying import federation
 from fedconvex.rounds import rounds_of
@@ -16,18 +16,6 @@ METHODS = [
     fc.FedGD(stepsize=F(1, 3), local_steps=2), fc.FedProx(mu=2), fc.FedSplit(stepsize=F(1, 2)), fc.FedDyn(alpha=2),
     fc.Scaffold(stepsize=F(1, 5), local_steps=2), fc.DANE(mu=3), fc.FedDynOneGD(alpha=5),
 ]  # fmt: skip
-
-
-def every_draw(m, participation):
-    """(probability, draw), by enumeration."""
-    if isinstance(participation, Uniform):
-        sets = list(combinations(range(m), participation.K))
-        return [(F(1, len(sets)), Draw(np.array(s), np.ones(participation.K, dtype=np.int64))) for s in sets]
-    found = []
-    for chosen in product(range(m), repeat=participation.K):
-        members, times = np.unique(chosen, return_counts=True)
-        found.append((F(1, m**participation.K), Draw(members, times)))
-    return found
 
 
 def happens(method, problem, start, participation, metric, G):

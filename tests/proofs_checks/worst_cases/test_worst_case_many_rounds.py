@@ -1,13 +1,14 @@
 """Many rounds from one: against every sequence of draws, and against rounds that are played."""
 
 from fractions import Fraction as F
-from itertools import combinations, product
+from itertools import product
 
 import numpy as np
 import pytest
+from every_draw import every_draw
 
 import fedconvex as fc
-from fedconvex.participation import Draw, Uniform, Weighted
+from fedconvex.participation import Uniform, Weighted
 from fedconvex.proofs_checks import SmoothStronglyConvex, worst_case
 from fedconvex.proofs_checks.worst_cases.composing import after_rounds, shortened
 from fedconvex.rounds import rounds_of
@@ -15,14 +16,6 @@ from fedconvex.rounds import rounds_of
 CLIENTS = SmoothStronglyConvex(F(1, 2), 2)
 METHODS = [fc.FedGD(stepsize=F(1, 3), local_steps=2), fc.FedProx(mu=2), fc.FedNova(stepsize=F(1, 4), local_steps=2)]
 DRAWS = [Uniform(1), Uniform(2), Weighted(1), Weighted(2)]
-
-
-def every_draw(m, participation):
-    if isinstance(participation, Uniform):
-        sets = list(combinations(range(m), participation.K))
-        return [(F(1, len(sets)), Draw(np.array(s), np.ones(participation.K, dtype=np.int64))) for s in sets]
-    chosen = [np.unique(c, return_counts=True) for c in product(range(m), repeat=participation.K)]
-    return [(F(1, len(chosen)), Draw(*pair)) for pair in chosen]
 
 
 def happens(method, problem, start, participation, rounds, G):
