@@ -17,7 +17,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 import pytest
 import sympy
 
-from .fedconvex.report.chromium import VARIABLE, Chromium, chromium, program
+from .fedconvex.report.chromium import VARIABLE, Chromium, chromium, pictures, program
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -132,13 +132,19 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(("name", "width", "dark"), [("index", 1200, False), ("methods/feddyn", 360, True)])
-def test_a_page_opens_from_disk(site: Path, browser: Chromium, name: str, width: int, dark: bool) -> None:
+@pytest.mark.parametrize("width", [360, 1200])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("name", ["index", "methods/feddyn"])
+def test_a_page_opens_from_disk(
+    site: Path, browser: Chromium, tmp_path: Path, name: str, width: int, dark: bool
+) -> None:
     browser.open(site / f"{name}.html", width=width, dark=dark)
     assert browser.complaints() == []
     assert {urlsplit(url).scheme for url in browser.requests()} <= {"file", "data"}
     assert browser.value("document.documentElement.scrollWidth") <= width
     wait_for(browser, f"document.body.dataset.mdColorScheme === '{'slate' if dark else 'default'}'")
+    shown = f"guide-{Path(name).name}-{width}-{'dark' if dark else 'light'}"
+    browser.picture(pictures(tmp_path) / f"{shown}.png")
 
 
 @pytest.mark.browser

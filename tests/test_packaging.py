@@ -261,17 +261,29 @@ def test_ci_that_ends_otherwise_is_noticed() -> None:
         last_check("pytest || status=1\necho done\n")
 
 
+def pretended_ci(folder: Path, failing: str) -> subprocess.CompletedProcess[str]:
+    """What `.ci/run` does where every tool only says how it was called, and one fails."""
+    (folder / ".ci").mkdir()
+    (folder / ".venv/bin").mkdir(parents=True)
+    shutil.copy(ROOT / ".ci/run", folder / ".ci/run")
+    for tool in (".ci/browser", *(f".venv/bin/{name}" for name in ("python3", "pip", "ruff", "mypy", "python"))):
+        stub, name = folder / tool, Path(tool).name
+        stub.write_text(f'#!/bin/sh\ncall="{name} $*"\necho "$call"\ncase "$call" in "$FAILING"*) exit 3;; esac\n')
+        stub.chmod(stub.stat().st_mode | stat.S_IXUSR)
+    environment = {"PATH": f"{folder / '.venv/bin'}{os.pathsep}{os.environ['PATH']}", "FAILING": failing or "none"}
+    return subprocess.run([folder / ".ci/run"], env=environment, capture_output=True, text=True)
+
+
 @pytest.mark.parametrize("failing", ["", "python3", "pip", "ruff format", "ruff check", "mypy", "python -m pytest"])
 def test_ci_fails_if_any_check_fails(tmp_path: Path, failing: str) -> None:
-    (tmp_path / ".ci").mkdir()
-    (tmp_path / ".venv/bin").mkdir(parents=True)
-    shutil.copy(ROOT / ".ci/run", tmp_path / ".ci/run")
-    for tool in ("python3", "pip", "ruff", "mypy", "python"):
-        stub = tmp_path / ".venv/bin" / tool
-        stub.write_text(f'#!/bin/sh\ncall="{tool} $*"\necho "$call"\ncase "$call" in "$FAILING"*) exit 3;; esac\n')
-        stub.chmod(stub.stat().st_mode | stat.S_IXUSR)
-    environment = {"PATH": f"{tmp_path / '.venv/bin'}{os.pathsep}{os.environ['PATH']}", "FAILING": failing or "none"}
-    done = subprocess.run([tmp_path / ".ci/run"], env=environment, capture_output=True, text=True)
+    done = pretended_ci(tmp_path, failing)
     assert (done.returncode == 0) == (failing == "")
+    assert "SKIPPED" not in done.stderr
     if failing not in ("python3", "pip"):
         assert done.stdout.splitlines()[-1] == "python -m pytest"
+
+
+def test_ci_without_a_browser_says_so_and_goes_on(tmp_path: Path) -> None:
+    done = pretended_ci(tmp_path, "browser")
+    assert done.returncode == 0
+    assert "its tests are SKIPPED" in done.stderr

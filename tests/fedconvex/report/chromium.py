@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+FETCHED = Path(__file__).resolve().parents[3] / ".browser" / "chromium"  # by .ci/browser
 NAMES = ("chromium", "chromium-browser", "chrome-headless-shell", "google-chrome", "google-chrome-stable", "chrome")
 VARIABLE = "FEDCONVEX_BROWSER"
 PATIENCE = 60  # seconds for an answer
@@ -22,9 +23,16 @@ FLAGS = (
 
 
 def program() -> str | None:
-    """Where Chromium is: $FEDCONVEX_BROWSER, or one of its names on the PATH."""
-    given = os.environ.get(VARIABLE)
-    return given or next((found for name in NAMES if (found := shutil.which(name))), None)
+    """Where Chromium is: $FEDCONVEX_BROWSER, else what .ci/browser has fetched, else one of its names on the PATH."""
+    places = (os.environ.get(VARIABLE), shutil.which(FETCHED), *map(shutil.which, NAMES))
+    return next((place for place in places if place), None)
+
+
+def pictures(otherwise: Path) -> Path:
+    """The folder that pictures are left in: $FEDCONVEX_SCREENSHOTS, where that is set."""
+    folder = Path(os.environ.get("FEDCONVEX_SCREENSHOTS", otherwise))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 class Chromium:

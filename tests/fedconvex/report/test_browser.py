@@ -3,14 +3,11 @@
 Pictures are left in $FEDCONVEX_SCREENSHOTS, where that is set.
 """
 
-import os
-from pathlib import Path
-
 import pytest
 
 from fedconvex.proofs_checks.reporting.recorded import recorded
 
-from .chromium import VARIABLE, Chromium, chromium, program
+from .chromium import VARIABLE, Chromium, chromium, pictures, program
 
 FOUND = program()
 pytestmark = [
@@ -36,9 +33,8 @@ def browser(tmp_path_factory):
 
 @pytest.fixture
 def picture(tmp_path):
-    folder = Path(os.environ.get("FEDCONVEX_SCREENSHOTS", tmp_path))
-    folder.mkdir(parents=True, exist_ok=True)
-    return lambda browser, name: browser.picture(folder / f"{name}.png")
+    folder = pictures(tmp_path)
+    return lambda browser, name: browser.picture(folder / f"report-{name}.png")
 
 
 def write_into(browser: Chromium, selector: str, text: str) -> None:
