@@ -24,7 +24,7 @@ from fedconvex.deep.problem import NetworkProblem
 from fedconvex.deep.processes import Processes, join, own_device
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import NetworkTask, Task, require_fit, task_of
-from fedconvex.deep.watcher import Watcher
+from fedconvex.deep.watcher import Watcher, require_evaluation
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.measurements import COUNTS, OF_CLIENTS
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 class DeepRun:
     """A run: the trained model, the state after its last good round, one record per point.
 
-    `stopped` says why a run ended early: its last round's model was not finite. `seconds` says what the rounds, the
-    evaluations and each kind of measurement took.
+    `stopped` says why a run ended early: its last round's model was not finite, or `until` held. `seconds` says what
+    the rounds, the evaluations and each kind of measurement took.
     """
 
     model: nn.Module
@@ -133,6 +133,8 @@ def run(
     stragglers: Stragglers | None = None,
     measure: "str | Sequence[str] | None" = None,
     every: int = 1,
+    evaluate: str = "all",
+    until: Callable[[dict[str, Any]], bool] | None = None,
     lanczos_steps: int = 20,
     draws: int = 30,
     log: "str | PathLike[str] | None" = None,
@@ -165,6 +167,11 @@ def run(
         measure: "all" (that the method has) or some of heterogeneity, curvature, decrease, memory, inexactness, drift;
             what they are: `fedconvex.deep.measuring.columns`.
         every: the model is evaluated and measured before every `every`-th round, and after the last.
+        evaluate: "all"; or "test": on the test set alone, value and accuracy are NaN. The clients' samples can cost
+            more than the round.
+        until: ends the run after the first record of which it is true, such as
+            `lambda record: record["test_accuracy"] >= 0.9`; `rounds` stays the most there are. Numbers of models that
+            are not evaluated are NaN. It is asked of a checkpoint's last record too, before any round.
         lanczos_steps, draws: Hessian products per client for the curvature; draws of clients for the decrease, at most.
         log: a file to which the records are written as the run goes on, if its name ends in .csv; else a folder for
             TensorBoard.
@@ -188,6 +195,7 @@ def run(
         owned = None if share is None else share.members
         task = task_of(model, clients, criterion, weights, ridge, place, number, owned, lower)
         held_out = None if test is None else Shards.of([test], criterion, place, number, "test").fitting(task.module)
+        require_evaluation(evaluate, held_out)
         if held_out is not None:
             require_fit(task.module, criterion, held_out)
         with task.arithmetic.context():
@@ -198,14 +206,22 @@ def run(
                 names, measure == "all", player, task,
                 integer_at_least(lanczos_steps, 1, "lanczos_steps"), integer_at_least(draws, 1, "draws"),
             )  # fmt: skip
-            watcher = Watcher(task, held_out, measuring, integer_at_least(every, 1, "every"), rounds, share)
+            watcher = Watcher(task, held_out, measuring, integer_at_least(every, 1, "every"), rounds, share, evaluate)
             file = None
             if checkpoint is not None:
                 everyone = (
                     task.shards if share is None else Shards.of(clients, criterion, place, number).fitting(task.module)
                 )
                 identity = identity_of(
-                    task, everyone, player, task.start(), (*names, precision), held_out, every, lanczos_steps, draws
+                    task,
+                    everyone,
+                    player,
+                    task.start(),
+                    (*names, precision, evaluate),
+                    held_out,
+                    every,
+                    lanczos_steps,
+                    draws,
                 )
                 file = Checkpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share)
             state, records = (None if file is None else file.load(rounds)) or (running.start(task.start()), [])
@@ -224,7 +240,7 @@ def run(
                 )
                 if watch is not None and not silent:
                     watch(records[-1])
-                state, stopped = _rounds(player, state, records, watcher, left, file, tellers)
+                state, stopped = _rounds(player, state, records, watcher, left, file, tellers, until)
             trained = task.module_at(state.server)
             return DeepRun(trained, state, records, task, player, watcher.seconds, stopped)
 
@@ -249,8 +265,11 @@ def _rounds(
     left: Iterable[int],
     file: Checkpoint | None,
     tellers: Sequence[Callable[[dict[str, Any]], None]],
+    until: Callable[[dict[str, Any]], bool] | None,
 ) -> tuple[State, str | None]:
     """Plays the rounds that are left: the last good state, and why it ended early, if it did."""
+    if watcher.has_seen(until, records[-1]):
+        return state, _reached(records)
     for t in left:
         begun = time.perf_counter()
         following, of_round = _with_room(player, state, t)
@@ -263,6 +282,13 @@ def _rounds(
         records.append(watcher.record(t + 1, state, of_round))
         for tell in tellers:
             tell(records[-1])
-        if file is not None and (t + 1 == watcher.rounds or (t + 1) % file.every == 0):
+        ended = watcher.has_seen(until, records[-1])
+        if file is not None and (ended or t + 1 == watcher.rounds or (t + 1) % file.every == 0):
             file.save(state, records)
+        if ended:
+            return state, _reached(records)
     return state, None
+
+
+def _reached(records: Sequence[Any]) -> str:
+    return f"round {len(records) - 1}: what it was run until is reached"

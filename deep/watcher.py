@@ -1,6 +1,7 @@
 """Looks at the server's models of a run, and keeps the time."""
 
 import time
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,8 +16,11 @@ from fedconvex.deep.measuring.columns import Measuring
 from fedconvex.deep.processes import Processes
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import Task
+from fedconvex.errors import InvalidInput
 from fedconvex.measurements import OF_CLIENTS
 from fedconvex.methods.base import State
+
+EVALUATIONS = ("all", "test")
 
 
 @final
@@ -30,6 +34,7 @@ class Watcher:
     every: int
     rounds: int
     processes: Processes | None
+    evaluate: str = "all"
 
     @cached_property
     def module(self) -> nn.Module:
@@ -56,16 +61,33 @@ class Watcher:
         self.took("evaluation", begun)
         return seen | rest | self.measuring.at(state, t)
 
+    def has_seen(self, until: Callable[[dict[str, Any]], bool] | None, record: dict[str, Any]) -> bool:
+        """Whether the run is to end; of several processes the first one decides, so that all end together."""
+        if until is None:
+            return False
+        ended = bool(until(record))
+        return ended if self.processes is None else bool(self.processes.from_first(ended))
+
     def _evaluated(self, state: State) -> dict[str, float]:
-        module, shards = self.module, self.task.shards
-        self.task.load(module, state.server)
-        losses, correct = evaluate(module, self.task.loss, shards)
+        self.task.load(self.module, state.server)
+        seen = {"value": nan, "accuracy": nan} if self.evaluate == "test" else self._of_clients(state)
+        if self.test is not None:
+            losses, correct = evaluate(self.module, self.task.loss, self.test)
+            seen |= {"test_value": float(losses.mean()), "test_accuracy": correct / len(losses)}
+        return seen
+
+    def _of_clients(self, state: State) -> dict[str, float]:
+        losses, correct = evaluate(self.module, self.task.loss, self.task.shards)
         sums = np.array([self.task.loss_of(losses), correct, float(len(losses))])
         if self.processes is not None:
             sums = self.processes.total_numbers(sums)
         loss, right, samples = sums.tolist()
-        seen = {"value": loss + self.task.penalty(state.server), "accuracy": right / samples}
-        if self.test is not None:
-            losses, correct = evaluate(module, self.task.loss, self.test)
-            seen |= {"test_value": float(losses.mean()), "test_accuracy": correct / len(losses)}
-        return seen
+        return {"value": loss + self.task.penalty(state.server), "accuracy": right / samples}
+
+
+def require_evaluation(evaluate: str, test: Shards | None) -> None:
+    """Raises InvalidInput for an unknown word, and for "test" where there is no test set."""
+    if evaluate not in EVALUATIONS:
+        raise InvalidInput("evaluate", evaluate, "is unknown", f"give one of {', '.join(EVALUATIONS)}")
+    if evaluate == "test" and test is None:
+        raise InvalidInput("evaluate", evaluate, "needs a test set, and none was given", "give test=(inputs, targets)")

@@ -46,10 +46,11 @@ class Measured:
     def names(self) -> dict[str, Any]:
         """Every function and name that formulas may use."""
         given: tuple[Callable[..., Any], ...] = (
-            self.first, self.last, self.tail, self.lowest, self.highest, self.roughness, self.rises, self.at,
-            self.rounds_to, self.models_to, self.floor, self.distance, self.constant, self.contraction,
+            self.first, self.rounds_to, self.models_to, self.floor, self.distance, self.constant, self.contraction,
             self.official, self.level, self.typical_classes,
         )  # fmt: skip
+        if "until" not in self.experiment.run:  # else runs end early: nothing is known of the rounds after
+            given += (self.last, self.tail, self.lowest, self.highest, self.roughness, self.rises, self.at)
         return FUNCTIONS | {"inf": math.inf, "abs": abs} | {call.__name__: call for call in given}
 
     def curves(self, column: str, data: str, method: str) -> np.ndarray:

@@ -5,7 +5,7 @@ Finished runs are kept beside the results until all are there: what was stopped,
 
 import json
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -44,6 +44,11 @@ class Cell:
     data_dir: Path | None
     checkpoint: Path
 
+    def is_answered(self, record: Mapping[str, Any]) -> bool:
+        """Whether the run needs no further round: `run.until` has reached the highest level of its data."""
+        goal = goal_of(self.experiment, self.problem)
+        return goal is not None and bool(record[self.experiment.run["until"]] >= goal)
+
 
 def run(experiment: Experiment, folder: Path, data_dir: Path | None, jobs: int | None = None) -> "pandas.DataFrame":
     """All runs in one table: method, problem, seed, round and what was measured. Raises InvalidInput, SweepFailed.
@@ -81,6 +86,11 @@ def rounds_of(experiment: Experiment, method: str) -> int:
     return int(experiment.methods[method].get("rounds", experiment.run["rounds"]))
 
 
+def goal_of(experiment: Experiment, data: str) -> float | None:
+    """The highest of the levels that are asked for with these data, where runs end there: `run.until` is given."""
+    return max(experiment.figure["levels"][data]) if "until" in experiment.run else None
+
+
 def _sweeps(experiment: Experiment, place: Path, jobs: int | None) -> Iterator["pandas.DataFrame"]:
     lengths = sorted({rounds_of(experiment, label) for label in experiment.methods})
     for seed in seeds(experiment):
@@ -94,10 +104,11 @@ def _sweeps(experiment: Experiment, place: Path, jobs: int | None) -> Iterator["
 
 
 def _deep(experiment: Experiment, place: Path, data_dir: Path | None, jobs: int | None) -> "pandas.DataFrame":
-    key = mark(experiment)
+    goals = [(label, goal_of(experiment, label)) for label in experiment.data if "until" in experiment.run]
+    key = mark(experiment, *goals)
     out = place / f"{key[:16]}.parquet"
     cells = [
-        Cell(cell_key := mark(experiment, label, method, seed), method, label, seed, experiment, data_dir,
+        Cell(cell_key := mark(experiment, label, method, seed, *goals), method, label, seed, experiment, data_dir,
              Parts.beside(out).folder / f".{cell_key[:DIGITS]}.safetensors")
         for label in experiment.data for seed in seeds(experiment)
         for method, entry in experiment.methods.items() if label in entry.get("only", [label])
@@ -147,14 +158,22 @@ def _run_deep(cell: Cell) -> tuple[str, bytes]:
     task = task_of(experiment, cell.problem, cell.seed, cell.data_dir)
     setting = setting_of(experiment, cell.method)
     rounds = rounds_of(experiment, cell.method)
-    usual = {"weights": "samples", "measure": None, "ridge": 0.0, "loss": "cross_entropy", "every": 1, "device": "cpu"}
+    usual = {
+        "weights": "samples", "measure": None, "ridge": 0.0, "loss": "cross_entropy", "every": 1, "evaluate": "all",
+        "device": "cpu",
+    }  # fmt: skip
     result = run_deep(
         setting.method, task.model, task.clients, rounds=rounds, **setting.options, seed=cell.seed, test=task.test,
         **{name: options.get(name, value) for name, value in usual.items()},
         dtype=getattr(torch, options.get("dtype", "float64")), checkpoint=cell.checkpoint,
         checkpoint_every=ROUNDS_BETWEEN_CHECKPOINTS, progress=False,
+        until=cell.is_answered,
     )  # fmt: skip
+    if cell.is_answered(result.records[-1]):
+        rounds = len(result.records) - 1  # what would have followed is not known
     frame = result.to_frame().set_index("round").reindex(range(rounds + 1))
+    if options.get("evaluate") == "test":
+        frame = frame.drop(columns=["value", "accuracy"])
     looked_at = (frame.index % options.get("every", 1) == 0) | (frame.index == rounds)
     for column in frame:  # a loss or a model that is not finite: the worst there is
         worst = 0.0 if "accuracy" in str(column) else np.inf

@@ -15,12 +15,13 @@ from fedconvex.errors import InvalidInput
 FOLDER = Path(__file__).parent / "experiments"
 REQUIRED = ("id", "title", "source", "about", "runner", "seconds", "quick_seconds")
 PAPERS = ("fedsplit", "fedprox", "feddyn")
+EVALUATIONS = ("all", "test")
 RUNNERS = ("sweep", "deep", "partition", "none")
 FIGURES = ("curves", "rounds", "bars", "histogram", "none")
 KEYS = {
     "run": (
         "rounds", "seeds", "test", "ridge", "weights", "participation", "local_solver", "stragglers", "model",
-        "measure", "every", "loss", "dtype", "device", "zero",
+        "measure", "every", "evaluate", "until", "loss", "dtype", "device", "zero",
     ),
     "figure": ("kind", "y", "log", "official", "floors", "level", "x", "panels", "levels"),
     "numbers": ("what", "ours", "published", "released", "source", "theory", "within", "why"),
@@ -164,6 +165,24 @@ def _require_fit(file: Path, content: Section) -> None:
                 raise _wrong(file, key, None, "is missing", f"add [{key}]")
         if "rounds" not in content["run"]:
             raise _wrong(file, "run.rounds", None, "is missing", "say how many rounds to run")
+    run = content.get("run", {})
+    if run.get("evaluate", "all") not in EVALUATIONS:
+        raise _wrong(file, "run.evaluate", run["evaluate"], "is unknown", f"give one of {', '.join(EVALUATIONS)}")
+    if "until" in run:
+        _require_goal(file, content)
+
+
+def _require_goal(file: Path, content: Section) -> None:
+    """Runs that end at their data's highest level have one, and a measured accuracy that can reach it."""
+    until, levels = content["run"]["until"], content.get("figure", {}).get("levels", {})
+    if content["runner"] != "deep" or until not in ("accuracy", "test_accuracy"):
+        cure = 'give accuracy or test_accuracy, with runner = "deep"'
+        raise _wrong(file, "run.until", until, f"cannot end runs of runner {content['runner']}", cure)
+    if until == "test_accuracy" and "test" not in content["run"]:
+        raise _wrong(file, "run.test", None, "is missing: run.until asks for the test set", "add it")
+    for label in content["data"]:
+        if not levels.get(label):
+            raise _wrong(file, f"figure.levels.{label}", None, "is missing: run.until ends runs there", "add it")
 
 
 def _merged(whole: Section, changes: Section) -> dict[str, Any]:

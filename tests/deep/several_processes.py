@@ -62,6 +62,8 @@ def main() -> None:
             np.savez(folder / f"{method}-{scheme}-{rank}.npz", vector(found.model), frame.to_numpy(float))
             np.save(folder / f"{method}-{scheme}-{rank}-inexactness.npy", found.client_inexactness)
     train("scaffold", "schedule", checkpoint=folder / "run.safetensors")
+    ended = train("feddyn", "full", until=lambda record: record["round"] == 2 + rank)  # they would not agree
+    (folder / f"until-{rank}").write_text(str(len(ended.records) - 1))
     Processes.total_numbers = lambda self, part: part  # type: ignore[method-assign] # every process for itself
     train("feddyn", "full", rounds=1).to_frame().to_csv(folder / f"alone-{rank}.csv")
 

@@ -65,6 +65,10 @@ def test_a_checkpoint_of_two_is_one_for_one(folder: Path) -> None:
     np.testing.assert_allclose(vector(resumed.model), vector(alone.model), rtol=1e-12, atol=1e-13)
 
 
+def test_both_end_where_the_first_one_does(folder: Path) -> None:
+    assert [(folder / f"until-{rank}").read_text() for rank in (0, 1)] == ["2", "2"]
+
+
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_process_that_ends_leaves_a_run_that_can_go_on(rank: int, tmp_path: Path) -> None:
     done = start(str(HERE / "several_processes.py"), str(tmp_path), str(rank))
