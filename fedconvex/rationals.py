@@ -22,10 +22,14 @@ class ExactNumber:
 
 def to_fraction(value: Any, argument: str = "value") -> Fraction:
     """The rational number that `value` is. Raises InvalidInput for NaN, infinities and anything that is no number."""
+    if type(value) is Fraction:  # the common cases first: Fraction and the abstract classes are slow to ask
+        return value
+    if type(value) is int:
+        return Fraction(value)
+    if type(value).__name__ == "fmpq":
+        return Fraction(int(value.p), int(value.q))
     if isinstance(value, Fraction):
         return value
-    if type(value) is int:  # as to_fmpq: the common case first
-        return Fraction(value)
     if isinstance(value, bool | np.bool_):
         raise InvalidInput(argument, value, "is a truth value", "give a number")
     if isinstance(value, Integral):
@@ -37,8 +41,6 @@ def to_fraction(value: Any, argument: str = "value") -> Fraction:
             raise InvalidInput(argument, value, "is not finite", "give a finite number")
         return Fraction(float(value)) if float(value) == value else Fraction(*value.as_integer_ratio())
     if type(value).__module__.startswith("flint"):
-        if hasattr(value, "p") and hasattr(value, "q"):
-            return Fraction(int(value.p), int(value.q))
         if type(value).__name__ == "fmpz":
             return Fraction(int(value))
         raise InvalidInput(argument, value, "is not an exact number", "give an int, Fraction, fmpq or float")
@@ -51,9 +53,10 @@ def to_fraction(value: Any, argument: str = "value") -> Fraction:
 
 def to_fmpq(value: Any, argument: str = "value") -> Any:
     """The same number as a flint `fmpq`."""
-    from flint import fmpq
+    import flint  # and then its names, since `from flint import fmpq` takes longer than the rest
 
-    if isinstance(value, fmpq):
+    fmpq = flint.fmpq
+    if type(value) is fmpq:
         return value
     if isinstance(value, float):  # the common case, and much faster than through Fraction
         try:

@@ -15,6 +15,7 @@ from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver, SmoothSolver
 from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.once import Once
 from fedconvex.parameters import in_arithmetic
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
@@ -111,10 +112,10 @@ class Rounds:
             everyone=draw.members is None or len(draw.members) == population,
             communicates=self._communicates(draw),
             average=average,
-            gradients=_Once(lambda: clients.gradients(points)),
-            sampled_gradient=_Once(lambda: self._gradient(state.server, gradient_draw)),
-            full_gradient=_Once(lambda: self._gradient(state.server, EVERYONE)),
-            objective=_Once(lambda: self.objective(state.server)),
+            gradients=Once(lambda: clients.gradients(points)),
+            sampled_gradient=Once(lambda: self._gradient(state.server, gradient_draw)),
+            full_gradient=Once(lambda: self._gradient(state.server, EVERYONE)),
+            objective=Once(lambda: self.objective(state.server)),
             total=lambda stack: self._total(stack.sum(0)),
         )
         seen = state.of(places)
@@ -242,18 +243,6 @@ class Rounds:
     def _last_subset(self) -> dict[str, Any]:
         """The clients of the last round with a draw: often those of the next."""
         return {}
-
-
-class _Once:
-    """Computes its value when first called (`functools.cache` costs more than a small round)."""
-
-    def __init__(self, compute: Callable[[], Any]) -> None:
-        self._compute, self._value, self._known = compute, None, False
-
-    def __call__(self) -> Any:
-        if not self._known:
-            self._value, self._known = self._compute(), True
-        return self._value
 
 
 def rounds_of(

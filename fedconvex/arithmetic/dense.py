@@ -115,7 +115,7 @@ class NumpyArithmetic(DenseArithmetic):
         return np.array(arrays)
 
     def repeat(self, vector: Array, times: int) -> Array:
-        return np.tile(vector, (times, 1))
+        return np.repeat(vector[None], times, axis=0)
 
     def where(self, mask: np.ndarray, chosen: Array, other: Array) -> Array:
         return np.where(mask[:, None], chosen, other)

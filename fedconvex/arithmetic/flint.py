@@ -65,7 +65,7 @@ class FlintArithmetic(Arithmetic):
         return np.array(arrays, dtype=object)
 
     def repeat(self, vector: Array, times: int) -> Array:
-        return np.tile(vector, (times, 1))
+        return np.repeat(vector[None], times, axis=0)
 
     def where(self, mask: np.ndarray, chosen: Array, other: Array) -> Array:
         return np.where(mask[:, None], chosen, other)

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Batch
 from fedconvex.errors import InvalidInput
+from fedconvex.once import Once
 from fedconvex.rationals import Array, Scalar, float_array
 from fedconvex.validation import points, positive, read_only
 
@@ -206,7 +207,7 @@ class Problem(ABC):
         if key not in self._built:
             with arithmetic.context():
                 built = self.build_clients(arithmetic, factors)
-            built.curvatures = Curvatures(cache(lambda: self._scaled_curvatures(factors)))
+            built.curvatures = Curvatures(Once(lambda: self._scaled_curvatures(factors)))
             self._built[key] = built
         return self._built[key]
 

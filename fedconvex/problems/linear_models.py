@@ -8,13 +8,14 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Batch
 from fedconvex.newton import minimise
+from fedconvex.once import Once
 from fedconvex.problems.base import Clients, Subproblem
 from fedconvex.problems.proximal import ProximalFunctions
 from fedconvex.problems.samples import LinearSamples, SampleLoss, Samples, below_one_another
@@ -169,13 +170,13 @@ class LinearModelClients(Clients):
 
         groups = size_groups([len(A) for A in designs])
         buckets = [_bucket(arithmetic, group, designs, labels) for group in groups]
-        return LinearModelClients(arithmetic, loss, outputs, ridge_here, factors, buckets, cache(samples))
+        return LinearModelClients(arithmetic, loss, outputs, ridge_here, factors, buckets, Once(samples))
 
     def subset(self, members: np.ndarray) -> "LinearModelClients":
         place = np.full(self.num_clients, -1)
         place[members] = np.arange(len(members))
         buckets = [kept for bucket in self.buckets if (kept := bucket.of(place)) is not None]
-        scale, samples = self.scale[members], cache(lambda: self.samples().subset(members))
+        scale, samples = self.scale[members], Once(lambda: self.samples().subset(members))
         chosen = LinearModelClients(self.arithmetic, self.loss, self.outputs, self.ridge, scale, buckets, samples)
         chosen.curvatures = self.curvatures.subset(members)
         return chosen

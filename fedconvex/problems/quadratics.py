@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -20,6 +20,7 @@ from fedconvex.definiteness import (
     smallest_eigenvalue_bound,
 )
 from fedconvex.errors import InvalidInput
+from fedconvex.once import Once
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.problems.designs import design_and_targets, require_same_number
 from fedconvex.problems.samples import HalfSquare, LinearSamples, Samples, below_one_another, sum_factor
@@ -43,7 +44,7 @@ class QuadraticClients(Clients):
         self.arithmetic, self.problem, self.H, self.c, self.scale = arithmetic, problem, H, c, scale
         self.numbers = numbers
         self.num_clients, self.dim = c.shape
-        self._samples = cache(self._collect_samples)
+        self._samples = Once(self._collect_samples)
         self._resolvent: tuple[Any, Batch] | None = None  # the last one: methods ask for the same weight every round
 
     def values(self, X: Array) -> Array:
@@ -58,7 +59,7 @@ class QuadraticClients(Clients):
             self.arithmetic, self.problem, H, self.c[members], self.scale[members], self.numbers[members]
         )
         chosen.curvatures = self.curvatures.subset(members)
-        chosen._samples = cache(lambda: self.samples().subset(members))
+        chosen._samples = Once(lambda: self.samples().subset(members))
         return chosen
 
     def samples(self) -> Samples:
@@ -307,9 +308,9 @@ class Quadratic(QuadraticProblem):
                 raise InvalidInput(f"H[{k}]", f"an array of shape {H_k.shape}", f"must be ({dim}, {dim})", "correct it")
             if c_k.shape != (dim,):
                 raise InvalidInput(f"c[{k}]", f"an array of shape {c_k.shape}", f"must be ({dim},)", "correct it")
-            unequal = np.argwhere(H_k != H_k.T)
-            if len(unequal):
-                i, j = (int(v) for v in unequal[0])
+            unequal = H_k != H_k.T
+            if unequal.any():
+                i, j = (int(v) for v in np.argwhere(unequal)[0])
                 raise InvalidInput(
                     f"H[{k}][{i}, {j}]",
                     H_k[i, j],

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
+from operator import mul
 from typing import Any, final
 
 import numpy as np
@@ -177,39 +178,43 @@ def _read_off(program: Program, near: Iterable[Polished]) -> Iterator[tuple[Any,
 def balanced(program: Program, t: Any, multipliers: Sequence[Any], worst: Sequence[Vectors] = ()) -> list[Any] | None:
     """Multipliers next to these with which the function values cancel exactly: the largest ones are changed.
 
-    On the vectors of `worst`, the quadratic form vanishes, too. None where that is impossible.
+    On the vectors of `worst`, the quadratic form vanishes, too: on as many of them as it takes to tell all multipliers.
+    None where that is impossible.
     """
     order = sorted((i for i, m in enumerate(multipliers) if m), key=lambda i: -multipliers[i])
-    columns = [_seen(program, i + 2, worst) for i in order]
-    weights = [(t, 0), (ONE, 1), *((-multipliers[i], i + 2) for i in order)]
-    shares = [[weight * x for x in _seen(program, place, worst)] for weight, place in weights if weight]
-    missing = [sum(parts, ZERO) for parts in zip(*shares, strict=True)]
-    if not columns or not missing:
-        return None if any(missing) else list(multipliers)
-    table = [[*row, right] for row, right in zip(zip(*columns, strict=True), missing, strict=True)]
-    reduced, rank = fmpq_mat(len(table), len(table[0]), [x for row in table for x in row]).rref()
+    weights, width = [multipliers[i] for i in order], len(order) + 1
+    places = (0, 1, *(i + 2 for i in order))
+    table: list[Any] = []
+    reduced, rank = fmpq_mat(0, width), 0
+    for vectors in (None, *worst):
+        for N, C, *row in zip(*(_seen(program, place, vectors) for place in places), strict=True):
+            table += [*row, t * N + C - sum(map(mul, weights, row), ZERO)]
+        reduced, rank = fmpq_mat(len(table) // width, width, table).rref()
+        if rank >= len(order):
+            break
     adjusted = list(multipliers)
-    for row in range(rank):
-        first = next(j for j in range(len(order) + 1) if reduced[row, j] != 0)
+    for place in range(rank):
+        first = next(j for j in range(width) if reduced[place, j] != 0)
         if first == len(order):
             return None  # 0 = 1
-        adjusted[order[first]] += reduced[row, len(order)]
+        adjusted[order[first]] += reduced[place, len(order)]
     return adjusted
 
 
-def _seen(program: Program, place: int, worst: Sequence[Vectors]) -> list[Any]:
-    """Of a form: the coefficients of its values, and its matrices times the vectors."""
-    form, matrices = program.forms[place], program.matrices[place]
-    found = [form.values.get(name, ZERO) for name in program.values]
-    for vectors in worst:
-        for vector, matrix in zip(vectors, matrices, strict=True):
-            if any(vector):
-                image = [ZERO] * len(vector)
-                for (i, j), entry in matrix.items():
-                    image[i] += entry * vector[j]
-                    if i != j:
-                        image[j] += entry * vector[i]
-                found += image
+def _seen(program: Program, place: int, vectors: Vectors | None) -> list[Any]:
+    """The coefficients of a form's values; or, with vectors, its matrices times these."""
+    if vectors is None:
+        values = program.forms[place].values
+        return [values.get(name, ZERO) for name in program.values]
+    found = []
+    for vector, matrix in zip(vectors, program.matrices[place], strict=True):
+        if any(vector):
+            image = [ZERO] * len(vector)
+            for (i, j), entry in matrix.items():
+                image[i] += entry * vector[j]
+                if i != j:
+                    image[j] += entry * vector[i]
+            found += image
     return found
 
 

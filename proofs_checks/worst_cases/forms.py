@@ -28,16 +28,15 @@ class Family:
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Mixture):
             return other + self
-        total = dict(self.parts)
-        for key, c in other.parts.items():
-            total[key] = total.get(key, ZERO) + c
-        return Family({key: c for key, c in total.items() if c})
+        return Family(_sum(self.parts, other.parts))
 
     def __neg__(self) -> "Family":
         return Family({key: -c for key, c in self.parts.items()})
 
     def __sub__(self, other: Any) -> Any:
-        return self + (-other)
+        if isinstance(other, Mixture):
+            return -other + self
+        return Family(_sum(self.parts, other.parts, -ONE))
 
     def __mul__(self, factor: Any) -> "Family":
         number = factor if isinstance(factor, fmpq) else to_fmpq(factor)
@@ -138,13 +137,14 @@ def noise(u: Family) -> Family:
 
 def _require_known(u: Family) -> None:
     """Of what depends on the draw, nothing is known but the first two moments (see `engines.sampling`)."""
-    if any(part == DRAWN for part, _ in u.parts):
-        raise InvalidInput(
-            "participation",
-            "drawn clients",
-            "decide where functions are looked at, or remain in what is averaged again",
-            "ask about everyone, or about a method and metric without that",
-        )
+    for part, _ in u.parts:
+        if part == DRAWN:
+            raise InvalidInput(
+                "participation",
+                "drawn clients",
+                "decide where functions are looked at, or remain in what is averaged again",
+                "ask about everyone, or about a method and metric without that",
+            )
 
 
 @final
@@ -169,7 +169,9 @@ class Form:
         return self * -1
 
     def __sub__(self, other: Any) -> "Form":
-        return self.__add__(-other)
+        if not isinstance(other, Form):
+            return self if other == 0 else NotImplemented
+        return Form(_sum(self.products, other.products, -ONE), _sum(self.values, other.values, -ONE))
 
     def __mul__(self, factor: Any) -> "Form":
         number = factor if isinstance(factor, fmpq) else to_fmpq(factor)
@@ -201,7 +203,29 @@ def inner(u: Vectors, v: Vectors) -> Form:
 
 def square(u: Vectors) -> Form:
     """The mean over the clients of ‖u_k‖²."""
-    return inner(u, u)
+    if isinstance(u, Mixture):
+        return inner(u, u)
+    _require_known(u)
+    products: dict[tuple[Key, Key], Any] = {}
+    rest = sorted(u.parts.items(), reverse=True)
+    while rest:
+        a, c = rest.pop()  # the smallest key
+        products[a, a] = c * c
+        twice = 2 * c
+        for b, d in rest:
+            if a[0] == b[0]:
+                products[a, b] = twice * d
+    return Form(products)
+
+
+def combination(*terms: tuple[Any, Form]) -> Form:
+    """Σ c·form over pairs of a number and a form, without the sums on the way."""
+    products: dict[tuple[Key, Key], Any] = {}
+    values: dict[str, Any] = {}
+    for c, form in terms:
+        _add(products, form.products, c)
+        _add(values, form.values, c)
+    return Form(products, values)
 
 
 def value(name: str) -> Form:
@@ -209,8 +233,19 @@ def value(name: str) -> Form:
     return Form(values={name: ONE}) if name else Form()
 
 
-def _sum(first: Mapping[Any, Any], second: Mapping[Any, Any]) -> dict[Any, Any]:
+def _sum(first: Mapping[Any, Any], second: Mapping[Any, Any], times: Any = ONE) -> dict[Any, Any]:
+    """first + times · second, without zeros."""
     total = dict(first)
+    _add(total, second, times)
+    return total
+
+
+def _add(total: dict[Any, Any], second: Mapping[Any, Any], times: Any) -> None:
     for key, c in second.items():
-        total[key] = total.get(key, ZERO) + c
-    return {key: c for key, c in total.items() if c}
+        found = times * c
+        if key in total:
+            found += total[key]
+        if found:
+            total[key] = found
+        else:
+            total.pop(key, None)

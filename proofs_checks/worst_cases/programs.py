@@ -49,7 +49,9 @@ class Program:
     @cached_property
     def reduced(self) -> tuple[tuple[dict[int, Any], ...], ...]:
         """In every block the rows of B, by their entries: M = Bᵀ M[p, p] B for all forms, B reduced, with pivots p."""
-        return tuple(_reduced(self.forms, block) for block in self.blocks)
+        return tuple(
+            _reduced([form[place] for form in self._sparse], len(block)) for place, block in enumerate(self.blocks)
+        )
 
     @cached_property
     def seen(self) -> tuple[tuple[int, ...], ...]:
@@ -64,11 +66,16 @@ class Program:
     @cached_property
     def matrices(self) -> tuple[tuple[Sparse, ...], ...]:
         """Of every form, its symmetric matrix in every block, without directions that no form sees."""
-        places = {
-            block[i]: (b, row)
-            for b, (block, seen) in enumerate(zip(self.blocks, self.seen, strict=True))
-            for row, i in enumerate(seen)
-        }
+        kept = [
+            None if len(seen) == len(block) else {i: row for row, i in enumerate(seen)}
+            for block, seen in zip(self.blocks, self.seen, strict=True)
+        ]
+        return tuple(tuple(map(_among, form, kept)) for form in self._sparse)
+
+    @cached_property
+    def _sparse(self) -> tuple[tuple[Sparse, ...], ...]:
+        """Of every form, its symmetric matrix in every block, in all of the block's basic vectors."""
+        places = {key: (b, i) for b, block in enumerate(self.blocks) for i, key in enumerate(block)}
         return tuple(_sparse(form, places, len(self.blocks)) for form in self.forms)
 
     @cached_property
@@ -123,26 +130,28 @@ class Program:
 def _sparse(form: Form, places: Mapping[Key, tuple[int, int]], blocks: int) -> tuple[Sparse, ...]:
     found: tuple[dict[tuple[int, int], Any], ...] = tuple({} for _ in range(blocks))
     for (a, b), c in form.products.items():
-        if a in places and b in places and c:
-            block, i = places[a]
-            _, j = places[b]
+        block, i = places[a]
+        _, j = places[b]
+        if c:
             found[block][min(i, j), max(i, j)] = c if i == j else c / 2
     return found
 
 
-def _reduced(forms: Sequence[Form], block: tuple[Key, ...]) -> tuple[dict[int, Any], ...]:
+def _reduced(matrices: Sequence[Sparse], size: int) -> tuple[dict[int, Any], ...]:
     """The reduced echelon form of all matrices, one below the other."""
-    places = {key: i for i, key in enumerate(block)}
-    rows: dict[tuple[int, int], dict[int, Any]] = {}
-    for k, form in enumerate(forms):
-        for (a, b), c in form.products.items():
-            if a in places and c:
-                i, j = places[a], places[b]
-                rows.setdefault((k, i), {})[j] = c if i == j else c / 2
-                rows.setdefault((k, j), {})[i] = c if i == j else c / 2
-    matrix = fmpq_mat(len(rows), len(block))
-    for place, row in enumerate(rows.values()):
-        for i, entry in row.items():
-            matrix[place, i] = entry
-    echelon, rank = matrix.rref()
-    return tuple({j: echelon[i, j] for j in range(len(block)) if echelon[i, j] != 0} for i in range(rank))
+    entries = [ZERO] * (len(matrices) * size**2)
+    for k, matrix in enumerate(matrices):
+        for (i, j), entry in matrix.items():
+            entries[(k * size + i) * size + j] = entries[(k * size + j) * size + i] = entry
+    stacked = fmpq_mat(len(matrices) * size, size, entries)
+    if stacked.rank() == size:
+        return tuple({i: ONE} for i in range(size))
+    echelon, rank = stacked.rref()
+    return tuple({j: entry for j, entry in enumerate(row) if entry != 0} for row in echelon.tolist()[:rank])
+
+
+def _among(matrix: Sparse, kept: Mapping[int, int] | None) -> Sparse:
+    """Its rows and columns that are kept, by their new numbers; all, where nothing is left out."""
+    if kept is None:
+        return matrix
+    return {(kept[i], kept[j]): entry for (i, j), entry in matrix.items() if i in kept and j in kept}
