@@ -24,4 +24,6 @@ def in_arithmetic(parameters: T, arithmetic: Arithmetic) -> T:
                 converted[f.name] = arithmetic.scalar(value)
             except InvalidInput as error:
                 raise InvalidInput(f.name, value, error.problem, error.cure) from None
-    return replace(parameters, **converted) if converted else parameters  # type: ignore[type-var]
+    if all(value is getattr(parameters, name) for name, value in converted.items()):
+        return parameters
+    return replace(parameters, **converted)  # type: ignore[type-var]

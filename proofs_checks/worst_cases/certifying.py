@@ -58,7 +58,7 @@ def certify_read_off(program: Program, proposal: Proposal) -> Certified | None:
     return _first(program, _read_off(program, polish(program, proposal))) if proposal.is_solved else None
 
 
-def forced(program: Program, t: Fraction, worst: Sequence[Vectors]) -> Certified | None:
+def forced(program: Program, t: Fraction, worst: Iterable[Vectors]) -> Certified | None:
     """A proof of this t whose multipliers follow from what must vanish on some instances, without a solver."""
     ones = [ONE] * len(program.inequalities)
     found = balanced(program, to_fmpq(t), ones, worst)
@@ -175,7 +175,7 @@ def _read_off(program: Program, near: Iterable[Polished]) -> Iterator[tuple[Any,
                     yield t, adjusted
 
 
-def balanced(program: Program, t: Any, multipliers: Sequence[Any], worst: Sequence[Vectors] = ()) -> list[Any] | None:
+def balanced(program: Program, t: Any, multipliers: Sequence[Any], worst: Iterable[Vectors] = ()) -> list[Any] | None:
     """Multipliers next to these with which the function values cancel exactly: the largest ones are changed.
 
     On the vectors of `worst`, the quadratic form vanishes, too: on as many of them as it takes to tell all multipliers.
@@ -186,7 +186,7 @@ def balanced(program: Program, t: Any, multipliers: Sequence[Any], worst: Sequen
     places = (0, 1, *(i + 2 for i in order))
     table: list[Any] = []
     reduced, rank = fmpq_mat(0, width), 0
-    for vectors in (None, *worst):
+    for vectors in chain((None,), worst):
         for N, C, *row in zip(*(_seen(program, place, vectors) for place in places), strict=True):
             table += [*row, t * N + C - sum(map(mul, weights, row), ZERO)]
         reduced, rank = fmpq_mat(len(table) // width, width, table).rref()
