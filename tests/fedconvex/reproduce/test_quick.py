@@ -1,0 +1,44 @@
+"""Every experiment that needs no files runs in its reduced version: all its results, a picture, and nothing twice."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fedconvex.reproduce.building import missing
+from fedconvex.reproduce.one import run_one
+from fedconvex.reproduce.spec import experiments
+from fedconvex.reproduce.summary import REPRODUCED
+
+QUICK = {key: e for key, e in experiments(quick=True).items() if missing(e, None) is None}
+
+
+def gaps(summary: dict[str, Any]) -> list[str]:
+    """What should be there and is not: our own numbers, and on what a verdict rests."""
+    numbers = [row["what"] for row in summary["numbers"] if row["ours"] is None]
+    return numbers + [claim["claim"] for claim in summary["claims"] if not claim["number"]]
+
+
+@pytest.mark.parametrize("key", QUICK)
+def test_it_ends_with_everything_and_is_read_from_then_on(key: str, tmp_path: Path, played: list[int]) -> None:
+    experiment = QUICK[key]
+    summary, files = run_one(experiment, tmp_path, jobs=1)
+    assert bool(played) == (experiment.runner in ("sweep", "deep"))
+    assert gaps(summary) == []
+    assert len(summary["numbers"]) == len(experiment.numbers)
+    assert len(summary["claims"]) == len(experiment.claims)
+    has_picture = experiment.figure.get("kind", "none") != "none"
+    assert [file.name for file in files] == ["summary.json", *(["figure.png", "figure.svg"] if has_picture else [])]
+    assert all(file.stat().st_size for file in files)
+    played.clear()
+    again, _ = run_one(experiment, tmp_path, jobs=1)
+    assert played == []
+    assert {**again, "date": ""} == {**summary, "date": ""}
+
+
+def test_what_is_missing_would_be_noticed() -> None:
+    summary = {
+        "numbers": [{"what": "rounds", "ours": None}, {"what": "never", "ours": "not reached"}],
+        "claims": [{"claim": "fast", "number": "", "verdict": REPRODUCED}, {"claim": "slow", "number": "1 < 2"}],
+    }
+    assert gaps(summary) == ["rounds", "fast"]
