@@ -17,7 +17,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 import pytest
 import sympy
 
-from .fedconvex.report.chromium import VARIABLE, Chromium, chromium, pictures, program
+from .fedconvex.report.chromium import MISSING, Chromium, chromium, pictures, program
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -126,7 +126,7 @@ def wait_for(browser: Chromium, condition: str) -> None:
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
     if BROWSER is None:
-        pytest.skip(f"there is no Chromium on the PATH, and {VARIABLE} is not set")
+        pytest.skip(MISSING)
     with chromium(BROWSER, tmp_path_factory.mktemp("profile")) as running:
         yield running
 

@@ -15,6 +15,7 @@ from typing import Any
 FETCHED = Path(__file__).resolve().parents[3] / ".browser" / "chromium"  # by .ci/browser
 NAMES = ("chromium", "chromium-browser", "chrome-headless-shell", "google-chrome", "google-chrome-stable", "chrome")
 VARIABLE = "FEDCONVEX_BROWSER"
+MISSING = f"there is no Chromium: run .ci/browser, or name one in ${VARIABLE}"
 PATIENCE = 60  # seconds for an answer
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--hide-scrollbars",

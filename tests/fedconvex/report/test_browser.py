@@ -7,12 +7,12 @@ import pytest
 
 from fedconvex.proofs_checks.reporting.recorded import recorded
 
-from .chromium import VARIABLE, Chromium, chromium, pictures, program
+from .chromium import MISSING, Chromium, chromium, pictures, program
 
 FOUND = program()
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(FOUND is None, reason=f"there is no Chromium on the PATH, and {VARIABLE} is not set"),
+    pytest.mark.skipif(FOUND is None, reason=MISSING),
 ]
 SHOWN = "[...document.querySelectorAll('.statement')].filter(one => !one.hidden).map(one => one.id)"
 
