@@ -16,7 +16,8 @@ from fedconvex.errors import InvalidInput
 from fedconvex.methods import METHODS
 from fedconvex.participation import Stragglers
 from fedconvex.reproduce.expressions import evaluate
-from fedconvex.reproduce.spec import OF_METHODS, Experiment, Section
+from fedconvex.reproduce.files import Section
+from fedconvex.reproduce.spec import OF_METHODS, Experiment
 
 if TYPE_CHECKING:
     from torch import nn
@@ -37,6 +38,7 @@ LEAF = "the benchmark LEAF, whose preprocessing writes JSON"
 FILES = {
     "mnist": Files(tuple(f"mnist/{name}" for name in MNIST), "fedconvex deep download mnist --data-dir DIR/mnist"),
     "cifar10": Files(("cifar10/*",), "fedconvex deep download cifar10 --data-dir DIR/cifar10"),
+    "cifar100": Files(("cifar100/*",), "fedconvex deep download cifar100 --data-dir DIR/cifar100"),
     "emnist": Files(("emnist/*letters-train-images*",), "the EMNIST page of NIST, archive gzip.zip"),
     "femnist": Files(("femnist/*.json*",), LEAF),
     "sent140": Files(("sent140/*.json*", "sent140/glove.6B.300d.txt"), LEAF + "; the word vectors from the GloVe page"),

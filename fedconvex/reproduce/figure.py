@@ -157,9 +157,7 @@ def rounds(measured: Measured) -> "Figure":
 def bars(measured: Measured) -> "Figure":
     """Published and ours side by side for every number that has both."""
     rows = [row for row in measured.experiment.numbers if isinstance(row.get("published"), int | float)]
-    from fedconvex.reproduce.expressions import evaluate
-
-    ours = [float(evaluate(row["ours"], measured.names(), "numbers")) for row in rows]
+    ours = [measured.number(row, "ours") for row in rows]
     figure = _figure(0.3 + 0.1 * len(rows), 2.2)
     axes = figure.subplots()
     places = np.arange(len(rows))[::-1]

@@ -5,7 +5,7 @@ are medians over the seeds, or those of one seed. A run that is no longer finite
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -15,6 +15,7 @@ import numpy as np
 from fedconvex.errors import InvalidInput
 from fedconvex.methods import METHODS
 from fedconvex.reproduce.building import FUNCTIONS, constants, problem_of, setting_of
+from fedconvex.reproduce.expressions import evaluate
 from fedconvex.reproduce.running import seeds
 from fedconvex.reproduce.spec import Experiment
 from fedconvex.theory import fedsplit
@@ -46,12 +47,17 @@ class Measured:
     def names(self) -> dict[str, Any]:
         """Every function and name that formulas may use."""
         given: tuple[Callable[..., Any], ...] = (
-            self.first, self.rounds_to, self.models_to, self.floor, self.distance, self.constant, self.contraction,
-            self.official, self.level, self.typical_classes,
+            self.first, self.rounds_to, self.models_to, self.models, self.floor, self.distance, self.constant,
+            self.contraction, self.official, self.level, self.typical_classes,
         )  # fmt: skip
         if "until" not in self.experiment.run:  # else runs end early: nothing is known of the rounds after
             given += (self.last, self.tail, self.lowest, self.highest, self.roughness, self.rises, self.at)
         return FUNCTIONS | {"inf": math.inf, "abs": abs} | {call.__name__: call for call in given}
+
+    def number(self, row: Mapping[str, Any], key: str) -> float:
+        """What an entry of `numbers` says of ours, the theory's or the released code's."""
+        names = self.names() | row.get("given", {})
+        return float(evaluate(row[key], names, f"{self.experiment.id}: numbers"))
 
     def curves(self, column: str, data: str, method: str) -> np.ndarray:
         """(seeds, T + 1) of one method: the column at the server's points; between evaluations, the last known."""
@@ -122,6 +128,10 @@ class Measured:
         """Models that a client sends until then, the tables' unit: SCAFFOLD's rounds count twice."""
         sent = {METHODS[str(self.experiment.methods[v]["name"])].vectors_up for v in self.variants(method, data)}
         return max(sent) * self.rounds_to(level, column, data, method)
+
+    def models(self, which: int, data: str, method: str) -> float:
+        """Models that a client sends until the test accuracy is at that level of the data: 0, 1, … in their order."""
+        return self.models_to(self.level(data, which), "test_accuracy", data, method)
 
     def floor(self, data: str, method: str) -> float:
         """f(fixed point) − f*, from the fixed point's closed form, not from a run."""

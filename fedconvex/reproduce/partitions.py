@@ -17,7 +17,8 @@ SHARES = (0.4, 0.6, 0.8)
 def class_counts(experiment: Experiment, data_dir: Path | None) -> "pandas.DataFrame":
     """problem, share, classes, clients: so many clients hold that share of their samples in so many classes.
 
-    The columns devices, samples, mean and deviation repeat, in every row, how many clients and samples there are.
+    The columns devices, samples, mean, deviation and tested repeat, in every row, how many clients and samples there
+    are, and how many samples are held out.
     """
     import pandas
 
@@ -25,7 +26,10 @@ def class_counts(experiment: Experiment, data_dir: Path | None) -> "pandas.DataF
     for label in experiment.data:
         task = task_of(experiment, label, 0, data_dir)
         sizes = np.array([len(labels) for _, labels in task.clients])
-        about = {"devices": len(sizes), "samples": int(sizes.sum()), "mean": sizes.mean(), "deviation": sizes.std()}
+        about = {
+            "devices": len(sizes), "samples": int(sizes.sum()), "mean": sizes.mean(), "deviation": sizes.std(),
+            "tested": 0 if task.test is None else len(task.test[1]),
+        }  # fmt: skip
         for share in SHARES:
             needed = [classes_for(np.asarray(labels), share) for _, labels in task.clients]
             for classes, clients in zip(*np.unique(needed, return_counts=True), strict=True):

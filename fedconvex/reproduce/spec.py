@@ -1,7 +1,6 @@
-"""The files that describe the experiments: read, completed and checked before anything runs."""
+"""The files that describe the experiments: completed and checked before anything runs."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, fields
@@ -11,6 +10,8 @@ from pathlib import Path
 from typing import Any, final
 
 from fedconvex.errors import InvalidInput
+from fedconvex.reproduce.files import Section, content_of, merged, require_known, wrong
+from fedconvex.reproduce.tables import levels_of, numbers_of, require_table
 
 FOLDER = Path(__file__).parent / "experiments"
 REQUIRED = ("id", "title", "source", "about", "runner", "seconds", "quick_seconds")
@@ -24,10 +25,10 @@ KEYS = {
         "measure", "every", "evaluate", "until", "loss", "dtype", "device", "zero",
     ),
     "figure": ("kind", "y", "log", "official", "floors", "level", "x", "panels", "levels"),
-    "numbers": ("what", "ours", "published", "released", "source", "theory", "within", "why"),
+    "numbers": ("what", "ours", "published", "released", "source", "theory", "within", "why", "given"),
     "claims": ("claim", "source", "holds", "each", "note", "not_testable"),
-    "choices": ("open", "choice", "alternatives", "effect"),
-    "quick": ("run", "data", "methods", "figure", "needs", "note"),
+    "choices": ("open", "choice", "alternatives", "effect", "each"),
+    "quick": ("run", "data", "digits", "methods", "figure", "needs", "note"),
 }  # fmt: skip
 REQUIRED_IN = {"numbers": ("what", "ours"), "claims": ("claim", "source"), "choices": ("open", "choice")}
 OF_METHODS = (
@@ -42,8 +43,6 @@ OF_METHODS = (
     "stragglers",
     "participation",
 )
-
-Section = Mapping[str, Any]
 
 
 @final
@@ -121,53 +120,89 @@ def read(file: Path, quick: bool = False) -> Experiment:
 
     Raises InvalidInput that names the file, the key, what is wrong and the cure.
     """
-    try:
-        content = tomllib.loads(file.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInput(str(file), "", f"is no TOML: {error}", "repair it") from None
-    _require_known(file, "", content, [f.name for f in fields(Experiment) if f.name != "note"])
+    content = content_of(file)
+    require_known(file, "", content, [f.name for f in fields(Experiment) if f.name != "note"] + ["published"])
     for key in REQUIRED:
         if key not in content:
-            raise _wrong(file, key, None, "is missing", "add it")
+            raise wrong(file, key, None, "is missing", "add it")
     reduced = content.pop("quick", {})
-    _require_known(file, "quick", reduced, KEYS["quick"])
+    require_known(file, "quick", reduced, KEYS["quick"])
     if quick:
-        content = _merged(content, {key: value for key, value in reduced.items() if key != "note"})
+        content = merged(content, {key: value for key, value in reduced.items() if key not in ("note", "digits")})
+        if "digits" in reduced:
+            content |= {"needs": [], "data": _digits(content["data"], reduced["digits"])}
+    published = content.pop("published", None)
+    if published is not None:
+        require_table(file, published, content.get("data", {}))
+        _add_table(file, published, content)
     _require_fit(file, content)
     for key in ("data", "methods"):
         content[key] = _spelled_out(file, key, content.get(key, {}))
+    for i, entry in enumerate((*content.get("claims", ()), *content.get("choices", ()))):
+        if "each" in entry:
+            entry["each"] = {name: _labels(file, i, values, content) for name, values in entry["each"].items()}
     for key in ("also", "needs", "numbers", "claims", "choices"):
         content[key] = tuple(content.get(key, ()))
     return Experiment(**content, quick=quick, note=reduced.get("note", "") if quick else "")
 
 
+def _digits(data: Section, clients: int) -> dict[str, Section]:
+    """In place of every entry the embedded digits, dealt to so many clients in the same way."""
+    return {
+        label: {"name": "digits", "clients": clients, "partition": entry.get("partition", "iid")}
+        for label, entry in data.items()
+    }
+
+
+def _add_table(file: Path, published: Section, content: dict[str, Any]) -> None:
+    """The table's levels, where no others are asked for, and its numbers."""
+    figure = content["figure"] = dict(content.get("figure", {}))
+    asked = figure.get("levels", {})
+    if isinstance(asked, list):
+        asked = dict.fromkeys(content["data"], asked)
+    named = levels_of(published)
+    figure["levels"] = levels = named | asked
+    for label, those in named.items():
+        if len(levels[label]) != len(those):
+            cure = f"give {len(those)}, in the table's order"
+            raise wrong(file, f"figure.levels.{label}", levels[label], "are not as many as the table's rows", cure)
+    content["numbers"] = [*numbers_of(published, levels), *content.get("numbers", [])]
+
+
+def _labels(file: Path, i: int, values: Any, content: Section) -> list[str]:
+    """`data` and `methods` stand for the labels of all."""
+    if isinstance(values, str) and values not in ("data", "methods"):
+        raise wrong(file, f"each[{i}]", values, "is no list of labels", "give a list, or one of data, methods")
+    return list(content[values] if isinstance(values, str) else values)
+
+
 def _require_fit(file: Path, content: Section) -> None:
     """Every key is known, and nothing that the runner or an entry needs is missing."""
     if content["runner"] not in RUNNERS:
-        raise _wrong(file, "runner", content["runner"], "is unknown", f"give one of {', '.join(RUNNERS)}")
+        raise wrong(file, "runner", content["runner"], "is unknown", f"give one of {', '.join(RUNNERS)}")
     for section in ("run", "figure"):
-        _require_known(file, section, content.get(section, {}), KEYS[section])
+        require_known(file, section, content.get(section, {}), KEYS[section])
     kind = content.get("figure", {}).get("kind", "none")
     if kind not in FIGURES:
-        raise _wrong(file, "figure.kind", kind, "is unknown", f"give one of {', '.join(FIGURES)}")
+        raise wrong(file, "figure.kind", kind, "is unknown", f"give one of {', '.join(FIGURES)}")
     for section, required in REQUIRED_IN.items():
         for i, entry in enumerate(content.get(section, [])):
-            _require_known(file, f"{section}[{i}]", entry, KEYS[section])
+            require_known(file, f"{section}[{i}]", entry, KEYS[section])
             for key in required:
                 if key not in entry:
-                    raise _wrong(file, f"{section}[{i}].{key}", None, "is missing", "add it")
+                    raise wrong(file, f"{section}[{i}].{key}", None, "is missing", "add it")
     for i, claim in enumerate(content.get("claims", [])):
         if ("holds" in claim) == ("not_testable" in claim):
-            raise _wrong(file, f"claims[{i}]", claim["claim"], "has not exactly one of holds, not_testable", "give one")
+            raise wrong(file, f"claims[{i}]", claim["claim"], "has not exactly one of holds, not_testable", "give one")
     if content["runner"] in ("sweep", "deep"):
         for key in ("data", "methods", "run"):
             if not content.get(key):
-                raise _wrong(file, key, None, "is missing", f"add [{key}]")
+                raise wrong(file, key, None, "is missing", f"add [{key}]")
         if "rounds" not in content["run"]:
-            raise _wrong(file, "run.rounds", None, "is missing", "say how many rounds to run")
+            raise wrong(file, "run.rounds", None, "is missing", "say how many rounds to run")
     run = content.get("run", {})
     if run.get("evaluate", "all") not in EVALUATIONS:
-        raise _wrong(file, "run.evaluate", run["evaluate"], "is unknown", f"give one of {', '.join(EVALUATIONS)}")
+        raise wrong(file, "run.evaluate", run["evaluate"], "is unknown", f"give one of {', '.join(EVALUATIONS)}")
     if "until" in run:
         _require_goal(file, content)
 
@@ -177,36 +212,22 @@ def _require_goal(file: Path, content: Section) -> None:
     until, levels = content["run"]["until"], content.get("figure", {}).get("levels", {})
     if content["runner"] != "deep" or until not in ("accuracy", "test_accuracy"):
         cure = 'give accuracy or test_accuracy, with runner = "deep"'
-        raise _wrong(file, "run.until", until, f"cannot end runs of runner {content['runner']}", cure)
+        raise wrong(file, "run.until", until, f"cannot end runs of runner {content['runner']}", cure)
     if until == "test_accuracy" and "test" not in content["run"]:
-        raise _wrong(file, "run.test", None, "is missing: run.until asks for the test set", "add it")
+        raise wrong(file, "run.test", None, "is missing: run.until asks for the test set", "add it")
     for label in content["data"]:
         if not levels.get(label):
-            raise _wrong(file, f"figure.levels.{label}", None, "is missing: run.until ends runs there", "add it")
-
-
-def _merged(whole: Section, changes: Section) -> dict[str, Any]:
-    """`changes` take precedence; a list of labels chooses among entries; an entry with a name takes another's place."""
-    result = deepcopy(dict(whole))
-    for key, value in changes.items():
-        before = result.get(key)
-        if key in ("data", "methods") and isinstance(value, list):
-            result[key] = {label: entry for label, entry in result[key].items() if label in value}
-        elif isinstance(value, Mapping) and isinstance(before, Mapping) and "name" not in value:
-            result[key] = _merged(before, value)
-        else:
-            result[key] = value
-    return result
+            raise wrong(file, f"figure.levels.{label}", None, "is missing: run.until ends runs there", "add it")
 
 
 def _spelled_out(file: Path, key: str, entries: Section) -> dict[str, Section]:
     """Every combination of an entry's `grid` becomes an entry of its own, labelled by what it is."""
     found: dict[str, Section] = {}
     if not isinstance(entries, Mapping):
-        raise _wrong(file, key, entries, "is no table", f"write [{key}.LABEL] and its keys below it")
+        raise wrong(file, key, entries, "is no table", f"write [{key}.LABEL] and its keys below it")
     for label, entry in entries.items():
         if not isinstance(entry, Mapping) or "name" not in entry:
-            raise _wrong(file, f"{key}.{label}", entry, "has no name", "say what it is: name = …")
+            raise wrong(file, f"{key}.{label}", entry, "has no name", "say what it is: name = …")
         grid = entry.get("grid", {})
         plain = {name: value for name, value in entry.items() if name != "grid"}
         for values in product(*grid.values()):
@@ -227,19 +248,3 @@ def _with(entry: Section, point: Section) -> Section:
         else:
             result[key] = value
     return result
-
-
-def _require_known(file: Path, place: str, entry: Any, known: Any) -> None:
-    if not isinstance(entry, Mapping):
-        raise _wrong(file, place, entry, "is no table", f"write [{place}] and its keys below it")
-    for key in entry:
-        if key not in known:
-            near = get_close_matches(key, list(known), n=1)
-            guess = f"did you mean {near[0]}? " if near else ""
-            raise _wrong(
-                file, f"{place}.{key}".lstrip("."), entry[key], "is unknown", guess + f"known: {', '.join(known)}"
-            )
-
-
-def _wrong(file: Path, key: str, value: Any, problem: str, cure: str) -> InvalidInput:
-    return InvalidInput(f"{file.parent.name}/{file.name}: {key}", value, problem, cure)

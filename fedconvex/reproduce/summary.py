@@ -40,12 +40,12 @@ def check(experiment: Experiment, measured: Measured) -> None:
     """Raises InvalidInput for a formula that cannot be read: before the runs, not after them."""
     names = measured.names()
     formulas = [
-        (f"{section}[{i}].{key}", entry[key], entry.get("each", {}))
+        (f"{section}[{i}].{key}", entry[key], entry.get("each", entry.get("given", {})))
         for section, keys in (("numbers", ("ours", "theory", "released")), ("claims", ("holds",)))
         for i, entry in enumerate(getattr(experiment, section)) for key in keys if key in entry
     ]  # fmt: skip
     formulas += [
-        (f"choices[{i}].effect", text, {})
+        (f"choices[{i}].effect", text, entry.get("each", {}))
         for i, entry in enumerate(experiment.choices) for text in entry.get("effect", {}).values()
     ]  # fmt: skip
     for place, text, each in formulas:
@@ -53,14 +53,13 @@ def check(experiment: Experiment, measured: Measured) -> None:
 
 
 def _number(row: Mapping[str, Any], measured: Measured) -> dict[str, Any]:
-    where, names = f"{measured.experiment.id}: numbers", measured.names()
     found: dict[str, Any] = {
         "what": row["what"],
         "source": row.get("source", ""),
         "published": None if measured.experiment.note else row.get("published"),
     }
     for key in ("ours", "released", "theory"):
-        found[key] = _finite(float(evaluate(row[key], names, where))) if key in row else None
+        found[key] = _finite(measured.number(row, key)) if key in row else None
     ours, published = found["ours"], found["published"]
     found["why"] = row.get("why", "")
     found["agrees"] = None
@@ -103,8 +102,10 @@ def _each(entries: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, dict[str,
 
 def _choice(i: int, choice: Mapping[str, Any], measured: Measured | None, experiment: Experiment) -> dict[str, Any]:
     effect = {} if measured is None else {
-        label: _finite(float(evaluate(text, measured.names(), f"{experiment.id}: choices[{i}].effect")))
-        for label, text in choice.get("effect", {}).items()
+        ", ".join(filter(None, (case, label))): _finite(
+            float(evaluate(text, measured.names() | names, f"{experiment.id}: choices[{i}].effect"))
+        )
+        for label, text in choice.get("effect", {}).items() for case, names in _each(choice.get("each", {}))
     }  # fmt: skip
     return {"open": choice["open"], "choice": choice["choice"], "alternatives": choice.get("alternatives", ""),
             "effect": effect}  # fmt: skip
