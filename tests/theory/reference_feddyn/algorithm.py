@@ -1,0 +1,127 @@
+"""The FedDyn paper, pages 4, 5 and 28: the algorithm, its rates, what smoothness gives, the virtual devices."""
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add
+from typing import Any
+
+from mpmath import mpf, sqrt
+
+
+def mean(terms: Sequence[Any]) -> Any:
+    return reduce(add, terms) / mpf(len(terms))
+
+
+def device_objective(value: Any, linear: Any, alpha: Any, distance: Any) -> Any:
+    return value - linear + alpha / 2 * distance
+
+
+def first_order_residual(new_gradient: Any, old_gradient: Any, alpha: Any, theta: Any, server: Any) -> Any:
+    return new_gradient - old_gradient + alpha * (theta - server)
+
+
+def global_gradient(gradients: Sequence[Any]) -> Any:
+    # Printed as grad l(theta^t) = (1/m) sum grad L_k(theta_*) = sum E grad l_k(theta_*) = 0: the argument on the left
+    # should be theta_*, and the second sum lacks its 1/m (no matter, at 0).
+    return mean(gradients)
+
+
+def rates(
+    L: Any,
+    mu: Any,
+    num_clients: Any,
+    num_active: Any,
+    T: Any,
+    D0: Any,
+    G: Any,
+    delta: Any,
+    spread: Any,
+) -> tuple[Any, Any, Any]:
+    ratio = mpf(num_clients) / num_active
+    beta = max(5 * ratio * mu, 30 * L)
+    r = 1 + mu / beta  # printed 1 + mu/alpha; Theorem 3 takes alpha = beta for these rates
+    return (
+        1 / r**T * (beta * D0 + ratio * (1 / beta) * G),
+        mpf(1) / T * sqrt(ratio) * (L * D0 + 1 / L * G),
+        mpf(1) / T * (L * ratio * delta + L**2 * spread),
+    )
+
+
+def smooth_upper(value: Any, inner: Any, L: Any, distance: Any) -> Any:
+    return value + inner + L / 2 * distance
+
+
+def cocoercivity_left(L: Any, mean_square: Any) -> Any:
+    return 1 / (2 * L) * mean_square
+
+
+def cocoercivity(gap: Any) -> Any:
+    return gap
+
+
+def three_points(value_z: Any, value_y: Any, L: Any, distance: Any) -> Any:
+    return -value_z + value_y + L / 2 * distance
+
+
+def virtual_objective(value: Any, linear: Any, alpha: Any, distance: Any) -> Any:
+    return value - linear + alpha / 2 * distance
+
+
+def virtual_step(old_gradient: Any, new_gradient: Any, alpha: Any) -> Any:
+    return 1 / alpha * (old_gradient - new_gradient)
+
+
+def active_average(server: Any, h: Any, alpha: Any) -> Any:
+    return server + 1 / alpha * h
+
+
+# Said once in Theorems 1 and 5 and meant everywhere.
+SAMPLED = "P devices drawn uniformly in each round"
+FEDDYN = "Algorithm 1, alpha > 0, grad L_k(theta_k^0) = 0, " + SAMPLED
+ONE_STEP = "Algorithm 2, alpha > 0, " + SAMPLED
+
+RIGHT: dict[str, Callable[..., Any]] = {
+    "feddyn.theorem1": rates,
+    "feddyn.equation1": device_objective,
+    "feddyn.equation2": first_order_residual,
+    "feddyn.equation3": global_gradient,
+    "feddyn.equation4": smooth_upper,
+    "feddyn.equation5": cocoercivity,
+    "feddyn.equation6": three_points,
+    "feddyn.equation7": virtual_objective,
+    "feddyn.equation8": virtual_step,
+    "feddyn.equation9": active_average,
+}
+
+LEFT: dict[str, Callable[..., Any]] = {
+    "feddyn.equation5": cocoercivity_left,
+}
+
+CONSTANTS: dict[str, Callable[..., Any]] = {}
+
+PAGE: dict[str, int] = {
+    "feddyn.theorem1": 5,
+    "feddyn.equation1": 4,
+    "feddyn.equation2": 4,
+    "feddyn.equation3": 4,
+    "feddyn.equation4": 28,
+    "feddyn.equation5": 28,
+    "feddyn.equation6": 28,
+    "feddyn.equation7": 28,
+    "feddyn.equation8": 28,
+    "feddyn.equation9": 28,
+}
+
+ASSUMES: dict[str, str] = {
+    "feddyn.theorem1": "alpha suitably chosen; L_k L-smooth and mu-strongly convex, or convex, or non-convex; "
+    + FEDDYN,
+    "feddyn.equation1": "none: the definition of an active device's objective; in the argmin alpha > 0",
+    "feddyn.equation2": "L_k differentiable, theta_k^t a minimiser of (1)",
+    "feddyn.equation3": "theta_* stationary for l",
+    "feddyn.equation4": "L_k L-smooth (not necessarily convex)",
+    "feddyn.equation5": "L_k convex and L-smooth, grad l(x_*) = 0",
+    "feddyn.equation6": "L_k convex and L-smooth",
+    "feddyn.equation7": "none: the definition of the virtual devices, for all devices and t > 0",
+    "feddyn.equation8": "theta~_k^t a minimiser of (7)",
+    "feddyn.equation9": "Algorithm 1 (or 2): the server's update",
+}

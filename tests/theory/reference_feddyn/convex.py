@@ -1,0 +1,110 @@
+"""The FedDyn paper, pages 28 to 31: Theorem 2, for convex devices, and the steps of its proof."""
+
+from collections.abc import Callable
+from typing import Any
+
+from mpmath import mpf
+
+from .algorithm import FEDDYN
+
+
+def convex_bound(alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
+    return mpf(1) / T * (10 * alpha * D0 + 100 * (mpf(num_clients) / num_active) * (1 / alpha) * G)
+
+
+def convex_constants(alpha: Any, L: Any, num_clients: Any, num_active: Any) -> tuple[Any, Any, Any, Any]:
+    ratio = mpf(num_clients) / num_active
+    kappa = 8 * ratio * (1 / alpha) * (L + alpha) / (alpha**2 - 20 * L**2)
+    kappa0 = 2 * (1 / alpha) * (alpha**2 - 20 * alpha * L - 40 * L**2) / (alpha**2 - 20 * L**2)
+    scale4 = alpha * (L + alpha) / (alpha**2 - 20 * L**2)
+    scale5 = 8 * ratio * (1 / alpha) * (L + alpha) / (alpha**2 - 20 * L**2)
+    return kappa, kappa0, scale4, scale5
+
+
+def lemma1_left(distance_next: Any, C_next: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+    kappa = convex_constants(alpha, L, num_clients, num_active)[0]
+    return distance_next + kappa * C_next
+
+
+def lemma1(distance: Any, C: Any, gap: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+    kappa, kappa0, _, _ = convex_constants(alpha, L, num_clients, num_active)
+    return distance + kappa * C - kappa0 * gap
+
+
+def mean_move(alpha: Any, mean_gradient: Any) -> Any:
+    return 1 / alpha * (-mean_gradient)
+
+
+def lemma3(epsilon: Any) -> Any:
+    return epsilon
+
+
+def lemma4_left(epsilon: Any, alpha: Any, L: Any) -> Any:
+    return (1 - 4 * L**2 * (1 / alpha**2)) * epsilon
+
+
+def lemma4(C: Any, gap: Any, alpha: Any, L: Any) -> Any:
+    return 8 * (1 / alpha**2) * C + 8 * L * (1 / alpha**2) * gap
+
+
+def lemma5(C: Any, gap: Any, epsilon: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+    share = mpf(num_active) / num_clients
+    return (1 - share) * C + 2 * L**2 * share * epsilon + 4 * L * share * gap
+
+
+def convex_step(distance: Any, gap: Any, epsilon: Any, move: Any, alpha: Any, L: Any) -> Any:
+    return distance - 2 / alpha * gap + L / alpha * epsilon + move
+
+
+def lemma6(count: Any, total: Any) -> Any:
+    return count * total
+
+
+def lemma7(C: Any) -> Any:
+    return C
+
+
+RIGHT: dict[str, Callable[..., Any]] = {
+    "feddyn.theorem2": convex_bound,
+    "feddyn.lemma1": lemma1,
+    "feddyn.lemma2": mean_move,
+    "feddyn.lemma3": lemma3,
+    "feddyn.lemma4": lemma4,
+    "feddyn.lemma5": lemma5,
+    "feddyn.lemma6": lemma6,
+    "feddyn.lemma7": lemma7,
+    "feddyn.equation10": convex_step,
+}
+
+LEFT: dict[str, Callable[..., Any]] = {
+    "feddyn.lemma1": lemma1_left,
+    "feddyn.lemma4": lemma4_left,
+}
+
+CONSTANTS: dict[str, Callable[..., Any]] = {
+    "convex_constants": convex_constants,
+}
+
+PAGE: dict[str, int] = {
+    "feddyn.theorem2": 28,
+    "feddyn.lemma1": 29,
+    "feddyn.lemma2": 29,
+    "feddyn.lemma3": 29,
+    "feddyn.lemma4": 30,
+    "feddyn.lemma5": 30,
+    "feddyn.lemma6": 30,
+    "feddyn.lemma7": 30,
+    "feddyn.equation10": 30,
+}
+
+ASSUMES: dict[str, str] = {
+    "feddyn.theorem2": "L_k convex and L-smooth, alpha >= 25 L; " + FEDDYN,
+    "feddyn.lemma1": "L_k convex and L-smooth, alpha >= 25 L; " + FEDDYN,
+    "feddyn.lemma2": FEDDYN,
+    "feddyn.lemma3": FEDDYN,
+    "feddyn.lemma4": "L_k convex and L-smooth (no condition on alpha); " + FEDDYN,
+    "feddyn.lemma5": "L_k convex and L-smooth (no condition on alpha); " + FEDDYN,
+    "feddyn.lemma6": "none: any n vectors",
+    "feddyn.lemma7": "grad l(theta_*) = 0; " + FEDDYN,
+    "feddyn.equation10": "L_k convex and L-smooth (no condition on alpha); " + FEDDYN,
+}

@@ -1,0 +1,103 @@
+"""The FedDyn paper, pages 33 to 35: Theorem 4, for any smooth devices (C_t is the spread of their models here)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from mpmath import mpf
+
+from .algorithm import FEDDYN
+
+
+def nonconvex_bound(
+    alpha: Any,
+    L: Any,
+    num_clients: Any,
+    num_active: Any,
+    T: Any,
+    delta: Any,
+    spread: Any,
+) -> Any:
+    return mpf(1) / T * (3 * alpha * delta + 30 * L**3 * (mpf(num_clients) / num_active) * (1 / alpha) * spread)
+
+
+def nonconvex_constants(
+    alpha: Any,
+    L: Any,
+    num_clients: Any,
+    num_active: Any,
+) -> tuple[Any, Any, Any, Any, Any, Any]:
+    m, P = mpf(num_clients), mpf(num_active)
+    z = alpha**2 * P**2 - 32 * L**2 * m**2 + 16 * L**2 * P * m - 20 * L**2 * P**2
+    kappa = 4 * L**3 * P * ((alpha + L) / alpha) * ((2 * m - P) / z)
+    top = alpha**2 * P**2 - 4 * alpha * L * P**2 - 32 * L**2 * m**2 - 16 * L**2 * P * m - 24 * L**2 * P**2
+    kappa0 = 1 / (2 * alpha) * top / z
+    z0 = 4 * L**3 * P * ((alpha + L) / alpha) * ((2 * m - P) / z)
+    z1 = L / 2 + z0 * 2 * (m / P)
+    z2 = L * P**2 * (alpha / 2) * ((L + alpha) / z)
+    return z, kappa, kappa0, z0, z1, z2
+
+
+def lemma10_left(loss_next: Any, C_next: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+    kappa = nonconvex_constants(alpha, L, num_clients, num_active)[1]
+    return loss_next + kappa * C_next
+
+
+def lemma10(loss: Any, C: Any, gradient: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+    _, kappa, kappa0, _, _, _ = nonconvex_constants(alpha, L, num_clients, num_active)
+    return loss + kappa * C - kappa0 * gradient
+
+
+def lemma11_left(epsilon: Any, alpha: Any, L: Any) -> Any:
+    return (1 - 4 * L**2 * (1 / alpha**2)) * epsilon
+
+
+def lemma11(C: Any, gradient: Any, alpha: Any, L: Any) -> Any:
+    return 8 * L**2 * (1 / alpha**2) * C + 4 * (1 / alpha**2) * gradient
+
+
+def lemma12(C: Any, epsilon: Any, move: Any, num_clients: Any, num_active: Any) -> Any:
+    m, P = mpf(num_clients), mpf(num_active)
+    return 2 * ((m - P) / (2 * m - P)) * C + 2 * (P / (2 * m - P)) * epsilon + 2 * (m / P) * move
+
+
+def equation14_left(loss_next: Any, loss: Any, move: Any, L: Any) -> Any:
+    return loss_next - loss - L / 2 * move
+
+
+def equation14(epsilon: Any, gradient: Any, alpha: Any, L: Any) -> Any:
+    return L**2 / (2 * alpha) * epsilon - 1 / (2 * alpha) * gradient
+
+
+RIGHT: dict[str, Callable[..., Any]] = {
+    "feddyn.theorem4": nonconvex_bound,
+    "feddyn.lemma10": lemma10,
+    "feddyn.lemma11": lemma11,
+    "feddyn.lemma12": lemma12,
+    "feddyn.equation14": equation14,
+}
+
+LEFT: dict[str, Callable[..., Any]] = {
+    "feddyn.lemma10": lemma10_left,
+    "feddyn.lemma11": lemma11_left,
+    "feddyn.equation14": equation14_left,
+}
+
+CONSTANTS: dict[str, Callable[..., Any]] = {
+    "nonconvex_constants": nonconvex_constants,
+}
+
+PAGE: dict[str, int] = {
+    "feddyn.theorem4": 33,
+    "feddyn.lemma10": 34,
+    "feddyn.lemma11": 34,
+    "feddyn.lemma12": 34,
+    "feddyn.equation14": 35,  # the display begins on page 34, its number and last line are on page 35
+}
+
+ASSUMES: dict[str, str] = {
+    "feddyn.theorem4": "L_k L-smooth, l bounded below, alpha >= 20 L m/P; " + FEDDYN,
+    "feddyn.lemma10": "L_k L-smooth, alpha >= 20 L m/P; " + FEDDYN,
+    "feddyn.lemma11": "L_k L-smooth (no condition on alpha); " + FEDDYN,
+    "feddyn.lemma12": "L_k L-smooth (not used, no condition on alpha); " + FEDDYN,
+    "feddyn.equation14": "L_k L-smooth (no condition on alpha); " + FEDDYN,
+}

@@ -1,0 +1,201 @@
+"""The FedDyn paper, pages 37 to 42: one gradient step a round, for convex devices and for any smooth ones."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mpmath import mpf, sqrt
+
+from .algorithm import ONE_STEP, mean
+
+
+def one_gradient_rates(
+    L: Any,
+    mu: Any,
+    num_clients: Any,
+    num_active: Any,
+    T: Any,
+    D0: Any,
+    G: Any,
+    delta: Any,
+    spread: Any,
+) -> tuple[Any, Any, Any]:
+    ratio = mpf(num_clients) / num_active
+    beta = max(50 * ratio * mu, 50 * L)
+    r = 1 + mu / (3 * beta)  # printed 1 + mu/(3 alpha), with alpha = beta
+    return (
+        1 / r**T * (beta * D0 + ratio * (1 / beta) * G),
+        mpf(1) / T * sqrt(ratio) * (L * D0 + 1 / L * G),
+        mpf(1) / T * (L * ratio * delta + L**2 * spread),
+    )
+
+
+def virtual_gradient_step(server: Any, gradient: Any, memory: Any, alpha: Any) -> Any:
+    # (15) also prints the memory's step with theta_k^t where (16) needs the virtual theta~_k^t.
+    return server - 1 / alpha * (gradient - memory)
+
+
+def mean_memory(memories: Sequence[Any]) -> Any:
+    return mean(memories)
+
+
+def mean_move_one_gradient(alpha: Any, mean_gradient: Any) -> Any:
+    return 1 / alpha * (-mean_gradient)
+
+
+def lemma14(A: Any, gap: Any, alpha: Any, L: Any) -> Any:
+    return (8 / alpha**2 + 4 * L**2 / alpha**4) * A + 8 * L / alpha**2 * gap
+
+
+def lemma15(A: Any, gap: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+    share = mpf(num_active) / num_clients
+    return (1 - share + share * (2 * L**2 / alpha**2)) * A + 4 * L * share * gap
+
+
+def lemma16(distance_next: Any, move: Any, A: Any, alpha: Any) -> Any:
+    return -(mpf(1) / 3) * distance_next + move + 1 / alpha**2 * A
+
+
+def equation17_left(gap: Any, alpha: Any) -> Any:
+    return 2 / alpha * gap
+
+
+def equation17(distance: Any, distance_next: Any, A: Any, epsilon: Any, alpha: Any, L: Any, mu: Any) -> Any:
+    return distance - (1 + mu / (3 * alpha)) * distance_next + (L + mu) / alpha**3 * A + (1 + mu / alpha) * epsilon
+
+
+def one_gradient_scales(alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any) -> tuple[Any, Any]:
+    # The numerator is read as (1 + mu/3alpha) times a bracket of two terms, the second ending in (1 + mu/alpha); it is
+    # also what makes the coefficients of A_(t-1) and A_t telescope.
+    growth = 1 + mu / (3 * alpha)
+    scale14 = 1 + mu / alpha
+    numerator = growth * ((L + mu) / alpha**3 + (8 / alpha**2 + 4 * L**2 / alpha**4) * (1 + mu / alpha))
+    denominator = mpf(num_active) / num_clients * (1 - 2 * L**2 / alpha**2) * growth - mu / (3 * alpha)
+    return scale14, numerator / denominator
+
+
+def one_gradient_sum(D0: Any, G: Any, alpha: Any, num_clients: Any, num_active: Any, T: Any) -> Any:
+    return mpf(1) / T * (alpha * D0 + 10 * (mpf(num_clients) / num_active) * (1 / alpha) * G)  # A_0 = G at h_k^0 = 0
+
+
+def lemma17(A: Any) -> Any:
+    return A
+
+
+def lemma18(A: Any, alpha: Any) -> Any:
+    return 1 / alpha**2 * A
+
+
+# Pages 40 to 42: one gradient step, non-convex
+
+
+def lemma19(B: Any, gradient: Any, alpha: Any, L: Any) -> Any:
+    # The proof's last but one line has 8/alpha^2 before B_(t-1), the statement and its uses 4/alpha^2.
+    return (4 / alpha**2 + 8 * L**2 / alpha**4) * B + (4 / alpha**2 + 8 * L**2 / alpha**4) * gradient
+
+
+def lemma20(B: Any, gradient: Any, epsilon: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+    m, P = mpf(num_clients), mpf(num_active)
+    return (
+        2 * m / (2 * m - P) * (1 + P / m * (2 * L**2 / alpha**2 - 1)) * B
+        + L**2 / alpha**2 * (4 * P / (2 * m - P)) * gradient
+        + 2 * m / P * L**2 * epsilon
+    )
+
+
+def equation19(B: Any, gradient: Any, epsilon: Any, alpha: Any, L: Any) -> Any:
+    return L**2 / alpha**3 * B - (1 / (2 * alpha) - L**2 / alpha**3) * gradient + L / 2 * epsilon
+
+
+def one_gradient_nonconvex_scales(alpha: Any, L: Any, num_clients: Any, num_active: Any) -> tuple[Any, Any]:
+    m, P = mpf(num_clients), mpf(num_active)
+    z = (2 * L / alpha**2 + 4 * L**3 / alpha**4 + L**2 / alpha**3) / (
+        P / (2 * m - P)
+        - 4 * P / (2 * m - P) * (L**2 / alpha**2)
+        - 8 * (m / P) * L**2 * (1 / alpha**2 + 2 * L**2 / alpha**4)
+    )
+    return 2 * (m / P) * L**2 * z + L / 2, z
+
+
+def one_gradient_nonconvex_sum(
+    delta: Any,
+    B0: Any,
+    alpha: Any,
+    L: Any,
+    num_clients: Any,
+    num_active: Any,
+    T: Any,
+) -> Any:
+    return mpf(1) / T * (4 * alpha * delta + 50 * (mpf(num_clients) / num_active) * (1 / alpha) * L * B0)
+
+
+def lemma21(B_next: Any, gradient_next: Any, alpha: Any, L: Any) -> Any:
+    return 2 * L**2 / alpha**2 * B_next + 2 * L**2 / alpha**2 * gradient_next
+
+
+RIGHT: dict[str, Callable[..., Any]] = {
+    "feddyn.theorem5": one_gradient_rates,
+    "feddyn.lemma13": mean_move_one_gradient,
+    "feddyn.lemma14": lemma14,
+    "feddyn.lemma15": lemma15,
+    "feddyn.lemma16": lemma16,
+    "feddyn.lemma17": lemma17,
+    "feddyn.lemma18": lemma18,
+    "feddyn.lemma19": lemma19,
+    "feddyn.lemma20": lemma20,
+    "feddyn.lemma21": lemma21,
+    "feddyn.equation15": virtual_gradient_step,
+    "feddyn.equation16": mean_memory,
+    "feddyn.equation17": equation17,
+    "feddyn.equation18": one_gradient_sum,
+    "feddyn.equation19": equation19,
+    "feddyn.equation20": one_gradient_nonconvex_sum,
+}
+
+LEFT: dict[str, Callable[..., Any]] = {
+    "feddyn.equation17": equation17_left,
+}
+
+CONSTANTS: dict[str, Callable[..., Any]] = {
+    "one_gradient_scales": one_gradient_scales,
+    "one_gradient_nonconvex_scales": one_gradient_nonconvex_scales,
+}
+
+PAGE: dict[str, int] = {
+    "feddyn.theorem5": 37,
+    "feddyn.lemma13": 37,
+    "feddyn.lemma14": 38,
+    "feddyn.lemma15": 38,
+    "feddyn.lemma16": 38,
+    "feddyn.lemma17": 39,
+    "feddyn.lemma18": 39,
+    "feddyn.lemma19": 40,
+    "feddyn.lemma20": 40,
+    "feddyn.lemma21": 41,
+    "feddyn.equation15": 37,
+    "feddyn.equation16": 37,
+    "feddyn.equation17": 38,
+    "feddyn.equation18": 38,
+    "feddyn.equation19": 41,
+    "feddyn.equation20": 41,
+}
+
+ASSUMES: dict[str, str] = {
+    "feddyn.theorem5": "alpha suitably chosen; L_k L-smooth and mu-strongly convex, or convex, or non-convex; "
+    + ONE_STEP,
+    "feddyn.lemma13": ONE_STEP,
+    "feddyn.lemma14": "L_k convex and L-smooth (no condition on alpha); " + ONE_STEP,
+    "feddyn.lemma15": "L_k convex and L-smooth (no condition on alpha); " + ONE_STEP,
+    "feddyn.lemma16": ONE_STEP,
+    "feddyn.lemma17": "grad l(theta_*) = 0; " + ONE_STEP,
+    "feddyn.lemma18": "grad l(theta_*) = 0; " + ONE_STEP,
+    "feddyn.lemma19": "L_k L-smooth (no condition on alpha); " + ONE_STEP,
+    "feddyn.lemma20": "L_k L-smooth (no condition on alpha); " + ONE_STEP,
+    "feddyn.lemma21": "L_k L-smooth (used, though the statement does not say it); " + ONE_STEP,
+    "feddyn.equation15": "none: the definition of the virtual devices, for all devices and t > 0",
+    "feddyn.equation16": "Algorithm 2, server and devices starting with h^0 = (1/m) sum h_k^0",
+    "feddyn.equation17": "L_k mu-strongly convex and L-smooth (no condition on alpha yet); " + ONE_STEP,
+    "feddyn.equation18": "L_k mu-strongly convex and L-smooth, alpha >= max(50 mu m/P, 50 L), h_k^0 = 0 for A_0 = G; "
+    + ONE_STEP,
+    "feddyn.equation19": "L_k L-smooth (no condition on alpha yet); " + ONE_STEP,
+    "feddyn.equation20": "L_k L-smooth, l bounded below, alpha >= 50 L m/P; " + ONE_STEP,
+}
