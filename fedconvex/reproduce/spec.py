@@ -26,7 +26,7 @@ KEYS = {
     ),
     "figure": ("kind", "y", "log", "official", "floors", "level", "x", "panels", "levels"),
     "numbers": ("what", "ours", "published", "released", "source", "theory", "within", "why", "given"),
-    "claims": ("claim", "source", "holds", "each", "note", "not_testable"),
+    "claims": ("claim", "source", "holds", "each", "most", "note", "not_testable"),
     "choices": ("open", "choice", "alternatives", "effect", "each"),
     "quick": ("run", "data", "digits", "methods", "figure", "needs", "note"),
 }  # fmt: skip

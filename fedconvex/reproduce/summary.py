@@ -88,7 +88,8 @@ def _claim(i: int, claim: Mapping[str, Any], measured: Measured | None, experime
             shown += f" (in {agree} of {len(single)} draws)"
         cases.append({"case": label, "holds": holds, "number": shown})
     known = [case["holds"] for case in cases if case["holds"] is not None]
-    verdict = NOT_TESTABLE if not known else REPRODUCED if all(known) else CONTRADICTED
+    enough = sum(known) > len(known) / 2 if claim.get("most") else all(known)
+    verdict = NOT_TESTABLE if not known else REPRODUCED if enough else CONTRADICTED
     word = {True: "", False: ", no", None: ", not known: not reached, or files are not given"}
     texts = [f"{case['case']}: {case['number']}{word[case['holds']]}".removeprefix(": ") for case in cases]
     number = texts[0] if len(texts) == 1 else f"{sum(known)} of {len(cases)} cases: {'; '.join(texts)}"

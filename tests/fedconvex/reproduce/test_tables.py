@@ -9,7 +9,7 @@ import pytest
 from fedconvex.errors import InvalidInput
 from fedconvex.reproduce.measuring import Measured
 from fedconvex.reproduce.spec import Experiment, read
-from fedconvex.reproduce.summary import summarise
+from fedconvex.reproduce.summary import CONTRADICTED, REPRODUCED, summarise
 
 TABLE = """
 id = "test.table"
@@ -140,6 +140,26 @@ def test_each_stands_for_all(written: Any) -> None:
     assert summary["choices"][0]["effect"] == {
         "near, FedAvg": 2, "near, SCAFFOLD": 10, "near, FedAvg, half": 1, "near, SCAFFOLD, half": 5,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("bound", "most", "holding", "verdict"),
+    [
+        (4, "true", 3, REPRODUCED),
+        (4, "false", 3, CONTRADICTED),
+        (3, "true", 2, CONTRADICTED),
+        (2, "true", 1, CONTRADICTED),
+    ],
+)
+def test_a_claim_of_most_cases_needs_more_than_half(
+    written: Any, bound: int, most: str, holding: int, verdict: str
+) -> None:
+    """To the first level it takes 3 models and more than 10, or 2 and 4."""
+    text = TABLE.replace('models(0, data, method) >= 1"', f'models(0, data, method) <= {bound}"\nmost = {most}')
+    experiment = written(text)
+    (claim,) = summarise(measured(experiment), experiment)["claims"]
+    assert sum(case["holds"] for case in claim["cases"]) == holding
+    assert claim["verdict"] == verdict
 
 
 def test_a_table_of_one_level_does_not_name_it(written: Any) -> None:
