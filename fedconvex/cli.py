@@ -100,7 +100,7 @@ def audit(
         str | None,
         typer.Option(
             help="How to deal: iid, dirichlet:ALPHA (0.3 is skewed), by-label:D (D labels each), "
-            "lognormal:SIGMA (sizes), power-law-labels:D.",
+            "lognormal:SIGMA (sizes), both joined by a comma, power-law-labels:D.",
             rich_help_panel=DATA,
         ),
     ] = None,

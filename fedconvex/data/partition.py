@@ -17,26 +17,32 @@ from fedconvex.validation import integer_at_least
 
 QUANTILE_BINS = 10
 CURE = (
-    "give iid, lognormal:SIGMA (such as lognormal:0.3), dirichlet:ALPHA (such as dirichlet:0.3), by-label:D or "
-    "power-law-labels:D (such as by-label:2)"
+    "give iid, lognormal:SIGMA (such as lognormal:0.3), dirichlet:ALPHA (such as dirichlet:0.3), "
+    "dirichlet:ALPHA,lognormal:SIGMA, by-label:D or power-law-labels:D (such as by-label:2)"
 )
 NATURAL_CURE = "name the column that says whose sample it is: client_column (--client-column)"
 
 
 class Scheme(NamedTuple):
-    """A partition scheme: its kind, and ALPHA, D or SIGMA (0 for iid)."""
+    """A partition scheme: its kind, and ALPHA, D or SIGMA (0 for iid); sigma: of a Dirichlet scheme's sizes."""
 
     kind: Literal["iid", "lognormal", "dirichlet", "by-label", "power-law-labels"]
     parameter: float
+    sigma: float | None = None
 
 
 def parse_scheme(text: str) -> Scheme:
     """Read `iid`, `lognormal:SIGMA` (SIGMA >= 0), `dirichlet:ALPHA` (ALPHA > 0), `by-label:D` or `power-law-labels:D`.
 
-    D is a whole number >= 1. Raises InvalidInput for anything else.
+    D is a whole number >= 1; `dirichlet:ALPHA,lognormal:SIGMA` is both. Raises InvalidInput for anything else.
     """
     if not isinstance(text, str):
         raise InvalidInput("partition", text, "is not the name of a scheme", CURE)
+    if "," in text:
+        of_labels, of_sizes = (parse_scheme(part) for part in text.split(",", 1))
+        if (of_labels.kind, of_sizes.kind) != ("dirichlet", "lognormal"):
+            raise InvalidInput("partition", text, "joins what cannot be joined", CURE)
+        return Scheme("dirichlet", of_labels.parameter, of_sizes.parameter)
     kind, _, parameter = text.strip().partition(":")
     if kind == "iid" and not parameter and ":" not in text:
         return Scheme("iid", 0)
@@ -68,6 +74,7 @@ def partition(
       clients get what is left. Source: Hsu, Qi and Brown, "Measuring the effects of non-identical data distribution for
       federated visual classification" (2019). FedDyn's prior a (0.6, 0.3) counts for each label by itself: with C
       labels of equal proportions it is ALPHA = C·a, `dirichlet:6` and `dirichlet:3` for its MNIST and CIFAR-10.
+      `dirichlet:ALPHA,lognormal:SIGMA`: the same with the sizes of `lognormal:SIGMA`, FedDyn's Table 4.
     * `by-label:D`: sort by label, cut in num_clients · D shards of equal size, deal D shards to each client. Source:
       McMahan et al., "Communication-efficient learning of deep networks from decentralized data" (2017), with D = 2.
       With fewer samples than shards, each sample is a shard and clients get at most D of them.
@@ -82,7 +89,7 @@ def partition(
     labels_or_targets: (n,); 1 <= num_clients <= n; scheme: see `parse_scheme`; seed: whole number >= 0.
     Returns ascending int64 index arrays, one per client. Raises InvalidInput.
     """
-    kind, parameter = parse_scheme(scheme)
+    kind, parameter, sigma = parse_scheme(scheme)
     targets = as_targets(labels_or_targets)
     num_clients = integer_at_least(num_clients, 1, "clients")
     rng = np.random.default_rng(integer_at_least(seed, 0, "seed"))
@@ -92,10 +99,12 @@ def partition(
     if kind == "iid":
         parts = np.array_split(rng.permutation(targets.size), num_clients)
     elif kind == "lognormal":
-        sizes = apportion(targets.size, lognormal_shares(num_clients, parameter, rng), 1)
+        sizes = _lognormal(targets.size, num_clients, parameter, rng)
         parts = np.split(rng.permutation(targets.size), np.cumsum(sizes)[:-1])
     elif kind == "dirichlet":
-        parts = _dirichlet(_labels(targets), num_clients, parameter, rng)
+        even = targets.size // num_clients + (np.arange(num_clients) < targets.size % num_clients)
+        sizes = even if sigma is None else _lognormal(targets.size, num_clients, sigma, rng)
+        parts = _dirichlet(_labels(targets), sizes, parameter, rng)
     elif kind == "by-label":
         parts = _by_label(_labels(targets), num_clients, int(parameter), rng)
     else:
@@ -122,16 +131,19 @@ def _labels(targets: np.ndarray) -> np.ndarray:
     return np.unique(targets, return_inverse=True)[1]
 
 
-def _dirichlet(labels: np.ndarray, num_clients: int, alpha: float, rng: np.random.Generator) -> list[np.ndarray]:
+def _lognormal(total: int, num_clients: int, sigma: float, rng: np.random.Generator) -> np.ndarray:
+    return apportion(total, lognormal_shares(num_clients, sigma, rng), 1)
+
+
+def _dirichlet(labels: np.ndarray, sizes: np.ndarray, alpha: float, rng: np.random.Generator) -> list[np.ndarray]:
     pools = [rng.permutation(np.flatnonzero(labels == label)) for label in range(labels.max() + 1)]
     left = np.array([pool.size for pool in pools])
     # Beyond these limits a draw is one label alone or p itself, to double precision, but NumPy's sampler breaks down.
     concentration = min(max(alpha, 1e-9), 1e9) * left / labels.size
     parts = []
-    for k in range(num_clients):
+    for size in sizes:
         proportions = rng.dirichlet(concentration)
         taken = np.zeros_like(left)
-        size = labels.size // num_clients + (k < labels.size % num_clients)
         while missing := size - taken.sum():  # each turn takes at least one sample
             open_labels = np.where(left > taken, proportions, 0.0)
             if not open_labels.sum() > 0:

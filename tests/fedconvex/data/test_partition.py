@@ -14,6 +14,7 @@ SCHEMES = st.one_of(
     st.just("iid"),
     st.floats(min_value=0, allow_infinity=False, allow_nan=False).map(lambda sigma: f"lognormal:{sigma}"),
     st.floats(min_value=0, exclude_min=True, allow_infinity=False, allow_nan=False).map(lambda a: f"dirichlet:{a}"),
+    st.tuples(st.floats(1e-3, 1e3), st.floats(0, 10)).map(lambda both: "dirichlet:{},lognormal:{}".format(*both)),
     st.integers(1, 10**6).map(lambda d: f"by-label:{d}"),
     st.integers(10, 10**6).map(lambda d: f"power-law-labels:{d}"),  # 10: the deciles of targets that are no labels
 )
@@ -37,7 +38,7 @@ def test_every_sample_goes_to_one_client_and_no_client_goes_without(targets, sch
     assert all(np.array_equal(one, other) for one, other in zip(parts, again, strict=True))
 
 
-EVEN = SCHEMES.filter(lambda scheme: scheme.startswith(("iid", "dirichlet")))
+EVEN = SCHEMES.filter(lambda scheme: scheme.startswith(("iid", "dirichlet")) and "," not in scheme)
 
 
 @given(targets=TARGETS, scheme=EVEN, seed=SEEDS, data=st.data())
@@ -133,6 +134,15 @@ def test_no_spread_of_sizes_is_equal_sizes() -> None:
     assert {part.size for part in partition(range(100), 10, "lognormal:0")} == {10}
 
 
+def test_labels_as_in_one_scheme_and_sizes_as_in_another() -> None:
+    labels = np.random.default_rng(0).integers(0, 10, 10**5)
+    both, sizes_alone = (partition(labels, 400, s, seed=0) for s in ("dirichlet:3,lognormal:0.3", "lognormal:0.3"))
+    assert [part.size for part in both] == [part.size for part in sizes_alone]
+    assert is_variance(scatter(np.log([part.size for part in both])), 399, 0.3**2)
+    assert abs(skew(labels, "dirichlet:3,lognormal:0.3") - skew(labels, "dirichlet:3")) < 0.1
+    assert skew(labels, "lognormal:0.3") < skew(labels, "dirichlet:3") - 0.1
+
+
 @pytest.mark.parametrize("alpha", ["5e-324", "1e308"])
 def test_dirichlet_survives_extreme_alpha(alpha: str) -> None:
     labels = np.repeat(np.arange(5), 40)
@@ -159,6 +169,7 @@ def test_regression_targets_are_binned_at_deciles() -> None:
         ("lognormal:0", Scheme("lognormal", 0)),
         ("lognormal:.3", Scheme("lognormal", 0.3)),
         ("power-law-labels:2", Scheme("power-law-labels", 2)),
+        ("dirichlet:3, lognormal:0.3", Scheme("dirichlet", 3, 0.3)),
     ],
 )
 def test_parse_scheme(text: str, scheme: Scheme) -> None:
@@ -179,6 +190,7 @@ def test_parse_scheme(text: str, scheme: Scheme) -> None:
         "dirichlet:nan",
         "dirichlet:inf",
     ]
+    + ["iid,lognormal:1", "lognormal:1,dirichlet:3", "dirichlet:3,lognormal:x", "dirichlet:3,lognormal:1,iid"]
     + ["dirichlet:x", "by-label", "by-label:0", "by-label:0.5", "by-label:2.5", "by-label:-1", "quantity:3", 7, None]
     + ["lognormal", "lognormal:-1", "lognormal:inf", "power-law-labels", "power-law-labels:0", "power-law-labels:1.5"],
 )
