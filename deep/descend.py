@@ -58,11 +58,12 @@ def _descend(
     members: np.ndarray,
 ) -> None:
     """All steps of some clients, in place; those with more steps come first."""
-    network, stepsize, clip = clients.network, float(descent.stepsize), descent.clip
+    network, stepsize, decay = clients.network, float(descent.stepsize), float(descent.weight_decay)
     momentum = float(descent.momentum)
     velocity = torch.zeros_like(theta) if momentum else None
-    if clip is None:
-        keep, push = _affine(descent, subproblem, scale, clients.ridge)
+    stiffness, pull = _beside_the_loss(subproblem, scale, clients.ridge)
+    if descent.clip is None:
+        keep, push = 1 - stepsize * (stiffness + decay), None if pull is None else pull.mul_(-stepsize)
         running = 0
         for count, batch in _batches(clients, descent, members, scale):
             if count != running:  # some have finished, or the first step
@@ -77,13 +78,22 @@ def _descend(
         return
     for count, batch in _batches(clients, descent, members, scale):
         here = theta[:count]
-        gradients = network.gradients(here, batch) + scale[:count] * clients.ridge * here
-        gradients = _part(subproblem, slice(0, count)).add_gradients(here, gradients)
-        gradients *= (clip / gradients.norm(dim=-1, keepdim=True)).clamp(max=1)
-        gradients += float(descent.weight_decay) * here
-        if velocity is not None:
-            gradients = velocity[:count].mul_(momentum).add_(gradients)
-        here.sub_(gradients, alpha=stepsize)
+        gradients = network.gradients(here, batch)
+        if pull is not None:
+            gradients += pull[:count]
+        if isinstance(stiffness, Tensor):
+            gradients.addcmul_(here, stiffness[:count])
+        elif stiffness:
+            gradients.add_(here, alpha=stiffness)
+        factor = (descent.clip / gradients.norm(dim=-1, keepdim=True)).clamp_(max=1)
+        if velocity is None:
+            if decay:
+                here.mul_(1 - stepsize * decay)
+            here.addcmul_(gradients, factor, value=-stepsize)
+        else:
+            here.sub_(
+                velocity[:count].mul_(momentum).addcmul_(gradients, factor).add_(here, alpha=decay), alpha=stepsize
+            )
 
 
 def _with_momentum(
@@ -113,23 +123,19 @@ def _with_momentum(
     return step
 
 
-def _affine(
-    descent: Descent, subproblem: Subproblem, scale: Tensor, ridge: float
-) -> tuple["float | Tensor", Tensor | None]:
-    """keep and push with θ ← keep·θ − stepsize·(loss's gradient) + push, which is the step without clipping."""
-    stepsize = float(descent.stepsize)
-    weight = float(subproblem.weight) if subproblem.center is not None else 0.0
-    keep: float | Tensor = 1 - stepsize * (weight + float(descent.weight_decay))
-    if ridge:
-        keep = keep - stepsize * ridge * scale
-        if bool((keep == keep[0]).all()):
-            keep = float(keep[0])
-    push = None
-    if weight and subproblem.center is not None:
-        push = stepsize * weight * subproblem.center
+def _beside_the_loss(subproblem: Subproblem, scale: Tensor, ridge: float) -> tuple["float | Tensor", Tensor | None]:
+    """stiffness, a number or (K, 1), and pull, (K, d): subproblems' gradients are the losses' + stiffness·θ + pull."""
+    stiffness: float | Tensor = float(subproblem.weight) if subproblem.center is not None else 0.0
+    pull = None
+    if stiffness and subproblem.center is not None:
+        pull = -stiffness * subproblem.center
     if subproblem.linear is not None:
-        push = -stepsize * subproblem.linear if push is None else push.sub_(subproblem.linear, alpha=stepsize)
-    return keep, push
+        pull = subproblem.linear.clone() if pull is None else pull.add_(subproblem.linear)
+    if ridge:
+        stiffness = stiffness + ridge * scale
+        if bool((stiffness == stiffness[0]).all()):
+            stiffness = float(stiffness[0])
+    return stiffness, pull
 
 
 def _batches(

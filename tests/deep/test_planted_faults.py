@@ -67,19 +67,18 @@ def padded_rows_of_others(patch: pytest.MonkeyPatch) -> None:
 
 
 def wrong_sign_of_the_proximal_term(patch: pytest.MonkeyPatch) -> None:
-    original = descend._affine
+    original = descend._beside_the_loss
 
-    def wrong(descent: Descent, subproblem: Subproblem, scale: torch.Tensor, ridge: float) -> Any:
-        keep, push = original(descent, subproblem, scale, ridge)
-        return 2 - keep, -push
+    def wrong(subproblem: Subproblem, scale: torch.Tensor, ridge: float) -> Any:
+        stiffness, pull = original(subproblem, scale, ridge)
+        return -stiffness, -pull
 
-    patch.setattr(descend, "_affine", wrong)
+    patch.setattr(descend, "_beside_the_loss", wrong)
 
 
 def centred_on_the_moving_point(patch: pytest.MonkeyPatch) -> None:
     """The reference model is aliased: the proximal term is always zero."""
-    original = descend._affine
-    patch.setattr(descend, "_affine", lambda *given: (1.0, None) if original(*given) else None)
+    patch.setattr(descend, "_beside_the_loss", lambda *given: (0.0, None))
 
 
 def parameters_shared_between_clients(patch: pytest.MonkeyPatch) -> None:
