@@ -13,7 +13,7 @@ from typing import Any
 
 from fedconvex.errors import InvalidInput
 
-OWN = ("id", "title", "source", "seconds")  # what a file that is like another one says itself
+OWN = ("id", "title", "source", "seconds", "quick_seconds")  # what a file that is like another one says itself
 WHOLE = ("data", "methods", "rows", "quick")
 
 Section = Mapping[str, Any]

@@ -67,6 +67,7 @@ like = "test"
 title = "of another kind"
 source = "nowhere, Table 2"
 seconds = 2
+quick_seconds = 3
 
 [run]
 participation = { K = 3 }
@@ -218,7 +219,7 @@ def test_a_file_may_be_like_one_that_is_like_another(other: Any) -> None:
     [
         (('like = "test"', 'like = "tset"'), "like = tset: is no file of this folder"),
         (('like = "test"', 'like = "other"'), "like = other: leads back to this file"),
-        (("seconds = 2\n", ""), "seconds = None: is missing: it is not taken from the file that this one is like"),
+        (("\nseconds = 2\n", "\n"), "seconds = None: is missing: it is not taken from the file that this one is like"),
     ],
 )
 def test_faults_of_such_files_are_refused(other: Any, change: tuple[str, str], message: str) -> None:
