@@ -1,15 +1,17 @@
 """FedDyn and FedDynOneGD: lemmas and displayed equations about one round, compared with what happens at worst.
 
 They are asked of any state: any memories, of which h is the mean, as they are in every run; whether a run comes to the
-worst of them is not asked. Of draws they see second moments only, which are exact.
+worst of them is not asked. Most see of draws second moments only, which are exact. Where functions are looked at after
+the draw, every way to draw is written out.
 """
 
 from fractions import Fraction
 from typing import Any
 
 import fedconvex as fc
+from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import State
-from fedconvex.proofs_checks.worst_cases.asking import Compared, asks, compared, decreasing, everyone
+from fedconvex.proofs_checks.worst_cases.asking import Compared, asks, compared, decreasing
 from fedconvex.proofs_checks.worst_cases.classes import (
     FunctionClass,
     NotSmooth,
@@ -17,8 +19,11 @@ from fedconvex.proofs_checks.worst_cases.classes import (
     SmoothStronglyConvex,
     WeaklyConvex,
 )
-from fedconvex.proofs_checks.worst_cases.forms import mean, shared, square
+from fedconvex.proofs_checks.worst_cases.draws import EVERYONE, Draws
+from fedconvex.proofs_checks.worst_cases.enumerating import Written, drawn_round, replaced, rows
+from fedconvex.proofs_checks.worst_cases.forms import Form, mean, shared, square
 from fedconvex.proofs_checks.worst_cases.playing import Board, answered, in_rationals
+from fedconvex.proofs_checks.worst_cases.questions import MOST
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -33,17 +38,22 @@ class _Round:
     """
 
     def __init__(
-        self, method: Any, functions: FunctionClass, num_clients: Any = 2, num_active: Any = None, **numbers: Any
-    ) -> None:
+        self, method: Any, functions: FunctionClass, num_clients: Any = 2, num_active: Any = None,
+        written: bool = False, **numbers: Any,
+    ) -> None:  # fmt: skip
         m, P = int(num_clients), int(num_clients if num_active is None else num_active)
-        self.board = board = Board(min(m, 2), functions, minimiser=functions.lowest >= 0)
-        method = in_rationals(method)
+        minimiser = functions.lowest >= 0
+        self.draws, self.method = (Draws(P, m) if written else EVERYONE), in_rationals(method)
+        board: Any = Board(min(m, 2), functions, minimiser)
+        if written:
+            board = Written.of(m, functions, minimiser)
+        self.board, method = board, self.method
         self.models, memories = board.vectors("models"), board.vectors("memories")
         if isinstance(method, fc.FedDyn) and not board.minimiser:
             board.found(self.models, memories)
         server, h = shared("server"), mean(memories)
-        state = State(server, shared={"h": h}, memory={"gradient": memories})
-        _, virtual = answered(method, method.local_solver, board, state)
+        self.state = State(server, shared={"h": h}, memory={"gradient": memories})
+        _, virtual = answered(method, method.local_solver, board, self.state)
         now = board.at(average := server + h / method.alpha)
         following = mean(virtual)
         scale, part = Fraction(m - P, P * (m - 1)) if m > P else Fraction(0), Fraction(P, m)
@@ -76,11 +86,26 @@ def _one_gradient(alpha: Any, functions: FunctionClass, **numbers: Any) -> _Roun
     return _Round(fc.FedDynOneGD(alpha=alpha), functions, alpha=alpha, **numbers)
 
 
-def _after(found: _Round) -> dict[str, Any]:
-    """What is known after a round of everyone, of which the next average is no random point."""
-    following = found.board.at(found.following)
-    after = {"loss_next": found.board.height(following), "C_next": square(found.virtual - found.following)}
-    return after | {"B_next": square(found.new - following.gradient)}
+def _smooth(method: Any, L: Any, num_clients: Any, num_active: Any) -> tuple[Any, dict[str, Any]]:
+    """The board of a round of smooth devices, and what is known after it, in expectation over every draw."""
+    everyone = num_active == num_clients
+    if not everyone and num_clients * Draws(int(num_active), int(num_clients)).number > MOST:
+        raise InvalidInput("num_clients", num_clients, f"leaves too many ways to draw {num_active} of them",
+                           "give fewer, or num_active = num_clients")  # fmt: skip
+    found = _Round(method, WeaklyConvex(L, L), num_clients, num_active, written=not everyone, L=L, alpha=method.alpha)
+    board, models = found.board, found.models
+    loss, C, B = Form(), Form(), Form()
+    for chance, draw in [(Fraction(1), None)] if everyone else found.draws.every():
+        average, new, theta = found.following, found.new, found.virtual
+        if draw is not None and draw.members is not None:
+            members = draw.members.tolist()
+            after, average = drawn_round(found.method, found.method.local_solver, board, found.state, draw)
+            new, theta = after.memory["gradient"], replaced(models, members, rows(theta, members), board.clients)
+        following = board.at(average)
+        loss = loss + board.height(following) * chance
+        C = C + square(theta - average) * chance
+        B = B + square(new - following.gradient) * chance
+    return board, found.known | {"loss_next": loss, "C_next": C, "B_next": B}
 
 
 @asks(feddyn.lemma4, feddyn.lemma4sharper)
@@ -112,10 +137,9 @@ def lemma8(statement: Statement, *, alpha: Any, L: Any, mu: Any, num_clients: An
 
 @asks(feddyn.lemma10, feddyn.lemma10assummed, feddyn.lemma10sharper)
 def lemma10(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Compared:
-    """The gradient that is promised, against the decrease, of everyone: C_t is then about θ_k^t and their mean."""
-    everyone(num_clients, num_active)
-    found = _exactly(alpha, WeaklyConvex(L, L), L=L, num_clients=num_clients)
-    return decreasing(found.board, statement, found.known | _after(found), "gradient_square", **STATES)
+    """The gradient that is promised, against the decrease."""
+    board, known = _smooth(fc.FedDyn(alpha=alpha), L, num_clients, num_active)
+    return decreasing(board, statement, known, "gradient_square", **STATES)
 
 
 @asks(feddyn.lemma11, feddyn.lemma11sharper)
@@ -184,16 +208,14 @@ def equation12(statement: Statement, *, alpha: Any, L: Any, mu: Any, num_clients
 
 @asks(feddyn.lemma12, feddyn.lemma12sharper)
 def lemma12(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Compared:
-    everyone(num_clients, num_active)
-    found = _exactly(alpha, WeaklyConvex(L, L), L=L, num_clients=num_clients)
-    return compared(found.board, statement, found.known, _after(found)["C_next"], **STATES)
+    board, known = _smooth(fc.FedDyn(alpha=alpha), L, num_clients, num_active)
+    return compared(board, statement, known, known["C_next"], **STATES)
 
 
 @asks(feddyn.equation14)
 def equation14(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Compared:
-    everyone(num_clients, num_active)
-    found = _exactly(alpha, WeaklyConvex(L, L), L=L, num_clients=num_clients)
-    return decreasing(found.board, statement, found.known | _after(found), "gradient_square", **STATES)
+    board, known = _smooth(fc.FedDyn(alpha=alpha), L, num_clients, num_active)
+    return decreasing(board, statement, known, "gradient_square", **STATES)
 
 
 @asks(feddyn.lemma18)
@@ -206,9 +228,8 @@ def lemma18(statement: Statement, *, alpha: Any, L: Any) -> Compared:
 
 @asks(feddyn.lemma20)
 def lemma20(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Compared:
-    everyone(num_clients, num_active)
-    found = _one_gradient(alpha, WeaklyConvex(L, L), L=L, num_clients=num_clients)
-    return compared(found.board, statement, found.known, _after(found)["B_next"], **STATES)
+    board, known = _smooth(fc.FedDynOneGD(alpha=alpha), L, num_clients, num_active)
+    return compared(board, statement, known, known["B_next"], **STATES)
 
 
 @asks(feddyn.lemma21)
@@ -228,7 +249,5 @@ def equation17(statement: Statement, *, alpha: Any, L: Any, mu: Any, num_clients
 
 @asks(feddyn.equation19)
 def equation19(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Compared:
-    everyone(num_clients, num_active)
-    found = _one_gradient(alpha, WeaklyConvex(L, L), L=L, num_clients=num_clients)
-    left = _after(found)["loss_next"] - found.known["loss"]
-    return decreasing(found.board, statement, found.known, "gradient_square", left, **STATES)
+    board, known = _smooth(fc.FedDynOneGD(alpha=alpha), L, num_clients, num_active)
+    return decreasing(board, statement, known, "gradient_square", known["loss_next"] - known["loss"], **STATES)

@@ -15,6 +15,7 @@ import numpy as np
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.certifying import is_positive_semidefinite
 from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
+from fedconvex.proofs_checks.worst_cases.enumerating import Written
 from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, Family, Vectors, of_kind
 from fedconvex.proofs_checks.worst_cases.playing import Board
 from fedconvex.proofs_checks.worst_cases.programs import Program
@@ -35,7 +36,7 @@ class Instance:
 
 
 def quadratics(
-    program: Program, proposal: Proposal, board: Board, functions: FunctionClass, start: Family
+    program: Program, proposal: Proposal, board: Board | Written, functions: FunctionClass, start: Family
 ) -> Instance | None:
     """Quadratics of the class that nearly pass through the proposal's points; None where there are none."""
     if not all(np.isfinite(gram).all() for gram in proposal.grams):
@@ -64,7 +65,7 @@ def quadratics(
 
 
 def vectors(
-    program: Program, grams: Sequence[np.ndarray], board: Board, start: Family
+    program: Program, grams: Sequence[np.ndarray], board: Board | Written, start: Family
 ) -> tuple[Any, Any, np.ndarray, tuple[np.ndarray, ...]]:
     """From Gram matrices every client's points and gradients, (m, n, d), start, and what its answers leave, (m, d)."""
     coordinates = _coordinates(program, grams)

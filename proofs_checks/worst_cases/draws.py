@@ -4,9 +4,11 @@ E‖average over the drawn − mean‖² = scale · (1/m)Σ_k‖u_k − mean‖�
 without replacement, and 1/K for K independent draws.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb
+from itertools import combinations, combinations_with_replacement
+from math import comb, factorial, prod
 from typing import Any, final
 
 import numpy as np
@@ -45,6 +47,22 @@ class Draws:
             raise InvalidInput("participation", f"Weighted({self.K})", "counts a client once in sums over the drawn, "
                                "whose moments are others", "give Uniform(K)")  # fmt: skip
         return Fraction(self.K, self.clients)
+
+    @property
+    def number(self) -> int:
+        """Of the ways to draw; the order does not matter."""
+        return comb(self.clients + self.K - 1 if self.replaced else self.clients, self.K)
+
+    def every(self) -> Iterator[tuple[Fraction, Draw]]:
+        """Every way to draw, with its probability."""
+        if not self.replaced:
+            for chosen in combinations(range(self.clients), self.K):
+                yield Fraction(1, self.number), Draw(np.array(chosen), np.ones(self.K, dtype=np.int64))
+            return
+        for drawn in combinations_with_replacement(range(self.clients), self.K):
+            members, times = np.unique(drawn, return_counts=True)
+            orders = factorial(self.K) // prod(factorial(int(n)) for n in times)
+            yield Fraction(orders, self.clients**self.K), Draw(members, times)
 
     def of_two_kinds(self) -> list[tuple[Fraction, Draw]]:
         """Every way to draw from two kinds of clients, equally many of each, with its probability.

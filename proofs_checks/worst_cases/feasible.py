@@ -16,7 +16,7 @@ from fedconvex.proofs_checks.worst_cases.certifying import is_positive_semidefin
 from fedconvex.proofs_checks.worst_cases.forms import ZERO
 from fedconvex.proofs_checks.worst_cases.polishing import Polished
 from fedconvex.proofs_checks.worst_cases.programs import Matrix, Program
-from fedconvex.proofs_checks.worst_cases.solving import Proposal, conic, full, triangles
+from fedconvex.proofs_checks.worst_cases.solving import Proposal, conic, full, triangles, units
 from fedconvex.rationals import to_fmpq, to_fraction
 
 
@@ -87,11 +87,13 @@ def _checked(program: Program, grams: Sequence[np.ndarray], values: Sequence[Any
 
 
 def _inside(program: Program) -> tuple[np.ndarray, ...] | None:
-    """Gram matrices and values that satisfy all with room to spare."""
+    """Gram matrices and values that satisfy all with room to spare, in units in which the inequalities are alike."""
     import clarabel
 
-    blocks, of_values = program.floats
-    lines = np.column_stack([*(triangles(m) for m in blocks), of_values])
+    (blocks, of_values), (vectors, heights, _) = program.floats, units(program)
+    scaled = [m * np.multiply.outer(v, v) for m, v in zip(blocks, vectors, strict=True)]
+    lines = np.column_stack([*(triangles(m) for m in scaled), of_values * heights])
+    lines /= np.maximum(np.abs(lines).max(1, keepdims=True), np.finfo(float).tiny)
     count, others = lines.shape[1], len(lines) - 2
     room = np.concatenate([[0.0], np.ones(others)])  # N <= 1, I_i >= room
     parts = [np.column_stack([np.vstack([lines[0], -lines[2:]]), room])]
@@ -114,11 +116,11 @@ def _inside(program: Program) -> tuple[np.ndarray, ...] | None:
     if not np.isfinite(x).all() or x[-1] <= 0:
         return None
     found, place = [], 0
-    for size in program.sizes:
+    for size, vector in zip(program.sizes, vectors, strict=True):
         length = size * (size + 1) // 2
-        found.append(full(x[place : place + length], size))
+        found.append(full(x[place : place + length], size) * np.multiply.outer(vector, vector))
         place += length
-    return (*found, x[place:-1])
+    return (*found, x[place:-1] * heights)
 
 
 def _exactly(array: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from flint import fmpq
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.attaining import Instance
 from fedconvex.proofs_checks.worst_cases.classes import Kinds
+from fedconvex.proofs_checks.worst_cases.enumerating import Written
 from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, MEAN, ONE, ZERO, Family, Form, Key
 from fedconvex.proofs_checks.worst_cases.playing import Evaluation
 from fedconvex.proofs_checks.worst_cases.questions import LEAST, Question
@@ -77,8 +78,8 @@ class Line:
 
 
 def lines(question: Question) -> list[Line]:
-    """Federations on a line, those on which the method does most first; none for several kinds of clients."""
-    if isinstance(question.clients, Kinds):
+    """Federations on a line, those on which the method does most first; none for several kinds or written out."""
+    if isinstance(question.clients, Kinds) or isinstance(question.board, Written):
         return []
     low, high = question.clients.lowest, question.clients.highest
     between = {low / 2} if low < 0 and question.metric != "descent" else set()  # some with a minimum of the mean

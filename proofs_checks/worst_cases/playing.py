@@ -69,7 +69,7 @@ class Residual:
 class Board:
     """What is known of the clients' functions.
 
-    With a minimiser this is the origin, where the gradients have mean 0 and the values are 0.
+    With a minimiser this is the origin, where the gradients have mean 0 and the values are 0. Names end with `label`.
     """
 
     clients: int
@@ -77,6 +77,7 @@ class Board:
     minimiser: bool = True
     evaluations: list[Evaluation] = field(default_factory=list)
     residuals: list[Residual] = field(default_factory=list)
+    label: str = ""
 
     def __post_init__(self) -> None:
         if self.minimiser:
@@ -96,7 +97,7 @@ class Board:
     def vectors(self, name: str) -> Vectors:
         """A vector for every client that is not known."""
         if not isinstance(self.functions, Kinds):
-            return family(name, self.clients)
+            return family(name + self.label, self.clients)
         return Mixture(
             tuple(map(to_fmpq, self.functions.shares)),
             tuple(
@@ -104,6 +105,11 @@ class Board:
                 for k, kind in enumerate(self.functions.kinds)
             ),
         )
+
+    @property
+    def common(self) -> list[tuple[int, Evaluation]]:
+        """The points that all clients share, with their numbers."""
+        return [(n, e) for n, e in enumerate(self.evaluations) if e.point.key == mean(e.point).key]
 
     @property
     def members(self) -> list[tuple[int | None, int]]:
@@ -145,7 +151,7 @@ class Board:
 
     def found(self, point: Vectors, gradient: Vectors) -> Evaluation:
         """A point whose gradient is known, since it solves a subproblem."""
-        made = Evaluation(point, gradient, f"F{len(self.evaluations)}")
+        made = Evaluation(point, gradient, f"F{len(self.evaluations)}{self.label}")
         self.evaluations.append(made)
         return made
 
@@ -194,8 +200,8 @@ class Board:
         ]
         left = list(enumerate(self.residuals, 1))
         if not isinstance(self.functions, Kinds):
-            interpolated = [(f"{j} from {i}", self.interpolation(i, j, self.functions)) for i, j in pairs]
-            return interpolated + [(f"inexactness {n}", residual.inequality()) for n, residual in left]
+            interpolated = [(f"{j} from {i}{self.label}", self.interpolation(i, j, self.functions)) for i, j in pairs]
+            return interpolated + [(f"inexactness {n}{self.label}", residual.inequality()) for n, residual in left]
         kinds = list(enumerate(self.functions.kinds))
         return [
             (f"{j} from {i} of kind {k + 1}", self.interpolation(i, j, kind.functions, k))
@@ -218,7 +224,7 @@ class Board:
         return form if low == high else form - square(change - step * low) * (1 / (2 * (high - low)))
 
 
-def solved(board: Board, solver: LocalSolver, subproblem: Any) -> Answers:
+def solved(board: Any, solver: LocalSolver, subproblem: Any) -> Answers:
     """The clients' answers: exactly, after gradient steps, or all that are exact enough."""
     gamma = _gamma(solver)
     if gamma == 0:
@@ -277,7 +283,7 @@ def answered(
         gradients=lambda: board.gradient(points),
         sampled_gradient=sampled_gradient,
         full_gradient=lambda: mean(board.gradient(points)),
-        objective=_no_objective,
+        objective=no_objective,
         total=total,
     )
     answers = solved(board, solver, method.subproblem(state, cohort))
@@ -304,5 +310,6 @@ def _drawn(stack: Any) -> Any:
     return drawn(stack) if isinstance(stack, Family) else stack
 
 
-def _no_objective() -> Any:
+def no_objective() -> Any:
+    """The objective is not known; no method whose rounds are alike asks for it. Raises InvalidInput."""
     raise InvalidInput("method", "adaptive", "looks at values while it runs", "give a method with fixed parameters")

@@ -36,14 +36,14 @@ class Polished:
     parts: list[tuple[np.ndarray, np.ndarray]]
 
 
-def polish(program: Program, proposal: Proposal) -> Iterator[Polished]:
-    """What the proposal nearly is, for several guesses of which of its numbers are 0."""
+def polish(program: Program, proposal: Proposal, largest: int = LARGEST) -> Iterator[Polished]:
+    """What the proposal nearly is, for several guesses of which of its numbers are 0, and at most `largest` others."""
     if not all(np.isfinite(part).all() for part in (*proposal.grams, proposal.values)):
         return
     tried = []
     for least in ACTIVE:
         equations = _Equations.of(program, proposal, least)
-        if equations is not None and len(equations.start) <= LARGEST and equations.guess not in tried:
+        if equations is not None and len(equations.start) <= largest and equations.guess not in tried:
             tried.append(equations.guess)
             found = equations.solved()
             if found is not None:

@@ -15,6 +15,7 @@ from fedconvex.proofs_checks.engines.hilbert import Atom, Part, Vector, inner
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.proof import Claim, Proof, Step
 from fedconvex.proofs_checks.worst_cases.classes import Kinds
+from fedconvex.proofs_checks.worst_cases.enumerating import Written
 from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, ZERO, Family, Form, Key, mean
 from fedconvex.proofs_checks.worst_cases.parametric import Parametric
 from fedconvex.proofs_checks.worst_cases.playing import Evaluation
@@ -27,8 +28,8 @@ def proof(question: Question, t: Any, multipliers: Sequence[Any], domain: Domain
 
     All numbers may be rational functions of parameters in a domain (`parametric`).
     """
-    if isinstance(question.clients, Kinds):
-        raise ValueError("proofs about several kinds of clients are not written out")
+    if isinstance(question.clients, Kinds) or isinstance(question.board, Written):
+        raise ValueError("proofs about several kinds of clients, or about every way to draw them, are not written out")
     program, domain = question.program, domain or Domain()
     facts: list[tuple[Any, Fact]] = []
     for (name, _), multiplier in zip(program.inequalities, multipliers, strict=True):

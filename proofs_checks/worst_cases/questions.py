@@ -1,7 +1,9 @@
 """What is asked of a method, as a semidefinite program: `asked` checks the question and plays the method."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, final
 
 from fedconvex.errors import InvalidInput
@@ -10,6 +12,7 @@ from fedconvex.methods.base import Method, State
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, Kinds, NotSmooth
 from fedconvex.proofs_checks.worst_cases.draws import EVERYONE, Draws, draws_of
+from fedconvex.proofs_checks.worst_cases.enumerating import Written, drawn_round, histories
 from fedconvex.proofs_checks.worst_cases.forms import Family, Form, expected, mean, noise, shared, square, value
 from fedconvex.proofs_checks.worst_cases.playing import Board, answered, first_state, in_rationals, played
 from fedconvex.proofs_checks.worst_cases.programs import Program
@@ -20,6 +23,7 @@ METRICS = ("distance", "lifted_distance", "gap", "gradient_norm", "descent", *AV
 LEAST = "least"  # the name of the objective's infimum, where there may be no minimiser
 LONG = 12  # rounds beyond which one round is asked about, where the others are like it
 MANY = 16  # points beyond which only neighbours are compared
+MOST = 64  # histories of draws, and points of all clients, that are written out
 
 
 @final
@@ -39,7 +43,7 @@ class Question:
     clients: FunctionClass
     rounds: int
     metric: str
-    board: Board
+    board: Any  # a Board, or Written
     start: Any  # Vectors
     last: Any
     program: Program
@@ -68,7 +72,7 @@ def asked(
 ) -> Question:
     """The question, after checking it. Raises InvalidInput; see `worst_case`."""
     count = _checked(method, clients, num_clients, rounds, metric, dissimilarity, heterogeneity)
-    draws = draws_of(participation, num_clients)
+    draws = EVERYONE if metric in AVERAGES and rounds == 1 else draws_of(participation, num_clients)
     solver = in_rationals(method.local_solver if local_solver is None else local_solver)
     if method.needs_path_lengths and not solver.has_path_lengths:
         raise InvalidInput("local_solver", solver, f"takes no steps of known size, by which {type(method).__name__} "
@@ -80,42 +84,107 @@ def asked(
     if spread is not None and not (metric == "mean_gradient_norm" and to_fraction(spread, "spread") >= 0):
         raise InvalidInput("spread", spread, f"has no part in {metric}, or is negative", "leave it out, or give a "
                            "number >= 0 with mean_gradient_norm")  # fmt: skip
-    if metric in AVERAGES and not draws.everyone:
-        raise InvalidInput("participation", participation, f"is not analysed for {metric}", "leave it out")
-    board = Board(min(count, 2), clients, minimiser=metric != "descent" and clients.lowest >= 0)
     if metric == "lifted_distance":
-        return _lifted(method, solver, clients, rounds, board, draws)
+        return _lifted(method, solver, clients, rounds, Board(min(count, 2), clients), draws)
+    known = {
+        "method": method, "solver": solver, "clients": clients, "rounds": rounds, "metric": metric, "draws": draws,
+        "dissimilarity": None if dissimilarity is None else to_fraction(dissimilarity),
+        "heterogeneity": to_fraction(heterogeneity), "weights": shares,
+        "spread": None if spread is None else to_fraction(spread),
+    }  # fmt: skip
+    minimiser = metric != "descent" and clients.lowest >= 0
     w = shared("w")
-    first = board.at(w) if metric == "descent" or dissimilarity is not None else None
     state = first_state(method, w)
-    if metric in AVERAGES:
-        return _average(method, solver, board, state, metric, shares, dissimilarity, heterogeneity, spread)
-    state = played(method, solver, board, state, draws)
     memoryless = not (state.shared or state.memory)
     composable = metric == "distance" and dissimilarity is None and memoryless
-    if rounds > 1 and not draws.everyone and not composable:
-        raise InvalidInput("rounds", rounds, "is more than one, with drawn clients", "give 1, or everyone, or the "
-                           "distance for a method without memory")  # fmt: skip
+    if not draws.everyone and (metric != "distance" or (rounds > 1 and not composable)):
+        written = _written_out(known, state, minimiser)
+        if written is not None:
+            return written
+        if rounds > 1 or metric in AVERAGES or metric == "gradient_norm":
+            problem = f"leaves too many ways to draw in {rounds} rounds for {metric}"
+            cure = "give fewer clients or fewer rounds, or let everyone take part"
+            raise InvalidInput("participation", participation, problem, cure)
+    board = Board(min(count, 2), clients, minimiser)
+    _begin(known, board, w)
+    if metric in AVERAGES:
+        averages = []
+        for _ in range(rounds - 1):
+            state, answers = answered(method, solver, board, state)
+            averages.append(mean(answers))
+        return _about(known, board, [w, *averages][-1], _reached(known, board, [w, *averages]))
     others = 0 if composable and (rounds > LONG or not draws.everyone) else rounds - 1
-    for _ in range(others):
+    for _ in range(1 + others):
         state = played(method, solver, board, state, draws)
-    G = to_fraction(heterogeneity)
-    measure = square(w) + square(board.pulls) * G if board.minimiser else Form()
-    constant = _metric(metric, board, state.server, draws) * -1
-    if first is not None and metric == "descent":
-        measure, constant = square(mean(first.gradient)), constant + board.height(first)
+    randomly = square(noise(state.server)) * draws.scale
+    reached = _reached(known, board, [w, expected(state.server)])
+    reached = reached + randomly * (1 if metric == "distance" else clients.highest / 2)  # by the descent lemma
+    found = _about(known, board, state.server, reached, exact=draws.everyone or metric == "distance")
+    return replace(found, composable=composable, played=1 + others)
+
+
+def _written_out(known: Mapping[str, Any], state: State, minimiser: bool) -> Question | None:
+    """With every client and every way to draw; None where these are too many."""
+    draws, rounds = known["draws"], known["rounds"] - (known["metric"] in AVERAGES)
+    if not 0 < draws.clients <= MOST or draws.number**rounds > MOST:
+        return None
+    board = Written.of(draws.clients, known["clients"], minimiser)
+    _begin(known, board, state.server)
+    play = partial(drawn_round, known["method"], known["solver"], board)
+    reached, last = Form(), state
+    for chance, averages, last in histories(play, list(draws.every()), rounds, state):
+        points = [state.server, *averages] if known["metric"] in AVERAGES else [state.server, last.server]
+        reached = reached + _reached(known, board, points) * chance
+        if board.points > MOST:
+            return None
+    return _about(known, board, last.server, reached)
+
+
+def _begin(known: Mapping[str, Any], board: Any, w: Family) -> None:
+    """Looks at the first point where it has a part in what is asked, before everything else."""
+    if known["metric"] == "descent" or (known["dissimilarity"] is not None and known["metric"] not in AVERAGES):
+        board.at(w)
+
+
+def _reached(known: Mapping[str, Any], board: Any, points: Sequence[Family]) -> Form:
+    """The metric, of w_0, γ^1, … where it is of averages, else of the last point."""
+    metric, weights = known["metric"], known["weights"]
+    if metric in ("mean_gap", "mean_gradient_norm"):
+        looked = [board.at(point) for point in points]
+        sizes = [board.height(e) if metric == "mean_gap" else square(mean(e.gradient)) for e in looked]
+        return sum((size * share for size, share in zip(sizes, weights, strict=True)), start=Form())
+    last = points[-1]
+    if metric == "distance":
+        return square(last)
+    if metric == "average_gap":
+        last = sum((point * share for point, share in zip(points, weights, strict=True)), start=Family())
+    found = board.at(last)
+    return square(mean(found.gradient)) if metric == "gradient_norm" else board.height(found)
+
+
+def _about(known: Mapping[str, Any], board: Any, last: Family, reached: Form, exact: bool = True) -> Question:
+    """The question, with what the metric is divided by and all inequalities."""
+    metric, B, G, w = known["metric"], known["dissimilarity"], known["heterogeneity"], shared("w")
+    more: list[tuple[str, Form]] = []
+    if metric == "descent":
+        first = board.at(w)
+        measure, reached = square(mean(first.gradient)), reached - board.height(first)
+    elif metric == "mean_gradient_norm":
+        first, least = board.at(w), Form() if board.minimiser else value(LEAST)
+        measure = board.height(first) - least + square(first.gradient) * G
+        if known["spread"] is not None:
+            own = board.found(board.vectors("x0"), Family())
+            measure = measure + square(own.point - w) * known["spread"]
+        more = [] if board.minimiser else _bounded_below(board)
+    else:
+        measure = square(w) + square(board.pulls) * G
+    if B is not None:
+        gradient = board.at(w).gradient
+        more.append(("dissimilarity", square(mean(gradient)) * B**2 - square(gradient)))
     among = "all" if len(board.evaluations) <= MANY else "neighbours"
-    inequalities = board.inequalities(among)
-    B = None if dissimilarity is None else to_fraction(dissimilarity)
-    if B is not None and first is not None:
-        bound = square(mean(first.gradient)) * B**2 - square(first.gradient)
-        inequalities.append(("dissimilarity", bound))
-    program = Program(measure, constant, tuple(inequalities))
-    return Question(
-        method, solver, clients, rounds, metric, board, w, state.server, program, B, G, draws,
-        exact=among == "all" and (draws.everyone or metric == "distance"),
-        composable=composable, played=1 + others,
-    )  # fmt: skip
+    program = Program(measure, reached * -1, (*board.inequalities(among), *more))
+    exact = exact and among == "all" and (board.minimiser or metric == "descent")
+    return Question(**known, board=board, start=w, last=last, program=program, exact=exact)
 
 
 def _weights(metric: str, rounds: int, weights: Any) -> tuple[Fraction, ...]:
@@ -130,52 +199,12 @@ def _weights(metric: str, rounds: int, weights: Any) -> tuple[Fraction, ...]:
     return tuple(x / sum(given) for x in given)
 
 
-def _average(
-    method: Method, solver: LocalSolver, board: Board, state: State, metric: str, weights: tuple[Fraction, ...],
-    dissimilarity: Any, heterogeneity: Any, spread: Any,
-) -> Question:  # fmt: skip
-    """Metrics of w_0 and the means of the clients' answers in the rounds but the last."""
-    w, G = state.server, to_fraction(heterogeneity)
-    points = [w]
-    for _ in weights[1:]:
-        state, answers = answered(method, solver, board, state)
-        points.append(mean(answers))
-    if metric == "average_gap":
-        whole = sum((point * share for point, share in zip(points, weights, strict=True)), start=Family())
-        reached = board.height(board.at(whole))
-    else:
-        looked = [board.at(point) for point in points]
-        sizes = [board.height(e) if metric == "mean_gap" else square(mean(e.gradient)) for e in looked]
-        reached = sum((size * share for size, share in zip(sizes, weights, strict=True)), start=Form())
-    inequalities: list[tuple[str, Form]] = []
-    if metric == "mean_gradient_norm":
-        first, least = board.at(w), Form() if board.minimiser else value(LEAST)
-        measure = board.height(first) - least + square(first.gradient) * G
-        if spread is not None:
-            own = board.found(board.vectors("x0"), Family())
-            measure = measure + square(own.point - w) * to_fraction(spread)
-        inequalities = [] if board.minimiser else _bounded_below(board)
-    else:
-        measure = square(w) + square(board.pulls) * G
-    among = "all" if len(board.evaluations) <= MANY else "neighbours"
-    B = None if dissimilarity is None else to_fraction(dissimilarity)
-    if B is not None:
-        gradient = board.at(w).gradient
-        inequalities.append(("dissimilarity", square(mean(gradient)) * B**2 - square(gradient)))
-    program = Program(measure, reached * -1, (*board.inequalities(among), *inequalities))
-    return Question(
-        method, solver, board.functions, len(weights), metric, board, w, points[-1], program, B, G, weights=weights,
-        spread=None if spread is None else to_fraction(spread), exact=among == "all" and board.minimiser,
-    )  # fmt: skip
-
-
-def _bounded_below(board: Board) -> list[tuple[str, Form]]:
+def _bounded_below(board: Any) -> list[tuple[str, Form]]:
     """f(x) − inf f − ‖∇f(x)‖²/(2L) >= 0 at every point that all clients share: a gradient step stays above inf f."""
     step = 1 / (2 * board.functions.highest)
     return [
         (f"{LEAST} from {place}", board.height(e) - value(LEAST) - square(mean(e.gradient)) * step)
-        for place, e in enumerate(board.evaluations)
-        if e.point.key == mean(e.point).key
+        for place, e in board.common
     ]
 
 
@@ -214,19 +243,6 @@ def _checked(
     if heterogeneity and metric in ("lifted_distance", "descent"):
         raise InvalidInput("heterogeneity", heterogeneity, f"has no part in {metric}", "leave it out")
     return count
-
-
-def _metric(metric: str, board: Board, server: Family, draws: Draws) -> Form:
-    """What is asked for; of values at a point that is drawn, what the descent lemma leaves of them."""
-    randomly = square(noise(server)) * draws.scale
-    if metric == "distance":
-        return square(expected(server)) + randomly
-    last = board.at(expected(server))
-    if metric == "gradient_norm":
-        if not draws.everyone:
-            raise InvalidInput("metric", metric, "is not analysed at a point that is drawn", 'give "distance" or "gap"')
-        return square(mean(last.gradient))
-    return board.height(last) + randomly * (board.functions.highest / 2)
 
 
 def _lifted(

@@ -9,9 +9,12 @@ import numpy as np
 from fedconvex import arithmetic as arithmetics
 from fedconvex.methods.base import State
 from fedconvex.parameters import in_arithmetic
+from fedconvex.participation import Draw
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.attaining import Instance
 from fedconvex.proofs_checks.worst_cases.certifying import is_positive_semidefinite
+from fedconvex.proofs_checks.worst_cases.enumerating import Written, histories
+from fedconvex.proofs_checks.worst_cases.playing import Board
 from fedconvex.proofs_checks.worst_cases.questions import AVERAGES, Question
 from fedconvex.proofs_checks.worst_cases.residuals import Leaving
 from fedconvex.rationals import fraction_array, to_fmpq, to_fraction
@@ -25,32 +28,40 @@ def measured(question: Question, instance: Instance) -> Fraction | float | None:
 
     Infinite where the method leaves what it is measured from, having started there.
     """
-    problem = federation(question, instance)
+    if question.metric == "lifted_distance":
+        problem = federation(question, instance)
+        return None if problem is None else _lifted(question, problem, instance.start, _run(question, problem))
+    found = measures(question, instance)
+    if found is None:
+        return None
+    metric, size = found
+    if size == 0:
+        return float("inf") if metric > 0 else None
+    return metric / size
+
+
+def measures(question: Question, instance: Instance) -> tuple[Fraction, Fraction] | None:
+    """The metric, and what it is measured in. None: not admissible."""
+    problem, first = federation(question, instance), instance.start[0]
     if problem is None:
         return None
     run = _run(question, problem)
-    if question.metric == "lifted_distance":
-        return _lifted(question, problem, instance.start, run)
-    first = instance.start[0]
     pulls = _pulls(problem)
     if question.board.minimiser and any(pulls.sum(0)):
         return None
     if question.dissimilarity is not None and not _is_dissimilar(problem, first, question.dissimilarity):
         return None
     with run.arithmetic.context():
-        if question.rounds > 1 and not question.draws.everyone:
-            if instance.residuals:
-                return None
+        drawn_again = question.rounds > 1 and not question.draws.everyone
+        if drawn_again and instance.residuals:
+            return None
+        if drawn_again and isinstance(question.board, Board):
             metric = _expected_square(question, run, first)
         else:
             played = _runs(question, run, instance)
             metric = sum((chance * _metric(question, problem, points) for chance, points in played), Fraction(0))
     size = _size(question, problem, first)
-    if size is None:
-        return None
-    if size == 0:
-        return float("inf") if metric > 0 else None
-    return metric / size
+    return None if size is None else (metric, size)
 
 
 def _size(question: Question, problem: Quadratic, first: np.ndarray) -> Fraction | None:
@@ -120,6 +131,8 @@ def federation(question: Question, instance: Instance) -> Quadratic | None:
 def kinds(question: Question) -> list[int] | None:
     """Which of two clients every client is: of m clients from which some are drawn, half are of each kind."""
     draws = question.draws
+    if isinstance(question.board, Written):
+        return list(range(question.board.clients))
     if draws.everyone or (draws.replaced and (question.metric == "distance" or draws.clients % 2 == 0)):
         return list(range(question.board.clients))
     if draws.clients % 2 or draws.clients > LARGEST:  # values at random points depend on more than two moments
@@ -131,16 +144,29 @@ def _runs(question: Question, run: Rounds, instance: Instance) -> Any:
     """The points that the metric sees, with their probability: start and end, or γ^0, γ^1, …"""
     first = instance.start[0]
     state, points, publish = run.start(run.arithmetic.array(first)), [first], run.arithmetic.publish
+    averaged = question.metric in AVERAGES
+    if isinstance(question.board, Written):
+        once = _inexact(question, run, instance, 0)
+
+        def play(before: State, draw: Draw) -> tuple[State, np.ndarray]:
+            played = once.play(before, draw)
+            assert played is not None
+            return played.state, publish(played.average(played.answers.points))
+
+        ways = list(question.draws.every())
+        for chance, averages, last in histories(play, ways, question.rounds - averaged, state):
+            yield chance, [first, *averages] if averaged else [first, publish(last.server)]
+        return
     if not question.draws.everyone:
         for chance, draw in question.draws.of_two_kinds():
             yield chance, [first, publish(_inexact(question, run, instance, 0).advance(state, draw).server)]
         return
-    for place in range(question.rounds - (question.metric in AVERAGES)):
+    for place in range(question.rounds - averaged):
         played = _inexact(question, run, instance, place).play(state)
         assert played is not None
         state = played.state
         points.append(publish(played.average(played.answers.points)))
-    yield Fraction(1), points if question.metric in AVERAGES else [first, publish(state.server)]
+    yield Fraction(1), points if averaged else [first, publish(state.server)]
 
 
 def _expected_square(question: Question, run: Rounds, first: np.ndarray) -> Fraction:

@@ -35,8 +35,8 @@ def propose(program: Program, fixed: float | None = None) -> Proposal:
     """
     import clarabel
 
-    (blocks, of_values), units = program.floats, _units(program)
-    vectors, heights, sizes = units
+    (blocks, of_values), scales = program.floats, units(program)
+    vectors, heights, sizes = scales
     scaled = [m * np.multiply.outer(v, v) for m, v in zip(blocks, vectors, strict=True)]
     values = of_values * heights
     norms = np.max([np.abs(m).max(axis=(1, 2)) for m in scaled] + ([np.abs(values).max(1)] if values.size else []), 0)
@@ -100,7 +100,7 @@ def full(entries: np.ndarray, n: int) -> np.ndarray:
     return matrix
 
 
-def _units(program: Program) -> tuple[list[np.ndarray], np.ndarray, tuple[int, ...]]:
+def units(program: Program) -> tuple[list[np.ndarray], np.ndarray, tuple[int, ...]]:
     """Lengths of the basic vectors, and heights of the values, in which the inequalities' entries are alike.
 
     A client's curvature may be 10⁶: its gradients are then that much longer than its points.

@@ -15,20 +15,24 @@ from fedconvex.proofs_checks.worst_cases.attaining import Instance, quadratics, 
 from fedconvex.proofs_checks.worst_cases.certifying import Certified, certify, certify_exactly, forced
 from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, Kind, Kinds
 from fedconvex.proofs_checks.worst_cases.composing import after_rounds, best_round, measured_with, shortened
+from fedconvex.proofs_checks.worst_cases.enumerating import Written
 from fedconvex.proofs_checks.worst_cases.feasible import Feasible, feasible
 from fedconvex.proofs_checks.worst_cases.interpolating import Interpolating
 from fedconvex.proofs_checks.worst_cases.lines import Line, lines
-from fedconvex.proofs_checks.worst_cases.polishing import Polished
+from fedconvex.proofs_checks.worst_cases.polishing import Polished, polish
 from fedconvex.proofs_checks.worst_cases.presolving import certify_usable
 from fedconvex.proofs_checks.worst_cases.questions import Question, asked
 from fedconvex.proofs_checks.worst_cases.replaying import federation, kinds, measured
 from fedconvex.proofs_checks.worst_cases.solving import Proposal, propose
+from fedconvex.proofs_checks.worst_cases.written_lines import written_lines
 from fedconvex.rationals import to_fraction
 
 INFINITE = float("inf")
 CLOSE = Fraction(1, 10**9)  # ends that near to each other need no other instance
+NEAR = Fraction(1, 10**6)  # and to each other, for more digits not to be asked for
 FAR = 10**6
 FEW = 6  # inequalities with which a proof is tried without a solver
+MANY = 500  # unknown numbers that are polished where clients are written out, and near points tell little apart
 SMALL = 12  # points up to which a question about many rounds is asked as it is
 
 
@@ -109,7 +113,9 @@ class WorstCase:
         whole = "; the proved end bounds something larger than the truth" * larger
         composed = "added up over" if self.question.heterogeneity else "to the power of"
         power = f" for one round, {composed} {self.power}" * (self.power > 1)
-        return f"{how}; proved by a certificate{power}" + f"; {by}" * (self.attained is not None) + whole
+        count = self.question.board.clients
+        only = f", for {count} clients, every way to draw them" * isinstance(self.question.board, Written)
+        return f"{how}{only}; proved by a certificate{power}" + f"; {by}" * (self.attained is not None) + whole
 
     @property
     def is_played(self) -> bool:
@@ -173,8 +179,9 @@ class WorstCase:
         heights = {"": 0.0} | dict(zip(found.program.values, map(float, found.values), strict=True))
         members = [kind for kind, _ in board.members]
         values = [[heights.get(e.value_of(kind), 0.0) for e in board.evaluations] for kind in members]
-        of_kinds = functions.kinds if isinstance(functions, Kinds) else (Kind(functions, 1),)
-        shares = functions.shares if isinstance(functions, Kinds) else (Fraction(1),)
+        alike = len(set(members))  # every client where all are written out
+        of_kinds = functions.kinds if isinstance(functions, Kinds) else (Kind(functions, 1),) * alike
+        shares = functions.shares if isinstance(functions, Kinds) else (Fraction(1, alike),) * alike
         classes = [of_kinds[kind or 0].functions for kind in members]
         weights = [shares[kind or 0] / members.count(kind) for kind in members]
         ends = [c.lowest for c in classes], [c.highest for c in classes]
@@ -259,10 +266,12 @@ def _answered(certified: Question, question: Question, power: int) -> WorstCase:
     tried = candidates[:1] if question.draws.everyone else candidates  # what draws do, the program only bounds
     if power > 1 and question.heterogeneity:  # in many rounds others are worst than in one
         tried = [*candidates, *lines(measured_with(certified, question.heterogeneity / FAR))]
-    for line in tried:
-        also = measured(question, line.instance)
+    is_written = isinstance(question.board, Written)
+    written = written_lines(question) if is_written else ()
+    for made in (*(line.instance for line in tried), *written):
+        also = measured(question, made)
         if instance is None or (also is not None and (played is None or also > played)):
-            played, instance = also, line.instance
+            played, instance = also, made
     if played == INFINITE:
         return WorstCase(question, certified, "not asked", None, 1, played, instance, None)
     certificate = _forced(certified, candidates)
@@ -283,7 +292,13 @@ def _answered(certified: Question, question: Question, power: int) -> WorstCase:
                 played, instance = also, fitted
         if question.exact and question.clients.interpolable:
             interpolated = feasible(question.program, proposal, near)
+            if is_written and not near and not _is_near(interpolated, worst):
+                interpolated = feasible(question.program, proposal, list(polish(question.program, proposal, MANY)))
     return WorstCase(question, certified, proposal.status, certificate, power, played, instance, interpolated)
+
+
+def _is_near(attained: Feasible | None, proved: Fraction | None) -> bool:
+    return attained is not None and proved is not None and proved - attained.metric <= NEAR * abs(proved)
 
 
 def _composed(certificate: Certified, certified: Question, question: Question, rounds: int) -> Fraction:

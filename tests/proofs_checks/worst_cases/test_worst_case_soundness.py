@@ -181,8 +181,11 @@ def test_no_bound_is_no_number():
         ({"participation": fc.participation.Uniform(3)}, "K <= m"),
         ({"participation": fc.participation.Uniform(1), "num_clients": "any"}, "is no number"),
         ({"participation": fc.participation.Bernoulli(F(1, 2))}, "not analysed"),
-        ({"participation": fc.participation.Weighted(2), "rounds": 2, "metric": "gap"}, "more than one"),
-        ({"participation": fc.participation.Weighted(2), "rounds": 2, "dissimilarity": 2}, "more than one"),
+        ({"participation": fc.participation.Weighted(2), "num_clients": 30, "rounds": 2, "metric": "gap"}, "too many"),
+        (
+            {"participation": fc.participation.Weighted(2), "num_clients": 30, "rounds": 2, "dissimilarity": 2},
+            "too many",
+        ),
         ({"participation": fc.participation.Weighted(2), "method": fc.FedDyn(alpha=1)}, "counts a client once"),
         ({"participation": fc.participation.Uniform(1), "method": fc.FedDANE(mu=1)}, "depend on|decide"),
     ],
