@@ -1,4 +1,4 @@
-"""Mini-batches of local SGD: an epoch visits everything once, gradients are unbiased, paths are as long as their steps."""
+"""Mini-batches of local SGD: an epoch visits everything once, gradients are unbiased, paths are as long as told."""
 
 from collections.abc import Sequence
 from dataclasses import replace
