@@ -7,7 +7,7 @@
 [local_solver]     name and its parameters; without the section the method's own
 [participation]    name and its parameters; without the section everyone
 [stragglers]       fraction, policy
-[run]              rounds, seed, loss, weights, ridge, dtype, device, precision, measure, every, evaluate, …
+[run]              rounds, seed, loss, weights, ridge, dtype, device, precision, measure, every, …
 """
 
 import tomllib
@@ -33,8 +33,8 @@ from fedconvex.validation import integer_at_least
 
 SECTIONS = ("data", "model", "method", "local_solver", "participation", "stragglers", "run")
 OPTIONS = (
-    "rounds", "seed", "loss", "weights", "ridge", "dtype", "device", "precision", "measure", "every", "evaluate",
-    "lanczos_steps", "draws",
+    "rounds", "seed", "loss", "weights", "ridge", "dtype", "device", "precision", "measure", "every", "lanczos_steps",
+    "draws",
 )  # fmt: skip
 MODELS = ("logistic_regression", "fully_connected", "two_layer_cnn", "character_lstm", "resnet18")
 SOLVERS = {
