@@ -1,0 +1,17 @@
+"""What the tests of design calculators draw and have in common."""
+
+from fractions import Fraction
+
+import flint
+from hypothesis import strategies as st
+
+BITS = 600
+TINY = Fraction(1, 10**25)
+positive = st.fractions(min_value=Fraction(1, 1000), max_value=1000, max_denominator=10**4)
+nonnegative = st.one_of(st.just(Fraction(0)), positive)
+counts = st.tuples(st.integers(1, 50), st.integers(1, 50)).map(lambda pair: {"num_clients": max(pair), "num_active": min(pair)})  # fmt: skip  # noqa: E501
+
+
+def fraction_of(number: flint.arb) -> Fraction:
+    mantissa, exponent = (int(part) for part in number.mid().man_exp())
+    return Fraction(mantissa) * Fraction(2) ** exponent
