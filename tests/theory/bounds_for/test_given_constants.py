@@ -29,9 +29,6 @@ def test_given_constants_replace_measured_ones() -> None:
     assert isinstance(bounds(TWINS, BIG, WEIGHTED)["fedprox.remark8"], DoesNot)
 
 
-REFUTED = Verdict.REFUTED
-
-
 @pytest.mark.parametrize(
     ("given_", "assumption", "verdict"),
     [
