@@ -55,7 +55,7 @@ def _method(row: Mapping[str, Any]) -> Html:
     cells = [_interval(row["bias"]), _interval(row["floor"]), attracts, _number(row["predicted_contraction"]),
              _number(row["measured_contraction"])]  # fmt: skip
     numbers = (tag("td", cell, class_="number") for cell in cells)
-    return tag("tr", tag("td", row["method"]), *numbers, tag("td", str(row["outcome"]), class_="small"))
+    return tag("tr", tag("td", row["method"]), *numbers, tag("td", str(row["outcome"]), class_="number"))
 
 
 def _interval(found: Mapping[str, Any] | None) -> str:

@@ -7,7 +7,7 @@ from html import escape
 from typing import final
 from xml.etree import ElementTree
 
-VOID = frozenset({"br", "img", "input", "meta"})
+VOID = frozenset({"br", "img", "input", "meta", "wbr"})
 MATHML = frozenset({
     "math", "merror", "mfrac", "mi", "mmultiscripts", "mn", "mo", "mover", "mpadded", "mphantom", "mroot", "mrow", "ms",
     "mspace", "msqrt", "mstyle", "msub", "msubsup", "msup", "mtable", "mtd", "mtext", "mtr", "munder", "munderover",
@@ -18,7 +18,9 @@ MATHML_ATTRIBUTES = re.compile(
     "scriptlevel|separator|stretchy|symmetric|voffset|width"
 )
 
-SIZES = re.compile(r"\\[bB]igg?[lr]?(?=\\)")  # of a bracket that is a command: the converter would print its name
+# The size of a bracket that is a command: the converter would print its name. And text style, which shrinks sums with
+# all that stands after them, and fractions: it saves lines of print.
+SIZES = re.compile(r"\\[bB]igg?[lr]?(?=\\)|\\textstyle\s*")
 
 
 @final
@@ -72,7 +74,7 @@ def math(latex: str, block: bool = False) -> Html:
     from latex2mathml.converter import convert
 
     try:
-        known = SIZES.sub("", latex).replace(r"\arg\min", r"\operatorname{arg}\,\min")
+        known = SIZES.sub("", latex).replace(r"\tfrac", r"\frac").replace(r"\arg\min", r"\operatorname{arg}\,\min")
         made = str(convert(known, display="block" if block else "inline"))
         made = made.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")
         if "\\" not in made and _is_mathml(made):  # no command was left as it is

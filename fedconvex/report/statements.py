@@ -6,6 +6,7 @@ from typing import Any
 from fedconvex.proofs_checks.proof import Role
 from fedconvex.proofs_checks.reporting.records import Record, StepRecord
 from fedconvex.proofs_checks.reporting.results import Origin
+from fedconvex.proofs_checks.worst_cases.looseness_table import letter
 from fedconvex.report.contents import Entry, Loose
 from fedconvex.report.markup import Html, joined, math, mixed, table, tag
 from fedconvex.report.plots import Point, Series, list_of, plot, rounded_down, short
@@ -18,8 +19,9 @@ def badge(verdict: str) -> Html:
 
 
 def link(identifier: str) -> Html:
-    """To a statement of the page."""
-    return tag("a", tag("code", identifier), href=f"#{identifier}")
+    """To a statement of the page; the name may be broken after its dot."""
+    paper, dot, number = identifier.partition(".")
+    return tag("a", tag("code", paper + dot, tag("wbr"), number), href=f"#{identifier}")
 
 
 def unit(words: str) -> Html:
@@ -174,9 +176,9 @@ def _worst_cases(entry: Entry) -> Html:
         says = f"{one.row.at}: bound {one.row.bound}, exact worst case {one.row.worst}, looseness {one.row.looseness}"
         bounds.append(Point(x, one.bound or 0.0, says))
         worst.append(Point(x, low, says, top=high))
-    about = f"The bound and the exact worst case for {len(some)} values of {name}."
+    about = f"The bound and the exact worst case for {len(some)} values of {letter(name)}."
     series = [Series("the bound", bounds, line=True), Series("the exact worst case", worst, line=True)]
-    return plot(series, x=name, y="per unit of the start", about=about)
+    return plot(series, x=letter(name), y="per unit of the start", about=about)
 
 
 def _varied(found: tuple[Loose, ...]) -> tuple[str, list[Loose]]:

@@ -75,6 +75,10 @@ bounds among these, what an exact instance uses at most: for 1 nothing sharper c
 """
 PROX: dict[str, Any] = {"mu": 50, "L": 1, "L_minus": 0, "B": F(6, 5)}
 DYN = {"L": 1, "num_clients": 10, "num_active": 10}
+LETTERS = {
+    "alpha": "α", "epsilon": "ε", "eta": "η", "gamma": "γ", "kappa": "κ", "mu": "μ", "sigma2": "σ²",
+    "num_clients": "m", "num_active": "P", "local_steps": "e", "L_minus": "L₋",
+}  # fmt: skip
 STRONG = {**DYN, "mu": F(1, 10)}
 
 
@@ -154,10 +158,14 @@ class Row:
     is_lemma: bool  # a step of a proof: quotients of both sides
 
 
+def letter(name: str) -> str:
+    """An argument as the papers write it."""
+    return LETTERS.get(name, name)
+
+
 def row(found: Looseness) -> Row:
     """In words."""
-    names = {"num_clients": "m", "num_active": "P", "local_steps": "e", "L_minus": "L₋", "sigma2": "σ²"}
-    at = ", ".join(f"{names.get(name, name)} = {value}" for name, value in found.numbers.items())
+    at = ", ".join(f"{letter(name)} = {value}" for name, value in found.numbers.items())
     assert not found.factor[1] < 1, found.says
     identifier = found.statement.identifier
     is_lemma = identifier in {name for name, _ in compared()}

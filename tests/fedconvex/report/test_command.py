@@ -158,7 +158,7 @@ def test_the_whole_page_is_small_enough(run, tmp_path, results):
     read = Read(content.decode())
     assert read.faults() == []
     assert len(read.all("svg")) > 60
-    assert section(read, "looseness").count("alpha = 25") > 10
+    assert section(read, "looseness").count("α = 25") > 10
     assert len(read.all("details", class_="statement")) > 140
 
 

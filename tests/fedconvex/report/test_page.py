@@ -168,6 +168,7 @@ def test_a_command_that_the_converter_does_not_know_is_no_formula():
     assert math(r"\unheardof x").startswith("<code")
     assert ">arg<" in math(r"\arg\min_u f")
     assert math(r"\Big\|x\Big\|") == math(r"\|x\|")
+    assert math(r"\textstyle\sum_k x_k \le \tfrac12") == math(r"\sum_k x_k \le \frac12")
 
 
 def test_every_formula_of_the_catalogue_becomes_one():
