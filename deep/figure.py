@@ -82,7 +82,8 @@ def _draw(
     bottom.set_ylabel("measured")
     bottom.set_xlabel("round")
     if bottom.lines:
-        figure.legend(*bottom.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
+        figure.legend(*bottom.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8,
+                      frameon=False)  # fmt: skip
 
 
 def _decreases(axes: "Axes", frame: "pandas.DataFrame", rows: "pandas.DataFrame", statement: str) -> None:
@@ -99,7 +100,7 @@ def _decreases(axes: "Axes", frame: "pandas.DataFrame", rows: "pandas.DataFrame"
         axes.plot(held["round"], held["promised"] * squares[held["round"]].to_numpy(), "v-", color=PROMISE,
                   markersize=4, label=r"promised: $\rho\,\|\nabla f\|^2$")  # fmt: skip
     axes.axhline(0, color="black", linewidth=0.6)
-    axes.legend(fontsize=8)
+    axes.legend(frameon=False, fontsize=8)
 
 
 def _shade(axes: "Axes", table: "pandas.DataFrame", statement: str, words: bool) -> None:
