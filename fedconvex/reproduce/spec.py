@@ -138,9 +138,10 @@ def read(file: Path, quick: bool = False) -> Experiment:
     _require_fit(file, content)
     for key in ("data", "methods"):
         content[key] = _spelled_out(file, key, content.get(key, {}))
-    for i, entry in enumerate((*content.get("claims", ()), *content.get("choices", ()))):
-        if "each" in entry:
-            entry["each"] = {name: _labels(file, i, values, content) for name, values in entry["each"].items()}
+    for section in ("claims", "choices"):
+        for i, entry in enumerate(content.get(section, ())):
+            for name, values in entry.get("each", {}).items():
+                entry["each"][name] = _labels(file, f"{section}[{i}].each.{name}", values, content)
     for key in ("also", "needs", "numbers", "claims", "choices"):
         content[key] = tuple(content.get(key, ()))
     return Experiment(**content, quick=quick, note=reduced.get("note", "") if quick else "")
@@ -169,10 +170,10 @@ def _add_table(file: Path, published: Section, content: dict[str, Any]) -> None:
     content["numbers"] = [*numbers_of(published, levels), *content.get("numbers", [])]
 
 
-def _labels(file: Path, i: int, values: Any, content: Section) -> list[str]:
+def _labels(file: Path, place: str, values: Any, content: Section) -> list[str]:
     """`data` and `methods` stand for the labels of all."""
     if isinstance(values, str) and values not in ("data", "methods"):
-        raise wrong(file, f"each[{i}]", values, "is no list of labels", "give a list, or one of data, methods")
+        raise wrong(file, place, values, "is no list of labels", "give a list, or one of data, methods")
     return list(content[values] if isinstance(values, str) else values)
 
 

@@ -43,6 +43,8 @@ def require_table(file: Path, published: Section, data: Section) -> None:
     for key in ("methods", "rows", "source"):
         if key not in published:
             raise wrong(file, f"published.{key}", None, "is missing", "add it")
+    if not isinstance(published["rows"], Mapping):
+        raise wrong(file, "published.rows", published["rows"], "is no table", "write [published.rows]")
     for row in rows_of(published):
         place = f"published.rows.{row.data}" + (f".{row.label}" if row.label else "")
         if row.data not in data:
