@@ -2,7 +2,7 @@
 
 Clients are solved to γ-inexactness by whatever answers are inexact enough; "drawn" is K independent draws. What the
 draw adds to f is then bounded from one side only, by the descent lemma: the proved end of the worst case may be a
-little below the truth.
+little below the truth. For a given small number of clients every draw is written out, and the worst case is exact.
 """
 
 from fractions import Fraction
@@ -27,30 +27,37 @@ from fedconvex.theory import fedprox
 DRAWN = "f at the drawn average is bounded by the descent lemma"
 
 
-def _descent(bound: Any, mu: Any, clients: FunctionClass, B: Any, gamma: Any, K: Any = None) -> Played:
+def _descent(
+    bound: Any, mu: Any, clients: FunctionClass, B: Any, gamma: Any, K: Any = None, num_clients: Any = None
+) -> Played:
     question = {
-        "method": fc.FedProx(mu=mu), "clients": clients, "num_clients": "any", "metric": "descent", "dissimilarity": B,
+        "method": fc.FedProx(mu=mu), "clients": clients, "metric": "descent", "dissimilarity": B,
+        "num_clients": "any" if num_clients is None else int(num_clients),
         "local_solver": fc.ToInexactness(gamma), "participation": None if K is None else Weighted(int(K)),
     }  # fmt: skip
-    return Played(question, bound, remark="" if K is None else DRAWN)
+    return Played(question, bound, remark=DRAWN if K is not None and num_clients is None else "")
 
 
 @asks(fedprox.theorem4, fedprox.theorem4byvariance, fedprox.theorem4bycurvature)
-def with_draws(statement: Statement, *, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Played:
+def with_draws(
+    statement: Statement, *, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any, num_clients: Any = None
+) -> Played:
     bound = statement(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma, K=K)
-    return _descent(bound, mu, WeaklyConvex(L_minus, L), B, gamma, K)
+    return _descent(bound, mu, WeaklyConvex(L_minus, L), B, gamma, K, num_clients)
 
 
 @asks(fedprox.theorem4sharper)
-def without_draws(statement: Statement, *, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any) -> Played:
+def without_draws(
+    statement: Statement, *, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, num_clients: Any = None
+) -> Played:
     """However few are drawn: with one it is worst."""
     bound = statement(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma)
-    return _descent(bound, mu, WeaklyConvex(L_minus, L), B, gamma, 1)
+    return _descent(bound, mu, WeaklyConvex(L_minus, L), B, gamma, 1, num_clients)
 
 
 @asks(fedprox.theorem4convex)
-def convex(statement: Statement, *, mu: Any, L: Any, B: Any, K: Any) -> Played:
-    return _descent(statement(mu=mu, L=L, B=B, K=K), mu, SmoothConvex(L), B, 0, K)
+def convex(statement: Statement, *, mu: Any, L: Any, B: Any, K: Any, num_clients: Any = None) -> Played:
+    return _descent(statement(mu=mu, L=L, B=B, K=K), mu, SmoothConvex(L), B, 0, K, num_clients)
 
 
 @asks(fedprox.theorem4convexeveryone)
@@ -59,9 +66,9 @@ def convex_everyone(statement: Statement, *, mu: Any, L: Any, B: Any) -> Played:
 
 
 @asks(fedprox.corollary7sharper)
-def convex_choice(statement: Statement, *, L: Any, B: Any, K: Any) -> Played:
+def convex_choice(statement: Statement, *, L: Any, B: Any, K: Any, num_clients: Any = None) -> Played:
     chosen = statement(L=L, B=B, K=K)
-    return _descent(chosen.rho, chosen.mu, SmoothConvex(L), B, 0, K)
+    return _descent(chosen.rho, chosen.mu, SmoothConvex(L), B, 0, K, num_clients)
 
 
 def _dissimilar(sigma2: Any, epsilon: Any) -> Fraction:
@@ -71,18 +78,20 @@ def _dissimilar(sigma2: Any, epsilon: Any) -> Fraction:
 
 @asks(fedprox.theorem11)
 def by_variance(
-    statement: Statement, *, mu: Any, L: Any, L_minus: Any, sigma2: Any, epsilon: Any, gamma: Any, K: Any
-) -> Played:
+    statement: Statement, *, mu: Any, L: Any, L_minus: Any, sigma2: Any, epsilon: Any, gamma: Any, K: Any,
+    num_clients: Any = None,
+) -> Played:  # fmt: skip
     bound = statement(mu=mu, L=L, L_minus=L_minus, sigma2=sigma2, epsilon=epsilon, gamma=gamma, K=K)
-    return _descent(bound, mu, WeaklyConvex(L_minus, L), _dissimilar(sigma2, epsilon), gamma, K)
+    return _descent(bound, mu, WeaklyConvex(L_minus, L), _dissimilar(sigma2, epsilon), gamma, K, num_clients)
 
 
 @asks(fedprox.theorem11sharper)
 def by_variance_sharper(
-    statement: Statement, *, mu: Any, L: Any, L_minus: Any, sigma2: Any, epsilon: Any, gamma: Any
-) -> Played:
+    statement: Statement, *, mu: Any, L: Any, L_minus: Any, sigma2: Any, epsilon: Any, gamma: Any,
+    num_clients: Any = None,
+) -> Played:  # fmt: skip
     bound = statement(mu=mu, L=L, L_minus=L_minus, sigma2=sigma2, epsilon=epsilon, gamma=gamma)
-    return _descent(bound, mu, WeaklyConvex(L_minus, L), _dissimilar(sigma2, epsilon), gamma, 1)
+    return _descent(bound, mu, WeaklyConvex(L_minus, L), _dissimilar(sigma2, epsilon), gamma, 1, num_clients)
 
 
 class _Round:

@@ -7,7 +7,7 @@ A question is a method played by `worst_case` (`Played`), or two quantities of o
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any, final
 
 from fedconvex.errors import InvalidInput
@@ -71,9 +71,14 @@ def registered() -> dict[str, tuple[Statement, Ask]]:
     return dict(_ASKS)
 
 
-def needed(ask: Ask) -> tuple[str, ...]:
+def taken(ask: Ask) -> tuple[str, ...]:
     """The numbers that a question takes."""
     return tuple(name for name, p in signature(ask).parameters.items() if p.kind is p.KEYWORD_ONLY)
+
+
+def needed(ask: Ask) -> tuple[str, ...]:
+    """Those without which there is no question."""
+    return tuple(name for name in taken(ask) if signature(ask).parameters[name].default is Parameter.empty)
 
 
 @final
@@ -136,11 +141,3 @@ def rational_root(number: Any, argument: str, what: str) -> Fraction:
         raise InvalidInput(
             argument, number, f"makes {what} irrational", "give numbers for which it is rational"
         ) from None
-
-
-def everyone(num_clients: Any, num_active: Any) -> int:
-    """The number of clients, of which all must take part."""
-    if num_active != num_clients:
-        raise InvalidInput("num_active", num_active, f"is not num_clients = {num_clients}: only rounds in which all "
-                           "take part are played", "give num_active = num_clients")  # fmt: skip
-    return int(num_clients)

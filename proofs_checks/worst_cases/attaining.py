@@ -5,7 +5,7 @@ numbers inside the class, and the method is played on them by the core in exact 
 attained, however the federation was found.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
@@ -16,7 +16,7 @@ from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.certifying import is_positive_semidefinite
 from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
 from fedconvex.proofs_checks.worst_cases.enumerating import Written
-from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, Family, Vectors, of_kind
+from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, Family, Form, Vectors, of_kind
 from fedconvex.proofs_checks.worst_cases.playing import Board
 from fedconvex.proofs_checks.worst_cases.programs import Program
 from fedconvex.proofs_checks.worst_cases.solving import Proposal
@@ -65,15 +65,24 @@ def quadratics(
 
 
 def vectors(
-    program: Program, grams: Sequence[np.ndarray], board: Board | Written, start: Family
-) -> tuple[Any, Any, np.ndarray, tuple[np.ndarray, ...]]:
-    """From Gram matrices every client's points and gradients, (m, n, d), start, and what its answers leave, (m, d)."""
+    program: Program, grams: Sequence[np.ndarray], values: Mapping[str, float], board: Any, start: Family
+) -> tuple[Any, Any, Any, np.ndarray, tuple[np.ndarray, ...]]:
+    """From Gram matrices and values every client's points and gradients, (m, n, d), values, (m, n), start, and what
+    its answers leave, (m, d).
+    """
     coordinates = _coordinates(program, grams)
     clients, found = board.members, board.evaluations
     points = [[_of(e.point, coordinates, k) for e in found] for k in clients]
     gradients = [[_of(e.gradient, coordinates, k) for e in found] for k in clients]
+    heights = [[_number(board.height(e, kind), coordinates, values) for e in found] for kind, _ in clients]
     left = tuple(np.array([_of(r.left, coordinates, k) for k in clients]) for r in board.residuals)
-    return points, gradients, np.array([_of(start, coordinates, k) for k in clients]), left
+    return points, gradients, heights, np.array([_of(start, coordinates, k) for k in clients]), left
+
+
+def _number(form: Form, coordinates: dict[Any, np.ndarray], values: Mapping[str, float]) -> float:
+    """Of vectors and values that are known; a value that is in no inequality may be 0."""
+    products = (float(c) * coordinates[a] @ coordinates[b] for (a, b), c in form.products.items())
+    return float(sum(products) + sum(float(c) * values.get(name, 0.0) for name, c in form.values.items()))
 
 
 def _coordinates(program: Program, grams: Sequence[np.ndarray]) -> dict[Any, np.ndarray]:

@@ -17,7 +17,7 @@ from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Subproblem
 from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
-from fedconvex.proofs_checks.worst_cases.forms import Family, Form, Mixture, Vectors, family, mean, of_kind, value
+from fedconvex.proofs_checks.worst_cases.forms import Family, Form, Mixture, Vectors, family, mean, of_kind
 from fedconvex.proofs_checks.worst_cases.playing import Board, Evaluation, Residual, no_objective, solved
 from fedconvex.rationals import to_fmpq
 
@@ -25,15 +25,11 @@ from fedconvex.rationals import to_fmpq
 @final
 @dataclass(frozen=True)
 class Looked:
-    """Where every client's function was looked at: as an `Evaluation`, with a value of each client's own."""
+    """Where every client's function was looked at."""
 
     point: Vectors
     gradient: Vectors
-    values: tuple[str, ...]
-
-    def value_of(self, client: int) -> str:
-        """The name of that client's value there."""
-        return self.values[client]
+    each: tuple[Evaluation, ...]
 
 
 @final
@@ -92,10 +88,7 @@ class Written:
         """The clients' n-th points together; symmetry makes these equally many."""
         together = zip(*(board.evaluations for board in self.boards), strict=True)
         return [
-            Looked(
-                self._stack([e.point for e in row]), self._stack([e.gradient for e in row]), tuple(e.value for e in row)
-            )
-            for row in together
+            Looked(self._stack([e.point for e in row]), self._stack([e.gradient for e in row]), row) for row in together
         ]
 
     @property
@@ -120,7 +113,7 @@ class Written:
     def at(self, point: Vectors) -> Looked:
         """What the clients' functions are at a point."""
         found = [board.at(of_kind(point, k)) for k, board in enumerate(self.boards)]
-        return Looked(point, self._stack([e.gradient for e in found]), tuple(e.value for e in found))
+        return Looked(point, self._stack([e.gradient for e in found]), tuple(found))
 
     def gradient(self, point: Vectors) -> Mixture:
         """The clients' gradients at a point."""
@@ -129,11 +122,14 @@ class Written:
     def found(self, point: Vectors, gradient: Vectors) -> Looked:
         """Points at which the gradients are known."""
         rows = [board.found(of_kind(point, k), of_kind(gradient, k)) for k, board in enumerate(self.boards)]
-        return Looked(point, gradient, tuple(e.value for e in rows))
+        return Looked(point, gradient, tuple(rows))
 
-    def height(self, looked: Looked) -> Form:
-        """The mean of the values there."""
-        return sum((value(name) for name in looked.values), start=Form()) / len(looked.values)
+    def height(self, looked: Looked, client: int | None = None) -> Form:
+        """The mean of the values there, or one client's."""
+        if client is not None:
+            return self.boards[client].height(looked.each[client])
+        heights = (board.height(e) for board, e in zip(self.boards, looked.each, strict=True))
+        return sum(heights, start=Form()) / self.clients
 
     def minimised(self, subproblem: Subproblem) -> Mixture:
         """The subproblems' minimisers."""

@@ -9,7 +9,7 @@ from math import isqrt
 from typing import Any, final
 
 from fedconvex.errors import InvalidInput
-from fedconvex.proofs_checks.worst_cases.asking import Ask, Compared, Played, needed, registered
+from fedconvex.proofs_checks.worst_cases.asking import Ask, Compared, Played, needed, registered, taken
 from fedconvex.proofs_checks.worst_cases.comparing import Quotient, quotient
 from fedconvex.proofs_checks.worst_cases.worst_case import WorstCase, worst_case
 from fedconvex.rationals import to_fraction
@@ -95,7 +95,9 @@ def looseness(statement: Statement | str, **numbers: Any) -> Looseness:
 
     Args:
         statement: or its identifier, as in "fedprox.theorem4".
-        **numbers: taken exactly, a float as the dyadic rational that it is.
+        **numbers: taken exactly, a float as the dyadic rational that it is. Where f is looked at after a draw of K of
+            any number of clients, the worst case is bounded only; with `num_clients` it is exact for that many, if they
+            are few.
 
     Raises:
         InvalidInput: for a statement that cannot be asked so, a number that is missing, unknown, or outside of what the
@@ -103,7 +105,7 @@ def looseness(statement: Statement | str, **numbers: Any) -> Looseness:
     """
     found, ask = _found(statement)
     wanted = needed(ask)
-    unknown = [name for name in numbers if name not in wanted]
+    unknown = [name for name in numbers if name not in taken(ask)]
     if unknown:
         cure = f"give {', '.join(wanted)}; over what the start is like the worst is taken"
         raise InvalidInput(unknown[0], numbers[unknown[0]], f"is not asked for by {found.identifier}", cure)
@@ -184,10 +186,10 @@ def _check(statement: Statement, numbers: dict[str, Any]) -> None:
     """Refuses numbers that the statement excludes, those of the method among them that its formula does not show."""
     letters = statement.paper.notation
     for name, value in numbers.items():
-        if letters[name].integer and value.denominator != 1:
+        if (name not in letters or letters[name].integer) and value.denominator != 1:
             raise InvalidInput(name, value, f"{statement.identifier} needs an integer", "give an integer")
     stated = (c for assumption in statement.assumptions for c in assumption.conditions)
-    for condition in (*(c for name in numbers for c in by_definition(name, letters[name])), *stated):
+    for condition in (*(c for name in numbers if name in letters for c in by_definition(name, letters[name])), *stated):
         if numbers.keys() >= {condition.argument, *condition.names}:
             offence = condition.check(condition.argument, numbers)
             if offence is not None:

@@ -40,6 +40,7 @@ class Evaluation:
     point: Any  # Vectors
     gradient: Any
     value: str
+    base: Form | None = None  # what the value is measured from, where that is not 0
 
     def value_of(self, kind: int | None) -> str:
         """The name of the mean value of one kind's clients; of all, where there are no kinds."""
@@ -69,7 +70,10 @@ class Residual:
 class Board:
     """What is known of the clients' functions.
 
-    With a minimiser this is the origin, where the gradients have mean 0 and the values are 0. Names end with `label`.
+    With a minimiser this is the origin, where the gradients have mean 0 and the values are 0.
+
+    With a `label`, by which names end, the unknown numbers are what changes from the first point, its tangent taken
+    away from the values: rounds often move little, and differences of what is nearly equal are lost in rounding.
     """
 
     clients: int
@@ -121,6 +125,8 @@ class Board:
 
     def height(self, evaluation: Evaluation, kind: int | None = None) -> Form:
         """The mean of the values there, of all clients or of one kind's."""
+        if evaluation.base is not None:
+            return value(evaluation.value) + evaluation.base
         if not evaluation.value or not isinstance(self.functions, Kinds):
             return value(evaluation.value)
         if kind is not None:
@@ -147,11 +153,27 @@ class Board:
         if self.curvature is not None and self.evaluations:
             first = self.evaluations[0]
             return self.found(point, first.gradient + (point - first.point) * self.curvature)
-        return self.found(point, self.vectors(f"g{len(self.evaluations)}"))
+        return self.found(point, self.unknown())
+
+    @property
+    def reference(self) -> Evaluation | None:
+        """With a label: the first point that is not the minimiser, else that."""
+        if not self.label or not self.evaluations:
+            return None
+        return next((e for e in self.evaluations[:2] if e.value), self.evaluations[0])
+
+    def unknown(self) -> Any:
+        """The gradients at the next point."""
+        new, first = self.vectors(f"g{len(self.evaluations)}"), self.reference
+        return new if first is None else first.gradient + new
 
     def found(self, point: Vectors, gradient: Vectors) -> Evaluation:
         """A point whose gradient is known, since it solves a subproblem."""
-        made = Evaluation(point, gradient, f"F{len(self.evaluations)}{self.label}")
+        first, base = self.reference, None
+        if first is not None:
+            base = inner(first.gradient, point - first.point)
+            base = base + self.height(first)
+        made = Evaluation(point, gradient, f"F{len(self.evaluations)}{self.label}", base)
         self.evaluations.append(made)
         return made
 
@@ -176,7 +198,7 @@ class Board:
             return self.at(point).point
         name = f"{len(self.evaluations)}"
         if weight:
-            gradient = self.vectors(f"g{name}")
+            gradient = self.unknown()
             return self.found((right - gradient) / weight, gradient).point
         return self.found(self.vectors(f"x{name}"), right).point
 

@@ -175,10 +175,9 @@ class WorstCase:
         found, functions, board = self.interpolated, self.question.clients, self.question.board
         assert found is not None
         grams = [np.array(gram, dtype=float).reshape(len(gram), len(gram)) for gram in found.grams]
-        points, gradients, start, left = vectors(found.program, grams, board, self.question.start)
-        heights = {"": 0.0} | dict(zip(found.program.values, map(float, found.values), strict=True))
+        named = dict(zip(found.program.values, map(float, found.values), strict=True))
+        points, gradients, values, start, left = vectors(found.program, grams, named, board, self.question.start)
         members = [kind for kind, _ in board.members]
-        values = [[heights.get(e.value_of(kind), 0.0) for e in board.evaluations] for kind in members]
         alike = len(set(members))  # every client where all are written out
         of_kinds = functions.kinds if isinstance(functions, Kinds) else (Kind(functions, 1),) * alike
         shares = functions.shares if isinstance(functions, Kinds) else (Fraction(1, alike),) * alike
