@@ -148,6 +148,18 @@ def test_a_page_opens_from_disk(
 
 
 @pytest.mark.browser
+def test_no_page_is_wider_than_a_phone(site: Path, browser: Chromium) -> None:
+    wide = []
+    for path in pages(site):
+        browser.open(path, width=360)
+        if browser.value("document.documentElement.scrollWidth") > 360:
+            wide.append(path.name)
+    assert wide == []
+    browser.value("document.querySelector('article').style.width = '361px'")
+    assert browser.value("document.documentElement.scrollWidth") > 360  # that would be noticed
+
+
+@pytest.mark.browser
 def test_the_search_works_from_disk(site: Path, browser: Chromium) -> None:
     browser.open(site / "methods/fedgd.html")
     browser.point_at(".md-search__input", click=True)

@@ -32,6 +32,8 @@ def on_page_content(content: str, page: Any, **_: Any) -> str:
 
 def mathml(latex: str, block: bool = False) -> str:
     """The formula as MathML. Raises ValueError for what latex2mathml rejects or passes through as it is."""
+    if block:  # text style saves lines of print; here it would shrink all that stands after it
+        latex = re.sub(r"\\textstyle\s*", "", latex)
     try:
         made = str(convert(latex, display="block" if block else "inline"))
     except Exception as error:  # it raises many kinds

@@ -77,7 +77,7 @@ def _inside(entry: Entry, on_page: frozenset[str]) -> list[Html]:
     record = entry.record
     parts = [tag("p", mixed(record.words)), _formula(record.formula)]
     if record.assumptions:
-        assumed = [tag("li", mixed(assumption)) for assumption in record.assumptions]
+        assumed = [tag("li", tag("p", mixed(assumption))) for assumption in record.assumptions]
         parts.append(tag("div", tag("h3", "Assumes"), tag("ul", *assumed)))
     parts += _verdict(entry)
     if record.witness:

@@ -139,6 +139,14 @@ def test_a_link_opens_what_was_filtered_away(browser, file):
     assert browser.value("document.getElementById('feddyn.theorem2').open")
 
 
+def test_nothing_that_opens_is_wider_than_a_phone(browser, file):
+    browser.open(file, width=360)
+    browser.value("{ for (const one of document.querySelectorAll('details')) one.open = true; }")
+    assert browser.value("document.documentElement.scrollWidth") == 360
+    browser.value("part('list').style.width = '361px'")
+    assert browser.value("document.documentElement.scrollWidth") > 360  # would be noticed
+
+
 @pytest.mark.parametrize("width", [360, 1200])
 def test_a_point_tells_its_numbers(browser, file, picture, width):
     browser.open(file, width=width, hash="#feddyn.theorem2")
