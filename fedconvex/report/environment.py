@@ -7,6 +7,7 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
+from fedconvex.processor import processor
 from fedconvex.proofs_checks.reporting.cache import LIBRARIES
 
 
@@ -19,7 +20,7 @@ def environment() -> dict[str, str]:
         "Python": platform.python_version(),
         **{name: version(name) for name in sorted({*LIBRARIES, "cvxpy", "clarabel", "scipy"})},
         "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
-        "processor": f"{_processor()}, {os.cpu_count()} cores",
+        "processor": f"{processor()}, {os.cpu_count()} cores",
     }
     return {label: words for label, words in found.items() if words}
 
@@ -37,10 +38,3 @@ def commit(root: Path | None = None) -> str:
     except (OSError, subprocess.SubprocessError):
         return ""
     return head.stdout.strip()[:12] + (", with changes that are not committed" if changes.stdout.strip() else "")
-
-
-def _processor() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text("utf-8").splitlines() if cpuinfo.exists() else []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else platform.processor() or platform.machine()

@@ -33,7 +33,7 @@ def load(folder: Path | None) -> dict[str, dict[str, Any]]:
     if folder is not None and not any(folder.glob("**/summary.json")):
         cure = f"run fedconvex reproduce all --quick --out {folder}"
         raise InvalidInput("--results", str(folder), "holds no results", cure)
-    return last_results(experiments(), Path() / ".none" if folder is None else folder)
+    return last_results(experiments(), Path() / ".none" if folder is None else folder, "--results")
 
 
 def section(results: Mapping[str, Mapping[str, Any]], folder: Path | None) -> list[Html]:

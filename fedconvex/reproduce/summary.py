@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fedconvex.errors import InvalidInput
+from fedconvex.processor import processor
 from fedconvex.reproduce.expressions import Truth, evaluate, parsed
 from fedconvex.reproduce.measuring import Measured
 from fedconvex.reproduce.running import seeds
@@ -118,12 +119,9 @@ def _finite(value: float) -> float | str | None:
 
 
 def _machine() -> dict[str, Any]:
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text("utf-8").splitlines() if cpuinfo.exists() else []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "processor": models[0] if models else platform.processor() or platform.machine(),
+        "processor": processor(),
         "cores": os.cpu_count(),
         "versions": {"fedconvex": version("fedconvex"), "numpy": version("numpy"), "python": platform.python_version()},
     }
@@ -136,8 +134,11 @@ def save(summary: Mapping[str, Any], folder: Path) -> Path:
     return file
 
 
-def last_results(known: Mapping[str, Experiment], out: Path) -> dict[str, dict[str, Any]]:
-    """The last summary of each experiment: full runs in `out` first, then those of the package, then quick runs."""
+def last_results(known: Mapping[str, Experiment], out: Path, argument: str = "--out") -> dict[str, dict[str, Any]]:
+    """The last summary of each experiment: full runs in `out` first, then those of the package, then quick runs.
+
+    Raises InvalidInput for a file that is no JSON; `argument` is what the caller was given the folder as.
+    """
     found = {}
     for key in known:
         places = (out / key / NAME, KEPT / f"{key}.json", out / "quick" / key / NAME)
@@ -145,7 +146,7 @@ def last_results(known: Mapping[str, Experiment], out: Path) -> dict[str, dict[s
             try:
                 found[key] = json.loads(file.read_text("utf-8"))
             except ValueError as error:
-                raise InvalidInput("out", str(file), f"is no JSON: {error}", "delete it and run again") from None
+                raise InvalidInput(argument, str(file), f"is no JSON: {error}", "delete it and run again") from None
     return found
 
 

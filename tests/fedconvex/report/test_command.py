@@ -173,7 +173,7 @@ def test_the_whole_page_is_small_enough(run, tmp_path, results):
         ([ONE, "--out", "none/x.html"], ["--out", "existing folder"]),
         ([ONE, "--results", "none"], ["--results", "no folder"]),
         ([ONE, "--results", "empty"], ["--results", "no results", "fedconvex reproduce"]),
-        ([ONE, "--results", "broken"], ["summary.json", "no JSON"]),
+        ([ONE, "--results", "broken"], ["--results = ", "summary.json", "no JSON"]),
         ([ONE, "--results", "other"], ["fedsplit.figure1", "no result of an experiment"]),
         ([ONE, "--results", "nopicture"], ["figure.png", "no picture"]),
         ([ONE, "--audit", "none.json"], ["none.json", "cannot be read"]),

@@ -1,0 +1,17 @@
+"""The processor's name, where Linux tells it and where it does not."""
+
+from pathlib import Path
+
+from fedconvex.processor import processor
+
+
+def test_the_first_model_that_is_named(tmp_path: Path) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text("processor\t: 0\nmodel name\t: A 1: fast\nprocessor\t: 1\nmodel name\t: B 2\n")
+    assert processor(cpuinfo) == "A 1: fast"
+
+
+def test_elsewhere_it_is_called_something(tmp_path: Path) -> None:
+    (tmp_path / "cpuinfo").write_text("Hardware\t: unheard of\n")  # some machines do not name their model
+    assert processor(tmp_path / "cpuinfo")
+    assert processor(tmp_path / "missing") == processor(tmp_path / "cpuinfo")
