@@ -235,7 +235,11 @@ def of_deviations(statement: Statement) -> Tightness:
 
 
 def rounds_begun_above(statement: Statement) -> Tightness:
-    """Lx²/2, exact steps with μ = L: how many rounds begin where the squared gradient is at least ε."""
+    """Lx²/2, exact steps with μ = L: how many rounds begin where the squared gradient is at least ε.
+
+    For σ² = 0 all clients are alike, and n rounds use at most n/(4n − 2) of the bound: by convexity a round that ends
+    at ‖∇f(w⁺)‖² >= ε decreases f by ‖∇f(w⁺)‖²/μ or more, and inf f is ‖∇f‖²/(2L) or more below where the last begins.
+    """
 
     def measure(instance: tuple[Any, Any, Any]) -> tuple[Any, Any] | None:
         L, start, epsilon = map(F, instance)
@@ -247,7 +251,8 @@ def rounds_begun_above(statement: Statement) -> Tightness:
         numbers = {"L": L, "delta": L * start**2 / 2, "sigma2": F(0), "epsilon": epsilon}
         return F(rounds), statement.calculator.formula(**numbers)
 
-    return Tightness(measure, (1, 1, 1), "x²/2 from 1 with ε = 1: one round")
+    how = "x²/2 from 1 with ε = 1: one round; for σ² = 0, n rounds use n/(4n − 2) at most"
+    return Tightness(measure, (1, 1, 1), how)
 
 
 def rounds_needed(statement: Statement, rho: Statement) -> Tightness:

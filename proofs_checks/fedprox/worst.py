@@ -9,18 +9,24 @@ from fractions import Fraction
 from typing import Any
 
 import fedconvex as fc
+from fedconvex.errors import InvalidInput
 from fedconvex.participation import Weighted
 from fedconvex.proofs_checks.worst_cases.asking import (
     Compared,
     Length,
+    Multiplied,
     Played,
+    Product,
     asks,
     compared,
     rational_root,
 )
 from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, NotSmooth, SmoothConvex, WeaklyConvex
-from fedconvex.proofs_checks.worst_cases.forms import Family, Form, mean, shared, square
+from fedconvex.proofs_checks.worst_cases.draws import Draws
+from fedconvex.proofs_checks.worst_cases.enumerating import Written, drawn_round
+from fedconvex.proofs_checks.worst_cases.forms import Family, Form, inner, mean, shared, square
 from fedconvex.proofs_checks.worst_cases.playing import Board, answered, first_state, in_rationals
+from fedconvex.proofs_checks.worst_cases.questions import MOST
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
@@ -159,3 +165,47 @@ def deviation(statement: Statement, *, mu: Any, L_minus: Any, B: Any, gamma: Any
     known = _known(round_, mu=mu, L_minus=L_minus, B=B, gamma=gamma, K=K)
     drawn = square(round_.steps - mean(round_.steps)) / K
     return compared(round_.board, statement, known, drawn, more=round_.dissimilar(B))
+
+
+@asks(fedprox.equation14)
+def sampling_cost(
+    statement: Statement, *, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any, num_clients: Any
+) -> Multiplied:
+    """E[L₀‖w⁺ − w̄‖], L₀ being the largest ‖∇f‖ between w̄ and w⁺.
+
+    It is at most what it is in the ball of which that is a diameter, and at least what it is at w⁺.
+    """
+    draws = Draws(int(K), int(num_clients), replaced=True)
+    if not 1 < num_clients <= MOST or num_clients * draws.number > MOST:
+        raise InvalidInput("num_clients", num_clients, f"are not two or more, or leave too many ways to draw {K}",
+                           "give 2, and a small K")  # fmt: skip
+    bound = statement(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma, K=K, gradient=Fraction(1))
+    asked: Any = None
+    for end in (True, False):
+        asked = _sampled(draws, WeaklyConvex(L_minus, L), mu, B, gamma, bound, end, asked)
+    return asked  # type: ignore[no-any-return]
+
+
+def _sampled(
+    draws: Draws, functions: FunctionClass, mu: Any, B: Any, gamma: Any, bound: Any, end: bool, inside: Any
+) -> Multiplied:
+    """With the gradient of f at the server's point, or anywhere in the ball."""
+    board: Any = Written.of(draws.clients, functions, minimiser=False)
+    method, solver, w = in_rationals(fc.FedProx(mu=mu)), fc.ToInexactness(gamma), shared("w")
+    gradients = board.at(w).gradient
+    state = first_state(method, w)
+    middle = mean(answered(method, solver, board, state)[1])
+    shapes: dict[tuple[int, ...], list[Product]] = {}
+    more = [("dissimilarity", square(mean(gradients)) * Fraction(B) ** 2 - square(gradients))]
+    for n, (chance, draw) in enumerate(draws.every()):
+        _, server = drawn_round(method, solver, board, state, draw)
+        away = server - middle
+        if not away.parts:
+            continue  # everyone was drawn as often
+        z = server if end else shared(f"z{n}")
+        if not end:
+            more.append((f"between {n}", -inner(z - middle, z - server)))
+        assert draw.shares is not None
+        shape = tuple(sorted(draw.shares.tolist()))
+        shapes.setdefault(shape, []).append((chance, square(mean(board.at(z).gradient)), square(away)))
+    return Multiplied(board, tuple(map(tuple, shapes.values())), square(mean(gradients)), bound, tuple(more), inside)

@@ -1,7 +1,8 @@
 """Which question a statement asks: a registry, filled by `proofs_checks/<paper>/worst.py` and `textbooks.py`.
 
 A question is a method played by `worst_case` (`Played`), or two quantities of one or more rounds that are compared
-(`Compared`). Either is made from exact numbers; the formula is always the statement's own.
+(`Compared`), the first of them perhaps a mean of products of lengths (`Multiplied`). Each is made from exact numbers;
+the formula is always the statement's own.
 """
 
 from collections.abc import Callable, Mapping
@@ -50,7 +51,28 @@ class Compared:
     any_state: bool = False
 
 
-Ask = Callable[..., Played | Compared]
+Product = tuple[Fraction, Form, Form]  # a probability, and the squares of two lengths
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Multiplied:
+    """E[a·b] <= bound·promised, a and b being lengths that depend on the draw.
+
+    `shapes`: of every kind of draw that is not another one's by renaming clients, all draws. Where a is more than some
+    clients make it, `inside` has what some do.
+    """
+
+    board: Any
+    shapes: tuple[tuple[Product, ...], ...]
+    promised: Form
+    bound: Any
+    more: tuple[tuple[str, Form], ...] = ()
+    inside: "Multiplied | None" = None
+    remark: str = ""
+
+
+Ask = Callable[..., Played | Compared | Multiplied]
 _ASKS: dict[str, tuple[Statement, Ask]] = {}
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
-from fedconvex.proofs_checks.worst_cases.asking import Compared
+from fedconvex.proofs_checks.worst_cases.asking import Compared, Multiplied
 from fedconvex.proofs_checks.worst_cases.certifying import Certified
 from fedconvex.proofs_checks.worst_cases.feasible import Feasible, feasible
 from fedconvex.proofs_checks.worst_cases.polishing import polish
@@ -23,10 +23,11 @@ class Quotient:
     These satisfy all inequalities of the class, exactly, so that clients have them; 0 where none were found.
     """
 
-    compared: Compared
+    compared: Compared | Multiplied
     status: str  # what the solver said
     certificate: Certified | None
     interpolated: Feasible | None
+    attained: Fraction | None = None  # what these have, where it is not the program's own quotient
 
     @property
     def upper(self) -> Any:
@@ -36,6 +37,8 @@ class Quotient:
     @property
     def lower(self) -> Fraction:
         """The attained end."""
+        if self.attained is not None:
+            return self.attained
         return Fraction(0) if self.interpolated is None else self.interpolated.metric
 
     @property

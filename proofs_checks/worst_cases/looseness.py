@@ -5,19 +5,18 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
-from math import isqrt
 from typing import Any, final
 
 from fedconvex.errors import InvalidInput
-from fedconvex.proofs_checks.worst_cases.asking import Ask, Compared, Played, needed, registered, taken
+from fedconvex.proofs_checks.worst_cases.asking import Ask, Compared, Multiplied, Played, needed, registered, taken
 from fedconvex.proofs_checks.worst_cases.comparing import Quotient, quotient
+from fedconvex.proofs_checks.worst_cases.multiplying import BITS, product_quotient, root_below
 from fedconvex.proofs_checks.worst_cases.worst_case import WorstCase, worst_case
 from fedconvex.rationals import to_fraction
 from fedconvex.statements.conditions import by_definition, refuse
 from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict
 
-BITS = 128  # of roots that are rounded
 SAME = Fraction(1, 10**6)  # relatively: ends that are told as one number
 INFINITE = float("inf")
 Number = Any  # a Fraction, or the float that is infinite
@@ -52,7 +51,8 @@ class Looseness:
     @property
     def _any_state(self) -> bool:
         """Whether the worst case is a state to which no run need come."""
-        return isinstance(self.worst, Quotient) and self.worst.compared.any_state
+        compared = self.worst.compared if isinstance(self.worst, Quotient) else None
+        return isinstance(compared, Compared) and compared.any_state
 
     @property
     def says(self) -> str:
@@ -119,6 +119,11 @@ def looseness(statement: Statement | str, **numbers: Any) -> Looseness:
         compared = quotient(asked)
         factor = _roots(_inverse(compared.upper), _inverse(compared.lower), asked.power)
         return Looseness(found, exact, None, compared, factor, asked.power, asked.remark)
+    if isinstance(asked, Multiplied):
+        low, high = _ends(asked.bound)
+        worst = product_quotient(asked)
+        factor = low * _inverse(worst.upper), high * _inverse(worst.lower)
+        return Looseness(found, exact, asked.bound, worst, factor, remark=asked.remark)
     return _played(found, exact, asked)
 
 
@@ -154,19 +159,11 @@ def _roots(low: Number, high: Number, power: int) -> tuple[Number, Number]:
     """The numbers, or rational numbers below and above their square roots."""
     if power == 1:
         return low, high
-    below = _root(Fraction(low))
+    below = root_below(Fraction(low))
     if high == INFINITE:
         return below, high
-    above = _root(Fraction(high))
+    above = root_below(Fraction(high))
     return below, above if above**2 == high else above + Fraction(1, 2**BITS)
-
-
-def _root(number: Fraction) -> Fraction:
-    """√number, rounded down where it is irrational."""
-    top, bottom = isqrt(number.numerator), isqrt(number.denominator)
-    if top**2 == number.numerator and bottom**2 == number.denominator:
-        return Fraction(top, bottom)
-    return Fraction(isqrt(number.numerator * 4**BITS // number.denominator), 2**BITS)
 
 
 def _ends(value: Any) -> tuple[Fraction, Fraction]:

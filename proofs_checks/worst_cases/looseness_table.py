@@ -48,12 +48,14 @@ assert split.factor == (500, 500)
 A factor below 1 says that the statement is false at these numbers: `says` begins with REFUTED (for a step of a proof
 with BROKEN: by a state to which perhaps no run comes), and the command's exit status is 1.
 
-* Two numbers, as in 2.461 … 2.466: the first is proved, the second attained. Where K clients are drawn, f at their
-  average is bounded by the descent lemma, from one side only: the exact worst case lies between the two.
+* Two numbers, as in 2.461 … 2.466: the first is proved, the second attained. Where K of any number of clients are
+  drawn, f at their average is bounded by the descent lemma, from one side only: the exact worst case lies between the
+  two. With m, every way to draw from m clients is written out, and the worst case is exact for that m.
 * A bound that is linear in what the start is like (D₀ and G; Δ and S) is compared with the worst over all of it
   together: the metric is divided by that combination, in units of the first.
-* FedDyn's theorems are played with everyone taking part, P = m; any number of clients is the same. What is promised for
-  T rounds falls like 1/T, what happens at first does not: the looseness is largest for few rounds.
+* With everyone taking part in FedDyn, P = m, any number of clients is the same. With P < m, every history of draws is
+  written out, for few clients and rounds. What is promised for T rounds falls like 1/T, what happens at first does not:
+  the looseness is largest for few rounds.
 * FedSplit's and Rockafellar's bounds are in units of the bound.
 """
 BOUNDS = (Claim.UPPER, Claim.LOWER, Claim.TIGHT)
@@ -66,8 +68,9 @@ what was known so far is how much of the bound some instance uses (`Proof.tightn
 BEYOND = """
 ## Not asked
 
-Counts of rounds, bounds whose two sides are not linear in inner products and values (means of lengths), another γ for
-every client, facts from textbooks, FedDyn's theorems with P < m, and what is only claimed up to constants. Of the
+Counts of rounds, bounds whose two sides are not linear in inner products and values (means of lengths, but for
+`fedprox.equation14`), another γ for every client, facts from textbooks, draws from many clients with memory, and what
+is only claimed up to constants. Nor `fedprox.corollary9`, which is refuted as printed: it has no looseness. Of the
 bounds among these, what an exact instance uses at most: for 1 nothing sharper can be said, and the looseness is 1.
 
 | statement | used | by |
@@ -79,6 +82,8 @@ LETTERS = {
     "alpha": "α", "epsilon": "ε", "eta": "η", "gamma": "γ", "kappa": "κ", "mu": "μ", "sigma2": "σ²",
     "num_clients": "m", "num_active": "P", "local_steps": "e", "L_minus": "L₋",
 }  # fmt: skip
+TWO = {"num_clients": 2}
+ONE_OF_TWO = {"num_clients": 2, "num_active": 1}
 STRONG = {**DYN, "mu": F(1, 10)}
 
 
@@ -97,6 +102,12 @@ def played() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "fedprox.theorem4convex", {"mu": 5, "L": 1, "B": F(3, 2), "K": 10}
     yield "fedprox.theorem4convexeveryone", {"mu": 5, "L": 1, "B": F(3, 2)}
     yield "fedprox.corollary7sharper", {"L": 1, "B": 2, "K": 8}
+    for gamma in (0, F(1, 10)):
+        yield "fedprox.theorem4", {**PROX, "gamma": gamma, "K": 10, **TWO}
+        yield "fedprox.theorem4sharper", {**PROX, "gamma": gamma, **TWO}
+    yield "fedprox.theorem4bycurvature", {**PROX, "gamma": 0, "K": 3, **TWO}
+    yield "fedprox.theorem4convex", {"mu": 5, "L": 1, "B": F(3, 2), "K": 10, **TWO}
+    yield "fedprox.corollary7sharper", {"L": 1, "B": 2, "K": 8, **TWO}
     for statement in ("theorem2", "theorem2sharper"):
         for T in (1, 4, 8):
             yield f"feddyn.{statement}", {"alpha": 25, **DYN, "T": T}
@@ -112,6 +123,13 @@ def played() -> Iterator[tuple[str, dict[str, Any]]]:
     for sharper in ("", "sharper"):
         for T in (1, 8):
             yield f"feddyn.equation20{sharper}", {"alpha": 50, **DYN, "T": T}
+    for sharper in ("", "sharper"):
+        yield f"feddyn.theorem2{sharper}", {"alpha": 25, "L": 1, **ONE_OF_TWO, "T": 3}
+        yield f"feddyn.theorem2{sharper}", {"alpha": 25, "L": 1, "num_clients": 3, "num_active": 1, "T": 2}
+        yield f"feddyn.theorem3{sharper}", {"alpha": 30, "L": 1, **ONE_OF_TWO, "mu": F(1, 10), "T": 3}
+        yield f"feddyn.theorem4{sharper}", {"alpha": 40, "L": 1, **ONE_OF_TWO, "T": 3}
+        yield f"feddyn.equation18{sharper}", {"alpha": 50, "L": 1, **ONE_OF_TWO, "mu": F(1, 10), "T": 3}
+        yield f"feddyn.equation20{sharper}", {"alpha": 100, "L": 1, **ONE_OF_TWO, "T": 3}
     for kappa in (4, 100):
         yield "fedsplit.theorem1", {"t": 3, "kappa": kappa}
         yield "fedsplit.corollary1", {"kappa": kappa, "local_steps": 3}
@@ -128,6 +146,8 @@ def compared() -> Iterator[tuple[str, dict[str, Any]]]:
         yield "fedprox.equation7", {"mu": 5, "L": 1, "L_minus": 1, "B": 2, "gamma": gamma}
     for gamma in (0, F(1, 10)):
         yield "fedprox.equation13", {"mu": 5, "L_minus": 1, "B": 2, "gamma": gamma, "K": 3}
+    for gamma in (0, F(1, 10)):
+        yield "fedprox.equation14", {"mu": 5, "L": 1, "L_minus": 1, "B": 2, "gamma": gamma, "K": 1, **TWO}
     for statement in ("lemma4", "lemma4sharper"):
         for alpha in (4, 25):
             yield f"feddyn.{statement}", {"alpha": alpha, "L": 1}
@@ -141,6 +161,8 @@ def compared() -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"feddyn.{statement}", {"alpha": alpha, "L": 1}
     for statement in ("lemma12", "lemma20", "equation19"):
         yield f"feddyn.{statement}", {"alpha": 25, **DYN}
+    for lemma in ("lemma10", "lemma10sharper", "lemma12", "lemma20"):
+        yield f"feddyn.{lemma}", {"alpha": 60, "L": 1, **ONE_OF_TWO}
     yield "feddyn.equation17", {"alpha": 25, **STRONG}
     yield "feddyn.lemma16", {"alpha": 25, "num_clients": 10, "num_active": 5}
 

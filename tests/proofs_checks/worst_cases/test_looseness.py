@@ -12,13 +12,17 @@ from typing import Any
 
 import pytest
 
+import fedconvex as fc
 from fedconvex import cli
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import looseness
-from fedconvex.proofs_checks.worst_cases.asking import registered
-from fedconvex.proofs_checks.worst_cases.forms import MEAN, ONE, Form
+from fedconvex.proofs_checks.worst_cases.asking import Compared, registered
+from fedconvex.proofs_checks.worst_cases.classes import SmoothConvex
+from fedconvex.proofs_checks.worst_cases.comparing import quotient
+from fedconvex.proofs_checks.worst_cases.forms import MEAN, ONE, Form, shared, square
 from fedconvex.proofs_checks.worst_cases.looseness import looseness_of
 from fedconvex.proofs_checks.worst_cases.looseness_table import as_markdown, compared, not_asked, played
+from fedconvex.proofs_checks.worst_cases.playing import Board, answered, first_state, in_rationals
 from fedconvex.proofs_checks.worst_cases.presolving import certify_usable, usable
 from fedconvex.proofs_checks.worst_cases.programs import Program
 from fedconvex.statements.statement import Statement
@@ -147,6 +151,89 @@ def test_draws_are_bounded_from_one_side() -> None:
     assert 1 < found.factor[0] < found.factor[1]
     assert "descent lemma" in found.says
     assert "descent lemma" not in looseness("fedprox.equation8", **PROX).says
+
+
+@pytest.mark.parametrize(
+    ("statement", "numbers"),
+    [("fedprox.theorem4convex", {"mu": 5, "L": 1, "B": F(3, 2), "K": 10}), ("fedprox.theorem4sharper", PROX)],
+)
+def test_for_few_clients_draws_are_exact(statement: str, numbers: dict[str, Any]) -> None:
+    """Some of the clients that may be any: they decrease f by no less, and attain what is proved."""
+    anyone, two = looseness(statement, **numbers), looseness(statement, **numbers, num_clients=2)
+    assert "descent lemma" not in two.says
+    assert "for 2 clients" in two.says
+    assert anyone.factor[0] <= two.factor[0] <= two.factor[1] <= two.factor[0] * (1 + F(1, 10**6))
+
+
+@pytest.mark.parametrize(
+    ("statement", "numbers"),
+    [
+        (feddyn.theorem2, {"alpha": 25, "L": 1, "T": 2}),
+        (feddyn.theorem4sharper, {"alpha": 40, "L": 1, "T": 2}),
+        (feddyn.equation20, {"alpha": 100, "L": 1, "T": 2}),
+        (feddyn.lemma20, {"alpha": 4, "L": 1}),
+    ],
+    ids=lambda x: getattr(x, "identifier", ""),
+)
+def test_one_of_two_devices(statement: Statement, numbers: dict[str, Any]) -> None:
+    """With draws: the bound holds, by the certificate; below the worst case it is refuted."""
+    drawn = {**numbers, "num_clients": 2, "num_active": 1}
+    found = looseness(statement, **drawn)
+    assert found.verdict is Verdict.PROVED
+    assert 1 < found.factor[0] <= found.factor[1] < found.factor[0] * F(101, 100)
+    broken = looseness(scaled(statement, F(99, 100) / found.factor[1]), **drawn)
+    assert broken.factor[1] < 1
+
+
+def test_what_sampling_costs_with_hardly_any_curvature() -> None:
+    """f is then linear, L₀ = ‖∇f‖, and one of two: E‖w⁺ − w̄‖ = √(B² − 1)/μ · ‖∇f‖."""
+    found = looseness("fedprox.equation14", mu=5, L=F(1, 10), L_minus=0, B=2, gamma=0, K=1, num_clients=2)
+    assert found.worst.lower <= found.worst.upper
+    assert float(found.worst.lower) == pytest.approx(3**0.5 / 5, rel=1e-2)
+    assert float(found.worst.upper) == pytest.approx(3**0.5 / 5, rel=1e-2)
+
+
+def test_no_draw_costs_more() -> None:
+    """Equation (14), K = 1 of three devices: quadratics on a line, all draws, ‖∇f‖ at both ends of the segment."""
+    mu, B = F(5), F(2)
+    found = looseness("fedprox.equation14", mu=mu, L=1, L_minus=0, B=B, gamma=0, K=1, num_clients=3)
+    assert 1 < found.factor[0] <= found.factor[1]
+    random, largest = Random(7), 0.0
+    for _ in range(600):
+        h = [F(random.randint(0, 6), 6) for _ in range(3)]
+        g = [1 + F(random.randint(-30, 30), 10) for _ in range(3)]
+        slope = mean(g)
+        if not 0 < mean(x * x for x in g) <= (B * slope) ** 2:
+            continue
+        steps = [-x / (mu + a) for x, a in zip(g, h, strict=True)]
+        middle, curvature = mean(steps), mean(h)
+        cost = mean(
+            max(abs(slope + curvature * middle), abs(slope + curvature * step)) * abs(step - middle) for step in steps
+        )
+        assert cost <= found.worst.upper * slope**2
+        largest = max(largest, float(cost / slope**2))
+    assert largest > float(found.worst.lower) * 0.8
+
+
+def test_a_mean_of_products_below_the_worst_case_is_refuted() -> None:
+    numbers = {"mu": 5, "L": 1, "L_minus": 0, "B": 2, "gamma": 0, "K": 2, "num_clients": 2}  # √(2/K) is rational
+    found = looseness("fedprox.equation14", **numbers)
+    assert found.verdict is Verdict.PROVED
+    broken = looseness(scaled(fedprox.equation14, F(99, 100) / found.factor[1]), **numbers)
+    assert broken.verdict is Verdict.REFUTED
+    with pytest.raises(ValueError, match="no proof"):
+        replace(found.worst.certificate, t=found.worst.lower * F(99, 100))  # type: ignore[type-var]
+
+
+def test_rounds_of_clients_that_are_alike() -> None:
+    """As `rounds_begun_above` says: with μ = L a round decreases f by ‖∇f(w⁺)‖²/L or more; at worst by no more."""
+    board = Board(1, SmoothConvex(2), minimiser=False)
+    method, w = in_rationals(fc.FedProx(mu=2)), shared("w")
+    _, answer = answered(method, method.local_solver, board, first_state(method, w))
+    before, after = board.at(w), board.at(answer)
+    found = quotient(Compared(board, square(after.gradient) / 2, board.height(before) - board.height(after)))
+    assert found.upper == 1
+    assert found.lower > 1 - F(1, 10**6)
 
 
 def mean(numbers: Any) -> F:
@@ -329,6 +416,9 @@ def test_every_statement_with_a_question_is_in_the_catalogue() -> None:
     ("statement", "numbers", "says"),
     [
         ("fedprox.theorem6", {}, "no bound of a method"),
+        ("fedprox.theorem4sharper", {**PROX, "num_clients": F(5, 2)}, "integer"),
+        ("fedprox.equation14", {**PROX, "K": 9, "num_clients": 20}, "too many ways"),
+        ("fedprox.equation14", {**PROX, "K": 1, "num_clients": 1}, "two or more"),
         ("fedprox.theorem9", {}, "unknown"),
         ("feddyn.theorem2", {"alpha": 25, "L": 1, **EVERYONE, "T": 1, "D0": 1}, "not asked for"),
         ("feddyn.theorem2", {"alpha": 25, "L": 1, **EVERYONE}, "is needed"),
