@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 def show(entry: Entry, texts: Mapping[str, str], as_json: bool) -> None:
     """Prints the finding; exit status 1 where it does not show that the statement holds."""
     from fedconvex.proofs_checks import looseness
+    from fedconvex.proofs_checks.worst_cases.asking import registered, taken
     from fedconvex.proofs_checks.worst_cases.looseness import looseness_of
 
     known = looseness_of()
@@ -26,7 +27,12 @@ def show(entry: Entry, texts: Mapping[str, str], as_json: bool) -> None:
         cure = f"ask about one of {', '.join(near)}"
         raise InvalidInput("--worst-case", entry.identifier, "is no bound of a method that can be played", cure)
     if not texts:
-        names = [f"{option(name)}: {entry.paper.notation[name].meaning}" for name in known[entry.identifier]]
+        letters, needed = entry.paper.notation, known[entry.identifier]
+        names = [
+            f"{option(name)}: {letters[name].meaning if name in letters else 'number of clients'}"
+            + ", if the worst case is to be for so many only" * (name not in needed)
+            for name in taken(registered()[entry.identifier][1])
+        ]
         typer.echo("\n  ".join([f"{entry.identifier} --worst-case takes", *names]))
         return
     found = looseness(entry.identifier, **{name: number(option(name), text) for name, text in texts.items()})

@@ -17,7 +17,7 @@ from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Subproblem
 from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
-from fedconvex.proofs_checks.worst_cases.forms import Family, Form, Mixture, Vectors, family, mean, of_kind
+from fedconvex.proofs_checks.worst_cases.forms import ONE, Family, Form, Mixture, Vectors, family, mean, of_kind
 from fedconvex.proofs_checks.worst_cases.playing import Board, Evaluation, Residual, no_objective, solved
 from fedconvex.rationals import to_fmpq
 
@@ -47,7 +47,7 @@ class Written:
     @classmethod
     def of(cls, clients: int, functions: FunctionClass, minimiser: bool) -> "Written":
         """Functions of a class, and with a minimiser their gradients there, of mean 0."""
-        found = cls(tuple(Board(1, functions, False, label=f".{k}") for k in range(clients)), minimiser)
+        found = cls(tuple(Board(1, functions, False, label=f" of client {k + 1}") for k in range(clients)), minimiser)
         if minimiser:
             for board, pull in zip(found.boards, found.pulls.kinds, strict=True):
                 board.evaluations.append(Evaluation(Family(), pull, ""))
@@ -185,9 +185,13 @@ def drawn_round(method: Method, solver: LocalSolver, board: Written, state: Stat
     some = board.some(members)
     times = [to_fmpq(Fraction(int(n), int(draw.shares.sum()))) for n in draw.shares]
 
+    def weighted(stack: Any, weights: Sequence[Any]) -> Any:
+        if not isinstance(stack, Vectors):  # numbers are the same for all
+            return stack * sum(weights)
+        return sum((of_kind(stack, place) * c for place, c in enumerate(weights)), start=Family())
+
     def average(stack: Any) -> Any:
-        rows = (_row(stack, place) * share for place, share in enumerate(times))
-        return sum(rows, start=Family())
+        return weighted(stack, times)
 
     def gradient() -> Any:
         return average(some.gradient(points))
@@ -196,17 +200,13 @@ def drawn_round(method: Method, solver: LocalSolver, board: Written, state: Stat
         points=points, population=board.clients, everyone=len(members) == board.clients, communicates=True,
         average=average, gradients=lambda: some.gradient(points), sampled_gradient=gradient,
         full_gradient=lambda: mean(board.gradient(points)), objective=no_objective,
-        total=lambda stack: sum((_row(stack, place) for place in range(len(members))), start=Family()),
+        total=lambda stack: weighted(stack, [ONE] * len(members)),
     )  # fmt: skip
     seen = replace(state, memory={name: rows(u, members) for name, u in state.memory.items()})
     answers = solved(some, solver, method.subproblem(seen, cohort))
     following = method.update(seen, cohort, answers)
     memory = {name: replaced(u, members, following.memory[name], board.clients) for name, u in state.memory.items()}
     return replace(following, memory=memory), average(answers.points)
-
-
-def _row(stack: Any, place: int) -> Family:
-    return of_kind(stack, place)
 
 
 def rows(stack: Vectors, members: Sequence[int]) -> Vectors:

@@ -97,7 +97,8 @@ def asked(
     state = first_state(method, w)
     memoryless = not (state.shared or state.memory)
     composable = metric == "distance" and dissimilarity is None and memoryless
-    if not draws.everyone and (metric != "distance" or (rounds > 1 and not composable)):
+    by_moments = metric == "distance" and (rounds == 1 or composable) and method.gradients_from != "sample"
+    if not draws.everyone and not by_moments:
         written = _written_out(known, state, minimiser)
         if written is not None:
             return written

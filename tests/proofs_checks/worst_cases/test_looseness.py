@@ -488,6 +488,9 @@ def test_the_command(run: Callable[..., tuple[Any, str, str]]) -> None:
     status, out, _ = run("feddyn.lemma4")
     assert status == 0
     assert "--alpha" in out
+    status, out, _ = run("fedprox.equation14")
+    assert status == 0
+    assert "--num-clients: number of clients" in out
     status, out, _ = run("feddyn.lemma11", "--alpha", "4", "--L", "1", "--json")
     assert status == 0
     assert '"lower": "3"' in out

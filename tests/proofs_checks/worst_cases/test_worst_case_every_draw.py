@@ -147,7 +147,8 @@ def test_the_second_moments_say_the_same(method, participation):
 @pytest.mark.parametrize(
     ("method", "metric", "rounds"),
     [(fc.FedDyn(alpha=3), "average_gap", 3), (fc.FedDyn(alpha=3), "distance", 2), (fc.FedDynOneGD(alpha=4), "gap", 2),
-     (fc.Scaffold(stepsize=F(1, 5), local_steps=1), "distance", 2), (fc.FedSplit(stepsize=1), "gap", 2)],
+     (fc.Scaffold(stepsize=F(1, 5), local_steps=1), "distance", 2), (fc.FedSplit(stepsize=1), "gap", 2),
+     (fc.FedDANE(mu=3), "distance", 1), (fc.FedNova(stepsize=F(1, 5), local_steps=2), "gap", 1)],
     ids=repr,
 )  # fmt: skip
 def test_what_is_attained_happens_when_all_draws_are_made(method, metric, rounds):
