@@ -4,7 +4,7 @@ Everything is exact. What a method does is linear in where it starts and in the 
 quadratic form in two numbers, whose largest ratio to what it is measured in is known.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -42,8 +42,12 @@ class Line:
 
     def at(self, form: Form) -> Any:
         """The value of a form."""
-        total = sum((c * self.basic[a] * self.basic[b] for (a, b), c in form.products.items()), ZERO)
-        return total + sum((c * self.values[name] for name, c in form.values.items()), ZERO)
+        total = ZERO
+        for (a, b), c in form.products.items():
+            total += c * self.basic[a] * self.basic[b]
+        for name, c in form.values.items():
+            total += c * self.values[name]
+        return total
 
     @cached_property
     def measure(self) -> Any:
@@ -67,8 +71,8 @@ class Line:
     def instance(self) -> Instance:
         """The same as a federation."""
         curvatures, pulls, starts = (fraction_array(numbers) for numbers in (self.curvatures, self.pulls, self.starts))
-        few, residuals = range(len(curvatures)), self.question.board.residuals
-        left = tuple(fraction_array([_of_client(r.left, self.basic, k) for k in few])[:, None] for r in residuals)
+        few, residuals = len(curvatures), self.question.board.residuals
+        left = tuple(fraction_array(_of_clients(r.left, self.basic, few))[:, None] for r in residuals)
         return Instance(Quadratic(list(curvatures[:, None, None]), list(pulls[:, None])), starts[:, None], left)
 
     @cached_property
@@ -151,6 +155,7 @@ def _line(question: Question, curvatures: Numbers, pulls: Numbers, starts: Numbe
 
     Residuals are as long as they may be, with these signs.
     """
+    few = len(curvatures)
     basic: dict[Key, Any] = {}
     name = "z" if question.metric == "lifted_distance" else "w"
     _set(basic, name, starts)
@@ -159,16 +164,20 @@ def _line(question: Question, curvatures: Numbers, pulls: Numbers, starts: Numbe
     for evaluation in question.board.evaluations:
         for number, residual in enumerate(question.board.residuals, 1):
             if (MEAN, f"e{number}") not in basic and all(key in basic for key in residual.first.parts):
-                left = [_of_client(residual.first, basic, k) * residual.gamma * sign for k, sign in enumerate(signs)]
-                _set(basic, f"e{number}", tuple(left))
+                first = _of_clients(residual.first, basic, few)
+                left = tuple(g * residual.gamma * sign for g, sign in zip(first, signs, strict=True))
+                _set(basic, f"e{number}", left)
         new = next(
             (key[1] for u in (evaluation.gradient, evaluation.point) for key in u.parts if key not in basic), None
         )
         if new is not None:
             _set(basic, new, _solution(evaluation, new, basic, curvatures, pulls))
-        points = [_of_client(evaluation.point, basic, k) for k in range(len(curvatures))]
-        heights = [h * x * x / 2 - p * x for h, x, p in zip(curvatures, points, pulls, strict=True)]
-        values[evaluation.value] = sum(heights, ZERO) / len(heights)
+        if not evaluation.value:
+            continue  # at the minimiser, where values are 0
+        points = _of_clients(evaluation.point, basic, few)
+        values[evaluation.value] = _mean(
+            [(h * x / 2 - p) * x for h, x, p in zip(curvatures, points, pulls, strict=True)]
+        )
     if not question.board.minimiser and sum(curvatures) > 0:
         values[LEAST] = -(sum(pulls) ** 2) / (2 * len(pulls) * sum(curvatures))
     return Line(question, curvatures, pulls, starts, basic, values)
@@ -176,25 +185,33 @@ def _line(question: Question, curvatures: Numbers, pulls: Numbers, starts: Numbe
 
 def _solution(evaluation: Evaluation, new: str, basic: dict[Key, Any], curvatures: Numbers, pulls: Numbers) -> Numbers:
     """u with gradient(u) = curvature · point(u) − pull, for every client."""
-    found = []
-    slope_p, slope_g = (u.parts.get((MEAN, new), ZERO) for u in (evaluation.point, evaluation.gradient))
-    for k, (h, pull) in enumerate(zip(curvatures, pulls, strict=True)):
-        point, gradient = (_of_client(u, basic, k) for u in (evaluation.point, evaluation.gradient))
-        found.append((h * point - pull - gradient) / (slope_g - h * slope_p))
-    return tuple(found)
-
-
-def _of_client(u: Family, basic: dict[Key, Any], client: int) -> Any:
-    """What is known of a client's vector; the second of two clients has the opposite deviation."""
-    sign = -1 if client == 1 else 1
-    return sum(
-        (c * basic[key] * (sign if key[0] == DEVIATION else 1) for key, c in u.parts.items() if key in basic), ZERO
+    point, gradient = evaluation.point, evaluation.gradient
+    slope_p, slope_g = point.parts.get((MEAN, new), ZERO), gradient.parts.get((MEAN, new), ZERO)
+    known = zip(_of_clients(point, basic, len(pulls)), _of_clients(gradient, basic, len(pulls)), strict=True)
+    return tuple(
+        (h * p - pull - g) / (slope_g - h * slope_p) for h, pull, (p, g) in zip(curvatures, pulls, known, strict=True)
     )
 
 
+def _of_clients(u: Family, basic: dict[Key, Any], clients: int) -> Numbers:
+    """What is known of the clients' vectors; the second of two clients has the opposite deviation."""
+    mean = deviation = ZERO
+    for key, c in u.parts.items():
+        if key in basic:
+            if key[0] == DEVIATION:
+                deviation += c * basic[key]
+            else:
+                mean += c * basic[key]
+    return (mean + deviation, mean - deviation)[:clients]
+
+
 def _set(basic: dict[Key, Any], name: str, numbers: Numbers) -> None:
-    basic[MEAN, name] = sum(numbers, ZERO) / len(numbers)
+    basic[MEAN, name] = _mean(numbers)
     basic[DEVIATION, name] = (numbers[0] - numbers[-1]) / 2
+
+
+def _mean(numbers: Sequence[Any]) -> Any:
+    return sum(numbers, ZERO) / len(numbers)
 
 
 def _root(square: Fraction) -> Any:

@@ -1,14 +1,16 @@
 """A method played on vectors that are not known yet: its own code, with basic vectors in the place of arrays."""
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeVar, final
 
+from fedconvex import arithmetic as arithmetics
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.methods.base import Cohort, Method, State
+from fedconvex.parameters import in_arithmetic
 from fedconvex.problems.base import Subproblem
 from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, Kinds, NotSmooth
 from fedconvex.proofs_checks.worst_cases.draws import EVERYONE, Draws
@@ -19,6 +21,7 @@ from fedconvex.proofs_checks.worst_cases.forms import (
     Mixture,
     Vectors,
     centred,
+    combination,
     drawn,
     family,
     inner,
@@ -90,7 +93,7 @@ class Board:
     @property
     def pulls(self) -> Vectors:
         """The clients' gradients at the minimiser."""
-        if not isinstance(self.functions, Kinds):
+        if type(self.functions) is not Kinds:
             return centred("g*", self.clients)
         free = self.vectors("g*")
         assert isinstance(free, Mixture)
@@ -100,7 +103,7 @@ class Board:
 
     def vectors(self, name: str) -> Vectors:
         """A vector for every client that is not known."""
-        if not isinstance(self.functions, Kinds):
+        if type(self.functions) is not Kinds:
             return family(name + self.label, self.clients)
         return Mixture(
             tuple(map(to_fmpq, self.functions.shares)),
@@ -118,7 +121,7 @@ class Board:
     @property
     def members(self) -> list[tuple[int | None, int]]:
         """Of clients that can stand for all: the kind, and the sign of the deviation."""
-        if not isinstance(self.functions, Kinds):
+        if type(self.functions) is not Kinds:
             return [(None, sign) for sign in (1, -1)[: self.clients]]
         of_kinds = enumerate(self.functions.kinds)
         return [(k, sign) for k, kind in of_kinds for sign in ((1,) if kind.clients == 1 else (1, -1))]
@@ -127,7 +130,7 @@ class Board:
         """The mean of the values there, of all clients or of one kind's."""
         if evaluation.base is not None:
             return value(evaluation.value) + evaluation.base
-        if not evaluation.value or not isinstance(self.functions, Kinds):
+        if not evaluation.value or type(self.functions) is not Kinds:
             return value(evaluation.value)
         if kind is not None:
             return value(evaluation.value_of(kind))
@@ -221,7 +224,7 @@ class Board:
             if i != j and (among == "all" or abs(i - j) == 1 or (self.minimiser and 0 in (i, j)))
         ]
         left = list(enumerate(self.residuals, 1))
-        if not isinstance(self.functions, Kinds):
+        if type(self.functions) is not Kinds:
             interpolated = [(f"{j} from {i}{self.label}", self.interpolation(i, j, self.functions)) for i, j in pairs]
             return interpolated + [(f"inexactness {n}{self.label}", residual.inequality()) for n, residual in left]
         kinds = list(enumerate(self.functions.kinds))
@@ -239,11 +242,15 @@ class Board:
         """
         a, b = self.evaluations[i], self.evaluations[j]
         low = to_fmpq(functions.lowest)
-        high = low if isinstance(functions, NotSmooth) else to_fmpq(functions.highest)
+        high = low if type(functions) is NotSmooth else to_fmpq(functions.highest)
         step, before = of_kind(b.point - a.point, kind), of_kind(a.gradient, kind)
         change = of_kind(b.gradient, kind) - before
-        form: Form = self.height(b, kind) - self.height(a, kind) - inner(before, step) - square(step) * (low / 2)
-        return form if low == high else form - square(change - step * low) * (1 / (2 * (high - low)))
+        terms = [(1, self.height(b, kind)), (-1, self.height(a, kind)), (-1, inner(before, step))]
+        if low:
+            terms.append((-low / 2, square(step)))
+        if low != high:
+            terms.append((1 / (2 * (low - high)), square(change - step * low)))
+        return combination(*terms)
 
 
 def solved(board: Any, solver: LocalSolver, subproblem: Any) -> Answers:
@@ -319,9 +326,7 @@ def first_state(method: Method, server: Family) -> State:
 
 def in_rationals(parameters: T) -> T:
     """The same method or solver with its numbers as flint's rationals: 1/stepsize is then not rounded."""
-    numbers = [f.name for f in fields(parameters) if f.metadata.get("number")]  # type: ignore[arg-type]
-    exact = {name: to_fmpq(getattr(parameters, name), name) for name in numbers}
-    return replace(parameters, **exact)  # type: ignore[type-var]
+    return in_arithmetic(parameters, arithmetics.get("exact"))
 
 
 def _mean(stack: Any) -> Any:

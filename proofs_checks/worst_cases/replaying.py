@@ -223,19 +223,18 @@ def _gap(problem: Quadratic, point: np.ndarray) -> Fraction:
     return Fraction(problem.value(point) - problem.value(0 * point))
 
 
-def _lifted(question: Question, problem: Quadratic, z: np.ndarray, run: Rounds) -> Fraction | None:
-    pulls = _pulls(problem)
-    if any(pulls.sum(0)):
-        return None
-    fixed = -to_fraction(question.method.stepsize) * pulls  # type: ignore[attr-defined]
+def _lifted(question: Question, problem: Quadratic, start: np.ndarray, run: Rounds) -> Fraction | None:
     with run.arithmetic.context():
         array = run.arithmetic.array
-        state = State(array(z.sum(0) / Fraction(len(z))), memory={**run.start(array(z[0])).memory, "z": array(z)})
+        z, c = array(start), array(problem.c)
+        if any(c.sum(0)):
+            return None
+        fixed = question.method.stepsize * c  # type: ignore[attr-defined]
+        state = State(z.sum(0) / len(z), memory={**run.start(z[0]).memory, "z": z})
         for _ in range(question.rounds):
             state = run.advance(state)
-        after = run.arithmetic.publish(state.memory["z"])
-    before = sum(map(_square, z - fixed))
-    return None if before == 0 else sum(map(_square, after - fixed)) / before
+        before, after = ((change * change).sum() for change in (z - fixed, state.memory["z"] - fixed))
+        return None if before == 0 else to_fraction(after / before)
 
 
 def _is_dissimilar(problem: Quadratic, point: np.ndarray, B: Fraction) -> bool:

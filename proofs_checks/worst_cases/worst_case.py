@@ -312,10 +312,7 @@ def _forced(question: Question, candidates: list[Line]) -> Certified | None:
     if not candidates or candidates[0].ratio is None or len(question.program.inequalities) > FEW:
         return None
     t = candidates[0].ratio
-    worst: list[Any] = []
-    for line in candidates:
-        if line.ratio == t and line.vectors not in worst:
-            worst.append(line.vectors)
+    worst = (line.vectors for line in candidates if line.ratio == t)
     return forced(question.program, to_fraction(t), worst)
 
 
