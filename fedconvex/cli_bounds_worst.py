@@ -62,7 +62,7 @@ def lines(found: "Looseness") -> list[str]:
     else:
         squares = "squares of " * (found.power == 2)
         written.append(f"quotient: {squares}what happens / what is promised")
-    return [*written, *ends(found.worst, found.metric), found.says]
+    return [*written, *ends(found, found.metric), found.says]
 
 
 def to_dictionary(found: "Looseness") -> dict[str, Any]:
@@ -72,7 +72,7 @@ def to_dictionary(found: "Looseness") -> dict[str, Any]:
         "arguments": {name: str(value) for name, value in found.numbers.items()},
         "metric": found.metric,
         "bound": None if found.bound is None else float(found.bound),
-        "worst": {"lower": _exact(found.worst.lower), "upper": _exact(found.worst.upper)},
+        "worst": {"lower": _exact(found.lower), "upper": _exact(found.upper)},
         "factor": {"lower": _exact(found.factor[0]), "upper": _exact(found.factor[1])},
         "verdict": found.verdict.value,
         "says": found.says,

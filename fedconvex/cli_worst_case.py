@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fedconvex.methods.base import Method
     from fedconvex.proofs_checks import WorstCase
     from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
-    from fedconvex.proofs_checks.worst_cases.comparing import Quotient
+    from fedconvex.proofs_checks.worst_cases.looseness import Looseness
     from fedconvex.proofs_checks.worst_cases.questions import Question
 
 DIGITS = 12
@@ -224,7 +224,7 @@ def meaning(question: "Question") -> str:
     return MEANINGS[question.metric].format(start=_start(question.heterogeneity), least=least)
 
 
-def ends(found: "WorstCase | Quotient", metric: str) -> list[str]:
+def ends(found: "WorstCase | Looseness", metric: str) -> list[str]:
     """The worst case in one line, or both of its ends."""
     lower, upper = found.lower, found.upper
     if lower == upper:

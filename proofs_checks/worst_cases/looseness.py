@@ -10,6 +10,7 @@ from typing import Any, final
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.worst_cases.asking import Ask, Compared, Multiplied, Played, needed, registered, taken
 from fedconvex.proofs_checks.worst_cases.comparing import Quotient, quotient
+from fedconvex.proofs_checks.worst_cases.draws import Draws
 from fedconvex.proofs_checks.worst_cases.multiplying import BITS, product_quotient, root_below
 from fedconvex.proofs_checks.worst_cases.worst_case import WorstCase, worst_case
 from fedconvex.rationals import to_fraction
@@ -17,6 +18,7 @@ from fedconvex.statements.conditions import by_definition, refuse
 from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict
 
+FEW_WAYS = 20  # to draw from two clients
 SAME = Fraction(1, 10**6)  # relatively: ends that are told as one number
 INFINITE = float("inf")
 Number = Any  # a Fraction, or the float that is infinite
@@ -39,6 +41,17 @@ class Looseness:
     factor: tuple[Number, Number]
     power: int = 1
     remark: str = ""
+    few: WorstCase | None = None  # of two clients, where draws from any number are bounded from one side only
+
+    @property
+    def lower(self) -> Any:
+        """The lower end of the worst case."""
+        return self.worst.lower
+
+    @property
+    def upper(self) -> Any:
+        """Its upper end; a promised decrease is for two clients, too, and what these attain is the worst for any."""
+        return self.worst.upper if self.few is None else min(self.worst.upper, self.few.upper)
 
     @property
     def verdict(self) -> Verdict:
@@ -57,7 +70,8 @@ class Looseness:
     @property
     def says(self) -> str:
         """The finding in words."""
-        return f"{self._found} ({self.worst.says}){'; ' * bool(self.remark)}{self.remark}"
+        few = "" if self.few is None else f"; attained with 2 clients ({self.few.says})"
+        return f"{self._found} ({self.worst.says}){'; ' * bool(self.remark)}{self.remark}{few}"
 
     @property
     def _found(self) -> str:
@@ -141,12 +155,22 @@ def _played(statement: Statement, numbers: dict[str, Any], asked: Played) -> Loo
             name = statement.calculator.name
             raise InvalidInput(name, asked.bound, f"is not positive: {statement.identifier} promises nothing there",
                                "give other numbers")  # fmt: skip
-        return Looseness(
-            statement, numbers, asked.bound, worst, (worst.lower / high, worst.upper / low), remark=asked.remark
-        )
+        few = _few(asked, worst)
+        upper = worst.upper if few is None else few.upper
+        factor = worst.lower / high, upper / low
+        return Looseness(statement, numbers, asked.bound, worst, factor, remark=asked.remark, few=few)
     power = asked.power
     factor = _roots(_inverse(worst.upper) * low**power, _inverse(worst.lower) * high**power, power)
     return Looseness(statement, numbers, asked.bound, worst, factor, power, asked.remark)
+
+
+def _few(asked: Played, worst: WorstCase) -> WorstCase | None:
+    """The exact worst case of two clients, where that attains more than what is known of any number."""
+    draws = worst.question.draws
+    if draws.everyone or draws.clients or Draws(draws.K, 2, draws.replaced).number > FEW_WAYS:
+        return None
+    few = worst_case(**{**asked.question, "num_clients": 2})
+    return few if few.upper < worst.upper else None
 
 
 def _inverse(number: Any) -> Number:

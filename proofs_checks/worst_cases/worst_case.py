@@ -214,8 +214,9 @@ def worst_case(
 ) -> WorstCase:
     """The worst that a method does on clients of a class, with equal weights.
 
-    With two clients or more the answer does not depend on their number: mean and deviation of the clients' vectors are
-    orthogonal, and every pair of Gram matrices belongs to some m clients, whatever m. "any" stands for all numbers.
+    With two clients or more, who all take part, the answer does not depend on their number: mean and deviation of the
+    clients' vectors are orthogonal, and every pair of Gram matrices belongs to some m clients, whatever m. "any" stands
+    for all numbers.
 
     Args:
         method: its numbers are taken exactly, a float as the dyadic rational that it is.
@@ -223,15 +224,16 @@ def worst_case(
             `WeaklyConvex(L_minus, L)`.
         num_clients: 1, more, or "any".
         rounds: T >= 1; 1 for "descent". Where what holds in one round holds in every round ("lifted_distance";
-            "distance" of methods without memory), it is composed, for any T, and so where clients are drawn.
+            "distance" of methods without memory), it is composed, for any T.
         metric: of the point after the last round "distance" ‖w_T − x*‖², "gap" f(w_T) − f*, "gradient_norm"
             ‖∇f(w_T)‖²; over the T points γ^0 = w_0 and γ^t, the mean of the clients' answers in round t < T,
             "average_gap" f(Σ_t a_t γ^t) − f*, "mean_gap" Σ_t a_t (f(γ^t) − f*); each divided by
             ‖w_0 − x*‖² + heterogeneity · (1/m)Σ‖∇F_k(x*)‖². "mean_gradient_norm" Σ_t a_t ‖∇f(γ^t)‖² is divided by
             f(w_0) − inf f + heterogeneity · (1/m)Σ‖∇F_k(w_0)‖² + spread · (1/m)Σ‖θ_k⁰ − w_0‖². "lifted_distance"
             Σ‖z_k − z_k*‖² after and before the rounds (FedSplit); "descent" the least (f(w) − f(w⁺))/‖∇f(w)‖² of a
-            round. Expected ones where clients are drawn: "distance" is then exact, "gap" and "descent" are bounded by
-            the descent lemma.
+            round. Expected ones where clients are drawn: for few clients and rounds every way to draw is written out,
+            and what is found is exact for that many; else "distance" is exact in one round, "gap" and "descent" of one
+            are bounded by the descent lemma, and others are not analysed.
         dissimilarity: B of FedProx's Definition 3 at the first point, where it is bounded.
         heterogeneity: how much the clients' gradients at the minimiser count; 0: they are unbounded.
         local_solver: `Exact()`, `GradientDescent(…)` or `ToInexactness(gamma)`, which is any answer that is γ-inexact;
