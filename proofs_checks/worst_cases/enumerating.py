@@ -77,6 +77,11 @@ class Written:
         """At how many points functions were looked at."""
         return sum(len(board.evaluations) for board in self.boards)
 
+    @property
+    def pairs(self) -> int:
+        """How many inequalities there are between two points of one client."""
+        return sum(len(board.evaluations) * (len(board.evaluations) - 1) for board in self.boards)
+
     @cached_property
     def pulls(self) -> Mixture:
         """The clients' gradients at the minimiser."""

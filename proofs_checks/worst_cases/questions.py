@@ -23,7 +23,7 @@ METRICS = ("distance", "lifted_distance", "gap", "gradient_norm", "descent", *AV
 LEAST = "least"  # the name of the objective's infimum, where there may be no minimiser
 LONG = 12  # rounds beyond which one round is asked about, where the others are like it
 MANY = 16  # points beyond which only neighbours are compared
-MOST = 64  # histories of draws, and points of all clients, that are written out
+MOST = 64  # histories of draws, and points of all clients, that are written out; MOST²/4 pairs of these
 
 
 @final
@@ -136,7 +136,7 @@ def _written_out(known: Mapping[str, Any], state: State, minimiser: bool) -> Que
     for chance, averages, last in histories(play, list(draws.every()), rounds, state):
         points = [state.server, *averages] if known["metric"] in AVERAGES else [state.server, last.server]
         reached = reached + _reached(known, board, points) * chance
-        if board.points > MOST:
+        if board.points > MOST or board.pairs > MOST**2 / 4:
             return None
     return _about(known, board, last.server, reached)
 
@@ -182,7 +182,7 @@ def _about(known: Mapping[str, Any], board: Any, last: Family, reached: Form, ex
     if B is not None:
         gradient = board.at(w).gradient
         more.append(("dissimilarity", square(mean(gradient)) * B**2 - square(gradient)))
-    among = "all" if len(board.evaluations) <= MANY else "neighbours"
+    among = "all" if isinstance(board, Written) or len(board.evaluations) <= MANY else "neighbours"
     program = Program(measure, reached * -1, (*board.inequalities(among), *more))
     exact = exact and among == "all" and (board.minimiser or metric == "descent")
     return Question(**known, board=board, start=w, last=last, program=program, exact=exact)

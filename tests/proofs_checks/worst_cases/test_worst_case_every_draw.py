@@ -221,6 +221,16 @@ def test_a_client_answers_the_same_question_once():
     assert [len(board.evaluations) for board in found.question.board.boards] == [5] * 3  # w, its answer, 3 averages
 
 
+def test_all_points_of_a_client_are_compared():
+    """However many they are: else less would be proved than is true."""
+    method = fc.FedGD(stepsize=F(1, 4), local_steps=2)
+    question = questions.asked(method, SmoothConvex(1), 2, 2, "gap", None, 1, None, Weighted(2))
+    points = [len(board.evaluations) for board in question.board.boards]
+    assert points == [18, 18]
+    assert len(question.program.inequalities) == question.board.pairs == 2 * 18 * 17
+    assert question.exact
+
+
 @pytest.mark.parametrize(
     ("m", "participation", "rounds", "metric"),
     [(10, Uniform(5), 2, "average_gap"), ("any", Weighted(2), 2, "mean_gap"), (100, Uniform(3), 1, "gradient_norm"),
