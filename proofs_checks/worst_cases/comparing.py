@@ -60,6 +60,6 @@ def quotient(compared: Compared) -> Quotient:
     board = compared.board
     program = Program(compared.promised, -compared.happens, (*board.inequalities(), *compared.more))
     certificate, proposal = certify_usable(program, Fraction(1))
-    instance = propose(program)
+    instance = propose(program, twice=True)
     interpolated = feasible(program, instance, list(polish(program, instance)))
     return Quotient(compared, proposal.status, certificate, interpolated)

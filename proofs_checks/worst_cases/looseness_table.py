@@ -160,7 +160,7 @@ def compared() -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"feddyn.{statement}", {"alpha": alpha, "L": 1}
     for statement in ("lemma12", "lemma20", "equation19"):
         yield f"feddyn.{statement}", {"alpha": 25, **DYN}
-    for lemma in ("lemma10", "lemma10sharper", "lemma12", "lemma20"):
+    for lemma in ("lemma10", "lemma10sharper", "lemma12", "lemma20", "equation19"):
         yield f"feddyn.{lemma}", {"alpha": 60, "L": 1, **ONE_OF_TWO}
     yield "feddyn.equation17", {"alpha": 25, **STRONG}
     yield "feddyn.lemma16", {"alpha": 25, "num_clients": 10, "num_active": 5}

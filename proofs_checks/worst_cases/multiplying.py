@@ -44,13 +44,13 @@ def _best(asked: Multiplied) -> tuple[Program, Proposal]:
 
     def value(logarithms: np.ndarray) -> tuple[float, np.ndarray]:
         program = _program(asked, logarithms)
-        proposal = propose(program)
+        proposal = propose(program, twice=True)
         slopes = [_slope(program, proposal, place, tau) for place, tau in enumerate(np.exp(logarithms))]
         return proposal.t / scale, np.array(slopes) / scale
 
     found = minimize(value, start, jac=True, method="L-BFGS-B", bounds=[(-15, 15)] * len(start))
     program = _program(asked, found.x)
-    return program, propose(program)
+    return program, propose(program, twice=True)
 
 
 def _slope(program: Program, proposal: Proposal, place: int, tau: float) -> float:

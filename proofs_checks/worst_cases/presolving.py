@@ -15,7 +15,7 @@ from fedconvex.rationals import to_fmpq, to_fraction
 def certify_usable(program: Program, guess: Fraction | None = None) -> tuple[Certified | None, Proposal]:
     """A proof without what no proof can use, of the guessed t where that is nearly what the solver proposes."""
     smaller = usable(program)
-    proposal = propose(smaller)
+    proposal = propose(smaller, twice=True)
     found = None if guess is None else certify_exactly(smaller, proposal, guess, [])
     if found is None:
         found, _ = certify(smaller, proposal)

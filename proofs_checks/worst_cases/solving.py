@@ -8,6 +8,8 @@ import numpy as np
 from fedconvex.proofs_checks.worst_cases.programs import Program
 
 TOLERANCE = 1e-11
+LEAST = 1e-6  # of the largest length or value, as a unit
+Units = tuple[list[np.ndarray], np.ndarray, tuple[int, ...]]  # of vectors in every block, of values; the blocks' sizes
 
 
 @final
@@ -27,16 +29,32 @@ class Proposal:
         return "Solved" in self.status and bool(np.isfinite([self.t, *self.multipliers]).all())
 
 
-def propose(program: Program, fixed: float | None = None) -> Proposal:
+def propose(program: Program, fixed: float | None = None, twice: bool = False) -> Proposal:
     """Solves the program in floating point.
 
     With t `fixed`, the quadratic form is made as positive as possible instead: what is the smallest eigenvalue of its
-    matrices (in the solver's units) is then returned in the place of t.
+    matrices (in the solver's units) is then returned in the place of t. With `twice`, where the solver does not quite
+    arrive, it begins again in the units of what it has found.
     """
+    found = _proposed(program, fixed, units(program))
+    if not twice or found.status == "Solved" or not np.isfinite([*found.values, *map(np.sum, found.grams)]).all():
+        return found
+    again = _proposed(program, fixed, _units_of(found))
+    return again if again.status == "Solved" or (again.is_solved and not found.is_solved) else found
+
+
+def _units_of(found: Proposal) -> Units:
+    """In which its vectors have length 1 and its values are 1; not much less than the largest."""
+    lengths = [np.sqrt(np.maximum(np.diag(gram), 0.0)) for gram in found.grams]
+    vectors, heights = ([np.maximum(x, LEAST * x.max(initial=LEAST)) for x in parts]
+                        for parts in (lengths, [np.abs(found.values)]))  # fmt: skip
+    return vectors, heights[0], tuple(map(len, lengths))
+
+
+def _proposed(program: Program, fixed: float | None, scales: Units) -> Proposal:
     import clarabel
 
-    (blocks, of_values), scales = program.floats, units(program)
-    vectors, heights, sizes = scales
+    (blocks, of_values), (vectors, heights, sizes) = program.floats, scales
     scaled = [m * np.multiply.outer(v, v) for m, v in zip(blocks, vectors, strict=True)]
     values = of_values * heights
     norms = np.max([np.abs(m).max(axis=(1, 2)) for m in scaled] + ([np.abs(values).max(1)] if values.size else []), 0)
@@ -100,7 +118,7 @@ def full(entries: np.ndarray, n: int) -> np.ndarray:
     return matrix
 
 
-def units(program: Program) -> tuple[list[np.ndarray], np.ndarray, tuple[int, ...]]:
+def units(program: Program) -> Units:
     """Lengths of the basic vectors, and heights of the values, in which the inequalities' entries are alike.
 
     A client's curvature may be 10⁶: its gradients are then that much longer than its points.

@@ -278,7 +278,7 @@ def _answered(certified: Question, question: Question, power: int) -> WorstCase:
     certificate = _forced(certified, candidates)
     if certificate is not None and _composed(certificate, certified, question, power) == played:
         return WorstCase(question, certified, "not asked", certificate, power, played, instance, None)
-    proposal = propose(certified.program)
+    proposal = propose(certified.program, twice=is_written)
     certificate, near = _certified(certified, proposal, candidates)
     if certificate is None:
         certificate, _ = certify_usable(certified.program)

@@ -226,7 +226,7 @@ def test_a_solver_that_fails_is_reported(monkeypatch):
 def test_where_the_proof_follows_from_the_worst_instance_no_solver_is_asked(monkeypatch):
     from fedconvex.proofs_checks.worst_cases import worst_case as module
 
-    def refuse(*_):
+    def refuse(*_, **__):
         raise AssertionError("the solver was asked")
 
     monkeypatch.setattr(module, "propose", refuse)
