@@ -89,12 +89,20 @@ def _claim(i: int, claim: Mapping[str, Any], measured: Measured | None, experime
             shown += f" (in {agree} of {len(single)} draws)"
         cases.append({"case": label, "holds": holds, "number": shown})
     known = [case["holds"] for case in cases if case["holds"] is not None]
-    enough = sum(known) > len(known) / 2 if claim.get("most") else all(known)
-    verdict = NOT_TESTABLE if not known else REPRODUCED if enough else CONTRADICTED
+    verdict = _verdict(known, len(cases) if claim.get("most") else None)
     word = {True: "", False: ", no", None: ", not known: not reached, or files are not given"}
     texts = [f"{case['case']}: {case['number']}{word[case['holds']]}".removeprefix(": ") for case in cases]
     number = texts[0] if len(texts) == 1 else f"{sum(known)} of {len(cases)} cases: {'; '.join(texts)}"
     return found | {"verdict": verdict, "cases": cases, "number": number}
+
+
+def _verdict(known: Sequence[bool], most_of: int | None) -> str:
+    """Of what is known, all; `most_of`: of so many cases, known or not, more than half."""
+    if most_of is None:
+        return NOT_TESTABLE if not known else REPRODUCED if all(known) else CONTRADICTED
+    if sum(known) > most_of / 2:
+        return REPRODUCED
+    return CONTRADICTED if known.count(False) >= most_of / 2 else NOT_TESTABLE
 
 
 def _each(entries: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, dict[str, str]]]:

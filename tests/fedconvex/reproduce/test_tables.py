@@ -9,7 +9,7 @@ import pytest
 from fedconvex.errors import InvalidInput
 from fedconvex.reproduce.measuring import Measured
 from fedconvex.reproduce.spec import Experiment, read
-from fedconvex.reproduce.summary import CONTRADICTED, REPRODUCED, summarise
+from fedconvex.reproduce.summary import CONTRADICTED, NOT_TESTABLE, REPRODUCED, _verdict, summarise
 
 TABLE = """
 id = "test.table"
@@ -161,6 +161,13 @@ def test_a_claim_of_most_cases_needs_more_than_half(
     (claim,) = summarise(measured(experiment), experiment)["claims"]
     assert sum(case["holds"] for case in claim["cases"]) == holding
     assert claim["verdict"] == verdict
+
+
+def test_of_most_cases_those_that_are_not_known_count_too() -> None:
+    assert _verdict([True], 3) == _verdict([False], 3) == _verdict([], 3) == NOT_TESTABLE
+    assert _verdict([True, True], 3) == REPRODUCED
+    assert _verdict([False, False], 3) == _verdict([False, True], 2) == CONTRADICTED
+    assert _verdict([True], None) == REPRODUCED
 
 
 def test_a_table_of_one_level_does_not_name_it(written: Any) -> None:
