@@ -31,6 +31,7 @@ from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
 DRAWN = "f at the drawn average is bounded by the descent lemma"
+SEGMENT = "between w̄ and w⁺ the gradient is bounded in a ball, and attained at w⁺"
 
 
 def _descent(
@@ -180,16 +181,15 @@ def sampling_cost(
         raise InvalidInput("num_clients", num_clients, f"are not two or more, or leave too many ways to draw {K}",
                            "give 2, and a small K")  # fmt: skip
     bound = statement(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma, K=K, gradient=Fraction(1))
-    asked: Any = None
-    for end in (True, False):
-        asked = _sampled(draws, WeaklyConvex(L_minus, L), mu, B, gamma, bound, end, asked)
-    return asked  # type: ignore[no-any-return]
+    functions = WeaklyConvex(L_minus, L)
+    at_server = _sampled(draws, functions, mu, B, gamma, bound)
+    return _sampled(draws, functions, mu, B, gamma, bound, at_server)
 
 
 def _sampled(
-    draws: Draws, functions: FunctionClass, mu: Any, B: Any, gamma: Any, bound: Any, end: bool, inside: Any
+    draws: Draws, functions: FunctionClass, mu: Any, B: Any, gamma: Any, bound: Any, inside: Multiplied | None = None
 ) -> Multiplied:
-    """With the gradient of f at the server's point, or anywhere in the ball."""
+    """With the gradient of f at the server's point; or anywhere in the ball, in which that one is `inside`."""
     board: Any = Written.of(draws.clients, functions, minimiser=False)
     method, solver, w = in_rationals(fc.FedProx(mu=mu)), fc.ToInexactness(gamma), shared("w")
     gradients = board.at(w).gradient
@@ -202,10 +202,12 @@ def _sampled(
         away = server - middle
         if not away.parts:
             continue  # everyone was drawn as often
-        z = server if end else shared(f"z{n}")
-        if not end:
+        z = server
+        if inside is not None:
+            z = shared(f"z{n}")
             more.append((f"between {n}", -inner(z - middle, z - server)))
         assert draw.shares is not None
         shape = tuple(sorted(draw.shares.tolist()))
         shapes.setdefault(shape, []).append((chance, square(mean(board.at(z).gradient)), square(away)))
-    return Multiplied(board, tuple(map(tuple, shapes.values())), square(mean(gradients)), bound, tuple(more), inside)
+    products = tuple(map(tuple, shapes.values()))
+    return Multiplied(board, products, square(mean(gradients)), bound, tuple(more), inside, SEGMENT)

@@ -33,7 +33,7 @@ class Looked:
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Written:
     """What is known of clients that are written out: a board for each, as for a federation of one client.
 
