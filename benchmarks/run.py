@@ -80,13 +80,29 @@ def row(
 
 
 def record(name: str, rows: list[dict[str, Any]], **more: Any) -> None:
-    """Print the rows and write them, with the machine they were measured on, to results/<name>.json."""
+    """Print the rows and write them, with the machine they were measured on, to results/<name>.json and summary.md."""
     print(f"\n{name}\n{table(rows)}")
     for note in more.get("notes", []):
         print(note)
     RESULTS.mkdir(exist_ok=True)
     content = {"benchmark": name, **machine(), "rows": rows, **more}
     (RESULTS / f"{name}.json").write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    (RESULTS / "summary.md").write_text("\n".join(["# Benchmarks\n", *map(section, recorded())]), "utf-8")
+
+
+def recorded() -> list[dict[str, Any]]:
+    """The latest results of every benchmark that has some."""
+    files = (RESULTS / f"{name}.json" for name in SCRIPTS)
+    return [json.loads(file.read_text("utf-8")) for file in files if file.exists()]
+
+
+def section(content: dict[str, Any]) -> str:
+    """A benchmark's part of the summary."""
+    versions = ", ".join(f"{key} {value}" for key, value in content["versions"].items() if value)
+    where = f"{content['processor']}, {content['cores']} cores, load before {content['load_before']}, {content['date']}"
+    notes = "".join(f"\n\n{note}" for note in content.get("notes", []))
+    heading = f"## {content['benchmark']}\n\n{table(content['rows'])}{notes}"
+    return f"{heading}\n\n{where}; Python {content['python']}, {versions}\n"
 
 
 def table(rows: list[dict[str, Any]]) -> str:
@@ -132,26 +148,10 @@ def version(name: str) -> str | None:
 
 
 def main() -> int:
-    """Run every benchmark and write results/summary.md; 1 where one failed or missed a target."""
+    """Run every benchmark; 1 where one failed or missed a target. What failed keeps the results it had."""
     failed = [name for name in SCRIPTS if subprocess.run([sys.executable, str(FOLDER / f"{name}.py")]).returncode]
-    lines = ["# Benchmarks\n"]
-    missed = False
-    for name in SCRIPTS:
-        if name in failed:
-            lines.append(f"## {name}\n\nfailed\n")
-            continue
-        content = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
-        missed = missed or not all(r["reached"] for r in content["rows"])
-        versions = ", ".join(f"{key} {value}" for key, value in content["versions"].items() if value)
-        where = (
-            f"{content['processor']}, {content['cores']} cores, load before {content['load_before']}, {content['date']}"
-        )
-        notes = "".join(f"\n\n{note}" for note in content.get("notes", []))
-        lines.append(
-            f"## {name}\n\n{table(content['rows'])}{notes}\n\n{where}; Python {content['python']}, {versions}\n"
-        )
-    (RESULTS / "summary.md").write_text("\n".join(lines), "utf-8")
-    print(f"\nwritten: {RESULTS / 'summary.md'}")
+    print(f"\nwritten: {RESULTS / 'summary.md'}" + f"\nfailed: {', '.join(failed)}" * bool(failed))
+    missed = not all(r["reached"] for content in recorded() for r in content["rows"])
     return int(bool(failed) or missed)
 
 
