@@ -12,7 +12,7 @@ from typing import Any, final
 
 from fedconvex.proofs_checks.verification import proof_of
 from fedconvex.proofs_checks.worst_cases.comparing import Quotient
-from fedconvex.proofs_checks.worst_cases.looseness import INFINITE, SAME, Looseness, looseness, looseness_of
+from fedconvex.proofs_checks.worst_cases.looseness import INFINITE, SAME, Looseness, looseness
 from fedconvex.statements.statement import Claim
 from fedconvex.theory import papers
 
@@ -67,12 +67,12 @@ what was known so far is how much of the bound some instance uses (`Proof.tightn
 
 """
 BEYOND = """
-## Not asked
+## The other bounds
 
-Counts of rounds, bounds whose two sides are not linear in inner products and values (means of lengths, but for
-`fedprox.equation14`), another γ for every client, facts from textbooks, draws from many clients with memory, and what
-is only claimed up to constants. Nor `fedprox.corollary9`, which is refuted as printed: it has no looseness. Of the
-bounds among these, what an exact instance uses at most: for 1 nothing sharper can be said, and the looseness is 1.
+What an exact instance uses of them at most: for 1 nothing sharper can be said, and the looseness is 1. `looseness` has
+no question for counts of rounds, for bounds whose two sides are not linear in inner products and values (means of
+lengths, but for `fedprox.equation14`), another γ for every client, draws from many clients with memory, and what is
+only claimed up to constants. `fedprox.corollary9`, which is refuted as printed, has no looseness.
 
 | statement | used | by |
 |---|---|---|
@@ -136,7 +136,14 @@ def played() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "dane.oneround", {"mu": 3, "eta": 1, "L": 1, "L_minus": 1}
     yield "nesterov.corollary2_1_2", {"t": 4, "L": 1}
     yield "nesterov.smoothfunctions", {"T": 4, "stepsize": 1, "L": 1}
+    yield "nesterov.gradientstep", {"t": 3, "stepsize": F(2, 5), "mu": 1, "L": 4}
+    yield "nesterov.theorem2_1_15", {"t": 2, "kappa": 9}
+    yield "ghadimi_lan.corollary2_2nonconvex", {"N": 3, "L": 2, "sigma2": 0}
+    yield "ghadimi_lan.corollary2_2convex", {"N": 3, "L": 1, "sigma2": 0}
+    yield "giselsson_boyd.reflectedproximalstep", {"stepsize": F(1, 3), "mu": 1, "L": 4}
+    yield "giselsson_boyd.theorem2", {"relaxation": F(6, 5), "stepsize": F(1, 2), "mu": 1, "L": 4}
     yield "rockafellar.convexfunctions", {"t": 3, "stepsize": 1}
+    yield "rockafellar.proximalstep", {"stepsize": F(1, 2), "mu": 3}
 
 
 def compared() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -194,9 +201,10 @@ def row(found: Looseness) -> Row:
 
 
 def used_at_most() -> Iterator[tuple[str, str, str]]:
-    """The bounds that are not asked, but of which an instance is known, with how much of each it uses, and how."""
+    """The bounds without a row, but of which an instance is known, with how much of each it uses, and how."""
+    rows = {identifier for identifier, _ in (*played(), *compared())}
     for statement in (s for paper in papers().values() for s in paper.everything if s.claim in BOUNDS):
-        proof = None if statement.identifier in looseness_of() else proof_of(statement)
+        proof = None if statement.identifier in rows else proof_of(statement)
         if proof is not None and proof.tightness is not None:
             used = "1" if proof.tightness.attained else _short(F(float(proof.tightness.quotient)), ROUND_FLOOR)
             yield statement.identifier, used, proof.tightness.how
@@ -213,12 +221,12 @@ def as_markdown() -> str:
         "", LEMMAS.rstrip(), "",
         "| statement | at | looseness |", "|---|---|---|",
         *(_line(f"`{r.statement}`", r.at, r.looseness) for r in lemmas),
-        BEYOND + "\n".join(not_asked()), "",
+        BEYOND + "\n".join(without_rows()), "",
     ])  # fmt: skip
 
 
-def not_asked() -> Iterator[str]:
-    """Rows of the bounds that are not asked."""
+def without_rows() -> Iterator[str]:
+    """The bounds that have no numbers of their own on the page."""
     for identifier, used, how in used_at_most():
         yield _line(f"`{identifier}`", used, how)
 
