@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from pathlib import Path
 from typing import Any, final
@@ -178,7 +178,11 @@ class Checkpoint:
 
 
 def _versions() -> dict[str, str]:
-    return {library: version(library) for library in LIBRARIES}
+    found = {library: version(library) for library in LIBRARIES}
+    try:
+        return found | {"numba": version("numba")}
+    except PackageNotFoundError:  # nothing is in machine code then
+        return found | {"numba": "none"}
 
 
 def _safetensors() -> Any:

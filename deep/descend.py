@@ -6,6 +6,7 @@ together as have room in its cache: their parameters are read and written in eve
 """
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,7 @@ from fedconvex.problems.base import Subproblem
 if TYPE_CHECKING:
     from fedconvex.deep.problem import NetworkClients
 
+ALIGNMENT = 64  # bytes
 ROWS_AT_ONCE = 2_000_000  # sample numbers that are laid out before they are used
 
 
@@ -27,7 +29,7 @@ def descend(clients: "NetworkClients", descent: Descent) -> Tensor:
     by_steps, _ = in_order_of_steps(descent.batches.steps)
     in_order = bool((by_steps[:-1] < by_steps[1:]).all())  # nothing to sort, nothing to copy
     subproblem = descent.subproblem if in_order else descent.subproblem.of(by_steps)
-    theta, scale = subproblem.start.clone(), clients.scale[by_steps][:, None]
+    theta, scale = _aligned_copy(subproblem.start), clients.scale[by_steps][:, None]
     with torch.no_grad():
         widest = int(np.diff(descent.batches.bounds).max(initial=0))
         more = widest * clients.problem.shards.numbers_per_sample + (clients.dim if descent.momentum else 0)
@@ -39,6 +41,13 @@ def descend(clients: "NetworkClients", descent: Descent) -> Tensor:
             theta = theta.index_select(0, torch.as_tensor(np.argsort(by_steps), device=theta.device))
         result: Tensor = theta
         return result
+
+
+def _aligned_copy(rows: Tensor) -> Tensor:
+    """A copy whose rows begin where vector instructions read fastest."""
+    numbers = ALIGNMENT // rows.element_size()
+    stride = -(-rows.shape[1] // numbers) * numbers
+    return rows.new_empty(len(rows), stride)[:, : rows.shape[1]].copy_(rows)
 
 
 def _part(subproblem: Subproblem, part: slice) -> Subproblem:
@@ -144,11 +153,13 @@ def _batches(
     """Step by step: how many of the clients still have one, and their batches, the shares times `scale`.
 
     The numbers of the samples are laid out for many steps at once: of one step they would cost as much as the step.
+    A batch is gone when the next one is asked for, which may be written where it was.
     """
     batches, shards, device = descent.batches, clients.problem.shards, clients.scale.device
     first, steps = batches.client_batches[:-1][members], batches.steps[members]
     size = np.diff(batches.bounds)
     widest = max((int(size[f : f + s].max(initial=0)) for f, s in zip(first, steps, strict=True)), default=0)
+    room = lru_cache(maxsize=2)(shards.empty_batch)  # whole batches, and the last ones of epochs
     columns, many = np.arange(widest), max(1, ROWS_AT_ONCE // max(1, len(members) * widest))
     for begin in range(0, int(steps.max(initial=0)), many):
         times = np.arange(begin, min(begin + many, int(steps[0])))
@@ -160,5 +171,9 @@ def _batches(
         shares = torch.as_tensor((columns < width[..., None]) / width[..., None], dtype=shards.dtype, device=device)
         shares *= scale
         widths = np.where(np.arange(len(members)) < running[:, None], width, 0).max(1).tolist()
-        for i, (count, wide) in enumerate(zip(running.tolist(), widths, strict=True)):
-            yield count, shards.batch(rows[i, :count, :wide], shares[i, :count, :wide])
+        for row, share, count, wide in zip(rows.unbind(), shares.unbind(), running.tolist(), widths, strict=True):
+            if row.shape != (count, wide):
+                row, share = row[:count, :wide], share[:count, :wide]
+            batch = room(*row.shape)
+            shards.fill(batch, row, share)
+            yield count, batch

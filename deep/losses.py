@@ -5,8 +5,10 @@ Outputs are (…, C), targets (…); what is computed is per sample, (…).
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
+from fedconvex.deep.calls import Call, machine_code_for
 from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -24,8 +26,10 @@ class Loss(ABC):
         """(…) losses, differentiable in the outputs."""
 
     @abstractmethod
-    def derivatives(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
-        """∂loss/∂outputs, (…, C)."""
+    def differentiating(
+        self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
+    ) -> list[Call]:
+        """Calls that write derivatives ← shares · ∂loss/∂outputs, (K, B, C); targets and shares are (K, B)."""
 
     def correct(self, outputs: "Tensor", targets: "Tensor") -> "Tensor | None":
         """Which samples are classified correctly, (…) truth values; None for losses that do not classify."""
@@ -42,10 +46,19 @@ class CrossEntropy(Loss):
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         return outputs.logsumexp(-1) - outputs.gather(-1, targets[..., None])[..., 0]
 
-    def derivatives(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
-        probabilities = outputs.softmax(-1)
-        minus_one = probabilities.new_full((), -1.0).expand(*targets.shape, 1)
-        return probabilities.scatter_add_(-1, targets[..., None], minus_one)
+    def differentiating(
+        self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
+    ) -> list[Call]:
+        if (compiled := machine_code_for(outputs)) is not None:
+            arrays = (part.numpy() for part in (outputs, targets, shares, derivatives))
+            return [partial(compiled.cross_entropy_derivatives, *arrays)]
+        from torch import softmax
+
+        return [
+            partial(softmax, outputs, -1, out=derivatives),
+            partial(derivatives.scatter_, -1, targets.unsqueeze(-1), -1.0, reduce="add"),
+            partial(derivatives.mul_, shares.unsqueeze(-1)),
+        ]
 
     def correct(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         return outputs.argmax(-1) == targets
@@ -62,8 +75,11 @@ class Logistic(Loss):
 
         return softplus(-targets * outputs[..., 0])
 
-    def derivatives(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
-        return (-targets * (-targets * outputs[..., 0]).sigmoid())[..., None]
+    def differentiating(
+        self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
+    ) -> list[Call]:
+        z = outputs[..., 0]
+        return [lambda: derivatives[..., 0].copy_(-targets * (-targets * z).sigmoid() * shares)]
 
     def correct(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         return (outputs[..., 0] > 0) == (targets > 0)
@@ -78,8 +94,10 @@ class HalfSquare(Loss):
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         return (outputs[..., 0] - targets) ** 2 / 2
 
-    def derivatives(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
-        return outputs - targets[..., None]
+    def differentiating(
+        self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
+    ) -> list[Call]:
+        return [lambda: derivatives[..., 0].copy_((outputs[..., 0] - targets) * shares)]
 
 
 @final
@@ -94,7 +112,9 @@ class OfAUser(Loss):
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         return self.function(outputs, targets)
 
-    def derivatives(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
+    def differentiating(
+        self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
+    ) -> list[Call]:
         raise NotImplementedError("derivatives of a user's loss are left to autograd")
 
 

@@ -7,7 +7,7 @@ import torch
 from fedconvex.errors import FedconvexError
 
 NUMBERS = 50_000_000  # of parameters and inputs that one batched call may hold, to begin with
-CACHE = 2**21  # bytes of parameters that stay near a CPU's core; of 0.8 MB each, 2 were faster than 1 or 10
+CACHE = 2**22  # bytes of parameters that stay near a CPU's core; of 0.8 MB each, 4 or 5 were faster than 1, 2 or 10
 
 
 class OutOfMemory(FedconvexError):

@@ -75,10 +75,22 @@ class Shards:
 
     def batch(self, rows: "np.ndarray | Tensor", shares: Tensor) -> Batch:
         """Rows (K, B) with their weights."""
-        index = torch.as_tensor(rows, device=self.inputs.device)
-        flat, size = index.reshape(-1), tuple(index.shape)
-        inputs, targets = self.inputs.index_select(0, flat), self.targets.index_select(0, flat)
-        return Batch(inputs.view(size + self.sample_shape), targets.view(size), shares)
+        found = self.empty_batch(*shares.shape)
+        self.fill(found, torch.as_tensor(rows, device=self.inputs.device), shares)
+        return found
+
+    def empty_batch(self, clients: int, samples: int) -> Batch:
+        """Room for K clients' B samples each."""
+        size = (clients, samples)
+        inputs, targets = self.inputs.new_empty(size + self.sample_shape), self.targets.new_empty(size)
+        return Batch(inputs, targets, torch.empty(size, device=self.inputs.device, dtype=self.dtype))
+
+    def fill(self, batch: Batch, rows: Tensor, shares: Tensor) -> None:
+        """Writes the samples of the rows (K, B), with their weights, where the batch lies."""
+        flat = rows.reshape(-1)
+        torch.index_select(self.inputs, 0, flat, out=batch.inputs.flatten(0, 1))
+        torch.index_select(self.targets, 0, flat, out=batch.targets.flatten())
+        batch.shares.copy_(shares)
 
     def whole(self, members: np.ndarray) -> Batch:
         """All samples of some clients, padded to the largest; shares are 1/n_k."""

@@ -188,8 +188,22 @@ for name in sys.argv[2:]:
 
 def test_theory_and_deep_import_without_the_dispensable_libraries() -> None:
     modules = [name for name in sources() if layer(name) in ("theory", "deep")]
+    modules.remove("fedconvex.deep.compiled")  # machine code, which is done without where there is no numba: see below
     done = python(WITHOUT, " ".join(DISPENSABLE), *modules)
     assert done.returncode == 0, done.stderr
+
+
+A_RUN = """
+import torch, fedconvex as fc
+from fedconvex.deep import models, run
+clients = [(torch.randn(9, 4), torch.arange(9) % 3)] * 2
+print(run(fc.FedAvg(epochs=1, batch_size=4, stepsize=0.1), models.fully_connected([4, 3, 3]), clients).stopped)
+"""
+
+
+def test_a_deep_run_without_machine_code() -> None:
+    done = python(WITHOUT + A_RUN, "numba")
+    assert (done.returncode, done.stdout.strip()) == (0, "None"), done.stderr
 
 
 def test_the_library_that_is_lacking_is_really_lacking() -> None:

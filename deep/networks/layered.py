@@ -6,29 +6,17 @@ to its weights as it is computed.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import final
 
 import torch
 from torch import Tensor, nn
 
+from fedconvex.deep.calls import Call
 from fedconvex.deep.losses import Loss, OfAUser
 from fedconvex.deep.networks.base import Batch, Network
+from fedconvex.deep.networks.between import ACTIVATIONS, Activation, activating, adding_sums, differentiating
 from fedconvex.deep.networks.layout import Layout
-
-
-@dataclass(frozen=True)
-class Activation:
-    """A function applied to every entry, in place, and its derivative as a function of its value."""
-
-    apply: Callable[[Tensor], Tensor]
-    multiply_by_derivative: Callable[[Tensor, Tensor], Tensor]  # (errors, values); the errors may change
-
-
-ACTIVATIONS: dict[type[nn.Module], Activation] = {
-    nn.ReLU: Activation(torch.relu_, lambda errors, values: torch.ops.aten.threshold_backward(errors, values, 0)),
-    nn.Tanh: Activation(torch.tanh_, lambda errors, values: errors.mul_(1 - values * values)),
-    nn.Sigmoid: Activation(torch.sigmoid_, lambda errors, values: errors.mul_(values * (1 - values))),
-}
 
 
 @dataclass(frozen=True)
@@ -57,59 +45,75 @@ class LayeredNetwork(Network):
     def gradients(self, theta: Tensor, batch: Batch) -> Tensor:
         result = theta.new_empty(batch.targets.shape[0], self.layout.dim)
         into, shared = self.layout.views(result), theta.shape[0] != batch.targets.shape[0]
-        for part, errors, inputs in self._backwards(self._parts(theta), batch, shared):
-            torch.bmm(errors.mT, inputs, out=into[part.layer.weight])
-            if part.layer.bias is not None:
-                torch.sum(errors, 1, out=into[part.layer.bias])
+
+        def writing(layer: Layer, errors: Tensor, inputs: Tensor) -> list[Call]:
+            calls: list[Call] = [partial(torch.bmm, errors.mT, inputs, out=into[layer.weight])]
+            return calls if layer.bias is None else [*calls, partial(torch.sum, errors, 1, out=into[layer.bias])]
+
+        for call in self._backpropagation(self._parts(theta), batch, shared, writing):
+            call()
         return result
 
     def stepping(
         self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None, into: Tensor | None = None
     ) -> Callable[[Batch], None]:
         changing = theta if into is None else into
-        parts, targets = self._parts(theta), self._parts(changing)[::-1]
-        beta = 1.0 if isinstance(keep, Tensor) else keep
-        factor = keep[..., None] if isinstance(keep, Tensor) else None
+        parts, changed = self._parts(theta), {part.layer: part for part in self._parts(changing)}
+        beta, factor = (1.0, keep[..., None]) if isinstance(keep, Tensor) else (keep, keep)
+
+        def moving(layer: Layer, errors: Tensor, inputs: Tensor) -> list[Call]:
+            weight, bias = changed[layer].weight, changed[layer].bias
+            calls: list[Call] = [partial(weight.mul_, factor)] if isinstance(factor, Tensor) else []
+            calls.append(partial(weight.baddbmm_, errors.mT, inputs, beta=beta, alpha=-stepsize))
+            if bias is not None:
+                calls += [partial(bias.mul_, factor)] if isinstance(factor, Tensor) or factor != 1 else []
+                calls += adding_sums(bias, errors, -stepsize)
+            return calls
+
+        @lru_cache(maxsize=2)  # whole batches, and the last ones of epochs
+        def calls_for(batch: Batch) -> list[Call]:
+            calls = self._backpropagation(parts, batch, False, moving)
+            return calls if push is None else [*calls, partial(changing.add_, push)]
 
         def step(batch: Batch) -> None:
-            backwards = self._backwards(parts, batch, shared=False)
-            for target, (_, errors, inputs) in zip(targets, backwards, strict=True):
-                # the errors of the layer below are known: its parameters may change
-                if factor is not None:
-                    target.weight.mul_(factor)
-                target.weight.baddbmm_(errors.mT, inputs, beta=beta, alpha=-stepsize)
-                if target.bias is not None:
-                    if factor is not None or beta != 1:
-                        target.bias.mul_(beta if factor is None else factor)
-                    target.bias.sub_(errors.sum(1, keepdim=True), alpha=stepsize)
-            if push is not None:
-                changing.add_(push)
+            for call in calls_for(batch):
+                call()
 
         return step
 
-    def _backwards(self, parts: list["Part"], batch: Batch, shared: bool) -> Iterator[tuple["Part", Tensor, Tensor]]:
-        """From the last layer to the first: (part, ∂Σ shares·loss/∂its outputs, its inputs), (K, B, …) each.
+    def _backpropagation(
+        self,
+        parts: list["Part"],
+        batch: Batch,
+        shared: bool,
+        using: Callable[[Layer, Tensor, Tensor], list[Call]],
+    ) -> list[Call]:
+        """The calls that compute all gradients, on memory laid out here: they may be repeated for other numbers in it.
 
-        What is below a layer is computed before the layer is handed out. shared: all clients have the same parameters,
-        and their samples stand side by side, (1, K·B, …), wherever these are multiplied with.
+        using: (layer, ∂Σ shares·loss/∂its outputs, its inputs), (K, B, …) each, to the calls that use them, last layer
+        first; what is below the layer has been computed by then. shared: all clients have the same parameters, and
+        their samples stand side by side, (1, K·B, …), wherever these are multiplied with.
         """
-        values = [_side_by_side(batch.inputs) if shared else batch.inputs.flatten(2)]
+        inputs = [_side_by_side(batch.inputs) if shared else batch.inputs.flatten(2)]
+        calls: list[Call] = []
         for part in parts:
-            values.append(part.outputs(values[-1]))
-        outputs = _apart(values.pop(), batch) if shared else values.pop()
-        errors = self.loss.derivatives(outputs, batch.targets).mul_(batch.shares[..., None])
-        if parts[-1].layer.activation is not None:
-            errors = parts[-1].layer.activation.multiply_by_derivative(errors, outputs)
+            values = inputs[-1].new_empty(*inputs[-1].shape[:2], part.weight.shape[1])
+            calls.append(partial(torch.bmm, inputs[-1], part.transposed, out=values))
+            calls += activating(values, part.bias, part.layer.activation)
+            inputs.append(values)
+        outputs = _apart(inputs.pop(), batch)
+        errors = torch.empty_like(outputs)
+        calls += self.loss.differentiating(outputs, batch.targets, batch.shares, errors)
+        calls += differentiating(errors, outputs, parts[-1].layer.activation)
         for i in range(len(parts) - 1, -1, -1):
-            inputs, below = values.pop(), None
-            if i > 0:
-                below = torch.bmm(_side_by_side(errors) if shared else errors, parts[i].weight)
-                activation = parts[i - 1].layer.activation
-                if activation is not None:
-                    below = activation.multiply_by_derivative(below, inputs)
-            yield parts[i], errors, _apart(inputs, batch) if shared else inputs
+            below = None if i == 0 else torch.empty_like(inputs[i])
             if below is not None:
-                errors = _apart(below, batch) if shared else below
+                above = _side_by_side(errors) if shared else errors
+                calls.append(partial(torch.bmm, above, parts[i].weight, out=below))
+                calls += differentiating(below, inputs[i], parts[i - 1].layer.activation)
+            calls += using(parts[i].layer, errors, _apart(inputs[i], batch))
+            errors = errors if below is None else _apart(below, batch)
+        return calls
 
     def _parts(self, theta: Tensor) -> list["Part"]:
         views = self.layout.views(theta)
@@ -134,7 +138,7 @@ class Part:
     bias: Tensor | None
 
     def outputs(self, inputs: Tensor) -> Tensor:
-        """(K, B, in) to (K, B, out)."""
+        """(K, B, in) to (K, B, out); differentiable."""
         if self.bias is None:
             values = torch.bmm(inputs, self.transposed)
         else:

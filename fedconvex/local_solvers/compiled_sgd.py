@@ -8,20 +8,18 @@ The compiler turns the loops over features into vector instructions. What it nee
 * Sums may be reordered and x·y + z rounded once. Numbers are never assumed to be finite: a run that diverges says so.
 """
 
-from collections.abc import Callable
 from math import factorial, inf, log, sqrt
-from typing import Any
 
 import numpy as np
 from numba import njit
 
 from fedconvex.errors import InvalidInput
+from fedconvex.machine_code import REORDERED, kept
 
 PAD = 8  # float64 numbers in the longest vector registers
 BLOCK = 5
 LOSSES = ("softmax", "logistic", "squares")
 SOFTMAX, LOGISTIC, SQUARES = range(3)
-REORDERED = {"contract", "reassoc"}
 
 
 def compiled_sgd(
@@ -118,19 +116,11 @@ def _frozen(array: np.ndarray, dtype: type) -> np.ndarray:
     return view
 
 
-def _kept(function: Callable[..., None]) -> Any:
-    """Compiled at the first call; the machine code is kept for later processes where there is a folder for it."""
-    try:
-        return njit(function, cache=True, fastmath=REORDERED, error_model="numpy")
-    except RuntimeError:
-        return njit(function, fastmath=REORDERED, error_model="numpy")
-
-
 _part = njit(fastmath=REORDERED, error_model="numpy", forceinline=True)
 _ordered_part = njit(fastmath={"contract"}, error_model="numpy", forceinline=True)
 
 
-@_kept
+@kept
 def _sgd(
     loss: int,
     A: np.ndarray,  # (N, p)

@@ -115,20 +115,29 @@ class SoftmaxLoss(Loss):
 class Bucket:
     """Clients of similar size in one padded array; `shares` are 1/n_k on real rows and 0 on padded ones."""
 
-    members: Any  # (b,) client indices
+    members: np.ndarray  # (b,) client indices
     A: Array  # (b, n, p)
     y: Array  # (b, n)
     shares: Array  # (b, n)
 
     def of(self, place: np.ndarray) -> "Bucket | None":
         """The clients k with place[k] >= 0, which are numbered place[k] from now on; None where there are none."""
-        places = place[np.asarray(self.members)]
+        places = place[self.members]
         kept = np.flatnonzero(places >= 0)
         if not len(kept):
             return None
         if len(kept) == len(places):  # nothing to leave out, nothing to copy
-            return Bucket(_like(places, self.members), self.A, self.y, self.shares)
-        return Bucket(_like(places[kept], self.members), self.A[kept], self.y[kept], self.shares[kept])
+            return Bucket(places, self.A, self.y, self.shares)
+        return Bucket(places[kept], self.A[kept], self.y[kept], self.shares[kept])
+
+    @cached_property
+    def index(self) -> Any:
+        """The members as an index of arrays of A's kind: a tensor where A lies, or the NumPy array."""
+        if isinstance(self.A, np.ndarray):
+            return self.members
+        import torch
+
+        return torch.as_tensor(self.members, device=self.A.device)
 
 
 @final
@@ -191,7 +200,7 @@ class LinearModelClients(Clients):
         step = self.rows(X) - reference
 
         def change(b: Bucket, W: Array) -> Array:
-            V = self._weights(step[b.members])
+            V = self._weights(step[b.index])
             return (self.loss.differences(self.xp, self._scores(b, W), self._scores(b, V), b.y) * b.shares).sum(-1)
 
         ridge = self.ridge * ((reference + step / 2) * step).sum(-1)
@@ -226,7 +235,7 @@ class LinearModelClients(Clients):
 
         def product(b: Bucket, W: Array) -> Array:
             curvatures = self.loss.curvatures(self.xp, self._scores(b, W))
-            step = self._scores(b, self._weights(V[b.members]))
+            step = self._scores(b, self._weights(V[b.index]))
             return self._back(b, (curvatures @ step[..., None])[..., 0])
 
         return self.scale[:, None] * (self._collect(product, self.rows(X)) + self.ridge * V)
@@ -257,10 +266,10 @@ class LinearModelClients(Clients):
             return compute(self.buckets[0], self._weights(X))
         result = None
         for bucket in self.buckets:
-            part = compute(bucket, self._weights(X[bucket.members]))
+            part = compute(bucket, self._weights(X[bucket.index]))
             if result is None:
                 result = _empty(part, (self.num_clients, *part.shape[1:]))
-            result[bucket.members] = part
+            result[bucket.index] = part
         return result
 
     def _weights(self, X: Array) -> Array:
@@ -276,7 +285,7 @@ class LinearModelClients(Clients):
 
     @cached_property
     def _in_order(self) -> bool:
-        return bool((np.asarray(self.buckets[0].members) == np.arange(self.num_clients)).all())
+        return bool((self.buckets[0].members == np.arange(self.num_clients)).all())
 
 
 def _bucket(
@@ -289,21 +298,12 @@ def _bucket(
         n = len(designs[k])
         A[row, :n], y[row, :n], shares[row, :n] = float_array(designs[k]), float_array(labels[k]), 1 / n
     data = arithmetic.array(A), arithmetic.array(y), arithmetic.array(shares)
-    return Bucket(_like(np.array(group), data[0]), *data)
+    return Bucket(np.array(group), *data)
 
 
 def _empty(like: Array, shape: tuple[int, ...]) -> Array:
     """An array of that shape, its entries not set, of the other's kind and where the other lies."""
     return np.empty(shape) if isinstance(like, np.ndarray) else like.new_empty(shape)
-
-
-def _like(places: np.ndarray, other: Any) -> Any:
-    """Client numbers as an index of the other's kind: a tensor on its device, or the NumPy array."""
-    if isinstance(other, np.ndarray):
-        return places
-    import torch
-
-    return torch.as_tensor(places, device=other.device)
 
 
 def size_groups(sizes: Sequence[int]) -> list[list[int]]:

@@ -1,13 +1,17 @@
 """Losses, gradients and steps of many clients at once are those of one client after the other."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 import torch
 from deep_makers import CLASSES, FEATURES, Wrapped, random
 from torch import nn
 from torch.func import functional_call
 
-from fedconvex.deep.losses import LOSSES, CrossEntropy, loss_of
-from fedconvex.deep.networks import Batch, FunctionalNetwork, Layout, network_of
+from fedconvex.deep import calls
+from fedconvex.deep.losses import LOSSES, CrossEntropy, Loss, loss_of
+from fedconvex.deep.networks import Batch, FunctionalNetwork, Layout, Network, network_of
 from fedconvex.deep.networks.layered import LayeredNetwork
 from fedconvex.errors import InvalidInput
 
@@ -60,14 +64,30 @@ def one_after_the_other(module: nn.Module, loss: str, theta: torch.Tensor, batch
     return [torch.stack(losses), torch.stack(gradients)]
 
 
+@pytest.fixture
+def network_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, nn.Module, Loss], Network]:
+    """The module as a network: by hand, in machine code or in torch's own calls, or by autograd."""
+
+    def make(by: str, module: nn.Module, loss: Loss) -> Network:
+        if by == "hand, torch alone":
+            monkeypatch.setattr(calls, "_compiled", lambda: None)
+        network = network_of(Wrapped(module) if by == "autograd" else module, loss, (FEATURES,))
+        assert isinstance(network, FunctionalNetwork if by == "autograd" else LayeredNetwork)
+        return network
+
+    return make
+
+
+WAYS = ["hand", "hand, torch alone", "autograd"]
+
+
 @pytest.mark.parametrize("loss", list(LOSSES))
 @pytest.mark.parametrize("name", CHAINS)
-@pytest.mark.parametrize("by", ["hand", "autograd"])
+@pytest.mark.parametrize("by", WAYS)
 @pytest.mark.parametrize(("clients", "own"), [(3, True), (3, False), (1, True)])
-def test_losses_and_gradients(loss: str, name: str, by: str, clients: int, own: bool) -> None:
+def test_losses_and_gradients(loss: str, name: str, by: str, clients: int, own: bool, network_by: Any) -> None:
     module, batch = chain(name, OUTPUTS[loss]), batch_for(loss, clients)
-    network = network_of(module if by == "hand" else Wrapped(module), LOSSES[loss], (FEATURES,))
-    assert isinstance(network, LayeredNetwork if by == "hand" else FunctionalNetwork)
+    network = network_by(by, module, LOSSES[loss])
     theta = points(network.layout, clients if own else 1)
     losses, gradients = one_after_the_other(module, loss, theta, batch)
     torch.testing.assert_close(network.losses(theta, batch), losses)
@@ -76,17 +96,45 @@ def test_losses_and_gradients(loss: str, name: str, by: str, clients: int, own: 
 
 
 @pytest.mark.parametrize("name", CHAINS)
-@pytest.mark.parametrize("by", ["hand", "autograd"])
+@pytest.mark.parametrize("by", WAYS)
 @pytest.mark.parametrize("keep", [1.0, 0.9, torch.tensor([[1.0], [0.5], [0.25]], dtype=torch.float64)])
 @pytest.mark.parametrize("pushed", [True, False])
-def test_steps(name: str, by: str, keep: object, pushed: bool) -> None:
+def test_steps(name: str, by: str, keep: object, pushed: bool, network_by: Any) -> None:
     module, batch = chain(name, CLASSES), batch_for("cross_entropy")
-    network = network_of(module if by == "hand" else Wrapped(module), CrossEntropy(), (FEATURES,))
+    network = network_by(by, module, CrossEntropy())
     theta = points(network.layout)
     push = 0.1 * points(network.layout) if pushed else None
     expected = keep * theta - 0.3 * network.gradients(theta, batch) + (0 if push is None else push)
     network.stepping(theta, 0.3, keep, push)(batch)
     torch.testing.assert_close(theta, expected)
+
+
+def test_a_step_is_taken_with_what_the_batch_holds_now() -> None:
+    network, batch = network_of(chain("relu", CLASSES), CrossEntropy(), (FEATURES,)), batch_for("cross_entropy")
+    other, theta = batch_for("cross_entropy"), points(network.layout)
+    other.inputs.neg_()
+    expected = theta.clone()
+    for held in (batch, other, batch):
+        expected -= 0.3 * network.gradients(expected, held)
+    step = network.stepping(theta, 0.3, 1.0, None)
+    step(batch)
+    kept = batch.inputs.clone()
+    batch.inputs.copy_(other.inputs)
+    step(batch)
+    batch.inputs.copy_(kept)
+    step(batch)
+    torch.testing.assert_close(theta, expected)
+
+
+@pytest.mark.parametrize("by", WAYS)
+@pytest.mark.parametrize("name", CHAINS)
+def test_what_is_no_number_reaches_the_last_layer(by: str, name: str, network_by: Any) -> None:
+    network, batch = network_by(by, chain(name, CLASSES), CrossEntropy()), batch_for("cross_entropy")
+    theta = points(network.layout)
+    batch.inputs[1, 0, 0] = float("nan")
+    network.stepping(theta, 0.3, 1.0, None)(batch)
+    assert theta[1, -1].isnan()
+    assert theta[[0, 2]].isfinite().all()
 
 
 def test_padding_counts_for_nothing() -> None:

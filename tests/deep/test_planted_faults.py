@@ -50,20 +50,22 @@ def test_nothing_planted_nothing_found(solver: fc.SGD) -> None:
 
 def forgotten_padding(patch: pytest.MonkeyPatch) -> None:
     """Every row counts the same, padding too."""
-    original = LayeredNetwork._backwards
+    original = LayeredNetwork._backpropagation
 
-    def wrong(self: Any, parts: Any, batch: Batch, shared: bool) -> Any:
+    def wrong(self: Any, parts: Any, batch: Batch, *rest: Any) -> Any:
         equal = torch.full_like(batch.shares, 1 / batch.shares.shape[1])
-        return original(self, parts, Batch(batch.inputs, batch.targets, equal), shared)
+        return original(self, parts, Batch(batch.inputs, batch.targets, equal), *rest)
 
-    patch.setattr(LayeredNetwork, "_backwards", wrong)
+    patch.setattr(LayeredNetwork, "_backpropagation", wrong)
     patch.setattr("fedconvex.deep.memory.CACHE", 2**30)  # all clients together, so that there is padding
 
 
 def padded_rows_of_others(patch: pytest.MonkeyPatch) -> None:
     """A client's batch is taken from its neighbour's samples."""
-    original = Shards.batch
-    patch.setattr(Shards, "batch", lambda self, rows, shares: original(self, (rows + 1) % len(self.targets), shares))
+    original = Shards.fill
+    patch.setattr(
+        Shards, "fill", lambda self, at, rows, shares: original(self, at, (rows + 1) % len(self.targets), shares)
+    )
 
 
 def wrong_sign_of_the_proximal_term(patch: pytest.MonkeyPatch) -> None:

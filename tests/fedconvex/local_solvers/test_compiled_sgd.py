@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
-from numba.core.caching import CacheImpl
 
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers import compiled_sgd as module
@@ -247,13 +246,3 @@ def test_what_does_not_exist_is_not_fetched(argument, value):
     small = case("softmax", 3, 5, widths=((2,),))
     with pytest.raises(InvalidInput, match=argument):
         replace(small, **{argument: np.array(value)}).compiled()
-
-
-def test_without_a_folder_for_machine_code(monkeypatch):
-    def one_more(numbers):
-        numbers[0] += 1
-
-    monkeypatch.setattr(CacheImpl, "_locator_classes", [])
-    numbers = np.zeros(1)
-    module._kept(one_more)(numbers)
-    assert numbers[0] == 1
