@@ -1,16 +1,23 @@
-"""On a GPU: the same runs as on the CPU, in float64 to round-off; whatever was asked for is done there."""
+"""On a GPU: the same runs as on the CPU, in float64 to round-off; whatever was asked for is done there.
 
+Where there is none, a device stands in for it on which mixing devices is an error, too: see `stand_in_gpu`.
+"""
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import stand_in_gpu
 import torch
 from deep_makers import CLASSES, FEATURES, Plain, Wrapped, random, samples, vector
 from torch import nn
 
 import fedconvex as fc
 from fedconvex import participation
-from fedconvex.deep import models, run
+from fedconvex.deep import models, run, runner
 from fedconvex.deep.evaluation import evaluate
 from fedconvex.deep.footprint import footprint
 from fedconvex.deep.losses import loss_of
@@ -18,10 +25,11 @@ from fedconvex.deep.tasks import task_of
 from fedconvex.player import Player
 from fedconvex.rounds import rounds_of
 
-pytestmark = [
+on_a_gpu = [
     pytest.mark.gpu,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no GPU here: nothing was tried on one"),
 ]
+GPU, STAND_IN = pytest.param("cuda", marks=on_a_gpu), "stand-in"
 CLIENTS = samples()
 SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
 CLIPPED = fc.SGD(epochs=2, batch_size=4, stepsize=0.05, clip=0.3)
@@ -36,17 +44,59 @@ METHODS = [
     fc.FedDANE(mu=1),
     fc.FedNova(stepsize=0.05, local_steps=2),
 ]
-MODELS = [NETWORK, Wrapped(NETWORK), random(nn.Linear(FEATURES, CLASSES)), random(Plain())]
+MODELS = {
+    "layered": NETWORK,
+    "functional": Wrapped(NETWORK),
+    "linear": random(nn.Linear(FEATURES, CLASSES)),
+    "plain": random(Plain()),
+}
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda m: type(m).__name__)
-@pytest.mark.parametrize("model", MODELS, ids=["layered", "functional", "linear", "plain"])
-@pytest.mark.parametrize("solver", [SGD, CLIPPED, MOMENTUM, GD], ids=["sgd", "clipped", "momentum", "gd"])
-def test_as_on_the_cpu(method: Any, model: nn.Module, solver: Any) -> None:
-    options = {"rounds": 3, "participation": participation.Uniform(2), "local_solver": solver, "seed": 3, "ridge": 0.01}
-    here = run(method, model, CLIENTS, measure="all", test=CLIENTS[0], **options)
-    there = run(method, model, CLIENTS, measure="all", test=CLIENTS[0], device="cuda", **options)
-    assert next(there.model.parameters()).device.type == "cuda"
+SOLVERS = {"sgd": SGD, "clipped": CLIPPED, "momentum": MOMENTUM, "gd": GD}
+CASES = {
+    f"{type(method).__name__}-{model}-{solver}": (method, MODELS[model], SOLVERS[solver])
+    for method in METHODS
+    for model in MODELS
+    for solver in SOLVERS
+}
+FEWER = [case for case in CASES if case.startswith("FedProx") or case.endswith("sgd")]
+
+
+@pytest.fixture
+def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The name of a device for `run`."""
+    mode: Any = nullcontext()
+    if request.param == STAND_IN:
+        usual, place = runner.device_of, stand_in_gpu.device()
+        monkeypatch.setattr(runner, "device_of", lambda name: place if name == STAND_IN else usual(name))
+        mode = stand_in_gpu.Dispatching()
+    with mode:
+        yield request.param
+
+
+@pytest.mark.parametrize("device", [GPU], indirect=True)
+@pytest.mark.parametrize("case", CASES)
+def test_all_that_is_measured_is_as_on_the_cpu(device: str, case: str) -> None:
+    require_the_same_run(device, *CASES[case], "all")
+
+
+@pytest.mark.parametrize("device", [STAND_IN], indirect=True)
+@pytest.mark.parametrize("case", FEWER)
+def test_runs_are_as_on_the_cpu(device: str, case: str) -> None:
+    require_the_same_run(device, *CASES[case], ("heterogeneity", "inexactness", "drift"))
+
+
+@pytest.mark.parametrize("device", [STAND_IN], indirect=True)
+def test_measuring_everything(device: str) -> None:
+    require_the_same_run(device, fc.FedDyn(alpha=0.5), NETWORK, GD, "all")
+
+
+def require_the_same_run(device: str, method: Any, model: nn.Module, solver: Any, measure: Any) -> None:
+    options = {"rounds": 2, "participation": participation.Uniform(2), "local_solver": solver, "seed": 3, "ridge": 0.01}
+    options |= {"measure": measure, "test": CLIENTS[0], "lanczos_steps": 4, "draws": 3}
+    here = run(method, model, CLIENTS, **options)
+    there = run(method, model, CLIENTS, device=device, **options)
+    assert next(there.model.parameters()).device.type == ("cuda" if device == "cuda" else stand_in_gpu.NAME)
     moved = there.model.cpu()
     np.testing.assert_allclose(vector(moved), vector(here.model), rtol=1e-9, atol=1e-11)
     columns = [c for c in here.to_frame() if "error" not in c]
@@ -62,31 +112,34 @@ def test_as_on_the_cpu(method: Any, model: nn.Module, solver: Any) -> None:
     ],
     ids=["cnn", "lstm", "resnet"],
 )
-def test_the_papers_models(model: nn.Module, inputs: torch.Tensor) -> None:
+@pytest.mark.parametrize("device", [GPU, STAND_IN], indirect=True)
+def test_the_papers_models(device: str, model: nn.Module, inputs: torch.Tensor) -> None:
     clients = [(inputs[:5], torch.arange(5) % 3), (inputs[5:], torch.arange(7) % 3)]
     options = {"rounds": 2, "local_solver": SGD}
     here = run(fc.FedDyn(alpha=1), random(model), clients, **options)
-    there = run(fc.FedDyn(alpha=1), random(model), clients, device="cuda", **options)
+    there = run(fc.FedDyn(alpha=1), random(model), clients, device=device, **options)
     np.testing.assert_allclose(vector(there.model.cpu()), vector(here.model), rtol=1e-8, atol=1e-10)
 
 
-def test_a_run_goes_on_bit_for_bit(tmp_path) -> None:
-    options = {"participation": participation.Uniform(2), "local_solver": SGD, "device": "cuda"}
+@pytest.mark.parametrize("device", [GPU, STAND_IN], indirect=True)
+def test_a_run_goes_on_bit_for_bit(device: str, tmp_path: Path) -> None:
+    options = {"participation": participation.Uniform(2), "local_solver": SGD, "device": device}
     whole = run(fc.FedDyn(alpha=0.5), NETWORK, CLIENTS, rounds=4, **options)
     run(fc.FedDyn(alpha=0.5), NETWORK, CLIENTS, rounds=2, checkpoint=tmp_path / "c.safetensors", **options)
     resumed = run(fc.FedDyn(alpha=0.5), NETWORK, CLIENTS, rounds=4, checkpoint=tmp_path / "c.safetensors", **options)
-    assert torch.equal(resumed.state.server, whole.state.server)
+    assert torch.equal(resumed.state.server.cpu(), whole.state.server.cpu())
 
 
+@pytest.mark.parametrize("device", [GPU], indirect=True)
 @pytest.mark.parametrize("momentum", [0, 0.9])
-def test_the_predicted_memory_is_what_the_gpu_took(momentum: float) -> None:
-    generator, device = torch.Generator().manual_seed(0), torch.device("cuda")
+def test_the_predicted_memory_is_what_the_gpu_took(device: str, momentum: float) -> None:
+    generator = torch.Generator().manual_seed(0)
     clients = [(torch.rand(100, 784, generator=generator), torch.arange(100) % 10) for _ in range(20)]
     model = models.fully_connected([784, 200, 200, 10])
     solver = fc.SGD(epochs=1, batch_size=20, stepsize=0.1, momentum=momentum)
     torch.cuda.empty_cache()
     before = torch.cuda.memory_allocated()
-    task = task_of(model, clients, loss_of("cross_entropy"), None, 0, device, torch.float32)
+    task = task_of(model, clients, loss_of("cross_entropy"), None, 0, torch.device(device), torch.float32)
     rounds = rounds_of(fc.FedDyn(alpha=1), task.problem, task.arithmetic, solver)
     player, state = Player.of(rounds, participation.Uniform(10), None, 0, (), 2), rounds.start(task.start())
     predicted = footprint(task, player, state).total
