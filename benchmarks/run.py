@@ -33,6 +33,7 @@ SCRIPTS = (
     "strategies",
     "deep",
     "deep_local_sgd",
+    "deep_gpu",
 )
 LOAD_BEFORE = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
 LIBRARIES = ("fedconvex", "numpy", "scipy", "numba", "torch", "python-flint", "scikit-learn", "cvxpy", "clarabel")

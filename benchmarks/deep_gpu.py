@@ -1,0 +1,189 @@
+"""Deep runs on one GPU: the FedDyn paper's networks for MNIST and CIFAR-10 against a plain PyTorch loop on it.
+
+python benchmarks/deep_gpu.py
+python benchmarks/deep_gpu.py --rehearse    # on the CPU, with little data: whether it works; nothing is recorded
+"""
+
+import statistics
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from run import RESULTS, interleaved, median_ratio, record, row
+from torch import nn
+
+import fedconvex as fc
+from fedconvex import participation
+from fedconvex.deep import models
+from fedconvex.deep.losses import loss_of
+from fedconvex.deep.tasks import task_of
+from fedconvex.participation import Draw
+from fedconvex.rounds import rounds_of
+
+REHEARSED = "--rehearse" in sys.argv
+CLIENTS, ACTIVE, SAMPLES, BATCH, ROUNDS, REPETITIONS = (4, 2, 10, 5, 1, 1) if REHEARSED else (100, 10, 500, 50, 3, 7)
+MATRIX, STEPSIZE = (64 if REHEARSED else 8192), 0.1
+PLACE = torch.device("cpu" if REHEARSED else "cuda")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network, the shape of its samples, and the type of its products where that is not float32."""
+
+    name: str
+    model: nn.Module
+    shape: tuple[int, ...]
+    operations: float  # multiplications and additions of one sample's training, those of the input's gradient left out
+    lower: torch.dtype | None = None
+
+
+def finished(call: Callable[[], Any]) -> Callable[[], Any]:
+    """The call, until the GPU has done what it was asked for."""
+
+    def run() -> None:
+        call()
+        if PLACE.type == "cuda":
+            torch.cuda.synchronize()
+
+    return run
+
+
+def plain_round(case: Case, clients: list[Any], draw: Draw) -> torch.Tensor:
+    """FedAvg as one writes it: client after client, batch after batch, autograd and torch's own SGD."""
+    assert draw.members is not None
+    start = nn.utils.parameters_to_vector(case.model.parameters()).detach().clone()
+    total = torch.zeros_like(start)
+    for k in draw.members:
+        nn.utils.vector_to_parameters(start.clone(), case.model.parameters())
+        optimizer, (X, y) = torch.optim.SGD(case.model.parameters(), lr=STEPSIZE), clients[k]
+        for rows in torch.randperm(SAMPLES, device=PLACE).split(BATCH):
+            optimizer.zero_grad()
+            with torch.autocast(PLACE.type, case.lower, enabled=case.lower is not None):
+                loss = nn.functional.cross_entropy(case.model(X[rows]), y[rows])
+            loss.backward()
+            optimizer.step()
+        total += nn.utils.parameters_to_vector(case.model.parameters()).detach() / ACTIVE
+    nn.utils.vector_to_parameters(start, case.model.parameters())
+    return total
+
+
+def operations(model: nn.Module, shape: tuple[int, ...]) -> float:
+    """Of one sample's forward pass, weights' gradients and errors: thrice the products, but no errors of the input."""
+    counts: list[float] = []
+
+    def count(layer: nn.Module, given: Any, result: torch.Tensor) -> None:
+        weight = layer.weight
+        assert isinstance(weight, torch.Tensor)
+        counts.append(2.0 * weight[0].numel() * result[0].numel())
+
+    hooks = [
+        layer.register_forward_hook(count) for layer in model.modules() if isinstance(layer, nn.Linear | nn.Conv2d)
+    ]
+    model(torch.zeros(1, *shape, device=PLACE))
+    for hook in hooks:
+        hook.remove()
+    return 3 * sum(counts) - counts[0]
+
+
+def measured(case: Case) -> dict[str, Any]:
+    """Seconds of a round of ours and of the loop, and of a product of matrices, in the case's type."""
+    generator = torch.Generator().manual_seed(0)
+    clients = [
+        (torch.rand(SAMPLES, *case.shape, generator=generator), torch.randint(0, 10, (SAMPLES,), generator=generator))
+        for _ in range(CLIENTS)
+    ]
+    on_device = [(X.to(PLACE), y.to(PLACE)) for X, y in clients]
+    square = torch.rand(MATRIX, MATRIX, device=PLACE, dtype=case.lower or torch.float32)
+    solver = fc.SGD(epochs=1, batch_size=BATCH, stepsize=STEPSIZE)
+    task = task_of(case.model, clients, loss_of("cross_entropy"), None, 0, PLACE, torch.float32, lower=case.lower)
+    with task.arithmetic.context():
+        rounds = rounds_of(
+            fc.FedAvg(epochs=1, batch_size=BATCH, stepsize=STEPSIZE), task.problem, task.arithmetic, solver
+        )
+        state = rounds.start(task.start())
+        draws = [participation.Uniform(ACTIVE).draw(task.problem, 0, t) for t in range(ROUNDS)]
+        times = interleaved(
+            {
+                "ours": finished(lambda: [rounds.advance(state, draw) for draw in draws]),
+                "loop": finished(lambda: [plain_round(case, on_device, draw) for draw in draws]),
+                "product": finished(lambda: [square @ square for _ in draws]),
+            },
+            REPETITIONS,
+        )
+        moved = rounds.advance(state, draws[0]).server - state.server
+        theirs = plain_round(case, on_device, draws[0]) - state.server
+        assert torch.nn.functional.cosine_similarity(moved, theirs, dim=0) > 0.8  # other batches, the same training
+        profile(case, partial(rounds.advance, state, draws[0]))
+    return {name: [taken / ROUNDS for taken in values] for name, values in times.items()}
+
+
+def profile(case: Case, call: Callable[[], Any]) -> None:
+    """Where a round's time goes, kernel by kernel, in results/deep_gpu_NAME.txt."""
+    from torch.profiler import ProfilerActivity, profile
+
+    watched = [ProfilerActivity.CPU] if REHEARSED else [ProfilerActivity.CPU, ProfilerActivity.CUDA]
+    with profile(activities=watched) as found:
+        finished(call)()
+    order = "self_cpu_time_total" if REHEARSED else "self_cuda_time_total"
+    table = found.key_averages().table(sort_by=order, row_limit=25, max_name_column_width=60)
+    if not REHEARSED:
+        (RESULTS / f"deep_gpu_{case.name}.txt").write_text(table, "utf-8")
+
+
+def rows(case: Case, what: str, share: float | None) -> list[dict[str, Any]]:
+    """The case's lines of the table; share: what part of the matrix throughput is to be reached."""
+    times = measured(case)
+    medians = {name: statistics.median(values) for name, values in times.items()}
+    speedup = median_ratio(times["loop"], times["ours"])
+    work = case.operations * ACTIVE * SAMPLES
+    rate = statistics.median(
+        work / ours / (2.0 * MATRIX**3 / product) for ours, product in zip(times["ours"], times["product"], strict=True)
+    )
+    found = [
+        row(f"{what}: times faster than the loop", speedup, 10, "×", peer="plain PyTorch loop",
+            peer_value=medians["loop"], peer_unit="s", ratio=1 / speedup, at_least=True, seconds=medians["ours"])
+    ]  # fmt: skip
+    if share is not None:
+        found.append(
+            row("the same: part of the device's matrix throughput", rate, share, "×",
+                peer=f"{MATRIX} × {MATRIX} product", peer_value=medians["product"], peer_unit="s", ratio=rate,
+                at_least=True)
+        )  # fmt: skip
+    return found
+
+
+def main() -> None:
+    """Times, compares, records; does nothing where there is no GPU."""
+    if not REHEARSED and not torch.cuda.is_available():
+        print("deep_gpu: torch sees no GPU here, nothing was measured")
+        return
+    torch.manual_seed(0)
+    dense = models.fully_connected([784, 200, 200, 10]).to(PLACE)
+    size, filters, hidden = (16, (2, 3), (5, 4)) if REHEARSED else (32, (64, 64), (394, 192))
+    convolutions = models.two_layer_cnn(10, 3, size, filters, hidden).to(PLACE)
+    many = f"{ACTIVE} of {CLIENTS} clients, E = 1, batch {BATCH}"
+    found = [
+        *rows(Case("dense", dense, (784,), operations(dense, (784,))), f"784-200-200-10, {many}", None),
+        *rows(
+            Case("cnn", convolutions, (3, size, size), operations(convolutions, (3, size, size)), torch.bfloat16),
+            f"CNN on {size} × {size} × 3, bf16, {many}",
+            0.4,
+        ),
+    ]
+    if REHEARSED:
+        print("rehearsed:", ", ".join(f"{line['what']} {line['value']:.3g}" for line in found))
+        return
+    record("deep_gpu", found, gpu=torch.cuda.get_device_name(PLACE), profiles=sorted(map(str, profiles())))
+
+
+def profiles() -> list[Path]:
+    """The files that say where the time goes."""
+    return [file.relative_to(RESULTS.parent) for file in RESULTS.glob("deep_gpu_*.txt")]
+
+
+if __name__ == "__main__":
+    main()
