@@ -107,14 +107,15 @@ def parameters_of(statement: "Statement") -> dict[str, Parameter]:
 
 
 def assumptions_of(statement: "Statement", as_latex: bool = True) -> list[str]:
-    """The assumptions as phrases; those on parameters as formulas."""
-    lines = []
+    """The assumptions as phrases, with the paper's letters or the parameters' names; conditions as formulas."""
+    notation, lines = statement.paper.notation, []
+    letters = {name: f"${parameter.letter()}$" for name, parameter in notation.items()}
     for assumption in statement.assumptions:
         if isinstance(assumption, Given | StepsizeAtMost):
             condition = assumption.conditions[0]
-            lines.append(_condition(statement, condition) if as_latex else condition.text(statement.paper.notation))
+            lines.append(_condition(statement, condition) if as_latex else condition.text(notation))
         else:
-            lines.append(str(assumption))
+            lines.append(assumption.in_words(lambda name: letters.get(name, name) if as_latex else name))
     return lines
 
 

@@ -11,8 +11,9 @@ from fedconvex import theory
 from fedconvex.errors import InvalidInput
 from fedconvex.statements import Claim, Statement
 from fedconvex.statements.assumptions import Assumption
+from fedconvex.statements.rendering import assumptions_of, parameters_of
 from fedconvex.statements.results import parts
-from fedconvex.theory import fedprox
+from fedconvex.theory import feddyn, fedprox
 from fedconvex.theory.catalogue import as_markdown
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,6 +80,24 @@ def test_statement_renders(statement: Statement) -> None:
         assert parameter.meaning in str(statement)
     assert statement.latex.count("{") == statement.latex.count("}")
     assert statement.latex.count(r"\left") == statement.latex.count(r"\right")
+
+
+def names_outside_formulas(phrase: str, statement: Statement) -> set[str]:
+    """Parameters that the phrase calls by their Python names."""
+    known = set(parameters_of(statement)).union(*(assumption.parameters for assumption in statement.assumptions))
+    return set(re.findall(r"\w+", re.sub(r"\$[^$]*\$", "", phrase))) & known
+
+
+@pytest.mark.parametrize("statement", statements(), ids=lambda s: s.identifier)
+def test_assumptions_are_told_in_the_letters_of_the_paper(statement: Statement) -> None:
+    for phrase in assumptions_of(statement):
+        assert names_outside_formulas(phrase, statement) == set()
+
+
+def test_a_name_in_place_of_a_letter_would_be_noticed() -> None:
+    named = [str(assumption) for assumption in feddyn.theorem3.assumptions]
+    found = set.union(*(names_outside_formulas(phrase, feddyn.theorem3) for phrase in named))
+    assert {"num_active", "num_clients", "mu", "L"} <= found
 
 
 def test_latex_is_the_formula_that_runs() -> None:

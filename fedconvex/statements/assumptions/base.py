@@ -23,6 +23,9 @@ class Finding:
 PROVED = Finding(Verdict.PROVED, "")
 
 
+Written = Callable[[str], str]  # a parameter's name, or its letter in a paper
+
+
 class Assumption(ABC):
     """One hypothesis of a statement; its subclasses are frozen dataclasses of the parameters that it is about."""
 
@@ -36,9 +39,13 @@ class Assumption(ABC):
         """The constants that it is about: by default, those that its fields name."""
         return tuple(getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
 
-    @abstractmethod
     def __str__(self) -> str:
         """In words, with the parameters' names."""
+        return self.in_words(str)
+
+    @abstractmethod
+    def in_words(self, written: Written) -> str:
+        """In words; `written` says how a parameter is."""
 
     @abstractmethod
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
@@ -60,8 +67,8 @@ class Given(Assumption):
     def parameters(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for c in self.conditions for name in (c.argument, *c.names)))
 
-    def __str__(self) -> str:
-        return _readable(self.condition)
+    def in_words(self, written: Written) -> str:
+        return _readable(self.condition, written)
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         return check_condition(self.condition, values)
@@ -82,8 +89,8 @@ class StepsizeAtMost(Assumption):
     def parameters(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for c in self.conditions for name in (c.argument, *c.names)))
 
-    def __str__(self) -> str:
-        return _readable(self.conditions[0])
+    def in_words(self, written: Written) -> str:
+        return _readable(self.conditions[0], written)
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         return check_condition(self.conditions[0], values)
@@ -103,10 +110,10 @@ def short(value: Any) -> str:
     return f"{float(value):.6g}"
 
 
-def _readable(condition: Condition) -> str:
+def _readable(condition: Condition, written: Written) -> str:
     bound = condition.bound
     if callable(bound):
         from sympy import Symbol
 
-        bound = bound(**{name: Symbol(name, positive=True) for name in condition.names})
-    return f"{condition.argument} {condition.relation} {bound}"
+        bound = bound(**{name: Symbol(written(name), positive=True) for name in condition.names})
+    return f"{written(condition.argument)} {condition.relation} {bound}"

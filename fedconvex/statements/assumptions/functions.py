@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
-from fedconvex.statements.assumptions.base import PROVED, Assumption, Finding, short
+from fedconvex.statements.assumptions.base import PROVED, Assumption, Finding, Written, short
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class Smooth(Assumption):
 
     L: str = "L"
 
-    def __str__(self) -> str:
-        return f"every client's function is {self.L}-smooth"
+    def in_words(self, written: Written) -> str:
+        return f"every client's function is {written(self.L)}-smooth"
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         asked, known = setting.number(values[self.L]), setting.curvatures
@@ -55,8 +55,8 @@ class WeaklyConvex(Assumption):
 
     L_minus: str = "L_minus"
 
-    def __str__(self) -> str:
-        return f"no client's Hessian has an eigenvalue below -{self.L_minus}"
+    def in_words(self, written: Written) -> str:
+        return f"no client's Hessian has an eigenvalue below -{written(self.L_minus)}"
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         return _bounded_below(setting, -values[self.L_minus])
@@ -67,7 +67,7 @@ class WeaklyConvex(Assumption):
 class Convex(Assumption):
     """Every F_k is convex."""
 
-    def __str__(self) -> str:
+    def in_words(self, written: Written) -> str:
         return "every client's function is convex"
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
@@ -83,8 +83,8 @@ class StronglyConvex(Assumption):
 
     mu: str = "mu"
 
-    def __str__(self) -> str:
-        return f"every client's function is {self.mu}-strongly convex, {self.mu} > 0"
+    def in_words(self, written: Written) -> str:
+        return f"every client's function is {written(self.mu)}-strongly convex, {written(self.mu)} > 0"
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         if setting.number(values[self.mu]) <= 0:
@@ -97,7 +97,7 @@ class StronglyConvex(Assumption):
 class NotStationary(Assumption):
     """∇f(w) is not 0 at the point."""
 
-    def __str__(self) -> str:
+    def in_words(self, written: Written) -> str:
         return "the point is not stationary"
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
@@ -111,8 +111,8 @@ class Dissimilarity(Assumption):
 
     B: str = "B"
 
-    def __str__(self) -> str:
-        return f"the clients' functions are {self.B}-dissimilar at the point"
+    def in_words(self, written: Written) -> str:
+        return f"the clients' functions are {written(self.B)}-dissimilar at the point"
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         here, asked = setting.dissimilarity, setting.number(values[self.B])
@@ -126,8 +126,9 @@ class DissimilarityEverywhere(Assumption):
 
     B: str = "B"
 
-    def __str__(self) -> str:
-        return f"the clients' functions are {self.B}-dissimilar wherever the squared gradient exceeds epsilon"
+    def in_words(self, written: Written) -> str:
+        dissimilar, epsilon = f"{written(self.B)}-dissimilar", written("epsilon")
+        return f"the clients' functions are {dissimilar} wherever the squared gradient exceeds {epsilon}"
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         if setting.problem.num_clients == 1:
@@ -142,8 +143,8 @@ class BoundedVariance(Assumption):
 
     sigma2: str = "sigma2"
 
-    def __str__(self) -> str:
-        return f"the variance of the clients' gradients at the point is at most {self.sigma2}"
+    def in_words(self, written: Written) -> str:
+        return f"the variance of the clients' gradients at the point is at most {written(self.sigma2)}"
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         here = setting.gradient_variance
@@ -160,8 +161,8 @@ class LargeGradient(Assumption):
 
     epsilon: str = "epsilon"
 
-    def __str__(self) -> str:
-        return f"the squared norm of the objective's gradient at the point is at least {self.epsilon}"
+    def in_words(self, written: Written) -> str:
+        return f"the squared norm of the objective's gradient at the point is at least {written(self.epsilon)}"
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         asked = setting.number(values[self.epsilon])
@@ -176,8 +177,8 @@ class SmoothObjective(Assumption):
 
     L: str = "L"
 
-    def __str__(self) -> str:
-        return f"the objective is {self.L}-smooth"
+    def in_words(self, written: Written) -> str:
+        return f"the objective is {written(self.L)}-smooth"
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         asked, known = setting.number(values[self.L]), setting.objective_curvatures
@@ -192,8 +193,8 @@ class StronglyConvexObjective(Assumption):
 
     mu: str = "mu"
 
-    def __str__(self) -> str:
-        return f"the objective is {self.mu}-strongly convex"
+    def in_words(self, written: Written) -> str:
+        return f"the objective is {written(self.mu)}-strongly convex"
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         asked, known = setting.number(values[self.mu]), setting.objective_curvatures

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
-from fedconvex.statements.assumptions.base import PROVED, Assumption, Finding, short
+from fedconvex.statements.assumptions.base import PROVED, Assumption, Finding, Written, short
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Runs(Assumption):
     def parameters(self) -> tuple[str, ...]:
         return ()
 
-    def __str__(self) -> str:
+    def in_words(self, written: Written) -> str:
         return f"the method is {self.method}" + (f" with {self.local_steps} local step" if self.local_steps else "")
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
@@ -48,7 +48,7 @@ class Runs(Assumption):
 class ExactSolutions(Assumption):
     """Clients solve their subproblems exactly."""
 
-    def __str__(self) -> str:
+    def in_words(self, written: Written) -> str:
         return "clients solve their subproblems exactly"
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
@@ -63,8 +63,8 @@ class Inexactness(Assumption):
 
     gamma: str = "gamma"
 
-    def __str__(self) -> str:
-        return f"every client's solution is {self.gamma}-inexact"
+    def in_words(self, written: Written) -> str:
+        return f"every client's solution is {written(self.gamma)}-inexact"
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         if values[self.gamma] is setting.inexactness:
@@ -82,8 +82,8 @@ class InexactnessOfEach(Assumption):
 
     gammas: str = "gammas"
 
-    def __str__(self) -> str:
-        return f"every drawn client's solution is as inexact as {self.gammas} say, or less"
+    def in_words(self, written: Written) -> str:
+        return f"every drawn client's solution is as inexact as {written(self.gammas)} say, or less"
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         if _reaches(setting, max(values[self.gammas])):
@@ -113,8 +113,9 @@ class MatchedStepsize(Assumption):
     def parameters(self) -> tuple[str, ...]:
         return ("kappa",)
 
-    def __str__(self) -> str:
-        return "stepsize = 1/sqrt(mu*L), every client's function being mu-strongly convex and L-smooth"
+    def in_words(self, written: Written) -> str:
+        s, mu, L = written("stepsize"), written("mu"), written("L")
+        return f"{s} = 1/√({mu} {L}), every client's function being {mu}-strongly convex and {L}-smooth"
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         asked, needed = setting.number(values["kappa"]), setting.condition_number
@@ -132,8 +133,8 @@ class SampledIID(Assumption):
 
     K: str = "K"
 
-    def __str__(self) -> str:
-        return f"{self.K} devices are drawn independently with probabilities p_k, and averaged plainly"
+    def in_words(self, written: Written) -> str:
+        return f"{written(self.K)} devices are drawn independently with probabilities p_k, and averaged plainly"
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         scheme = type(setting.participation).__name__
@@ -148,8 +149,9 @@ class SampledIID(Assumption):
 class SampledUniformly(Assumption):
     """num_active of the num_clients devices take part, every set of them equally likely."""
 
-    def __str__(self) -> str:
-        return "num_active of num_clients devices take part in a round, every set equally likely"
+    def in_words(self, written: Written) -> str:
+        active, all_of_them = written("num_active"), written("num_clients")
+        return f"{active} of {all_of_them} devices take part in a round, every set equally likely"
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         if setting.everyone or type(setting.participation).__name__ == "Uniform":
@@ -162,7 +164,7 @@ class SampledUniformly(Assumption):
 class Everyone(Assumption):
     """All clients take part in every round."""
 
-    def __str__(self) -> str:
+    def in_words(self, written: Written) -> str:
         return "everyone takes part in every round"
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
@@ -178,7 +180,7 @@ class StartsAtLocalMinima(Assumption):
     def parameters(self) -> tuple[str, ...]:
         return ("spread",)
 
-    def __str__(self) -> str:
+    def in_words(self, written: Written) -> str:
         return "every device's first model is a stationary point of its own function"
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
