@@ -1,4 +1,4 @@
-"""Tests of this folder may `import written_out`."""
+"""Tests of this folder may import the helper modules beside them."""
 
 import sys
 from pathlib import Path
