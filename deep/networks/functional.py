@@ -1,5 +1,6 @@
 """Any module, by `torch.func`: vectorised over clients, differentiated by autograd."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any, final
 
@@ -8,6 +9,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, vmap
 
 from fedconvex.deep.losses import Loss
+from fedconvex.deep.memory import is_out_of_memory
 from fedconvex.deep.networks.base import Batch, Network
 from fedconvex.deep.networks.layout import Layout, Views
 
@@ -31,6 +33,7 @@ class FunctionalNetwork(Network):
 
         self._of_one: Callable[..., Any] = one
         self._of_clients: Callable[..., Any] = vmap(one)
+        self._together = True  # until a module is met that cannot be vectorised over clients
 
     def losses(self, theta: Tensor, batch: Batch) -> Tensor:
         if theta.shape[0] > 1:
@@ -65,8 +68,27 @@ class FunctionalNetwork(Network):
             alone = {name: value[0] for name, value in parameters.items()}
             single: Tensor = self._of_one(alone, batch.inputs[0], batch.targets[0])
             return single[None]
-        losses: Tensor = self._of_clients(parameters, batch.inputs, batch.targets)
-        return losses
+        if self._together:
+            try:
+                together: Tensor = self._of_clients(parameters, batch.inputs, batch.targets)
+                return together
+            except RuntimeError as error:
+                if is_out_of_memory(error):
+                    raise
+                one_by_one = self._one_after_the_other(parameters, batch)
+                self._together = False
+                _say_so(self.module, error)
+                return one_by_one
+        return self._one_after_the_other(parameters, batch)
+
+    def _one_after_the_other(self, parameters: Views, batch: Batch) -> Tensor:
+        own = {name: value.unbind() for name, value in parameters.items()}
+        return torch.stack(
+            [
+                self._of_one({name: values[k] for name, values in own.items()}, batch.inputs[k], batch.targets[k])
+                for k in range(len(batch.targets))
+            ]
+        )
 
     def _gradients(self, parameters: Views, batch: Batch) -> tuple[Tensor, ...]:
         """One (K, *shape) gradient per parameter: of the sum over clients, whose losses share nothing."""
@@ -74,3 +96,9 @@ class FunctionalNetwork(Network):
             leaves = {name: value.detach().requires_grad_() for name, value in parameters.items()}
             total = (self._losses(leaves, batch) * batch.shares).sum()
             return torch.autograd.grad(total, tuple(leaves.values()))
+
+
+def _say_so(module: nn.Module, error: RuntimeError) -> None:
+    reason = str(error).splitlines()[0]
+    text = f"{type(module).__name__} cannot be vectorised over clients ({reason}): they are computed one after another"
+    warnings.warn(text, RuntimeWarning, stacklevel=2)

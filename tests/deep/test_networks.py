@@ -216,3 +216,52 @@ def test_a_users_loss() -> None:
     assert not torch.allclose(network.gradients(theta, batch), plain.gradients(theta, batch))
     with pytest.raises(InvalidInput, match="cross_entropy"):
         loss_of("hinge")
+
+
+class Recurrent(nn.Module):
+    """torch's own LSTM on the features, one after the other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm, self.output = nn.LSTM(1, 4, batch_first=True), nn.Linear(4, CLASSES)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = self.output(self.lstm(x[..., None])[0][:, -1])
+        return result
+
+
+class Branching(Recurrent):
+    """What it computes depends on the samples."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return super().forward(x if x.sum().item() > 0 else -x)
+
+
+@pytest.mark.parametrize("model", [Recurrent, Branching])
+@pytest.mark.parametrize("own", [True, False])
+def test_what_cannot_be_vectorised_is_computed_client_by_client(model: type[nn.Module], own: bool) -> None:
+    module, batch = random(model()), batch_for("cross_entropy")
+    network = network_of(module, CrossEntropy(), (FEATURES,))
+    theta = points(network.layout, 3 if own else 1)
+    losses, gradients = one_after_the_other(module, "cross_entropy", theta, batch)
+    with pytest.warns(RuntimeWarning, match="one after another"):
+        found = network.gradients(theta, batch)
+    torch.testing.assert_close(found, gradients)
+    assert gradients.abs().max() > 0.01
+    if own or model is Recurrent:  # of one theta for all, the samples of all clients make one batch
+        torch.testing.assert_close(network.losses(theta, batch), losses)
+
+
+class Broken(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(3, 3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        raise RuntimeError("a mistake of the model's own")
+
+
+def test_a_mistake_of_the_model_is_told_as_it_is() -> None:
+    network, batch = network_of(Broken().double(), CrossEntropy(), (FEATURES,)), batch_for("cross_entropy")
+    with pytest.raises(RuntimeError, match="the model's own"):
+        network.gradients(points(network.layout), batch)
