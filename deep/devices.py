@@ -47,13 +47,24 @@ def lower_of(precision: Any, dtype: torch.dtype) -> torch.dtype | None:
 
 @contextmanager
 def products_in(precision: str) -> Iterator[None]:
-    """Inside, float32 products on GPUs are computed in TF32 if that was asked for, and in float32 else."""
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
+    """Inside, GPUs compute float32 products and convolutions in TF32 if that was asked for, and in float32 else.
+
+    By default torch's convolutions are in TF32, and some of their algorithms give other last bits every time: those are
+    not used.
+    """
+    cudnn, asked = torch.backends.cudnn, precision == "tf32"
+    before = torch.get_float32_matmul_precision(), cudnn.allow_tf32, cudnn.deterministic
+    _set_flags("high" if asked else "highest", asked, True)
     try:
         yield
     finally:
-        torch.set_float32_matmul_precision(before)
+        _set_flags(*before)
+
+
+def _set_flags(of_products: str, tf32_in_convolutions: bool, deterministic: bool) -> None:
+    torch.set_float32_matmul_precision(of_products)
+    torch.backends.cudnn.allow_tf32 = tf32_in_convolutions
+    torch.backends.cudnn.deterministic = deterministic
 
 
 @contextmanager

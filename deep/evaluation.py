@@ -5,6 +5,7 @@ from math import nan
 import torch
 from torch import Tensor, nn
 
+from fedconvex.deep.devices import products_in
 from fedconvex.deep.losses import Loss
 from fedconvex.deep.shards import Shards
 
@@ -12,10 +13,13 @@ NUMBERS_AT_ONCE = 20_000_000  # of inputs that go through the module in one call
 
 
 def evaluate(module: nn.Module, loss: Loss, shards: Shards) -> tuple[Tensor, float]:
-    """The losses of all samples, (N,) in float64, and how many are classified correctly (NaN if nothing is)."""
+    """The losses of all samples, (N,) in float64, and how many are classified correctly (NaN if nothing is).
+
+    In all digits of the model's type, whatever the local work is computed in.
+    """
     at_once = max(1, NUMBERS_AT_ONCE // max(1, shards.inputs[0].numel()))
     losses, correct = [], 0.0
-    with torch.no_grad():
+    with torch.no_grad(), products_in("full"):
         for X, y in zip(shards.inputs.split(at_once), shards.targets.split(at_once), strict=True):
             outputs = module(X)
             losses.append(loss.values(outputs, y).double())

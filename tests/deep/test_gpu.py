@@ -91,6 +91,14 @@ def test_measuring_everything(device: str) -> None:
     require_the_same_run(device, fc.FedDyn(alpha=0.5), NETWORK, GD, "all")
 
 
+@pytest.mark.parametrize("device", [GPU, STAND_IN], indirect=True)
+@pytest.mark.parametrize(
+    "solver", [fc.Exact(), fc.Newton(), fc.ToInexactness(0.1), fc.AcceleratedGradient(tolerance=1e-3)], ids=str
+)
+def test_solvers_of_convex_problems(device: str, solver: Any) -> None:
+    require_the_same_run(device, fc.FedProx(mu=1), MODELS["linear"], solver, "all")
+
+
 def require_the_same_run(device: str, method: Any, model: nn.Module, solver: Any, measure: Any) -> None:
     options = {"rounds": 2, "participation": participation.Uniform(2), "local_solver": solver, "seed": 3, "ridge": 0.01}
     options |= {"measure": measure, "test": CLIENTS[0], "lanczos_steps": 4, "draws": 3}

@@ -259,10 +259,45 @@ def test_bf16_has_fewer_digits_and_trains_all_the_same() -> None:
     fewer = run(fc.FedProx(mu=1), model, CLIENTS, precision="bf16", **options)
     assert fewer.state.server.dtype == torch.float32
     assert 1e-5 < distance(full.model, fewer.model) < 1e-2
-    before = torch.get_float32_matmul_precision()
     tf32 = run(fc.FedProx(mu=1), model, CLIENTS, precision="tf32", **options)
-    assert torch.get_float32_matmul_precision() == before
     assert distance(full.model, tf32.model) < 1e-6  # a CPU has no TF32
+
+
+def flags() -> tuple[str, bool, bool]:
+    """In how many digits a GPU would compute float32 products and convolutions, and whether twice the same."""
+    cudnn = torch.backends.cudnn
+    return torch.get_float32_matmul_precision(), cudnn.allow_tf32, cudnn.deterministic
+
+
+class Recording(Plain):
+    """Notes the flags in local work, and in evaluations."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: dict[bool, set[tuple[str, bool, bool]]] = {True: set(), False: set()}
+
+    def __deepcopy__(self, memo: Any) -> "Recording":
+        made = Recording().to(self.weight.dtype)
+        made.load_state_dict(self.state_dict())
+        made.seen = self.seen
+        return made
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.seen[torch.is_grad_enabled()].add(flags())
+        return super().forward(x)
+
+
+@pytest.mark.parametrize(
+    ("precision", "local"),
+    [("full", ("highest", False, True)), ("tf32", ("high", True, True)), ("bf16", ("highest", False, True))],
+)
+def test_gpus_compute_in_the_digits_that_were_asked_for(precision: str, local: tuple[str, bool, bool]) -> None:
+    before, model = flags(), Recording().float()
+    run(fc.FedProx(mu=1), model, CLIENTS, local_solver=SGD, dtype="float32", precision=precision, test=CLIENTS[0])
+    assert model.seen[True] == {local}
+    assert ("highest", False, True) in model.seen[False]
+    assert model.seen[False] <= {("highest", False, True), local}  # `local` where the model is tried on its samples
+    assert flags() == before
 
 
 @pytest.mark.parametrize("measure", ["inexactness", "drift", "all"])
