@@ -1,8 +1,10 @@
 """On a GPU: the same runs as on the CPU, in float64 to round-off; whatever was asked for is done there.
 
-Where there is none, a device stands in for it on which mixing devices is an error, too: see `stand_in_gpu`.
+Where there is none, a device stands in for it on which mixing devices is an error, too (`stand_in_gpu`): in a process
+of its own, `test_stand_in_gpu`.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -29,7 +31,10 @@ on_a_gpu = [
     pytest.mark.gpu,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no GPU here: nothing was tried on one"),
 ]
-GPU, STAND_IN = pytest.param("cuda", marks=on_a_gpu), "stand-in"
+STAND_IN = "stand-in"
+STANDS_IN = os.environ.get("FEDCONVEX_STAND_IN") == "1"
+pytestmark = [] if STANDS_IN else on_a_gpu
+on_the_device = pytest.mark.parametrize("device", [STAND_IN if STANDS_IN else "cuda"], indirect=True)
 CLIENTS = samples()
 SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
 CLIPPED = fc.SGD(epochs=2, batch_size=4, stepsize=0.05, clip=0.3)
@@ -74,24 +79,18 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
         yield request.param
 
 
-@pytest.mark.parametrize("device", [GPU], indirect=True)
-@pytest.mark.parametrize("case", CASES)
-def test_all_that_is_measured_is_as_on_the_cpu(device: str, case: str) -> None:
-    require_the_same_run(device, *CASES[case], "all")
+@on_the_device
+@pytest.mark.parametrize("case", FEWER if STANDS_IN else CASES)
+def test_as_on_the_cpu(device: str, case: str) -> None:
+    require_the_same_run(device, *CASES[case], ("heterogeneity", "inexactness", "drift") if STANDS_IN else "all")
 
 
-@pytest.mark.parametrize("device", [STAND_IN], indirect=True)
-@pytest.mark.parametrize("case", FEWER)
-def test_runs_are_as_on_the_cpu(device: str, case: str) -> None:
-    require_the_same_run(device, *CASES[case], ("heterogeneity", "inexactness", "drift"))
-
-
-@pytest.mark.parametrize("device", [STAND_IN], indirect=True)
+@on_the_device
 def test_measuring_everything(device: str) -> None:
     require_the_same_run(device, fc.FedDyn(alpha=0.5), NETWORK, GD, "all")
 
 
-@pytest.mark.parametrize("device", [GPU, STAND_IN], indirect=True)
+@on_the_device
 @pytest.mark.parametrize(
     "solver", [fc.Exact(), fc.Newton(), fc.ToInexactness(0.1), fc.AcceleratedGradient(tolerance=1e-3)], ids=str
 )
@@ -120,7 +119,7 @@ def require_the_same_run(device: str, method: Any, model: nn.Module, solver: Any
     ],
     ids=["cnn", "lstm", "resnet"],
 )
-@pytest.mark.parametrize("device", [GPU, STAND_IN], indirect=True)
+@on_the_device
 def test_the_papers_models(device: str, model: nn.Module, inputs: torch.Tensor) -> None:
     clients = [(inputs[:5], torch.arange(5) % 3), (inputs[5:], torch.arange(7) % 3)]
     options = {"rounds": 2, "local_solver": SGD}
@@ -129,7 +128,7 @@ def test_the_papers_models(device: str, model: nn.Module, inputs: torch.Tensor) 
     np.testing.assert_allclose(vector(there.model.cpu()), vector(here.model), rtol=1e-8, atol=1e-10)
 
 
-@pytest.mark.parametrize("device", [GPU, STAND_IN], indirect=True)
+@on_the_device
 def test_a_run_goes_on_bit_for_bit(device: str, tmp_path: Path) -> None:
     options = {"participation": participation.Uniform(2), "local_solver": SGD, "device": device}
     whole = run(fc.FedDyn(alpha=0.5), NETWORK, CLIENTS, rounds=4, **options)
@@ -138,7 +137,8 @@ def test_a_run_goes_on_bit_for_bit(device: str, tmp_path: Path) -> None:
     assert torch.equal(resumed.state.server.cpu(), whole.state.server.cpu())
 
 
-@pytest.mark.parametrize("device", [GPU], indirect=True)
+@pytest.mark.skipif(STANDS_IN, reason="the stand-in has the host's memory")
+@on_the_device
 @pytest.mark.parametrize("momentum", [0, 0.9])
 def test_the_predicted_memory_is_what_the_gpu_took(device: str, momentum: float) -> None:
     generator = torch.Generator().manual_seed(0)
