@@ -7,10 +7,10 @@ import statistics
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import torch
+from plain_loop import plain_round
 from run import interleaved, median_ratio, record, row
-from torch import nn
+from torch import Tensor, nn
 
 import fedconvex as fc
 from fedconvex import participation
@@ -26,7 +26,7 @@ SIZES = [784, 200, 200, 10]
 REPETITIONS, ROUNDS, MATRIX = 9, 5, 1024
 
 
-def samples() -> list[tuple[torch.Tensor, torch.Tensor]]:
+def samples() -> list[tuple[Tensor, Tensor]]:
     """Random images in float32: what they show does not change the time."""
     generator = torch.Generator().manual_seed(0)
     return [
@@ -35,23 +35,7 @@ def samples() -> list[tuple[torch.Tensor, torch.Tensor]]:
     ]
 
 
-def plain_round(model: nn.Module, clients: list[Any], active: np.ndarray | None) -> torch.Tensor:
-    """FedAvg as one writes it: client after client, batch after batch, autograd and torch's own SGD."""
-    assert active is not None
-    total = torch.zeros(sum(p.numel() for p in model.parameters()))
-    for k in active:
-        local = models.fully_connected(SIZES)
-        local.load_state_dict(model.state_dict())
-        optimizer, (X, y), order = torch.optim.SGD(local.parameters(), lr=STEPSIZE), clients[k], torch.randperm(SAMPLES)
-        for rows in order.split(BATCH):
-            optimizer.zero_grad()
-            nn.functional.cross_entropy(local(X[rows]), y[rows]).backward()
-            optimizer.step()
-        total += nn.utils.parameters_to_vector(local.parameters()).detach() / len(active)
-    return total
-
-
-def gradient_pass(model: nn.Module, clients: list[Any]) -> torch.Tensor:
+def gradient_pass(model: nn.Module, clients: list[Any]) -> Tensor:
     """The objective's gradient, client after client, as one writes it."""
     model.zero_grad()
     for X, y in clients:
@@ -82,7 +66,7 @@ def main() -> None:
         times = interleaved(
             {  # as in a run: in every round other clients, whose samples have left the cache
                 "ours": lambda: [rounds.advance(state, draw) for draw in draws],
-                "loop": lambda: [plain_round(model, clients, draw.members) for draw in draws],
+                "loop": lambda: [plain_round(model, clients, draw, BATCH, STEPSIZE) for draw in draws],
                 "sgemm": lambda: [square @ square for _ in draws],
                 "B": lambda: heterogeneity(all_clients, task.problem.weights, state.server),
                 "gradient": lambda: gradient_pass(model, clients),
@@ -90,7 +74,7 @@ def main() -> None:
             REPETITIONS,
         )
     moved = rounds.advance(state, draws[0]).server - state.server
-    theirs = plain_round(model, clients, draws[0].members) - state.server
+    theirs = plain_round(model, clients, draws[0], BATCH, STEPSIZE) - state.server
     assert torch.nn.functional.cosine_similarity(moved, theirs, dim=0) > 0.9  # other batches, the same training
     mean = heterogeneity(all_clients, task.problem.weights, state.server).gradient_norm
     assert abs(mean / float(gradient_pass(model, clients).norm()) - 1) < 1e-4

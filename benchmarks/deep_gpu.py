@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from plain_loop import plain_round
 from run import RESULTS, interleaved, median_ratio, record, row
 from torch import nn
 
@@ -21,7 +22,6 @@ from fedconvex import participation
 from fedconvex.deep import models
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.tasks import task_of
-from fedconvex.participation import Draw
 from fedconvex.rounds import rounds_of
 
 REHEARSED = "--rehearse" in sys.argv
@@ -50,25 +50,6 @@ def finished(call: Callable[[], Any]) -> Callable[[], Any]:
             torch.cuda.synchronize()
 
     return run
-
-
-def plain_round(case: Case, clients: list[Any], draw: Draw) -> torch.Tensor:
-    """FedAvg as one writes it: client after client, batch after batch, autograd and torch's own SGD."""
-    assert draw.members is not None
-    start = nn.utils.parameters_to_vector(case.model.parameters()).detach().clone()
-    total = torch.zeros_like(start)
-    for k in draw.members:
-        nn.utils.vector_to_parameters(start.clone(), case.model.parameters())
-        optimizer, (X, y) = torch.optim.SGD(case.model.parameters(), lr=STEPSIZE), clients[k]
-        for rows in torch.randperm(SAMPLES, device=PLACE).split(BATCH):
-            optimizer.zero_grad()
-            with torch.autocast(PLACE.type, case.lower, enabled=case.lower is not None):
-                loss = nn.functional.cross_entropy(case.model(X[rows]), y[rows])
-            loss.backward()
-            optimizer.step()
-        total += nn.utils.parameters_to_vector(case.model.parameters()).detach() / ACTIVE
-    nn.utils.vector_to_parameters(start, case.model.parameters())
-    return total
 
 
 def operations(model: nn.Module, shape: tuple[int, ...]) -> float:
@@ -109,13 +90,15 @@ def measured(case: Case) -> dict[str, Any]:
         times = interleaved(
             {
                 "ours": finished(lambda: [rounds.advance(state, draw) for draw in draws]),
-                "loop": finished(lambda: [plain_round(case, on_device, draw) for draw in draws]),
+                "loop": finished(
+                    lambda: [plain_round(case.model, on_device, draw, BATCH, STEPSIZE, case.lower) for draw in draws]
+                ),
                 "product": finished(lambda: [square @ square for _ in draws]),
             },
             REPETITIONS,
         )
         moved = rounds.advance(state, draws[0]).server - state.server
-        theirs = plain_round(case, on_device, draws[0]) - state.server
+        theirs = plain_round(case.model, on_device, draws[0], BATCH, STEPSIZE, case.lower) - state.server
         assert torch.nn.functional.cosine_similarity(moved, theirs, dim=0) > 0.8  # other batches, the same training
         profile(case, partial(rounds.advance, state, draws[0]))
     return {name: [taken / ROUNDS for taken in values] for name, values in times.items()}
