@@ -7,7 +7,14 @@ import sympy
 
 from fedconvex.proofs_checks.engines.algebra import NotRational, is_zero
 from fedconvex.proofs_checks.proof import Proof, Step, built
-from fedconvex.statements.assumptions import Given, Runs
+from fedconvex.statements.assumptions import (
+    BoundedVariance,
+    Dissimilarity,
+    Given,
+    LargeGradient,
+    NotStationary,
+    Runs,
+)
 from fedconvex.statements.assumptions.base import Assumption
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import statement
@@ -18,10 +25,14 @@ IMPLIED = {
     "Convex": ("WeaklyConvex",),
     "ExactSolutions": ("Inexactness", "InexactnessOfEach"),
     "Inexactness": ("InexactnessOfEach",),
-    "DissimilarityEverywhere": ("Dissimilarity",),
+    "DissimilarityAlongTheRun": ("Dissimilarity",),
+    "BoundedVarianceEverywhere": ("BoundedVariance",),
     "MatchedStepsize": ("Smooth", "StronglyConvex"),
 }
 """What follows from an assumption, by the names of their classes."""
+
+AT_ONE_POINT = (Dissimilarity, BoundedVariance, LargeGradient, NotStationary)
+"""What holds at one w: of a claim about many rounds it says nothing. Their neighbours hold at all points of a run."""
 
 
 def names(assumptions: Iterable[Assumption]) -> frozenset[str]:
@@ -40,6 +51,11 @@ def missing(needed: Iterable[str], made: Iterable[Assumption]) -> str:
     """The first of the alternatives that are needed when none of them is among the assumptions, else nothing."""
     alternatives = tuple(needed)
     return alternatives[0] if alternatives and not names(made) & set(alternatives) else ""
+
+
+def at_one_point(made: Iterable[Assumption]) -> str:
+    """The first assumption that is about one point, nothing if there is none."""
+    return next((_name(a) for a in made if isinstance(a, AT_ONE_POINT)), "")
 
 
 def beyond(other: Statement, made: Iterable[Assumption], shown: Iterable[str] = ()) -> str:

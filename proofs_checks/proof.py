@@ -72,6 +72,10 @@ class Check(ABC):
         """The hypotheses of another statement that are shown here, where its conclusion is used."""
         return ()
 
+    def joins_rounds(self) -> bool:
+        """Whether what is known of one round is used of many."""
+        return False
+
     def defines(self) -> tuple[tuple[Any, Any], ...]:
         """The letters that it gives a meaning, with the meaning."""
         return ()

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any, final
 
 from fedconvex.proofs_checks.engines.witnesses import Replay, Witness, replay
-from fedconvex.proofs_checks.hypotheses import ambiguous, beyond, missing
+from fedconvex.proofs_checks.hypotheses import ambiguous, at_one_point, beyond, missing
 from fedconvex.proofs_checks.proof import Claim, Outcome, Proof, RestsOnItself, Role, Step, built, conclusion
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers, statement
@@ -133,6 +133,8 @@ def _objection(step: Step, of: Statement, before: list[StepResult], under_way: t
         hypothesis = missing(alternatives, made)
         if hypothesis:
             return f"it uses {hypothesis}, which the statement does not assume"
+    if step.by.joins_rounds() and (point := at_one_point(made)):
+        return f"it is about many rounds, but {point} is assumed at one point only"
     for claim in step.by.rests_on():
         if not _is_proved(claim, before, under_way, known):
             return f"it rests on {claim.source or claim.name}, which is not proved"

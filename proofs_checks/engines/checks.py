@@ -43,6 +43,9 @@ class Combination(Check):
     def defines(self) -> tuple[tuple[Any, Any], ...]:
         return tuple(definition for _, fact in self.facts for definition in fact.defines)
 
+    def joins_rounds(self) -> bool:
+        return any(fact.joins_rounds for _, fact in self.facts)
+
     def run(self, claim: Claim) -> Outcome:
         to_roots = _rewriting(self.roots)
         left, right = (to_roots(side) for side in (claim.left, claim.right))

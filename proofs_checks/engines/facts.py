@@ -5,7 +5,7 @@ claim with a proof, and then usable as one (`Claim.fact`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import sympy
@@ -21,7 +21,8 @@ class Fact:
 
     `assumes` names assumptions (`fedconvex.statements.assumptions`), of which the statement must make at least one.
     `defines` are letters with their meanings: within a proof a letter has one. `requires` are relations between
-    parameters without which it does not hold: they must follow from the claim's conditions.
+    parameters without which it does not hold: they must follow from the claim's conditions. `joins_rounds`: it says
+    of many rounds what is known of each.
     """
 
     expression: Any
@@ -31,6 +32,7 @@ class Fact:
     assumes: tuple[str, ...] = ()
     defines: tuple[tuple[Any, Any], ...] = ()
     requires: tuple[Any, ...] = ()
+    joins_rounds: bool = False
 
 
 SMOOTH = ("Smooth", "SmoothObjective")
@@ -172,7 +174,7 @@ def mean_value(value_y: Any, value_x: Any, largest_slope: Any, distance: Any) ->
 
 def telescoped(mean_next: Any, mean_now: Any, last: Any, first: Any, terms: Any) -> Fact:
     """(1/T)Σ_{t<T} a_{t+1} − (1/T)Σ_{t<T} a_t = (a_T − a_0)/T."""
-    return Fact(mean_next - mean_now - (last - first) / terms, "the sum telescopes", equation=True)
+    return Fact(mean_next - mean_now - (last - first) / terms, "the sum telescopes", equation=True, joins_rounds=True)
 
 
 def rounded_up(integer: Any, number: Any) -> Fact:
@@ -218,7 +220,7 @@ def averaged(fact: Fact, means: Mapping[Any, Any], over: str = "the clients", fi
     require(not products, f"{fact.name}: {products} may differ from client to client")
     expectation = sum(means[number] * slope for number, slope in slopes.items())
     name = f"{fact.name}, averaged over {over}"
-    return Fact(expectation, name, fact.equation, fact.claims, fact.assumes, fact.defines, fact.requires)
+    return replace(fact, expression=expectation, name=name, joins_rounds=fact.joins_rounds or "rounds" in over)
 
 
 def over_rounds(
@@ -238,7 +240,7 @@ def over_rounds(
         means |= {before: whole, after: (whole - first + power * last) / growth}
     found = averaged(fact, means)
     name = f"{fact.name}, summed over the rounds"
-    return Fact(found.expression, name, fact.equation, fact.claims, fact.assumes, requires=fact.requires)
+    return replace(found, name=name, joins_rounds=True)
 
 
 def specialised(fact: Fact, values: Mapping[Any, Any]) -> Fact:
@@ -255,7 +257,7 @@ def specialised(fact: Fact, values: Mapping[Any, Any]) -> Fact:
     needed += [sympy.Ge(s, 0, evaluate=False) for s in values if s.is_nonnegative]
     requires = [*fact.requires, *(r.subs(values, simultaneous=True) for r in needed)]
     chosen = sympy.sympify(fact.expression).subs(values, simultaneous=True)
-    return Fact(chosen, fact.name, fact.equation, fact.claims, requires=tuple(r for r in requires if r != sympy.true))
+    return replace(fact, expression=chosen, requires=tuple(r for r in requires if r != sympy.true))
 
 
 def iterated(step: Fact, not_negative: Fact, after: Any, now: Any, first: Any, last: Any, shrunk: Any) -> Fact:
@@ -272,7 +274,7 @@ def iterated(step: Fact, not_negative: Fact, after: Any, now: Any, first: Any, l
     return Fact(
         bound - last, "a linear recurrence", claims=(*step.claims, *not_negative.claims),
         defines=((shrunk, sympy.cancel(factor) ** sympy.Symbol("t")),),
-        requires=(*step.requires, *not_negative.requires),
+        requires=(*step.requires, *not_negative.requires), joins_rounds=True,
     )  # fmt: skip
 
 

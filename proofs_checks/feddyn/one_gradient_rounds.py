@@ -166,7 +166,7 @@ def all_rounds(round_: Claim, bound: Any, strong: Any, domain: Domain) -> tuple[
 @proves(feddyn.equation18)
 @measured
 def equation18(statement: Statement) -> Proof:
-    bound = statement.calculator.formula(D0=D0, G=G, alpha=alpha, T=T, **DEVICES)
+    bound = statement.calculator.formula(**{name: LETTERS[name] for name in statement.calculator.names})
     return Proof(
         all_rounds(conclusion(feddyn.equation17), bound, mu, Domain.of(statement) & SCALE),
         notes="The multiplier of Lemma 15 is read as (1 + μ/(3α))·[(L+μ)/α³ + (8/α² + 4L²/α⁴)(1 + μ/α)] over the "

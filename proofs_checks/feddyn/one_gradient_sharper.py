@@ -44,6 +44,7 @@ from fedconvex.proofs_checks.feddyn.one_gradient_setting import (
 )
 from fedconvex.proofs_checks.feddyn.rates import total as weighted_gaps
 from fedconvex.proofs_checks.feddyn.setting import (
+    LETTERS,
     SCALE,
     L,
     P,
@@ -161,7 +162,7 @@ def equation18_sharper(statement: Statement) -> Proof:
     )  # fmt: skip
     ends = smaller * power / T
     last_away, last_errors = vector("γ^T−θ*"), family("h_k^T−∇L_k(θ*)")
-    bound = statement.calculator.formula(D0=D0, G=G, alpha=alpha, T=T, **DEVICES)
+    bound = statement.calculator.formula(**{name: LETTERS[name] for name in statement.calculator.names})
     parts = (deviation(errors_at_minimiser), -fresh)
     return Proof((
         Step(r"\epsilon_t \le \tfrac2{\alpha^2}(A_{t-1}+V)", "α(θ̃_k^t − γ^{t−1}) is the memories' error beyond its "

@@ -180,10 +180,16 @@ def test_at_the_point(data: Any, problem: Any, method: Any, factor: Fraction) ->
         assert judge(known.Dissimilarity(), instance, B=instance.dissimilarity) is PROVED
 
 
-def test_dissimilarity_everywhere() -> None:
+def test_dissimilarity_along_the_run() -> None:
     alone = Instance(fc.Quadratic([[[2]]], [[1]]), fc.FedProx(mu=1))
-    assert judge(known.DissimilarityEverywhere(), alone, B=1) is PROVED
-    assert judge(known.DissimilarityEverywhere(), PLAIN, B=100) is UNKNOWN
+    same = Instance(fc.LeastSquares([[[1, 2]], [[-1, -2]]], [[3], [-3]]), fc.FedProx(mu=1))
+    shifted = Instance(fc.Quadratic([[[2]], [[2]]], [[1], [1 + 1e-15]]), fc.FedProx(mu=1))
+    logistic = Instance(fc.Logistic([[[1.0]]] * 2, [[1]] * 2), fc.FedProx(mu=1))
+    for one in (alone, same):
+        assert judge(known.DissimilarityAlongTheRun(), one, B=1) is PROVED
+        assert judge(known.DissimilarityAlongTheRun(), one, B=HALF) is UNKNOWN
+    for other in (PLAIN, shifted, logistic):
+        assert judge(known.DissimilarityAlongTheRun(), other, B=100) is UNKNOWN
 
 
 # ---- what runs ----

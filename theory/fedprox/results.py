@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from fedconvex.statements.assumptions import (
     BoundedVariance,
+    BoundedVarianceEverywhere,
     Convex,
     Dissimilarity,
-    DissimilarityEverywhere,
+    DissimilarityAlongTheRun,
     ExactSolutions,
     Inexactness,
     InexactnessOfEach,
@@ -133,7 +134,7 @@ def _rho(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
     "Theorem 6", Claim.UPPER, symbol="T", relation=r"\ge", integer=True,
     conclusion=r"\frac1T\sum_{t<T}\mathbb{E}\|\nabla f(w^t)\|^2 \le \epsilon",
     assumes=(
-        Runs("FedProx"), Smooth(), WeaklyConvex(), PROXIMAL, DissimilarityEverywhere(), Inexactness(), SampledIID(),
+        Runs("FedProx"), Smooth(), WeaklyConvex(), PROXIMAL, DissimilarityAlongTheRun(), Inexactness(), SampledIID(),
         Condition("rho", "<=", _rho),
     ),
 )  # fmt: skip
@@ -170,7 +171,7 @@ def convex_choice(*, L: Any, B: Any, K: Any) -> ConvexChoice:
 
 @PAPER.statement(
     "Remark 8", Claim.ASYMPTOTIC, symbol="T", relation=r"= O(\cdot)", units=NUMBER,
-    assumes=(Runs("FedProx"), Convex(), Smooth(), ExactSolutions(), BoundedVariance(), SampledIID()),
+    assumes=(Runs("FedProx"), Convex(), Smooth(), ExactSolutions(), BoundedVarianceEverywhere(), SampledIID()),
 )  # fmt: skip
 def sgd_like_iterations(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> Any:
     """Rounds to accuracy ε for convex clients solved exactly, up to a constant: LΔ/ε + LΔσ²/ε², as for SGD.
@@ -193,9 +194,12 @@ def rho_variable(*, mu: Any, L: Any, L_minus: Any, B: Any, gammas: Any, K: Any) 
     return sum(_terms(mu, L, L_minus, B, maximum(*gammas), K))
 
 
-@PAPER.statement("Corollary 10", Claim.UPPER, symbol=r"B_\epsilon", assumes=(BoundedVariance(), LargeGradient()))
+@PAPER.statement("Corollary 10", Claim.UPPER, symbol="B(w)", assumes=(BoundedVariance(), LargeGradient()))
 def dissimilarity_from_variance(*, sigma2: Any, epsilon: Any) -> Any:
-    """Bounded variance bounds the dissimilarity: B_ε ≤ √(1 + σ²/ε) where E_k‖∇F_k(w) − ∇f(w)‖² ≤ σ², ‖∇f(w)‖² ≥ ε."""
+    """Bounded variance bounds the dissimilarity: B(w) ≤ √(1 + σ²/ε) where E_k‖∇F_k(w) − ∇f(w)‖² ≤ σ², ‖∇f(w)‖² ≥ ε.
+
+    At the point w. With a σ² for all points it bounds the paper's B_ε, the largest B(w) of all w with ‖∇f(w)‖² > ε.
+    """
     return sqrt(1 + sigma2 / epsilon)
 
 

@@ -5,9 +5,10 @@ from fedconvex.statements.assumptions.base import Finding as Finding
 from fedconvex.statements.assumptions.base import Given as Given
 from fedconvex.statements.assumptions.base import StepsizeAtMost as StepsizeAtMost
 from fedconvex.statements.assumptions.functions import BoundedVariance as BoundedVariance
+from fedconvex.statements.assumptions.functions import BoundedVarianceEverywhere as BoundedVarianceEverywhere
 from fedconvex.statements.assumptions.functions import Convex as Convex
 from fedconvex.statements.assumptions.functions import Dissimilarity as Dissimilarity
-from fedconvex.statements.assumptions.functions import DissimilarityEverywhere as DissimilarityEverywhere
+from fedconvex.statements.assumptions.functions import DissimilarityAlongTheRun as DissimilarityAlongTheRun
 from fedconvex.statements.assumptions.functions import LargeGradient as LargeGradient
 from fedconvex.statements.assumptions.functions import NotStationary as NotStationary
 from fedconvex.statements.assumptions.functions import Smooth as Smooth

@@ -1,0 +1,41 @@
+"""A proof uses what its statement assumes, and no more: at all its points, with its constants."""
+
+from dataclasses import replace
+
+import pytest
+
+from fedconvex.proofs_checks import verify
+from fedconvex.statements import assumptions as known
+from fedconvex.statements.assumptions import Assumption
+from fedconvex.statements.statement import Statement
+from fedconvex.theory import feddyn, fedprox
+from fedconvex.verdicts import Verdict
+
+
+def with_other(statement: Statement, *others: Assumption) -> Statement:
+    """The statement with these assumptions in the place of the one that has the first one's name in its own."""
+    kinds = tuple(type(other).__name__ for other in others)
+    kept = [a for a in statement.assumptions if not type(a).__name__.startswith(kinds)]
+    assert len(kept) < len(statement.assumptions)
+    return replace(statement, assumptions=(*kept, *others))
+
+
+@pytest.mark.parametrize(("statement", "at_one_point"), [
+    (fedprox.theorem6, known.Dissimilarity()),
+    (fedprox.remark8, known.BoundedVariance()),
+    (fedprox.remark8sharper, known.BoundedVariance()),
+])  # fmt: skip
+def test_what_is_assumed_at_one_point_is_not_used_in_every_round(statement, at_one_point) -> None:
+    """F = (x ∓ 1)²/2, p = ½, ε = 1, B = √2, μ = 50, K = 100: from 1/1000, where B(w) > B, f grows in expectation."""
+    assert verify(replace(statement)).verdict is Verdict.PROVED
+    found = verify(with_other(statement, at_one_point))
+    assert found.verdict is Verdict.UNKNOWN
+    assert "at one point only" in found.reason
+
+
+@pytest.mark.parametrize("name", ["theorem2", "theorem4", "equation20"])
+def test_joining_rounds_is_noticed_where_nothing_of_one_point_is_used(name) -> None:
+    statement = feddyn.PAPER.find(name)
+    found = verify(replace(statement, assumptions=(*statement.assumptions, known.NotStationary())))
+    assert found.verdict is Verdict.UNKNOWN
+    assert "at one point only" in found.reason
