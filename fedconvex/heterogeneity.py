@@ -1,6 +1,7 @@
 """How different the clients are at a point: B of the FedProx paper, and the variance of the gradients."""
 
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.balls import square_root_upper
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Problem
@@ -23,7 +24,7 @@ def dissimilarity(problem: Problem, x: Array) -> Scalar:
         mean = arithmetic.average(weights, gradients)
         mean_square, square = arithmetic.average(weights, (gradients * gradients).sum(-1)), (mean * mean).sum()
         if arithmetic.certainty is Certainty.ENCLOSED:
-            return (mean_square / square).sqrt()
+            return square_root_upper(mean_square / square)
         if square == 0:
             return 1.0 if mean_square == 0 else float("inf")
         return nearest_float(arithmetic.publish_scalar(mean_square / square)) ** 0.5

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Matrix
+from fedconvex.balls import highest_end
 from fedconvex.rationals import Array
 
 ATTEMPTS = 12
@@ -49,8 +50,10 @@ def _enclose_zero(
         return None
     Y = balls.matrix(inverse)
     newton_step = balls.apply(Y, value(centre))
-    radius = max(2 * max(float(abs(step).upper()) for step in newton_step), 1e-30)
+    radius = max(2 * float(highest_end(map(abs, newton_step))), 1e-30)
     for _ in range(ATTEMPTS):
+        if not np.isfinite(radius):
+            return None  # the theorem is about boxes
         box = np.array([x + flint.arb(0, radius) for x in centre], dtype=object)
         slope = balls.identity(len(w)) - balls.product(Y, derivative(box))
         image = centre - newton_step + balls.apply(slope, box - centre)

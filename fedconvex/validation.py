@@ -14,14 +14,14 @@ LARGEST_FLOAT_INTEGER = 2**53  # every integer up to here is a float
 
 def positive(value: Any, argument: str) -> Scalar:
     """`value`, if it is a finite number > 0."""
-    if not (value > 0 if type(value).__name__ == "arb" else to_fraction(value, argument) > 0):
+    if not ((value.is_finite() and value > 0) if _is_ball(value) else to_fraction(value, argument) > 0):
         raise InvalidInput(argument, value, "must be positive", f"give {argument} > 0")
     return value
 
 
 def non_negative(value: Any, argument: str) -> Scalar:
     """`value`, if it is a finite number >= 0."""
-    if not (value >= 0 if type(value).__name__ == "arb" else to_fraction(value, argument) >= 0):
+    if not ((value.is_finite() and value >= 0) if _is_ball(value) else to_fraction(value, argument) >= 0):
         raise InvalidInput(argument, value, "must not be negative", f"give {argument} >= 0")
     return value
 
@@ -77,9 +77,13 @@ def points(values: Any, argument: str, shapes: Sequence[tuple[int, ...]]) -> Any
     if hasattr(values, "detach"):
         _finite_numbers(values.detach().cpu().numpy(), argument)
         return array
-    if any(type(entry).__name__ == "arb" for entry in array.ravel().tolist()):
+    if any(map(_is_ball, array.ravel().tolist())):
         return array
     return _finite_numbers(array, argument)
+
+
+def _is_ball(value: Any) -> bool:
+    return type(value).__name__ == "arb"
 
 
 def read_only(array: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.balls import largest_radius
 from fedconvex.conformance.altered import Altered
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.scenarios import Scenario
@@ -143,7 +144,7 @@ class Reference:
             radii = [0.0]
             for moment in play(self.setup, self.scenario, numbers):
                 parts = [moment.server, *moment.clients.values()]
-                radii.append(max(float(entry.rad()) for part in parts for entry in part))
+                radii.append(largest_radius(entry for part in parts for entry in part))
             size = [float(np.abs(self.points[0]).max())]
             size += [max(float(np.abs(x).max()) for x in (m.server, *m.clients.values())) for m in self.moments]
             units = np.maximum.accumulate(np.array(size)) * 2.0**-bits

@@ -19,6 +19,7 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
+from fedconvex.balls import largest_radius
 from fedconvex.certainty import Certainty
 from fedconvex.contraction import spectral_radius
 from fedconvex.definiteness import is_positive_definite, null_space, proves_nonsingular
@@ -263,7 +264,7 @@ def _solve_in_balls(
             terms = equation(balls)
             try:
                 x = _solve_singular(terms, balls, anchor, vectors) if vectors else balls.solve(terms.phi, terms.q)
-                if max(float(entry.rad()) for entry in x) <= target_radius:
+                if largest_radius(x) <= target_radius:
                     return x
                 precision *= 2
             except ZeroDivisionError:  # singular, or not yet told from it

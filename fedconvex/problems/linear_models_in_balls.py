@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import reduce
 from typing import TYPE_CHECKING, Any, final
 
 import flint
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Batch
-from fedconvex.balls import square_root_upper
+from fedconvex.balls import square_root_upper, unbounded
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Clients, Subproblem
 from fedconvex.rationals import Array
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from fedconvex.problems.samples import Samples
 
 KEEP_ENTRIES = 20_000_000  # designs up to this many entries stay converted (48 bytes each)
+WIDE = 0.1  # a score with a larger radius than this is looked at from its ends
 
 
 @final
@@ -140,28 +142,75 @@ class BallLinearModelClients(Clients):
 
     def _loss(self, z: list[Any], y: int) -> Any:
         if self.outputs == 1:
-            return _softplus(-y * z[0])
-        highest = max(z, key=lambda score: float(score.mid()))
-        return sum(((score - highest).exp() for score in z), flint.arb(0)).log() + highest - z[y]
+            return softplus(-y * z[0])
+        return _log_sum_exp(z) - z[y]
 
     def _derivative(self, z: list[Any], y: int) -> list[Any]:
         if self.outputs == 1:
-            return [-y / (1 + (y * z[0]).exp())]
-        highest = max(z, key=lambda score: float(score.mid()))
-        powers = [(score - highest).exp() for score in z]
-        total = sum(powers, flint.arb(0))
-        return [power / total - int(c == y) for c, power in enumerate(powers)]
+            return [-y * sigmoid(-y * z[0])]
+        return [p - int(c == y) for c, p in enumerate(_softmax(z))]
 
     def _curvature(self, z: list[Any]) -> list[list[Any]]:
         if self.outputs == 1:
-            decay = (-abs(z[0])).exp()
-            return [[decay / (1 + decay) ** 2]]
-        p = self._derivative(z, -1)  # no label: the probabilities themselves
+            return [[bell(z[0])]]
+        p = _softmax(z)
         return [[a * int(i == j) - a * b for j, b in enumerate(p)] for i, a in enumerate(p)]
 
 
-def _softplus(t: Any) -> Any:
-    """log(1 + exp(t)), without overflow for large t."""
-    if t > 0:
-        return t + (-t).exp().log1p()
-    return t.exp().log1p()
+def sigmoid(t: Any) -> Any:
+    """1/(1 + exp(−t)), for wide balls from their ends; [0, 1] where t is not finite."""
+    if not t.is_finite():
+        return _ball_between(0, 1)
+    if t.rad() < WIDE:
+        value = 1 / (1 + (-t).exp())
+        if value.is_finite():  # else exp is beyond the range of balls
+            return value
+    return _logistic(t.lower()).union(_logistic(t.upper()))
+
+
+def bell(t: Any) -> Any:
+    """exp(t)/(1 + exp(t))², the derivative of `sigmoid`, in the same way; [0, 1/4] where t is not finite."""
+    if not t.is_finite():
+        return _ball_between(0, 0.25)
+    if t.rad() < WIDE:
+        decay = (-abs(t)).exp()
+        return decay / (1 + decay) ** 2
+    ends = [_logistic(-end) * _logistic(end) for end in (t.abs_lower(), t.abs_upper())]
+    return ends[0].union(ends[1])
+
+
+def softplus(t: Any) -> Any:
+    """log(1 + exp(t)), without overflow for large t; the ball of all numbers where t is not finite."""
+    if not t.is_finite():
+        return unbounded()
+    value = t + (-t).exp().log1p() if t > 0 else t.exp().log1p()
+    return value if value.is_finite() else softplus(t.lower()).union(softplus(t.upper()))
+
+
+def _logistic(t: Any) -> Any:
+    """1/(1 + exp(−t)) of an exact ball."""
+    decay = (-abs(t)).exp()
+    return 1 / (1 + decay) if t > 0 else decay / (1 + decay)
+
+
+def _softmax(z: list[Any]) -> list[Any]:
+    """The probabilities exp(z_c)/Σ_e exp(z_e); [0, 1] where the scores say less."""
+    highest = max(z, key=lambda score: float(score.mid()))
+    powers = [(score - highest).exp() for score in z]
+    total = sum(powers, flint.arb(0))
+    probabilities = (power / total for power in powers)
+    return [p if p.is_finite() and p.rad() < 0.5 else _ball_between(0, 1) for p in probabilities]
+
+
+def _log_sum_exp(z: list[Any]) -> Any:
+    """log Σ_c exp(z_c): at least the largest score, and at most by log C more."""
+    highest = max(z, key=lambda score: float(score.mid()))
+    value = sum(((score - highest).exp() for score in z), flint.arb(0)).log() + highest
+    if value.is_finite() or not all(score.is_finite() for score in z):
+        return value if value.is_finite() else unbounded()
+    largest = reduce(lambda one, other: one.max(other), z)
+    return largest.union(largest + flint.arb(len(z)).log())
+
+
+def _ball_between(low: float, high: float) -> Any:
+    return flint.arb(low).union(flint.arb(high))

@@ -121,7 +121,8 @@ class Condition:
                 if left < right or left > right:
                     return bool(compare(left, right)), right
             precision *= 2
-        return self.relation != ">" and self.relation != "<", right  # equal to thousands of digits
+        equal = right.is_finite()  # to thousands of digits; else the bound is no number there
+        return equal and self.relation not in (">", "<"), right
 
     def _check_arrays(self, name: str, value: Any, involved: Numbers) -> "Offence | None":
         """NumPy, or torch on whatever device: in floats, and exactly where that is close."""

@@ -12,6 +12,7 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Matrix
+from fedconvex.balls import highest_end, lowest_end
 from fedconvex.definiteness import is_positive_semidefinite
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
@@ -31,14 +32,12 @@ class ClientCurvatures:
     @cached_property
     def smoothness(self) -> Any:
         """An upper bound of the largest L_k."""
-        bounds = self._scaled(self.problem.smoothness_bound(k) for k in range(self.problem.num_clients))
-        return max(bounds, key=lambda ball: ball.upper()).upper()
+        return highest_end(self._scaled(self.problem.smoothness_bound(k) for k in range(self.problem.num_clients)))
 
     @cached_property
     def strong_convexity(self) -> Any:
         """A lower bound of the least curvature of all clients; negative where one is not convex."""
-        bounds = self._scaled(self.problem.strong_convexity_bound(k) for k in range(self.problem.num_clients))
-        return min(bounds, key=lambda ball: ball.lower()).lower()
+        return lowest_end(self._scaled(self.problem.strong_convexity_bound(k) for k in range(self.problem.num_clients)))
 
     @cached_property
     def attained_smoothness(self) -> Any:

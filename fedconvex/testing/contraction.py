@@ -187,6 +187,8 @@ def _gap(T: flint.fmpq_mat, factor: Any) -> flint.fmpq_mat:
 def _ends(factor: Any) -> tuple[Any, Any]:
     """The ends of the factor as exact numbers; the same where it is one."""
     if type(factor).__name__ == "arb":
+        if not factor.is_finite():
+            raise InvalidInput("factor", factor, "is not finite", "give a ball with two ends")
         low, high = (_dyadic(end) for end in (factor.lower(), factor.upper()))
     else:
         low = high = to_fmpq(factor, "factor")

@@ -7,11 +7,13 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+import flint
 import numpy as np
 import pytest
 
 import fedconvex as fc
 from fedconvex.errors import FedconvexError, InvalidInput
+from fedconvex.validation import non_negative, positive
 
 A, B = [np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([[1.0, 0.0]])], [np.array([1.0, 2.0]), np.array([3.0])]
 SIGNS, CLASSES = [np.array([1, -1]), np.array([1])], [np.array([0, 2]), np.array([1])]
@@ -161,6 +163,14 @@ def test_bad_input_is_refused(call: Callable[[], Any], argument: str, shown: str
     assert "\n" not in text
     assert len(text) < 400  # long values are shortened
     assert {ValueError, FedconvexError} <= set(type(caught.value).__mro__)
+
+
+@pytest.mark.parametrize("endless", [flint.arb("inf"), flint.arb("nan"), flint.arb(0, "inf")], ids=str)
+def test_a_ball_that_is_not_finite_is_no_parameter(endless: flint.arb) -> None:
+    for check in (positive, non_negative):
+        with pytest.raises(InvalidInput, match=r"mu = .*; give mu >"):
+            check(endless, "mu")
+        assert check(flint.arb(2), "mu") == 2
 
 
 def test_long_values_are_shortened() -> None:

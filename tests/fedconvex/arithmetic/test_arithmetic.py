@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.balls import lower_float, norm, square_root_upper, upper_float
+from fedconvex.balls import highest_end, largest_radius, lower_float, lowest_end, norm, square_root_upper, upper_float
 from fedconvex.errors import InvalidInput
 from fedconvex.rationals import float_array, nearest_float, to_fmpq, to_fraction
 
@@ -250,3 +250,28 @@ def test_norms_and_roots_contain_the_true_ones(vector: list[Fraction]) -> None:
     assert [root.contains(value) for value in (0, 2, 3)] == [True, True, False]
     assert square_root_upper(flint.arb(-1)) == 0
     assert square_root_upper(flint.arb(4)) == 2
+
+
+ENDLESS = [flint.arb("nan"), flint.arb("inf"), flint.arb(0, "inf"), flint.arb(1) / flint.arb(0, 1)]
+
+
+@pytest.mark.parametrize("endless", ENDLESS, ids=str)
+def test_what_is_not_finite_has_no_finite_length(endless: Any) -> None:
+    """Comparisons with NaN are all False: whoever reads a False one as the opposite gets 0 here."""
+    for root in (square_root_upper(endless), norm([endless]), norm([flint.arb(3), endless, flint.arb(4)])):
+        assert not root.is_finite()
+        assert root.contains(0)
+        assert root.contains(10**30)
+    for others in ([endless], [flint.arb(1), endless], [endless, flint.arb(1)]):
+        assert largest_radius(others) == math.inf
+        assert highest_end(others) == flint.arb("inf")
+        assert lowest_end(others) == flint.arb("-inf")
+
+
+@given(middles=st.lists(st.integers(-9, 9), min_size=1, max_size=4), radius=st.integers(0, 5))
+@FEW
+def test_the_highest_and_the_lowest_end(middles: list[int], radius: int) -> None:
+    balls = [flint.arb(middle, radius * (i % 2)) for i, middle in enumerate(middles)]
+    highest, lowest = dyadic(highest_end(balls)), dyadic(lowest_end(balls))
+    assert 0 <= highest - max(m + radius * (i % 2) for i, m in enumerate(middles)) < Fraction(1, 10**6)
+    assert 0 <= min(m - radius * (i % 2) for i, m in enumerate(middles)) - lowest < Fraction(1, 10**6)

@@ -44,6 +44,21 @@ def test_no_zero_no_box(balls):
     assert enclose_zero(value, derivative, np.array([0.1, 10.0]), balls) is None
 
 
+@pytest.mark.parametrize("part", ["value", "derivative"])
+@pytest.mark.parametrize("endless", [flint.arb("nan"), flint.arb("inf"), flint.arb(0, "inf")], ids=str)
+def test_nothing_follows_from_what_is_not_finite(balls, part, endless):
+    """g(x, y) = (x, y) has the zero 0; where a value or a derivative is not known, none is proved."""
+
+    def value(w):
+        return np.array([w[0], w[1] + endless if part == "value" else w[1]], dtype=object)
+
+    def derivative(w):
+        known = all(x.is_exact() for x in w)  # the midpoint's own derivative is only a guess
+        return flint.arb_mat(2, 2, [1, 0, 0, 1 if part == "value" or known else endless])
+
+    assert enclose_zero(value, derivative, np.array([0.1, 0.1]), balls) is None
+
+
 def test_a_double_zero_is_not_proved(balls):
     def value(w):
         return np.array([w[0] * w[0]], dtype=object)

@@ -123,6 +123,14 @@ def test_identical_clients_have_dissimilarity_one(problem: Any) -> None:
     assert ball.rad() < 1e-12
 
 
+def test_where_the_mean_gradient_may_be_0_nothing_is_said_of_dissimilarity() -> None:
+    problem = fc.Quadratic(H=[[[1]], [[1]]], c=[[0], [0]], weights=[1, 2])
+    B = fc.dissimilarity(problem, np.array([flint.arb(0, 1)], dtype=object))
+    assert B.contains(1)
+    assert B.contains(10**30)
+    assert not B.is_finite()
+
+
 def test_a_client_that_differs_is_noticed() -> None:
     problem = fc.LeastSquares(A=[[[1]], [[1]]], b=[[1], [-1]])
     assert fc.dissimilarity(problem, np.array([0.0])) == math.inf  # the mean vanishes, the clients' gradients do not

@@ -179,6 +179,8 @@ def test_what_cannot_be_decided_says_so() -> None:
         (lambda: assert_contracts(fc.FedAvg(stepsize=1), problem, 1), "method"),
         (lambda: assert_contracts(fc.AdaptiveFedProx(mu=1), problem, 1), "method"),
         (lambda: assert_contracts(fc.FedGD(stepsize=1), problem, -1), "factor"),
+        (lambda: assert_contracts(fc.FedGD(stepsize=1), problem, flint.arb("nan")), "factor"),
+        (lambda: assert_contracts(fc.FedGD(stepsize=1), problem, flint.arb(0, "inf")), "factor"),
         (lambda: assert_contracts(fc.FedGD(stepsize=1), fc.LeastSquares([np.eye(301)], [np.ones(301)]), 1), "problem"),
         (lambda: assert_contracts("method", problem, 1), "method"),
         (lambda: assert_contracts(fc.FedGD(stepsize=1), "problem", 1), "problem"),

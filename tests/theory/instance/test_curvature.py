@@ -5,6 +5,7 @@ from typing import Any
 
 import flint
 import numpy as np
+import pytest
 from bound_makers import as_seen_by, curved, fraction, least_eigenvalue, lower, size_of, smooth, strongly_convex, upper
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,6 +93,17 @@ def test_what_is_known_exactly_is_all_that_is_possible() -> None:
     instance = Instance(fc.Quadratic([[[2]]], [[1]]), fc.FedProx(mu=3))
     assert instance.possible("proximal_weight") == 3
     assert instance.possible("gradient_variance") is instance.gradient_variance
+
+
+@pytest.mark.parametrize("unknown", [0, 1])
+def test_a_client_of_unknown_curvature_is_not_left_out(unknown: int) -> None:
+    """The largest of a known bound and an unknown one is unknown, in whichever order they come."""
+    bounds = [(flint.arb("nan"),) * 2 if k == unknown else (flint.arb(1), flint.arb(2)) for k in range(2)]
+    problem = fc.Quadratic([[[1]], [[2]]], [[0], [0]])
+    problem.__dict__["client_bounds"] = bounds
+    curvatures = Instance(problem, fc.FedProx(mu=1)).curvatures
+    assert curvatures.smoothness == flint.arb("inf")
+    assert curvatures.strong_convexity == flint.arb("-inf")
 
 
 def test_curvatures_of_logistic_losses_are_known_from_one_side() -> None:

@@ -11,6 +11,8 @@ import sympy
 import torch
 
 from fedconvex.errors import InvalidInput
+from fedconvex.statements.conditions import Condition
+from fedconvex.statements.functions import sqrt
 from fedconvex.theory import feddyn, fedprox, fedsplit, nesterov
 
 ACAR = {"num_clients": 4, "num_active": 2, "T": 10, "D0": 1, "G": 1}
@@ -146,6 +148,15 @@ def test_an_irrational_threshold() -> None:
     with pytest.raises(InvalidInput, match=r"needs alpha > "):
         feddyn.convex_bound_of_lemma(alpha=exact, **given)
     assert feddyn.convex_bound_of_lemma(alpha=exact + Fraction(1, digits), **given) > 0
+
+
+@pytest.mark.parametrize("relation", [">=", "<=", ">", "<"])
+def test_a_bound_that_is_no_number_is_not_met(relation: str) -> None:
+    """√y − 1/(√y² − y): no precision tells the denominator from 0, and every comparison with the result is False."""
+    nowhere = Condition("x", relation, lambda y: sqrt(y) - 1 / (sqrt(y) ** 2 - y))
+    equal = Condition("x", relation, lambda y: sqrt(y) + 1 - sqrt(y))
+    assert nowhere.check("x", {"x": 2, "y": 3}) is not None
+    assert (equal.check("x", {"x": 1, "y": 3}) is None) is (relation in (">=", "<="))
 
 
 def test_just_beyond_in_fractions() -> None:
