@@ -12,6 +12,8 @@ import numpy as np
 
 from fedconvex.errors import InvalidInput
 
+LARGEST_FLOAT_INTEGER = 2**53  # every integer up to here is a float
+
 Array = Any  # (…)-shaped: numpy (float64 or objects) or a torch tensor; the arithmetic says which
 Scalar = Any  # float, Fraction, fmpq or arb
 
@@ -69,6 +71,19 @@ def to_fmpq(value: Any, argument: str = "value") -> Any:
         return fmpq(value.numerator, value.denominator)
     exact = to_fraction(value, argument)
     return exact if isinstance(exact, ExactNumber) else fmpq(exact.numerator, exact.denominator)
+
+
+def rectangular(values: Any) -> np.ndarray:
+    """A copy as an array; a list that mixes floats and integers too long for them keeps both exactly, as objects.
+
+    Raises ValueError where rows differ in length.
+    """
+    array = np.array(values)
+    if array.dtype.kind == "f" and not isinstance(values, np.ndarray):
+        entries = np.array(values, dtype=object)
+        if any(isinstance(v, Integral) and abs(int(v)) > LARGEST_FLOAT_INTEGER for v in entries.ravel().tolist()):
+            return entries
+    return array
 
 
 def is_exactly_typed(values: np.ndarray) -> bool:

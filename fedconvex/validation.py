@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex.errors import InvalidInput
-from fedconvex.rationals import Scalar, to_fraction
-
-LARGEST_FLOAT_INTEGER = 2**53  # every integer up to here is a float
+from fedconvex.rationals import Scalar, rectangular, to_fraction
 
 
 def positive(value: Any, argument: str) -> Scalar:
@@ -93,16 +91,16 @@ def read_only(array: np.ndarray) -> np.ndarray:
 
 
 def _rectangular(values: Any, argument: str) -> np.ndarray:
-    """A copy as an array; a list that mixes floats and integers too long for them keeps both exactly, as objects."""
+    """A copy as an array; numbers that float64 would round are kept as objects."""
     try:
-        array = np.array(values)
-        if array.dtype.kind == "f" and not isinstance(values, np.ndarray):
-            entries = np.array(values, dtype=object)
-            if any(isinstance(v, int) and abs(v) > LARGEST_FLOAT_INTEGER for v in entries.ravel().tolist()):
-                return entries
-        return array
+        array = rectangular(values)
     except ValueError:
         raise InvalidInput(argument, values, "is ragged", "give rows of equal length") from None
+    if array.dtype.kind != "f" or array.dtype.itemsize <= 8:
+        return array
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = array.astype(np.float64)  # of long doubles
+        return rounded if (rounded == array)[np.isfinite(array)].all() else array.astype(object)
 
 
 def _finite_numbers(array: np.ndarray, argument: str) -> np.ndarray:

@@ -188,12 +188,14 @@ def number(name: str, value: Any) -> Any:
     if isinstance(value, list | tuple) or hasattr(value, "__array__"):
         import numpy as np
 
+        from fedconvex.rationals import rectangular
+
         if isinstance(value, list | tuple) and any(isinstance(entry, bool) for entry in value):
             raise InvalidInput(name, value, "holds truth values", "give numbers")
         if np.ma.isMaskedArray(value):
             raise InvalidInput(name, value, "is a masked array", "fill or drop the masked entries")
         try:
-            array = np.asarray(value)
+            array = rectangular(value) if isinstance(value, list | tuple) else np.asarray(value)
         except ValueError:
             raise InvalidInput(name, value, "is ragged", "give rows of equal length") from None
         if array.ndim > 0:

@@ -131,10 +131,10 @@ def _array(value: Any) -> Any:
     """A list as an array; what a library made stays."""
     if not isinstance(value, list | tuple):
         return value
-    import numpy as np
+    from fedconvex.rationals import rectangular
 
     try:
-        return np.array(value)
+        return rectangular(value)
     except ValueError:
         raise InvalidInput("rows", value, "are ragged", "give rows of equal length") from None
 

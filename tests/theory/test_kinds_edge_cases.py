@@ -67,6 +67,16 @@ def test_extended_precision_is_not_rounded_away() -> None:
     assert feddyn.lemma3(epsilon=np.longdouble(1) + eps) == 1 + Fraction(*eps.as_integer_ratio())
 
 
+def test_long_integers_in_a_list_with_floats_are_not_rounded() -> None:
+    """2⁵³ + 1 is no float; the nearest one is 2⁵³, which is not above it."""
+    for long in (2**53 + 1, np.int64(2**53 + 1)):
+        results = fedprox.rho(**{**AT, "mu": [2.0**60, long], "L_minus": 2**53})
+        assert results[1] < 0 < results[0]
+        with pytest.raises(InvalidInput, match=r"mu\[1\] = .*needs mu > L_minus"):
+            fedprox.rho(**{**AT, "mu": [2.0**60, long - 1], "L_minus": 2**53})
+    assert fedsplit.least_squares_solution(A=[[[2**53 + 1, 0.5], [0, 1]]], b=[[1, 0]])[0] == Fraction(1, 2**53 + 1)
+
+
 def test_narrow_floats_are_the_numbers_that_they_are() -> None:
     tenth = np.float32(0.1)
     assert Fraction(float(tenth)) != Fraction(0.1)

@@ -268,6 +268,29 @@ def test_integers_too_long_for_floats_stay_exact_beside_floats() -> None:
     assert fc.Quadratic([[[3, 0], [0, 0.5]]], [[1, 1]]).H[0].dtype == np.float64
 
 
+@pytest.mark.parametrize(
+    "long",
+    [2**53 + 1, np.int64(2**53 + 1), np.uint64(2**64 - 1), 2**70 + 1, np.longdouble(1) / 3, np.longdouble("1e400")],
+    ids=str,
+)
+@pytest.mark.parametrize("other", [0.5, 3, Fraction(1, 3)], ids=str)
+def test_numbers_too_long_for_floats_stay_exact_whatever_their_type(long, other) -> None:
+    if isinstance(long, np.longdouble) and np.dtype(np.longdouble).itemsize == 8:
+        pytest.skip("long doubles are floats here")
+    problem = fc.LeastSquares([[[other, long]]], [[long]])
+    assert [to_fraction(v) for v in problem.A[0][0]] == [Fraction(other), to_fraction(long)]
+    assert to_fraction(problem.b[0][0]) == to_fraction(long)
+
+
+@pytest.mark.skipif(np.dtype(np.longdouble).itemsize == 8, reason="long doubles are floats here")
+def test_arrays_of_long_doubles_are_rounded_only_where_nothing_is_lost() -> None:
+    third = np.array([[np.longdouble(1) / 3, 1]])
+    assert to_fraction(fc.LeastSquares([third], [[1]]).A[0][0, 0]) == to_fraction(third[0, 0]) != Fraction(1 / 3)
+    assert fc.LeastSquares([third.round()], [[1]]).A[0].dtype == np.float64
+    with pytest.raises(fc.InvalidInput, match="is not finite"):
+        fc.LeastSquares([third * np.longdouble("nan")], [[1]])
+
+
 def test_data_beyond_floats_are_exact_or_refused() -> None:
     problem = fc.LeastSquares(A=[[[1e200]], [[2e200]]], b=[[1], [1e200]])
     assert fc.fixed_point(fc.FedProx(mu=1), problem, "exact").unique
