@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from fedconvex.audit.methods import default_methods, describe, parse_method
+from fedconvex.audit.speed import Place, measured_contraction, predicted_contraction
 from fedconvex.balls import lower_float, upper_float
 from fedconvex.certainty import Certainty
-from fedconvex.contraction import spectral_radius
 from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged
 from fedconvex.fixed_points import FixedPoint, fixed_point
 from fedconvex.ground_truths import GroundTruth, ground_truth
@@ -64,7 +64,8 @@ class MethodAudit:
     floor: Interval | None  # f(fixed point) − f(minimiser)
     unique: bool | None
     attracting: bool | None
-    predicted_contraction: float | None  # spectral radius of one round at the fixed point (NUMERIC)
+    predicted_contraction: float | None  # spectral radius of one round's derivative (NUMERIC)
+    predicted_at: Place | None  # where: at the fixed point, or at the last round where its memory is not known
     measured_contraction: float | None  # of the distance to the fixed point, per round, late in the run
     rounds_to_tolerance: int | None  # first round with gap <= tolerance · first gap
     outcome: str  # rounds to the tolerance in words: a number, a forecast, never (floor), diverges, no fixed point
@@ -172,9 +173,9 @@ def measure_method(
 
     target = None if stop is None else float_array(stop.point)
     gaps, distances, state = run(method, problem, truth.point, target, rounds, report)
-    predicted = None
-    if stop is not None and target is not None:
-        predicted = spectral_radius(rounds_of(method, problem), state if stop.attracting else _at(state, target)).value
+    predicted, place = None, None
+    if stop is not None:
+        predicted, place = predicted_contraction(stop, state, settled=distances[-1] <= SETTLED * distances[0])
     bias = floor = None
     if stop is not None:
         bias, floor = interval(stop.bias_norm, stop.certainty), interval(stop.gap, stop.certainty)
@@ -190,6 +191,7 @@ def measure_method(
         unique=None if stop is None else stop.unique,
         attracting=None if stop is None else stop.attracting,
         predicted_contraction=predicted,
+        predicted_at=place,
         measured_contraction=measured_contraction(distances),
         rounds_to_tolerance=int(reached[0]) if len(reached) else None,
         outcome=missing if floor is None else _outcome(gaps, floor, predicted, tolerance, reached),
@@ -228,17 +230,6 @@ def gap(problem: Problem, x: np.ndarray, minimizer: np.ndarray) -> float:
     return float(problem.weights @ problem.clients("float").differences(x, minimizer))
 
 
-def measured_contraction(distances: np.ndarray) -> float | None:
-    """exp of the slope of log distance against the round, over the later half of the rounds above rounding level."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        usable = np.flatnonzero(np.isfinite(distances) & (distances > 1e-9 * distances[0]))
-    last = int(usable[-1]) if len(usable) else 0
-    rounds = np.arange(last // 2, last + 1)
-    if len(rounds) < 4 or not np.isfinite(distances[rounds]).all() or (distances[rounds] <= 0).any():
-        return None
-    return float(np.exp(np.polyfit(rounds, np.log(distances[rounds]), 1)[0]))
-
-
 def interval(number: Any, certainty: Certainty) -> Interval:
     """The number with its bounds."""
     if certainty is Certainty.ENCLOSED:
@@ -251,10 +242,6 @@ def _arithmetic(method: Method, problem: Problem) -> str:
         return "ball" if problem.dim <= BALL_DIMENSION else "float"
     samples = sum(len(y) for y in getattr(problem, "y", ()))
     return "ball" if samples * getattr(method, "local_steps", 1) <= BALL_SAMPLES else "float"
-
-
-def _at(state: State, point: np.ndarray) -> State:
-    return State(point, state.shared, state.memory)
 
 
 def _outcome(gaps: np.ndarray, floor: Interval, predicted: float | None, tolerance: float, reached: np.ndarray) -> str:

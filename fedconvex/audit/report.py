@@ -63,6 +63,13 @@ def print_audit(audit: Audit, console: "Console") -> None:
         table.add_row(*row)
     console.print()
     console.print(table, highlight=False)
+    for method in audit.methods:
+        if method.predicted_at == "last round":
+            console.print(
+                f"{shorthand(method.method)}: contraction predicted at the last round, as what the clients remember at "
+                "the fixed point was not found",
+                highlight=False,
+            )
 
 
 def to_dictionary(audit: Audit) -> dict[str, Any]:
@@ -170,6 +177,7 @@ def _method_dictionary(method: MethodAudit) -> dict[str, Any]:
         "unique": method.unique,
         "attracting": method.attracting,
         "predicted_contraction": _json(method.predicted_contraction),
+        "predicted_at": method.predicted_at,
         "measured_contraction": _json(method.measured_contraction),
         "rounds_to_tolerance": method.rounds_to_tolerance,
         "outcome": method.outcome,

@@ -58,25 +58,46 @@ class SmoothFixedPoints:
 
         Raises NotConverged where Newton's method finds none from the minimiser and some points around it.
         """
+        return np.asarray(ground_truth(self.problem).point if self._stationary else self._found.server)
+
+    @cached_property
+    def state(self) -> State | None:
+        """What the server and the clients hold at `point`; None where no memory was found that stays as it is there."""
+        if self.method.memoryless:
+            return State(self.point)
+        if not self._stationary:
+            return self._found
+        with self.rounds.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
+            found, remaining = self._newton(
+                self._settling(0 * self.point if self.method.depends_on_start else self.point)
+            )
+        away = float(np.linalg.norm(found.server - self.point))
+        return found if max(remaining, away / (1 + np.linalg.norm(self.point))) <= GOOD else None
+
+    @cached_property
+    def _found(self) -> State:
+        """A state that one round leaves as it is."""
         minimizer = np.asarray(ground_truth(self.problem).point)
-        if self._stationary:
-            return minimizer
         with self.rounds.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
             random = np.random.default_rng(0)
             for attempt in range(STARTS):
                 away = 0.0 if attempt == 0 else random.standard_normal(len(minimizer)) * 2.0 ** (attempt / 4)
                 begin = 0 * minimizer if self.method.depends_on_start else minimizer + away
-                state = self.rounds.start(begin)
-                if not self.method.memoryless:
-                    for _ in range(SETTLING_ROUNDS):
-                        state = self.rounds.advance(state)
-                found, remaining = self._newton(state)
+                found, remaining = self._newton(self._settling(begin))
                 if remaining <= GOOD:
-                    return np.asarray(found.server)
+                    return found
         raise NotConverged(
             f"no fixed point of {self.method} was found: {STARTS} searches ended where a round still moves "
             "the point; a smaller stepsize makes the rounds tamer"
         )
+
+    def _settling(self, begin: np.ndarray) -> State:
+        """Where rounds from `begin` are once the clients' memories are near theirs."""
+        state = self.rounds.start(begin)
+        if not self.method.memoryless:
+            for _ in range(SETTLING_ROUNDS):
+                state = self.rounds.advance(state)
+        return state
 
     @property
     def _stationary(self) -> bool:

@@ -52,7 +52,8 @@ def _section(found: Mapping[str, Any]) -> Html:
 
 def _method(row: Mapping[str, Any]) -> Html:
     attracts = {True: "yes", False: "no", None: "not decided"}[row["attracting"]]
-    cells = [_interval(row["bias"]), _interval(row["floor"]), attracts, _number(row["predicted_contraction"]),
+    where = " (at the last round)" if row.get("predicted_at") == "last round" else ""
+    cells = [_interval(row["bias"]), _interval(row["floor"]), attracts, _number(row["predicted_contraction"]) + where,
              _number(row["measured_contraction"])]  # fmt: skip
     numbers = (tag("td", cell, class_="number") for cell in cells)
     return tag("tr", tag("td", row["method"]), *numbers, tag("td", str(row["outcome"]), class_="number"))

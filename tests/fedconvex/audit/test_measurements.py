@@ -7,9 +7,11 @@ import pytest
 
 import fedconvex as fc
 from fedconvex.audit import audit, default_methods, parse_method
-from fedconvex.audit.measure import measured_contraction
 from fedconvex.audit.methods import AUDITED, describe, three_digits
+from fedconvex.audit.speed import measured_contraction, predicted_contraction
 from fedconvex.certainty import Certainty
+from fedconvex.fixed_points.smooth import SmoothFixedPoints
+from fedconvex.rounds import rounds_of
 
 
 @pytest.fixture(scope="module")
@@ -177,3 +179,48 @@ def test_methods_with_memory_contract_as_predicted(problem) -> None:
     for method in audit(problem, ["feddyn", "fedpd", "scaffold:local_steps=3", "dane"], rounds=150).methods:
         assert method.attracting is True
         assert method.measured_contraction == pytest.approx(method.predicted_contraction, rel=0.05)
+
+
+@pytest.fixture(scope="module")
+def labels() -> fc.Logistic:
+    """Three clients whose curvature at the origin is not that at their fixed points."""
+    rng = np.random.default_rng(5)
+    A = [3 * rng.standard_normal((20, 2)) for _ in range(3)]
+    return fc.Logistic(A=A, y=[rng.choice([-1, 1], 20, p=[0.2, 0.8]) for _ in range(3)], ridge=0.1)
+
+
+@pytest.mark.parametrize("text", ["fedprox:mu=0.05", "fedgd:local_steps=3", "dane:mu=1", "fedsplit", "feddyn"])
+def test_the_predicted_contraction_is_that_at_the_fixed_point_however_many_rounds_are_run(labels, text) -> None:
+    one, many = (audit(labels, [text], rounds=rounds).methods[0] for rounds in (1, 400))
+    assert one.predicted_at == many.predicted_at == "fixed point"
+    assert one.predicted_contraction == pytest.approx(many.predicted_contraction, rel=1e-6)
+
+
+@pytest.mark.parametrize("method", [fc.FedProx(mu=0.05), fc.FedSplit(stepsize=1)])
+def test_the_predicted_contraction_is_what_two_rounds_beside_the_fixed_point_do(labels, method) -> None:
+    """The derivative once more, by differences of whole rounds around where a long run ends."""
+    rounds = rounds_of(method, labels)
+    state = rounds.start(np.zeros(2))
+    for _ in range(3000):
+        state = rounds.advance(state)
+    # FedSplit's server point is the mean of the three z at all times: the z, or the point itself, are all there is
+    whole = np.vstack([np.tile(np.eye(2) / 3, 3), np.eye(6)]) if state.memory else np.eye(2)
+    flat, step, unknowns = state.flat(), 1e-5, whole.shape[1]
+
+    def after(change: np.ndarray) -> np.ndarray:
+        return np.asarray(rounds.advance(state.with_values(flat + step * whole @ change)).flat())[-unknowns:]
+
+    derivative = np.stack([(after(e) - after(-e)) / (2 * step) for e in np.eye(unknowns)], axis=1)
+    radius = max(abs(np.linalg.eigvals(derivative)))
+    assert audit(labels, [method], rounds=3).methods[0].predicted_contraction == pytest.approx(radius, rel=1e-5)
+
+
+def test_without_the_memory_at_the_fixed_point_the_prediction_says_so(labels, monkeypatch) -> None:
+    method = fc.FedSplit(stepsize=1)
+    rounds = rounds_of(method, labels)
+    first = rounds.advance(rounds.start(np.zeros(2)))
+    at_stop = predicted_contraction(fc.fixed_point(method, labels), first, settled=False)
+    monkeypatch.setattr(SmoothFixedPoints, "state", None)
+    elsewhere = predicted_contraction(fc.fixed_point(method, labels), first, settled=False)
+    assert (at_stop[1], elsewhere[1]) == ("fixed point", "last round")
+    assert elsewhere[0] != pytest.approx(at_stop[0], rel=1e-3)

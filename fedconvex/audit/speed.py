@@ -1,0 +1,47 @@
+"""How fast a method converges in the end: what the derivative of one round says, and what a run shows."""
+
+from typing import Literal
+
+import numpy as np
+
+from fedconvex.contraction import spectral_radius
+from fedconvex.fixed_points import FixedPoint
+from fedconvex.fixed_points.smooth import SmoothFixedPoints
+from fedconvex.methods.base import State
+from fedconvex.rationals import float_array
+from fedconvex.rounds import rounds_of
+
+Place = Literal["fixed point", "last round"]
+
+
+def predicted_contraction(stop: FixedPoint, last: State, settled: bool) -> tuple[float | None, Place | None]:
+    """The spectral radius of one round (NUMERIC), and where: at the fixed point, memory and all, wherever it is known.
+
+    Args:
+        last: the last state of a run.
+        settled: whether that run has arrived at the fixed point.
+    """
+    rounds = rounds_of(stop.method, stop.problem)
+    place: Place = "fixed point"
+    if stop.method.memoryless or not isinstance(stop.analysis, SmoothFixedPoints):
+        with rounds.arithmetic.context():
+            state = rounds.start(float_array(stop.point))  # on quadratics the derivative is the same everywhere
+    elif settled:
+        state = last
+    else:
+        known = stop.analysis.state
+        state, place = (last, "last round") if known is None else (known, "fixed point")
+    if not np.isfinite(state.flat()).all():
+        return None, None
+    return spectral_radius(rounds, state).value, place
+
+
+def measured_contraction(distances: np.ndarray) -> float | None:
+    """exp of the slope of log distance against the round, over the later half of the rounds above rounding level."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        usable = np.flatnonzero(np.isfinite(distances) & (distances > 1e-9 * distances[0]))
+    last = int(usable[-1]) if len(usable) else 0
+    rounds = np.arange(last // 2, last + 1)
+    if len(rounds) < 4 or not np.isfinite(distances[rounds]).all() or (distances[rounds] <= 0).any():
+        return None
+    return float(np.exp(np.polyfit(rounds, np.log(distances[rounds]), 1)[0]))
