@@ -19,7 +19,7 @@ VERIFY_HELP = """Do the papers' statements hold? Every displayed step of their p
 
 [bold]fedconvex verify[/bold]
 [bold]fedconvex verify fedsplit feddyn.lemma10[/bold]
-[bold]fedconvex verify fedprox.theorem4 --step 3[/bold]
+[bold]fedconvex verify fedprox.equation7 --step 3[/bold]
 [bold]fedconvex verify --html verdicts.html --certificates certificates[/bold]
 
 PROVED: every step is checked. REFUTED: there is a counterexample, a program of at most twenty lines, and a statement \

@@ -116,7 +116,9 @@ def print_step(of: "Statement", number: int) -> None:
     if not result.evidence:
         raise InvalidInput("--step", number, f"{of.identifier} has no steps", "name another statement")
     if not 1 <= number <= len(result.evidence):
-        raise InvalidInput("--step", number, f"{of.identifier} has {len(result.evidence)} steps", "count from 1")
+        count = len(result.evidence)
+        steps = "1 step" if count == 1 else f"{count} steps"
+        raise InvalidInput("--step", number, f"{of.identifier} has {steps}", "count from 1")
     found = result.evidence[number - 1]
     step = found.step
     console = Console() if Console().is_terminal else Console(width=WIDTH)

@@ -143,6 +143,8 @@ def normalised_weights(weights: Any, num_clients: int) -> tuple[Fraction, ...]:
         return (Fraction(1, num_clients),) * num_clients
     if hasattr(weights, "detach"):
         weights = weights.detach().cpu().numpy()
+    elif hasattr(weights, "to_numpy"):  # a column of a pandas table, in its order
+        weights = weights.to_numpy()
     if not isinstance(weights, Sequence | np.ndarray) or len(weights) != num_clients or any(map(np.ndim, weights)):
         raise InvalidInput(
             "weights", weights, f"must have one entry for each of the {num_clients} clients", "correct its length"

@@ -141,6 +141,7 @@ def test_all_files_are_written(run, tmp_path):
         (["fedprx"], ["fedprx"]),
         ([*SOME, "--step", "1"], ["--step", "2 statements", "name one"]),
         (["fedprox.equation7", "--step", "99"], ["--step = 99", "has 7 steps"]),
+        (["fedprox.theorem4", "--step", "3"], ["--step = 3", "has 1 step;"]),
         (["fedprox.equation7", "--step", "0"], ["--step = 0", "count from 1"]),
         (["fedprox.equation7", "--html", "{folder}"], ["--html", "no file"]),
         (["fedprox.equation7", "--html", "{folder}/none/x.html"], ["--html", "existing folder"]),

@@ -171,6 +171,17 @@ def test_weights_are_normalised_exactly() -> None:
     assert fc.Quadratic(H=[np.eye(1)] * 3, c=[np.zeros(1)] * 3).exact_weights == (Fraction(1, 3),) * 3
 
 
+def test_weights_may_be_a_column_of_a_table_whatever_its_index() -> None:
+    pandas = pytest.importorskip("pandas")
+    given = {"H": [np.eye(1)] * 3, "c": [np.zeros(1)] * 3}
+    for column in (pandas.Series([3, 1, 4], index=[7, 0, 1]), pandas.Series([0.75, 0.25, 1.0])):
+        assert fc.Quadratic(**given, weights=column).exact_weights == (Fraction(3, 8), Fraction(1, 8), Fraction(1, 2))
+    with pytest.raises(fc.InvalidInput, match="one entry for each of the 3 clients"):
+        fc.Quadratic(**given, weights=pandas.Series([3, 1]))
+    with pytest.raises(fc.InvalidInput, match=r"weights\[1\] = -1"):
+        fc.Quadratic(**given, weights=pandas.Series([3, -1, 4]))
+
+
 def test_clients_of_similar_size_share_an_array() -> None:
     groups = size_groups(POWER_LAW)
     assert sorted(k for group in groups for k in group) == list(range(len(POWER_LAW)))
