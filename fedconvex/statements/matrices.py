@@ -1,16 +1,18 @@
 """Formulas on lists of matrices, one per client: floats, rationals, balls, torch tensors, SymPy matrices."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fedconvex.errors import InvalidInput
-from fedconvex.statements.arguments import is_array, number
+from fedconvex.statements.arguments import is_array, number, to_ball, to_symbol
 from fedconvex.statements.functions import home
 from fedconvex.statements.notation import Shape
 from fedconvex.statements.results import out_of_range
 
 if TYPE_CHECKING:
     from fedconvex.statements.calculator import Calculator
+
+UNRELIABLE = 64  # times size and rounding: beyond the inverse of that, a condition number of floats is not told from ∞
 
 
 def transpose(matrix: Any) -> Any:
@@ -26,6 +28,39 @@ def product(left: Any, right: Any) -> Any:
 def gram(A: Any) -> Any:
     """AᵀA."""
     return product(transpose(A), A)
+
+
+def total(terms: Iterable[Any]) -> Any:
+    """The sum of matrices, or of vectors, of one shape; ValueError where they differ in it."""
+    first, *others = terms
+    for term in others:
+        first = first + _of_shape(term, _shape(first))
+    return first
+
+
+def difference(left: Any, right: Any) -> Any:
+    """Left minus right, both of one shape; ValueError where they differ in it."""
+    return left - _of_shape(right, _shape(left))
+
+
+def column(value: Any) -> Any:
+    """A vector, or a matrix of one column, as it is; ValueError for anything else."""
+    shape = _shape(value)
+    if len(shape) == 0 or shape[1:] not in ((), (1,)):
+        raise ValueError(f"{_written(shape)} where one column is needed")
+    return value
+
+
+def scalar_of(matrix: Any, value: Any) -> Any:
+    """The number as one that the matrix can be multiplied with; 1 divided by it is exact where the matrix is."""
+    match home(matrix):
+        case "flint":
+            from fedconvex.rationals import to_fmpq
+
+            return to_ball(value) if type(matrix).__name__ == "arb_mat" else to_fmpq(value)
+        case "sympy":
+            return to_symbol(value)
+    return value
 
 
 def identity_like(square: Any) -> Any:
@@ -48,7 +83,10 @@ def identity_like(square: Any) -> Any:
 
 
 def inverse(square: Any) -> Any:
-    """M⁻¹; raises ZeroDivisionError where M is singular, or (balls) cannot be told from it."""
+    """M⁻¹; raises ZeroDivisionError where M is singular, or (balls, floats) cannot be told from it.
+
+    Floats: where the condition number of M, rows and columns being scaled alike, is beyond what rounding lets through.
+    """
     match home(square):
         case "flint":
             return square.inv()
@@ -57,15 +95,29 @@ def inverse(square: Any) -> Any:
         case "torch":
             import torch
 
+            _require_regular(square.detach().cpu().numpy())
             return torch.linalg.inv(square)
     import numpy as np
 
     if square.dtype == object:
         return _inverse_of_objects(square)
-    try:
-        return np.linalg.inv(square)
-    except np.linalg.LinAlgError:
-        raise ZeroDivisionError from None
+    _require_regular(square)
+    return np.linalg.inv(square)
+
+
+def _require_regular(square: Any) -> None:
+    """Raises ZeroDivisionError for a matrix of floats that has no inverse, as far as floats can tell."""
+    import numpy as np
+
+    if np.ndim(square) != 2:
+        raise ValueError(f"a matrix of shape {np.shape(square)}")
+    if not _all_finite(square):
+        raise OverflowError
+    size, diagonal = len(square), np.sqrt(abs(np.diagonal(square)))
+    scale = diagonal if (diagonal > 0).all() else np.ones(size)
+    singular = np.linalg.svd(square / scale / scale[:, None], compute_uv=False)
+    if not singular[-1] > UNRELIABLE * size * np.finfo(square.dtype).eps * singular[0]:
+        raise ZeroDivisionError
 
 
 def call_with_matrices(calculator: "Calculator", given: Mapping[str, Any]) -> Any:
@@ -94,13 +146,18 @@ def call_with_matrices(calculator: "Calculator", given: Mapping[str, Any]) -> An
         others = {name: _in_kind(value, exact) for name, value in {**numbers, **columns}.items()}
         with _silent():
             result = calculator.formula(**converted, **others)
+    except InvalidInput:
+        raise
     except (ValueError, IndexError, RuntimeError) as error:
         raise InvalidInput(
             "matrices", list(matrices), f"do not fit together ({error})", "correct their shapes"
         ) from None
     except ZeroDivisionError:
-        cure = "give clients whose data together determine every unknown"
-        raise InvalidInput("matrices", list(matrices), "the matrix to invert is singular", cure) from None
+        cure = "give clients whose data together determine every unknown, or Fractions"
+        problem = "the matrix to invert is singular, or not told from a singular one"
+        raise InvalidInput("matrices", list(matrices), problem, cure) from None
+    except OverflowError:
+        raise out_of_range(calculator.owner, list(matrices)) from None
     if home(result) == "numpy" and not _is_exact(result) and not _all_finite(result):
         raise out_of_range(calculator.owner, list(matrices))
     return result
@@ -149,6 +206,20 @@ def _require_numbers(name: str, value: Any) -> None:
         raise InvalidInput(name, value, "has entries that are not finite", "remove or fill them")
 
 
+def _shape(value: Any) -> tuple[Any, ...]:
+    return (value.nrows(), value.ncols()) if hasattr(value, "nrows") else tuple(getattr(value, "shape", ()))
+
+
+def _of_shape(value: Any, shape: tuple[Any, ...]) -> Any:
+    if _shape(value) != shape:
+        raise ValueError(f"shapes {_written(shape)} and {_written(_shape(value))}")
+    return value
+
+
+def _written(shape: tuple[Any, ...]) -> str:
+    return " × ".join(map(str, shape)) or "a single number"
+
+
 def _all_finite(value: Any) -> bool:
     import numpy as np
 
@@ -160,7 +231,13 @@ def _is_exact(value: Any) -> bool:
 
 
 def _in_kind(value: Any, exact: bool) -> Any:
-    """NumPy arrays and numbers as float64, or as exact objects; anything else as it is."""
+    """NumPy arrays and numbers as float64, or exact; matrices of integers as such that can be divided."""
+    if type(value).__name__ == "fmpz_mat":
+        import flint
+
+        return flint.fmpq_mat(value)
+    if home(value) == "torch" and not value.is_floating_point():
+        return value.double()
     if home(value) != "numpy" and not isinstance(value, int | float):
         return value
     if exact:

@@ -6,7 +6,17 @@ The formulas run on NumPy arrays (floats or Fractions), torch tensors, flint and
 from typing import Any
 
 from fedconvex.statements.assumptions import Runs
-from fedconvex.statements.matrices import gram, identity_like, inverse, product, transpose
+from fedconvex.statements.matrices import (
+    column,
+    difference,
+    gram,
+    identity_like,
+    inverse,
+    product,
+    scalar_of,
+    total,
+    transpose,
+)
 from fedconvex.statements.notation import Parameter, Shape
 from fedconvex.statements.statement import Claim
 from fedconvex.theory.fedsplit.notation import PAPER
@@ -21,8 +31,8 @@ DATA = {
 @PAPER.statement("Equation (8)", Claim.DEFINITION, symbol="F(x)", relation="=", letters=DATA)
 def least_squares_objective(*, A: Any, b: Any, x: Any) -> Any:
     """The least-squares objective F(x) = ½ Σ_j‖A_j x − b_j‖²; A a list of (n_j, d), b of (n_j,), x (d,)."""
-    residuals = [product(design, x) - response for design, response in zip(A, b, strict=True)]
-    return _sum(product(transpose(r), r) for r in residuals) / 2
+    residuals = [difference(product(design, x), response) for design, response in zip(A, b, strict=True)]
+    return total(product(transpose(r), r) for r in residuals) / 2
 
 
 @PAPER.statement(
@@ -33,7 +43,7 @@ def least_squares_solution(*, A: Any, b: Any) -> Any:
 
     The paper asks for A_j of full rank; what is needed is that Σ A_jᵀA_j is invertible.
     """
-    return product(inverse(_sum(gram(design) for design in A)), _sum(map(_right, A, b)))
+    return product(inverse(total(gram(design) for design in A)), total(map(_right, A, b)))
 
 
 @PAPER.calculator(of="between Equations (9) and (10)", letters=DATA)
@@ -42,10 +52,10 @@ def fedprox_fixed_point(*, A: Any, b: Any, stepsize: Any) -> Any:
     left, right = [], []
     for design, response in zip(A, b, strict=True):
         H = gram(design)
-        identity = identity_like(H)
-        left.append(identity - inverse(identity + stepsize * H))
-        right.append(product(inverse(H + 1 / stepsize * identity), _right(design, response)))
-    return product(inverse(_sum(left)), _sum(right))
+        identity, s = identity_like(H), scalar_of(H, stepsize)
+        left.append(identity - inverse(identity + s * H))
+        right.append(product(inverse(H + 1 / s * identity), _right(design, response)))
+    return product(inverse(total(left)), total(right))
 
 
 @PAPER.statement(
@@ -64,21 +74,14 @@ def fedgd_fixed_point(*, A: Any, b: Any, stepsize: Any, local_steps: Any) -> Any
     left, right = [], []
     for design, response in zip(A, b, strict=True):
         H = gram(design)
-        step = identity_like(H) - stepsize * H
+        step = identity_like(H) - scalar_of(H, stepsize) * H
         powers = identity_like(H)
         for _ in range(int(local_steps) - 1):
             powers = identity_like(H) + product(step, powers)  # Horner
         left.append(product(H, powers))
         right.append(product(powers, _right(design, response)))
-    return product(inverse(_sum(left)), _sum(right))
+    return product(inverse(total(left)), total(right))
 
 
 def _right(design: Any, response: Any) -> Any:
-    return product(transpose(design), response)
-
-
-def _sum(terms: Any) -> Any:
-    first, *others = terms
-    for term in others:
-        first = first + term
-    return first
+    return product(transpose(design), column(response))
