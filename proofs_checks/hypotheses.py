@@ -64,8 +64,14 @@ def beyond(other: Statement, made: Iterable[Assumption], shown: Iterable[str] = 
     return next((_name(a) for a in other.assumptions if not isinstance(a, Given) and _name(a) not in here), "")
 
 
+def with_a_meaning(letters: Iterable[Any], steps: Iterable[Step]) -> str:
+    """The first of the letters that is given a meaning in these steps, or in what they rest on; nothing if none is."""
+    known = {_letter(key) for key, _ in _definitions(steps, set())}
+    return next((str(letter) for letter in letters if letter in known), "")
+
+
 def ambiguous(proof: Proof) -> str:
-    """A letter that is given two meanings, here or in a proof whose conclusion is used; nothing if there is none.
+    """A letter that has two meanings, or its own in its meaning, here or in a proof whose conclusion is used; or "".
 
     Cases are told apart: in each a letter has one meaning.
     """
@@ -74,11 +80,16 @@ def ambiguous(proof: Proof) -> str:
 
 
 def _ambiguous_in(proof: Proof, case: tuple[Assumption, ...]) -> str:
-    meanings: dict[Any, Any] = {}
-    for letter, meaning in _definitions([step for step in proof.steps if step.case in ((), case)], set()):
-        if letter in meanings and not _same(meanings[letter], meaning):
-            return f"{letter} is given two meanings: {meanings[letter]} and {meaning}"
-        meanings[letter] = meaning
+    found: dict[Any, list[tuple[Any, Any]]] = {}
+    for key, meaning in _definitions([step for step in proof.steps if step.case in ((), case)], set()):
+        found.setdefault(_letter(key), []).append((key, sympy.sympify(meaning)))
+    if circle := _circle({letter: {s for _, m in some for s in m.free_symbols} for letter, some in found.items()}):
+        return f"{circle} is given a meaning that contains it"
+    meanings = dict(pair for some in found.values() for pair in some)
+    for letter, ((key, meaning), *others) in found.items():
+        for other_key, other in others:
+            if not _same((key, meaning), (other_key, other), meanings):
+                return f"{letter} is given two meanings: {key} = {meaning} and {other_key} = {other}"
     return ""
 
 
@@ -88,21 +99,53 @@ def _definitions(steps: Iterable[Step], seen: set[str]) -> Iterable[tuple[Any, A
         for claim in step.by.rests_on():
             if claim.source and claim.source not in seen:
                 seen.add(claim.source)
-                other = statement(claim.source)
-                proof = built(other)
-                letters = (claim.right - claim.left).free_symbols
+                proof = built(statement(claim.source))
                 if proof is not None:
-                    yield from (pair for pair in _definitions(proof.steps, seen) if pair[0] in letters)
+                    letters = sympy.sympify(claim.right - claim.left).free_symbols
+                    yield from _about(letters, list(_definitions(proof.steps, seen)))
 
 
-def _same(first: Any, second: Any) -> bool:
-    """A letter may also be the squared length of a basic vector, where nothing else of the vector is used."""
-    if any(isinstance(m, sympy.Pow) and m.base.is_Symbol and str(m.base).startswith("‖") for m in (first, second)):
-        return True
+def _about(letters: set[Any], pairs: list[tuple[Any, Any]]) -> Iterable[tuple[Any, Any]]:
+    """Those that say what the letters mean, and what the letters in their meanings do."""
+    while more := [pair for pair in pairs if _letter(pair[0]) in letters]:
+        yield from more
+        pairs = [pair for pair in pairs if pair not in more]
+        letters = letters.union(*(sympy.sympify(meaning).free_symbols for _, meaning in more))
+
+
+def _letter(key: Any) -> Any:
+    """Of the letter or its square, whose meaning is given, the letter."""
+    return key.base if key.is_Pow else key
+
+
+def _circle(within: dict[Any, set[Any]]) -> str:
+    """A letter in whose meaning, with the letters in it spelt out, it occurs itself; nothing if there is none."""
+    for letter in within:
+        reached, waiting = set(), [letter]
+        while waiting:
+            new = within.get(waiting.pop(), set()) - reached
+            reached |= new
+            waiting += new
+        if letter in reached:
+            return str(letter)
+    return ""
+
+
+def _same(first: tuple[Any, Any], second: tuple[Any, Any], meanings: dict[Any, Any]) -> bool:
+    """Whether two meanings of a letter, or of its square, are one, with the letters in them spelt out."""
+    (key, meaning), (other_key, other) = first, second
+    if key != other_key:
+        meaning, other = (m if k.is_Pow else m**2 for k, m in (first, second))
     try:
-        return is_zero(first - second)
+        return is_zero(_spelt_out(meaning, meanings) - _spelt_out(other, meanings))
     except NotRational:
-        return bool(first == second)
+        return bool(meaning == other)
+
+
+def _spelt_out(meaning: Any, meanings: dict[Any, Any]) -> Any:
+    while (new := meaning.subs(meanings)) != meaning:
+        meaning = new
+    return meaning
 
 
 def _name(assumption: Assumption) -> str:

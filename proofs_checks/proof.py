@@ -77,7 +77,11 @@ class Check(ABC):
         return False
 
     def defines(self) -> tuple[tuple[Any, Any], ...]:
-        """The letters that it gives a meaning, with the meaning."""
+        """The letters, or their squares, that it gives a meaning, with the meaning."""
+        return ()
+
+    def chooses(self) -> tuple[Any, ...]:
+        """The letters of claims that it puts something else in for."""
         return ()
 
 

@@ -9,8 +9,9 @@ from time import perf_counter
 from typing import Any, final
 
 from fedconvex.proofs_checks.engines.witnesses import Replay, Witness, replay
-from fedconvex.proofs_checks.hypotheses import ambiguous, at_one_point, beyond, missing
+from fedconvex.proofs_checks.hypotheses import ambiguous, at_one_point, beyond, missing, with_a_meaning
 from fedconvex.proofs_checks.proof import Claim, Outcome, Proof, RestsOnItself, Role, Step, built, conclusion
+from fedconvex.statements.assumptions.base import Assumption
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers, statement
 from fedconvex.verdicts import Verdict
@@ -135,8 +136,10 @@ def _objection(step: Step, of: Statement, before: list[StepResult], under_way: t
             return f"it uses {hypothesis}, which the statement does not assume"
     if step.by.joins_rounds() and (point := at_one_point(made)):
         return f"it is about many rounds, but {point} is assumed at one point only"
+    if letter := with_a_meaning(step.by.chooses(), (*(result.step for result in before), step)):
+        return f"it puts something in for {letter}, which has a meaning"
     for claim in step.by.rests_on():
-        if not _is_proved(claim, before, under_way, known):
+        if not _is_proved(claim, step.case, before, under_way, known):
             return f"it rests on {claim.source or claim.name}, which is not proved"
         hypothesis = beyond(statement(claim.source), made, step.by.discharges()) if claim.source else ""
         if hypothesis:
@@ -144,13 +147,21 @@ def _objection(step: Step, of: Statement, before: list[StepResult], under_way: t
     return ""
 
 
-def _is_proved(claim: Claim, before: list[StepResult], under_way: tuple[str, ...], known: Known) -> bool:
-    """By a step before, or as the conclusion of another statement."""
+def _is_proved(
+    claim: Claim, case: tuple[Assumption, ...], before: list[StepResult], under_way: tuple[str, ...], known: Known
+) -> bool:
+    """By a step before, in no other case, or as the conclusion of another statement."""
     if claim.source:
         other = statement(claim.source)
         is_proved = _verified(other, under_way, known).verdict is Verdict.PROVED
         return is_proved and claim == conclusion(other)
-    return any(r.step.claim == claim and r.outcome.verdict is Verdict.PROVED and r.step.by.shows_claim for r in before)
+    return any(
+        r.step.claim == claim
+        and r.outcome.verdict is Verdict.PROVED
+        and r.step.by.shows_claim
+        and set(r.step.case) <= set(case)
+        for r in before
+    )
 
 
 def _conclude(proof: Proof, evidence: list[StepResult]) -> tuple[Verdict, str, Replay | None]:

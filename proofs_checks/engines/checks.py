@@ -46,6 +46,9 @@ class Combination(Check):
     def joins_rounds(self) -> bool:
         return any(fact.joins_rounds for _, fact in self.facts)
 
+    def chooses(self) -> tuple[Any, ...]:
+        return tuple(letter for _, fact in self.facts for letter in fact.chosen)
+
     def run(self, claim: Claim) -> Outcome:
         to_roots = _rewriting(self.roots)
         left, right = (to_roots(side) for side in (claim.left, claim.right))
@@ -179,6 +182,9 @@ class Special(Check):
     def discharges(self) -> tuple[str, ...]:
         return tuple(name for fact, _ in self.shown for name in fact.assumes)
 
+    def chooses(self) -> tuple[Any, ...]:
+        return tuple(letter for letter, _ in self.values)
+
     def run(self, claim: Claim) -> Outcome:
         to_roots = _rewriting(self.roots)
         left, right = (to_roots(side) for side in (claim.left, claim.right))
@@ -272,10 +278,12 @@ def _not_implied(needed: Domain, given: Domain) -> Any:
     for relation in needed.relations:
         if relation in given.relations:
             continue
+        if not isinstance(relation, sympy.Ge | sympy.Gt | sympy.Le | sympy.Lt):
+            return relation
         greater = isinstance(relation, sympy.Ge | sympy.Gt)
         difference = relation.lhs - relation.rhs if greater else relation.rhs - relation.lhs
         strictly = isinstance(relation, sympy.Gt | sympy.Lt)
-        if isinstance(relation, sympy.Eq) or isinstance(prove_sign(difference, given, strictly), NoSignProof):
+        if isinstance(prove_sign(difference, given, strictly), NoSignProof):
             return relation
     return None
 

@@ -11,7 +11,7 @@ from typing import Any, final
 import sympy
 
 from fedconvex.proofs_checks.engines.algebra import is_zero
-from fedconvex.proofs_checks.engines.hilbert import Vector, inner, is_product, mean, norm, require, square
+from fedconvex.proofs_checks.engines.hilbert import Part, Vector, inner, is_product, mean, norm, require, square
 
 
 @final
@@ -20,7 +20,8 @@ class Fact:
     """expression >= 0, or = 0 for an equation; `claims` are those that it rests on, which must be proved.
 
     `assumes` names assumptions (`fedconvex.statements.assumptions`), of which the statement must make at least one.
-    `defines` are letters with their meanings: within a proof a letter has one. `requires` are relations between
+    `defines` are letters, or their squares, with their meanings: within a proof a letter has one. `chosen` are letters
+    that others have been put in for, which must have no meaning. `requires` are relations between
     parameters without which it does not hold: they must follow from the claim's conditions. `joins_rounds`: it says
     of many rounds what is known of each.
     """
@@ -33,6 +34,7 @@ class Fact:
     defines: tuple[tuple[Any, Any], ...] = ()
     requires: tuple[Any, ...] = ()
     joins_rounds: bool = False
+    chosen: tuple[Any, ...] = ()
 
 
 SMOOTH = ("Smooth", "SmoothObjective")
@@ -141,7 +143,7 @@ def _meanings(*lengths: Length) -> tuple[tuple[tuple[Any, Any], ...], tuple[Any,
         (symbol,) = (s for s in sympy.sympify(length).free_symbols if str(s).startswith(("‖", "√")))
         factor = sympy.cancel(length / symbol)
         if not is_zero(square(vector) - length**2):  # of a basic vector it needs no definition
-            defines.append((symbol, square(vector) / factor**2))
+            defines.append((symbol**2, square(vector) / factor**2))
         if not factor.is_nonnegative:
             requires.append(sympy.Ge(factor, 0, evaluate=False))
     return tuple(defines), tuple(requires)
@@ -149,12 +151,22 @@ def _meanings(*lengths: Length) -> tuple[tuple[tuple[Any, Any], ...], tuple[Any,
 
 def root_of(root: Any, radicand: Any) -> Fact:
     """What a symbol for a square root means: root² = radicand."""
-    return Fact(root**2 - radicand, f"the definition of {root}", equation=True, defines=((root, radicand),))
+    return Fact(root**2 - radicand, f"the definition of {root}", equation=True, defines=((root**2, radicand),))
 
 
 def named(letter: Any, meaning: Any) -> Fact:
     """What a letter of the paper means: letter = meaning, as in C_t = (1/m)Σ E‖θ_k^t − γ^t‖²."""
     return Fact(meaning - letter, f"the definition of {letter}", equation=True, defines=((letter, meaning),))
+
+
+def called(name: Vector, meaning: Vector) -> Fact:
+    """A basic vector is a name for this one, of which no more is used than how long it is.
+
+    So an average over drawn clients may stand beside what else depends on the draw: its products are then left open.
+    """
+    require(all(atom.part is not Part.DEVIATION for atom in meaning.parts), f"{meaning} differs from client to client")
+    return Fact(square(meaning) - square(name), f"the definition of {name}", equation=True,
+                defines=((norm(name) ** 2, square(meaning)),))  # fmt: skip
 
 
 def square_of(number: Any) -> Fact:
@@ -257,7 +269,8 @@ def specialised(fact: Fact, values: Mapping[Any, Any]) -> Fact:
     needed += [sympy.Ge(s, 0, evaluate=False) for s in values if s.is_nonnegative]
     requires = [*fact.requires, *(r.subs(values, simultaneous=True) for r in needed)]
     chosen = sympy.sympify(fact.expression).subs(values, simultaneous=True)
-    return replace(fact, expression=chosen, requires=tuple(r for r in requires if r != sympy.true))
+    requires = [relation for relation in requires if relation != sympy.true]
+    return replace(fact, expression=chosen, requires=tuple(requires), chosen=(*fact.chosen, *values))
 
 
 def iterated(step: Fact, not_negative: Fact, after: Any, now: Any, first: Any, last: Any, shrunk: Any) -> Fact:

@@ -14,6 +14,7 @@ from typing import Any, final
 import sympy
 
 from fedconvex.proofs_checks.engines.algebra import Fraction, NotRational, fraction, one_meaning
+from fedconvex.proofs_checks.engines.hilbert import Unsound, require
 from fedconvex.statements.rendering import symbols
 from fedconvex.statements.statement import Statement
 
@@ -26,6 +27,10 @@ class Domain:
     """Where parameters live: relations such as alpha >= 25*L; the symbols' own signs are SymPy's assumptions."""
 
     relations: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        other = [r for r in self.relations if not isinstance(r, _KNOWN)]
+        require(not other, f"{other} is none of the relations that are understood")
 
     def __and__(self, other: Any) -> "Domain":
         more = other.relations if isinstance(other, Domain) else (other,)
@@ -54,6 +59,7 @@ class Domain:
         return Domain(tuple(r for r in kept if r not in (True, sympy.true)))
 
 
+_KNOWN = (sympy.Eq, sympy.Ge, sympy.Gt, sympy.Le, sympy.Lt, type(sympy.true), type(sympy.false), bool)
 _RELATIONS = {">": sympy.Gt, ">=": sympy.Ge, "<=": sympy.Le, "<": sympy.Lt, "=": sympy.Eq}
 
 
@@ -334,7 +340,9 @@ def _relation(relation: Any, variables: dict[Any, Any]) -> Any:
             return over <= 0
         case sympy.Lt():
             return over < 0
-    return over == 0
+        case sympy.Eq():
+            return over == 0
+    raise Unsound(f"{relation} is none of the relations that are understood")
 
 
 def _polynomial(polynomial: Any, symbols: tuple[Any, ...], variables: dict[Any, Any]) -> Any:

@@ -6,7 +6,7 @@ said by `facts.selected`.
 """
 
 from fedconvex.proofs_checks.engines.checks import Combination, Identity
-from fedconvex.proofs_checks.engines.facts import lipschitz, named, selected, smooth
+from fedconvex.proofs_checks.engines.facts import called, lipschitz, named, selected, smooth
 from fedconvex.proofs_checks.engines.hilbert import deviation, family, inner, mean, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.feddyn.nonconvex_tightness import measured
@@ -144,7 +144,8 @@ def lemma12(statement: Statement) -> Proof:
              r"+\left(1-\tfrac Pm\right)\left(1+\tfrac P{2m-P}\right)C_{t-1}"
              r"+\left(1+\tfrac{2m-P}P\right)E\|\gamma^t-\gamma^{t-1}\|^2", "the definitions of ε_t and C_{t−1}", last,
              Combination(facts=((-P / m * (1 + z), is_epsilon), (-(1 - P / m) * (1 + z), is_apart),
-                                (-(1 + 1 / z), named(move, square(moved))))), place=place),
+                                (-(1 + 1 / z), is_move), (1 + 1 / z, called(moved, next_average - average)))),
+             place=place),
         Step(r"C_t \le \tfrac{2(m-P)}{2m-P}C_{t-1}+\tfrac{2P}{2m-P}\epsilon_t"
              r"+\tfrac{2m}PE\|\gamma^t-\gamma^{t-1}\|^2", "the fractions put together", lemma,
              Combination(facts=tuple((1, claim.fact) for claim in (meaning, split, drawn, last))), place="Lemma 12"),

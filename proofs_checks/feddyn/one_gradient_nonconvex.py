@@ -4,7 +4,7 @@ import sympy
 
 from fedconvex.proofs_checks.engines.checks import Combination, Identity, Inequality
 from fedconvex.proofs_checks.engines.facts import lipschitz, named, selected, smooth
-from fedconvex.proofs_checks.engines.hilbert import deviation, family, inner, mean, square, vector
+from fedconvex.proofs_checks.engines.hilbert import deviation, family, inner, mean, square
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.feddyn.nonconvex_tightness import measured
 from fedconvex.proofs_checks.feddyn.one_gradient import chained, lemma3_in_letters
@@ -151,7 +151,7 @@ def lemma20(statement: Statement) -> Proof:
     """Young's inequality with the weight P/(2m − P), as in Lemma 12."""
     domain = Domain.of(statement) & SCALE
     z, part = P / (2 * m - P), P / m
-    new_errors, shift, moved = family("h_k^t−∇L_k(γ)"), family("∇L_k(γ^t)−∇L_k(γ)"), vector("γ^t−γ^{t−1}")
+    new_errors, shift = family("h_k^t−∇L_k(γ)"), family("∇L_k(γ^t)−∇L_k(γ)")
     third = lemma3_in_letters(domain)
     meaning = Claim(B_next, "=", square(new_errors - shift), domain, "Lemma 20, the definition of B_t")
     split = Claim(meaning.right, "<=", (1 + z) * square(new_errors) + (1 + 1 / z) * square(shift), domain,
@@ -179,8 +179,8 @@ def lemma20(statement: Statement) -> Proof:
              place=place),
         Step(r"\le \tfrac{2m}{2m-P}\tfrac1m\sum_k E\|h_k^t-\nabla L_k(\gamma^{t-1})\|^2"
              r"+\tfrac{2m}PL^2E\|\gamma^t-\gamma^{t-1}\|^2", "smoothness", smoothed,
-             Combination(facts=((1 + 1 / z, lipschitz(shift, moved, L)),
-                                (-rest / move, named(move, square(moved))))), place=place),
+             Combination(facts=((1 + 1 / z, lipschitz(shift, next_average - average, L)), (-rest / move, is_move))),
+             place=place),
         Step(r"= \tfrac{2m}{2m-P}\Big(\left(1-\tfrac Pm\right)\tfrac1m\sum_k E\|h_k^{t-1}-\nabla L_k(\gamma^{t-1})\|^2"
              r"+\tfrac Pm\tfrac1m\sum_k E\|\nabla L_k(\theta^{t-1})-\nabla L_k(\gamma^{t-1})\|^2\Big)"
              r"+\tfrac{2m}PL^2E\|\gamma^t-\gamma^{t-1}\|^2", "a drawn device, with probability P/m, has "

@@ -3,7 +3,7 @@
 import sympy
 
 from fedconvex.proofs_checks.engines.checks import Combination, Inequality
-from fedconvex.proofs_checks.engines.facts import lipschitz, minimal, named, over_rounds, selected
+from fedconvex.proofs_checks.engines.facts import called, lipschitz, minimal, named, over_rounds, selected
 from fedconvex.proofs_checks.engines.hilbert import centred, deviation, family, mean, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.feddyn.nonconvex import (
@@ -15,6 +15,7 @@ from fedconvex.proofs_checks.feddyn.nonconvex import (
     is_apart,
     is_epsilon,
     is_gradient_square,
+    is_move,
     move,
     new_change,
     old_change,
@@ -34,7 +35,20 @@ from fedconvex.proofs_checks.feddyn.nonconvex_rounds import (
 )
 from fedconvex.proofs_checks.feddyn.nonconvex_rounds import total as slopes
 from fedconvex.proofs_checks.feddyn.nonconvex_tightness import measured
-from fedconvex.proofs_checks.feddyn.setting import SCALE, L, P, T, alpha, average, gradient, loss, loss_next, m, virtual
+from fedconvex.proofs_checks.feddyn.setting import (
+    SCALE,
+    L,
+    P,
+    T,
+    alpha,
+    average,
+    gradient,
+    loss,
+    loss_next,
+    m,
+    next_average,
+    virtual,
+)
 from fedconvex.proofs_checks.feddyn.splitting import young
 from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
@@ -94,12 +108,14 @@ def lemma12_sharper(statement: Statement) -> Proof:
     moved = vector("γ^t−γ^{t−1}")
     on, off = moved + centred("θ̃_k^t−γ^t (k∈P_t)"), family("θ_k^{t−1}−γ^{t−1} (k∉P_t)")
     after = P / m * square(on - moved) + (1 - P / m) * square(off - moved)
+    moves = P / m - (1 - P / m) * (1 + 1 / z)
     right = statement.calculator.formula(C=C, epsilon=epsilon, move=move, **DEVICES)
     facts = (
         (P / m, selected(square(on), epsilon, sympy.Integer(0), sympy.Integer(1))),
         ((1 - P / m) * (1 + z), selected(square(off), C, sympy.Integer(0), sympy.Integer(1))),
         (1, named(C_next, after)),
-        (P / m - (1 - P / m) * (1 + 1 / z), named(move, square(moved))),
+        (moves, is_move),
+        (-moves, called(moved, next_average - average)),
     )
     squares = tuple(((1 - P / m) * weight, v) for weight, v in young(z, off, -moved))
     return Proof((

@@ -175,7 +175,7 @@ def mean_below_root_mean_square(statement: Statement) -> Proof:
     return Proof((
         Step(r"E_{S_t}\|w^{t+1}-\bar w^{t+1}\| \le \sqrt{E_{S_t}\|w^{t+1}-\bar w^{t+1}\|^2}", "Jensen's inequality",
              Claim(mean_deviation, "<=", bound, Domain.of(statement), "equation (12)"),
-             Combination(facts=((1, jensen((root, away), mean_deviation)),)), place="(12)"),
+             Combination(facts=((1, jensen((root, server_step - mean_step), mean_deviation)),)), place="(12)"),
     ), tightness=of_deviations(statement))  # fmt: skip
 
 

@@ -59,7 +59,7 @@ from fedconvex.theory import fedsplit
 now, after, exactly, last = (length(name) for name in ("z−z*", "z⁺−z*", "z_exact⁺−z*", "z^(t+1)−z*"))
 errors = length("2(prox_update−prox)")
 server = vector("x^(t+1)−x*")
-apart, prox, missed = family("z−z*"), family("prox−x*"), family("prox_update−prox")
+apart, prox, missed = family("z_j−z_j*"), family("prox−x*"), family("prox_update−prox")
 latest = centred("z^(t+1)−z*")
 
 

@@ -25,7 +25,7 @@ def test_the_triangle_inequality_is_used() -> None:
     claim = Claim(whole, "<=", norm(u) + norm(v))
     fact = triangle((whole, u + v), (norm(u), u), (norm(v), v))
     assert Combination(facts=((1, fact),)).run(claim).verdict is Verdict.PROVED
-    assert fact.defines == ((whole, square(u + v)),)
+    assert fact.defines == ((whole**2, square(u + v)),)
 
 
 def test_vectors_that_do_not_add_up_are_refused() -> None:

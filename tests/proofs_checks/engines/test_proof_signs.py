@@ -5,11 +5,13 @@ from random import Random
 
 import pytest
 import sympy
+import z3
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fedconvex.proofs_checks.engines import signs
 from fedconvex.proofs_checks.engines.algebra import NotRational, fraction
+from fedconvex.proofs_checks.engines.hilbert import Unsound
 from fedconvex.proofs_checks.engines.signs import Domain, NoSignProof, SignProof, prove_sign
 
 x, y, z = sympy.symbols("x y z", nonnegative=True)
@@ -205,3 +207,12 @@ def test_every_substitution_says_what_the_condition_says(expression, where, stri
         room = made.variable - made.bound if made.kind == "lower" else made.bound - made.variable
         assert fraction(difference - made.factor * room).is_zero
         done.append((made.variable, made.value))
+
+
+@pytest.mark.parametrize("other", [sympy.Ne(p, 1), sympy.Or(sympy.Ge(p, 1), sympy.Le(q, 1)), p - 1])
+def test_a_relation_that_is_not_understood_is_no_condition(other) -> None:
+    """Ne(p, 1) was once taken for p = 1."""
+    with pytest.raises(Unsound, match="understood"):
+        Domain((other,))
+    with pytest.raises(Unsound, match="understood"):
+        signs._relation(sympy.Ne(p, 1), {p: z3.Real("p")})

@@ -8,13 +8,16 @@ import pytest
 import sympy
 
 from fedconvex.proofs_checks import proof as proofs
-from fedconvex.proofs_checks.engines.checks import Agreement, Assumed, Combination, Inequality
+from fedconvex.proofs_checks.engines.checks import Agreement, Assumed, Combination, Inequality, Special
+from fedconvex.proofs_checks.engines.facts import Fact, called, convex, named, root_of, specialised
+from fedconvex.proofs_checks.engines.hilbert import Unsound, drawn, family, inner, norm, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.engines.witnesses import Witness
 from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, conclusion
 from fedconvex.proofs_checks.verification import verify, verify_all
+from fedconvex.statements.assumptions import Convex, StronglyConvex
 from fedconvex.statements.statement import Statement
-from fedconvex.theory import fedprox
+from fedconvex.theory import feddyn, fedprox
 from fedconvex.verdicts import Verdict
 
 x = sympy.Symbol("x", nonnegative=True)
@@ -71,6 +74,74 @@ def test_one_proved_step_is_enough(provable) -> None:
 ])  # fmt: skip
 def test_not_proved(provable, steps) -> None:
     assert verdict_of(provable, with_steps(*steps)) is not Verdict.PROVED
+
+
+u, v = vector("u"), vector("v")
+V, W, root = (sympy.Symbol(name, nonnegative=True) for name in ("V", "W", "√r"))
+ZERO = sympy.Integer(0)
+NAMED = Claim(square(u), "<=", V, name="named")
+IS_NAMED = step(NAMED, Combination(facts=((-1, named(V, square(u))),)))
+VANISHES = Claim(square(u), "<=", ZERO, name="u = 0")
+
+
+def by(*facts: tuple[int, Fact]) -> Combination:
+    return Combination(facts=facts)
+
+
+@pytest.mark.parametrize("steps", [
+    # a letter with a meaning, and something else put in for it
+    (IS_NAMED, step(VANISHES, Special(NAMED, ((V, ZERO),)))),
+    (IS_NAMED, step(VANISHES, by((1, specialised(NAMED.fact, {V: 0}))))),
+    # two meanings of one letter: two lengths, a length and a number, a letter and its square, in a circle
+    (step(Claim(square(u), "=", square(v)), by((1, root_of(root, square(u))), (-1, root_of(root, square(v))))),),
+    (step(Claim(ZERO, "=", square(u)), by((-1, named(V, ZERO)), (1, named(V, square(u))))),),
+    (step(Claim(square(u) ** 2, "=", square(u)), Combination(facts=(
+        (-1, root_of(V, square(u))), (V + square(u), named(V, square(u)))))),),
+    (step(Claim(ZERO, "=", sympy.Integer(1)), by((1, named(V, V + 1)))),),
+    (step(Claim(ZERO, "=", sympy.Integer(1)), by((1, named(V, W + 1)), (1, named(W, V)))),),
+    (step(Claim(square(u), "=", 2 * square(u)), by(
+        (-1, named(V, square(u))), (1, named(V, 2 * square(v))), (-2, called(u, v)))),),
+])  # fmt: skip
+def test_a_letter_has_one_meaning(provable, steps) -> None:
+    found = [s.by.run(s.claim).verdict for s in steps]
+    assert found.count(Verdict.PROVED) >= len(steps) - 1  # it is the letters' meanings that the proof founders on
+    assert verdict_of(provable, with_steps(*steps)) is Verdict.UNKNOWN
+
+
+def test_a_letter_may_be_told_twice(provable) -> None:
+    """As a number and as its root, of a vector and of its name."""
+    moved = drawn(family("w"), sympy.Symbol("σ", nonnegative=True))
+    steps = (
+        step(Claim(V, "=", square(moved)), by((1, named(V, square(moved))))),
+        step(Claim(V, "=", square(u)), by((1, named(V, square(moved))), (-1, called(u, moved)))),
+        step(Claim(V, "=", root**2), by((1, root_of(root, V)))),
+        step(Claim(norm(u) ** 2, "=", root**2), by((1, called(u, moved)), (1, root_of(root, square(moved))))),
+    )
+    assert verdict_of(provable, with_steps(*steps)) is Verdict.PROVED
+
+
+def test_a_vector_of_every_client_has_no_common_name() -> None:
+    with pytest.raises(Unsound, match="client to client"):
+        called(u, family("w"))
+
+
+def test_what_a_case_shows_is_not_used_outside(provable) -> None:
+    f, g = sympy.symbols("f_y f_x", real=True)
+    tangent = Claim(g + inner(u, v), "<=", f, name="tangent")
+    twice = Claim(2 * g + 2 * inner(u, v), "<=", 2 * f, name="twice")
+    inside = step(tangent, by((1, convex(f, g, u, v))), case=(Convex(),))
+    after = step(twice, by((2, tangent.fact)))
+    for case, expected in (
+        ((Convex(),), Verdict.PROVED),
+        ((), Verdict.UNKNOWN),
+        ((StronglyConvex(),), Verdict.UNKNOWN),
+    ):
+        steps = with_steps(inside, replace(after, case=case))
+        assert verdict_of(provable, steps, feddyn.theorem1) is expected
+    for_all = step(tangent, by((1, convex(f, g, u, v))))
+    assert verdict_of(provable, with_steps(for_all, after), replace(feddyn.theorem1, assumptions=(Convex(),))) is (
+        Verdict.PROVED
+    )
 
 
 def test_a_false_claim_in_the_name_of_another_statement(provable) -> None:
