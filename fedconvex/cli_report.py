@@ -30,7 +30,8 @@ def report(
     ] = None,
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where the page is written.")] = Path("report.html"),
     results: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="What fedconvex reproduce wrote (default: the package's).")
+        Path | None,
+        typer.Option(metavar="FOLDER", help="What fedconvex reproduce wrote; it goes before the package's results."),
     ] = None,
     audit: Annotated[
         list[Path] | None, typer.Option(metavar="FOLDER", help="What fedconvex audit wrote; repeatable.")

@@ -16,7 +16,7 @@ REPRODUCE_HELP = """Run the figures and tables of the papers again, and compare:
 
 [bold]fedconvex reproduce list[/bold]               what there is, needs, takes
 [bold]fedconvex reproduce fedsplit.figure1[/bold]   one, several, or a paper: fedsplit
-[bold]fedconvex reproduce all --quick[/bold]        everything, in a few minutes
+[bold]fedconvex reproduce all --quick[/bold]        reduced: minutes for what needs no data files, else hours
 [bold]fedconvex reproduce claims[/bold]             what holds of the papers' claims
 [bold]fedconvex reproduce table[/bold]              numbers, claims, choices: Markdown
 
@@ -29,7 +29,9 @@ def reproduce(
     what: Annotated[
         list[str], typer.Argument(metavar="list | claims | table | ID… | PAPER… | all", show_default=False)
     ],
-    quick: Annotated[bool, typer.Option("--quick", help="A reduced version: fewer rounds, small data.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A reduced version, in OUT/quick: fewer rounds, small data.")
+    ] = False,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("reproduced"),
     data_dir: Annotated[
         Path | None,

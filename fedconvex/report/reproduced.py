@@ -24,7 +24,7 @@ CLASSES = {"reproduced": "proved", "contradicted": "refuted"}
 
 
 def load(folder: Path | None) -> dict[str, dict[str, Any]]:
-    """The last results by id: of the folder, and those that are part of the package.
+    """The last results by id: those of the folder, full ones first, and of the rest those that the package has.
 
     Raises InvalidInput for a folder that is none or has no results, and for a file that is no result.
     """
@@ -33,7 +33,7 @@ def load(folder: Path | None) -> dict[str, dict[str, Any]]:
     if folder is not None and not any(folder.glob("**/summary.json")):
         cure = f"run fedconvex reproduce all --quick --out {folder}"
         raise InvalidInput("--results", str(folder), "holds no results", cure)
-    return last_results(experiments(), Path() / ".none" if folder is None else folder, "--results")
+    return last_results(experiments(), Path() / ".none" if folder is None else folder, "--results", own_first=True)
 
 
 def section(results: Mapping[str, Mapping[str, Any]], folder: Path | None) -> list[Html]:

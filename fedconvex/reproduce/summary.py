@@ -142,14 +142,21 @@ def save(summary: Mapping[str, Any], folder: Path) -> Path:
     return file
 
 
-def last_results(known: Mapping[str, Experiment], out: Path, argument: str = "--out") -> dict[str, dict[str, Any]]:
+def last_results(
+    known: Mapping[str, Experiment], out: Path, argument: str = "--out", *, own_first: bool = False
+) -> dict[str, dict[str, Any]]:
     """The last summary of each experiment: full runs in `out` first, then those of the package, then quick runs.
 
-    Raises InvalidInput for a file that is no JSON; `argument` is what the caller was given the folder as.
+    Raises InvalidInput for a file that is no JSON.
+
+    Args:
+        argument: what the caller was given the folder as.
+        own_first: quick runs in `out` go before those of the package, too.
     """
     found = {}
     for key in known:
-        places = (out / key / NAME, KEPT / f"{key}.json", out / "quick" / key / NAME)
+        own, quick, kept = out / key / NAME, out / "quick" / key / NAME, KEPT / f"{key}.json"
+        places = (own, quick, kept) if own_first else (own, kept, quick)
         if (file := next((place for place in places if place.is_file()), None)) is not None:
             try:
                 found[key] = json.loads(file.read_text("utf-8"))

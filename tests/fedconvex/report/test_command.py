@@ -8,7 +8,7 @@ import pytest
 from fedconvex import cli
 from fedconvex.proofs_checks import verification
 from fedconvex.proofs_checks.reporting import cache, recorded
-from fedconvex.reproduce import summary
+from fedconvex.reproduce import experiments, summary
 
 from .conftest import Read, text_of
 
@@ -125,6 +125,21 @@ def test_without_a_folder_the_package_s_results_are_shown(run, tmp_path, results
     monkeypatch.setattr(summary, "KEPT", kept)
     run(ONE)
     assert "1 figures and tables, 1 of them run in full" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_one_s_own_reduced_run_goes_before_the_full_run_of_the_package(run, tmp_path, results, monkeypatch):
+    kept = tmp_path / "package"
+    kept.mkdir()
+    full = (results / "fedsplit.figure1" / "summary.json").read_text("utf-8")
+    (kept / "fedprox.figure9.json").write_text(full, "utf-8")
+    monkeypatch.setattr(summary, "KEPT", kept)
+    run(ONE, "--results", results)
+    own = section(Read((tmp_path / "report.html").read_text("utf-8")), "reproduced")
+    assert "2 figures and tables, 1 of them run in full" in own  # fedprox.figure9 is the reduced one
+    run(ONE)
+    package = section(Read((tmp_path / "report.html").read_text("utf-8")), "reproduced")
+    assert "1 figures and tables, 1 of them run in full" in package
+    assert not summary.last_results(experiments(), results)["fedprox.figure9"]["quick"]  # claims are for full runs
 
 
 def test_a_picture_of_another_run_is_not_shown(run, tmp_path, results):
