@@ -17,6 +17,7 @@ from fedconvex.statements.arguments import (
     Numbers,
     entry,
     is_array,
+    is_extreme,
     is_rounded,
     name_at,
     parameter_of,
@@ -125,17 +126,26 @@ class Condition:
         return equal and self.relation not in (">", "<"), right
 
     def _check_arrays(self, name: str, value: Any, involved: Numbers) -> "Offence | None":
-        """NumPy, or torch on whatever device: in floats, and exactly where that is close."""
+        """NumPy, or torch on whatever device: in floats; exactly where that is close, or may have left their range."""
         import numpy as np
 
-        left = to_float(value)
-        right = to_float(self.bound_at({k: to_float(v) for k, v in involved.items()}))
-        holds = np.asarray(RELATIONS[self.relation](left, right))
-        rounded = callable(self.bound) or any(is_rounded(v) for v in (value, *involved.values()))
-        if holds.all() and not rounded:
-            return None
+        left, others = to_float(value), {k: to_float(v) for k, v in involved.items()}
         with np.errstate(all="ignore"):
-            doubtful = ~holds if not rounded else ~holds | (abs(left - right) <= BORDER * abs(right))
+            try:
+                right = to_float(self.bound_at(others))
+            except (ArithmeticError, ValueError):
+                right = float("nan")
+            holds = np.asarray(RELATIONS[self.relation](left, right))
+            rounded = callable(self.bound) or any(is_rounded(v) for v in (value, *involved.values()))
+            if holds.all() and not rounded:
+                return None
+            doubtful = ~holds
+            if rounded:
+                doubtful = doubtful | (abs(left - right) <= BORDER * abs(right))
+            if callable(self.bound):
+                doubtful = doubtful | is_extreme(left) | is_extreme(right)
+                for number in others.values():
+                    doubtful = doubtful | is_extreme(number) | ((right == 0) & (number != 0))
         for index in map(tuple, np.argwhere(doubtful)):
             at = {k: entry(v, index) for k, v in involved.items()}
             offence = self._check_one(name, entry(value, index), at)

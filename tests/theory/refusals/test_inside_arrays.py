@@ -47,6 +47,26 @@ def test_the_first_wrong_entry_is_named() -> None:
     assert located(mu=spoilt((5,), (2,)).astype(int)) == "mu[2]"
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1.0, 1e150, 1e200])
+def test_bounds_that_leave_the_range_of_floats_are_compared_exactly(scale: float) -> None:
+    """μ >= L/√2, whose L² is 0 or infinite in floats where L is extreme."""
+    enough, too_little = 0.71 * scale, 0.70 * scale
+    given: dict[str, Any] = {"L": scale, "B": 1, "K": 4}
+    for kind in (np.array, torch.tensor):
+        for place in (0, 1):
+            mus = [enough, enough]
+            mus[place] = too_little
+            with pytest.raises(InvalidInput) as caught:
+                fedprox.rho_convex(mu=kind(np.array(mus)), **given)
+            assert caught.value.argument == f"mu[{place}]"
+    with pytest.raises(InvalidInput, match="needs mu >="):
+        fedprox.rho_convex(mu=too_little, **given)
+    alone = fedprox.rho_convex(mu=enough, **given)
+    assert fedprox.rho_convex(mu=np.array([enough, 3 * scale]), **given)[0] == pytest.approx(alone, rel=1e-12)
+    with pytest.raises(InvalidInput, match=r"mu\[0\]"):
+        fedprox.rho_convex(mu=np.array([too_little]), **{**given, "L": np.array([[scale], [scale]])})
+
+
 def test_the_index_belongs_to_the_array_that_was_given() -> None:
     column, row = np.ones((4, 1)), np.full(3, 50.0)
     wrong_column, wrong_row = column.copy(), row.copy()
