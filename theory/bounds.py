@@ -7,6 +7,7 @@ from typing import Any, final
 from fedconvex.errors import InvalidInput
 from fedconvex.statements.assumptions.base import Assumption, Given, StepsizeAtMost, short
 from fedconvex.statements.instance import Instance, Unmeasured
+from fedconvex.statements.notation import Parameter
 from fedconvex.statements.rendering import parameters_of
 from fedconvex.statements.results import entries_of, named_parts, parts
 from fedconvex.statements.setting import Setting
@@ -131,7 +132,7 @@ def apply(statement: Statement, setting: Setting, given: dict[str, Any]) -> Appl
         given: constants that are not to be measured.
     """
     parameters = parameters_of(statement)
-    needed = {name for a in statement.assumptions for name in a.parameters} & statement.paper.notation.keys()
+    needed = {name for a in statement.every_assumption for name in a.parameters} & statement.paper.notation.keys()
     values: dict[str, Any] = {}
     about_the_run = [a for a in statement.assumptions if not a.parameters]  # is this the method at all?
     failure = _failing(about_the_run, statement, setting, values, given)
@@ -144,7 +145,7 @@ def apply(statement: Statement, setting: Setting, given: dict[str, Any]) -> Appl
             return DoesNot(statement, Verdict.REFUTED, name, str(error))
         except Unmeasured as error:
             return DoesNot(statement, Verdict.UNKNOWN, name, str(error))
-    failure = _failing(statement.assumptions, statement, setting, values, given)
+    failure = _failing(statement.every_assumption, statement, setting, values, given)
     if failure is not None:
         return failure
     arguments = {name: values[name] for name in statement.calculator.names}
@@ -185,12 +186,12 @@ def _possible(
     assumption: Assumption, statement: Statement, setting: Setting, values: dict[str, Any], given: dict[str, Any]
 ) -> dict[str, Any]:
     """The values with balls that contain the true constants instead of bounds: alpha < 25·(a bound) refutes nothing."""
-    measured = {name: statement.paper.notation[name].measured for name in assumption.parameters if name not in given}
+    measured = {name: _letter(name, statement).measured for name in assumption.parameters if name not in given}
     return values | {name: setting.possible(quantity) for name, quantity in measured.items() if quantity is not None}
 
 
 def _value(name: str, statement: Statement, setting: Setting, given: dict[str, Any]) -> Any:
-    parameter = statement.paper.notation[name]
+    parameter = _letter(name, statement)
     if name in given:
         if parameter.measured in OF_THE_RUN:
             own = setting.measure(parameter.measured)
@@ -200,6 +201,11 @@ def _value(name: str, statement: Statement, setting: Setting, given: dict[str, A
     if parameter.measured is None:
         raise Unmeasured(f"not given: {parameter.meaning}")
     return setting.measure(parameter.measured)
+
+
+def _letter(name: str, statement: Statement) -> Parameter:
+    """What the letter means in the statement, which may be something else than in the rest of the paper."""
+    return parameters_of(statement).get(name) or statement.paper.notation[name]
 
 
 def _row(

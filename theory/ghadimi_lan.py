@@ -10,6 +10,7 @@ Notation: `L` smoothness; `sigma2` bound of the variance σ² of one stochastic 
 
 from typing import Any
 
+from fedconvex.statements.assumptions import OfOneFunction
 from fedconvex.statements.functions import sqrt
 from fedconvex.statements.notation import (
     CURVATURE,
@@ -42,13 +43,22 @@ def _bound(square: Any, N: Any, L: Any, sigma2: Any, D: Any) -> Any:
     return L * square / N + (D + square / D) * sqrt(sigma2 / N)
 
 
-@PAPER.statement("Corollary 2.2 (nonconvex)", Claim.UPPER, symbol=r"E\|\nabla f(x_R)\|^2", units=SQUARED_GRADIENT)
+STOCHASTIC = "stochastic gradient steps on one {kind} function, stopped at a random step"
+
+
+@PAPER.statement(
+    "Corollary 2.2 (nonconvex)", Claim.UPPER, symbol=r"E\|\nabla f(x_R)\|^2", units=SQUARED_GRADIENT,
+    assumes=(OfOneFunction(STOCHASTIC.format(kind="smooth")),),
+)  # fmt: skip
 def nonconvex_bound(*, N: Any, L: Any, delta: Any, sigma2: Any, D: Any) -> Any:
     """The squared gradient at a random step: L[L D_f²/N + (D + D_f²/D)σ/√N] with D_f² = 2(f(x₁) − f_*)/L."""
     return L * _bound(2 * delta / L, N, L, sigma2, D)
 
 
-@PAPER.statement("Corollary 2.2 (convex)", Claim.UPPER, symbol="E f(x_R)-f_*", units=VALUE)
+@PAPER.statement(
+    "Corollary 2.2 (convex)", Claim.UPPER, symbol="E f(x_R)-f_*", units=VALUE,
+    assumes=(OfOneFunction(STOCHASTIC.format(kind="smooth convex")),),
+)  # fmt: skip
 def convex_bound(*, N: Any, L: Any, D0: Any, sigma2: Any, D: Any) -> Any:
     """The gap at a random step: L D_X²/N + (D + D_X²/D)σ/√N with D_X² = ‖x₁ − x_*‖²."""
     return _bound(D0, N, L, sigma2, D)

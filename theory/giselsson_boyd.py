@@ -11,6 +11,7 @@ Notation: `mu` strong convexity (their σ), `L` smoothness (their β), `stepsize
 
 from typing import Any
 
+from fedconvex.statements.assumptions import OfOneFunction
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import maximum, sqrt
 from fedconvex.statements.notation import CURVATURE, STEPSIZE, Parameter
@@ -32,7 +33,10 @@ PAPER = Paper(
 ORDERED = Condition("mu", "<=", "L")
 
 
-@PAPER.statement("Reflected proximal step", Claim.TIGHT, symbol=r"\delta", relation="=", assumes=(ORDERED,))
+@PAPER.statement(
+    "Reflected proximal step", Claim.TIGHT, symbol=r"\delta", relation="=",
+    assumes=(OfOneFunction("reflected exact proximal steps on one smooth and strongly convex function"), ORDERED),
+)  # fmt: skip
 def reflection_contraction(*, stepsize: Any, mu: Any, L: Any) -> Any:
     """max((1 − sμ)/(1 + sμ), (sL − 1)/(sL + 1)): a reflected proximal step shrinks distances by this factor."""
     return maximum((1 - stepsize * mu) / (1 + stepsize * mu), (stepsize * L - 1) / (stepsize * L + 1))
@@ -52,7 +56,10 @@ def optimal_contraction(*, kappa: Any) -> Any:
 
 @PAPER.statement(
     "Theorem 2", Claim.TIGHT, symbol=r"\|z_1-z_*\|/\|z_0-z_*\|",
-    assumes=(ORDERED, Condition("relaxation", "<", lambda stepsize, mu, L: 2 / (1 + _delta(stepsize, mu, L)))),
+    assumes=(
+        OfOneFunction("relaxed splitting of f + g, f smooth and strongly convex, g convex"), ORDERED,
+        Condition("relaxation", "<", lambda stepsize, mu, L: 2 / (1 + _delta(stepsize, mu, L))),
+    ),
 )  # fmt: skip
 def averaged_contraction(*, relaxation: Any, stepsize: Any, mu: Any, L: Any) -> Any:
     """|1 − a| + aδ for 0 < a < 2/(1 + δ), δ the `reflection_contraction`: a round with relaxation a."""

@@ -12,6 +12,7 @@ Notation: `mu` strong convexity of f; `stepsize` s.
 
 from typing import Any
 
+from fedconvex.statements.assumptions import OfOneFunction
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.notation import CURVATURE, SQUARED_LENGTH, STEPSIZE, VALUE, Parameter
 from fedconvex.statements.statement import Claim, Paper, Statement
@@ -30,13 +31,19 @@ PAPER = Paper(
 )
 
 
-@PAPER.statement("Proximal step", Claim.TIGHT, symbol=r"\|x_1-x_*\|/\|x_0-x_*\|")
+@PAPER.statement(
+    "Proximal step", Claim.TIGHT, symbol=r"\|x_1-x_*\|/\|x_0-x_*\|",
+    assumes=(OfOneFunction("exact proximal steps on one strongly convex function"),),
+)  # fmt: skip
 def contraction(*, stepsize: Any, mu: Any) -> Any:
     """1/(1 + sμ): a proximal step shrinks distances by this factor; attained by quadratics."""
     return 1 / (1 + stepsize * mu)
 
 
-@PAPER.statement("Convex functions", Claim.UPPER, symbol="f(x_t)-f_*", units=VALUE, assumes=(Condition("t", ">=", 1),))
+@PAPER.statement(
+    "Convex functions", Claim.UPPER, symbol="f(x_t)-f_*", units=VALUE,
+    assumes=(OfOneFunction("exact proximal steps on one convex function"), Condition("t", ">=", 1)),
+)  # fmt: skip
 def convex_gap_bound(*, t: Any, stepsize: Any, D0: Any) -> Any:
     """After t proximal steps on a convex function: ‖x₀ − x_*‖²/(2st) (Güler 1991)."""
     return D0 / (2 * stepsize * t)

@@ -314,7 +314,7 @@ class Instance:
             case "ToInexactness":
                 return max(solver.gamma) if isinstance(solver.gamma, tuple) else solver.gamma
             case "GradientDescent":
-                return self._inexactness_of_gradient_steps(solver.steps, solver.stepsize)
+                return self._inexactness_of_gradient_steps(solver.steps)
         raise Unmeasured(f"no inexactness is proved of the local solver {type(solver).__name__}")
 
     @property
@@ -323,6 +323,21 @@ class Instance:
         if type(self.local_solver).__name__ == "Exact":
             return 0
         raise Unmeasured("no bound of the proximal steps' error is known that holds at all points")
+
+    @cached_property
+    def step_contraction(self) -> Any:
+        """max(|1 − s a|, |1 − s b|) of a local gradient step of size s, the subproblems' curvatures lying in [a, b].
+
+        A step takes the distance to the solution d to (I − sH)d, and the subproblem's gradient likewise, H a mean
+        Hessian.
+        """
+        solver: Any = self.local_solver
+        if type(solver).__name__ != "GradientDescent":
+            raise Unmeasured(f"the local solver {type(solver).__name__} takes no gradient steps of one size")
+        with self._balls.context():
+            s, weight = self.number(solver.stepsize), self.number(self.method.proximal_weight)
+            ends = (self.curvatures.strong_convexity + weight, self.smoothness + weight)
+            return abs(1 - s * ends[0]).max(abs(1 - s * ends[1]))
 
     @property
     def everyone(self) -> bool:
@@ -359,15 +374,9 @@ class Instance:
 
     # ---- helpers ----
 
-    def _inexactness_of_gradient_steps(self, steps: int, stepsize: Any) -> Any:
-        """max(|1 − s a|, |1 − s b|)^steps, the subproblems' curvatures lying in [a, b].
-
-        One step of size s takes the gradient g of the subproblem to (I − sH)g, H a mean Hessian.
-        """
+    def _inexactness_of_gradient_steps(self, steps: int) -> Any:
         with self._balls.context():
-            s, weight = self.number(stepsize), self.number(self.method.proximal_weight)
-            ends = (self.curvatures.strong_convexity + weight, self.smoothness + weight)
-            factor = abs(1 - s * ends[0]).max(abs(1 - s * ends[1])) ** steps
+            factor = self.step_contraction**steps
             if not factor <= 1:
                 raise Unmeasured("the local gradient steps are too long to reach an inexactness of at most 1")
             return factor

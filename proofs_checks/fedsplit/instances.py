@@ -151,8 +151,9 @@ def regularised_rounds(instance: tuple[int, int]) -> Pair:
     assert strength < epsilon, "beyond the interval of Theorem 2"
     missed = [t for t, point in enumerate(points) if point[0] ** 2 / 2 > epsilon]
     promised = fedsplit.theorem2corrected(
-        stepsize=Fraction(n**2 - 1, n), L=Fraction(1), regularizer=strength, epsilon=epsilon, initial_distance=away
-    )
+        stepsize=Fraction(n**2 - 1, n), L=Fraction(1), regularizer=strength, epsilon=epsilon, initial_distance=away,
+        num_clients=Fraction(1), squared_distance=Fraction(1),
+    )  # fmt: skip
     return missed[-1] + 1, promised
 
 

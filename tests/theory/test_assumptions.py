@@ -323,7 +323,11 @@ def test_in_words(text: str) -> None:
     assert "object at" not in text
     assert "lambda" not in text
     assert text.startswith(tuple("abcdefghijklmnopqrstuvwxyzLKN"))
-    own = (known.MatchedStepsize, known.StartsAtLocalMinima)  # say in words what their letters mean
+    own = (
+        known.MatchedStepsize,
+        known.StartsAtLocalMinima,
+        known.GradientStepsFromCenter,
+    )  # say in words what their letters mean
     if not isinstance(EVERY[text], own):
         assert all(name in text for name in EVERY[text].parameters)
 

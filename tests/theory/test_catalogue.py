@@ -15,6 +15,7 @@ from fedconvex.statements.rendering import assumptions_of, parameters_of
 from fedconvex.statements.results import parts
 from fedconvex.theory import feddyn, fedprox
 from fedconvex.theory.catalogue import as_markdown
+from fedconvex.theory.feddyn.assumptions import ACTIVE
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "statements.md"
@@ -118,3 +119,28 @@ def test_the_page_lists_every_statement_and_is_up_to_date() -> None:
 def test_a_missing_statement_would_be_noticed() -> None:
     text = as_markdown().replace("### `fedprox.theorem4`", "")
     assert "fedprox.theorem4" not in re.findall(r"^### `([\w.]+)`", text, re.MULTILINE)
+
+
+# Conditions that a calculator cannot refuse, since it is not told one of their letters: on the method or the scheme,
+# which are no argument of the formula. Those on an argument itself are only these.
+NOT_TOLD = {
+    "feddyn.equation13": {"mu <= L"},  # mu is no argument
+    "fedprox.equation15": {"K >= 4*B**2"},
+    "fedprox.equation16": {"K >= 4*B**2"},
+    "fedprox.remark8sharper": {"mu = L*sqrt(1 + sigma2/epsilon)", "K >= 4*sqrt(1 + sigma2/epsilon)"},
+    "fedprox.theorem6": {"mu > L_minus", "rho <= ρ of Theorem 4"},  # rho is what the user has shown
+    "fedsplit.theorem2": {"regularizer < epsilon/(num_clients*squared_distance)"},
+    "nesterov.theorem2_1_15": {"mu <= L", "stepsize = 2/(L + mu)", "kappa >= L/mu"},  # kappa is L/mu, or more
+    "nesterov.corollary2_1_2": {"stepsize = 1/L"},
+}
+
+
+@pytest.mark.parametrize("statement", statements(), ids=lambda s: s.identifier)
+def test_calculators_refuse_what_their_statement_excludes(statement: Statement) -> None:
+    checked = {c for side in (statement.calculator, statement.left) if side is not None for c in side.conditions}
+    conditions = {c for a in statement.assumptions for c in a.conditions} - checked
+    told = {c.text(statement.paper.notation) for c in conditions if c != ACTIVE}
+    told = {"rho <= ρ of Theorem 4" if text.startswith("rho <= ") else text for text in told}
+    assert told == NOT_TOLD.get(statement.identifier, set())
+    if ACTIVE in conditions:
+        assert "num_active" not in statement.calculator.parameters

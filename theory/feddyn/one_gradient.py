@@ -184,8 +184,13 @@ def one_gradient_round(*, distance: Any, distance_next: Any, A: Any, epsilon: An
     symbol=r"\tfrac1T\textstyle\sum_{t=1}^T(1+\tfrac\mu{3\alpha})^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)]",
     units=VALUE, assumes=(*ONE_GRADIENT, *STRONGLY_CONVEX, ALPHA_ONE_GRADIENT),
 )  # fmt: skip
-def one_gradient_bound(*, D0: Any, G: Any, alpha: Any, num_clients: Any, num_active: Any, T: Any) -> Any:
-    """(1/T)(α‖γ⁰ − θ_*‖² + 10(m/P)(1/α)A₀); A₀ = (1/m)Σ‖∇L_k(θ_*)‖² = G where the memories start at 0."""
+def one_gradient_bound(
+    *, D0: Any, G: Any, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any
+) -> Any:
+    """(1/T)(α‖γ⁰ − θ_*‖² + 10(m/P)(1/α)A₀); A₀ = (1/m)Σ‖∇L_k(θ_*)‖² = G where the memories start at 0.
+
+    (`L` and `mu` are in the condition only.)
+    """
     return (alpha * D0 + 10 * num_clients / num_active / alpha * G) / T
 
 

@@ -163,6 +163,11 @@ def one_gradient_nonconvex_bound_sharper(
     "Equation (18), sharper", Claim.UPPER, symbol=one_gradient_bound.symbol, units=VALUE,
     assumes=(*ONE_GRADIENT, *STRONGLY_CONVEX, ALPHA_ONE_GRADIENT), ours=True,
 )  # fmt: skip
-def one_gradient_bound_sharper(*, D0: Any, G: Any, alpha: Any, num_clients: Any, num_active: Any, T: Any) -> Any:
-    """(1/T)((4/7)α‖γ⁰ − θ_*‖² + (5/4)(m/P)(1/α)A₀): the paper has 1 and 10."""
+def one_gradient_bound_sharper(
+    *, D0: Any, G: Any, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any
+) -> Any:
+    """(1/T)((4/7)α‖γ⁰ − θ_*‖² + (5/4)(m/P)(1/α)A₀): the paper has 1 and 10.
+
+    (`L` and `mu` are in the condition only.)
+    """
     return (4 * alpha * D0 / 7 + 5 * num_clients / num_active / alpha * G / 4) / T

@@ -4,6 +4,7 @@ from typing import Any
 
 from fedconvex.statements.assumptions import (
     BoundedVariance,
+    BoundedVarianceEverywhere,
     Convex,
     Dissimilarity,
     Everyone,
@@ -22,12 +23,13 @@ from fedconvex.statements.statement import Claim
 from fedconvex.theory.fedprox.design import rho_of_everyone
 from fedconvex.theory.fedprox.design import slack as slack_of_rho
 from fedconvex.theory.fedprox.notation import PAPER
-from fedconvex.theory.fedprox.results import DECREASE, PROXIMAL, ConvexChoice
+from fedconvex.theory.fedprox.results import DECREASE, PROXIMAL, ConvexChoice, dissimilarity_from_variance
 
 ANYWHERE = (Runs("FedProx"), Smooth(), WeaklyConvex(), PROXIMAL)
 EXACT = (Runs("FedProx"), Convex(), Smooth(), ExactSolutions())
 CURVED = (Condition("L", ">", 0), Condition("mu", ">=", lambda L: sqrt(L * L / 2)))
 FOUR_B = Condition("K", ">=", lambda B: 4 * B)
+_dissimilarity = dissimilarity_from_variance.calculator.formula
 
 
 @PAPER.statement(
@@ -136,14 +138,19 @@ def convex_choice_sharp(*, L: Any, B: Any, K: Any) -> ConvexChoice:
 
 @PAPER.statement(
     "Remark 8, sharper", Claim.UPPER, symbol="T", units=NUMBER, ours=True,
-    assumes=(*EXACT, BoundedVariance(), SampledIID(), Condition("L", ">", 0)),
+    assumes=(
+        *EXACT, BoundedVarianceEverywhere(), SampledIID(), Condition("L", ">", 0),
+        Condition("mu", "=", lambda L, sigma2, epsilon: L * _dissimilarity(sigma2=sigma2, epsilon=epsilon)),
+        Condition("K", ">=", lambda sigma2, epsilon: 4 * _dissimilarity(sigma2=sigma2, epsilon=epsilon)),
+    ),
 )  # fmt: skip
 def rounds_above_accuracy(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> Any:
-    """The expected number of rounds before ‖∇f(w^t)‖² is first below ε: at most 4(LΔ/ε)√(1 + σ²/ε).
+    """The expected number of rounds before ‖∇f(w^t)‖² is first below ε, for convex clients solved exactly, μ = LB and
+    K >= 4B devices, with B = √(1 + σ²/ε): at most 4(LΔ/ε)√(1 + σ²/ε).
 
-    For convex clients solved exactly, μ = LB and K >= 4B devices, with B = √(1 + σ²/ε). Remark 8 has no root.
+    Remark 8 has no root.
     """
-    return 4 * L * delta / epsilon * sqrt(1 + sigma2 / epsilon)
+    return 4 * L * delta / epsilon * _dissimilarity(sigma2=sigma2, epsilon=epsilon)
 
 
 @PAPER.statement(
@@ -152,4 +159,5 @@ def rounds_above_accuracy(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> A
 )  # fmt: skip
 def rho_bounded_variance_sharp(*, mu: Any, L: Any, L_minus: Any, sigma2: Any, epsilon: Any, gamma: Any) -> Any:
     """Theorem 11 without its two terms with K: `rho_sharp` at B = √(1 + σ²/ε)."""
-    return rho_sharp.calculator.formula(mu=mu, L=L, L_minus=L_minus, B=sqrt(1 + sigma2 / epsilon), gamma=gamma)
+    B = _dissimilarity(sigma2=sigma2, epsilon=epsilon)
+    return rho_sharp.calculator.formula(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma)

@@ -6,7 +6,9 @@ from fedconvex.statements.assumptions import (
     Convex,
     Everyone,
     ExactSolutions,
+    GradientStepsFromCenter,
     MatchedStepsize,
+    ProxError,
     Runs,
     Smooth,
     StronglyConvex,
@@ -35,7 +37,7 @@ def contraction(*, kappa: Any) -> Any:
 
 
 @PAPER.statement(
-    "Theorem 1", Claim.UPPER, symbol=r"\|x^{(t+1)}-x^*\|", units=LENGTH, assumes=FEDSPLIT,
+    "Theorem 1", Claim.UPPER, symbol=r"\|x^{(t+1)}-x^*\|", units=LENGTH, assumes=(*FEDSPLIT, ProxError()),
 )  # fmt: skip
 def distance_bound(*, t: Any, kappa: Any, initial_distance: Any, num_clients: Any, b: Any = 0) -> Any:
     """After t rounds the server's point is this close to the minimiser, with proximal steps that err by at most b:
@@ -72,13 +74,20 @@ def local_stepsize(*, mu: Any, L: Any) -> Any:
     return 1 / (1 + optimal_stepsize.formula(mu=mu, L=L) * (mu + L) / 2)
 
 
-@PAPER.statement("Corollary 1", Claim.UPPER, symbol="b", units=LENGTH, assumes=FEDSPLIT)
+def _contraction_of_a_step(kappa: Any) -> Any:
+    return 1 - 1 / (sqrt(kappa) + 1)
+
+
+@PAPER.statement(
+    "Corollary 1", Claim.UPPER, symbol="b", units=LENGTH,
+    assumes=(*FEDSPLIT, GradientStepsFromCenter(_contraction_of_a_step)),
+)  # fmt: skip
 def prox_error_bound(*, kappa: Any, local_steps: Any, start_distance: Any) -> Any:
     """The error of e gradient steps from the centre: b ≤ (1 − 1/(√κ+1))^e ‖x_j − prox_{s f_j}(x_j)‖.
 
     With the corollary's α every step contracts by 1 − 2/(√κ+1), which is less.
     """
-    return power(1 - 1 / (sqrt(kappa) + 1), local_steps) * start_distance
+    return power(_contraction_of_a_step(kappa), local_steps) * start_distance
 
 
 PAPER.alias("Equation (18)", prox_error_bound)

@@ -59,13 +59,23 @@ def corrected_regularized_objective(*, values: Any, squared_distances: Any, regu
     assumes=(*REGULARIZED, SMALL_REGULARIZER, Condition("initial_distance", ">", 0)), letters=FROM_REGULARIZED,
     ours=True,
 )  # fmt: skip
-def regularized_rounds(*, stepsize: Any, L: Any, regularizer: Any, epsilon: Any, initial_distance: Any) -> Any:
+def regularized_rounds(
+    *,
+    stepsize: Any,
+    L: Any,
+    regularizer: Any,
+    epsilon: Any,
+    initial_distance: Any,
+    num_clients: Any,
+    squared_distance: Any,
+) -> Any:
     """Rounds of FedSplit on the regularised objective, with λ/2 in (19), to F − F* ≤ ε, for every λ of Theorem 2:
     ¼(q + 1) log(L_λ‖z^(1) − z_λ*‖²/ε) with L_λ = L^* + λ and q = max(1/(sλ), sL_λ), for every stepsize s > 0.
 
     Theorem 2's s = 1/√(λL_λ) has the smallest q, √κ_λ = √(L_λ/λ); z_λ* is the regularised problem's fixed point. The
     count grows like 1/√λ without limit as λ → 0. With λ = ε/(2m‖x^(1) − x*‖²) it has
-    √κ_λ = √(1 + 2mL^*‖x^(1) − x*‖²/ε): the factor √m is missing in Theorem 2.
+    √κ_λ = √(1 + 2mL^*‖x^(1) − x*‖²/ε): the factor √m is missing in Theorem 2. (`num_clients` and `squared_distance`
+    are in the condition only.)
     """
     smoothness = L + regularizer
     q = maximum(1 / (stepsize * regularizer), stepsize * smoothness)

@@ -2,7 +2,14 @@
 
 from typing import Any
 
-from fedconvex.statements.assumptions import Everyone, Runs, Smooth, StronglyConvex
+from fedconvex.statements.assumptions import (
+    Everyone,
+    GradientStepsFromCenter,
+    ProxError,
+    Runs,
+    Smooth,
+    StronglyConvex,
+)
 from fedconvex.statements.functions import maximum, power, sqrt
 from fedconvex.statements.notation import LENGTH, VALUE
 from fedconvex.statements.statement import Claim
@@ -13,7 +20,7 @@ from fedconvex.theory.fedsplit.notation import PAPER
 
 @PAPER.statement(
     "Theorem 1, sharper", Claim.TIGHT, symbol=r"\|x^{(t+1)}-x^*\|", units=LENGTH,
-    assumes=(Runs("FedSplit"), Everyone(), StronglyConvex(), Smooth(), ORDERED), ours=True,
+    assumes=(Runs("FedSplit"), Everyone(), StronglyConvex(), Smooth(), ORDERED, ProxError()), ours=True,
 )  # fmt: skip
 def distance_bound_any_stepsize(
     *, t: Any, stepsize: Any, mu: Any, L: Any, initial_distance: Any, num_clients: Any, b: Any = 0
@@ -28,7 +35,10 @@ def distance_bound_any_stepsize(
     return shrunk * initial_distance / sqrt(num_clients) + (q + 1) * (1 - shrunk) * b
 
 
-@PAPER.statement("Corollary 1, sharper", Claim.TIGHT, symbol="b", units=LENGTH, assumes=FEDSPLIT, ours=True)
+@PAPER.statement(
+    "Corollary 1, sharper", Claim.TIGHT, symbol="b", units=LENGTH, ours=True,
+    assumes=(*FEDSPLIT, GradientStepsFromCenter(lambda kappa: contraction.formula(kappa=kappa))),
+)  # fmt: skip
 def prox_error_bound_sharp(*, kappa: Any, local_steps: Any, start_distance: Any) -> Any:
     """The error of e gradient steps with Corollary 1's stepsize: (1 − 2/(√κ+1))^e ‖x_j − prox_{s f_j}(x_j)‖.
 

@@ -18,9 +18,12 @@ from fedconvex.statements.assumptions.functions import StronglyConvexObjective a
 from fedconvex.statements.assumptions.functions import WeaklyConvex as WeaklyConvex
 from fedconvex.statements.assumptions.runs import Everyone as Everyone
 from fedconvex.statements.assumptions.runs import ExactSolutions as ExactSolutions
+from fedconvex.statements.assumptions.runs import GradientStepsFromCenter as GradientStepsFromCenter
 from fedconvex.statements.assumptions.runs import Inexactness as Inexactness
 from fedconvex.statements.assumptions.runs import InexactnessOfEach as InexactnessOfEach
 from fedconvex.statements.assumptions.runs import MatchedStepsize as MatchedStepsize
+from fedconvex.statements.assumptions.runs import OfOneFunction as OfOneFunction
+from fedconvex.statements.assumptions.runs import ProxError as ProxError
 from fedconvex.statements.assumptions.runs import Runs as Runs
 from fedconvex.statements.assumptions.runs import SampledIID as SampledIID
 from fedconvex.statements.assumptions.runs import SampledUniformly as SampledUniformly

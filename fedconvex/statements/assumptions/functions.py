@@ -29,8 +29,10 @@ def _bounded_below(setting: "Setting", low: Any) -> Finding:
     return _compare(decided, decided is False, reason)
 
 
-def _is_one_function(problem: Any) -> bool:
-    """Whether all clients are proved to have the same function, up to a constant: of quadratics that is decided."""
+def _differ_linearly(problem: Any, constants_too: bool = False) -> bool:
+    """Whether the clients' gradients are proved to differ by vectors that do not depend on the point (by none at all,
+    if constants_too): of quadratics, which have one Hessian (and one linear term) then, that is decided.
+    """
     if problem.num_clients == 1:
         return True
     from fedconvex.arithmetic import get
@@ -42,7 +44,7 @@ def _is_one_function(problem: Any) -> bool:
     with exact.context():
         terms = (problem.client_terms(k, exact) for k in range(problem.num_clients))
         H, c = next(terms)
-        return all(bool(other == H) and bool((linear == c).all()) for other, linear in terms)
+        return all(bool(other == H) and (not constants_too or bool((linear == c).all())) for other, linear in terms)
 
 
 @final
@@ -150,7 +152,7 @@ class DissimilarityAlongTheRun(Assumption):
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         asked = values[self.B]
-        if not _is_one_function(setting.problem):
+        if not _differ_linearly(setting.problem, constants_too=True):
             return Finding(Verdict.UNKNOWN, "B(w) is not bounded over all points of the run")
         if setting.number(asked) >= 1 or asked is setting.dissimilarity:
             return PROVED  # B(w) = 1
@@ -187,7 +189,7 @@ class BoundedVarianceEverywhere(Assumption):
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
         here = BoundedVariance(self.sigma2).check(setting, values)
-        if here.verdict is Verdict.REFUTED or setting.problem.num_clients == 1:
+        if here.verdict is Verdict.REFUTED or _differ_linearly(setting.problem):  # it is the same at all points
             return here
         return Finding(Verdict.UNKNOWN, "the variance is not bounded over all points")
 

@@ -1,5 +1,6 @@
 """Assumptions about what runs: the method, the local solver, who takes part."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
@@ -41,6 +42,24 @@ class Runs(Assumption):
         if self.local_steps is not None and setting.method.local_steps != self.local_steps:  # type: ignore[attr-defined]
             return _refuted(f"the clients take {setting.method.local_steps} local steps")  # type: ignore[attr-defined]
         return PROVED
+
+
+@final
+@dataclass(frozen=True)
+class OfOneFunction(Assumption):
+    """The statement is about an iteration on one function: a number that methods are compared with."""
+
+    iteration: str
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return ()
+
+    def in_words(self, written: Written) -> str:
+        return self.iteration
+
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        return Finding(Verdict.UNKNOWN, f"not decided for a run of {type(setting.method).__name__}")
 
 
 @final
@@ -128,6 +147,55 @@ class MatchedStepsize(Assumption):
 
 @final
 @dataclass(frozen=True)
+class ProxError(Assumption):
+    """Every computed proximal point is at most b from the true one (FedSplit paper, (15))."""
+
+    b: str = "b"
+
+    def in_words(self, written: Written) -> str:
+        return f"every computed proximal point is at most {written(self.b)} from the true one"
+
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        if setting.number(setting.prox_error) <= setting.number(values[self.b]):
+            return PROVED
+        return Finding(Verdict.UNKNOWN, f"an error of at most {short(setting.prox_error)} is proved")
+
+
+@final
+@dataclass(frozen=True)
+class GradientStepsFromCenter(Assumption):
+    """Clients take local_steps gradient steps from the centre 2x − z_k of the proximal term, which shrink its distance
+    to the solution as FedSplit's Corollary 1 says: α = (1 + s(mu + L)/2)⁻¹ does where s = 1/√(mu·L).
+    """
+
+    contraction: Callable[[Any], Any]  # of a step, by kappa
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return ("kappa", "local_steps")
+
+    def in_words(self, written: Written) -> str:
+        s, mu, L, e = (written(name) for name in ("stepsize", "mu", "L", "local_steps"))
+        return f"the local solver takes {e} gradient steps from the centre, with α = 1/(1 + {s}({mu} + {L})/2)"
+
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        solver: Any = setting.local_solver
+        if type(solver).__name__ != "GradientDescent":
+            return _refuted(f"the local solver is {type(solver).__name__}")
+        if setting.method.start != "center":  # type: ignore[attr-defined]
+            return _refuted(f"the local steps start at {setting.method.start!r}")  # type: ignore[attr-defined]
+        if setting.number(values["local_steps"]) > solver.steps:
+            return _refuted(f"the local solver takes {solver.steps} steps")
+        with setting.context():
+            allowed = self.contraction(setting.number(values["kappa"]))
+            if setting.step_contraction <= allowed:
+                return PROVED
+            reason = f"local steps of size {short(solver.stepsize)} are proved to shrink distances by"
+            return Finding(Verdict.UNKNOWN, f"{reason} {short(setting.step_contraction)}, not {short(allowed)}")
+
+
+@final
+@dataclass(frozen=True)
 class SampledIID(Assumption):
     """K devices are drawn independently, device k with probability p_k; their answers are averaged plainly."""
 
@@ -162,13 +230,18 @@ class SampledUniformly(Assumption):
 @final
 @dataclass(frozen=True)
 class Everyone(Assumption):
-    """All clients take part in every round."""
+    """All clients take part in every round, and the server averages with their weights (where the method has any)."""
 
     def in_words(self, written: Written) -> str:
         return "everyone takes part in every round"
 
     def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
-        return PROVED if setting.everyone else _refuted("only some clients take part")
+        if not setting.everyone:
+            return _refuted("only some clients take part")
+        if type(setting.participation).__name__ == "Uniform" and not setting.method.plain:
+            equal = setting.problem.is_equally_weighted
+            return PROVED if equal else _refuted("the server's average over the drawn clients is plain")
+        return PROVED
 
 
 @final

@@ -96,6 +96,8 @@ def test_the_count_of_the_witness() -> None:
         regularizer=float(strength),
         epsilon=float(epsilon),
         initial_distance=float(away) ** 0.5,
+        num_clients=m,
+        squared_distance=1.0,
     )
     assert fedsplit.theorem2(L=1.0, squared_distance=1.0, epsilon=0.125) < 3
     assert 300 < enough < 1500
