@@ -89,11 +89,13 @@ def _draw(
 def _decreases(axes: "Axes", frame: "pandas.DataFrame", rows: "pandas.DataFrame", statement: str) -> None:
     axes.set_ylabel("decrease in one round")
     fallen = -frame["value"].diff().shift(-1)
-    axes.plot(frame["round"], fallen, "o", markersize=3, color=INK, alpha=0.5, label="happened, with the clients drawn")
+    if fallen.notna().any():  # of rounds before and after which somebody looked
+        axes.plot(frame["round"], fallen, "o", markersize=3, color=INK, alpha=0.5,
+                  label="happened, with the clients drawn")  # fmt: skip
     if "decrease" in frame and frame["decrease"].notna().any():
-        axes.errorbar(
-            frame["round"], frame["decrease"], frame["decrease_error"], color=INK, label="expected over the draws"
-        )
+        seen = frame.dropna(subset="decrease")
+        axes.errorbar(seen["round"], seen["decrease"], seen["decrease_error"], marker=".", color=INK,
+                      label="expected over the draws")  # fmt: skip
     held = rows[rows["applies"]]
     if statement in DECREASE and len(held):
         squares = frame.set_index("round")["gradient_norm"] ** 2

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.participation import Participation
+from fedconvex.player import Player
 from fedconvex.problems.base import Problem
 from fedconvex.statements.assumptions import Runs
 from fedconvex.statements.instance import Unmeasured
@@ -32,7 +33,7 @@ MEASURED = {
     "dissimilarity": ("dissimilarity", "heterogeneity"),
     "gradient_variance": ("gradient_variance", "heterogeneity"),
     "gradient": ("gradient_norm", "heterogeneity"),
-    "inexactness": ("inexactness", "inexactness"),
+    "inexactness": ("inexactness", "decrease"),  # of all clients, who would answer if they were drawn
     "value": ("value", "heterogeneity"),
 }
 OF_THE_METHOD = {"stepsize": "stepsize", "alpha": "alpha", "regularization": "regularization", "proximal_weight": "mu"}
@@ -64,21 +65,47 @@ class MeasuredCurvatures:
 
 
 @final
+@dataclass(frozen=True)
+class LateOnesDropped:
+    """A participation scheme some of whose clients are left out since they are late: none that a statement is about."""
+
+    scheme: Participation
+
+    def takes_everyone(self, problem: Problem) -> bool:
+        """Never."""
+        return False
+
+
+def before_and_in(now: dict[str, Any], after: dict[str, Any], num_clients: int) -> dict[str, Any]:
+    """What was measured before a round, and the inexactness of all clients in it: NaN where only some took part and
+    nobody looked at the others.
+    """
+    whole = after.get("inexactness", nan) if after["participants"] == num_clients else nan
+    return now | {"inexactness": now.get("inexactness_of_all", whole)}
+
+
+def participation_of(player: Player) -> "Participation | LateOnesDropped":
+    """Whose answers the server gets."""
+    late = player.stragglers
+    return player.participation if late is None or late.policy == "use" else LateOnesDropped(player.participation)
+
+
+@final
 @dataclass(frozen=True, eq=False)
 class RoundSetting:
     """One round of a run as `fedconvex.statements.setting.Setting`."""
 
     problem: Problem
     method: Method
-    participation: Participation
+    participation: Any  # or LateOnesDropped
     local_solver: LocalSolver
     rounds: int
-    row: dict[str, Any]  # of the model before the round; inexactness is that of the round
+    row: dict[str, Any]  # of the model before the round; inexactness is that of the round, of all clients
 
     @property
     def everyone(self) -> bool:
         """Whether all clients take part in every round."""
-        return self.participation.takes_everyone(self.problem)
+        return bool(self.participation.takes_everyone(self.problem))
 
     @property
     def curvatures(self) -> MeasuredCurvatures:
@@ -107,8 +134,16 @@ class RoundSetting:
 
     @property
     def inexactness(self) -> Any:
-        """The largest γ_k that was reached in the round."""
+        """The largest γ_k of all clients in the round, those included that were not drawn."""
         return self.measure("inexactness")
+
+    @property
+    def prox_error(self) -> Any:
+        raise Unmeasured("not measured in runs: the proximal points' errors")
+
+    @property
+    def step_contraction(self) -> Any:
+        raise Unmeasured("not measured in runs: what a local step contracts by")
 
     @property
     def condition_number(self) -> Any:

@@ -15,15 +15,15 @@ from torch import nn
 from fedconvex.deep.checkpoints import Checkpoint, identity_of
 from fedconvex.deep.devices import device_of, dtype_of, lower_of, one_thread, products_in
 from fedconvex.deep.footprint import Footprint, footprint
-from fedconvex.deep.logs import log_to
+from fedconvex.deep.logs import log_to, require_log
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.measuring.columns import OF_ROUNDS, Measuring, names_of
-from fedconvex.deep.memory import is_out_of_memory
-from fedconvex.deep.over_the_run import RoundSetting, over_the_run
-from fedconvex.deep.problem import NetworkProblem
+from fedconvex.deep.memory import with_room
+from fedconvex.deep.over_the_run import RoundSetting, before_and_in, over_the_run, participation_of
 from fedconvex.deep.processes import Processes, join, own_device
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import NetworkTask, Task, require_fit, task_of
+from fedconvex.deep.turns import play
 from fedconvex.deep.watcher import Watcher, require_evaluation
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 class DeepRun:
     """A run: the trained model, the state after its last good round, one record per point.
 
-    `stopped` says why a run ended early: its last round's model was not finite, or `until` held. `seconds` says what
-    the rounds, the evaluations and each kind of measurement took.
+    `stopped` says why a run ended early: the next round's model, or its value, was not finite, or `until` held.
+    `seconds` says what the rounds, the evaluations and each kind of measurement took.
     """
 
     model: nn.Module
@@ -105,8 +105,8 @@ class DeepRun:
         rounds, player = self.player.rounds, self.player
         settings = [
             RoundSetting(
-                rounds.problem, rounds.method, player.participation, rounds.solver, len(self.records) - 1,
-                now | {"inexactness": after.get("inexactness", nan)},
+                rounds.problem, rounds.method, participation_of(player), rounds.solver, len(self.records) - 1,
+                before_and_in(now, after, rounds.problem.num_clients),
             )
             for now, after in zip(self.records, self.records[1:], strict=False)
             if not isnan(now["value"])
@@ -176,7 +176,8 @@ def run(
         log: a file to which the records are written as the run goes on, if its name ends in .csv; else a folder for
             TensorBoard.
         checkpoint: a .safetensors file, written every `checkpoint_every` rounds and after the last. If it is there
-            already, the run goes on from it, to exactly the run without interruption (on the same kind of device).
+            already, the run goes on from it, to exactly the run without interruption (on the same kind of device),
+            `rounds` being as many as there were or more; a `Schedule` must have all of them from the beginning.
         watch: is called with every record, those of a checkpoint's last round included.
         before: is called once, with the memory that the run will take, before it starts; costs a few clients' epochs,
             and nothing where it is not given. Not for linear models, and not in several processes.
@@ -192,6 +193,8 @@ def run(
     lower = lower_of(precision, number)
     with one_thread(), products_in(precision):
         place, share = own_device(place), Processes.of(clients, place)
+        silent = share is not None and share.rank > 0
+        require_log(None if silent else log)
         owned = None if share is None else share.members
         task = task_of(model, clients, criterion, weights, ridge, place, number, owned, lower)
         held_out = None if test is None else Shards.of([test], criterion, place, number, "test").fitting(task.module)
@@ -225,12 +228,13 @@ def run(
                 )
                 file = Checkpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share)
             state, records = (None if file is None else file.load(rounds)) or (running.start(task.start()), [])
-            if not records:
+            if records:
+                records[-1] = watcher.seen_on_the_way(records[-1])
+            else:
                 nothing = dict.fromkeys(COUNTS, 0.0) | dict.fromkeys(of_rounds, nan)
                 records.append(watcher.record(0, state, nothing))
-            silent = share is not None and share.rank > 0
             if before is not None and share is None and isinstance(task, NetworkTask):
-                before(footprint(task, player, state))
+                before(with_room(lambda: footprint(task, player, state, rounds), watcher.budget))
             with log_to(None if silent else log, records) as written:
                 tellers = [written] if watch is None or silent else [written, watch]
                 left = track(
@@ -243,18 +247,6 @@ def run(
                 state, stopped = _rounds(player, state, records, watcher, left, file, tellers, until)
             trained = task.module_at(state.server)
             return DeepRun(trained, state, records, task, player, watcher.seconds, stopped)
-
-
-def _with_room(player: Player, state: State, t: int) -> tuple[State, dict[str, Any]]:
-    """The round, with less at once where memory runs out: nothing of the state has changed then."""
-    while True:
-        try:
-            return player.next_round(state, t)
-        except RuntimeError as error:
-            problem = player.rounds.problem
-            if not (is_out_of_memory(error) and isinstance(problem, NetworkProblem)):
-                raise
-            problem.budget.halve(error)
 
 
 def _rounds(
@@ -272,14 +264,18 @@ def _rounds(
         return state, _reached(records)
     for t in left:
         begun = time.perf_counter()
-        following, of_round = _with_room(player, state, t)
+        turn = play(player, state, t, watcher.processes)
         watcher.took("rounds", begun)
-        if not bool(torch.as_tensor(following.server).isfinite().all()):
+        record = watcher.record(t + 1, turn.state, turn.of_round) if turn.is_finite(watcher.processes) else None
+        if record is None or not watcher.finds_finite(record):
+            turn.undo()
             if file is not None:
                 file.save(state, records)
-            return state, f"round {t}: the model is not finite; a smaller stepsize may help"
-        state = following
-        records.append(watcher.record(t + 1, state, of_round))
+            what = "the model" if record is None else "its value"
+            return state, f"round {t}: {what} is not finite; a smaller stepsize may help"
+        state = turn.state
+        del turn  # and with it the rows that were overwritten
+        records.append(record)
         for tell in tellers:
             tell(records[-1])
         ended = watcher.has_seen(until, records[-1])

@@ -147,13 +147,17 @@ class RoundMeasurements:
             found[OF_CLIENTS] = np.full(m, np.nan)
         if played is not None:
             for name in self.columns:
-                values = getattr(self, f"_{name}")(played)
                 if name == "inexactness":
-                    values = self._of_all(values, draw)
-                found[name] = float(values.max()) if name == "inexactness" else values
-                if name == "inexactness":
+                    values = self.inexactness(draw, played)
+                    found[name] = float(values.max())
                     found[OF_CLIENTS][slice(None) if draw.members is None else draw.members] = values
+                else:
+                    found[name] = getattr(self, f"_{name}")(played)
         return found
+
+    def inexactness(self, draw: Draw, played: Played) -> np.ndarray:
+        """γ_k of all clients in the draw, which are those that played."""
+        return self._of_all(self._inexactness(played), draw)
 
     def _of_all(self, values: np.ndarray, draw: Draw) -> np.ndarray:
         """The numbers of all clients in the draw, from those of the clients here."""

@@ -4,7 +4,7 @@
 |---|---|---|
 | heterogeneity | gradient_norm, dissimilarity, gradient_variance | the server's model before the round |
 | curvature | smoothness, smoothness_error, weak_convexity, least_curvature | the same |
-| decrease | decrease, decrease_error | the round from there, over all draws of clients |
+| decrease | decrease, decrease_error, inexactness_of_all | the round from there, over all draws of clients |
 | memory | memory_error | FedDyn's identity h = mean g_k after the round |
 | inexactness, drift | the same | the round that led to the model |
 """
@@ -29,7 +29,7 @@ from fedconvex.rounds import Share
 AT_POINTS: dict[str, tuple[str, ...]] = {
     "heterogeneity": ("gradient_norm", "dissimilarity", "gradient_variance"),
     "curvature": ("smoothness", "smoothness_error", "weak_convexity", "least_curvature"),
-    "decrease": ("decrease", "decrease_error"),
+    "decrease": ("decrease", "decrease_error", "inexactness_of_all"),
     "memory": ("memory_error",),
 }
 OF_ROUNDS = ("inexactness", "drift")
@@ -117,7 +117,7 @@ class Measuring:
     def _decrease(self, state: State, t: int) -> tuple[float, ...]:
         player = self.player
         found = expected_decrease(player.rounds, player.participation, state, t, player.seed, self.draws)
-        return found.mean, found.error
+        return found.mean, found.error, found.inexactness
 
     def _memory(self, state: State, t: int) -> tuple[float, ...]:
         number = self.task.arithmetic.to_float
@@ -133,5 +133,7 @@ def _require(name: str, player: Player) -> None:
     method: Any = player.rounds.method
     if name == "decrease":
         require_memoryless(player.rounds)
+        if player.stragglers is not None:
+            raise InvalidInput("measure", name, "is the expectation without late clients", "leave it or stragglers out")
     if name == "memory" and not hasattr(method, "alpha"):
         raise InvalidInput("measure", name, f"is FedDyn's, the method is {type(method).__name__}", "leave it out")

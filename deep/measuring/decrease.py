@@ -9,8 +9,9 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex.errors import InvalidInput
+from fedconvex.measurements import RoundMeasurements
 from fedconvex.methods.base import State
-from fedconvex.participation import Draw, Participation, Uniform, UniformThenWeighted, Weighted
+from fedconvex.participation import Draw, Participation, Schedule, Uniform, UniformThenWeighted, Weighted
 from fedconvex.problems.base import Problem
 from fedconvex.randomness import Purpose
 from fedconvex.rounds import Rounds
@@ -24,6 +25,7 @@ class Decrease:
     mean: float
     error: float
     draws: int
+    inexactness: float  # the largest γ_k of all clients, drawn or not: what E f(w^{t+1}) depends on
 
 
 def require_memoryless(rounds: Rounds) -> None:
@@ -46,7 +48,10 @@ def expected_decrease(
     everyone = Draw(np.arange(rounds.problem.num_clients), round=t, seed=seed)
     played = rounds.play(state, everyone)
     assert played is not None
-    found = outcomes(participation, rounds.problem, most)
+    inexactness = float(RoundMeasurements(rounds, (), None).inexactness(everyone, played).max())
+    found = outcomes(participation, rounds.problem, t, most)
+    if found == []:
+        return Decrease(nan, nan, 0, inexactness)
     if found is not None:
         draws, chances = zip(*found, strict=True)
     else:
@@ -62,13 +67,18 @@ def expected_decrease(
         falls.append(0.0 if after is None else before - float(rounds.objective(after.state.server)))
     mean = float(np.dot(chances, falls))
     if found is not None:
-        return Decrease(mean, 0.0, len(falls))
-    return Decrease(mean, float(np.std(falls, ddof=1) / most**0.5) if most > 1 else nan, most)
+        return Decrease(mean, 0.0, len(falls), inexactness)
+    error = float(np.std(falls, ddof=1) / most**0.5) if most > 1 else nan
+    return Decrease(mean, error, most, inexactness)
 
 
-def outcomes(participation: Participation, problem: Problem, most: int) -> list[tuple[Draw, float]] | None:
-    """All draws with their probabilities; None where there are more than `most`, or a scheme is not known."""
+def outcomes(participation: Participation, problem: Problem, t: int, most: int) -> list[tuple[Draw, float]] | None:
+    """All draws of round t with their probabilities, none where its schedule has ended; None where there are more than
+    `most`, or a scheme is not known.
+    """
     m = problem.num_clients
+    if isinstance(participation, Schedule):
+        return [(participation.draw(problem, 0, t), 1.0)] if t < len(participation.clients) else []
     if participation.takes_everyone(problem) and not isinstance(participation, Weighted):
         return [(participation.draw(problem, 0, 0), 1.0)]
     if isinstance(participation, Uniform | UniformThenWeighted) and comb(m, participation.K) <= most:

@@ -137,7 +137,7 @@ SCHEMES = [
 @pytest.mark.parametrize("scheme", SCHEMES, ids=str)
 def test_outcomes_are_what_the_scheme_draws(scheme: Any) -> None:
     problem = task(TANH).problem
-    found = outcomes(scheme, problem, 1000)
+    found = outcomes(scheme, problem, 0, 1000)
     assert found is not None
     assert sum(chance for _, chance in found) == pytest.approx(1)
     seen: dict[Any, float] = {}
@@ -151,8 +151,8 @@ def test_outcomes_are_what_the_scheme_draws(scheme: Any) -> None:
     assert counts.keys() <= seen.keys()
     for drawn, chance in seen.items():
         assert abs(counts.get(drawn, 0) / 3000 - chance) < 5 * (chance / 3000) ** 0.5 + 1e-9
-    assert outcomes(participation.Bernoulli(0.5), problem, 1000) is None
-    assert len(found) == 1 or outcomes(scheme, problem, len(found) - 1) is None
+    assert outcomes(participation.Bernoulli(0.5), problem, 0, 1000) is None
+    assert len(found) == 1 or outcomes(scheme, problem, 0, len(found) - 1) is None
 
 
 def key(draw: Any) -> Any:
@@ -190,6 +190,20 @@ def test_expected_decrease_by_sampling() -> None:
     assert drawn.draws == 9
     assert abs(drawn.mean - exact.mean) < 5 * drawn.error
     assert drawn.mean != exact.mean
+
+
+def test_a_schedule_draws_what_is_written() -> None:
+    """Nothing is left to chance, and after its end there is no round."""
+    here, schedule = task(TANH), participation.Schedule([[0, 1], [2]])
+    rounds = rounds_of(fc.FedProx(mu=1), here.problem, here.arithmetic, SGD)
+    state = rounds.start(here.start())
+    for t in range(2):
+        found = expected_decrease(rounds, schedule, state, t, seed=3)
+        after = rounds.play(state, schedule.draw(here.problem, 3, t))
+        fell = float(rounds.objective(state.server)) - float(rounds.objective(after.state.server))
+        assert found.mean == pytest.approx(fell, rel=1e-12)
+        assert (found.draws, found.error) == (1, 0)
+    assert np.isnan(expected_decrease(rounds, schedule, state, 2, seed=3).mean)
 
 
 def test_methods_with_memory_have_no_expected_decrease() -> None:

@@ -1,5 +1,6 @@
 """The papers' statements round by round: the calculators' numbers at what was measured, and true reasons."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ X, y = samples(0, (40,))[0]
 CLIENTS = [(X + 0.01 * k, y) for k in range(4)]
 NETWORK = random(models.fully_connected([FEATURES, 4, CLASSES]))
 LINEAR = random(nn.Linear(FEATURES, CLASSES))
+HALF = Fraction(1, 2)
 STEPS = fc.GradientDescent(steps=40, stepsize=0.02)
 WEIGHTED = participation.Weighted(30)
 
@@ -62,7 +64,13 @@ def test_theorem4_promises_rho_of_the_measured_constants(model: nn.Module) -> No
         ({"method": fc.FedProx(mu=0.01)}, "mu > L_minus", "against"),
         ({"measure": ("heterogeneity", "inexactness")}, "L", "measure='curvature'"),
         ({"measure": ("curvature", "inexactness")}, "not stationary", "measure='heterogeneity'"),
-        ({"measure": ("curvature", "heterogeneity")}, "gamma", "measure='inexactness'"),
+        ({"measure": ("curvature", "heterogeneity")}, "gamma", "measure='decrease'"),
+        (
+            {"participation": participation.Weighted(1), "measure": ("curvature", "heterogeneity", "inexactness")},
+            "gamma",
+            "measure='decrease'",  # of whom the round tells nothing
+        ),
+        ({"stragglers": participation.Stragglers(HALF, "drop")}, "gamma", "measure='decrease'"),
         ({"local_solver": fc.GradientDescent(steps=1, stepsize=0.2)}, "its conditions", "gamma <= 1"),
     ],
 )
@@ -74,6 +82,31 @@ def test_why_theorem4_does_not_apply(options: dict[str, Any], assumption: str, r
     assert table["reason"].str.contains(reason, regex=False).all(), table["reason"][0]
 
 
+def test_gamma_is_that_of_those_too_who_were_not_drawn() -> None:
+    """The second client is hardly ever drawn, and its steps of one sample each lead far away from its own mean."""
+    one, far = np.ones((1, 1)), 1e4
+    clients = [(one, np.array([1.0])), (np.ones((2, 1)), np.array([1 + far, 1 - far]))]
+    model, solver = nn.Linear(1, 1, bias=False), fc.SGD(epochs=1, batch_size=1, stepsize=1 / 31)
+    nn.init.zeros_(model.weight)
+    options = {"local_solver": solver, "participation": participation.Weighted(5), "weights": [0.999, 0.001]}
+    found = run(fc.FedProx(mu=30), model, clients, loss="half_square", rounds=2, measure="all", **options)
+    frame, gammas = found.to_frame(), found.client_inexactness
+    assert np.isnan(gammas[:, 1]).all()  # it was not drawn
+    assert (frame["inexactness_of_all"][:2].to_numpy() > 10 * np.nanmax(gammas)).all()
+    assert not rows(found, "fedprox.theorem4")["applies"].any()
+
+
+def test_late_clients_that_are_used_take_part() -> None:
+    """Their γ is measured like everybody's; the expectation over the draws is not, which has none that are late."""
+    late = participation.Stragglers(HALF, "use")
+    found = once(participation=participation.Full(), stragglers=late)
+    table = rows(found, "fedprox.theorem4convexeveryone")
+    assert table["reason"].str.contains("not convex|solver").all()
+    assert "decrease" not in found.to_frame()
+    with pytest.raises(InvalidInput, match="late"):
+        once(stragglers=late, measure="decrease")
+
+
 def test_feddyns_theorems_ask_for_exact_solutions_and_a_large_alpha() -> None:
     inexact = once(fc.FedDyn(alpha=100), participation=participation.Uniform(2))
     assert rows(inexact, "feddyn.theorem2")["assumption"].str.contains("exactly").all()
@@ -83,6 +116,11 @@ def test_feddyns_theorems_ask_for_exact_solutions_and_a_large_alpha() -> None:
     table = rows(exact, "feddyn.theorem2", D0=1, G=2)
     assert table["applies"].all()
     assert table["promised"][0] == pytest.approx((10 * 100 * 1 + 100 * 4 / 2 / 100 * 2) / 3)
+    late = once(
+        fc.FedDyn(alpha=100), LINEAR, local_solver=fc.Exact(), participation=participation.Uniform(2), ridge=0.1,
+        stragglers=participation.Stragglers(HALF, "drop"),
+    )  # fmt: skip
+    assert (rows(late, "feddyn.theorem2", D0=1, G=2)["reason"] == "the participation scheme is LateOnesDropped").all()
     small = once(fc.FedDyn(alpha=1), LINEAR, local_solver=fc.Exact(), participation=participation.Uniform(2), ridge=0.1)
     assert rows(small, "feddyn.theorem2", D0=1, G=2)["assumption"].str.contains("25*L", regex=False).all()
 
