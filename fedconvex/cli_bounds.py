@@ -29,8 +29,8 @@ BOUNDS_HELP = """What do the papers promise? Their numbered statements, to list,
 Without a statement all of them are listed; without values a statement is shown with the options that it takes. \
 Numbers are taken exactly (1/3, 0.1, 1e-20), several as 0.1,0.2,0. Every printed digit is proved, except in sweeps, \
 which are floating point. Exit status: 0 done, 1 the statement promises nothing there (ρ is not positive), \
-2 wrong input. With --worst-case: 0 the bound holds there, proved by the exact worst case, 1 it does not, or that is \
-not decided."""
+2 wrong input. With --worst-case: 0 the bound holds there, proved by the exact worst case, 1 it does not, that is not \
+decided, or nothing is promised there."""
 
 
 class BoundsCommand(TyperCommand):

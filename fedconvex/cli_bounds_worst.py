@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fedconvex.cli_bounds_values import Entry, number, option
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def show(entry: Entry, texts: Mapping[str, str], as_json: bool) -> None:
-    """Prints the finding; exit status 1 where it does not show that the statement holds."""
+    """Prints the finding; exit status 1 where it does not show that the statement holds, or that promises nothing."""
     from fedconvex.proofs_checks import looseness
     from fedconvex.proofs_checks.worst_cases.asking import registered, taken
     from fedconvex.proofs_checks.worst_cases.looseness import looseness_of
@@ -35,7 +35,14 @@ def show(entry: Entry, texts: Mapping[str, str], as_json: bool) -> None:
         ]
         typer.echo("\n  ".join([f"{entry.identifier} --worst-case takes", *names]))
         return
-    found = looseness(entry.identifier, **{name: number(option(name), text) for name, text in texts.items()})
+    try:
+        found = looseness(entry.identifier, **{name: number(option(name), text) for name, text in texts.items()})
+    except InvalidInput as error:
+        if error.argument != entry.calculator.name:
+            raise
+        # no option is wrong: these are numbers at which there is no bound to look at
+        needs = f"it needs {error.argument} > 0, and that is {float(error.value):.6g}"
+        raise FedconvexError(f"{entry.identifier} promises nothing here: {needs}") from None
     if as_json:
         typer.echo(json.dumps(to_dictionary(found), indent=1, allow_nan=False, ensure_ascii=False))
     else:

@@ -56,6 +56,7 @@ def verify(
     from fedconvex import cli_verify_table as table
     from fedconvex.proofs_checks.reporting import results
 
+    _require_proofs(names or [])
     chosen = results.chosen(names or [])
     for option, path in (("--json", json_file), ("--html", html), ("--latex", latex)):
         if path is not None and str(path) != "-":
@@ -87,6 +88,27 @@ def verify(
             typer.echo(f"saved {path}")
     if changed:
         raise typer.Exit(1)
+
+
+def _require_proofs(names: list[str]) -> None:
+    """Refuses papers of whose statements there are no proofs, and unknown names with what comes near that has some."""
+    from difflib import get_close_matches
+
+    from fedconvex.proofs_checks.verification import papers_with_proofs
+    from fedconvex.theory import papers
+
+    proved = papers_with_proofs()
+    known = [s.identifier for paper in proved for s in papers()[paper].everything]
+    for given in names:
+        name = given.strip().lower()
+        if name in proved or name in known:
+            continue
+        paper = name.partition(".")[0]
+        if paper in papers() and paper not in proved:
+            cure = f"name one of {', '.join(proved)}; fedconvex bounds {paper} shows what it says"
+            raise InvalidInput("paper", paper, "has no proofs here: those that have cite it", cure)
+        near = get_close_matches(name, [*proved, *known], n=3, cutoff=0.5) or proved
+        raise InvalidInput("statement", given, "is unknown", f"did you mean {', '.join(near)}?")
 
 
 def _changed(records: "list[Record]") -> list[str]:

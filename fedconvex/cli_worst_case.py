@@ -148,8 +148,10 @@ def parse_method(text: str, functions: "FunctionClass") -> "Method":
     allowed = {f.name: f for f in fields(kind) if not isinstance(f.default, str)}  # type: ignore[arg-type]
     for part in filter(None, rest.split(",")):
         key, separator, value = (piece.strip() for piece in part.partition("="))
-        if not separator or key not in allowed:
+        if key not in allowed:
             raise InvalidInput("method", text, f"{key!r} is no parameter of it", f"give {'=…, '.join(allowed)}=…")
+        if not separator:
+            raise InvalidInput("method", text, f"{key} has no value", f"give {name}:{key}=NUMBER")
         exact = number(key, value)
         given[key] = int(exact) if exact.denominator == 1 else exact
     for name_, f in allowed.items():

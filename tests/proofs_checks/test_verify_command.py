@@ -138,7 +138,10 @@ def test_all_files_are_written(run, tmp_path):
     ("arguments", "words"),
     [
         (["fedprox.theorm4"], ["fedprox.theorm4", "did you mean", "fedprox.theorem4"]),
-        (["fedprx"], ["fedprx"]),
+        (["fedprx"], ["fedprx", "did you mean fedprox"]),
+        (["nesterov"], ["paper = nesterov: has no proofs here", "name one of dane, feddyn, fedprox, fedsplit"]),
+        (["fedprox", "nesterov.gradientstep"], ["paper = nesterov: has no proofs here"]),
+        (["xyz"], ["did you mean dane, feddyn, fedprox, fedsplit?"]),
         ([*SOME, "--step", "1"], ["--step", "2 statements", "name one"]),
         (["fedprox.equation7", "--step", "99"], ["--step = 99", "has 7 steps"]),
         (["fedprox.theorem4", "--step", "3"], ["--step = 3", "has 1 step;"]),

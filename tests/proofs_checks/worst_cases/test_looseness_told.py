@@ -93,6 +93,16 @@ def test_the_command(run: Callable[..., tuple[Any, str, str]]) -> None:
     assert "irrational" in err
 
 
+def test_where_nothing_is_promised_no_option_is_wrong(run: Callable[..., tuple[Any, str, str]]) -> None:
+    numbers = ["--L", "1", "--L-minus", "0", "--B", "2", "--gamma", "0", "--K", "1"]
+    status, out, err = run("fedprox.theorem4", "--mu", "1", *numbers)
+    assert (status, out) == (1, "")
+    assert "fedprox.theorem4 promises nothing here: it needs rho > 0, and that is -" in err
+    status, _, err = run("fedprox.theorem4", "--mu", "-1", *numbers)
+    assert status == 2
+    assert "mu" in err
+
+
 def test_the_command_fails_where_the_bound_does(
     run: Callable[..., tuple[Any, str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
