@@ -1,6 +1,6 @@
 """Folders that commands write their results to."""
 
-import os
+import tempfile
 from pathlib import Path
 
 from fedconvex.errors import InvalidInput
@@ -9,10 +9,12 @@ from fedconvex.errors import InvalidInput
 def require_writable(folder: Path, option: str = "--out") -> None:
     """Refuses before the work what could not be saved after it."""
     parent = next(p for p in (folder, *folder.absolute().parents) if p.exists())
-    if not parent.is_dir() or not os.access(parent, os.W_OK):
-        raise InvalidInput(
-            option, str(folder), f"{parent} is no folder that can be written to", "choose another folder"
-        )
+    try:
+        with tempfile.TemporaryFile(dir=parent):  # tried: permissions do not tell for root, nor for /proc
+            return
+    except OSError:
+        problem = f"{parent} is no folder that can be written to"
+        raise InvalidInput(option, str(folder), problem, "choose another folder") from None
 
 
 def require_file(path: Path, option: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fedconvex.audit.methods import default_methods, describe, parse_method
+from fedconvex.audit.methods import default_methods, describe, parse_method, read_method
 from fedconvex.audit.speed import Place, measured_contraction, predicted_contraction
 from fedconvex.balls import lower_float, upper_float
 from fedconvex.certainty import Certainty
@@ -113,6 +113,11 @@ def audit(
     """
     integer_at_least(rounds, 1, "rounds")
     positive(tolerance, "tolerance")
+    for method in methods or ():  # refuses a bad one before any work
+        if isinstance(method, str):
+            read_method(method)
+        else:
+            rounds_of(method, problem)
     say("minimiser: solving and certifying")
     truth = ground_truth(problem)
     chosen = (
@@ -121,7 +126,7 @@ def audit(
         else [parse_method(method, problem, truth) if isinstance(method, str) else method for method in methods]
     )
     for method in chosen:
-        rounds_of(method, problem)  # refuses a bad method before the work on the others
+        rounds_of(method, problem)  # refuses one that the problem forbids before the work on the others
     if gap(problem, np.zeros(problem.dim), truth.point) <= 0:
         raise InvalidInput("data", problem, "has its minimiser at 0, where every run starts", "shift the targets")
     say("constants of the clients")

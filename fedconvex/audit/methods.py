@@ -21,6 +21,7 @@ from fedconvex.problems.base import Problem
 
 # Deterministic methods of fixed parameters, whose fixed points can be computed.
 AUDITED = {name.lower(): kind for name, kind in METHODS.items() if kind not in (FedAvg, AdaptiveFedProx)}
+CHOSEN = ("stepsize", "mu", "alpha", "eta")  # parameters that can be chosen from a problem's constants
 FLAT = 1e-3  # stands for ℓ/L where neither the clients nor the objective are strongly convex
 
 
@@ -40,6 +41,15 @@ def parse_method(text: str, problem: Problem, truth: GroundTruth) -> Method:
 
     Parameters that are left out get the value of `default_methods`, or the method's own default.
     """
+    return build(*read_method(text), problem, truth)
+
+
+def read_method(text: str) -> tuple[str, dict[str, Fraction]]:
+    """The method's name and the parameters that are written there.
+
+    Raises InvalidInput for all that is wrong whatever the problem is: unknown names, numbers that are none or out of
+    range, parameters that are needed and can be chosen from no problem.
+    """
     name, _, rest = text.strip().lower().partition(":")
     if name not in AUDITED:
         raise InvalidInput("method", text, "is unknown", f"choose {', '.join(AUDITED)}, e.g. fedgd:local_steps=10")
@@ -48,13 +58,16 @@ def parse_method(text: str, problem: Problem, truth: GroundTruth) -> Method:
     given: dict[str, Fraction] = {}
     for part in filter(None, rest.split(",")):
         key, separator, number = (piece.strip() for piece in part.partition("="))
-        if not separator or key not in allowed:
+        if key not in allowed:
             raise InvalidInput("method", text, f"{key!r} is no parameter of {name}", f"give {'=…, '.join(allowed)}=…")
+        if not separator:
+            raise InvalidInput("method", text, f"{key} has no value", f"write {name}:{key}=NUMBER")
         try:
             given[key] = Fraction(number)
         except (ValueError, ZeroDivisionError):
             raise InvalidInput("method", text, f"{number!r} is not a number", "write 0.05 or 1/20") from None
-    return build(name, given, problem, truth)
+    _complete(name, given, dict.fromkeys(CHOSEN, Fraction(1)))
+    return name, given
 
 
 def build(name: str, given: dict[str, Fraction], problem: Problem, truth: GroundTruth) -> Method:
@@ -67,16 +80,10 @@ def build(name: str, given: dict[str, Fraction], problem: Problem, truth: Ground
             "data", problem, "has clients whose functions are linear", "give features that are not all 0"
         )
     between = math.sqrt(steepest * _flattest(problem, truth, steepest, np.array(factors)))
-    usual = {"stepsize": 1 / steepest, "mu": between, "alpha": between, "eta": 1 / between}
+    usual = dict(zip(CHOSEN, (1 / steepest, between, between, 1 / between), strict=True))
     if kind is FedSplit:
         usual["stepsize"] = 1 / between
-    chosen: dict[str, Any] = {key: int(v) if v.denominator == 1 else v for key, v in given.items()}
-    for f in fields(kind):  # type: ignore[arg-type]
-        if f.name not in chosen and f.default is MISSING:
-            if kind is FedDynOneGD or f.name not in usual:
-                raise InvalidInput("method", name, f"needs {f.name}", f"write {name}:{f.name}=…")
-            chosen[f.name] = three_digits(usual[f.name])
-    return kind(**chosen)
+    return _complete(name, given, {key: three_digits(value) for key, value in usual.items()})
 
 
 def describe(method: Method) -> str:
@@ -102,6 +109,18 @@ def _flattest(problem: Problem, truth: GroundTruth, largest: float, scale: np.nd
     if clients > 0:
         return clients
     return truth.strong_convexity if truth.strong_convexity > 0 else FLAT * largest
+
+
+def _complete(name: str, given: dict[str, Fraction], usual: dict[str, Fraction]) -> Method:
+    """The method with the given parameters, and of the usual ones those that it cannot do without."""
+    kind = AUDITED[name]
+    chosen: dict[str, Any] = {key: int(v) if v.denominator == 1 else v for key, v in given.items()}
+    for f in fields(kind):  # type: ignore[arg-type]
+        if f.name not in chosen and f.default is MISSING:
+            if kind is FedDynOneGD or f.name not in usual:
+                raise InvalidInput("method", name, f"needs {f.name}", f"write {name}:{f.name}=…")
+            chosen[f.name] = usual[f.name]
+    return kind(**chosen)
 
 
 def _parameters(method: Method) -> list[tuple[str, str]]:

@@ -99,6 +99,9 @@ def test_client_column_of_a_csv(monkeypatch, capsys, tmp_path):
         (["diabetes", "--model", "logistic"], "model"),
         (["diabetes", "--client-column", "ward"], "client_column"),
         (["diabetes", "--out", "FILE"], "--out"),
+        (["diabetes", "--out", "/proc/x"], "--out"),
+        (["diabetes", "--method", "foo"], "method"),
+        (["diabetes", "--method", "fedprox:mu=-1"], "mu"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_status_2(monkeypatch, capsys, libsvm_file, tmp_path, arguments, complaint):

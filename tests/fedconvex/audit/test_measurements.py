@@ -121,15 +121,31 @@ def test_parse_method_takes_numbers_as_written(problem):
     [
         ("fedavgg", "is unknown; choose dane, feddane, feddyn"),
         ("fedprox:stepsize=1", "'stepsize' is no parameter of fedprox; give mu="),
-        ("fedgd:stepsize", "give stepsize=…, local_steps="),
+        ("fedgd:step=1", "give stepsize=…, local_steps="),
+        ("fedgd:stepsize", "stepsize has no value; write fedgd:stepsize=NUMBER"),
+        ("feddynonegd", "needs alpha"),
         ("fedgd:stepsize=fast", "'fast' is not a number"),
         ("fedgd:local_steps=1.5", "must be an integer >= 1"),
         ("fedprox:mu=-1", "must not be negative"),
     ],
 )
-def test_bad_methods_are_refused(problem, text, complaint):
+def test_bad_methods_are_refused_before_any_work(problem, text, complaint, monkeypatch):
+    def never(*_, **__):
+        raise AssertionError("work was done")
+
+    monkeypatch.setattr("fedconvex.audit.measure.ground_truth", never)
     with pytest.raises(fc.InvalidInput, match=complaint):
-        audit(problem, [text], rounds=5)
+        audit(problem, ["fedsplit", text], rounds=5)
+
+
+def test_a_method_that_the_problem_forbids_is_refused_before_any_work(monkeypatch):
+    def never(*_, **__):
+        raise AssertionError("work was done")
+
+    monkeypatch.setattr("fedconvex.audit.measure.ground_truth", never)
+    bent = fc.Quadratic(H=[[[-1]], [[3]]], c=[[1], [1]])
+    with pytest.raises(fc.InvalidInput, match="mu"):
+        audit(bent, [fc.FedProx(mu=Fraction(1, 2))], rounds=5)
 
 
 def test_measured_contraction_of_a_made_up_run():
