@@ -52,12 +52,20 @@ def read_delimited(path: Path, delimiter: str, target_column: str | None, client
         raise bad_file(path, "has a header but no rows", "give one line per sample")
     if client is not None:
         _refuse_missing(path, names[client], clients, lines)
+    if names[chosen[0]] == "" and chosen[0] == 0 and _are_row_numbers(features[:: len(chosen)]):
+        cure = "write the file with to_csv(…, index=False), drop the column, or give it a name if it is a feature"
+        raise bad_file(path, "the first column has no name and holds row numbers, which are no feature", cure)
     return Table(
         np.array(features).reshape(len(lines), len(chosen)),
         tuple(names[j] for j in chosen),
         _targets(path, names[target], targets, lines),
         tuple(clients) if client is not None else None,
     )
+
+
+def _are_row_numbers(values: Sequence[float]) -> bool:
+    """Whether they are different whole numbers: 0, 1, 2, … of a table, or what is left of these in a part of it."""
+    return all(map(float.is_integer, values)) and len(set(values)) == len(values)
 
 
 def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:

@@ -120,6 +120,10 @@ class FederatedData:
         if model == "least-squares":
             return self._least_squares(ridge, intercept)
         classes = self.classes
+        if classes.size == 1:
+            one = classes.tolist()[0]
+            problem = "is the target of all samples: there is one class only, and nothing to fit"
+            raise InvalidInput("targets", one, problem, "give samples of two classes or more")
         if model == "logistic" and classes.size != 2:
             problem = f"needs 2 classes, the targets have {classes.size} distinct values"
             raise InvalidInput("model", model, problem, _model_cure(self.task))

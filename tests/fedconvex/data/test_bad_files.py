@@ -94,6 +94,8 @@ LIBSVM_FILES = [
     Bad("crc.gz", gzip.compress(LIBSVM)[:-8] + bytes(8), ("gzip data is damaged",)),
 ]
 CSV_FILES = [
+    Bad("index.csv", b",a,y\n0,1,2\n1,1,3\n2,5,3\n", ("first column has no name", "row numbers", "index=False")),
+    Bad("part.csv", b",a,y\n7,1,2\n3,1,3\n5,5,3\n", ("first column has no name", "row numbers", "drop the column")),
     Bad("empty.csv", b"", ("the file is empty", "header line")),
     Bad("header.csv", b"client,a,y\n", ("has a header but no rows",)),
     Bad("ragged.csv", b"client,a,y\n0,1,2\n0,1\n", ("line 3", "2 fields, the header has 3", "repair the line")),
@@ -264,6 +266,19 @@ def test_no_file_is_executed(suffix: str, tmp_path: Path) -> None:
         with pytest.raises(InvalidInput):
             read_table(path)
         assert not marker.exists()
+
+
+def test_a_table_with_its_index_is_refused_and_without_it_read(tmp_path: Path) -> None:
+    path, frame = tmp_path / "frame.csv", pd.DataFrame({"a": [1.5, 2, 2], "y": [0, 1, 1]})
+    frame.to_csv(path)
+    with pytest.raises(InvalidInput, match="index=False"):
+        read_table(path)
+    frame.to_csv(path, index=False)
+    assert read_table(path).feature_names == ("a",)
+    frame.to_csv(path, index_label="row")  # who names the column wants it
+    assert read_table(path).feature_names == ("row", "a")
+    path.write_text(",a,y\n0.5,1,2\n1,1,3\n")  # no row numbers
+    assert read_table(path).feature_names == ("", "a")
 
 
 def test_text_and_archives_that_unpack_to_too_much_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,9 +128,10 @@ def test_a_model_can_be_chosen() -> None:
 @pytest.mark.parametrize(
     ("targets", "options", "message"),
     [
+        (["yes"] * 3, {}, "targets = yes: is the target of all samples: there is one class only, and nothing to fit"),
+        ([7, 7, 7], {"model": "logistic"}, "targets = 7: .* one class only"),
         ([0, 1, 2], {"model": "logistic"}, "needs 2 classes, the targets have 3.*call for multinomial"),
         ([0.5, 1, 2], {"model": "multinomial"}, "the targets have 3 fractional numbers.*call for least-squares"),
-        (["a"], {}, "the targets have 1 texts"),
         (["a", "b"], {"model": "least-squares"}, "the targets are text.*call for logistic"),
         ([0.5, 1], {"ridge": 0.1}, "ridge = 0.1: least squares takes no ridge"),
         ([0, 1], {"ridge": -1}, "ridge = -1"),
