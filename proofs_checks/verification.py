@@ -127,8 +127,8 @@ def _run(step: Step, of: Statement, before: list[StepResult], under_way: tuple[s
 
 def _objection(step: Step, of: Statement, before: list[StepResult], under_way: tuple[str, ...], known: Known) -> str:
     """Why the step may not use what it uses: a claim that is not proved, or a hypothesis that is not made."""
-    if step.case and not isinstance(of.expression, tuple):
-        return "it is about a case, but the statement has one only"
+    if step.case and step.case not in of.cases:
+        return "it is about a case that the statement does not have"
     made = (*of.assumptions, *step.case)
     for alternatives in step.by.assumes():
         hypothesis = missing(alternatives, made)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from fedconvex.statements.assumptions.base import Given, StepsizeAtMost
+from fedconvex.statements.assumptions.base import Assumption, Given, StepsizeAtMost
 from fedconvex.statements.conditions import RELATIONS, Condition
 from fedconvex.statements.notation import Parameter, Shape
 from fedconvex.statements.results import named_parts
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fedconvex.statements.calculator import Calculator
     from fedconvex.statements.statement import Statement
 
+ORDINALS = ("first", "second", "third")
 ENTRIES = 2  # how many entries of a sequence are written out
 SIGNS = {">": ">", ">=": r"\ge", "<=": r"\le", "<": "<", "=": "="}
 assert SIGNS.keys() == RELATIONS.keys()
@@ -107,16 +108,24 @@ def parameters_of(statement: "Statement") -> dict[str, Parameter]:
 
 
 def assumptions_of(statement: "Statement", as_latex: bool = True) -> list[str]:
-    """The assumptions as phrases, with the paper's letters or the parameters' names; conditions as formulas."""
-    notation, lines = statement.paper.notation, []
-    letters = {name: f"${parameter.letter()}$" for name, parameter in notation.items()}
-    for assumption in statement.assumptions:
-        if isinstance(assumption, Given | StepsizeAtMost):
-            condition = assumption.conditions[0]
-            lines.append(_condition(statement, condition) if as_latex else condition.text(notation))
-        else:
-            lines.append(assumption.in_words(lambda name: letters.get(name, name) if as_latex else name))
+    """The assumptions as phrases, with the paper's letters or the parameters' names; conditions as formulas.
+
+    What a part of the formula assumes beyond what all do is one phrase.
+    """
+    lines = [_phrase(statement, assumption, as_latex) for assumption in statement.assumptions]
+    for which, case in zip(ORDINALS, statement.cases, strict=False):
+        phrases = (_phrase(statement, assumption, as_latex) for assumption in case)
+        lines.append(f"for the {which} formula also {' and '.join(phrases)}")
     return lines
+
+
+def _phrase(statement: "Statement", assumption: Assumption, as_latex: bool) -> str:
+    notation = statement.paper.notation
+    if isinstance(assumption, Given | StepsizeAtMost):
+        condition = assumption.conditions[0]
+        return _condition(statement, condition) if as_latex else condition.text(notation)
+    letters = {name: f"${parameter.letter()}$" for name, parameter in notation.items()}
+    return assumption.in_words(lambda name: letters.get(name, name) if as_latex else name)
 
 
 def _condition(statement: "Statement", condition: Condition) -> str:

@@ -47,8 +47,10 @@ class Statement:
     conclusion: str = ""  # LaTeX: what follows, where it is not the formula itself
     left: Calculator | None = None
     positive: bool = False  # whether the statement says something only where the formula is positive
+    cases: tuple[tuple[Assumption, ...], ...] = ()  # of a formula with several parts: what each assumes beyond
 
     def __post_init__(self) -> None:
+        assert len(self.cases) in (0, len(self.symbol)), self.number
         object.__setattr__(self, "__doc__", self.calculator.__doc__)
         object.__setattr__(self, "__wrapped__", self.calculator.formula)
         object.__setattr__(self, "__signature__", signature(self.calculator.formula))
@@ -78,6 +80,11 @@ class Statement:
     def words(self) -> str:
         """The conclusion in words: the first paragraph of the docstring."""
         return " ".join(cleandoc(self.calculator.__doc__ or "").partition("\n\n")[0].split())
+
+    @property
+    def every_assumption(self) -> tuple[Assumption, ...]:
+        """Those for all parts of the formula, and of each part."""
+        return (*self.assumptions, *(assumption for case in self.cases for assumption in case))
 
     @property
     def expression(self) -> Any:
@@ -144,10 +151,12 @@ class Paper:
         integer: bool = False,
         letters: Mapping[str, Parameter] = MappingProxyType({}),
         ours: bool = False,
+        cases: tuple[tuple[Assumption | Condition, ...], ...] = (),
     ) -> Callable[[Callable[..., Any]], Statement]:
         """Decorates the formula, a function with keyword-only arguments named as in the notation.
 
-        `letters` are those that mean something else here; a statement of `ours` corrects or sharpens the paper's.
+        `letters` are those that mean something else here; a statement of `ours` corrects or sharpens the paper's;
+        `cases` are what each part of the formula assumes beyond what all do.
         """
         sides: dict[str, Any] = {"assumes": assumes, "letters": letters, "integer": integer}
 
@@ -156,10 +165,10 @@ class Paper:
             calculator = self._calculator(formula, owner, units, **sides)
             left_side = left and self._calculator(left, owner, units, **sides)
             symbols = (symbol,) if isinstance(symbol, str) else symbol
-            assumptions = tuple(Given(a) if isinstance(a, Condition) else a for a in assumes)
             made = Statement(
-                self, number, claim, calculator, symbols, relation, assumptions, page, conclusion, left_side, positive
-            )
+                self, number, claim, calculator, symbols, relation, _assumptions(assumes), page, conclusion, left_side,
+                positive, tuple(map(_assumptions, cases)),
+            )  # fmt: skip
             (self.ours if ours else self.statements)[key_of(number)] = made
             return made
 
@@ -208,6 +217,10 @@ class Paper:
         conditions = tuple(c for a in assumes for c in ((a,) if isinstance(a, Condition) else a.conditions))
         used = tuple(c for c in conditions if {c.argument, *c.names} <= parameters.keys())
         return Calculator(formula.__name__, owner, formula, parameters, used, integer, upwards, units)
+
+
+def _assumptions(assumes: tuple[Assumption | Condition, ...]) -> tuple[Assumption, ...]:
+    return tuple(Given(a) if isinstance(a, Condition) else a for a in assumes)
 
 
 def restored(module: str, key: str) -> Statement:

@@ -12,9 +12,9 @@ from fedconvex.proofs_checks.feddyn.convex import DEVICES
 from fedconvex.proofs_checks.feddyn.nonconvex_rounds import delta, spread
 from fedconvex.proofs_checks.feddyn.nonconvex_rounds import total as slopes
 from fedconvex.proofs_checks.feddyn.rates import D0, G, at_mean, last
-from fedconvex.proofs_checks.feddyn.setting import SCALE, L, P, T, alpha, least, m, mu
+from fedconvex.proofs_checks.feddyn.setting import LETTERS, SCALE, L, P, T, alpha, least, m, mu
 from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
-from fedconvex.statements.assumptions import Convex, StartsAtLocalMinima, StronglyConvex
+from fedconvex.statements.assumptions.base import Assumption
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -25,21 +25,27 @@ def without_mu(domain: Domain) -> Domain:
     return Domain(tuple(r for r in domain.relations if mu not in r.free_symbols))
 
 
+def chosen_alpha(case: tuple[Assumption, ...]) -> Any:
+    """What the case sets α to."""
+    (choice,) = (condition for assumption in case for condition in assumption.conditions)
+    assert (choice.argument, choice.relation) == ("alpha", "=")
+    return choice.bound_at(LETTERS)
+
+
 def not_negative(letter: Any, shown: str, domain: Domain) -> Step:
     """Where one constant stands for two, the smaller term is rounded up."""
     return Step(rf"{shown} \ge 0", "a mean of squares", Claim(0, "<=", letter, domain, f"{shown} ≥ 0"), Inequality())
 
 
-def strongly_convex_case(formula: Any, domain: Domain) -> tuple[Step, ...]:
+def strongly_convex_case(formula: Any, chosen: Any, domain: Domain) -> tuple[Step, ...]:
     """With α = β. The constant is 1240/3: 400 times the largest r, which is 31/30."""
     r, constant = 1 + mu / alpha, sympy.Rational(1240, 3)
-    largest = feddyn.smallest_alpha_strongly_convex.formula(L=L, mu=mu, **DEVICES)
-    domain = domain & sympy.Ge(alpha, largest, evaluate=False) & SCALE & sympy.Ge(last, 1, evaluate=False)
-    bound = formula.subs(largest, alpha).subs(r ** (-T), 1 / (r * last))
+    domain = domain & sympy.Ge(alpha, chosen, evaluate=False) & SCALE & sympy.Ge(last, 1, evaluate=False)
+    bound = formula.subs(chosen, alpha).subs(r ** (-T), 1 / (r * last))
     growth = Claim(r, "<=", sympy.Rational(31, 30), domain, "r")
     theorem = Claim(at_mean - least, "<=", constant * bound, domain, "Theorem 1, strongly convex")
     start = not_negative(D0, r"\|\theta^0-\theta_*\|^2", domain)
-    steps = (
+    return (
         start,
         Step(r"r \le \tfrac{31}{30}", "β ≥ 30L ≥ 30μ", growth, Inequality()),
         Step(r"E\,\ell\Big(\tfrac1R\sum_{t<T}r^t\gamma^t\Big)-\ell_* = O\Big(\tfrac1{r^T}\Big(\beta\|\theta^0"
@@ -50,38 +56,36 @@ def strongly_convex_case(formula: Any, domain: Domain) -> tuple[Step, ...]:
                                 (380 * alpha / last, start.claim.fact))),
              place="Theorem 1, first case"),
     )  # fmt: skip
-    return tuple(replace(step, case=(StronglyConvex(),)) for step in steps)
 
 
-def convex_case(formula: Any, domain: Domain) -> tuple[Step, ...]:
+def convex_case(formula: Any, chosen: Any, domain: Domain) -> tuple[Step, ...]:
     """α = 30L√(m/P); the constant is 300."""
     domain = without_mu(domain) & sympy.Ge(alpha, 25 * L, evaluate=False) & SCALE
-    enough = Claim((25 * L) ** 2, "<=", 900 * L**2 * m / P, domain, "α of the convex case")
-    bound = formula.subs(sympy.sqrt(m), alpha * sympy.sqrt(P) / (30 * L))
+    enough = Claim((25 * L) ** 2, "<=", chosen**2, domain, "α of the convex case")
+    bound = formula.subs(sympy.sqrt(m), alpha * sympy.sqrt(m) / chosen)
     theorem = Claim(at_mean - least, "<=", 300 * bound, domain, "Theorem 1, convex")
     start = not_negative(G, r"\tfrac1m\sum_k\|\nabla L_k(\theta_*)\|^2", domain)
-    steps = (
+    return (
         start,
         Step(r"25L \le \alpha = 30L\sqrt{m/P}", "P ≤ m; both sides squared", enough, Inequality()),
         Step(r"E\,\ell\Big(\tfrac1T\sum_{t<T}\gamma^t\Big)-\ell_* = O\Big(\tfrac1T\sqrt{\tfrac mP}\Big("
              r"L\|\theta^0-\theta_*\|^2+\tfrac1L\tfrac1m\sum_k\|\nabla L_k(\theta_*)\|^2\Big)\Big)",
              "Theorem 2 with α = 30L√(m/P). The constant is 300", theorem,
              Combination(facts=((1, conclusion(feddyn.theorem2).fact),
-                                (G / (9 * alpha * L**2 * T), root_of(alpha, 900 * L**2 * m / P)),
+                                (G / (9 * alpha * L**2 * T), root_of(alpha, chosen**2)),
                                 (sympy.Rational(89, 9) * alpha / L**2 / T, start.claim.fact))),
              place="Theorem 1, second case"),
     )  # fmt: skip
-    return tuple(replace(step, case=(Convex(),)) for step in steps)
 
 
-def nonconvex_case(formula: Any, domain: Domain) -> tuple[Step, ...]:
+def nonconvex_case(formula: Any, chosen: Any, domain: Domain) -> tuple[Step, ...]:
     """α = 30L m/P; the constant is 90."""
     largest = feddyn.smallest_alpha_nonconvex.formula(L=L, **DEVICES)
     domain = without_mu(domain) & sympy.Ge(alpha, largest, evaluate=False) & SCALE
     index = Claim(at_random, "=", slopes / T, domain, "the random index")
     theorem = Claim(at_random, "<=", 90 * formula, domain, "Theorem 1, non-convex")
     start = not_negative(spread, r"\tfrac1m\sum_k\|\theta_k^0-\theta^0\|^2", domain)
-    steps = (
+    return (
         start,
         Step(r"E\|\nabla\ell(\gamma_T)\|^2 = \tfrac1T\sum_{t=1}^TE\|\nabla\ell(\gamma^{t-1})\|^2",
              "γ_T is each of γ⁰, …, γ^{T−1} with equal probability", index,
@@ -90,11 +94,13 @@ def nonconvex_case(formula: Any, domain: Domain) -> tuple[Step, ...]:
              r"+L^2\tfrac1m\sum_k\|\theta_k^0-\theta^0\|^2\Big)\Big)",
              "Theorem 4 with α = 30Lm/P. The constant is 90", theorem,
              Combination(facts=((1, index.fact), (1, conclusion(feddyn.theorem4).fact),
-                                ((3 * delta - L**2 * spread / alpha) / T, named(alpha, 30 * L * m / P)),
+                                ((3 * delta - L**2 * spread / alpha) / T, named(alpha, chosen)),
                                 (89 * L**2 / T, start.claim.fact))),
              place="Theorem 1, third case"),
     )  # fmt: skip
-    return tuple(replace(step, case=(StartsAtLocalMinima(),)) for step in steps)
+
+
+CASES = (strongly_convex_case, convex_case, nonconvex_case)
 
 
 @proves(feddyn.theorem1)
@@ -105,9 +111,9 @@ def rates(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     return Proof(
         (
-            *strongly_convex_case(formula.strongly_convex, domain),
-            *convex_case(formula.convex, domain),
-            *nonconvex_case(formula.nonconvex, domain),
+            replace(step, case=assumed)
+            for make, part, assumed in zip(CASES, formula, statement.cases, strict=True)
+            for step in make(part, chosen_alpha(assumed), domain)
         ),
         notes="The constants: 1240/3 with α = β, 300 with α = 30L√(m/P), and 90 with α = 30Lm/P. r = 1 + μ/α is that "
               "of the α used: in the first case 1 + μ/β. γ_T with the index below is not the last average γ^T: the "

@@ -1,6 +1,7 @@
 """Theorem 5: FedDynOneGD's rates, with their constants, from (18), from (18) with μ = 0, and from (20)."""
 
 from dataclasses import replace
+from typing import Any
 
 import sympy
 
@@ -8,6 +9,7 @@ from fedconvex.proofs_checks.engines.checks import Combination, Inequality
 from fedconvex.proofs_checks.engines.facts import lipschitz, named, root_of
 from fedconvex.proofs_checks.engines.hilbert import family, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.feddyn.main_theorem import chosen_alpha
 from fedconvex.proofs_checks.feddyn.one_gradient_rounds import (
     B0,
     D0,
@@ -23,7 +25,6 @@ from fedconvex.proofs_checks.feddyn.rates import R, at_mean, jensen, last, sum_o
 from fedconvex.proofs_checks.feddyn.rates import total as weighted_gaps
 from fedconvex.proofs_checks.feddyn.setting import LETTERS, SCALE, L, P, T, alpha, at_minimiser, least, m, mu
 from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
-from fedconvex.statements.assumptions import Convex, StartsAtLocalMinima, StronglyConvex
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -34,12 +35,11 @@ is_start = named(D0, square(vector("θ^0−θ*")))
 is_spread_at_minimiser = named(G, square(at_minimiser))
 
 
-def strongly_convex_case(formula: sympy.Expr, domain: Domain) -> tuple[Step, ...]:
+def strongly_convex_case(formula: sympy.Expr, chosen: Any, domain: Domain) -> tuple[Step, ...]:
     """With α = β. The constant is 151/15: ten times the largest r, which is 151/150."""
     r, constant = 1 + mu / (3 * alpha), sympy.Rational(151, 15)
-    largest = feddyn.smallest_alpha_one_gradient.formula(L=L, mu=mu, **DEVICES)
-    domain = domain & sympy.Ge(alpha, largest, evaluate=False) & SCALE & sympy.Ge(last, 1, evaluate=False)
-    bound = formula.subs(largest, alpha).subs(r**T, r * last).subs(r ** (-T), 1 / (r * last))
+    domain = domain & sympy.Ge(alpha, chosen, evaluate=False) & SCALE & sympy.Ge(last, 1, evaluate=False)
+    bound = formula.subs(chosen, alpha).subs(r**T, r * last).subs(r ** (-T), 1 / (r * last))
     start = alpha * D0 + 10 * m / P * G / alpha
     divided = Claim(weighted_gaps / R, "<=", start / R, domain, "(18), divided by R")
     mean = jensen(R, domain, r"E\,\ell\Big(\tfrac1R\sum_{t<T}r^t\gamma^t\Big)-\ell_* \le "
@@ -50,7 +50,7 @@ def strongly_convex_case(formula: sympy.Expr, domain: Domain) -> tuple[Step, ...
     growth = Claim(r, "<=", sympy.Rational(151, 150), domain, "r")
     weight = 1 / ((r - 1) * R * last)
     theorem = Claim(at_mean - least, "<=", constant * bound, domain, "Theorem 5, strongly convex")
-    steps = (
+    return (
         Step(r"\tfrac1R\sum_{t=1}^Tr^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)] \le "
              r"\tfrac1R\Big(\alpha\|\theta^0-\theta_*\|^2+10\tfrac mP\tfrac1\alpha A_0\Big)",
              "(18), divided by the sum of the r^{t−1}", divided,
@@ -71,10 +71,9 @@ def strongly_convex_case(formula: sympy.Expr, domain: Domain) -> tuple[Step, ...
                          squares=((9 * alpha / last, vector("θ^0−θ*")),)),
              place="Theorem 5, first case"),
     )  # fmt: skip
-    return tuple(replace(step, case=(StronglyConvex(),)) for step in steps)
 
 
-def convex_case(formula: sympy.Expr, domain: Domain) -> tuple[Step, ...]:
+def convex_case(formula: sympy.Expr, chosen: Any, domain: Domain) -> tuple[Step, ...]:
     """(17) and (18) with μ = 0; then α = 50L√(m/P), the constant is 50."""
     domain = Domain(tuple(r for r in domain.relations if mu not in r.free_symbols))
     domain = domain & sympy.Ge(alpha, 50 * L, evaluate=False) & SCALE
@@ -84,11 +83,11 @@ def convex_case(formula: sympy.Expr, domain: Domain) -> tuple[Step, ...]:
     rounds = all_rounds(round_[-1].claim, start / T, sympy.Integer(0), domain)
     mean = jensen(T, domain, r"E\,\ell\Big(\tfrac1T\sum_{t<T}\gamma^t\Big)-\ell_* \le "
                   r"\tfrac1T\sum_{t=1}^TE[\ell(\gamma^{t-1})-\ell(\theta_*)]", "C.2.2")  # fmt: skip
-    enough = Claim(2500 * L**2, "<=", 2500 * L**2 * m / P, domain, "α of the convex case")
-    bound = formula.subs(sympy.sqrt(m), alpha * sympy.sqrt(P) / (50 * L))
+    enough = Claim((50 * L) ** 2, "<=", chosen**2, domain, "α of the convex case")
+    bound = formula.subs(sympy.sqrt(m), alpha * sympy.sqrt(m) / chosen)
     theorem = Claim(at_mean - least, "<=", 50 * bound, domain, "Theorem 5, convex")
     rest = sympy.Rational(249, 250) * alpha / L**2 / T
-    steps = (
+    return (
         *(replace(step, place="") for step in (*round_, *rounds[:-1])),
         replace(rounds[-1], place="C.2.2", because="(18) with μ = 0: the steps above", shown=(
             r"\tfrac1T\sum_{t=1}^TE[\ell(\gamma^{t-1})-\ell(\theta_*)] \le "
@@ -99,15 +98,14 @@ def convex_case(formula: sympy.Expr, domain: Domain) -> tuple[Step, ...]:
              r"L\|\theta^0-\theta_*\|^2+\tfrac1L\tfrac1m\sum_k\|\nabla L_k(\theta_*)\|^2\Big)\Big)",
              "α = 50L√(m/P), with the constant 50", theorem,
              Combination(facts=((1, mean.claim.fact), (1, rounds[-1].claim.fact),
-                                (G / (250 * alpha * L**2 * T), root_of(alpha, 2500 * L**2 * m / P)),
+                                (G / (250 * alpha * L**2 * T), root_of(alpha, chosen**2)),
                                 (-rest, is_spread_at_minimiser)),
                          squares=((rest, at_minimiser),)),
              place="Theorem 5, second case"),
     )  # fmt: skip
-    return tuple(replace(step, case=(Convex(),)) for step in steps)
 
 
-def nonconvex_case(formula: sympy.Expr, domain: Domain) -> tuple[Step, ...]:
+def nonconvex_case(formula: sympy.Expr, chosen: Any, domain: Domain) -> tuple[Step, ...]:
     """α = 50L m/P; the constant is 200."""
     domain = Domain(tuple(r for r in domain.relations if mu not in r.free_symbols))
     largest = feddyn.smallest_alpha_one_gradient_nonconvex.formula(L=L, **DEVICES)
@@ -115,8 +113,8 @@ def nonconvex_case(formula: sympy.Expr, domain: Domain) -> tuple[Step, ...]:
     errors = Claim(B0, "<=", L**2 * spread, domain, "B_0")
     index = Claim(at_random, "=", slopes / T, domain, "the random index")
     theorem = Claim(at_random, "<=", 200 * formula, domain, "Theorem 5, non-convex")
-    alpha_chosen, rest = named(alpha, largest), 199 * L**2 / T
-    steps = (
+    rest = 199 * L**2 / T
+    return (
         Step(r"B_0 \le L^2\tfrac1m\sum_k\|\theta_k^0-\theta^0\|^2", "the input ∇L_k(θ_k⁰) = 0 is the first memory, and "
              "γ⁰ = θ⁰: then smoothness", errors,
              Combination(facts=((1, lipschitz(first_changes, first_models, L)), (1, named(B0, square(first_changes))),
@@ -128,12 +126,14 @@ def nonconvex_case(formula: sympy.Expr, domain: Domain) -> tuple[Step, ...]:
              r"+L^2\tfrac1m\sum_k\|\theta_k^0-\theta^0\|^2\Big)\Big)", "(20) with α = 50L m/P, with the constant 200",
              theorem,
              Combination(facts=((1, index.fact), (1, conclusion(feddyn.equation20).fact), (1 / T, errors.fact),
-                                (4 * delta / T - B0 / (alpha * T), alpha_chosen),
+                                (4 * delta / T - B0 / (alpha * T), named(alpha, chosen)),
                                 (-rest, named(spread, square(first_models)))),
                          squares=((rest, first_models),)),
              place="Theorem 5, third case"),
     )  # fmt: skip
-    return tuple(replace(step, case=(StartsAtLocalMinima(),)) for step in steps)
+
+
+CASES = (strongly_convex_case, convex_case, nonconvex_case)
 
 
 @proves(feddyn.theorem5)
@@ -144,9 +144,9 @@ def theorem5(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     return Proof(
         (
-            *strongly_convex_case(formula.strongly_convex, domain),
-            *convex_case(formula.convex, domain),
-            *nonconvex_case(formula.nonconvex, domain),
+            replace(step, case=assumed)
+            for make, part, assumed in zip(CASES, formula, statement.cases, strict=True)
+            for step in make(part, chosen_alpha(assumed), domain)
         ),
         notes="The constants: 151/15 with α = β, 50 with α = 50L√(m/P), and 200 with α = 50Lm/P. Algorithm 2 has the "
               "input ∇L_k(θ_k⁰) = 0: read as h_k⁰ = ∇L_k(θ_k⁰) = 0, so that θ_k⁰ is a stationary point of L_k. If θ_k⁰ "

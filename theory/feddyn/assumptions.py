@@ -11,6 +11,7 @@ from fedconvex.statements.assumptions import (
     Runs,
     SampledUniformly,
     Smooth,
+    StartsAtLocalMinima,
     StronglyConvex,
 )
 from fedconvex.statements.conditions import Condition
@@ -58,6 +59,18 @@ def smallest_alpha_one_gradient_nonconvex(*, L: Any, num_clients: Any, num_activ
     return 50 * L * num_clients / num_active
 
 
+def _convex_rate(*, L: Any, num_clients: Any, num_active: Any) -> Any:
+    return 30 * L * sqrt(num_clients / num_active)
+
+
+def _nonconvex_rate(*, L: Any, num_clients: Any, num_active: Any) -> Any:
+    return 30 * L * num_clients / num_active
+
+
+def _convex_rate_one_gradient(*, L: Any, num_clients: Any, num_active: Any) -> Any:
+    return 50 * L * sqrt(num_clients / num_active)
+
+
 def _lemma1(*, L: Any) -> Any:
     """κ₀ of Lemma 1 is positive just where α > (10 + √140)L, about 21.84L: α² − 20αL − 40L² > 0."""
     return 10 * L + sqrt(140 * L**2)
@@ -75,3 +88,16 @@ ALPHA_ONE_GRADIENT = Condition("alpha", ">=", smallest_alpha_one_gradient.formul
 ALPHA_ONE_GRADIENT_NONCONVEX = Condition("alpha", ">=", smallest_alpha_one_gradient_nonconvex.formula)
 ALPHA_LEMMA1 = Condition("alpha", ">", _lemma1)
 ALPHA_DEFINED = Condition("alpha", ">", _defined)
+
+CASES = (
+    (StronglyConvex(), Condition("alpha", "=", smallest_alpha_strongly_convex.formula)),
+    (Convex(), Condition("alpha", "=", _convex_rate)),
+    (StartsAtLocalMinima(), Condition("alpha", "=", _nonconvex_rate)),
+)
+"""Of Theorem 1; the text leaves each α to its proof."""
+ONE_GRADIENT_CASES = (
+    (StronglyConvex(), Condition("alpha", "=", smallest_alpha_one_gradient.formula)),
+    (Convex(), Condition("alpha", "=", _convex_rate_one_gradient)),
+    (StartsAtLocalMinima(), Condition("alpha", "=", smallest_alpha_one_gradient_nonconvex.formula)),
+)
+"""Of Theorem 5."""

@@ -10,9 +10,11 @@ from fedconvex.theory.feddyn.assumptions import (
     ALPHA_CONVEX,
     ALPHA_NONCONVEX,
     ALPHA_STRONGLY_CONVEX,
+    CASES,
     CONVEX,
     FEDDYN,
     ONE_GRADIENT,
+    ONE_GRADIENT_CASES,
     ORDERED,
     STRONGLY_CONVEX,
 )
@@ -44,7 +46,7 @@ def _rates(
 
 @PAPER.statement(
     "Theorem 1", Claim.ASYMPTOTIC, page=5, symbol=(WEIGHTED_GAP, MEAN_GAP, r"E\|\nabla\ell(\gamma_T)\|^2"),
-    relation=r"= O(\cdot)", units=(VALUE, VALUE, SQUARED_GRADIENT), assumes=(*FEDDYN, Smooth(), ORDERED),
+    relation=r"= O(\cdot)", units=(VALUE, VALUE, SQUARED_GRADIENT), assumes=(*FEDDYN, Smooth(), ORDERED), cases=CASES,
 )  # fmt: skip
 def rates(
     *, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any, delta: Any, spread: Any
@@ -52,7 +54,7 @@ def rates(
     """FedDyn's rates for strongly convex, convex and non-convex devices, up to constants.
 
     (1/r^T)(β D0 + (m/P) G/β) with β = max(5(m/P)μ, 30L), r = 1 + μ/β; (1/T)√(m/P)(L D0 + G/L);
-    (1/T)(L(m/P)(ℓ(θ⁰) − ℓ_*) + L² (1/m)Σ‖θ_k⁰ − θ⁰‖²). The α of each is that of Theorems 3, 2 and 4.
+    (1/T)(L(m/P)(ℓ(θ⁰) − ℓ_*) + L² (1/m)Σ‖θ_k⁰ − θ⁰‖²). Each for its own α; for one much larger it fails.
     """
     beta = maximum(5 * num_clients * mu / num_active, 30 * L)
     return _rates(L, num_clients, num_active, T, D0, G, delta, spread, beta, 1 + mu / beta)
@@ -100,6 +102,7 @@ def nonconvex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T:
 @PAPER.statement(
     "Theorem 5", Claim.ASYMPTOTIC, page=37, symbol=(WEIGHTED_GAP, MEAN_GAP, r"E\|\nabla\ell(\gamma_T)\|^2"),
     relation=r"= O(\cdot)", units=(VALUE, VALUE, SQUARED_GRADIENT), assumes=(*ONE_GRADIENT, Smooth(), ORDERED),
+    cases=ONE_GRADIENT_CASES,
 )  # fmt: skip
 def one_gradient_rates(
     *, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any, delta: Any, spread: Any

@@ -6,7 +6,8 @@ import pytest
 
 from fedconvex.proofs_checks import verify
 from fedconvex.statements import assumptions as known
-from fedconvex.statements.assumptions import Assumption
+from fedconvex.statements.assumptions import Assumption, Given
+from fedconvex.statements.rendering import markdown
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn, fedprox
 from fedconvex.verdicts import Verdict
@@ -39,3 +40,22 @@ def test_joining_rounds_is_noticed_where_nothing_of_one_point_is_used(name) -> N
     found = verify(replace(statement, assumptions=(*statement.assumptions, known.NotStationary())))
     assert found.verdict is Verdict.UNKNOWN
     assert "at one point only" in found.reason
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_rate_is_proved_for_its_own_alpha_only(number) -> None:
+    """One client x²/2, alpha = 10⁶: the mean of 200 rounds is far above what the second formula says."""
+    first, (choice,) = feddyn.theorem1.cases[number][:1], feddyn.theorem1.cases[number][1].conditions
+    larger = Given(replace(choice, bound=lambda L: 10**6 * L))
+    cases = list(feddyn.theorem1.cases)
+    cases[number] = (*first, larger)
+    assert verify(replace(feddyn.theorem1, cases=tuple(cases))).verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("statement", [feddyn.theorem1, feddyn.theorem5], ids=["theorem1", "theorem5"])
+def test_what_a_case_assumes_is_told_with_the_statement(statement) -> None:
+    for text in (str(statement), markdown(statement)):
+        for which in ("first", "second", "third"):
+            assert f"for the {which} formula also every" in text
+        assert "convex and" in text
+    assert str(statement).count("alpha = ") == 3

@@ -15,7 +15,7 @@ from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.engines.witnesses import Witness
 from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, conclusion
 from fedconvex.proofs_checks.verification import verify, verify_all
-from fedconvex.statements.assumptions import Convex, StronglyConvex
+from fedconvex.statements.assumptions import Convex, Smooth, StronglyConvex
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn, fedprox
 from fedconvex.verdicts import Verdict
@@ -131,13 +131,16 @@ def test_what_a_case_shows_is_not_used_outside(provable) -> None:
     twice = Claim(2 * g + 2 * inner(u, v), "<=", 2 * f, name="twice")
     inside = step(tangent, by((1, convex(f, g, u, v))), case=(Convex(),))
     after = step(twice, by((2, tangent.fact)))
+    statement = replace(feddyn.theorem1, cases=((StronglyConvex(),), (Convex(),), (Convex(), Smooth())))
     for case, expected in (
         ((Convex(),), Verdict.PROVED),
+        ((Convex(), Smooth()), Verdict.PROVED),
         ((), Verdict.UNKNOWN),
         ((StronglyConvex(),), Verdict.UNKNOWN),
+        ((Smooth(),), Verdict.UNKNOWN),  # no case of the statement
     ):
         steps = with_steps(inside, replace(after, case=case))
-        assert verdict_of(provable, steps, feddyn.theorem1) is expected
+        assert verdict_of(provable, steps, statement) is expected
     for_all = step(tangent, by((1, convex(f, g, u, v))))
     assert verdict_of(provable, with_steps(for_all, after), replace(feddyn.theorem1, assumptions=(Convex(),))) is (
         Verdict.PROVED

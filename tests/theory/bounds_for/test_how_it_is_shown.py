@@ -2,7 +2,7 @@
 
 import numpy as np
 from bound_makers import fraction
-from diagonal_problems import EQUAL, bounds
+from diagonal_problems import EQUAL, TWINS, bounds
 from statement_makers import statements
 
 import fedconvex as fc
@@ -30,11 +30,12 @@ def test_indexing() -> None:
 def test_frame() -> None:
     frame = SHOWN.to_frame()
     assert set(frame["statement"]) == {s.identifier for s in statements()}
-    rates = frame[frame["statement"] == "feddyn.theorem1"]  # three numbers, three rows
-    assert len(rates) == 3
-    assert rates["quantity"].is_unique
-    np.testing.assert_allclose(rates["value"], [float(v) for v in SHOWN["feddyn.theorem1"].value])
-    assert (rates["claim"] == Claim.ASYMPTOTIC.value).all()
+    chosen = bounds(TWINS, fc.FedProx(mu=200), participation.Weighted(400))
+    rows = chosen.to_frame()[chosen.to_frame()["statement"] == "fedprox.corollary7"]  # two numbers, two rows
+    assert len(rows) == 2
+    assert rows["quantity"].is_unique
+    np.testing.assert_allclose(rows["value"], [float(v) for v in chosen["fedprox.corollary7"].value])
+    assert (rows["claim"] == Claim.ASYMPTOTIC.value).all()
     yes, no = frame[frame["applies"]], frame[~frame["applies"]]
     assert np.isfinite(yes["value"]).all()
     assert (yes["reason"] == "").all()

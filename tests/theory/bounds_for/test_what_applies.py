@@ -24,8 +24,8 @@ def applying(found: Bounds) -> set[str]:
 LOCAL = {f"fedprox.equation{n}" for n in (3, 5, 6)} | {"fedprox.equation7", "fedprox.equation8"}
 DRAWN = {f"fedprox.equation{n}" for n in (13, 14)}
 PROX_CONVEX = {"fedprox.corollary7", "fedprox.equation15", "fedprox.equation16"}
-DYN = {"feddyn.theorem1", "feddyn.theorem2", "feddyn.theorem3", "feddyn.theorem4"}
-ONE = {"feddyn.theorem5", "feddyn.equation18", "feddyn.equation20"}
+DYN = {"feddyn.theorem2", "feddyn.theorem3", "feddyn.theorem4"}
+ONE = {"feddyn.equation18", "feddyn.equation20"}
 SPLIT = {"fedsplit.theorem1", "fedsplit.equation16"}
 DESCENT = {"nesterov.gradientstep", "nesterov.smoothfunctions"}
 ALONE, TWO_STEPS = participation.Uniform(1), fc.FedGD(stepsize=1, local_steps=2)
@@ -58,8 +58,8 @@ OURS = {s.identifier for paper in papers().values() for s in paper.ours.values()
         (UNEQUAL, fc.FedDyn(alpha=1000), participation.Uniform(1), {}, DYN),
         (EQUAL, fc.FedDyn(alpha=100), participation.Uniform(1), {}, DYN - {"feddyn.theorem4"}),
         (EQUAL, fc.FedDyn(alpha=80), None, {}, DYN - {"feddyn.theorem3"}),
-        (EQUAL, fc.FedDyn(alpha=61), None, {}, {"feddyn.theorem1", "feddyn.theorem4"}),
-        (EQUAL, fc.FedDyn(alpha=59), None, {}, {"feddyn.theorem1"}),
+        (EQUAL, fc.FedDyn(alpha=61), None, {}, {"feddyn.theorem4"}),
+        (EQUAL, fc.FedDyn(alpha=59), None, {}, set()),
         (EQUAL, fc.FedDyn(alpha=100), participation.Weighted(2), {}, set()),
         (EQUAL, fc.FedDyn(alpha=100), participation.Bernoulli(HALF), {}, set()),
         (EQUAL, fc.FedDyn(alpha=100), None, {"local_solver": GD}, set()),
@@ -67,9 +67,9 @@ OURS = {s.identifier for paper in papers().values() for s in paper.ours.values()
         (SINGULAR, fc.FedDyn(alpha=100), None, {}, {"feddyn.theorem2"}),
         (INDEFINITE, fc.FedDyn(alpha=100), None, {}, set()),
         (EQUAL, fc.FedDynOneGD(alpha=200), None, {}, ONE),
-        (EQUAL, fc.FedDynOneGD(alpha=200), participation.Uniform(2), {}, {"feddyn.theorem5", "feddyn.equation18"}),
+        (EQUAL, fc.FedDynOneGD(alpha=200), participation.Uniform(2), {}, {"feddyn.equation18"}),
         (INDEFINITE, fc.FedDynOneGD(alpha=200), None, {}, {"feddyn.equation20"}),
-        (EQUAL, fc.FedDynOneGD(alpha=10), None, {}, {"feddyn.theorem5"}),
+        (EQUAL, fc.FedDynOneGD(alpha=10), None, {}, set()),
         (UNEQUAL, fc.FedGD(stepsize=HALF), None, {}, DESCENT),
         (EQUAL, fc.FedGD(stepsize=2), None, {}, {"nesterov.gradientstep"}),
         (SINGULAR, fc.FedGD(stepsize=HALF), None, {}, {"nesterov.smoothfunctions"}),
@@ -116,6 +116,9 @@ def test_what_is_sharper_promises_no_less(mu: int) -> None:
         (bounds(EQUAL, fc.FedSplit(stepsize=1), rounds=None), "fedsplit.theorem1", UNKNOWN, "t", "rounds"),
         (bounds(EQUAL, fc.FedSplit(stepsize=1), ALONE), "fedsplit.theorem1", REFUTED, "everyone", "some"),
         (bounds(EQUAL, fc.FedDyn(alpha=74)), "feddyn.theorem2", REFUTED, "alpha >= 25*L", "alpha = 74 against 75"),
+        (bounds(EQUAL, fc.FedDyn(alpha=100)), "feddyn.theorem1", REFUTED, "alpha = ", "alpha = 100 against 90"),
+        (bounds(EQUAL, fc.FedDyn(alpha=90)), "feddyn.theorem1", UNKNOWN, "alpha = ", "alpha = 90 against 90"),
+        (bounds(EQUAL, fc.FedDynOneGD(alpha=10)), "feddyn.theorem5", REFUTED, "alpha = ", "alpha = 10 against 150"),
         (bounds(EQUAL, fc.FedDyn(alpha=89)), "feddyn.theorem3", REFUTED, "alpha >= Max(", "alpha = 89 against 90"),
         (bounds(EQUAL, fc.FedDyn(alpha=179), ALONE), "feddyn.theorem4", REFUTED, "alpha >=", "against 180"),
         (bounds(INDEFINITE, fc.FedDyn(alpha=999)), "feddyn.theorem2", REFUTED, "convex", "not convex"),
