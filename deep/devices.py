@@ -50,21 +50,22 @@ def products_in(precision: str) -> Iterator[None]:
     """Inside, GPUs compute float32 products and convolutions in TF32 if that was asked for, and in float32 else.
 
     By default torch's convolutions are in TF32, and some of their algorithms give other last bits every time: those are
-    not used.
+    not used. Nor is a faster attention that has no derivative, which torch takes for clients that are vectorised.
     """
-    cudnn, asked = torch.backends.cudnn, precision == "tf32"
-    before = torch.get_float32_matmul_precision(), cudnn.allow_tf32, cudnn.deterministic
-    _set_flags("high" if asked else "highest", asked, True)
+    cudnn, mha, asked = torch.backends.cudnn, torch.backends.mha, precision == "tf32"
+    before = torch.get_float32_matmul_precision(), cudnn.allow_tf32, cudnn.deterministic, mha.get_fastpath_enabled()
+    _set_flags("high" if asked else "highest", asked, True, False)
     try:
         yield
     finally:
         _set_flags(*before)
 
 
-def _set_flags(of_products: str, tf32_in_convolutions: bool, deterministic: bool) -> None:
+def _set_flags(of_products: str, tf32_in_convolutions: bool, deterministic: bool, faster_attention: bool) -> None:
     torch.set_float32_matmul_precision(of_products)
     torch.backends.cudnn.allow_tf32 = tf32_in_convolutions
     torch.backends.cudnn.deterministic = deterministic
+    torch.backends.mha.set_fastpath_enabled(faster_attention)
 
 
 @contextmanager

@@ -21,6 +21,11 @@ class Loss(ABC):
     name: ClassVar[str]
     classes: ClassVar[bool] = False  # targets are class numbers 0, …, C − 1
 
+    @property
+    def title(self) -> str:
+        """What the user called it."""
+        return self.name
+
     @abstractmethod
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         """(…) losses, differentiable in the outputs."""
@@ -102,12 +107,16 @@ class HalfSquare(Loss):
 
 @final
 class OfAUser(Loss):
-    """A callable (outputs (B, C), targets (B, …)) -> (B,) losses."""
+    """A callable (outputs (B, C), targets (B,)) -> (B,) losses; whole numbers among targets stay such."""
 
     name = "of a user"
 
     def __init__(self, function: Callable[..., "Tensor"]) -> None:
         self.function = function
+
+    @property
+    def title(self) -> str:
+        return str(getattr(self.function, "__name__", self.function))
 
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         return self.function(outputs, targets)

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from fedconvex.deep.losses import Loss
+from fedconvex.deep.fitting import inputs_for, targets_for
+from fedconvex.deep.losses import Loss, OfAUser
 from fedconvex.deep.networks.base import Batch
 from fedconvex.errors import InvalidInput
 
@@ -24,6 +25,7 @@ class Shards:
     first: np.ndarray  # (m,)
     count: np.ndarray  # (m,)
     dtype: torch.dtype  # of the sample's weights, and of inputs that are no integers
+    loss: Loss
 
     @staticmethod
     def of(
@@ -31,8 +33,9 @@ class Shards:
     ) -> "Shards":
         """From one pair (inputs (n_k, …), targets (n_k,)) per client: tensors or arrays.
 
-        Floating inputs are taken to `dtype`, integers become int64 (see `fitting`), and so do class numbers.
-        Raises InvalidInput for what is no such list, empty clients, shapes that do not fit, NaN.
+        Floating inputs are taken to `dtype`, integers become int64 (see `fitting`), and so do class numbers, and
+        integer targets of a user's loss. Raises InvalidInput for what is no such list, empty clients, shapes that do
+        not fit, NaN, and numbers that are too large for `dtype`.
         """
         if not isinstance(clients, list | tuple) or not clients:
             cure = "give [(X_1, y_1), (X_2, y_2), …]"
@@ -45,23 +48,22 @@ class Shards:
                 raise InvalidInput(place, pair, "is not a pair (inputs, targets)", "give (X, y)")
             X, y = (_tensor(part, f"{place}[{i}]") for i, part in enumerate(pair))
             _require_samples(X, y, place, inputs[0].shape[1:] if inputs else None)
-            inputs.append(X.to(device, dtype) if X.is_floating_point() else X.to(device, torch.int64))
-            targets.append(_targets(y, loss, place).to(device, torch.int64 if loss.classes else dtype))
+            inputs.append(_on(X, device, dtype if X.is_floating_point() else torch.int64, f"{place}[0]"))
+            whole = loss.classes or (isinstance(loss, OfAUser) and not y.is_floating_point())
+            targets.append(_on(_targets(y, loss, place), device, torch.int64 if whole else dtype, f"{place}[1]"))
         if len({X.dtype for X in inputs}) > 1:
             raise InvalidInput("clients", "inputs", "are integers for some and floats for others", "make them alike")
         count = np.array([len(X) for X in inputs], dtype=np.int64)
-        return Shards(torch.cat(inputs), torch.cat(targets), np.cumsum(count) - count, count, dtype)
+        return Shards(torch.cat(inputs), torch.cat(targets), np.cumsum(count) - count, count, dtype, loss)
 
     def fitting(self, module: nn.Module) -> "Shards":
-        """Themselves, or with inputs that are whole numbers as floats where the module takes no token numbers."""
-        if self.inputs.is_floating_point():
-            return self
-        try:
-            with torch.no_grad():
-                module(self.inputs[:1])
-        except (RuntimeError, TypeError, ValueError, IndexError):
-            return replace(self, inputs=self.inputs.to(self.dtype))
-        return self
+        """Themselves, or with inputs that are whole numbers as floats where the module takes no token numbers.
+
+        And targets of a user's loss, where it takes floats alone. Raises InvalidInput for tokens beyond the module's.
+        """
+        inputs = inputs_for(module, self.inputs, self.dtype)
+        targets = targets_for(module, self.loss, inputs, self.targets, self.dtype)
+        return replace(self, inputs=inputs, targets=targets)
 
     @property
     def sample_shape(self) -> tuple[int, ...]:
@@ -114,6 +116,16 @@ def _tensor(values: Any, name: str) -> Tensor:
     if tensor.is_complex() or (tensor.is_floating_point() and not bool(tensor.isfinite().all())):
         raise InvalidInput(name, tuple(tensor.shape), "has entries that are no finite numbers", "repair the samples")
     return tensor.detach()
+
+
+def _on(values: Tensor, device: torch.device, dtype: torch.dtype, name: str) -> Tensor:
+    """On the device, in that type; refused where numbers that are finite would not be any more."""
+    found = values.to(device, dtype)
+    narrower = values.is_floating_point() and torch.finfo(values.dtype).max > torch.finfo(dtype).max
+    if narrower and not bool(found.isfinite().all()):
+        cure = "scale the samples, or run in float64"
+        raise InvalidInput(name, tuple(values.shape), f"has numbers that are too large for {dtype}", cure)
+    return found
 
 
 def _writable(array: np.ndarray) -> np.ndarray:

@@ -9,10 +9,13 @@ from typing import Any, final
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.dense import TorchArithmetic
+from fedconvex.deep.fitting import require_fit as require_fit
+from fedconvex.deep.fitting import require_no_chance
 from fedconvex.deep.losses import CrossEntropy, Logistic, Loss
 from fedconvex.deep.networks import Layout, network_of
 from fedconvex.deep.networks.layered import layers_of
@@ -109,11 +112,12 @@ def task_of(
     """
     if not isinstance(model, nn.Module):
         raise InvalidInput("model", model, "is not a torch module", "give an nn.Module, see fedconvex.deep.models")
-    module = deepcopy(model).to(device, dtype).eval()
+    module = _copied(model).to(device, dtype).eval()
     Layout.of(module)
     shards = Shards.of(clients, loss, device, dtype).fitting(module)
     ridge = non_negative(ridge, "ridge")
     require_fit(module, loss, shards)
+    require_no_chance(module, loss, shards)
     count = shards.count.tolist()
     if owned is not None:
         shards = Shards.of([clients[k] for k in owned], loss, device, dtype).fitting(module)
@@ -126,6 +130,18 @@ def task_of(
     network = network_of(module, loss, shards.sample_shape, lower)
     of_network = NetworkProblem(network, shards, to_fraction(ridge), tuple(shares), owned)
     return NetworkTask(module, loss, shards, of_network, TorchArithmetic(device, dtype), float(ridge))
+
+
+def _copied(model: nn.Module) -> nn.Module:
+    if any(map(is_lazy, (*model.parameters(), *model.buffers()))):
+        problem = "has parameters whose shapes are not known yet"
+        raise InvalidInput("model", type(model).__name__, problem, "call it once, on a few samples")
+    try:
+        return deepcopy(model)
+    except (RuntimeError, TypeError) as error:  # such as the older weight_norm, which keeps a tensor that is computed
+        problem = f"cannot be copied: {str(error).splitlines()[0]}"
+        cure = "keep parameters and buffers in it alone; weight_norm is in torch.nn.utils.parametrizations"
+        raise InvalidInput("model", type(model).__name__, problem, cure) from error
 
 
 def _is_convex(module: nn.Module, loss: Loss, shards: Shards) -> bool:
@@ -144,22 +160,3 @@ def _linear_problem(loss: Loss, shards: Shards, module: nn.Module, ridge: Any, w
         outputs = next(iter(Layout.of(module).shapes.values()))[0]
         return MultinomialLogistic(A=A, y=y, num_classes=outputs, ridge=ridge, weights=weights)
     return LogisticProblem(A=[np.column_stack([a, np.ones(len(a))]) for a in A], y=y, ridge=ridge, weights=weights)
-
-
-def require_fit(module: nn.Module, loss: Loss, shards: Shards) -> None:
-    """The module takes the samples, and what it gives fits their targets; else InvalidInput."""
-    try:
-        with torch.no_grad():
-            outputs = module(shards.inputs[:1])
-    except (RuntimeError, ValueError, IndexError, TypeError) as error:
-        problem = f"does not take samples of shape {shards.sample_shape}: {str(error).splitlines()[0]}"
-        raise InvalidInput("model", type(module).__name__, problem, "give a model for these samples") from None
-    if not isinstance(outputs, Tensor) or outputs.ndim != 2 or len(outputs) != 1:
-        shape = tuple(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__
-        raise InvalidInput("model", type(module).__name__, f"gives {shape} for one sample", "give (batch, outputs)")
-    width, most = outputs.shape[1], int(shards.targets.max()) if loss.classes else 0
-    if loss.classes and most >= width:
-        problem = f"has {width} outputs, the targets go up to class {most}"
-        raise InvalidInput("model", type(module).__name__, problem, f"give it {most + 1} outputs or more")
-    if loss.name in ("logistic", "half_square") and width != 1:
-        raise InvalidInput("model", type(module).__name__, f"has {width} outputs, {loss.name} takes 1", "give it one")

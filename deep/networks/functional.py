@@ -11,7 +11,7 @@ from torch.func import functional_call, vmap
 from fedconvex.deep.losses import Loss
 from fedconvex.deep.memory import is_out_of_memory
 from fedconvex.deep.networks.base import Batch, Network
-from fedconvex.deep.networks.layout import Layout, Views
+from fedconvex.deep.networks.layout import Layout, Views, aliases_of
 
 
 @final
@@ -25,10 +25,13 @@ class FunctionalNetwork(Network):
     def __init__(self, module: nn.Module, loss: Loss, lower: torch.dtype | None = None) -> None:
         self.module, self.loss, self.layout = module, loss, Layout.of(module)
         place, full = next(module.parameters()).device.type, next(module.parameters()).dtype
+        aliases = aliases_of(module)
 
         def one(parameters: Views, inputs: Tensor, targets: Tensor) -> Tensor:
+            if aliases:  # torch's own way sets what a module under two names has twice, and does not find back
+                parameters = parameters | {alias: parameters[name] for alias, name in aliases.items()}
             with torch.autocast(place, lower, enabled=lower is not None):
-                outputs = functional_call(module, parameters, (inputs,))
+                outputs = functional_call(module, parameters, (inputs,), tie_weights=False)
             return loss.values(outputs.to(full), targets)
 
         self._of_one: Callable[..., Any] = one
@@ -44,7 +47,7 @@ class FunctionalNetwork(Network):
 
     def gradients(self, theta: Tensor, batch: Batch) -> Tensor:
         gradients = self._gradients(self.layout.views(theta.expand(len(batch.targets), -1)), batch)
-        return torch.cat([gradient.flatten(1) for gradient in gradients], 1)
+        return torch.cat([part.flatten(1) if part.ndim > 1 else part[:, None] for part in gradients], 1)
 
     def stepping(
         self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None, into: Tensor | None = None

@@ -10,7 +10,8 @@ from fedconvex.errors import InvalidInput
 
 Views = dict[str, Tensor]
 OF_THE_BATCH = (nn.modules.batchnorm._BatchNorm,)
-RANDOM = (nn.modules.dropout._DropoutNd,)
+DROPPING = (nn.modules.dropout._DropoutNd,)  # how often: their p
+DROPPING_WITHIN = (nn.RNNBase, nn.MultiheadAttention)  # how often: their dropout
 
 
 @final
@@ -25,12 +26,13 @@ class Layout:
         """Raises InvalidInput for a module without trainable parameters, or that is no function of them alone."""
         for name, layer in module.named_modules():
             where = f"layer {name!r}" if name else "it"
-            if isinstance(layer, OF_THE_BATCH) and (layer.track_running_stats or layer.training):
-                problem = f"{where} normalises over the batch: clients' functions would depend on running statistics"
+            if isinstance(layer, OF_THE_BATCH):
+                problem = f"{where} normalises over the batch: a sample's loss would depend on the other samples"
                 raise InvalidInput("model", type(module).__name__, problem, "use nn.GroupNorm")
-            if isinstance(layer, RANDOM) and layer.p > 0:
-                cure = "leave it out, or set its p to 0"
-                raise InvalidInput("model", type(module).__name__, f"{where} drops at random", cure)
+            for kinds, argument in ((DROPPING, "p"), (DROPPING_WITHIN, "dropout")):
+                if isinstance(layer, kinds) and getattr(layer, argument) > 0:
+                    cure = f"leave it out, or set its {argument} to 0"
+                    raise InvalidInput("model", type(module).__name__, f"{where} drops at random", cure)
         shapes = {name: tuple(p.shape) for name, p in module.named_parameters() if p.requires_grad}
         if not shapes:
             raise InvalidInput("model", type(module).__name__, "has no trainable parameters", "give one that has")
@@ -62,3 +64,20 @@ class Layout:
         parameters = dict(module.named_parameters())
         for name, value in self.views(theta).items():
             parameters[name].data.copy_(value)
+
+
+def aliases_of(module: nn.Module) -> dict[str, str]:
+    """Where trainable parameters are kept a second time, to the names that they have in the layout.
+
+    A module that is used under two names keeps its parameters once: each place is named once.
+    """
+    first: dict[nn.Parameter, str] = {}
+    found: dict[str, str] = {}
+    for prefix, layer in module.named_modules():
+        for attribute, parameter in layer._parameters.items():
+            if parameter is None or not parameter.requires_grad:
+                continue
+            name = f"{prefix}.{attribute}" if prefix else attribute
+            if first.setdefault(parameter, name) != name:
+                found[name] = first[parameter]
+    return found
