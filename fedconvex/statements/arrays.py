@@ -6,6 +6,7 @@ import numpy as np
 
 from fedconvex.errors import InvalidInput
 from fedconvex.statements.arguments import LARGE, SMALL, Arguments, Kind, is_array, is_extreme, name_at, to_float
+from fedconvex.statements.functions import Imprecise
 from fedconvex.statements.results import broadcast_shape, like, out_of_range, parts
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def in_chunks(calculator: "Calculator", arguments: Arguments) -> Any:
             try:
                 with np.errstate(all="ignore"):
                     result = calculator.apply(arguments, {**floats, **values})
+            except Imprecise:
+                result = _by_way_of_balls(calculator, arguments, numbers, values, begin, shape)
             except (ArithmeticError, ValueError):
                 raise out_of_range(calculator.owner, numbers) from None
         if kind is None:

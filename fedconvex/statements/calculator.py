@@ -13,13 +13,14 @@ from fedconvex.errors import InvalidInput, NotConverged
 from fedconvex.statements import arguments as taken
 from fedconvex.statements.arguments import Arguments, Kind, Numbers, entry, is_array, name_at, parameter_of
 from fedconvex.statements.conditions import Condition, by_definition, refuse
-from fedconvex.statements.functions import Irrational, Undecided, home, is_rational
+from fedconvex.statements.functions import Imprecise, Irrational, Undecided, home, is_rational
 from fedconvex.statements.notation import NUMBER, Parameter, Shape, Units
 from fedconvex.statements.results import assembled, broadcast_shape, is_finite, like, out_of_range, parts, relocating
 from fedconvex.statements.signs import sign
 
 PRECISION = 128  # bits of the balls that exact arguments give where the result is irrational
 MAX_PRECISION = 1 << 14
+FLOAT_BITS = 53
 
 
 @final
@@ -193,6 +194,9 @@ class Calculator:
         values = {name: convert(value) for name, value in arguments.values.items()}
         try:
             result = self.apply(arguments, values)
+        except Imprecise:
+            problem, cure = f"{self.owner} loses its digits in floats", "give numbers, or NumPy arrays"
+            raise InvalidInput("arguments", arguments.values, problem, cure) from None
         except (ArithmeticError, ValueError):
             raise out_of_range(self.owner, arguments.values) from None
         if not all(is_finite(part) for part in parts(result)):
@@ -200,7 +204,7 @@ class Calculator:
         return result
 
     def as_float(self, arguments: Arguments) -> Any:
-        """The value as a float, unchecked; by way of balls where floats may overflow halfway."""
+        """The value as a float, unchecked; by way of balls where floats may overflow halfway, or lose their digits."""
         if any(taken.is_extreme(value) for value in arguments.values.values()):
             return self._nearest(arguments)
         try:
@@ -210,8 +214,14 @@ class Calculator:
         return result if all(is_finite(part) for part in parts(result)) else self._nearest(arguments)
 
     def _nearest(self, arguments: Arguments) -> Any:
-        """The value in balls, as a float."""
-        result = self.in_balls(arguments, PRECISION)
+        """The value in balls, as a float: at twice the precision again and again until all its digits are right."""
+        precision = PRECISION
+        result = self.in_balls(arguments, precision)
+        while precision < MAX_PRECISION and not all(map(_is_sharp, parts(result))):
+            precision *= 2
+            result = self.in_balls(arguments, precision)
+        if not all(_is_sharp(part) or float(part.rad()) == 0 for part in parts(result)):
+            raise out_of_range(self.owner, arguments.values)
         floats = [float(part) for part in parts(result)]
         if not all(map(is_finite, floats)) or not all(is_finite(part) for part in parts(result)):
             raise out_of_range(self.owner, arguments.values)
@@ -279,6 +289,11 @@ def _upper_end(ball: Any) -> Fraction:
     with flint.ctx.workprec(PRECISION):
         mantissa, exponent = ball.upper().mid().man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def _is_sharp(part: Any) -> bool:
+    """Whether a ball, or a number that a formula gives as it is, says all digits of a float."""
+    return not hasattr(part, "rad") or part.rel_accuracy_bits() > FLOAT_BITS or part == 0
 
 
 def _working_precision() -> int:

@@ -9,10 +9,17 @@ from fractions import Fraction
 from typing import Any
 
 LONGEST = 1 << 16  # bits of the rational numbers that powers may give
+LARGEST_FLOAT_EXPONENT = (
+    1 << 23
+)  # a float's rounding error, to a higher power than this, costs more than half its digits
 
 
 class Irrational(Exception):
     """An exact calculation left the rational numbers, or those of bearable length: it must be repeated in balls."""
+
+
+class Imprecise(ArithmeticError):
+    """A calculation in floats would lose most of its digits: it must be repeated in balls."""
 
 
 class Undecided(Exception):
@@ -63,7 +70,12 @@ def minimum(first: Any, *others: Any) -> Any:
 
 
 def power(base: Any, exponent: Any) -> Any:
-    """base to an integer power, which in exact arithmetics is one (and not exp(exponent · log(base)))."""
+    """base to an integer power, which in exact arithmetics is one (and not exp(exponent · log(base))).
+
+    In floats `Imprecise` is raised where the exponent is so large that the base's own rounding shows.
+    """
+    if {home(base), home(exponent)} <= {"builtins", "numpy", "torch"} and _exceeds(exponent, LARGEST_FLOAT_EXPONENT):
+        raise Imprecise
     if is_rational(base) and abs(exponent) * _length(base) > LONGEST:
         raise Irrational
     if is_rational(exponent):
@@ -100,6 +112,12 @@ def ceil(value: Any) -> Any:
                 raise Undecided
             return int(integer)
     return sys.modules["sympy"].ceiling(value) if home(value) == "sympy" else math.ceil(value)
+
+
+def _exceeds(value: Any, limit: int) -> bool:
+    """Whether some entry is larger in size."""
+    found = abs(value) > limit
+    return bool(found.any()) if hasattr(found, "any") else bool(found)
 
 
 def _apply(name: str, value: Any) -> Any:

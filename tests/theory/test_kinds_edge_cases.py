@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 import flint
+import mpmath
 import numpy as np
 import pandas as pd
 import pytest
@@ -291,6 +292,39 @@ def test_a_higher_working_precision_is_used() -> None:
         assert fedsplit.optimal_stepsize(mu=Fraction(1), L=2).rel_accuracy_bits() > 950
         assert fedsplit.optimal_stepsize(mu=flint.arb(1), L=2).rel_accuracy_bits() > 950
     assert fedsplit.optimal_stepsize(mu=flint.arb(1), L=2).rel_accuracy_bits() < 60
+
+
+@pytest.mark.parametrize("t", [10**6, 10**8, 10**17, 10**40, 10**70])
+@pytest.mark.parametrize("kappa", [2.0, 1e8, 1e16, 1e33, 1e59])
+def test_powers_of_a_base_that_floats_cannot_hold(kappa: float, t: int) -> None:
+    """(1 − 2/(√κ + 1))ᵗ: the base is 1 to the last digit of a float, the power is not."""
+    with mpmath.workdps(120):
+        exact = (1 - 2 / (mpmath.sqrt(mpmath.mpf(kappa)) + 1)) ** t
+    given: dict[str, Any] = {"initial_distance": 1.0, "num_clients": 1, "b": 0.0}
+    alone = fedsplit.distance_bound(kappa=kappa, t=t, **given)
+    assert alone == pytest.approx(float(exact), rel=1e-9, abs=1e-300)
+    with mpmath.workdps(120):
+        other = (1 - 2 / (mpmath.mpf(kappa) + 1)) ** t
+    found = nesterov.distance_bound(kappa=kappa, t=t, initial_distance=1.0)
+    assert found == pytest.approx(float(other), rel=1e-9, abs=1e-300)
+    if t < 2**63:
+        both = fedsplit.distance_bound(kappa=kappa, t=np.array([1, t]), **given)
+        assert both[1] == pytest.approx(float(exact), rel=1e-9, abs=1e-300)
+
+
+@pytest.mark.parametrize("T", [10**6, 10**8, 10**12, 10**16, 10**40])
+def test_the_bound_of_strongly_convex_feddyn_at_many_rounds(T: int) -> None:
+    given = {"alpha": 1e12, "L": 1.0, "mu": 1e-3, "num_clients": 1, "num_active": 1, "D0": 1.0, "G": 0.0}
+    with flint.ctx.workprec(2000):
+        enclosed = feddyn.strongly_convex_bound(**{n: flint.arb(v) for n, v in given.items()}, T=flint.arb(T))
+    assert feddyn.strongly_convex_bound(**given, T=T) == pytest.approx(float(enclosed), rel=1e-9, abs=1e-300)
+
+
+def test_tensors_say_that_they_lose_the_digits_of_powers() -> None:
+    kappa = torch.tensor([1e33], dtype=torch.float64)
+    with pytest.raises(InvalidInput, match="loses its digits"):
+        fedsplit.distance_bound(kappa=kappa, t=10**17, initial_distance=1.0, num_clients=1, b=0.0)
+    assert fedsplit.distance_bound(kappa=kappa, t=10**6, initial_distance=1.0, num_clients=1, b=0.0) > 0.999
 
 
 def test_powers_in_every_kind() -> None:
