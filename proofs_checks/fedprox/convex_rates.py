@@ -131,14 +131,10 @@ def corollary7_sharper(statement: Statement) -> Proof:
 
 
 def rounds_above(
-    of: Statement, decrease: Any, enough: Any, bound: Any, domain: Domain, shown: str, place: str = ""
+    of: Statement, decrease: Any, bound: Any, domain: Domain, shown: str, place: str = ""
 ) -> tuple[Step, ...]:
-    """E[min(τ, T)] ≤ bound, where `of` says that f decreases by decrease(B)·‖∇f‖² if K ≥ enough(B)."""
-    above = domain & Domain((
-        sympy.Gt(L, 0, evaluate=False),
-        sympy.Ge(K, enough(b), evaluate=False),
-        sympy.Ge(gradient_norm**2, epsilon, evaluate=False),
-    ))  # fmt: skip
+    """E[min(τ, T)] ≤ bound, where `of` says that f decreases by decrease(B)·‖∇f‖²."""
+    above = domain & Domain((sympy.Gt(L, 0, evaluate=False), sympy.Ge(gradient_norm**2, epsilon, evaluate=False)))
     large = Claim(epsilon, "<=", SQUARE, above, "the run goes on")
     alike = Claim(square(gradients), "<=", b**2 * SQUARE, above, "B ≤ b")
     rho = decrease(b)
@@ -172,7 +168,7 @@ def remark8(statement: Statement) -> Proof:
     domain = Domain.of(statement).substituted(sigma2=sigma2) & AT_LEAST_ONE
     bound = 24 * statement.calculator.formula(L=L, delta=delta, sigma2=sigma2, epsilon=epsilon)
     steps = rounds_above(
-        fedprox.equation16, lambda B: 1 / (24 * L * B**2), lambda B: 4 * B**2, bound, domain,
+        fedprox.equation16, lambda B: 1 / (24 * L * B**2), bound, domain,
         r"24\left(\tfrac{L\Delta}\epsilon+\tfrac{L\Delta\sigma^2}{\epsilon^2}\right)", "Remark 8",
     )  # fmt: skip
     return Proof(steps, notes="The constant is 24, with Corollary 7's μ and K ≥ 4B². The paper prints L_α for LΔ; the "
@@ -186,5 +182,5 @@ def remark8_sharper(statement: Statement) -> Proof:
     bound = statement.calculator.formula(L=L, delta=delta, sigma2=sigma2, epsilon=epsilon)
     sharper = fedprox.PAPER.find("corollary7sharper")
     text = r"\tfrac{4L\Delta}\epsilon\sqrt{1+\tfrac{\sigma^2}\epsilon}"
-    return Proof(rounds_above(sharper, lambda B: 1 / (4 * L * B), lambda B: 4 * B, bound, domain, text),
+    return Proof(rounds_above(sharper, lambda B: 1 / (4 * L * B), bound, domain, text),
                  tightness=rounds_begun_above(statement))  # fmt: skip

@@ -171,11 +171,15 @@ def convex_choice(*, L: Any, B: Any, K: Any) -> ConvexChoice:
 
 @PAPER.statement(
     "Remark 8", Claim.ASYMPTOTIC, symbol="T", relation=r"= O(\cdot)", units=NUMBER,
-    assumes=(Runs("FedProx"), Convex(), Smooth(), ExactSolutions(), BoundedVarianceEverywhere(), SampledIID()),
+    assumes=(
+        Runs("FedProx"), Convex(), Smooth(), ExactSolutions(), BoundedVarianceEverywhere(), SampledIID(),
+        Condition("K", ">=", lambda sigma2, epsilon: 4 * (1 + sigma2 / epsilon)),
+    ),
 )  # fmt: skip
 def sgd_like_iterations(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> Any:
     """Rounds to accuracy ε for convex clients solved exactly, up to a constant: LΔ/ε + LΔσ²/ε², as for SGD.
 
+    With Corollary 7's μ ≈ 6LB² and K ≥ 4B², B = √(1 + σ²/ε).
     The paper prints L_α here; the same expression with LΔ stands in the text before it.
     """
     return L * delta / epsilon + L * delta * sigma2 / epsilon**2
