@@ -67,7 +67,12 @@ def require_sign(sign: Sign, given: Mapping[str, Any]) -> Sign:
     if not isinstance(sign, Sign):
         raise InvalidInput("arguments", dict(given), "hold arrays", "give one number each, or loop")
     if sign is Sign.UNKNOWN:
-        raise InvalidInput("arguments", dict(given), "leave a sign undecided", "give exact numbers, or narrower balls")
+        if any(type(value).__name__ == "arb" and not value.is_exact() for value in given.values()):
+            raise InvalidInput(
+                "arguments", dict(given), "leave a sign undecided", "give narrower balls, or exact numbers"
+            )
+        problem = "leave a sign undecided: two numbers agree to a thousand digits, and are likely equal"
+        raise InvalidInput("arguments", dict(given), problem, "move one argument a little")
     return sign
 
 

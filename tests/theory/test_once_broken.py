@@ -56,7 +56,7 @@ def test_nesterov_rounds_default_step_is_exact():
     [
         lambda: fedprox.smallest_K(B=np.ones(2), gamma=0),
         lambda: fedsplit.rounds(kappa=np.array([1.0, 2.0]), initial_distance=1, num_clients=1, accuracy=0.1),
-        lambda: fedprox.smallest_K(mu=np.array([50.0, 60.0]), L=1, B=1.2, gamma=0),
+        lambda: fedprox.smallest_K(mu=np.array([50.0, 60.0]), L=1, L_minus=0, B=1.2, gamma=0),
         lambda: nesterov.rounds(mu=np.ones(2), L=2.0, initial_distance=1, accuracy=0.1),
     ],
     ids=range(4),

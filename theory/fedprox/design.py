@@ -81,10 +81,17 @@ def can_decrease(*, B: Any, gamma: Any, K: Any) -> Sign:
 
 
 def mu_range(*, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
-    """The number beyond which every μ gives ρ > 0, and up to which none does, as a ball; None where no μ does."""
+    """The number beyond which every μ gives ρ > 0, and up to which none does, as a ball; None where no μ does.
+
+    Exactly 0 for L = L_minus = 0, where ρ = a/μ.
+    """
     given = {"L": L, "L_minus": L_minus, "B": B, "gamma": gamma, "K": K}
     if not _some_mu_works(given):
         return None
+    if L == 0 and L_minus == 0:
+        import flint
+
+        return flint.arb(0)
 
     def lowest() -> Any:
         (a, c1, c2, c3), balls = enclosed(coefficients, given)
@@ -123,17 +130,22 @@ def best_mu(*, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> BestMu | Non
     return found
 
 
-def smallest_K(*, mu: Any = None, L: Any = 0, L_minus: Any = 0, B: Any, gamma: Any) -> int | None:
+def smallest_K(*, mu: Any = None, L: Any = None, L_minus: Any = None, B: Any, gamma: Any) -> int | None:
     """The least K with ρ > 0, exactly; None where no K is enough.
 
-    With this μ, or, where `mu` is not given, with the best one (L and L_minus are then of no account). ρ grows with K;
-    its sign at the answer and just below is certified.
+    With this μ, for which L and L_minus are needed, too, or, where `mu` is not given, with the best one (they are then
+    of no account). ρ grows with K; its sign at the answer and just below is certified.
+
+    Raises InvalidInput for μ without L or L_minus.
     """
     given = {"B": B, "gamma": gamma}
     quantity: Calculator = slack
     if mu is None:
         limit = necessary.sign(**given)
     else:
+        for name, value, cure in (("L", L, "give L"), ("L_minus", L_minus, "give L_minus, 0 for convex clients")):
+            if value is None:
+                raise InvalidInput(name, None, "is needed where mu is given: rho depends on it", cure)
         given |= {"mu": mu, "L": L, "L_minus": L_minus}
         quantity, limit = rho.calculator, rho_of_everyone.sign(**given)
     if require_sign(limit, given) is not Sign.POSITIVE:

@@ -161,6 +161,23 @@ def test_smallest_number_for_a_mu(mu: Fraction, L: Fraction, L_minus: Fraction, 
         assert all(in_balls(rho_by_hand.rho, mu, {**at, "K": K}) < 1e-100 for K in range(1, answer))
 
 
+@pytest.mark.parametrize("missing", ["L", "L_minus"])
+def test_a_mu_without_the_curvatures_is_refused(missing: str) -> None:
+    given = {"mu": 30, "L": 1, "L_minus": 0, "B": 1.2, "gamma": 0}
+    assert fedprox.smallest_K(**given) != fedprox.smallest_K(**{**given, "L": 0})
+    with pytest.raises(InvalidInput, match=f"{missing} = None: is needed where mu is given"):
+        fedprox.smallest_K(**{name: value for name, value in given.items() if name != missing})
+
+
+def test_flat_clients_admit_every_mu() -> None:
+    """ρ = a/μ for L = L_minus = 0."""
+    at = {"L": 0, "L_minus": 0, "B": 1, "gamma": 0, "K": 10}
+    assert fedprox.mu_range(**at) == 0
+    assert fedprox.rho.sign(mu=Fraction(1, 10**50), **at) is Sign.POSITIVE
+    assert fedprox.mu_range(**{**at, "K": 2}) is None
+    assert fedprox.mu_range(**{**at, "L": Fraction(1, 10**9)}) > 0
+
+
 def test_smallest_number_at_an_exact_zero() -> None:
     """With ρ = 0 exactly at K = 18, a device more is needed, and with a tiny bit less of L none."""
     at = {"mu": Fraction(50), "L_minus": Fraction(1, 3), "B": Fraction(6, 5), "gamma": Fraction(1, 100)}

@@ -58,6 +58,17 @@ def test_fedsplit_rounds_that_come_out_even(n: int, b: Any) -> None:
     assert fedsplit.rounds(**{**given, "initial_distance": 2 * 3**n + TINY}, accuracy=1 + 3 * b) == n + 1
 
 
+def test_an_irrational_tie_is_called_one() -> None:
+    """(3 − 2√2)·1 + (√2 + 1)·2 = 5: the bound of one round is the accuracy, and no precision tells the two apart."""
+    at: dict[str, Any] = {"kappa": 2, "initial_distance": 1, "num_clients": 1, "b": 2}
+    with pytest.raises(InvalidInput, match="likely equal; move one argument a little"):
+        fedsplit.rounds(**at, accuracy=5)
+    assert fedsplit.rounds(**at, accuracy=5 + Fraction(1, 10**30)) == 1
+    assert fedsplit.rounds(**at, accuracy=5 - Fraction(1, 10**30)) == 2
+    with pytest.raises(InvalidInput, match="give narrower balls"):
+        fedsplit.rounds(**at, accuracy=flint.arb(5, 1e-3))
+
+
 def test_fedsplit_rounds_none_and_one() -> None:
     given = {"kappa": 4, "initial_distance": 6, "num_clients": 4, "b": 1}
     assert fedsplit.rounds(**given, accuracy=3) is None
