@@ -1,11 +1,18 @@
 """How different the clients are at a point: B of the FedProx paper, and the variance of the gradients."""
 
+from typing import Any
+
+import numpy as np
+
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.balls import square_root_upper
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Problem
-from fedconvex.rationals import Array, Scalar, nearest_float
+from fedconvex.rationals import Array, Scalar, fraction_array, nearest_float, to_fmpq
+
+PRECISION = 128
+TINY = 1e-100  # of a mean, the largest entry being 1: smaller squares are near the end of the floats
 
 
 def dissimilarity(problem: Problem, x: Array) -> Scalar:
@@ -21,13 +28,28 @@ def dissimilarity(problem: Problem, x: Array) -> Scalar:
     with arithmetic.context():
         if arithmetic.certainty is Certainty.NUMERIC:  # B does not depend on the scale; squares overflow
             gradients = gradients / (abs(gradients).max() or 1.0)
+            mean = arithmetic.average(weights, gradients)
+            if abs(mean).max() < TINY:  # its square, or a weight, may be 0 in floats and only there
+                gradients, weights = fraction_array(arithmetic.to_float(gradients)), problem.exact_weights_array
+                mean = np.dot(weights, gradients)
+                return _quotient_root(np.dot(weights, (gradients * gradients).sum(-1)), (mean * mean).sum())
         mean = arithmetic.average(weights, gradients)
         mean_square, square = arithmetic.average(weights, (gradients * gradients).sum(-1)), (mean * mean).sum()
         if arithmetic.certainty is Certainty.ENCLOSED:
             return square_root_upper(mean_square / square)
-        if square == 0:
-            return 1.0 if mean_square == 0 else float("inf")
+        if arithmetic.certainty is Certainty.EXACT:
+            return _quotient_root(mean_square, square)
         return nearest_float(arithmetic.publish_scalar(mean_square / square)) ** 0.5
+
+
+def _quotient_root(mean_square: Any, square: Any) -> float:
+    """√(mean_square/square) of exact numbers, rounded once: the quotient itself may be beyond floats."""
+    import flint
+
+    if square == 0:
+        return 1.0 if mean_square == 0 else float("inf")
+    with flint.ctx.workprec(PRECISION):
+        return nearest_float(flint.arb(to_fmpq(mean_square) / to_fmpq(square)).sqrt())
 
 
 def gradient_variance(problem: Problem, x: Array) -> Scalar:

@@ -131,6 +131,25 @@ def test_where_the_mean_gradient_may_be_0_nothing_is_said_of_dissimilarity() -> 
     assert not B.is_finite()
 
 
+@pytest.mark.parametrize("name", ["float", "exact", "torch"])
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [([1e-200, 1], 1e100), ([Fraction(1, 10**400), 1], 1e200), ([1e-120, 1], 1e60), ([1e-90, 1], 1e45), ([1, 0], 1.0)],
+)
+def test_a_mean_gradient_that_is_tiny_is_not_0(name: str, weights: list[Any], expected: float) -> None:
+    """Gradients 1 and 0: B² = p/p² = 1/p."""
+    problem = fc.Quadratic(H=[[[1]], [[1]]], c=[[0], [1]], weights=weights)
+    B = fc.dissimilarity(problem, given_as(name, 1))
+    assert float(B) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["float", "exact", "torch"])
+def test_gradients_that_cancel_are_told_from_such(name: str) -> None:
+    problem = fc.Quadratic(H=[[[1]], [[1]]], c=[[0], [2]])
+    assert fc.dissimilarity(problem, given_as(name, 1)) == math.inf
+    assert fc.dissimilarity(fc.Quadratic(H=[[[1]], [[1]]], c=[[1], [1]]), given_as(name, 1)) == 1.0
+
+
 def test_a_client_that_differs_is_noticed() -> None:
     problem = fc.LeastSquares(A=[[[1]], [[1]]], b=[[1], [-1]])
     assert fc.dissimilarity(problem, np.array([0.0])) == math.inf  # the mean vanishes, the clients' gradients do not
