@@ -7,17 +7,18 @@ from torch import Tensor, nn
 
 from fedconvex.deep.devices import products_in
 from fedconvex.deep.losses import Loss
+from fedconvex.deep.memory import Budget
 from fedconvex.deep.shards import Shards
 
-NUMBERS_AT_ONCE = 20_000_000  # of inputs that go through the module in one call
+NUMBERS_AT_ONCE = 20_000_000  # of inputs that go through the module in one call, as long as the budget is whole
 
 
-def evaluate(module: nn.Module, loss: Loss, shards: Shards) -> tuple[Tensor, float]:
+def evaluate(module: nn.Module, loss: Loss, shards: Shards, budget: Budget | None = None) -> tuple[Tensor, float]:
     """The losses of all samples, (N,) in float64, and how many are classified correctly (NaN if nothing is).
 
     In all digits of the model's type, whatever the local work is computed in.
     """
-    at_once = max(1, NUMBERS_AT_ONCE // max(1, shards.inputs[0].numel()))
+    at_once = (budget or Budget()).part_of(NUMBERS_AT_ONCE, shards.inputs[0].numel())
     losses, correct = [], 0.0
     with torch.no_grad(), products_in("full"):
         for X, y in zip(shards.inputs.split(at_once), shards.targets.split(at_once), strict=True):

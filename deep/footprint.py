@@ -10,12 +10,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
 from fedconvex.deep.evaluation import evaluate
+from fedconvex.deep.problem import budget_of
 from fedconvex.deep.tasks import Task
 from fedconvex.methods.base import State
 from fedconvex.participation import Draw
 from fedconvex.player import Player
 
 PROBES = 8  # clients
+ROUNDS = 3  # whose clients are counted
 
 
 @final
@@ -71,24 +73,25 @@ class Footprint:
         return f"{_readable(self.total)} ({', '.join(f'{_readable(size)} {name}' for size, name in parts)})"
 
 
-def footprint(task: Task, player: Player, state: State) -> Footprint:
+def footprint(task: Task, player: Player, state: State, rounds: int = ROUNDS) -> Footprint:
     """Of a run of networks on torch; what Python and the libraries take comes on top.
 
     A round of few clients is played and thrown away, one epoch or step of local work each; where there are more than
     PROBES of them, two such rounds, and what K clients take is on the line through both.
     """
-    most = _participants(player)
+    most = _participants(player, min(ROUNDS, rounds))
     if most <= PROBES:
-        work = _round_bytes(player, state, most)
+        work = _round_bytes(player, state, most) if most else 0
     else:
         half, whole = (_round_bytes(player, state, K) for K in (PROBES // 2, PROBES))
         work = whole + (whole - half) * (most - PROBES) // (PROBES - PROBES // 2)
     with Ledger() as ledger:
         module = task.module_at(state.server)
-        evaluate(module, task.loss, task.shards)
+        evaluate(module, task.loss, task.shards, budget_of(task.problem))
     samples = sum(t.numel() * t.element_size() for t in (task.shards.inputs, task.shards.targets))
     held = [state.server, *state.shared.values(), *state.memory.values()]
-    return Footprint(samples, sum(t.numel() * t.element_size() for t in held), max(work, ledger.peak))
+    kept = sum(most * rows.shape[1] * rows.element_size() for rows in state.memory.values())
+    return Footprint(samples, sum(t.numel() * t.element_size() for t in held), max(work, ledger.peak + kept))
 
 
 def _round_bytes(player: Player, state: State, clients: int) -> int:
@@ -106,11 +109,11 @@ def _round_bytes(player: Player, state: State, clients: int) -> int:
     return peak
 
 
-def _participants(player: Player) -> int:
+def _participants(player: Player, rounds: int) -> int:
     """How many clients the largest of the first rounds has."""
     problem = player.rounds.problem
-    draws = (player.participation.draw(problem, player.seed, t) for t in range(3))
-    return max(problem.num_clients if d.members is None else max(1, len(d.members)) for d in draws)
+    draws = (player.participation.draw(problem, player.seed, t) for t in range(rounds))
+    return max((problem.num_clients if d.members is None else max(1, len(d.members)) for d in draws), default=0)
 
 
 def _readable(size: int) -> str:

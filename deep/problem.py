@@ -71,6 +71,11 @@ class NetworkProblem(Problem):
         return NetworkClients(arithmetic, self, factors, np.arange(len(owned)))
 
 
+def budget_of(problem: Problem) -> Budget | None:
+    """What is computed at once for a network; the core's own problems do not compute in parts."""
+    return problem.budget if isinstance(problem, NetworkProblem) else None
+
+
 def _unknown() -> NoReturn:
     cure = "give SGD(…) or GradientDescent(…)"
     raise InvalidInput("local_solver", "the one given", "needs curvatures, which networks do not tell", cure)

@@ -45,11 +45,12 @@ class Processes(Share):
             raise InvalidInput("clients", num_clients, problem, "start fewer processes")
         self.members = np.arange(self.rank, num_clients, self.size)
         self.num_clients = num_clients
+        self.sums = 0  # and other exchanges, so far; all processes have the same ones
 
     def total(self, part: Tensor) -> Tensor:
         """The sum over all processes."""
         result = part.clone()
-        with _peers():
+        with self._peers():
             dist.all_reduce(result)
         return result
 
@@ -61,7 +62,7 @@ class Processes(Share):
     def largest(self, number: float) -> float:
         """The largest of all processes' numbers."""
         box = torch.tensor(number, dtype=torch.float64, device=self.device)
-        with _peers():
+        with self._peers():
             dist.all_reduce(box, dist.ReduceOp.MAX)
         return float(box)
 
@@ -81,9 +82,20 @@ class Processes(Share):
     def from_first(self, value: Any) -> Any:
         """What the first process has, on all."""
         box = [value]
-        with _peers():
+        with self._peers():
             dist.broadcast_object_list(box, src=0)
         return box[0]
+
+    @contextmanager
+    def _peers(self) -> Iterator[None]:
+        self.sums += 1
+        try:
+            yield
+        except RuntimeError as error:
+            text = str(error).splitlines()[0]
+            raise ProcessLost(
+                f"another process has ended ({text}); start again to go on from the checkpoint"
+            ) from error
 
 
 def join(device: torch.device) -> None:
@@ -111,12 +123,3 @@ def own_device(device: torch.device) -> torch.device:
         torch.cuda.set_device(place)
         return place
     return device
-
-
-@contextmanager
-def _peers() -> Iterator[None]:
-    try:
-        yield
-    except RuntimeError as error:
-        text = str(error).splitlines()[0]
-        raise ProcessLost(f"another process has ended ({text}); start again to go on from the checkpoint") from error

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
-from math import nan
+from math import isfinite, nan
 from typing import Any, final
 
 import numpy as np
@@ -13,6 +13,8 @@ from torch import nn
 
 from fedconvex.deep.evaluation import evaluate
 from fedconvex.deep.measuring.columns import Measuring
+from fedconvex.deep.memory import Budget, with_room
+from fedconvex.deep.problem import budget_of
 from fedconvex.deep.processes import Processes
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import Task
@@ -41,6 +43,11 @@ class Watcher:
         """A copy of the module to look at points with."""
         return deepcopy(self.task.module)
 
+    @cached_property
+    def budget(self) -> Budget:
+        """That of all that the run computes for networks; of evaluations alone elsewhere."""
+        return budget_of(self.task.problem) or Budget()
+
     @property
     def seconds(self) -> dict[str, float]:
         """By what was done."""
@@ -53,13 +60,29 @@ class Watcher:
     def record(self, t: int, state: State, of_round: dict[str, Any]) -> dict[str, Any]:
         """The row of the model before round t."""
         rest = {name: v.tolist() if name == OF_CLIENTS else v for name, v in of_round.items()}
-        if t % self.every and t != self.rounds:
-            names = ("value", "accuracy", *(("test_value", "test_accuracy") if self.test is not None else ()))
-            return {"round": t} | dict.fromkeys(names, nan) | rest | self.measuring.nothing()
+        if not self._looks_at(t):
+            return {"round": t} | self._nothing() | rest | self.measuring.nothing()
         begun = time.perf_counter()
-        seen = {"round": t} | self._evaluated(state)
+        seen = {"round": t} | with_room(lambda: self._evaluated(state), self.budget, self.processes)
         self.took("evaluation", begun)
-        return seen | rest | self.measuring.at(state, t)
+        measuring = budget_of(self.task.problem)
+        return seen | rest | with_room(lambda: self.measuring.at(state, t), measuring, self.processes)
+
+    def finds_finite(self, record: dict[str, Any]) -> bool:
+        """Whether the record's value is a number, or was not looked for; that of the test set where it stands alone."""
+        looked = self._looks_at(record["round"])
+        return not looked or isfinite(record["value" if self.evaluate == "all" else "test_value"])
+
+    def seen_on_the_way(self, last: dict[str, Any]) -> dict[str, Any]:
+        """A checkpoint's last record, as it is if the run goes on from there: looked at for being the last, no more."""
+        return last if self._looks_at(last["round"]) else last | self._nothing() | self.measuring.nothing()
+
+    def _looks_at(self, t: int) -> bool:
+        return t % self.every == 0 or t == self.rounds
+
+    def _nothing(self) -> dict[str, float]:
+        names = ("value", "accuracy", *(("test_value", "test_accuracy") if self.test is not None else ()))
+        return dict.fromkeys(names, nan)
 
     def has_seen(self, until: Callable[[dict[str, Any]], bool] | None, record: dict[str, Any]) -> bool:
         """Whether the run is to end; of several processes the first one decides, so that all end together."""
@@ -72,12 +95,12 @@ class Watcher:
         self.task.load(self.module, state.server)
         seen = {"value": nan, "accuracy": nan} if self.evaluate == "test" else self._of_clients(state)
         if self.test is not None:
-            losses, correct = evaluate(self.module, self.task.loss, self.test)
+            losses, correct = evaluate(self.module, self.task.loss, self.test, self.budget)
             seen |= {"test_value": float(losses.mean()), "test_accuracy": correct / len(losses)}
         return seen
 
     def _of_clients(self, state: State) -> dict[str, float]:
-        losses, correct = evaluate(self.module, self.task.loss, self.task.shards)
+        losses, correct = evaluate(self.module, self.task.loss, self.task.shards, self.budget)
         sums = np.array([self.task.loss_of(losses), correct, float(len(losses))])
         if self.processes is not None:
             sums = self.processes.total_numbers(sums)

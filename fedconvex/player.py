@@ -1,6 +1,8 @@
 """A run's rounds one after the other: who takes part in each, and what is recorded of it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from fedconvex.errors import InvalidInput
@@ -9,6 +11,16 @@ from fedconvex.methods.base import State
 from fedconvex.participation import Full, Participation, Stragglers
 from fedconvex.randomness import Purpose
 from fedconvex.rounds import Rounds
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """A round that was played. The old state must not be used again, except after `undo`."""
+
+    state: State  # after it
+    communicated: bool
+    record: Callable[[], dict[str, Any]]  # what is to be written down of the round; measured when it is called
+    undo: Callable[[], None]  # the old state is again what it was; costs and keeps the rows that changed, no more
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +53,8 @@ class Player:
         _require_everyone(rounds, participation, stragglers)
         return Player(rounds, participation, stragglers, seed, RoundMeasurements.of(rounds, columns))
 
-    def next_round(self, state: State, t: int) -> tuple[State, dict[str, Any]]:
-        """The state after round t, and the record of the round; the old state must not be used again."""
+    def next_round(self, state: State, t: int) -> Turn:
+        """Round t, played from the state before it. Where that fails, the state is what it was."""
         problem, method = self.rounds.problem, self.rounds.method
         asked = self.participation.draw(problem, self.seed, t)
         gradients = None
@@ -52,8 +64,14 @@ class Player:
         if self.stragglers is not None:
             draw = self.stragglers.slow(asked, problem.num_clients, self.rounds.solver.effort)
         played = self.rounds.play(state, draw, gradients, in_place=True)
-        record = self.measurements.record(asked, gradients, draw, played)
-        return (state if played is None else played.state), record
+        record = partial(self.measurements.record, asked, gradients, draw, played)
+        if played is None:
+            return Turn(state, True, record, _nothing)
+        return Turn(played.state, played.communicated, record, played.undo)
+
+
+def _nothing() -> None:
+    pass
 
 
 def _require_divisible_work(run: Rounds, stragglers: Stragglers | None) -> None:

@@ -34,6 +34,7 @@ class Played:
     answers: Answers
     average: Callable[[Array], Array]
     communicated: bool
+    undo: Callable[[], None]  # gives the old state, whose memory was overwritten in place, its rows back
 
 
 class Share(ABC):
@@ -129,14 +130,21 @@ class Rounds:
         elif answers is None:
             answers = self.solver.solve(clients, subproblem, here)
         following = self.method.update(seen, cohort, answers)
+        undo = partial(state.put_back, places, seen) if in_place else _nothing
+        try:
+            whole = state.replaced(places, following, in_place)
+        except BaseException:  # memory may run out between two of its parts
+            undo()
+            raise
         return Played(
-            state.replaced(places, following, in_place),
+            whole,
             clients,
             points,
             subproblem,
             answers,
             average,
             cohort.communicates,
+            undo,
         )
 
     def tangent(self, state: State) -> Callable[[State], State]:
@@ -286,6 +294,10 @@ def rounds_of(
             arithmetic=arithmetic,
             share=share,
         )
+
+
+def _nothing() -> None:
+    pass
 
 
 def _no_objective() -> Scalar:

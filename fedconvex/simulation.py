@@ -132,8 +132,9 @@ def simulate(
         progressed = saved if saved is not None else Run(state=start, points=[start.server], recorded=[])
         left = range(progressed.round, rounds)
         for t in track(left, f"{type(method).__name__}: {rounds} rounds", show=progress):
-            state, record = player.next_round(progressed.state, progressed.round)
-            progressed = progressed.after(state, record)
+            turn = player.next_round(progressed.state, progressed.round)
+            progressed = progressed.after(turn.state, turn.record())
+            del turn  # and with it all that the clients sent
             if file is not None and (t + 1 == rounds or (t + 1) % file.every == 0):
                 file.save(progressed)
         points = numbers.publish(numbers.rows(progressed.points))

@@ -61,6 +61,12 @@ class State:
             memory[name][members] = new.memory[name]
         return State(new.server, new.shared, memory)
 
+    def put_back(self, members: Array | None, seen: "State") -> None:
+        """Undoes `replaced` in place: the rows of the members are again those of `seen`, which `of` gave before."""
+        if members is not None:
+            for name, rows in seen.memory.items():
+                self.memory[name][members] = rows
+
     def _parts(self) -> list[Array]:
         return [self.server, *self.shared.values(), *self.memory.values()]
 

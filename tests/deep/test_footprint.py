@@ -55,8 +55,11 @@ def test_prediction(method: Any, model: nn.Module, K: int, momentum: float) -> N
         assert torch.equal(state.memory[name], rows)  # nothing has happened
     with Ledger() as ledger:
         for t in range(2):
-            state, _ = player.next_round(state, t)
+            turn = player.next_round(state, t)
+            state, undo = turn.state, turn.undo  # which a run keeps until it has looked at the model
+            del turn
             evaluate(task.module_at(state.server), task.loss, task.shards)
+            del undo
     assert predicted.passing == pytest.approx(ledger.peak, rel=0.35)
     taken = predicted.samples + predicted.state + ledger.peak
     assert predicted.total == pytest.approx(taken, rel=0.2)
@@ -101,6 +104,17 @@ def test_it_is_told_before_the_run() -> None:
     assert isinstance(told[0], Footprint)
     assert "samples" in str(told[0])
     assert not any(isinstance(more, Footprint) for more in told[1:])
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 2, 4])
+def test_schedules_of_few_rounds(rounds: int) -> None:
+    told: list[Footprint] = []
+    scheme = participation.Schedule([[0, 1, 2], [3], [], [4, 5, 6, 7, 8, 9, 10]][: max(1, rounds)])
+    run(fc.FedDyn(alpha=1), NETWORK, CLIENTS, rounds=rounds, participation=scheme, local_solver=SGD, before=told.append)
+    task, player, state = prepared(fc.FedDyn(alpha=1), NETWORK, participation.Uniform(3))
+    three = footprint(task, player, state)
+    assert told[0].total > told[0].samples + told[0].state
+    assert bool(rounds) == (told[0].passing >= three.passing)  # nobody's work where no round is played
 
 
 def test_the_run_is_the_same_with_and_without() -> None:

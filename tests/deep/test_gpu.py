@@ -150,7 +150,10 @@ def test_the_predicted_memory_is_what_the_gpu_took(device: str, momentum: float)
     predicted = footprint(task, player, state).total
     torch.cuda.reset_peak_memory_stats()
     for t in range(2):
-        state, _ = player.next_round(state, t)
+        turn = player.next_round(state, t)
+        state, undo = turn.state, turn.undo
+        del turn
         evaluate(task.module_at(state.server), task.loss, task.shards)
+        del undo
     taken = torch.cuda.max_memory_allocated() - before
     assert predicted == pytest.approx(taken, rel=0.2)

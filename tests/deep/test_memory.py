@@ -3,14 +3,20 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from deep_makers import CLASSES, FEATURES, Wrapped, random, samples, vector
 
 import fedconvex as fc
+from fedconvex import participation
 from fedconvex.deep import memory, models, run
-from fedconvex.deep.memory import Budget, OutOfMemory
+from fedconvex.deep.memory import Budget, OutOfMemory, with_room
 from fedconvex.deep.networks import FunctionalNetwork, LayeredNetwork
+from fedconvex.measurements import RoundMeasurements
+from fedconvex.methods.base import State
+from fedconvex.participation import Draw
+from fedconvex.rounds import rounds_of
 
 CLIENTS = samples()
 NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))
@@ -55,6 +61,193 @@ def test_one_client_that_does_not_fit_is_an_error(monkeypatch: pytest.MonkeyPatc
     small_memory(monkeypatch, 0)
     with pytest.raises(OutOfMemory, match="one client alone"):
         once(solver=fc.GradientDescent(steps=3, stepsize=0.1))
+
+
+@pytest.mark.parametrize("solver", [SGD, fc.GradientDescent(steps=3, stepsize=0.1)], ids=str)
+@pytest.mark.parametrize("error", [torch.OutOfMemoryError("no room"), RuntimeError("can't allocate memory: 9 bytes")])
+def test_a_round_that_never_fits_ends(solver: Any, error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a CPU, too: fewer step together from time to time, and not without end."""
+    together: list[int] = []
+
+    def failing(self: Any, theta: torch.Tensor, *_: Any) -> None:
+        together.append(len(theta))
+        raise error
+
+    monkeypatch.setattr(LayeredNetwork, "stepping", failing)
+    monkeypatch.setattr(LayeredNetwork, "gradients", failing)
+    with pytest.raises(OutOfMemory, match="one client alone"):
+        once(solver=solver)
+    assert together[0] == len(CLIENTS) or solver is not SGD
+    assert together[-1] == 1
+    assert len(together) < 40
+
+
+def test_fewer_clients_step_together_on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual, together, stepping = once(), list[int](), LayeredNetwork.stepping
+
+    def limited(self: Any, theta: torch.Tensor, *given: Any) -> Any:
+        together.append(len(theta))
+        if len(theta) > 2:
+            raise torch.OutOfMemoryError("no room")
+        return stepping(self, theta, *given)
+
+    monkeypatch.setattr(LayeredNetwork, "stepping", limited)
+    found = once()
+    assert max(together) == 4
+    assert together[-1] <= 2
+    np.testing.assert_allclose(vector(found.model), vector(usual.model), rtol=1e-13, atol=1e-15)
+
+
+def test_a_budget_that_cannot_be_smaller_raises() -> None:
+    error = torch.OutOfMemoryError("no room")
+    budget = Budget()
+    for _ in range(25):  # nothing was asked of it: its numbers come to an end
+        budget.halve(error)
+    with pytest.raises(OutOfMemory):
+        budget.halve(error)
+    alone = Budget()
+    alone.clients(10**9)
+    with pytest.raises(OutOfMemory):
+        alone.halve(error)
+    assert alone.clients(10**6) == 50  # as if nothing had happened
+
+
+# ---- outside the rounds ----
+
+
+@pytest.mark.parametrize("model", [NETWORK, random(torch.nn.Linear(FEATURES, CLASSES))], ids=["network", "linear"])
+def test_evaluations_take_fewer_samples_at_once(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from fedconvex.deep import watcher
+    from fedconvex.deep.losses import CrossEntropy
+
+    options = {"local_solver": SGD, "rounds": 2, "test": CLIENTS[3]}
+    usual, values, evaluate = run(fc.FedDyn(alpha=1), model, CLIENTS, **options), CrossEntropy.values, watcher.evaluate
+    most = 9
+
+    def limited(self: Any, outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        if targets.numel() > most:
+            raise torch.OutOfMemoryError("no room")
+        return values(self, outputs, targets)
+
+    monkeypatch.setattr(CrossEntropy, "values", limited)
+    found = run(fc.FedDyn(alpha=1), model, CLIENTS, **options)
+    np.testing.assert_allclose(vector(found.model), vector(usual.model), rtol=1e-13, atol=1e-15)
+    pd.testing.assert_frame_equal(found.to_frame(), usual.to_frame(), rtol=1e-12)
+
+    def never(*given: Any) -> Any:
+        nonlocal most
+        most = 0
+        return evaluate(*given)
+
+    monkeypatch.setattr(watcher, "evaluate", never)
+    with pytest.raises(OutOfMemory, match="one sample"):
+        run(fc.FedDyn(alpha=1), model, CLIENTS, **options)
+
+
+@pytest.mark.parametrize("measure", ["heterogeneity", "curvature", "decrease", "inexactness"])
+def test_measurements_take_fewer_clients_at_once(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    same_size = [CLIENTS[0]] * 4
+    options = {"rounds": 2, "local_solver": SGD, "measure": measure, "before": lambda footprint: None}
+    usual = run(fc.FedProx(mu=1), NETWORK, same_size, **options)
+    for name in ("gradients", "losses"):
+        original = getattr(LayeredNetwork, name)
+
+        def limited(self: Any, theta: torch.Tensor, batch: Any, original: Any = original) -> torch.Tensor:
+            if len(batch.targets) > 1:
+                raise torch.OutOfMemoryError("no room")
+            return original(self, theta, batch)
+
+        monkeypatch.setattr(LayeredNetwork, name, limited)
+    found = run(fc.FedProx(mu=1), NETWORK, same_size, **options)
+    pd.testing.assert_frame_equal(found.to_frame(), usual.to_frame(), rtol=1e-9)
+
+
+def test_the_prediction_takes_fewer_clients_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {"rounds": 2, "local_solver": fc.GradientDescent(steps=3, stepsize=0.1)}
+    usual = run(fc.FedDyn(alpha=1), NETWORK, [CLIENTS[0]] * 4, **options)
+    small_memory(monkeypatch, 1)
+    told: list[Any] = []
+    found = run(fc.FedDyn(alpha=1), NETWORK, [CLIENTS[0]] * 4, before=told.append, **options)
+    assert len(told) == 1
+    np.testing.assert_allclose(vector(found.model), vector(usual.model), rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("fail", [1, 2, 3])
+def test_a_round_is_not_played_again_on_changed_memory(fail: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where memory runs out as the round is recorded, the clients' memory has been overwritten."""
+    options = {"rounds": 4, "local_solver": SGD, "participation": participation.Uniform(2), "measure": "inexactness"}
+    usual = run(fc.FedDyn(alpha=0.5), NETWORK, CLIENTS, **options)
+    measured, calls = RoundMeasurements._inexactness, list[int]()
+
+    def failing(self: Any, played: Any) -> Any:
+        calls.append(1)
+        if len(calls) == fail:
+            raise torch.OutOfMemoryError("no room")
+        return measured(self, played)
+
+    monkeypatch.setattr(RoundMeasurements, "_inexactness", failing)
+    found = run(fc.FedDyn(alpha=0.5), NETWORK, CLIENTS, **options)
+    assert len(calls) == 5
+    assert torch.equal(found.state.server, usual.state.server)
+    assert torch.equal(found.state.memory["gradient"], usual.state.memory["gradient"])
+    pd.testing.assert_frame_equal(found.to_frame(), usual.to_frame())
+
+
+def test_memory_that_runs_out_between_two_parts_of_a_state() -> None:
+    class Full(np.ndarray):
+        left = 0
+
+        def __setitem__(self, key: Any, value: Any) -> None:
+            if not Full.left:
+                Full.left = 9
+                raise MemoryError("no room")
+            Full.left -= 1
+            super().__setitem__(key, value)
+
+    problem = fc.LeastSquares(A=[np.eye(2)] * 3, b=[np.ones(2), np.zeros(2), np.ones(2)])
+    rounds = rounds_of(fc.FedPD(eta=1), problem)
+    begun = rounds.start(np.zeros(2))
+    begun = rounds.advance(begun)  # so that the memory is not all the same
+    state = State(begun.server, memory={name: rows.view(Full) for name, rows in begun.memory.items()})
+    before = {name: np.array(rows) for name, rows in state.memory.items()}
+    Full.left = 2
+    with pytest.raises(MemoryError):
+        rounds.play(state, Draw(np.array([0, 2])), in_place=True)
+    for name, rows in before.items():
+        np.testing.assert_array_equal(np.asarray(state.memory[name]), rows)
+    Full.left = 9
+    played = rounds.play(state, Draw(np.array([0, 2])), in_place=True)
+    assert any((np.asarray(state.memory[name]) != rows).any() for name, rows in before.items())
+    played.undo()
+    for name, rows in before.items():
+        np.testing.assert_array_equal(np.asarray(state.memory[name]), rows)
+
+
+class Peers:
+    """Several processes, as far as `with_room` looks."""
+
+    sums = 0
+
+
+def test_one_of_several_processes_works_again_before_a_sum_and_not_behind_it() -> None:
+    peers, tried = Peers(), list[int]()
+
+    def before_it() -> str:
+        tried.append(1)
+        if len(tried) < 3:
+            raise torch.OutOfMemoryError("no room")
+        peers.sums += 1
+        return "done"
+
+    def behind_it() -> None:
+        peers.sums += 1
+        raise torch.OutOfMemoryError("no room")
+
+    assert with_room(before_it, Budget(), peers) == "done"  # type: ignore[arg-type]
+    with pytest.raises(OutOfMemory, match="behind a sum"):
+        with_room(behind_it, Budget(), peers)  # type: ignore[arg-type]
+    with pytest.raises(torch.OutOfMemoryError):
+        with_room(behind_it, None)
 
 
 def test_other_errors_are_not_memory(monkeypatch: pytest.MonkeyPatch) -> None:
