@@ -1,6 +1,7 @@
 """Checkpoints of deep runs: one safetensors file, tensors and JSON, whole or not there at all."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
@@ -20,9 +21,9 @@ from fedconvex.methods.base import State
 from fedconvex.player import Player
 from fedconvex.rationals import Array
 from fedconvex.validation import integer_at_least
-from fedconvex.writing import write_atomically
+from fedconvex.writing import remove_leftovers, require_room_for, write_atomically
 
-FORMAT = "1"
+FORMAT = "2"
 LIBRARIES = ("fedconvex", "numpy", "torch")
 
 
@@ -70,13 +71,16 @@ class Checkpoint:
         arithmetic: Arithmetic,
         processes: Processes | None = None,
     ) -> "Checkpoint":
-        """Raises InvalidInput for a path that cannot be written to."""
+        """Raises InvalidInput for a path that cannot be written to; removes what killed runs left beside it."""
         if not isinstance(path, str | PathLike) or "\0" in str(path):  # type: ignore[redundant-expr]
             raise InvalidInput("checkpoint", path, "is not the path of a file", "give such as 'run.safetensors'")
         file = Path(path)
         if file.is_dir() or not file.absolute().parent.is_dir():
             problem = "is a folder" if file.is_dir() else "lies in a folder that does not exist"
             raise InvalidInput("checkpoint", str(file), problem, "give the path of a file in an existing folder")
+        require_room_for(file, "checkpoint")
+        if processes is None or processes.rank == 0:
+            remove_leftovers(file)
         _safetensors()
         return Checkpoint(file, identity, integer_at_least(every, 1, "checkpoint_every"), arithmetic, processes)
 
@@ -95,8 +99,8 @@ class Checkpoint:
             "run": json.dumps(self.identity),
             "versions": json.dumps(_versions()),
             "records": json.dumps(records),
-            "content": fingerprint(stored),
         }
+        about["content"] = _content(stored, about)
         write_atomically(self.path, _safetensors().save(stored, about))
 
     def load(self, rounds: int) -> tuple[State, list[dict[str, Any]]] | None:
@@ -126,6 +130,8 @@ class Checkpoint:
         about, tensors = self._read()
         if about.get("format") != FORMAT:
             raise self._refused(f"has format {about.get('format')}, this version reads format {FORMAT}")
+        if about.get("content") != _content(tensors, about):
+            raise self._refused("is damaged: its content is not what was written")
         try:
             run, there, records = (json.loads(about[name]) for name in ("run", "versions", "records"))
             differing = [name for name, mark in self.identity.items() if run[name] != mark]
@@ -133,13 +139,12 @@ class Checkpoint:
         except (KeyError, ValueError, TypeError):
             raise self._refused("is no checkpoint of a run, or is damaged") from None
         if differing:
-            raise self._refused(f"belongs to a run with another {', '.join(differing)}")
+            whole = " (a schedule counts as a whole, rounds to come included)" if "participation" in differing else ""
+            raise self._refused(f"belongs to a run with another {', '.join(differing)}{whole}")
         for library, here in _versions().items():
             if there.get(library) != here:
                 problem = f"was written with {library} {there.get(library)}, this is {here}"
                 raise self._refused(f"{problem}: the last digits of a run depend on it")
-        if about.get("content") != fingerprint(tensors):
-            raise self._refused("is damaged: its content is not what was written")
         if len(rows) - 1 > rounds:
             cure = f"ask for {len(rows) - 1} rounds or more, or give another path"
             raise InvalidInput("rounds", rounds, f"{self.path} already holds round {len(rows) - 1} of this run", cure)
@@ -175,6 +180,11 @@ class Checkpoint:
 
     def _refused(self, problem: str) -> InvalidInput:
         return InvalidInput("checkpoint", str(self.path), problem, "delete it to start anew, or give another path")
+
+
+def _content(tensors: Mapping[str, Tensor], about: Mapping[str, str]) -> str:
+    """The fingerprint of all that is in the file."""
+    return fingerprint([dict(tensors), {name: text for name, text in about.items() if name != "content"}])
 
 
 def _versions() -> dict[str, str]:

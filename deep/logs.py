@@ -10,9 +10,29 @@ from typing import Any
 
 from fedconvex.errors import InvalidInput, MissingLibrary
 from fedconvex.measurements import OF_CLIENTS
-from fedconvex.writing import write_atomically
+from fedconvex.writing import remove_leftovers, require_room_for, write_atomically
 
 Write = Callable[[dict[str, Any]], None]
+
+
+def require_log(target: "str | PathLike[str] | None") -> None:
+    """Raises InvalidInput for a log that could not be written to, MissingLibrary where TensorBoard is lacking."""
+    if target is None:
+        return
+    if not isinstance(target, str | PathLike) or "\0" in str(target):  # type: ignore[redundant-expr]
+        raise InvalidInput("log", target, "is not the path of a file or folder", "give such as 'run.csv'")
+    path = Path(target)
+    if not path.absolute().parent.is_dir():
+        raise InvalidInput("log", str(path), "lies in a folder that does not exist", "make the folder first")
+    if _is_table(path):
+        if path.is_dir():
+            raise InvalidInput("log", str(path), "is a folder", "give the name of a file")
+        require_room_for(path, "log")
+        return
+    if path.is_file():
+        raise InvalidInput("log", str(path), "is a file, and no .csv", "give the name of a folder for TensorBoard")
+    require_room_for(path / "events" if path.is_dir() else path, "log")
+    _summary_writer()
 
 
 @contextmanager
@@ -22,13 +42,10 @@ def log_to(target: "str | PathLike[str] | None", records: Sequence[dict[str, Any
         yield lambda record: None
         return
     path = Path(target)
-    if not path.absolute().parent.is_dir():
-        raise InvalidInput("log", str(path), "lies in a folder that does not exist", "make the folder first")
-    if path.suffix.lower() != ".csv":
+    if not _is_table(path):
         yield from _tensorboard(path, records)
         return
-    if path.is_dir():
-        raise InvalidInput("log", str(path), "is a folder", "give the name of a file")
+    remove_leftovers(path)
     names = [name for name in records[0] if name != OF_CLIENTS]
     write_atomically(path, "".join(map(_line(names), [dict(zip(names, names, strict=True)), *records])).encode())
     with path.open("a", encoding="utf-8", newline="") as file:
@@ -40,6 +57,10 @@ def log_to(target: "str | PathLike[str] | None", records: Sequence[dict[str, Any
         yield write
 
 
+def _is_table(path: Path) -> bool:
+    return path.suffix.lower() == ".csv"
+
+
 def _line(names: Sequence[str]) -> Callable[[dict[str, Any]], str]:
     def line(record: dict[str, Any]) -> str:
         text = io.StringIO()
@@ -49,12 +70,16 @@ def _line(names: Sequence[str]) -> Callable[[dict[str, Any]], str]:
     return line
 
 
-def _tensorboard(folder: Path, records: Sequence[dict[str, Any]]) -> Iterator[Write]:
+def _summary_writer() -> Any:
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         raise MissingLibrary("tensorboard", "a log that is no .csv file", "deep-logs") from None
-    with SummaryWriter(str(folder)) as writer:
+    return SummaryWriter
+
+
+def _tensorboard(folder: Path, records: Sequence[dict[str, Any]]) -> Iterator[Write]:
+    with _summary_writer()(str(folder)) as writer:
 
         def write(record: dict[str, Any]) -> None:
             for name, value in record.items():

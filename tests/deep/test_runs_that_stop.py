@@ -135,6 +135,29 @@ def test_a_damaged_checkpoint_is_refused(place: float, fault: str, tmp_path: Pat
     assert file.read_bytes() == content
 
 
+@pytest.mark.parametrize("fault", ["digit", "record", "version"])
+def test_damage_in_what_is_written_beside_the_tensors_is_noticed(fault: str, tmp_path: Path) -> None:
+    """Of the same length, so that the file is a whole one."""
+    file = tmp_path / "run.safetensors"
+    found = once(checkpoint=file)
+    content = file.read_bytes()
+    if fault == "digit":
+        number = str(found.records[1]["value"]).encode()
+        damaged = content.replace(number, number[:-1] + bytes([number[-1] ^ 1]))
+    elif fault == "record":
+        begin = content.index(b', {\\"round\\": 5')
+        end = content.index(b"}]", begin) + 1
+        damaged = content[:begin] + b" " * (end - begin) + content[end:]
+    else:
+        damaged = content.replace(b"numba", b"number"[:5])
+    assert damaged != content
+    assert len(damaged) == len(content)
+    file.write_bytes(damaged)
+    with pytest.raises(InvalidInput, match="damaged"):
+        once(checkpoint=file, rounds=7)
+    assert file.read_bytes() == damaged
+
+
 def test_a_checkpoint_of_other_versions_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "run.safetensors"
     once(checkpoint=file)
@@ -164,6 +187,7 @@ def test_a_checkpoint_holds_data_alone(tmp_path: Path) -> None:
         ({"checkpoint": 5}, "is not the path of a file"),
         ({"checkpoint": "run.safetensors", "checkpoint_every": 0}, "checkpoint_every"),
         ({"log": "nowhere/run.csv"}, "folder that does not exist"),
+        ({"log": 5}, "is not the path of a file or folder"),
         ({"every": 0}, "every"),
         ({"draws": 0}, "draws"),
         ({"lanczos_steps": 0.5}, "lanczos_steps"),
@@ -176,6 +200,44 @@ def test_bad_options(options: dict[str, Any], culprit: str, tmp_path: Path, monk
     with pytest.raises(InvalidInput, match=culprit):
         once(**options)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("option", "name"), [("checkpoint", "run.safetensors"), ("log", "run.csv"), ("log", "board")], ids=str
+)
+def test_what_cannot_be_written_is_said_before_any_work(
+    option: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+    import tempfile
+    from types import SimpleNamespace
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Recorder))
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr(Player, "next_round", None)
+    seen: list[Any] = []
+    with pytest.raises(InvalidInput, match=f"^{option} = .*{name}: cannot be written: Permission denied in .*; give a"):
+        once(watch=seen.append, **{option: tmp_path / name})
+    assert not seen
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_log_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "board").write_text("")
+    with pytest.raises(InvalidInput, match="is a file, and no"):
+        once(log=tmp_path / "board")
+
+
+def test_what_a_killed_run_left_is_removed(tmp_path: Path) -> None:
+    left = [".run.safetensors.ab12_xyz", ".run.csv.ab12_xyz"]
+    others = [".run.safetensors.bak", "run.safetensors.ab12_xyz", ".other.safetensors.ab12_xyz", ".runXcsv.ab12_xyz"]
+    for name in left + others:
+        (tmp_path / name).write_text("")
+    once(checkpoint=tmp_path / "run.safetensors", log=tmp_path / "run.csv", rounds=1)
+    assert {path.name for path in tmp_path.iterdir()} == {*others, "run.safetensors", "run.csv"}
 
 
 def test_fewer_rounds_than_the_checkpoint_has(tmp_path: Path) -> None:
@@ -199,6 +261,86 @@ def test_divergence_keeps_the_last_good_state(model: nn.Module, tmp_path: Path) 
     assert once(rounds=2).stopped is None
 
 
+# ---- the last good state, in all its parts ----
+
+WILD = fc.SGD(steps=5, batch_size=4, stepsize=1e80)  # finite for some rounds
+
+
+def same_state(first: Any, second: Any) -> None:
+    assert torch.equal(first.server, second.server)
+    for kind in ("shared", "memory"):
+        parts, others = getattr(first, kind), getattr(second, kind)
+        assert parts.keys() == others.keys()
+        for name in parts:
+            np.testing.assert_array_equal(np.asarray(parts[name]), np.asarray(others[name]))
+
+
+@pytest.mark.parametrize(
+    ("method", "scheme"),
+    [
+        (fc.FedDyn(alpha=0.5), participation.Uniform(2)),
+        (fc.FedDyn(alpha=0.5), None),
+        (fc.Scaffold(stepsize=0.5, local_steps=3), participation.Uniform(2)),
+        (fc.FedPD(eta=1), participation.Uniform(2)),
+        (fc.FedPD(eta=1, skip=0.8), None),  # rounds that the server does not hear of
+    ],
+    ids=str,
+)
+def test_divergence_leaves_nothing_in_the_clients_memory(method: Any, scheme: Any, tmp_path: Path) -> None:
+    from safetensors.torch import load_file
+
+    file = tmp_path / "run.safetensors"
+    options = {"participation": scheme, "local_solver": WILD, "measure": None}
+    clients = [(1e3 * X, y) for X, y in CLIENTS]
+    found = run(method, NETWORK, clients, rounds=60, checkpoint=file, seed=3, **options)
+    assert found.stopped is not None
+    for part in load_file(file).values():
+        assert part.isfinite().all()
+    for part in (*found.state.memory.values(), *found.state.shared.values()):
+        assert part.isfinite().all()
+    stopped_before = run(method, NETWORK, clients, rounds=len(found.records) - 1, seed=3, **options)
+    assert stopped_before.stopped is None
+    same_state(found.state, stopped_before.state)
+
+
+def test_a_state_that_is_not_put_back_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    from fedconvex.methods.base import State
+
+    monkeypatch.setattr(State, "put_back", lambda self, members, seen: None)
+    clients = [(1e3 * X, y) for X, y in CLIENTS]
+    found = run(METHODS[1], NETWORK, clients, rounds=60, local_solver=WILD, participation=participation.Uniform(2))
+    assert not found.state.memory["gradient"].isfinite().all()
+
+
+def test_a_value_that_is_not_finite_ends_the_run(tmp_path: Path) -> None:
+    """Parameters may be finite where their squares are not."""
+    clients = [(X, X[:, 0]) for X, _ in CLIENTS]
+    options: dict[str, Any] = {"loss": "half_square", "checkpoint": tmp_path / "run.safetensors"}
+    options |= {
+        "local_solver": fc.SGD(steps=1, batch_size=4, stepsize=1e160),
+        "participation": participation.Uniform(2),
+    }
+    model = random(nn.Linear(FEATURES, 1))
+    found = run(fc.FedDyn(alpha=0.5), model, clients, rounds=3, **options)
+    assert found.stopped == "round 0: its value is not finite; a smaller stepsize may help"
+    assert [record["round"] for record in found.records] == [0]
+    assert np.isfinite(found.records[0]["value"])
+    np.testing.assert_array_equal(vector(found.model), vector(model))
+    assert not np.asarray(found.state.memory["gradient"]).any()
+    on_test = run(
+        fc.FedDyn(alpha=0.5),
+        model,
+        clients,
+        rounds=3,
+        test=clients[0],
+        evaluate="test",
+        **(options | {"checkpoint": None}),
+    )
+    assert on_test.stopped == found.stopped
+    unseen = run(fc.FedDyn(alpha=0.5), model, clients, rounds=1, every=5, **(options | {"checkpoint": None}))
+    assert unseen.stopped == found.stopped  # after the last round it is looked at
+
+
 def test_every_second_round_is_looked_at() -> None:
     sparse, dense = once(every=2).to_frame(), once().to_frame()
     looked = [0, 2, 4, 5]
@@ -206,6 +348,27 @@ def test_every_second_round_is_looked_at() -> None:
     for name in ("value", "accuracy", "dissimilarity", "smoothness"):
         assert sparse[name].isna().tolist() == [t not in looked for t in range(6)]
     pd.testing.assert_series_equal(sparse["inexactness"], dense["inexactness"])
+
+
+@pytest.mark.parametrize("first", [3, 4])
+def test_a_run_that_is_made_longer_looks_where_it_would_have(first: int, tmp_path: Path) -> None:
+    """Round 3 was looked at for being the last; in the longer run it is one on the way."""
+    file, log = tmp_path / "run.safetensors", tmp_path / "run.csv"
+    options = {"method": METHODS[0], "every": 2, "test": CLIENTS[0]}
+    short = once(checkpoint=file, rounds=first, **options)
+    assert np.isfinite(short.records[-1]["value"])
+    pd.testing.assert_frame_equal(once(checkpoint=file, rounds=first, **options).to_frame(), short.to_frame())
+    longer, whole = once(checkpoint=file, log=log, rounds=6, **options).to_frame(), once(rounds=6, **options).to_frame()
+    pd.testing.assert_frame_equal(longer, whole)
+    pd.testing.assert_frame_equal(pd.read_csv(log), whole, check_dtype=False)
+
+
+def test_a_longer_schedule_is_another_run_and_the_message_says_so(tmp_path: Path) -> None:
+    schedules = [participation.Schedule([[0], [1], [2]][:rounds]) for rounds in (2, 3)]
+    options = {"checkpoint": tmp_path / "run.safetensors", "measure": None}
+    once(participation=schedules[0], rounds=2, **options)
+    with pytest.raises(InvalidInput, match=r"another participation \(a schedule counts as a whole, rounds to come"):
+        once(participation=schedules[1], rounds=3, **options)
 
 
 def test_costs_are_reported() -> None:
