@@ -9,7 +9,7 @@ from statement_makers import calculators, modules, statements
 
 from fedconvex.errors import InvalidInput
 from fedconvex.statements import Calculator, Sign, Statement
-from fedconvex.theory import fedprox, fedsplit
+from fedconvex.theory import fedprox, fedsplit, statement
 from fedconvex.verdicts import Verdict
 
 
@@ -71,3 +71,9 @@ def test_a_formula_of_several_parts_has_no_sign() -> None:
     with pytest.raises(InvalidInput, match="parts"):
         fedprox.rho_terms.sign(mu=1, L=1, L_minus=0, B=1, gamma=0, K=1)
     assert isinstance(fedprox.rho_terms, Calculator)
+
+
+def test_a_letter_means_what_it_means_in_its_statement() -> None:
+    """FedSplit's s is of proximal steps, but of gradient steps where FedGD takes them."""
+    for identifier, steps in (("equation10", "gradient"), ("equation3", "gradient"), ("equation7", "proximal")):
+        assert steps in statement(f"fedsplit.{identifier}").calculator.parameters["stepsize"].meaning

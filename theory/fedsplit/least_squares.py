@@ -19,7 +19,7 @@ from fedconvex.statements.matrices import (
 )
 from fedconvex.statements.notation import Parameter, Shape
 from fedconvex.statements.statement import Claim
-from fedconvex.theory.fedsplit.notation import PAPER
+from fedconvex.theory.fedsplit.notation import OF_GRADIENT_STEPS, PAPER
 
 DATA = {
     "b": Parameter("b", "the clients' responses", shape=Shape.MATRICES),
@@ -63,7 +63,7 @@ def fedprox_fixed_point(*, A: Any, b: Any, stepsize: Any) -> Any:
     Claim.IDENTITY,
     symbol=r"x^*_{\mathrm{FedGD}}",
     relation="=",
-    letters=DATA,
+    letters=DATA | OF_GRADIENT_STEPS,
     assumes=(Runs("FedGD"),),
 )
 def fedgd_fixed_point(*, A: Any, b: Any, stepsize: Any, local_steps: Any) -> Any:

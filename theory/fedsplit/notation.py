@@ -64,4 +64,8 @@ PAPER = Paper(
     },
 )  # fmt: skip
 
+# in (3) and (10), FedGD's s
+OF_GRADIENT_STEPS = {
+    "stepsize": Parameter("s", "stepsize of the local gradient steps", STEPSIZE, above=0, measured="stepsize")
+}
 AT_U = {"gradient": Parameter(r"\nabla f_j(u)", "a client's gradient at u", GRADIENT, shape=Shape.VECTOR)}  # in (17)

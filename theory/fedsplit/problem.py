@@ -9,7 +9,7 @@ from fedconvex.statements.assumptions import Convex, ExactSolutions, Runs
 from fedconvex.statements.functions import maximum, minimum
 from fedconvex.statements.notation import CURVATURE, GRADIENT, LENGTH, NUMBER, VALUE
 from fedconvex.statements.statement import Claim
-from fedconvex.theory.fedsplit.notation import PAPER
+from fedconvex.theory.fedsplit.notation import OF_GRADIENT_STEPS, PAPER
 
 
 @PAPER.statement("Equation (1)", Claim.DEFINITION, symbol="F(x)", relation="=", units=VALUE)
@@ -24,7 +24,9 @@ def consensus_objective(*, values: Any) -> Any:
     return sum(values)
 
 
-@PAPER.statement("Equation (3)", Claim.DEFINITION, symbol="G_j(x)", relation="=", units=LENGTH)
+@PAPER.statement(
+    "Equation (3)", Claim.DEFINITION, symbol="G_j(x)", relation="=", units=LENGTH, letters=OF_GRADIENT_STEPS
+)
 def gradient_map(*, x: Any, stepsize: Any, gradient: Any) -> Any:
     """One gradient step of client j: x − s∇f_j(x)."""
     return x - stepsize * gradient
