@@ -1,11 +1,13 @@
 """What a proof takes for granted: each hypothesis must be one of the statement's, and each letter has one meaning."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from typing import Any
 
 import sympy
 
 from fedconvex.proofs_checks.engines.algebra import NotRational, is_zero
+from fedconvex.proofs_checks.engines.signs import Domain, SignProof, prove_sign
 from fedconvex.proofs_checks.proof import Proof, Step, built
 from fedconvex.statements.assumptions import (
     BoundedVariance,
@@ -16,41 +18,103 @@ from fedconvex.statements.assumptions import (
     Runs,
 )
 from fedconvex.statements.assumptions.base import Assumption
+from fedconvex.statements.rendering import symbols
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import statement
 
-IMPLIED = {
-    "Smooth": ("SmoothObjective",),
-    "StronglyConvex": ("Convex", "StronglyConvexObjective"),
-    "Convex": ("WeaklyConvex",),
-    "ExactSolutions": ("Inexactness", "InexactnessOfEach"),
-    "Inexactness": ("InexactnessOfEach",),
-    "DissimilarityAlongTheRun": ("Dissimilarity",),
-    "BoundedVarianceEverywhere": ("BoundedVariance",),
-    "MatchedStepsize": ("Smooth", "StronglyConvex"),
+Letters = Mapping[str, Any]
+
+
+def _same_constant(constant: Any, letters: Letters) -> Any:
+    return constant
+
+
+def _zero(constant: Any, letters: Letters) -> Any:
+    return sympy.Integer(0)
+
+
+def _without(constant: Any, letters: Letters) -> None:
+    return None
+
+
+IMPLIED: dict[str, dict[str, Callable[[Any, Letters], Any]]] = {
+    "Smooth": {"SmoothObjective": _same_constant},
+    "StronglyConvex": {"Convex": _without, "StronglyConvexObjective": _same_constant},
+    "Convex": {"WeaklyConvex": _zero},
+    "ExactSolutions": {"Inexactness": _zero},
+    "Inexactness": {"InexactnessOfEach": _same_constant},
+    "DissimilarityAlongTheRun": {"Dissimilarity": _same_constant},
+    "BoundedVarianceEverywhere": {"BoundedVariance": _same_constant},
+    "MatchedStepsize": {
+        "Smooth": lambda _, letters: sympy.sqrt(letters["kappa"]) / letters["stepsize"],
+        "StronglyConvex": lambda _, letters: 1 / (letters["stepsize"] * sympy.sqrt(letters["kappa"])),
+    },
 }
-"""What follows from an assumption, by the names of their classes."""
+"""What follows from an assumption, by the names of their classes, and with which constant."""
+
+LARGER_IS_STRONGER = ("StronglyConvex", "StronglyConvexObjective", "LargeGradient")
+SMALLER_IS_STRONGER = (
+    "Smooth", "SmoothObjective", "WeaklyConvex", "Inexactness", "InexactnessOfEach", "Dissimilarity",
+    "BoundedVariance",
+)  # fmt: skip
 
 AT_ONE_POINT = (Dissimilarity, BoundedVariance, LargeGradient, NotStationary)
 """What holds at one w: of a claim about many rounds it says nothing. Their neighbours hold at all points of a run."""
 
 
-def names(assumptions: Iterable[Assumption]) -> frozenset[str]:
+Granted = dict[str, list[Any]]
+"""What may be used, by the names of the classes, with the constants: None where it has none."""
+
+
+def granted(of: Statement, made: Iterable[Assumption]) -> Granted:
     """The assumptions and all that they imply; conditions on parameters are the domain's matter."""
-    found: set[str] = set()
-    waiting = [_name(a) for a in assumptions if not isinstance(a, Given)]
+    proof = built(of)
+    written = dict(proof.written) if proof is not None else {}
+    letters = symbols({**of.paper.notation, **of.calculator.parameters})
+    letters = {name: s.subs(written) if isinstance(s, sympy.Expr) else s for name, s in letters.items()}
+    found: Granted = {}
+    waiting = [(_name(a), c) for a in made if not isinstance(a, Given) for c in _constants(a, letters)]
     while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += IMPLIED.get(name, ())
-    return frozenset(found)
+        name, constant = waiting.pop()
+        if constant not in found.setdefault(name, []):
+            found[name].append(constant)
+            waiting += [(other, change(constant, letters)) for other, change in IMPLIED.get(name, {}).items()]
+    return found
 
 
-def missing(needed: Iterable[str], made: Iterable[Assumption]) -> str:
-    """The first of the alternatives that are needed when none of them is among the assumptions, else nothing."""
+def _constants(assumption: Assumption, letters: Letters) -> tuple[Any, ...]:
+    """The constants that it is made with: several of a sequence, None where it has none."""
+    named = [getattr(assumption, field.name) for field in fields(assumption)]  # type: ignore[arg-type]
+    found = [letters[name] for name in named if isinstance(name, str) and name in letters]
+    return (None,) if not found else found[0] if isinstance(found[0], tuple) else (found[0],)
+
+
+def missing(needed: Iterable[str], constant: Any, here: Granted, domain: Domain) -> str:
+    """The first of the alternatives that are needed when none of them is granted with this constant; else nothing."""
     alternatives = tuple(needed)
-    return alternatives[0] if alternatives and not names(made) & set(alternatives) else ""
+    if any(_is_enough(name, had, constant, domain) for name in alternatives for had in here.get(name, [])):
+        return ""
+    with_constant = f" with {constant}" if any(here.get(name) for name in alternatives) else ""
+    return f"{alternatives[0]}{with_constant}"
+
+
+def _is_enough(name: str, had: Any, needed: Any, domain: Domain) -> bool:
+    if had is None or needed is None:
+        return needed is None
+    try:
+        if is_zero(had - needed):
+            return True
+    except NotRational:
+        return bool(had == needed)
+    if name in SMALLER_IS_STRONGER:
+        return isinstance(prove_sign(needed - had, domain), SignProof)
+    return name in LARGER_IS_STRONGER and isinstance(prove_sign(had - needed, domain), SignProof)
+
+
+def constant_of(here: Granted, chosen: Iterable[Any]) -> str:
+    """The first of the letters that is in a constant of an assumption; nothing if none is."""
+    used = {s for constants in here.values() for c in constants if c is not None for s in sympy.sympify(c).free_symbols}
+    return next((str(letter) for letter in chosen if letter in used), "")
 
 
 def at_one_point(made: Iterable[Assumption]) -> str:
@@ -58,10 +122,21 @@ def at_one_point(made: Iterable[Assumption]) -> str:
     return next((_name(a) for a in made if isinstance(a, AT_ONE_POINT)), "")
 
 
-def beyond(other: Statement, made: Iterable[Assumption], shown: Iterable[str] = ()) -> str:
-    """What another statement assumes that is neither among the assumptions nor shown."""
-    here = names(made) | {*shown}
-    return next((_name(a) for a in other.assumptions if not isinstance(a, Given) and _name(a) not in here), "")
+def beyond(
+    other: Statement, chosen: Letters, here: Granted, domain: Domain, shown: Iterable[tuple[str, Any]] = ()
+) -> str:
+    """What another statement assumes that is neither granted nor shown: with what is put in for its letters."""
+    here = {name: [*constants] for name, constants in here.items()}
+    for name, constant in shown:
+        here.setdefault(name, []).append(constant)
+    for assumption in other.assumptions:
+        if isinstance(assumption, Given):
+            continue
+        for constant in granted(other, (assumption,))[_name(assumption)]:
+            put_in = None if constant is None else constant.subs(dict(chosen), simultaneous=True)
+            if hypothesis := missing((_name(assumption),), put_in, here, domain):
+                return hypothesis
+    return ""
 
 
 def with_a_meaning(letters: Iterable[Any], steps: Iterable[Step]) -> str:
@@ -121,7 +196,8 @@ def _letter(key: Any) -> Any:
 def _circle(within: dict[Any, set[Any]]) -> str:
     """A letter in whose meaning, with the letters in it spelt out, it occurs itself; nothing if there is none."""
     for letter in within:
-        reached, waiting = set(), [letter]
+        reached: set[Any] = set()
+        waiting = [letter]
         while waiting:
             new = within.get(waiting.pop(), set()) - reached
             reached |= new

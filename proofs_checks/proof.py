@@ -64,12 +64,12 @@ class Check(ABC):
         """The claims that it takes as proved."""
         return ()
 
-    def assumes(self) -> tuple[tuple[str, ...], ...]:
-        """The hypotheses that it uses, each as alternatives (see `engines.facts.Fact`)."""
+    def assumes(self) -> tuple[tuple[tuple[str, ...], Any], ...]:
+        """The hypotheses that it uses, each as alternatives with a constant (see `engines.facts.Fact`)."""
         return ()
 
-    def discharges(self) -> tuple[str, ...]:
-        """The hypotheses of another statement that are shown here, where its conclusion is used."""
+    def discharges(self) -> tuple[tuple[str, Any], ...]:
+        """The hypotheses of another statement, with their constants, that are shown where its conclusion is used."""
         return ()
 
     def joins_rounds(self) -> bool:
@@ -80,9 +80,9 @@ class Check(ABC):
         """The letters, or their squares, that it gives a meaning, with the meaning."""
         return ()
 
-    def chooses(self) -> tuple[Any, ...]:
-        """The letters of claims that it puts something else in for."""
-        return ()
+    def chooses(self, claim: Claim) -> dict[Any, Any]:
+        """The letters of a claim, among those that it rests on, with what it puts in for them."""
+        return {}
 
 
 class Role(Enum):
@@ -117,7 +117,8 @@ class Proof:
     """What is known of a statement, as data; `steps` in the order of the paper.
 
     `corrected` is the identifier of what holds instead of a refuted statement; `vacuous` says for which parameters it
-    promises nothing.
+    promises nothing. `written` are letters of the statement with how they are written here: (b² − 1)ε for σ², say, or
+    q² for κ. That must take all values that the letter can have.
     """
 
     steps: tuple[Step, ...]
@@ -127,6 +128,7 @@ class Proof:
     notes: str = ""
     vacuous: str = ""
     tightness: "Any | None" = None
+    written: tuple[tuple[Any, Any], ...] = ()
 
 
 Builder = Callable[[Statement], Proof]

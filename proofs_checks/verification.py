@@ -9,7 +9,15 @@ from time import perf_counter
 from typing import Any, final
 
 from fedconvex.proofs_checks.engines.witnesses import Replay, Witness, replay
-from fedconvex.proofs_checks.hypotheses import ambiguous, at_one_point, beyond, missing, with_a_meaning
+from fedconvex.proofs_checks.hypotheses import (
+    ambiguous,
+    at_one_point,
+    beyond,
+    constant_of,
+    granted,
+    missing,
+    with_a_meaning,
+)
 from fedconvex.proofs_checks.proof import Claim, Outcome, Proof, RestsOnItself, Role, Step, built, conclusion
 from fedconvex.statements.assumptions.base import Assumption
 from fedconvex.statements.statement import Statement
@@ -130,20 +138,25 @@ def _objection(step: Step, of: Statement, before: list[StepResult], under_way: t
     if step.case and step.case not in of.cases:
         return "it is about a case that the statement does not have"
     made = (*of.assumptions, *step.case)
-    for alternatives in step.by.assumes():
-        hypothesis = missing(alternatives, made)
+    here = granted(of, made)
+    for alternatives, constant in step.by.assumes():
+        hypothesis = missing(alternatives, constant, here, step.claim.domain)
         if hypothesis:
             return f"it uses {hypothesis}, which the statement does not assume"
     if step.by.joins_rounds() and (point := at_one_point(made)):
         return f"it is about many rounds, but {point} is assumed at one point only"
-    if letter := with_a_meaning(step.by.chooses(), (*(result.step for result in before), step)):
-        return f"it puts something in for {letter}, which has a meaning"
     for claim in step.by.rests_on():
+        chosen = step.by.chooses(claim)
+        if letter := with_a_meaning(chosen, (*(result.step for result in before), step)):
+            return f"it puts something in for {letter}, which has a meaning"
         if not _is_proved(claim, step.case, before, under_way, known):
             return f"it rests on {claim.source or claim.name}, which is not proved"
-        hypothesis = beyond(statement(claim.source), made, step.by.discharges()) if claim.source else ""
-        if hypothesis:
-            return f"it rests on {claim.source}, which assumes {hypothesis}"
+        if claim.source:
+            hypothesis = beyond(statement(claim.source), chosen, here, step.claim.domain, step.by.discharges())
+            if hypothesis:
+                return f"it rests on {claim.source}, which assumes {hypothesis}"
+        elif letter := constant_of(here, chosen):
+            return f"it puts something in for {letter}, with which the statement assumes something"
     return ""
 
 

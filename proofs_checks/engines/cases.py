@@ -28,6 +28,7 @@ class AtOrAbove(Check):
     def run(self, claim: Claim) -> Outcome:
         at_bound = {self.variable: self.bound}
         boundary = {sympy.sympify(relation).subs(at_bound) for relation in claim.domain.relations} - {sympy.true}
+        boundary |= {sympy.Eq(self.variable, self.bound, evaluate=False)}
         interior = {*claim.domain.relations, sympy.Gt(self.variable, self.bound, evaluate=False)}
         cover = sympy.Ge(self.variable, self.bound, evaluate=False) in claim.domain.relations
         if not cover or not interior >= {*self.above.domain.relations} or not boundary >= {*self.at.domain.relations}:

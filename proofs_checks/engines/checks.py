@@ -37,8 +37,8 @@ class Combination(Check):
     def rests_on(self) -> tuple[Claim, ...]:
         return tuple(claim for _, fact in self.facts for claim in fact.claims)
 
-    def assumes(self) -> tuple[tuple[str, ...], ...]:
-        return tuple(fact.assumes for _, fact in self.facts if fact.assumes)
+    def assumes(self) -> tuple[tuple[tuple[str, ...], Any], ...]:
+        return tuple((fact.assumes, fact.constant) for _, fact in self.facts if fact.assumes)
 
     def defines(self) -> tuple[tuple[Any, Any], ...]:
         return tuple(definition for _, fact in self.facts for definition in fact.defines)
@@ -46,8 +46,8 @@ class Combination(Check):
     def joins_rounds(self) -> bool:
         return any(fact.joins_rounds for _, fact in self.facts)
 
-    def chooses(self) -> tuple[Any, ...]:
-        return tuple(letter for _, fact in self.facts for letter in fact.chosen)
+    def chooses(self, claim: Claim) -> dict[Any, Any]:
+        return {letter: value for _, fact in self.facts if claim in fact.claims for letter, value in fact.chosen}
 
     def run(self, claim: Claim) -> Outcome:
         to_roots = _rewriting(self.roots)
@@ -179,11 +179,13 @@ class Special(Check):
     def rests_on(self) -> tuple[Claim, ...]:
         return (self.of, *(claim for _, claim in self.shown))
 
-    def discharges(self) -> tuple[str, ...]:
-        return tuple(name for fact, _ in self.shown for name in fact.assumes)
+    def discharges(self) -> tuple[tuple[str, Any], ...]:
+        values = dict(self.values)
+        constants = [(f, None if f.constant is None else sympy.sympify(f.constant).subs(values)) for f, _ in self.shown]
+        return tuple((name, constant) for fact, constant in constants for name in fact.assumes)
 
-    def chooses(self) -> tuple[Any, ...]:
-        return tuple(letter for letter, _ in self.values)
+    def chooses(self, claim: Claim) -> dict[Any, Any]:
+        return dict(self.values) if claim == self.of else {}
 
     def run(self, claim: Claim) -> Outcome:
         to_roots = _rewriting(self.roots)

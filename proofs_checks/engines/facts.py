@@ -19,11 +19,11 @@ from fedconvex.proofs_checks.engines.hilbert import Part, Vector, inner, is_prod
 class Fact:
     """expression >= 0, or = 0 for an equation; `claims` are those that it rests on, which must be proved.
 
-    `assumes` names assumptions (`fedconvex.statements.assumptions`), of which the statement must make at least one.
-    `defines` are letters, or their squares, with their meanings: within a proof a letter has one. `chosen` are letters
-    that others have been put in for, which must have no meaning. `requires` are relations between
-    parameters without which it does not hold: they must follow from the claim's conditions. `joins_rounds`: it says
-    of many rounds what is known of each.
+    `assumes` names assumptions (`fedconvex.statements.assumptions`), of which the statement must make at least one,
+    with this `constant` or a stronger one. `defines` are letters, or their squares, with their meanings: within a proof
+    a letter has one. `chosen` are letters with what has been put in for them; they must have no meaning. `requires` are
+    relations between parameters without which it does not hold: they must follow from the claim's conditions.
+    `joins_rounds`: it says of many rounds what is known of each.
     """
 
     expression: Any
@@ -34,7 +34,8 @@ class Fact:
     defines: tuple[tuple[Any, Any], ...] = ()
     requires: tuple[Any, ...] = ()
     joins_rounds: bool = False
-    chosen: tuple[Any, ...] = ()
+    chosen: tuple[tuple[Any, Any], ...] = ()
+    constant: Any = None
 
 
 SMOOTH = ("Smooth", "SmoothObjective")
@@ -43,13 +44,13 @@ SMOOTH = ("Smooth", "SmoothObjective")
 def smooth(value_y: Any, value_x: Any, gradient_x: Vector, step: Vector, L: Any) -> Fact:
     """f(y) ≤ f(x) + ⟨∇f(x), y − x⟩ + (L/2)‖y − x‖² for an L-smooth f (the descent lemma); `step` is y − x."""
     right = value_x + inner(gradient_x, step) + L * square(step) / 2
-    return Fact(right - value_y, "an L-smooth function lies below its quadratic", assumes=SMOOTH)
+    return Fact(right - value_y, "an L-smooth function lies below its quadratic", assumes=SMOOTH, constant=L)
 
 
 def smooth_below(value_y: Any, value_x: Any, gradient_x: Vector, step: Vector, L: Any) -> Fact:
     """f(y) ≥ f(x) + ⟨∇f(x), y − x⟩ − (L/2)‖y − x‖² for an L-smooth f: the descent lemma of −f."""
     left = value_x + inner(gradient_x, step) - L * square(step) / 2
-    return Fact(value_y - left, "an L-smooth function lies above its quadratic", assumes=SMOOTH)
+    return Fact(value_y - left, "an L-smooth function lies above its quadratic", assumes=SMOOTH, constant=L)
 
 
 def convex(value_y: Any, value_x: Any, gradient_x: Vector, step: Vector, mu: Any = 0) -> Fact:
@@ -57,12 +58,14 @@ def convex(value_y: Any, value_x: Any, gradient_x: Vector, step: Vector, mu: Any
     left = value_x + inner(gradient_x, step) + mu * square(step) / 2
     kind = "Convex" if mu == 0 else "StronglyConvex" if sympy.sympify(mu).is_nonnegative else "WeaklyConvex"
     name = "a (strongly, weakly) convex function lies above its tangent"
-    return Fact(value_y - left, name, assumes=(kind, f"{kind}Objective"))
+    constant = {"Convex": None, "StronglyConvex": mu, "WeaklyConvex": -mu}[kind]
+    return Fact(value_y - left, name, assumes=(kind, f"{kind}Objective"), constant=constant)
 
 
 def lipschitz(gradients: Vector, points: Vector, L: Any) -> Fact:
     """‖∇f(x) − ∇f(y)‖² ≤ L²‖x − y‖², the definition of L-smoothness; the two differences are given."""
-    return Fact(L**2 * square(points) - square(gradients), "the gradient is L-Lipschitz", assumes=SMOOTH)
+    return Fact(L**2 * square(points) - square(gradients), "the gradient is L-Lipschitz", assumes=SMOOTH,
+                constant=L)  # fmt: skip
 
 
 def inexact(residual: Vector, gradient: Vector, gamma: Any) -> Fact:
@@ -71,21 +74,24 @@ def inexact(residual: Vector, gradient: Vector, gamma: Any) -> Fact:
         gamma**2 * square(gradient) - square(residual),
         "the answers are γ-inexact",
         assumes=("Inexactness", "InexactnessOfEach"),
+        constant=gamma,
     )
 
 
 def dissimilar(gradients: Vector, B: Any) -> Fact:
     """E_k‖∇F_k(w)‖² ≤ B²‖∇f(w)‖² (FedProx paper, Definition 3)."""
     return Fact(
-        B**2 * square(mean(gradients)) - square(gradients), "the clients are B-dissimilar", assumes=("Dissimilarity",)
-    )
+        B**2 * square(mean(gradients)) - square(gradients), "the clients are B-dissimilar", assumes=("Dissimilarity",),
+        constant=B,
+    )  # fmt: skip
 
 
 def bounded_variance(gradients: Vector, sigma2: Any) -> Fact:
     """E_k‖∇F_k(w) − ∇f(w)‖² ≤ σ²."""
     return Fact(
-        sigma2 - square(gradients - mean(gradients)), "the gradients' variance is bounded", assumes=("BoundedVariance",)
-    )
+        sigma2 - square(gradients - mean(gradients)), "the gradients' variance is bounded",
+        assumes=("BoundedVariance",), constant=sigma2,
+    )  # fmt: skip
 
 
 def prox_error(errors: Vector, b: Any) -> Fact:
@@ -197,8 +203,9 @@ def rounded_up(integer: Any, number: Any) -> Fact:
 def large_gradient(gradient: Vector, epsilon: Any) -> Fact:
     """‖∇f(w)‖² ≥ ε."""
     return Fact(
-        square(gradient) - epsilon, "the squared norm of the gradient is at least ε", assumes=("LargeGradient",)
-    )
+        square(gradient) - epsilon, "the squared norm of the gradient is at least ε", assumes=("LargeGradient",),
+        constant=epsilon,
+    )  # fmt: skip
 
 
 def selected(after: Any, new: Any, old: Any, share: Any) -> Fact:
@@ -270,7 +277,7 @@ def specialised(fact: Fact, values: Mapping[Any, Any]) -> Fact:
     requires = [*fact.requires, *(r.subs(values, simultaneous=True) for r in needed)]
     chosen = sympy.sympify(fact.expression).subs(values, simultaneous=True)
     requires = [relation for relation in requires if relation != sympy.true]
-    return replace(fact, expression=chosen, requires=tuple(requires), chosen=(*fact.chosen, *values))
+    return replace(fact, expression=chosen, requires=tuple(requires), chosen=(*fact.chosen, *values.items()))
 
 
 def iterated(step: Fact, not_negative: Fact, after: Any, now: Any, first: Any, last: Any, shrunk: Any) -> Fact:

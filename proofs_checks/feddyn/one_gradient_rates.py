@@ -143,7 +143,7 @@ def theorem5(statement: Statement) -> Proof:
     )  # fmt: skip
     domain = Domain.of(statement)
     return Proof(
-        (
+        tuple(
             replace(step, case=assumed)
             for make, part, assumed in zip(CASES, formula, statement.cases, strict=True)
             for step in make(part, chosen_alpha(assumed), domain)

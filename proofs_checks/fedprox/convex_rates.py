@@ -36,7 +36,7 @@ from fedconvex.proofs_checks.fedprox.tightness import (
     one_client,
     rounds_begun_above,
 )
-from fedconvex.proofs_checks.fedprox.variance import AT_LEAST_ONE, b, sigma2
+from fedconvex.proofs_checks.fedprox.variance import AT_LEAST_ONE, WRITTEN, b, sigma2
 from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
@@ -173,7 +173,7 @@ def remark8(statement: Statement) -> Proof:
     )  # fmt: skip
     return Proof(steps, notes="The constant is 24, with Corollary 7's μ and K ≥ 4B². The paper prints L_α for LΔ; the "
                        "text before it has LΔ. For L = 0 an f that is bounded below is constant. The root of 1 + σ²/ε "
-                       "is enough: `fedprox.remark8sharper`.")  # fmt: skip
+                       "is enough: `fedprox.remark8sharper`.", written=WRITTEN)  # fmt: skip
 
 
 @proves(fedprox.PAPER.find("remark8sharper"))
@@ -183,4 +183,4 @@ def remark8_sharper(statement: Statement) -> Proof:
     sharper = fedprox.PAPER.find("corollary7sharper")
     text = r"\tfrac{4L\Delta}\epsilon\sqrt{1+\tfrac{\sigma^2}\epsilon}"
     return Proof(rounds_above(sharper, lambda B: 1 / (4 * L * B), bound, domain, text),
-                 tightness=rounds_begun_above(statement))  # fmt: skip
+                 tightness=rounds_begun_above(statement), written=WRITTEN)  # fmt: skip

@@ -10,6 +10,7 @@ from fedconvex.proofs_checks.engines.facts import inexact
 from fedconvex.proofs_checks.engines.hilbert import norm, square
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.engines.witnesses import Witness, replay
+from fedconvex.proofs_checks.fedprox import setting
 from fedconvex.proofs_checks.fedprox.setting import (
     ROOTS,
     B,
@@ -31,7 +32,7 @@ from fedconvex.statements.functions import Irrational
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
-gammas = sympy.symbols("γ_1 γ_2", nonnegative=True)
+gammas = setting.LETTERS["gammas"]
 LETTERS = {"mu": mu, "L": L, "L_minus": L_minus, "B": B, "K": K}
 
 PROGRAM = """

@@ -11,6 +11,7 @@ from fedconvex.proofs_checks.engines.hilbert import deviation, square
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.engines.tightness import Tightness
 from fedconvex.proofs_checks.fedprox.setting import (
+    LETTERS,
     NOT_STATIONARY,
     ROOTS,
     B,
@@ -34,6 +35,7 @@ from fedconvex.theory import fedprox
 b = sympy.Symbol("b", positive=True)
 sigma2 = (b**2 - 1) * epsilon
 AT_LEAST_ONE = Domain((sympy.Ge(b, 1, evaluate=False),))
+WRITTEN = ((LETTERS["sigma2"], sigma2),)
 at_w = sympy.Symbol("B(w)", nonnegative=True)
 
 
@@ -62,7 +64,8 @@ def variance_bounds_dissimilarity(statement: Statement) -> Proof:
     ), notes="B_ε is the least bound that Assumption 1 admits; the paper's “B_ε =” is B(w) at a point, of which B_ε is "
              "the supremum over ‖∇f(w)‖² > ε.",
        tightness=Tightness(of_round(statement, lambda found: found.B), (1, 0, 0, 0, 1, tuple(
-           (p, F(0), a, F(0)) for p, a in APART)), "any clients, where ‖∇f‖² = ε", attained=True))  # fmt: skip
+           (p, F(0), a, F(0)) for p, a in APART)), "any clients, where ‖∇f‖² = ε", attained=True),
+       written=WRITTEN)  # fmt: skip
 
 
 def dissimilar_by_variance(domain: Domain) -> Step:
@@ -87,7 +90,7 @@ def theorem11(statement: Statement) -> Proof:
              Special(conclusion(fedprox.theorem4), ((B, b),), roots=ROOTS,
                      shown=((dissimilar(gradients, B), alike.claim),)), place="Theorem 11"),
     ), vacuous="ρ ≤ 0 unless (γ + (1+γ)√(2/K))√(1 + σ²/ε) < 1: so for every K ≤ 2(1 + σ²/ε).",
-       tightness=decreasing(statement, FAR_AND_MANY))  # fmt: skip
+       tightness=decreasing(statement, FAR_AND_MANY), written=WRITTEN)  # fmt: skip
 
 
 @proves(fedprox.PAPER.find("theorem11sharper"))
@@ -100,4 +103,4 @@ def theorem11_sharper(statement: Statement) -> Proof:
         Step(r"E_{S_t}[f(w^{t+1})] \le f(w^t)-\rho\|\nabla f(w^t)\|^2", "Theorem 4, sharper, with B = √(1 + σ²/ε)",
              Claim(after, "<=", value - rho * gradient_norm**2, domain, "Theorem 11, sharper"),
              Special(conclusion(fedprox.theorem4sharper), ((B, b),), shown=((dissimilar(gradients, B), alike.claim),))),
-    ), tightness=decreasing(statement, FAR))  # fmt: skip
+    ), tightness=decreasing(statement, FAR), written=WRITTEN)  # fmt: skip

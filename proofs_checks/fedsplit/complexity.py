@@ -15,6 +15,7 @@ from fedconvex.proofs_checks.fedsplit.contraction import fixed_point, many_round
 from fedconvex.proofs_checks.fedsplit.interpolation import difference, gradients, interpolation
 from fedconvex.proofs_checks.fedsplit.setting import (
     BEST,
+    IN_ROOTS,
     LETTERS,
     b,
     in_roots,
@@ -146,4 +147,5 @@ def equation22(statement: Statement) -> Proof:
     )
     return Proof((*fedsplit_rounds(counts[0]), *descent_rounds(counts[1]), literal), notes=notes,
                  vacuous="ε = 1: no round is promised to be enough",
-                 tightness=Tightness(instances.rounds_to_gap, (2, 2, 5), how, attained=True))  # fmt: skip
+                 tightness=Tightness(instances.rounds_to_gap, (2, 2, 5), how, attained=True),
+                 written=(*IN_ROOTS, (LETTERS["mu"], strong), (LETTERS["L"], smooth_constant)))  # fmt: skip

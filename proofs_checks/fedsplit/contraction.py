@@ -14,7 +14,6 @@ from fedconvex.proofs_checks.engines.facts import (
     iterated,
     prox_error,
     root_of,
-    specialised,
     triangle,
 )
 from fedconvex.proofs_checks.engines.hilbert import (
@@ -34,6 +33,7 @@ from fedconvex.proofs_checks.fedsplit import instances
 from fedconvex.proofs_checks.fedsplit.interpolation import Curvature, difference, gradients, interpolation
 from fedconvex.proofs_checks.fedsplit.setting import (
     BEST,
+    IN_ROOTS,
     LETTERS,
     accuracy,
     b,
@@ -168,7 +168,8 @@ ATTAINED = (
 @proves(fedsplit.equation16)
 def equation16(statement: Statement) -> Proof:
     return Proof(distance(statement), notes=NOTES, vacuous="none: for κ = 1 the first term vanishes",
-                 tightness=Tightness(instances.distance, (2, 4, 1, 3), ATTAINED, attained=True))  # fmt: skip
+                 tightness=Tightness(instances.distance, (2, 4, 1, 3), ATTAINED, attained=True),
+                 written=IN_ROOTS)  # fmt: skip
 
 
 @proves(fedsplit.theorem1)
@@ -181,19 +182,20 @@ def theorem1(statement: Statement) -> Proof:
     rounds = with_logarithm(in_roots(fedsplit.approximate_iterations.formula(**letters)), ratio, logarithm)
     enough = Claim(logarithm / (1 - rho), "<=", rounds, BEST, "rounds to an accuracy")
     away = BEST & sympy.Gt(stacked, 0, evaluate=False)
-    reached = Claim(server_distance, "<=", accuracy, away, "an accuracy is reached")
-    exact = specialised(steps[-1].claim.fact, {b: 0})
+    reached = Claim(server_distance, "<=", accuracy + (q + 1) * b, away, "an accuracy is reached")
     small = decayed(enough.fact, rounds, logarithm, 1 / ratio, rho, shrunk)
     iterations = (
         Step(r"\tfrac{\sqrt\kappa+1}2\log\tfrac{\|z^{(1)}-z^*\|}{\varepsilon\sqrt m} \le "
              r"\sqrt\kappa\log\tfrac{\|z^{(1)}-z^*\|}{\varepsilon\sqrt m}",
              "κ ≥ 1; where the logarithm is negative the start is near enough", enough, Inequality()),
-        Step(r"\|x^{(T+1)}-x^*\| \le \varepsilon\quad\text{for } T \ge 1\cdot\sqrt\kappa\,"
-             r"\log\tfrac{\|z^{(1)}-z^*\|}{\varepsilon\sqrt m}", "ρ^T ≤ exp(−T(1 − ρ)): the constant in O(1) is 1",
-             reached, Combination(facts=((1, exact), (stacked / r, small))), place="after (16)"),
+        Step(r"\|x^{(T+1)}-x^*\| \le \varepsilon+(\sqrt\kappa+1)b\quad\text{for } T \ge 1\cdot\sqrt\kappa\,"
+             r"\log\tfrac{\|z^{(1)}-z^*\|}{\varepsilon\sqrt m}", "ρ^T ≤ exp(−T(1 − ρ)): the constant in O(1) is "
+             "1; the paper has b = 0", reached,
+             Combination(facts=((1, steps[-1].claim.fact), (stacked / r, small))), place="after (16)"),
     )  # fmt: skip
     return Proof((*steps, *iterations), notes=NOTES, vacuous="none: for κ = 1 the first term vanishes",
-                 tightness=Tightness(instances.distance, (2, 4, 1, 3), ATTAINED, attained=True))  # fmt: skip
+                 tightness=Tightness(instances.distance, (2, 4, 1, 3), ATTAINED, attained=True),
+                 written=IN_ROOTS)  # fmt: skip
 
 
 ORDERED = sympy.Le(LETTERS["mu"], LETTERS["L"], evaluate=False)

@@ -61,7 +61,8 @@ def interpolation(curvature: Curvature | None = None) -> tuple[Step, ...]:
     one = of.at_one()
     strictly = of.conditions & sympy.Gt(q, 1, evaluate=False)
     apart = Claim(0, "<=", gap(difference, gradients), strictly, "two points, ℓ < L")
-    equal = Claim(0, "<=", gap(difference, gradients, sympy.Integer(1)), one.conditions, "two points, ℓ = L")
+    at_one = one.conditions & sympy.Eq(q, 1, evaluate=False)
+    equal = Claim(0, "<=", gap(difference, gradients, sympy.Integer(1)), at_one, "two points, ℓ = L")
     both = Claim(0, "<=", gap(difference, gradients), of.domain, "two points")
     from_four = "the descent lemma and strong convexity at x − θv and y + θv"
     shown = r"\langle \nabla f(x)-\nabla f(y)-\ell(x-y),\; L(x-y)-\nabla f(x)+\nabla f(y)\rangle \ge 0"

@@ -15,6 +15,7 @@ from fedconvex.proofs_checks.fedsplit import instances
 from fedconvex.proofs_checks.fedsplit.interpolation import difference, gradients, interpolation
 from fedconvex.proofs_checks.fedsplit.setting import (
     BEST,
+    IN_ROOTS,
     LETTERS,
     in_roots,
     q,
@@ -134,7 +135,8 @@ def corollary1(statement: Statement) -> Proof:
         Step(r"b \le \left(1-\tfrac1{\sqrt\kappa+1}\right)^e\|x_j^{(t)}-\mathrm{prox}_{sf_j}(x_j^{(t)})\|",
              "e steps from x_j", Claim(last, "<=", bound, BEST, "Corollary 1"),
              Combination(facts=((1, repeated),)), place="(18)"),
-    ), notes=notes, tightness=Tightness(instances.local_error, (1000, 1), how, attained=True))  # fmt: skip
+    ), notes=notes, tightness=Tightness(instances.local_error, (1000, 1), how, attained=True),
+       written=IN_ROOTS)  # fmt: skip
 
 
 @proves(fedsplit.corollary1sharper)
@@ -151,4 +153,4 @@ def corollary1_sharper(statement: Statement) -> Proof:
         Step(r"b \le \left(1-\tfrac2{\sqrt\kappa+1}\right)^e\|x_j^{(t)}-\mathrm{prox}_{sf_j}(x_j^{(t)})\|",
              "e steps from x_j", Claim(last, "<=", bound, BEST, "Corollary 1, sharper"),
              Combination(facts=((1, repeated),))),
-    ), tightness=Tightness(instances.local_error_sharp, (3, 2), how, attained=True))  # fmt: skip
+    ), tightness=Tightness(instances.local_error_sharp, (3, 2), how, attained=True), written=IN_ROOTS)  # fmt: skip

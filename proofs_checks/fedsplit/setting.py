@@ -36,9 +36,12 @@ strong, smooth_constant = 1 / (s * q), q / s
 BEST = Domain((sympy.Ge(q, 1, evaluate=False),))
 
 
+IN_ROOTS = ((kappa, q**2), (m, r**2))
+
+
 def in_roots(expression: Any) -> Any:
     """With q² for κ and r² for m."""
-    return sympy.sympify(expression).subs({kappa: q**2, m: r**2})
+    return sympy.sympify(expression).subs(dict(IN_ROOTS))
 
 
 def with_power(expression: Any, factor: Any, exponent: Any, power: Any) -> Any:

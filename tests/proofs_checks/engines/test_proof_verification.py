@@ -9,13 +9,14 @@ import sympy
 
 from fedconvex.proofs_checks import proof as proofs
 from fedconvex.proofs_checks.engines.checks import Agreement, Assumed, Combination, Inequality, Special
-from fedconvex.proofs_checks.engines.facts import Fact, called, convex, named, root_of, specialised
+from fedconvex.proofs_checks.engines.facts import Fact, called, convex, inexact, named, root_of, smooth, specialised
 from fedconvex.proofs_checks.engines.hilbert import Unsound, drawn, family, inner, norm, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.engines.witnesses import Witness
 from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, conclusion
 from fedconvex.proofs_checks.verification import verify, verify_all
-from fedconvex.statements.assumptions import Convex, Smooth, StronglyConvex
+from fedconvex.statements.assumptions import Convex, ExactSolutions, Inexactness, Runs, Smooth, StronglyConvex
+from fedconvex.statements.rendering import symbols
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn, fedprox
 from fedconvex.verdicts import Verdict
@@ -145,6 +146,51 @@ def test_what_a_case_shows_is_not_used_outside(provable) -> None:
     assert verdict_of(provable, with_steps(for_all, after), replace(feddyn.theorem1, assumptions=(Convex(),))) is (
         Verdict.PROVED
     )
+
+
+gamma, small = (symbols(fedprox.PAPER.notation)[name] for name in ("gamma", "L"))
+g, h = vector("∇F_k"), vector("e_k")
+f_y, f_x = sympy.symbols("f_y f_x", real=True)
+DESCENT = {k: Claim(f_y, "<=", f_x + inner(u, v) + k * small * square(v) / 2, name=f"{k}L") for k in (0, 1, 2)}
+
+
+def is_smooth(k: Any, **more: Any) -> Step:
+    return step(DESCENT[k], by((1, smooth(f_y, f_x, u, v, k * small))), **more)
+
+
+@pytest.mark.parametrize(("steps", "statement", "expected"), [
+    # every client's answer is gamma-inexact: with 2·gamma, not with 0 or gamma/2
+    ((step(Claim(square(h), "<=", 4 * gamma**2 * square(g)), by((1, inexact(h, g, 2 * gamma)))),), fedprox.equation3,
+     Verdict.PROVED),
+    ((step(Claim(square(h), "<=", ZERO), by((1, inexact(h, g, 0)))),), fedprox.equation3, Verdict.UNKNOWN),
+    ((step(Claim(square(h), "<=", gamma**2 * square(g) / 4), by((1, inexact(h, g, gamma / 2)))),), fedprox.equation3,
+     Verdict.UNKNOWN),
+    # L-smooth: with a larger constant, not with a smaller one, and not by putting 0 in for L afterwards
+    ((is_smooth(1),), fedprox.theorem4, Verdict.PROVED),
+    ((is_smooth(2),), fedprox.theorem4, Verdict.PROVED),
+    ((is_smooth(0),), fedprox.theorem4, Verdict.UNKNOWN),
+    ((is_smooth(1), step(DESCENT[0], Special(DESCENT[1], ((small, ZERO),)))), fedprox.theorem4, Verdict.UNKNOWN),
+    ((is_smooth(1), step(DESCENT[0], by((1, specialised(DESCENT[1].fact, {small: 0}))))), fedprox.theorem4,
+     Verdict.UNKNOWN),
+])  # fmt: skip
+def test_an_assumption_is_used_with_its_constant(provable, steps, statement, expected) -> None:
+    assert all(s.by.run(s.claim).verdict is Verdict.PROVED for s in steps)
+    assert verdict_of(provable, with_steps(*steps), statement) is expected
+
+
+def test_another_statement_is_used_with_the_constants_that_it_is_given(provable) -> None:
+    """(3) for γ = 0, under γ-inexactness; and with an inexactness that is shown, but not the one that (3) assumes."""
+    three = conclusion(fedprox.equation3)
+    none = Claim(norm(h), "<=", ZERO, three.domain, name="no residual")
+    of_none = step(none, Special(three, ((gamma, ZERO),)))
+    assert verdict_of(provable, with_steps(of_none), fedprox.equation5) is Verdict.UNKNOWN
+    exact = replace(fedprox.equation5, assumptions=(Runs("FedProx"), ExactSolutions()))
+    assert verdict_of(provable, with_steps(of_none), exact) is Verdict.PROVED
+    loose = Claim(square(h), "<=", 25 * gamma**2 * square(g), three.domain, name="loose")
+    shown = step(loose, by((1, inexact(h, g, 5 * gamma))))
+    by_loose = step(replace(three, source=""), Special(three, (), shown=((inexact(h, g, 5 * gamma), loose),)))
+    statement = replace(fedprox.equation5, assumptions=(Runs("FedProx"), Inexactness("L")))
+    assert verdict_of(provable, with_steps(shown, by_loose), statement) is Verdict.UNKNOWN
 
 
 def test_a_false_claim_in_the_name_of_another_statement(provable) -> None:

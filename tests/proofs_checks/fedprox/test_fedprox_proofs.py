@@ -153,7 +153,7 @@ def test_a_hypothesis_that_is_not_shown_is_missed() -> None:
     assert proof is not None
     step = proof.steps[-1]
     assert isinstance(step.by, Special)
-    assert step.by.discharges() == ("Dissimilarity",)
+    assert [name for name, _ in step.by.discharges()] == ["Dissimilarity"]
     ((hypothesis, shown),) = step.by.shown
     weaker = replace(shown, right=2 * shown.right)
     assert replace(step.by, shown=((hypothesis, weaker),)).run(step.claim).verdict is Verdict.UNKNOWN
