@@ -62,8 +62,15 @@ class Config:
     options: dict[str, Any]
 
     def run(self, **more: Any) -> DeepRun:
-        """The run; `more` are further arguments of `fedconvex.deep.run`."""
-        return run(self.method, self.model, self.source.clients, test=self.source.test, **(self.options | more))
+        """The run; `more` are further arguments of `fedconvex.deep.run`. Errors are named as `section.key`, too."""
+        try:
+            return run(self.method, self.model, self.source.clients, test=self.source.test, **(self.options | more))
+        except InvalidInput as error:
+            key = error.argument.partition("[")[0]
+            section = "run" if key in OPTIONS else "participation" if key == "K" else None
+            if section is None:
+                raise
+            raise InvalidInput(f"{section}.{error.argument}", error.value, error.problem, error.cure) from error
 
 
 def read_config(path: Path, changes: Mapping[str, Section] | None = None) -> Config:
@@ -80,7 +87,8 @@ def read_config(path: Path, changes: Mapping[str, Section] | None = None) -> Con
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput("config", str(path), f"is no TOML: {error}", "repair it") from None
     for name, section in (changes or {}).items():
-        sections[name] = dict(sections.get(name, {})) | dict(section)
+        given = sections.get(name, {})
+        sections[name] = {**given, **section} if isinstance(given, Mapping) else given
     return config_of(sections, path.parent)
 
 
@@ -156,7 +164,7 @@ def _named(where: str, kinds: Mapping[str, Callable[..., Any]], section: Section
     name = given.pop("name", None)
     if name is None:
         raise InvalidInput(f"{where}.name", None, "is missing", f"give one of {', '.join(sorted(kinds))}")
-    if name not in kinds:
+    if not isinstance(name, str) or name not in kinds:
         raise _unknown(f"{where}.name", name, kinds)
     return construct(kinds[name], given, where)
 

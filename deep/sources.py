@@ -1,7 +1,7 @@
 """Where a run's samples come from: a named data set or a table, dealt to clients, some of it held out for testing."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, final
 
@@ -9,8 +9,10 @@ import numpy as np
 
 from fedconvex import data
 from fedconvex.data.federated import FederatedData
+from fedconvex.data.table import standardized
 from fedconvex.deep.datasets import Dataset, load_dataset, names
 from fedconvex.errors import InvalidInput
+from fedconvex.rationals import to_fraction
 
 Pair = tuple[np.ndarray, np.ndarray]
 WITH_TEST_FILES = ("mnist", "emnist", "cifar10", "cifar100")
@@ -51,9 +53,14 @@ def load(
         clients, partition, seed: how samples are dealt, see `fedconvex.data.partition`; data that know their clients
             keep them where neither clients nor partition are given.
         test: the part of every client's samples that is held out; 0: none. Data sets that have test files take those.
-        standardize: bring every feature of a table, every channel of images, to mean 0 and variance 1.
+        standardize: bring every feature of a table, every channel of images, to mean 0 and variance 1 over the training
+            samples; what is held out is shifted and scaled as they are.
         client_column, target_column: of tables, see `fedconvex.data.load`.
     """
+    if not isinstance(standardize, bool):
+        raise InvalidInput("standardize", standardize, "is neither true nor false", "write one of them, without quotes")
+    if not 0 <= to_fraction(test, "test") < 1:
+        raise InvalidInput("test", test, "must leave every client samples of both kinds", "give 0 <= test < 1")
     if name not in FROM_FILES:
         for key, value in (("data_dir", data_dir), ("options", options)):
             if value is not None:
@@ -117,13 +124,18 @@ def _table(
     place = name if name in data.builtin.names() else str(folder / name)
     whole = data.load(
         place, clients=clients, partition=partition, client_column=client_column, target_column=target_column,
-        standardize=standardize, seed=seed,
+        standardize=standardize and not test, seed=seed,
     )  # fmt: skip
     if whole.task == "regression":
         raise InvalidInput("name", name, "has targets that are no classes", "give data of a classification")
     if not test:
         return Source(_pairs(whole), None, int(whole.classes.size))
     kept, held = data.train_test_split(whole, test, seed)
+    if standardize:
+        training = np.concatenate(kept.features)
+        kept, held = (
+            replace(part, features=tuple(standardized(X, training) for X in part.features)) for part in (kept, held)
+        )
     X, y = zip(*_pairs(held), strict=True)
     return Source(_pairs(kept), (np.concatenate(X), np.concatenate(y)), int(whole.classes.size))
 

@@ -116,12 +116,15 @@ def task_of(
     Layout.of(module)
     shards = Shards.of(clients, loss, device, dtype).fitting(module)
     ridge = non_negative(ridge, "ridge")
+    by_samples = isinstance(weights, str) and weights == "samples"
+    if isinstance(weights, str) and not by_samples:
+        raise InvalidInput("weights", weights, "is unknown", "give 'samples' for n_k/n, or a number for each client")
     require_fit(module, loss, shards)
     require_no_chance(module, loss, shards)
     count = shards.count.tolist()
     if owned is not None:
         shards = Shards.of([clients[k] for k in owned], loss, device, dtype).fitting(module)
-    shares = normalised_weights(count if isinstance(weights, str) and weights == "samples" else weights, len(count))
+    shares = normalised_weights(count if by_samples else weights, len(count))
     if owned is None and _is_convex(module, loss, shards):
         # on a CPU in NumPy's float64 whatever the dtype: that is where the machine code is
         arithmetic = arithmetics.get("float") if device.type == "cpu" else TorchArithmetic(device, dtype)

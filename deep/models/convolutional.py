@@ -1,6 +1,7 @@
 """Convolutional models for images (batch, channels, height, width)."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -18,12 +19,13 @@ def two_layer_cnn(
     """Two 5×5 convolutions, each with ReLU and 2×2 max-pooling, then two hidden layers with ReLU.
 
     FedDyn paper, CIFAR-10 and CIFAR-100; hidden=(384, 192) is what its released code has. `size` is the height and
-    width. Raises InvalidInput for images that are too small.
+    width. Raises InvalidInput for images that are too small, and for sizes that are no integers >= 1.
     """
+    classes, channels = integer_at_least(classes, 1, "classes"), integer_at_least(channels, 1, "channels")
     left = ((integer_at_least(size, 1, "size") - 4) // 2 - 4) // 2
     if left < 1:
         raise InvalidInput("size", size, "leaves nothing behind two 5×5 convolutions and poolings", "give 16 or more")
-    first, second = filters
+    (first, second), hidden = _two(filters, "filters"), _two(hidden, "hidden")
     return nn.Sequential(
         nn.Conv2d(channels, first, 5), nn.ReLU(), nn.MaxPool2d(2),
         nn.Conv2d(first, second, 5), nn.ReLU(), nn.MaxPool2d(2),
@@ -32,6 +34,12 @@ def two_layer_cnn(
         nn.Linear(hidden[0], hidden[1]), nn.ReLU(),
         nn.Linear(hidden[1], classes),
     )  # fmt: skip
+
+
+def _two(sizes: Any, argument: str) -> list[int]:
+    if isinstance(sizes, str) or not isinstance(sizes, Sequence) or len(sizes) != 2:
+        raise InvalidInput(argument, sizes, "is not a pair of sizes", "give such as [64, 64]")
+    return [integer_at_least(size, 1, f"{argument}[{i}]") for i, size in enumerate(sizes)]
 
 
 class Block(nn.Module):
@@ -60,7 +68,12 @@ def resnet18(classes: int = 10, channels: int = 3, width: int = 64, groups: int 
     """ResNet-18 for small images: a 3×3 stem without pooling, and group norm where it had batch norm.
 
     FedDyn paper, appendix (CIFAR-10). `width` counts the first stage's channels, which double from stage to stage.
+    Raises InvalidInput for sizes that are no integers >= 1, and for groups that do not divide the width.
     """
+    classes, channels = integer_at_least(classes, 1, "classes"), integer_at_least(channels, 1, "channels")
+    width, groups = integer_at_least(width, 1, "width"), integer_at_least(groups, 1, "groups")
+    if width % groups:
+        raise InvalidInput("groups", groups, f"does not divide the width {width}", "give a divisor of it")
     layers: list[nn.Module] = [
         nn.Conv2d(channels, width, 3, 1, 1, bias=False),
         nn.GroupNorm(groups, width),

@@ -18,8 +18,8 @@ class LSTM(nn.Module):
 
     def __init__(self, inputs: int, units: int, layers: int) -> None:
         super().__init__()
-        self.layers = layers
-        for layer in range(layers):
+        units, self.layers = integer_at_least(units, 1, "units"), integer_at_least(layers, 1, "layers")
+        for layer in range(self.layers):
             for name, shape in (
                 ("weight_ih", (4 * units, inputs if layer == 0 else units)),
                 ("weight_hh", (4 * units, units)),
@@ -54,6 +54,7 @@ class LastStateClassifier(nn.Module):
 
     def __init__(self, vectors: Tensor, frozen: bool, units: int, layers: int, classes: int) -> None:
         super().__init__()
+        units, classes = integer_at_least(units, 1, "units"), integer_at_least(classes, 1, "classes")
         self.vectors = nn.Parameter(vectors, requires_grad=not frozen)
         self.lstm = LSTM(vectors.shape[1], units, layers)
         self.output = nn.Linear(units, classes)
@@ -69,7 +70,7 @@ def character_lstm(classes: int = 80, embedding: int = 8, units: int = 100, laye
 
     FedProx paper (appendix C.1) and FedDyn paper.
     """
-    classes = integer_at_least(classes, 2, "classes")
+    classes, embedding = integer_at_least(classes, 2, "classes"), integer_at_least(embedding, 1, "embedding")
     return LastStateClassifier(torch.randn(classes, embedding), False, units, layers, classes)
 
 

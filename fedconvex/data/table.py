@@ -49,13 +49,19 @@ def check_size(path: str | os.PathLike[str], rows: int, columns: int) -> None:
         raise bad_file(path, f"{size}, the limit is {MAX_BYTES / 2**30:.0f} GiB", "use fewer rows or fewer features")
 
 
-def standardized(features: np.ndarray) -> np.ndarray:
-    """Every column of features (n, p) shifted and scaled to mean 0, variance 1 (over n); constant columns become 0."""
-    scale = np.abs(features).max(axis=0)
-    scaled = features / np.where(scale > 0, scale, 1.0)  # so that no square overflows or underflows
-    centred = scaled - scaled.mean(axis=0)
-    varies = features.min(axis=0) < features.max(axis=0)
-    deviation = np.where(varies, centred.std(axis=0), 1.0)
+def standardized(features: np.ndarray, like: np.ndarray | None = None) -> np.ndarray:
+    """Every column of features (n, p) shifted and scaled to mean 0, variance 1 (over n); constant columns become 0.
+
+    like: samples (n', p) whose columns are brought there instead, features by the same shift and scale.
+    """
+    known = features if like is None else like
+    scale = np.abs(known).max(axis=0)
+    scale = np.where(scale > 0, scale, 1.0)  # so that no square overflows or underflows
+    scaled = known / scale
+    mean = scaled.mean(axis=0)
+    varies = known.min(axis=0) < known.max(axis=0)
+    deviation = np.where(varies, (scaled - mean).std(axis=0), 1.0)
+    centred = features / scale - mean
     return np.where(varies, centred / np.where(deviation > 0, deviation, 1.0), 0.0)
 
 

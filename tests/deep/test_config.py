@@ -187,8 +187,19 @@ def test_wrong_vectors(section: str, change: dict[str, Any], told: str, tweets: 
         ({"data__name": "cifar"}, "data.path", "neither a file nor"),
         ({"data__name": "diabetes"}, "data.name", "classification"),
         ({"data__partition": "by-name"}, "data.", "iid"),
-        ({"data__test": 1.5}, "data.test_fraction", "samples of both kinds"),
+        ({"data__test": 1.5}, "data.test", "samples of both kinds"),
+        ({"data__test": -0.1}, "data.test", "samples of both kinds"),
+        ({"data__test": "some"}, "data.test", "is not a number"),
+        ({"data__standardize": "no"}, "data.standardize", "neither true nor false"),
+        ({"data__standardize": 1}, "data.standardize", "neither true nor false"),
         ({"data__klients": 5}, "data", "did you mean clients"),
+        ({"model__name": ["fully_connected"]}, "model.name", "fully_connected"),
+        ({"model": {"name": "two_layer_cnn", "channels": -1}}, "model.channels", ">= 1"),
+        ({"model": {"name": "two_layer_cnn", "filters": [3]}}, "model.filters", "pair"),
+        ({"model": {"name": "two_layer_cnn", "hidden": [3, 0]}}, r"model.hidden[1]", ">= 1"),
+        ({"model": {"name": "resnet18", "groups": 3}}, "model.groups", "does not divide the width 64"),
+        ({"model": {"name": "character_lstm", "units": 0}}, "model.units", ">= 1"),
+        ({"model": {"name": "character_lstm", "layers": "2"}}, "model.layers", "is not a number"),
         ({"run__rounds": None}, "run.rounds", "how many rounds"),
         ({"run__ruonds": 5}, "run", "did you mean rounds"),
     ],
@@ -197,6 +208,34 @@ def test_mistakes_are_named(changes: dict[str, Any], place: str, told: str) -> N
     with pytest.raises(InvalidInput, match=told) as error:
         config_of(changed(**changes), Path())
     assert error.value.argument.startswith(place)
+
+
+@pytest.mark.parametrize(
+    ("changes", "place", "told"),
+    [
+        ({"run__rounds": "ten"}, "run.rounds", "is not a number"),
+        ({"run__rounds": 2.5}, "run.rounds", "integer"),
+        ({"run__weights": "sample"}, "run.weights", "give 'samples'"),
+        ({"run__weights": [1, 2, 3, 4, -1]}, "run.weights[4]", "negative"),
+        ({"run__weights": [1, 2]}, "run.weights", "5 clients"),
+        ({"run__dtype": "float16"}, "run.dtype", "float32"),
+        ({"run__measure": "curv"}, "run.measure", "curvature"),
+        ({"run__loss": "hinge"}, "run.loss", "cross_entropy"),
+        ({"participation__K": 9}, "participation.K", "K <= 5"),
+        ({"model__sizes": [64, 3]}, "model", "class 9"),
+    ],
+)
+def test_mistakes_that_the_run_finds_are_named_as_well(changes: dict[str, Any], place: str, told: str) -> None:
+    with pytest.raises(InvalidInput, match=told) as error:
+        config_of(changed(**changes), Path()).run()
+    assert error.value.argument == place
+
+
+def test_changes_to_what_is_no_section(tmp_path: Path) -> None:
+    file = tmp_path / "run.toml"
+    file.write_text('run = 5\n[data]\nname = "digits"\n')
+    with pytest.raises(InvalidInput, match="run = 5: is no section"):
+        read_config(file, {"run": {"rounds": 3}})
 
 
 @pytest.mark.parametrize("content", [b"[data", b"data = 1\n[data]\n", b"\xff\xfe", b"name = 'x'"])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fedconvex import data
 from fedconvex.deep.sources import load
 from fedconvex.errors import InvalidInput
 
@@ -45,6 +46,30 @@ def test_images_are_standardised_by_the_training_images(images: Path) -> None:
     assert pixels.std() == pytest.approx(1, rel=1e-5)
     assert found.test is not None
     assert abs(found.test[0].mean()) > 1e-4
+
+
+def test_tables_are_standardised_by_what_is_not_held_out() -> None:
+    """The same shift and scale for both, found from the features as they are; constant columns become 0."""
+    plain, found = (load("digits", Path(), clients=5, test=0.5, standardize=by) for by in (False, True))
+    assert plain.test is not None
+    assert found.test is not None
+    raw, training = (np.concatenate([X for X, _ in source.clients]) for source in (plain, found))
+    varies = raw.std(0) > 0
+    assert not varies.all()
+    np.testing.assert_allclose(training[:, varies].mean(0), 0, atol=1e-12)
+    np.testing.assert_allclose(training[:, varies].std(0), 1, rtol=1e-12)
+    expected = (plain.test[0] - raw.mean(0)) / np.where(varies, raw.std(0), 1)
+    np.testing.assert_allclose(found.test[0][:, varies], expected[:, varies], atol=1e-10)
+    assert not training[:, ~varies].any()
+    assert not found.test[0][:, ~varies].any()
+    assert abs(np.concatenate([training, found.test[0]]).mean(0)).max() > 1e-3  # not what all samples would give
+
+
+def test_a_table_without_held_out_samples_is_standardised_as_a_whole() -> None:
+    found = load("digits", Path(), clients=5, standardize=True)
+    expected = data.load("digits", clients=5, standardize=True)
+    for (X, _), whole in zip(found.clients, expected.features, strict=True):
+        np.testing.assert_array_equal(X, whole)
 
 
 def test_data_that_know_their_clients_keep_them(tmp_path: Path) -> None:
@@ -90,6 +115,9 @@ def test_held_out_speech_is_not_that_of_the_training(tmp_path: Path) -> None:
         ({"name": "mnist", "data_dir": ".", "test": 0.1}, "test files of its own"),
         ({"name": "mnist", "data_dir": ".", "client_column": "a"}, "has no columns"),
         ({"name": "mnist", "data_dir": ".", "options": {"verfy": True}}, "verify"),
+        ({"name": "mnist", "data_dir": ".", "standardize": "no"}, "neither true nor false"),
+        ({"name": "digits", "standardize": "no"}, "neither true nor false"),
+        ({"name": "digits", "test": 2}, "test = 2: must leave"),
         ({"name": "digits", "data_dir": "."}, "is a table"),
         ({"name": "digits", "options": {"a": 1}}, "is a table"),
     ],
