@@ -15,7 +15,7 @@ import typer
 
 from fedconvex import cli_deep, cli_errors
 from fedconvex.cli_bounds import BOUNDS_HELP, BoundsCommand, bounds
-from fedconvex.cli_folders import require_writable
+from fedconvex.cli_folders import require_writable, saved
 from fedconvex.cli_report import REPORT_HELP, report
 from fedconvex.cli_reproduce import REPRODUCE_HELP, reproduce
 from fedconvex.cli_verify import VERIFY_HELP, verify
@@ -77,6 +77,7 @@ def options(
     """The help is HELP; --traceback is taken out before (`cli_errors.run`)."""
 
 
+ENDINGS = (".csv", ".tsv", ".parquet", ".pq", ".npz", ".svm", ".libsvm", ".svmlight", ".txt")  # .t is the test set
 DATA, MODEL, METHODS, OUTPUT = "Data and clients", "Model", "Methods", "Output"
 AUDIT_HELP = """Where do FedGD, FedProx and FedSplit stop on your data, how far from the truth, and how fast are they?
 
@@ -161,7 +162,7 @@ def audit(
     from fedconvex.audit.report import print_audit, save, to_dictionary
     from fedconvex.data import load
 
-    folder = out if out is not None else Path(f"audit-{Path(data).name.removesuffix('.gz')}")
+    folder = out if out is not None else Path(f"audit-{_stem(data)}")
     require_writable(folder)
     messages = Console(stderr=True)
     federated = load(
@@ -192,7 +193,13 @@ def audit(
         console = Console() if sys.stdout.isatty() else Console(width=132)
         print_audit(result, console)
         console.print()
-        console.print(f"saved {', '.join(str(file) for file in files)}", highlight=False)
+        console.print(saved(files), highlight=False, markup=False)
+
+
+def _stem(data: str) -> str:
+    """The name of the data set or of the file, without what tells its format."""
+    name = Path(data).name.removesuffix(".gz")
+    return name.removesuffix(next((end for end in ENDINGS if name.endswith(end) and name != end), ""))
 
 
 app.command(

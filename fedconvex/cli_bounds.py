@@ -95,7 +95,14 @@ def bounds(
     if not sweep:
         for name, value in (("--out", out), ("--plot", plot)):
             if value is not None:
-                raise InvalidInput(name, str(value), "is for sweeps", "add --sweep NAME=LOWEST:HIGHEST:COUNT")
+                default = f"bounds-{entry.identifier}.png"
+                raise InvalidInput(
+                    name, str(value) or default, "is for sweeps", "add --sweep NAME=LOWEST:HIGHEST:COUNT"
+                )
+    if latex and as_json:
+        raise InvalidInput(
+            "--latex", entry.identifier, "is given together with --json", "give one: --json has LaTeX, too"
+        )
     values = parse(entry, texts)
     if latex:
         typer.echo(entry.latex)
@@ -159,7 +166,8 @@ def _sweep(
     from rich.console import Console
 
     from fedconvex.cli_bounds_sweep import file_content, notes, print_table, require_writable, run_sweep
-    from fedconvex.writing import write_atomically
+    from fedconvex.cli_folders import saved
+    from fedconvex.writing import replaces, write_atomically
 
     if out is not None:
         require_writable("--out", out, TABLES)
@@ -174,13 +182,14 @@ def _sweep(
         from fedconvex.cli_bounds_figure import picture_of
 
         files[picture] = picture_of(result, picture.suffix.lower())
+    lost = {path: replaces(path, content) for path, content in files.items()}
     for path, content in files.items():
         write_atomically(path, content)
     if as_json:
         typer.echo(_json(result.to_dictionary()))
     elif out is None:
         print_table(result, Console() if sys.stdout.isatty() else None)
-    for note in (*notes(result), *(f"saved {path}" for path in files)):
+    for note in (*notes(result), *(saved({path: replaced}) for path, replaced in lost.items())):
         typer.echo(note, err=True)
     if entry.positive and not result.is_positive.any():
         raise typer.Exit(1)

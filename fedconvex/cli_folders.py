@@ -1,6 +1,7 @@
 """Folders that commands write their results to."""
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from fedconvex.errors import InvalidInput
@@ -15,6 +16,11 @@ def require_writable(folder: Path, option: str = "--out") -> None:
     except OSError:
         problem = f"{parent} is no folder that can be written to"
         raise InvalidInput(option, str(folder), problem, "choose another folder") from None
+
+
+def saved(files: Mapping[Path, bool]) -> str:
+    """The line that says what was saved, and where something of other contents is lost."""
+    return f"saved {', '.join(f'{file} (replaced)' if lost else str(file) for file, lost in files.items())}"
 
 
 def require_file(path: Path, option: str) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fedconvex.cli_folders import require_file
+from fedconvex.cli_folders import require_file, saved
 
 REPORT_HELP = """One HTML page with every statement, its verdict and evidence; it loads nothing, and opens on a phone.
 
@@ -42,15 +42,16 @@ def report(
 ) -> None:
     """Collects, writes, says where."""
     from fedconvex.report import report as made
-    from fedconvex.writing import write_atomically
+    from fedconvex.writing import replaces, write_atomically
 
     require_file(out, "--out")
     page, changed = made(
         names or [], results=results, audits=audit or [], fresh=fresh, say=lambda words: typer.echo(words, err=True)
     )
+    lost = {out: replaces(out, page.encode())}
     write_atomically(out, page.encode())
     for line in changed:
         typer.echo(f"changed: {line}")
-    typer.echo(f"saved {out} ({len(page.encode()) / 1e6:.1f} MB)")
+    typer.echo(f"{saved(lost)} ({len(page.encode()) / 1e6:.1f} MB)")
     if changed:
         raise typer.Exit(1)

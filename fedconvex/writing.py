@@ -10,6 +10,11 @@ from typing import BinaryIO
 from fedconvex.errors import InvalidInput
 
 
+def replaces(path: Path, content: bytes) -> bool:
+    """Whether a file is there that has other contents."""
+    return path.is_file() and (path.stat().st_size != len(content) or path.read_bytes() != content)
+
+
 def write_atomically(path: Path, content: bytes | Callable[[BinaryIO], object]) -> None:
     """Writes the content, or has it written, to a temporary file beside `path` and renames it into place."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -12,7 +12,7 @@ from fedconvex.audit.measure import Audit, Interval, MethodAudit
 from fedconvex.audit.methods import shorthand
 from fedconvex.audit.rounding import at_least, at_most
 from fedconvex.certainty import Certainty
-from fedconvex.writing import write_atomically
+from fedconvex.writing import replaces, write_atomically
 
 if TYPE_CHECKING:
     import pandas
@@ -116,8 +116,11 @@ def trajectories(audit: Audit) -> "pandas.DataFrame":
     return pandas.concat(frames, ignore_index=True)
 
 
-def save(audit: Audit, folder: Path) -> list[Path]:
-    """audit.json, trajectories.parquet and audit.png in the folder; each file is written whole or not at all."""
+def save(audit: Audit, folder: Path) -> dict[Path, bool]:
+    """audit.json, trajectories.parquet and audit.png in the folder; each file is written whole or not at all.
+
+    Says of each whether it replaced one of other contents.
+    """
     import io
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -129,9 +132,10 @@ def save(audit: Audit, folder: Path) -> list[Path]:
         "trajectories.parquet": table.getvalue(),
         "audit.png": picture.getvalue(),
     }
+    replaced = {folder / name: replaces(folder / name, content) for name, content in contents.items()}
     for name, content in contents.items():
         write_atomically(folder / name, content)
-    return [folder / name for name in contents]
+    return replaced
 
 
 def _row(method: MethodAudit) -> tuple[str, ...]:

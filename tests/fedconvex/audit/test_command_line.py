@@ -123,6 +123,25 @@ def test_damaged_file_names_the_line(monkeypatch, capsys, tmp_path):
     assert "line 2" in err
 
 
+def test_the_folder_is_named_after_the_file_and_what_is_replaced_is_said(monkeypatch, capsys, libsvm_file, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def files(*arguments):
+        arguments = ("audit", libsvm_file, "--clients", 2, "--method", "fedsplit", *arguments)
+        code, out, _ = run(monkeypatch, capsys, *arguments)
+        assert code == 0
+        return " ".join(out.split()).rpartition("saved ")[2]
+
+    assert files("--rounds", 5).startswith("audit-small/audit.json, ")
+    assert "replaced" not in files("--rounds", 5)  # the same once more
+    assert "audit-small/audit.json (replaced)" in files("--rounds", 6)
+
+
+def test_as_a_module(tmp_path):
+    found = subprocess.run([sys.executable, "-m", "fedconvex", "--version"], capture_output=True, text=True, check=True)
+    assert found.stdout.startswith("fedconvex ")
+
+
 def test_data_without_minimiser_end_with_exit_status_1(monkeypatch, capsys, tmp_path):
     path = tmp_path / "separable.csv"
     path.write_text("a,y\n" + "".join(f"{v},{int(v > 0)}\n" for v in (-3, -2, -1, 1, 2, 3)))

@@ -41,7 +41,8 @@ REFUSED = [
     (["fedsplit.approximate_iterations", *LOG_OF_0], "fedsplit: after Theorem 1 needs initial_distance > 0"),
     (["fedsplit.equation9", "--A", "3"], "is made of matrices"),
     (["fedprox.rho", "--out", "x.csv"], "--out = x.csv: is for sweeps"),
-    (["fedprox.rho", "--plot"], "is for sweeps"),
+    (["fedprox.rho", "--plot"], "--plot = bounds-fedprox.theorem4.png: is for sweeps"),
+    (["fedprox.rho", "--json", "--latex"], "--latex = fedprox.theorem4: is given together with --json"),
 ]  # fmt: skip
 
 
