@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, final
 
 from fedconvex.errors import InvalidInput
@@ -59,7 +60,9 @@ class Bounds:
         for entry in self:
             if entry.statement.identifier == identifier:
                 return entry
-        raise KeyError(identifier)
+        known = [entry.statement.identifier for entry in self]
+        near = get_close_matches(str(identifier), known, n=3, cutoff=0.5) or known[:3]
+        raise InvalidInput("identifier", identifier, "is no statement here", f"did you mean {', '.join(near)}?")
 
     def __iter__(self) -> "Iterator[Applies | DoesNot]":
         yield from self.applies

@@ -146,8 +146,10 @@ def fc_condition(*parts: Any) -> Any:
 
 
 def test_unknown_statements() -> None:
-    with pytest.raises(KeyError):
-        bounds_for(PAIR, fc.FedGD(stepsize=HALF))["nesterov.nothing"]
+    found = bounds_for(PAIR, fc.FedGD(stepsize=HALF))
+    with pytest.raises(fc.InvalidInput, match=r"fedprox.theorem44: is no .*; did you mean fedprox.theorem4[,?]"):
+        found["fedprox.theorem44"]
+    assert found["fedprox.theorem4"].statement.identifier == "fedprox.theorem4"
 
 
 @pytest.mark.parametrize(
