@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from pathlib import Path
@@ -12,6 +12,8 @@ import torch
 from torch import Tensor
 
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.deep.evaluation import evaluate
+from fedconvex.deep.losses import OfAUser
 from fedconvex.deep.processes import Processes
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import Task
@@ -25,6 +27,7 @@ from fedconvex.writing import remove_leftovers, require_room_for, write_atomical
 
 FORMAT = "2"
 LIBRARIES = ("fedconvex", "numpy", "torch")
+FEW = 64  # samples, from all over
 
 
 def identity_of(
@@ -32,11 +35,12 @@ def identity_of(
 ) -> dict[str, str]:
     """Fingerprints of all that determines a run, by name; `shards`: all clients' samples."""
     trained = {name for name, parameter in task.module.named_parameters() if parameter.requires_grad}
-    fixed = {name: value for name, value in task.module.state_dict().items() if name not in trained}
+    held = dict(task.module.named_buffers()) | task.module.state_dict()  # that one lacks what is not persistent
+    fixed = {name: value for name, value in held.items() if name not in trained}
     parts: dict[str, Any] = {
         "method": player.rounds.method,
         "model": [type(task.module).__name__, str(task.module), start, fixed],
-        "loss": task.loss.name,
+        "loss": _loss(task, shards),
         "clients": [shards.inputs, shards.targets, shards.count],
         "weights": task.problem.exact_weights,
         "ridge": task.ridge,
@@ -50,6 +54,17 @@ def identity_of(
         "test": None if test is None else [test.inputs, test.targets],
     }
     return {name: fingerprint(value, name) for name, value in parts.items()}
+
+
+def _loss(task: Task, shards: Shards) -> Any:
+    """The name; a user's loss has none, and is known by its values at the start, in digits that all machines share."""
+    if not isinstance(task.loss, OfAUser):
+        return task.loss.name
+    rows = (torch.arange(FEW) * len(shards.targets) // FEW).to(shards.targets.device)
+    some = replace(shards, inputs=shards.inputs[rows], targets=shards.targets[rows])
+    losses, _ = evaluate(task.module, task.loss, some)
+    digits = 8 if shards.dtype == torch.float64 else 4
+    return [task.loss.name, [f"{value:.{digits}g}" for value in losses.tolist()]]
 
 
 @final
