@@ -55,6 +55,17 @@ def test_refused_rows_are_empty_and_counted(monkeypatch, capsys, tmp_path):
     assert (frame["B"] == 1.2).all()
 
 
+def test_a_file_of_another_sweep_is_not_replaced_silently(monkeypatch, capsys, tmp_path):
+    path = tmp_path / "rho.csv"
+
+    def told(rows):
+        arguments = ["--sweep", f"mu=10:50:{rows}", *OTHERS, "--K", 10, "--out", path]
+        return run(monkeypatch, capsys, "fedprox.rho", *arguments)[2].splitlines()[-1]
+
+    assert told(5) == told(5) == f"saved {path}"
+    assert told(6) == f"saved {path} (replaced)"
+
+
 def test_borders_are_compared_exactly():
     """25 times 1.1 is 27.5; the row just below, one float away, is refused."""
     entry = find("feddyn.theorem2")

@@ -106,6 +106,12 @@ def test_a_change_of_mind_is_noticed(run, tmp_path, monkeypatch):
     assert "fedprox.equation6: proved" in text_of(alert)
 
 
+def test_what_was_there_is_not_replaced_silently(run, tmp_path):
+    (tmp_path / "report.html").write_text("notes of my own")
+    assert "saved report.html (replaced) (" in run(ONE)[1]
+    assert "replaced" not in run(ONE, "--out", "other.html")[1]
+
+
 def test_results_are_shown(run, tmp_path, results):
     assert run(ONE, "--results", results)[0] == 0
     read = Read((tmp_path / "report.html").read_text("utf-8"))
