@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import time
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -120,7 +121,7 @@ def run(
     files = _save(result, folder)
     told = _sentences(result)
     if as_json:
-        last = {name: None if value != value else value for name, value in result.to_frame().iloc[-1].items()}
+        last = {name: value if isfinite(value) else None for name, value in result.to_frame().iloc[-1].items()}
         about = {"last": last, "statements": told, "seconds": result.seconds, "stopped": result.stopped}
         typer.echo(json.dumps(about, indent=1, allow_nan=False))
     else:
