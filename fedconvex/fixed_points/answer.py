@@ -15,7 +15,7 @@ from fedconvex.ground_truths import ground_truth, require_minimizer
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
-from fedconvex.rationals import Array, Scalar
+from fedconvex.rationals import Array, Scalar, nearest_float
 
 
 class Analysis(Protocol):
@@ -94,13 +94,18 @@ class FixedPoint:
 
     @property
     def bias_norm(self) -> Scalar:
-        """‖point − minimizer‖: a ball for balls, otherwise a float (for rationals rounded from the exact square)."""
+        """‖point − minimizer‖: a ball for balls, otherwise a float (of rationals rounded, inf beyond all floats)."""
         with self.arithmetic.context():
             if self.arithmetic.name == "ball":
                 from fedconvex.balls import norm
 
                 return norm(self.bias)
-            return float((self.bias * self.bias).sum()) ** 0.5
+            # by the largest entry first: squares leave the range of floats much sooner
+            largest = max(abs(entry) for entry in self.bias)
+            if not 0 < largest < np.inf:
+                return nearest_float(largest)
+            scaled = self.bias / largest
+            return nearest_float(largest) * float((scaled * scaled).sum()) ** 0.5
 
     @property
     def bias_is_zero(self) -> bool:

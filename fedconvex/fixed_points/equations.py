@@ -11,7 +11,7 @@ Methods whose fixed points are the stationary points (FedSplit with exact proxim
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -38,7 +38,7 @@ MAX_PRECISION = 1 << 14
 ACCURATE = 1e-25  # radius of balls that are then rounded to floats
 EXACT_STATE = 300  # numbers in a method's state up to which the map of one round is worked out in rationals
 REPELLING = 1 + 1e-6  # a numeric spectral radius above this is called repelling
-SAFE_CONDITION = 1e8  # beyond this, floats are solved for in balls and rounded
+SAFE_CONDITION = 1e8  # where rounding errors may grow by more than this, floats are solved for in balls and rounded
 
 
 def is_stationary(method: Method, solver: SmoothSolver, problem: Problem) -> bool:
@@ -147,7 +147,21 @@ class QuadraticFixedPoints:
         with arithmetic.context():
             clients = self.problem.quadratic_clients(arithmetic)
             RH, Rc = rounds.solver.response(arithmetic, clients.H, clients.c, rounds.method.proximal_weight)
-            return Terms.of(arithmetic, rounds.weights, RH, Rc)
+            terms = Terms.of(arithmetic, rounds.weights, RH, Rc)
+            if arithmetic.certainty is not Certainty.NUMERIC:
+                return terms
+            # of I − weight·R and I − M^e, the rounding of I is left where they themselves are tiny
+            curvatures = np.linalg.eigvalsh(arithmetic.to_float(clients.H))
+            off, off_per_c = rounds.solver.rounding(
+                curvatures[:, 0], abs(curvatures).max(axis=1), float(rounds.method.proximal_weight)
+            )
+            weights = arithmetic.to_float(rounds.weights)
+            off_c = off_per_c * np.linalg.norm(arithmetic.to_float(clients.c), axis=1)
+            return replace(
+                terms,
+                phi_size=max(terms.phi_size, float(weights @ off)),
+                q_size=max(terms.q_size, float(weights @ off_c)),
+            )
 
     @cached_property
     def _kernel_is_common(self) -> bool:
@@ -177,15 +191,26 @@ class Terms:
 
     phi: Matrix
     q: Array
-    size: float  # Σ_k weights_k‖matrices_k‖: what Φ's rounding errors are small against, even where its terms cancel
+    # what rounding errors of Φ and q are relative to (floats): at least the sums of norms, whose terms may cancel
+    phi_size: float = 0.0
+    q_size: float = 0.0
 
     @staticmethod
     def of(arithmetic: Arithmetic, weights: Array, matrices: Batch, vectors: Array) -> "Terms":
         """The weighted sums."""
-        size = 0.0
+        sizes = (0.0, 0.0)
         if arithmetic.certainty is Certainty.NUMERIC:
-            size = float(arithmetic.average(weights, (matrices * matrices).sum((1, 2)) ** 0.5))
-        return Terms(arithmetic.weighted_sum(weights, matrices), arithmetic.average(weights, vectors), size)
+            sizes = (
+                float(arithmetic.average(weights, (matrices * matrices).sum((1, 2)) ** 0.5)),
+                float(arithmetic.average(weights, (vectors * vectors).sum(1) ** 0.5)),
+            )
+        return Terms(arithmetic.weighted_sum(weights, matrices), arithmetic.average(weights, vectors), *sizes)
+
+    def are_safe_for(self, x: Array, arithmetic: Arithmetic) -> bool:
+        """Whether rounding errors of Φ and q, times ‖Φ⁻¹‖, are small against the solution x."""
+        least = float(min(abs(np.linalg.eigvalsh(arithmetic.to_float(self.phi)))))
+        length = float(np.linalg.norm(arithmetic.to_float(x)))
+        return self.phi_size * length + self.q_size <= SAFE_CONDITION * least * length
 
 
 Equation = Callable[[Arithmetic], Terms]
@@ -212,7 +237,8 @@ def solve_symmetric(
 ) -> Array:
     """The solution x of Φx = q, Φ symmetric; where there are many, the one nearest to `anchor` (default 0).
 
-    Floats are trusted only where Φ is well conditioned; balls raise their precision until every radius is at most
+    Floats are trusted only where no rounding error of Φ or of q, cancellation among the clients included, can grow to a
+    visible part of x; elsewhere they are rounded balls. Balls raise their precision until every radius is at most
     `target_radius`; whether a Φ is singular is decided in rationals.
 
     Args:
@@ -227,9 +253,12 @@ def solve_symmetric(
     if arithmetic.name == "ball":
         return _solve_in_balls(equation, arithmetic.precision, target_radius, anchor, kernel)  # type: ignore[attr-defined]
     terms = equation(arithmetic)
-    eigenvalues = abs(np.linalg.eigvalsh(arithmetic.to_float(terms.phi)))
-    if terms.size < SAFE_CONDITION * min(eigenvalues):
-        return arithmetic.solve(terms.phi, terms.q)
+    try:
+        x = arithmetic.solve(terms.phi, terms.q)
+        if terms.are_safe_for(x, arithmetic):
+            return x
+    except (ZeroDivisionError, np.linalg.LinAlgError):  # singular, or beyond the range of floats
+        pass
     return arithmetic.array(_solve_in_balls(equation, 128, ACCURATE, anchor, kernel))
 
 

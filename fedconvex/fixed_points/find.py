@@ -24,6 +24,7 @@ def fixed_point(
     """The point where the method stops on the problem, with everyone taking part.
 
     On least squares and quadratics: the solution of Φx = q (`fixed_points.equations`), in floats, rationals or balls.
+    Where rounding could grow to more than about 1e-7 of a float solution, it is computed in balls and rounded.
     Where there are many, the one that is reached from the origin, or the least-norm one where the method does not
     converge. On logistic losses: found by Newton's method on w = T(w), T being one round; in balls, enclosed by
     contraction or by Krawczyk's theorem (`fixed_points.smooth`), infinitely wide where neither proves anything.
@@ -38,7 +39,8 @@ def fixed_point(
     Raises:
         NoFixedPoint: there is none; says why, with a witness.
         NoMinimizer: logistic losses on separable data without a ridge, where every method goes to infinity.
-        NotConverged: no fixed point was found numerically (logistic losses), or balls did not become small enough.
+        NotConverged: no fixed point was found numerically, or floats do not know it to about seven digits because a
+            round hardly moves anything (logistic losses); or balls did not become small enough.
         InvalidInput: a client's subproblem without exactly one solution, logistic losses in exact arithmetic.
     """
     numbers = arithmetics.get(arithmetic, precision=precision)

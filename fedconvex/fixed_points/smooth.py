@@ -56,36 +56,48 @@ class SmoothFixedPoints:
     def point(self) -> np.ndarray:
         """The fixed point in float64.
 
-        Raises NotConverged where Newton's method finds none from the minimiser and some points around it.
+        Raises NotConverged where Newton's method finds none from the minimiser and some points around it, or none that
+        floats can tell from its neighbours.
         """
-        return np.asarray(ground_truth(self.problem).point if self._stationary else self._found.server)
+        if not self._stationary and self._found[1] > GOOD:
+            raise NotConverged(
+                f"the fixed point of {self.method} is lost in rounding: one round moves every point so little that "
+                f"floats know it only up to about {self._found[1]:.0e} of its size; let a round move more (a "
+                "smaller mu, a larger stepsize), or take arithmetic='ball', which says what is known"
+            )
+        return self._center
+
+    @property
+    def _center(self) -> np.ndarray:
+        """The fixed point, as nearly as floats know it."""
+        return np.asarray(ground_truth(self.problem).point if self._stationary else self._found[0].server)
 
     @cached_property
     def state(self) -> State | None:
         """What the server and the clients hold at `point`; None where no memory was found that stays as it is there."""
         if self.method.memoryless:
-            return State(self.point)
+            return State(self._center)
         if not self._stationary:
-            return self._found
+            return self._found[0]
         with self.rounds.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
-            found, remaining = self._newton(
+            found, remaining, _ = self._newton(
                 self._settling(0 * self.point if self.method.depends_on_start else self.point)
             )
-        away = float(np.linalg.norm(found.server - self.point))
-        return found if max(remaining, away / (1 + np.linalg.norm(self.point))) <= GOOD else None
+        away = float(np.linalg.norm(found.server - self.point) / (1 + np.linalg.norm(self.point)))
+        return found if remaining <= GOOD and away <= GOOD else None
 
     @cached_property
-    def _found(self) -> State:
-        """A state that one round leaves as it is."""
+    def _found(self) -> tuple[State, float]:
+        """A state that one round leaves as it is, and what part of it may be rounding."""
         minimizer = np.asarray(ground_truth(self.problem).point)
         with self.rounds.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
             random = np.random.default_rng(0)
             for attempt in range(STARTS):
                 away = 0.0 if attempt == 0 else random.standard_normal(len(minimizer)) * 2.0 ** (attempt / 4)
                 begin = 0 * minimizer if self.method.depends_on_start else minimizer + away
-                found, remaining = self._newton(self._settling(begin))
+                found, remaining, lost = self._newton(self._settling(begin))
                 if remaining <= GOOD:
-                    return found
+                    return found, lost
         raise NotConverged(
             f"no fixed point of {self.method} was found: {STARTS} searches ended where a round still moves "
             "the point; a smaller stepsize makes the rounds tamer"
@@ -110,7 +122,7 @@ class SmoothFixedPoints:
 
         if self._stationary:
             return ground_truth(self.problem).enclosure()
-        w = arithmetic.array(self.point)
+        w = arithmetic.array(self._center)
         q = self.contraction
         if q is None:
             box = self._krawczyk
@@ -134,7 +146,7 @@ class SmoothFixedPoints:
                 columns = [e - change(State(e)).server for e in identity]
                 return balls.transpose(balls.matrix(np.stack(columns)))
 
-            return enclose_zero(lambda w: w - rounds.advance(State(w)).server, derivative, self.point, balls)
+            return enclose_zero(lambda w: w - rounds.advance(State(w)).server, derivative, self._center, balls)
 
     @cached_property
     def _averaged(self) -> bool:
@@ -174,28 +186,32 @@ class SmoothFixedPoints:
             return True  # a contraction, or averaged with a single fixed point
         if not self.method.memoryless:
             return None
-        return False if spectral_radius(self.rounds, State(self.point)).value > REPELLING else None
+        return False if spectral_radius(self.rounds, State(self._center)).value > REPELLING else None
 
-    def _newton(self, state: State) -> tuple[State, float]:
-        """Damped Newton steps on the whole state; the last state, and how far the last full step would still lead.
+    def _newton(self, state: State) -> tuple[State, float, float]:
+        """Damped Newton steps on the whole state; the last state, how far the last full step would still lead, and how
+        far off the rounding of a round puts it.
 
-        The step and not the residual says how near a zero is: where a round magnifies, it magnifies rounding too.
+        The step and not the residual says how near a zero is: where a round magnifies, it magnifies rounding too; and
+        where it hardly moves anything, rounding hides a step of any length.
         """
 
         def movement(at: State) -> np.ndarray:
             return np.asarray(self.rounds.advance(at).flat() - at.flat())
 
-        residual, remaining = movement(state), float("inf")
+        residual, remaining, lost = movement(state), float("inf"), float("inf")
         for _ in range(NEWTON_STEPS):
             derivative = self.rounds.tangent(state)
 
             def drift(v: np.ndarray, at: State = state, of: Callable[[State], State] = derivative) -> np.ndarray:
                 return np.asarray(v - of(at.with_values(v)).flat())
 
-            step = _solve_linear(drift, residual)
+            step, magnified = _solve_linear(drift, residual)
             if not np.isfinite(step).all():
                 break
-            remaining = float(np.linalg.norm(step) / (1 + np.linalg.norm(state.flat())))
+            length = np.linalg.norm(state.flat())
+            remaining = float(np.linalg.norm(step) / (1 + length))
+            lost = float(np.finfo(float).eps * magnified * length / (1 + length))
             size = np.linalg.norm(residual)
             for halvings in range(HALVINGS if remaining > ARRIVED else 1):
                 trial = state.with_values(state.flat() + 0.5**halvings * step)
@@ -207,11 +223,12 @@ class SmoothFixedPoints:
             state, residual = trial, residual_there
             if remaining <= ARRIVED:
                 break
-        return state, remaining
+        return state, remaining, lost
 
 
-def _solve_linear(apply: Callable[[np.ndarray], np.ndarray], right: np.ndarray) -> np.ndarray:
-    """x with apply(x) = right; of many, the one that changes nothing that no `apply` changes.
+def _solve_linear(apply: Callable[[np.ndarray], np.ndarray], right: np.ndarray) -> tuple[np.ndarray, float]:
+    """x with apply(x) = right, and by how much rounding in `right` is magnified in x (where `apply` is not formed: at
+    least). Of many x, the one that changes nothing that no `apply` changes.
 
     What rounds conserve (such as the anchor of `RegularizedFedSplit`) must keep its value from the start. GMRES does
     that by itself: its Krylov space lies in the range of `apply`.
@@ -220,12 +237,16 @@ def _solve_linear(apply: Callable[[np.ndarray], np.ndarray], right: np.ndarray) 
     if size <= FORMED_DIMENSION:
         matrix = np.stack([apply(e) for e in np.eye(size)], axis=1)
         if not np.isfinite(matrix).all():
-            return np.full(size, np.nan)
+            return np.full(size, np.nan), np.inf
         left, singular, _ = np.linalg.svd(matrix)
-        conserved = left[:, singular <= CONSERVED * singular[0]].T
+        seen = singular > CONSERVED * singular[0]
+        conserved = left[:, ~seen].T
         stacked = np.vstack([matrix, singular[0] * conserved])
-        return np.asarray(np.linalg.lstsq(stacked, np.append(right, np.zeros(len(conserved))), rcond=1e-13)[0])
+        x = np.asarray(np.linalg.lstsq(stacked, np.append(right, np.zeros(len(conserved))), rcond=1e-13)[0])
+        return x, 1 / float(min(singular[seen])) if seen.any() else np.inf
     from scipy.sparse.linalg import LinearOperator, gmres
 
     operator = LinearOperator((size, size), matvec=apply, dtype=np.float64)
-    return np.asarray(gmres(operator, right, rtol=1e-9, restart=200, maxiter=5)[0])
+    x = np.asarray(gmres(operator, right, rtol=1e-9, restart=200, maxiter=5)[0])
+    length = float(np.linalg.norm(right))
+    return x, float(np.linalg.norm(x)) / length if length > 0 else 0.0

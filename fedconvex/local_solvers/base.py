@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+import numpy as np
+
 from fedconvex.arithmetic.base import Arithmetic, Batch
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
@@ -64,6 +66,15 @@ class SmoothSolver(LocalSolver):
     def response(self, arithmetic: Arithmetic, H: Batch, c: Array, weight: Scalar) -> tuple[Batch, Array]:
         """R_k H_k and R_k c_k, where θ_k = w − R_k (H_k w − c_k): the answers of quadratic clients ½xᵀH_k x − c_kᵀx
         to a subproblem that starts at and is centred on w.
+        """
+
+    @abstractmethod
+    def rounding(self, least: np.ndarray, largest: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray]:
+        """The sizes that rounding errors of `response` in floats are relative to: of R_k H_k, and of R_k c_k per ‖c_k‖.
+
+        Args:
+            least: the least eigenvalue of every H_k, (m,).
+            largest: the largest size of an eigenvalue of every H_k, (m,).
         """
 
     @abstractmethod

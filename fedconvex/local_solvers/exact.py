@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
+import numpy as np
+
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
 from fedconvex.definiteness import is_positive_definite
 from fedconvex.errors import InvalidInput
@@ -40,6 +42,12 @@ class Exact(SmoothSolver):
         """R = (H + weight·I)⁻¹, hence RH = I − weight·R."""
         R = arithmetic.inverses(arithmetic.shifted(H, weight))
         return arithmetic.shifted(arithmetic.scaled(R, -weight), 1), arithmetic.matvec(R, c)
+
+    def rounding(self, least: np.ndarray, largest: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray]:
+        """R is off by its norm times H + weight·I's condition number; I − weight·R by as much, and by I's rounding."""
+        pull = abs(least + weight)
+        condition = (largest + weight) / pull
+        return 1 + condition * weight / pull, condition / pull
 
     def contraction(self, problem: Problem, k: int, weight: Scalar) -> Scalar:
         """weight/(weight + mu_k): the proximal map of a mu_k-strongly convex function."""

@@ -83,6 +83,18 @@ class GradientDescent(SmoothSolver):
         R = arithmetic.stack([self._geometric_sum(arithmetic, matrix) for matrix in M])
         return arithmetic.scaled(arithmetic.products(R, H), stepsize), total
 
+    def rounding(self, least: np.ndarray, largest: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray]:
+        """M is off by 1 + s‖H + weight·I‖, and its e-th power by e‖M‖^(e−1) times that, however small sH is."""
+        stepsize = float(self.stepsize)
+        factor = np.maximum(abs(1 - stepsize * (least + weight)), abs(1 - stepsize * (largest + weight)))
+        with np.errstate(over="ignore"):
+            last = factor ** (self.steps - 1)
+            total = np.where(factor == 1, self.steps, (last * factor - 1) / np.where(factor == 1, 1, factor - 1))
+        off = 1 + stepsize * (largest + weight)
+        powers = 1 + self.steps * last * off
+        sums = stepsize * self.steps * total * off
+        return powers if weight == 0 else 1 + sums * largest, sums
+
     def contraction(self, problem: Problem, k: int, weight: Scalar) -> Scalar:
         """a^e + s·weight·Σ_{j<e} a^j with a = max(|1 − s(mu_k + weight)|, |1 − s(L_k + weight)|), s the stepsize.
 
