@@ -243,8 +243,9 @@ def _print(result: "DeepRun", told: dict[str, list[str]], files: list[Path]) -> 
         console.print(
             'no constants were measured: measure = "all" below [run] shows which statements apply', markup=False
         )
-    spent = ", ".join(f"{name} {value:.2g} s" for name, value in result.seconds.items())
-    console.print(f"time: {spent}", highlight=False)
+    if result.seconds:  # none where a finished run was only read
+        spent = ", ".join(f"{name} {value:.2g} s" for name, value in result.seconds.items())
+        console.print(f"time: {spent}", highlight=False)
     if result.stopped is not None:
         console.print(f"stopped early: {result.stopped}", style="bold", highlight=False)
     console.print(f"saved {', '.join(map(str, files))}", highlight=False)
