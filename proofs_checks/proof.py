@@ -118,7 +118,8 @@ class Proof:
 
     `corrected` is the identifier of what holds instead of a refuted statement; `vacuous` says for which parameters it
     promises nothing. `written` are letters of the statement with how they are written here: (b² − 1)ε for σ², say, or
-    q² for κ. That must take all values that the letter can have.
+    q² for κ. That must take all values that the letter can have. `ends` says why the last step is not built from
+    the statement's formula, where it is not (`conclusions`).
     """
 
     steps: tuple[Step, ...]
@@ -129,6 +130,7 @@ class Proof:
     vacuous: str = ""
     tightness: "Any | None" = None
     written: tuple[tuple[Any, Any], ...] = ()
+    ends: str = ""
 
 
 Builder = Callable[[Statement], Proof]

@@ -8,6 +8,7 @@ from pkgutil import iter_modules
 from time import perf_counter
 from typing import Any, final
 
+from fedconvex.proofs_checks.conclusions import untied
 from fedconvex.proofs_checks.engines.witnesses import Replay, Witness, replay
 from fedconvex.proofs_checks.hypotheses import (
     ambiguous,
@@ -23,6 +24,8 @@ from fedconvex.statements.assumptions.base import Assumption
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers, statement
 from fedconvex.verdicts import Verdict
+
+BY_INSTANCES = "a definition: it is compared with the running code on instances, and there is nothing to prove"
 
 
 @final
@@ -117,7 +120,7 @@ def _verified(of: Statement, under_way: tuple[str, ...], known: Known) -> Result
     evidence: list[StepResult] = []
     for step in proof.steps:
         evidence.append(_run(step, of, evidence, (*under_way, of.identifier), known))
-    verdict, reason, replayed = _conclude(proof, evidence)
+    verdict, reason, replayed = _conclude(of, proof, evidence)
     known[of] = Result(
         of, verdict, reason, tuple(evidence), proof.refutation, replayed, proof.notes,
         statement(proof.corrected) if proof.corrected else None,
@@ -177,7 +180,7 @@ def _is_proved(
     )
 
 
-def _conclude(proof: Proof, evidence: list[StepResult]) -> tuple[Verdict, str, Replay | None]:
+def _conclude(of: Statement, proof: Proof, evidence: list[StepResult]) -> tuple[Verdict, str, Replay | None]:
     if proof.refutation is not None:
         found = replay(proof.refutation)
         return found.verdict, f"{proof.refutation.shows}: {found.detail}", found
@@ -191,4 +194,7 @@ def _conclude(proof: Proof, evidence: list[StepResult]) -> tuple[Verdict, str, R
         return Verdict.UNKNOWN, "the proof has no step", None
     if letter := ambiguous(proof):
         return Verdict.UNKNOWN, letter, None
-    return Verdict.PROVED, f"{len(needed)} steps", None
+    if other := untied(of, proof):
+        return Verdict.UNKNOWN, other, None
+    by_instances = not any(result.step.by.shows_claim for result in needed)
+    return Verdict.PROVED, BY_INSTANCES if by_instances else f"{len(needed)} steps", None

@@ -7,7 +7,7 @@ from typing import Any
 import sympy
 
 from fedconvex.proofs_checks.engines.checks import Agreement, Identity
-from fedconvex.proofs_checks.engines.hilbert import vector
+from fedconvex.proofs_checks.engines.hilbert import Vector, vector
 from fedconvex.proofs_checks.feddyn.convex import invariants
 from fedconvex.proofs_checks.feddyn.runs import Draws, Federation, mean
 from fedconvex.proofs_checks.feddyn.setting import (
@@ -23,6 +23,7 @@ from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
+WHERE_LEAST = "where the formula is least is compared, and twice the formula is least there too"
 Formula = Callable[..., Any]
 ANSWER = Claim(sympy.Symbol("R_k(θ_k+1)"), "=", sympy.Symbol("R_k(θ_k−1)"), name="the answer minimises")
 
@@ -65,7 +66,7 @@ def device_objective(statement: Statement) -> Proof:
                        r"\theta\rangle+\tfrac\alpha2\|\theta-\theta^{t-1}\|^2\Big]", "(1)"),
     ), notes="Algorithm 1's input misses h⁰, which its first round uses; with h⁰ = 0 everything is as the proofs say. "
              "It asks for ∇L_k(θ_k⁰) = 0: devices start at minimisers of their own (the code starts with the stored "
-             "gradient 0, which is all that the rounds use).")  # fmt: skip
+             "gradient 0, which is all that the rounds use).", ends=WHERE_LEAST)  # fmt: skip
 
 
 @proves(feddyn.equation7)
@@ -74,7 +75,7 @@ def virtual_objective(statement: Statement) -> Proof:
         objective_step(statement, r"\tilde\theta_k^t = \arg\min_\theta L_k(\theta)-\langle\nabla L_k(\theta_k^{t-1}),"
                        r"\theta\rangle+\tfrac\alpha2\|\theta-\theta^{t-1}\|^2\quad\forall k\in[m]", "(7)"),
     ), notes="That θ̃_k^t does not depend on who is drawn needs one minimiser: it is unique where α exceeds minus the "
-             "least curvature of L_k, so for convex devices always.")  # fmt: skip
+             "least curvature of L_k, so for convex devices always.", ends=WHERE_LEAST)  # fmt: skip
 
 
 def residuals(formula: Formula, number: int) -> tuple[Any, Any]:
@@ -140,6 +141,7 @@ def after_a_round(federation: Federation) -> Any:
 def stationary_point(statement: Statement) -> Proof:
     formula = statement.calculator.formula
     total, zero = sympy.Symbol("∇ℓ(θ*)"), sympy.Integer(0)
+    own = [vector(f"∇L_{k}(θ)") for k in (1, 2, 3)]
     return Proof((
         Step(r"\nabla\ell(\theta) = \tfrac1m\sum_{k\in[m]}\nabla L_k(\theta)",
              "the gradient of a mean is the mean of the gradients", Claim(sympy.Symbol("∇ℓ(θ)"), "=", zero),
@@ -147,6 +149,9 @@ def stationary_point(statement: Statement) -> Proof:
         Step(r"\nabla\ell(\theta_*) = \tfrac1m\sum_{k\in[m]}\nabla L_k(\theta_*) = 0",
              "it vanishes at the minimiser",
              Claim(total, "=", zero), Agreement(partial(gradients_at, lambda f: f.minimiser, formula)), place="(3)"),
+        Step(r"\nabla\tfrac1m\sum_{k\in[m]}L_k = \tfrac1m\sum_{k\in[m]}\nabla L_k",
+             "of any three devices; more in the same way: it is the objective's gradient, and a stationary point is "
+             "where that is 0", Claim(sum(own, Vector()) / len(own), "=", formula(gradients=own)), Identity()),
         Step(r"\nabla\ell(\theta^t) = \dots = 0", "as printed, with θ^t on the left", Claim(total, "=", zero),
              Agreement(partial(gradients_at, after_a_round, formula)), place="(3)", role=Role.PRINTED),
         Step(r"\tfrac1m\sum_{k\in[m]}\nabla L_k(\theta) = \sum_{k\in[m]}E_{(x,y)\sim D_k}\nabla\ell_k(\theta;(x,y))",

@@ -158,4 +158,4 @@ def equation2(statement: Statement) -> Proof:
     return Proof((
         Step(r"\min_w h_k(w;w^t) = F_k(w)+\tfrac\mu2\|w-w^t\|^2", "where it is least a client's exact answer lies",
              RUNS, Agreement(compare), place="(2)"),
-    ))  # fmt: skip
+    ), ends="where the formula is least is compared, and twice the formula is least there too")  # fmt: skip

@@ -75,4 +75,4 @@ def remark5_sharper(statement: Statement) -> Proof:
              Claim(rho * mu * mu_bar**2, "=", quadratic + (margin - a) * mu_bar**2, domain), Identity()),
         Step(r"a > 0 \Rightarrow \rho > 0 \text{ for some } \mu", "at μ̄ = (c₁L₋ + c₂ + 2c₃)/a + L₋ + x₀, any x₀ > 0",
              Claim(0, "<", s * far**2 - C * far - c * L_minus, Domain()), Inequality()),
-    ))  # fmt: skip
+    ), ends="an equivalence: the formula is that of the second step, called a in the last")  # fmt: skip

@@ -52,7 +52,7 @@ from fedconvex.proofs_checks.fedsplit.setting import (
     with_logarithm,
     with_power,
 )
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, proves
+from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit
 
@@ -187,11 +187,13 @@ def theorem1(statement: Statement) -> Proof:
     iterations = (
         Step(r"\tfrac{\sqrt\kappa+1}2\log\tfrac{\|z^{(1)}-z^*\|}{\varepsilon\sqrt m} \le "
              r"\sqrt\kappa\log\tfrac{\|z^{(1)}-z^*\|}{\varepsilon\sqrt m}",
-             "κ ≥ 1; where the logarithm is negative the start is near enough", enough, Inequality()),
+             "κ ≥ 1; where the logarithm is negative the start is near enough", enough, Inequality(),
+             role=Role.PRINTED),
         Step(r"\|x^{(T+1)}-x^*\| \le \varepsilon+(\sqrt\kappa+1)b\quad\text{for } T \ge 1\cdot\sqrt\kappa\,"
              r"\log\tfrac{\|z^{(1)}-z^*\|}{\varepsilon\sqrt m}", "ρ^T ≤ exp(−T(1 − ρ)): the constant in O(1) is "
              "1; the paper has b = 0", reached,
-             Combination(facts=((1, steps[-1].claim.fact), (stacked / r, small))), place="after (16)"),
+             Combination(facts=((1, steps[-1].claim.fact), (stacked / r, small))), place="after (16)",
+             role=Role.PRINTED),
     )  # fmt: skip
     return Proof((*steps, *iterations), notes=NOTES, vacuous="none: for κ = 1 the first term vanishes",
                  tightness=Tightness(instances.distance, (2, 4, 1, 3), ATTAINED, attained=True),

@@ -109,9 +109,10 @@ def proposition1(statement: Statement) -> Proof:
              Inequality(), place="after (5)"),
         Step(r"G_j(x^*) = x^*\quad\text{if } \nabla f_j(x^*) = 0", "a common minimiser is a fixed point",
              Claim(one, "=", x), Identity(), place="after (7)"),
-    ), notes=LIMITS)  # fmt: skip
+    ), notes=LIMITS, ends=ZEROS)  # fmt: skip
 
 
+ZEROS = "the formula is that of the steps before; the last step is about the points where it vanishes"
 LIMITS = (
     "(a) holds because the clients are equal from the second round on; that a limit is a fixed point needs the "
     "gradients' continuity, which a convex differentiable function on R^d has."
@@ -158,7 +159,7 @@ def proposition2(statement: Statement) -> Proof:
         Step(r"\textstyle\sum_j\nabla M_{sf_j}(x^*) = 0 \not\Rightarrow \sum_j\nabla f_j(x^*) = 0\quad(m>1)",
              "f_1(x) = ½(x − 1)², f_2(x) = ½(2x)², s = 1: it rests elsewhere than at the minimiser 1/5",
              Claim(minimiser, "<", prox), Inequality(), place="after (7)"),
-    ), notes=LIMITS)  # fmt: skip
+    ), notes=LIMITS, ends=ZEROS)  # fmt: skip
 
 
 @proves(fedsplit.equation13)
@@ -203,4 +204,4 @@ def proposition3(statement: Statement) -> Proof:
              "the f_j are convex, and their gradients sum to 0", Claim(value_here, "<=", value_there),
              Combination(facts=((1, convex(value_there, value_here, centred("∇f(x*)"), vector("x−x*"))),)),
              place="Proposition 3"),
-    ), notes=TUPLE)  # fmt: skip
+    ), notes=TUPLE, ends=ZEROS)  # fmt: skip

@@ -112,7 +112,8 @@ def equation10(statement: Statement) -> Proof:
         *(Step(rf"x_{{\mathrm{{{name}}}}}^* \ne x_{{\mathrm{{ls}}}}^*", "A_1 = 1, A_2 = 2, b_1 = 1, b_2 = 0, e = 2",
                Claim(example.minimiser, "<", point), Inequality(), place="after (10)")
           for name, point in (("FedGD", example.fedgd), ("FedProx", example.fedprox))),
-    ), notes=FOOTNOTE)  # fmt: skip
+    ), notes=FOOTNOTE,
+       ends="the formula is that of the fixed points; the last step is that they are no minimisers")  # fmt: skip
 
 
 FOOTNOTE = (

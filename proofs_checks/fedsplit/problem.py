@@ -72,7 +72,7 @@ def equation12(statement: Statement) -> Proof:
         Step(r"\nabla F(x) = (\nabla f_1(x_1),\dots,\nabla f_m(x_m))", "the blocks sum to 0 at the exact minimisers",
              Claim(sympy.Symbol("Σ∇f_j(x*)"), "=", sympy.Integer(0)),
              Agreement(lambda n: federations.stationary(formula, n), 10), place="after (12)"),
-    ))  # fmt: skip
+    ), ends="the first step is the formula's; the last says that it vanishes at minimisers")  # fmt: skip
 
 
 @proves(fedsplit.equation14)

@@ -3,6 +3,7 @@
 import sys
 from itertools import groupby
 
+from fedconvex.proofs_checks.engines.checks import Agreement
 from fedconvex.proofs_checks.proof import Role
 from fedconvex.proofs_checks.reporting.records import Record, StepRecord, totals
 from fedconvex.verdicts import Verdict
@@ -11,7 +12,8 @@ HEAD = """# Every verdict
 
 Made by `python -m fedconvex.proofs_checks.reporting.markdown` from the proofs that run; what the verdicts mean, and how
 to look at a proof, is said in [verify.md](verify.md). "Used" is the largest part of a bound that an exact search has
-found to be used; 1 is attained.
+found to be used; 1 is attained. "On instances": a definition, of which there is nothing to prove; it is compared with
+the code that runs.
 
 ```python
 from fedconvex.proofs_checks import verify
@@ -36,7 +38,8 @@ def as_markdown(records: list[Record]) -> str:
 def _paper(records: list[Record]) -> list[str]:
     lines = ["| statement | verdict | steps | used | says |", "|---|---|---|---|---|"]
     for r in records:
-        cells = (f"`{r.identifier}`", r.verdict, f"{r.count(Verdict.PROVED)} of {len(r.steps)}", _used(r), r.words)
+        steps = f"{r.count(Verdict.PROVED)} of {len(r.steps)}" + ", on instances" * _is_on_instances(r)
+        cells = (f"`{r.identifier}`", r.verdict, steps, _used(r), r.words)
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     lines.append("")
     for record in records:
@@ -65,6 +68,11 @@ def _remarks(record: Record) -> list[str]:
 
 def _failing(step: StepRecord) -> list[str]:
     return [f"As printed at {step.place} it fails: $ {step.shown} $", ""]
+
+
+def _is_on_instances(record: Record) -> bool:
+    engines = {step.engine for step in record.steps if step.role == Role.PROOF.value}
+    return record.verdict == Verdict.PROVED.value and engines == {Agreement.engine}
 
 
 def _used(record: Record) -> str:

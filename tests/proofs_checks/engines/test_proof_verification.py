@@ -8,7 +8,8 @@ import pytest
 import sympy
 
 from fedconvex.proofs_checks import proof as proofs
-from fedconvex.proofs_checks.engines.checks import Agreement, Assumed, Combination, Inequality, Special
+from fedconvex.proofs_checks.conclusions import untied
+from fedconvex.proofs_checks.engines.checks import Agreement, Assumed, Combination, Identity, Inequality, Special
 from fedconvex.proofs_checks.engines.facts import Fact, called, convex, inexact, named, root_of, smooth, specialised
 from fedconvex.proofs_checks.engines.hilbert import Unsound, drawn, family, inner, norm, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
@@ -43,8 +44,8 @@ def step(claim: Claim, by: Any, **more: Any) -> Step:
     return Step("shown", "because", claim, by, **more)
 
 
-def with_steps(*steps: Step, **more: Any) -> Any:
-    return lambda statement: Proof(steps, **more)
+def with_steps(*steps: Step, ends: str = "a test of the engine", **more: Any) -> Any:
+    return lambda statement: Proof(steps, ends=ends, **more)
 
 
 def verdict_of(provable: dict[str, Any], builder: Any, statement: Statement = fedprox.equation3) -> Verdict:
@@ -75,6 +76,44 @@ def test_one_proved_step_is_enough(provable) -> None:
 ])  # fmt: skip
 def test_not_proved(provable, steps) -> None:
     assert verdict_of(provable, with_steps(*steps)) is not Verdict.PROVED
+
+
+def test_a_proof_of_something_else(provable) -> None:
+    """Of 0 = 0, say; or of the formula in a step that is not the last."""
+    nothing = step(Claim(sympy.Integer(0), "=", sympy.Integer(0)), Identity())
+    instances = step(Claim(0, "=", 0), Agreement(lambda n: (n, n)))
+
+    def formula_first(statement: Statement) -> Proof:
+        found = statement.calculator.formula(gamma=x, client_gradient=x)
+        return Proof((step(Claim(0, "<=", found), Inequality()), nothing))
+
+    def formula_last(statement: Statement) -> Proof:
+        return Proof(tuple(reversed(formula_first(statement).steps)))
+
+    for builder in (with_steps(nothing, ends=""), with_steps(instances, ends=""), formula_first):
+        provable["fedprox.equation3"] = builder
+        found = verify(replace(fedprox.equation3))
+        assert found.verdict is Verdict.UNKNOWN
+        assert "the same with another formula" in found.reason
+    assert verdict_of(provable, formula_last) is Verdict.PROVED
+
+
+def test_every_case_is_proved(provable) -> None:
+    cases = ((StronglyConvex(),), (Convex(),), (Smooth(),))
+
+    def of_some(number: int) -> Any:
+        def builder(statement: Statement) -> Proof:
+            letters = symbols(statement.calculator.parameters)
+            found = statement.calculator.formula(**letters)
+            some = list(zip(found, statement.cases, strict=True))[:number]
+            return Proof(tuple(step(Claim(part, "=", part + 0), Assumed("it"), case=case) for part, case in some))
+
+        return builder
+
+    statement = replace(feddyn.theorem1, cases=cases)
+    assert not untied(statement, of_some(3)(statement))
+    provable["feddyn.theorem1"] = of_some(2)
+    assert "part 3" in untied(statement, of_some(2)(statement))
 
 
 u, v = vector("u"), vector("v")

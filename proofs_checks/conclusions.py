@@ -1,0 +1,72 @@
+"""Whether a proof ends with what its statement says: with another formula, it must end otherwise.
+
+That does not tell which formula is proved of what, as the paper's left sides are words; but no proof of something else,
+of 0 = 0 say, is one of the statement.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import wraps
+from typing import Any
+
+from fedconvex.proofs_checks.proof import Proof, Role, Step, builder_of
+from fedconvex.statements.calculator import Calculator
+from fedconvex.statements.results import like, parts
+from fedconvex.statements.statement import Statement
+from fedconvex.verdicts import Verdict
+
+
+def untied(of: Statement, proof: Proof) -> str:
+    """Which part of the formula the proof does not end with, nothing if there is none, or the proof says why."""
+    if proof.ends:
+        return ""
+    number = len(of.symbol)
+    for part, (name, other) in enumerate(_with_other_formulas(of, number)):
+        here = _ends(of, proof, part, number)
+        try:
+            there = _ends(other, _rebuilt(other), part, number)
+        except Exception:  # a proof that cannot even be written down with another formula looks at the formula
+            continue
+        if not here or all(map(_is_the_same, here, there)):
+            return f"its proof does not end with {name}: it is the same with another formula"
+    return ""
+
+
+def _with_other_formulas(of: Statement, number: int) -> Iterator[tuple[str, Statement]]:
+    """The statement with a part of its formula doubled, for each part, and with its left side doubled."""
+    for part in range(number):
+        yield f"part {part + 1} of the formula", replace(of, calculator=_doubled(of.calculator, part, number))
+    if of.left is not None:
+        yield "the formula on the left", replace(of, left=_doubled(of.left, 0, 1))
+
+
+def _doubled(calculator: Calculator, part: int, number: int) -> Calculator:
+    @wraps(calculator.formula)
+    def formula(**values: Any) -> Any:
+        found = calculator.formula(**values)
+        if number == 1:
+            return 2 * found
+        return like(type(found), [2 * p if k == part else p for k, p in enumerate(parts(found))])
+
+    return replace(calculator, formula=formula)
+
+
+def _rebuilt(of: Statement) -> Proof:
+    builder = builder_of(of)
+    assert builder is not None
+    return builder(of)
+
+
+def _ends(of: Statement, proof: Proof, part: int, number: int) -> list[Step]:
+    """The last step; of a statement with cases that of the case; where one proof is for several parts, all steps."""
+    steps = [step for step in proof.steps if step.role is Role.PROOF]
+    if of.cases:
+        steps = [step for step in steps if step.case == of.cases[min(part, number - 1)]]
+    return steps if number > 1 and not of.cases else steps[-1:]
+
+
+def _is_the_same(step: Step, other: Step) -> bool:
+    """Whether another formula makes no difference: neither to the claim, nor to instances that are compared."""
+    if step.claim != other.claim:
+        return False
+    return step.by.shows_claim or other.by.run(other.claim).verdict is Verdict.PROVED
