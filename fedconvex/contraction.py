@@ -9,6 +9,9 @@ from fedconvex.rounds import Rounds
 
 MAX_KRYLOV = 300
 RELATIVE_CHANGE = 1e-9
+STILL = 1e-9  # a spectral radius this near 1 may be that of directions in which no round moves
+FLAT = 1e-12  # a curvature below this part of the largest counts as 0
+FORMED_ENTRIES = 20_000_000  # Hessian entries that are held at once (8 bytes each)
 
 
 @dataclass(frozen=True)
@@ -28,15 +31,49 @@ def spectral_radius(rounds: Rounds, state: State, seed: int = 0) -> SpectralRadi
         return _arnoldi(rounds, state, seed)
 
 
-def _arnoldi(rounds: Rounds, state: State, seed: int) -> SpectralRadius:
+def slowest(rounds: Rounds, state: State, seed: int = 0) -> SpectralRadius:
+    """The spectral radius without the directions along which no client's gradient changes (NUMERIC).
+
+    Where there are many minimisers no round moves along these directions: a run goes to the fixed point that it shares
+    them with, and its distance from that one shrinks by this factor.
+    """
+    found = spectral_radius(rounds, state, seed)
+    if abs(found.value - 1) > STILL:
+        return found
+    with rounds.arithmetic.context():
+        flat = _flat_directions(rounds, state.server)
+        return _arnoldi(rounds, state, seed, flat) if len(flat) else found
+
+
+def _flat_directions(rounds: Rounds, x: np.ndarray) -> np.ndarray:
+    """An orthonormal basis (j, d) of what all clients' Hessians at x map to 0, up to rounding."""
+    dim = len(x)
+    if rounds.clients.num_clients * dim**2 > FORMED_ENTRIES:
+        return np.empty((0, dim))
+    stacked = np.asarray(rounds.clients.hessians(rounds.arithmetic.repeat(x, rounds.clients.num_clients)))
+    _, singular, right = np.linalg.svd(np.linalg.qr(stacked.reshape(-1, dim), mode="r"))
+    return np.asarray(right[singular <= FLAT * singular[0]])
+
+
+def _arnoldi(rounds: Rounds, state: State, seed: int, without: np.ndarray | None = None) -> SpectralRadius:
+    """Leaves out the orthonormal directions `without` (j, d) of all points, the server's and the remembered ones."""
+
+    def kept(values: np.ndarray) -> np.ndarray:
+        if without is None:
+            return values
+        points = values.reshape(-1, without.shape[1])
+        return np.asarray((points - points @ without.T @ without).ravel())
+
     derivative = rounds.tangent(state)
     start = rounds.start(np.random.default_rng(seed).standard_normal(len(state.server)))
-    v = start.flat()
+    v = kept(start.flat())
+    if without is not None and len(without) == len(state.server):
+        return SpectralRadius(1.0, settled=True)  # nothing moves
     basis = [v / np.linalg.norm(v)]
     H = np.zeros((MAX_KRYLOV + 1, MAX_KRYLOV))
     radius, settled_for = 0.0, 0
     for j in range(MAX_KRYLOV):
-        w = derivative(state.with_values(basis[j])).flat()
+        w = kept(derivative(state.with_values(basis[j])).flat())
         before = float(np.linalg.norm(w))
         Q = np.stack(basis)
         for _ in range(2):  # orthogonalise twice: once is not enough in floating point

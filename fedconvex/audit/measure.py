@@ -27,6 +27,7 @@ NEAR = 0.1  # "near the optimum" is where this part of the way from the origin i
 DIVERGED = 1e6  # times the first gap: the run is stopped
 SETTLED = 1e-10  # distance to the fixed point, relative to the first: nothing is left to see
 LEAST_ROUNDS = 30
+HARDLY = 1e-9  # a contraction this near 1 is not told from 1: no forecast
 REPORTED = 50  # rounds between two lines of progress
 
 Say = Callable[[str], None]
@@ -64,7 +65,7 @@ class MethodAudit:
     floor: Interval | None  # f(fixed point) − f(minimiser)
     unique: bool | None
     attracting: bool | None
-    predicted_contraction: float | None  # spectral radius of one round's derivative (NUMERIC)
+    predicted_contraction: float | None  # of what a round moves: spectral radius of its derivative (NUMERIC)
     predicted_at: Place | None  # where: at the fixed point, or at the last round where its memory is not known
     measured_contraction: float | None  # of the distance to the fixed point, per round, late in the run
     rounds_to_tolerance: int | None  # first round with gap <= tolerance · first gap
@@ -185,8 +186,11 @@ def measure_method(
     if stop is not None:
         bias, floor = interval(stop.bias_norm, stop.certainty), interval(stop.gap, stop.certainty)
         if not np.isfinite(bias.upper):  # no enclosure was proved: the numbers are floats and say so
-            stop = fixed_point(method, problem)
-            bias, floor = interval(stop.bias_norm, stop.certainty), interval(stop.gap, stop.certainty)
+            try:
+                stop = fixed_point(method, problem)
+                bias, floor = interval(stop.bias_norm, stop.certainty), interval(stop.gap, stop.certainty)
+            except NotConverged:
+                bias, floor, missing = None, None, "fixed point not found"
     reached = np.flatnonzero(gaps <= tolerance * gaps[0])
     return MethodAudit(
         name=name,
@@ -256,7 +260,7 @@ def _outcome(gaps: np.ndarray, floor: Interval, predicted: float | None, toleran
         return f"{int(reached[0]):,}"
     if floor.lower > tolerance * gaps[0]:
         return "never (floor)"
-    if predicted is None or not 0 < predicted < 1:
+    if predicted is None or not 0 < predicted < 1 - HARDLY:
         return f"over {len(gaps) - 1:,}"
     # the gap falls like the distance squared
     more = np.log(tolerance * gaps[0] / gaps[-1]) / (2 * np.log(predicted))

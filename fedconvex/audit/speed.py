@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from fedconvex.contraction import spectral_radius
+from fedconvex.contraction import slowest
 from fedconvex.fixed_points import FixedPoint
 from fedconvex.fixed_points.smooth import SmoothFixedPoints
 from fedconvex.methods.base import State
@@ -16,6 +16,8 @@ Place = Literal["fixed point", "last round"]
 
 def predicted_contraction(stop: FixedPoint, last: State, settled: bool) -> tuple[float | None, Place | None]:
     """The spectral radius of one round (NUMERIC), and where: at the fixed point, memory and all, wherever it is known.
+
+    Directions in which no round moves, where there are many minimisers, do not count: a run is not slowed down by them.
 
     Args:
         last: the last state of a run.
@@ -33,7 +35,7 @@ def predicted_contraction(stop: FixedPoint, last: State, settled: bool) -> tuple
         state, place = (last, "last round") if known is None else (known, "fixed point")
     if not np.isfinite(state.flat()).all():
         return None, None
-    return spectral_radius(rounds, state).value, place
+    return slowest(rounds, state).value, place
 
 
 def measured_contraction(distances: np.ndarray) -> float | None:

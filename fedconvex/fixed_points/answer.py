@@ -74,7 +74,7 @@ class FixedPoint:
 
             require_minimizer(self.problem)
             # the nearest of many minimisers is hardly known better than the point itself
-            radius = max(1e3 * largest_radius(self.point), 1e-30) if self.arithmetic.name == "ball" else np.inf
+            radius = max(1e6 * largest_radius(self.point), 1e-30) if self.arithmetic.name == "ball" else np.inf
             anchor = self.arithmetic.to_float(self.point) if self.certainty is Certainty.NUMERIC else self.point
             problem = self.problem
             minimizer = solve_symmetric(

@@ -306,11 +306,17 @@ def _solve_in_balls(
 
 
 def _solve_singular(terms: Terms, arithmetic: Arithmetic, anchor: Any, kernel: list[Array]) -> Array:
-    """Φ + NNᵀ is invertible; its solution has no part in the kernel beyond the anchor's, since q ⟂ kernel."""
+    """Φ + NNᵀ is invertible; its solution has no part in the kernel, since q ⟂ kernel. The anchor's is added.
+
+    By a projection and not by the right-hand side, where Φ's condition number would magnify an anchor of balls.
+    """
     N = arithmetic.matrix(np.stack([v / max(abs(entry) for entry in v) for v in kernel], axis=1))
-    projection = arithmetic.product(N, arithmetic.transpose(N))
-    right = terms.q if anchor is None else terms.q + arithmetic.apply(projection, arithmetic.array(anchor))
-    return arithmetic.solve(terms.phi + projection, right)
+    transposed = arithmetic.transpose(N)
+    x = arithmetic.solve(terms.phi + arithmetic.product(N, transposed), terms.q)
+    if anchor is None:
+        return x
+    along = arithmetic.apply(transposed, arithmetic.array(anchor))
+    return x + arithmetic.apply(N, arithmetic.solve(arithmetic.product(transposed, N), along))
 
 
 def _readable(v: np.ndarray) -> str:

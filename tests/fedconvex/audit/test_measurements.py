@@ -67,6 +67,37 @@ def test_forecast_of_unfinished_runs_is_about_right(problem):
     assert int(short.outcome.split()[0].replace(",", "")) == pytest.approx(long.rounds_to_tolerance, rel=0.1)
 
 
+def rank_deficient(kind: str) -> fc.LeastSquares:
+    rng = np.random.default_rng(1)
+    if kind == "wide":
+        A = [rng.standard_normal((2, 12)) for _ in range(3)]
+    else:
+        A = [a[:, [0, 1, 2, 0]] for a in (rng.standard_normal((8, 3)) for _ in range(3))]
+    return fc.LeastSquares(A=A, b=[rng.standard_normal(len(a)) for a in A])
+
+
+@pytest.mark.parametrize("kind", ["wide", "a column twice"])
+def test_directions_in_which_nothing_moves_do_not_slow_the_forecast(kind):
+    """They have the eigenvalue 1; what is forecast and predicted is what long runs do."""
+    problem = rank_deficient(kind)
+    texts = ["fedgd:stepsize=1/200", "fedgd:local_steps=10", "fedprox:mu=1", "scaffold:stepsize=0.01,local_steps=3"]
+    short, long = (audit(problem, texts, rounds=rounds).methods for rounds in (20, 3000))
+    for early, late in zip(short, long, strict=True):
+        assert early.unique is False
+        assert early.predicted_contraction == pytest.approx(late.measured_contraction, rel=1e-2)
+        if early.outcome.endswith("(forecast)"):
+            forecast = int(early.outcome.split()[0].replace(",", ""))  # too many where fast directions still shrink
+            assert 0.9 * late.rounds_to_tolerance <= forecast <= 3 * late.rounds_to_tolerance
+    assert sum(method.outcome.endswith("(forecast)") for method in short) >= 2
+
+
+def test_a_contraction_not_told_from_1_gives_no_forecast():
+    problem = fc.Quadratic(H=[[[1, 0], [0, 1e-11]]] * 2, c=[[1, 1e-11], [2, 1e-11]])
+    method = audit(problem, ["fedgd:stepsize=1/2"], rounds=5, tolerance=1e-30).methods[0]
+    assert method.predicted_contraction > 1 - 1e-9
+    assert method.outcome == "over 5"
+
+
 def test_divergence_is_reported_not_refused(problem):
     method = audit(problem, [fc.FedGD(stepsize=10)], rounds=300).methods[0]
     assert method.attracting is False

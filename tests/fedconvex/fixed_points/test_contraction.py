@@ -22,7 +22,7 @@ from problem_makers import (
 )
 
 import fedconvex as fc
-from fedconvex.contraction import spectral_radius
+from fedconvex.contraction import slowest, spectral_radius
 from fedconvex.rounds import rounds_of
 
 CURVATURES = st.floats(min_value=1, max_value=100)
@@ -153,3 +153,17 @@ def test_theorem_1_bounds_the_distances(case, seed) -> None:
     distances = np.linalg.norm(fc.simulate(fc.FedSplit(stepsize=s), problem, 40, x0=x0).points - optimum, axis=1)
     bound = (1 - 2 / ((high / low) ** 0.5 + 1)) ** np.arange(40) * np.linalg.norm(x0 - z) / m**0.5
     assert (distances[1:] <= bound + 1e-12).all()
+
+
+def test_flat_directions_are_left_out_of_the_slowest() -> None:
+    """FedProx multiplies the error along an eigenvector of curvature h by mu/(h + mu); a third direction is flat."""
+    B = np.array([[1.0, 2, 3], [3, -1, 2]])
+    problem = fc.LeastSquares(A=[B, B], b=[[1, 2], [3, 4]])
+    rounds = rounds_of(fc.FedProx(mu=2), problem, "float")
+    start = rounds.start(np.zeros(3))
+    assert spectral_radius(rounds, start).value == pytest.approx(1, abs=1e-12)
+    least = np.linalg.eigvalsh(B @ B.T)[0]
+    assert slowest(rounds, start).value == pytest.approx(2 / (least + 2), rel=1e-12)
+    full = fc.LeastSquares(A=[np.eye(3) / 1e5, np.eye(3) / 1e5], b=[[1, 2, 3], [3, 4, 5]])
+    slow = rounds_of(fc.FedProx(mu=2), full, "float")  # near 1, and not because anything is flat
+    assert slowest(slow, start) == spectral_radius(slow, start)

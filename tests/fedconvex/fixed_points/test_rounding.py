@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from problem_makers import ball_contains
 
 import fedconvex as fc
 from fedconvex import arithmetic as arithmetics
@@ -154,3 +155,17 @@ def test_bias_norms_of_any_size(factor) -> None:
     )
     assert moved.bias_norm == pytest.approx(float(5 * factor), rel=1e-15)
     assert stop.bias_norm == 0.0
+
+
+def test_the_nearest_of_many_minimisers_in_balls_is_as_sharp_as_the_point() -> None:
+    """12 unknowns, 6 samples: the kernel's part of the point is a ball that no conditioning may magnify."""
+    rng = np.random.default_rng(1)
+    A = [rng.standard_normal((2, 12)) for _ in range(3)]
+    problem = fc.LeastSquares(A=A, b=[rng.standard_normal(2) for _ in A])
+    for method in (fc.FedGD(stepsize=Fraction(1, 200), local_steps=1), fc.FedProx(mu=1)):
+        balls = fc.fixed_point(method, problem, "ball")
+        exact = fc.fixed_point(method, problem, "exact")
+        assert float(balls.bias_norm.rad()) < 1e-15
+        for ball, value in zip(balls.minimizer, exact.minimizer, strict=True):
+            assert ball_contains(ball, value)
+        assert not ball_contains(balls.minimizer[0], exact.minimizer[0] + Fraction(1, 10**15))
