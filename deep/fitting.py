@@ -86,7 +86,7 @@ def targets_for(module: nn.Module, loss: Loss, inputs: Tensor, targets: Tensor, 
 
 
 def _some(shards: "Shards", size: int) -> tuple[Tensor, Tensor]:
-    rows = [min(i, len(shards.targets) - 1) for i in range(size)]
+    rows = torch.arange(size).clamp(max=len(shards.targets) - 1)
     return shards.inputs[rows], shards.targets[rows]
 
 
@@ -127,7 +127,7 @@ def _index_error(module: nn.Module, inputs: Tensor) -> str | None:
     if not inputs.numel():
         return None
     per_sample = inputs[0].numel()
-    rows = [int(place) // per_sample for place in (inputs.argmin(), inputs.argmax())]
+    rows = torch.tensor([int(place) // per_sample for place in (inputs.argmin(), inputs.argmax())])
     here = module if inputs.device.type == "cpu" else deepcopy(module).cpu()
     extremes = inputs[rows].cpu()
     try:
