@@ -29,6 +29,11 @@ DAMAGE = (
 )  # fmt: skip
 
 
+def libraries_of(arithmetic: str) -> tuple[str, ...]:
+    """Those on whose versions the last digits of a run in that arithmetic may depend."""
+    return (*LIBRARIES, "torch") if arithmetic == "torch" else LIBRARIES
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """How far a run has come: its state, the server's points so far, and one record per round."""
@@ -122,8 +127,7 @@ class Checkpoint:
 
     @property
     def _versions(self) -> dict[str, str]:
-        libraries = (*LIBRARIES, "torch") if self.arithmetic.name == "torch" else LIBRARIES
-        return {library: version(library) for library in libraries}
+        return {library: version(library) for library in libraries_of(self.arithmetic.name)}
 
     def _refused(self, problem: str) -> InvalidInput:
         return InvalidInput("checkpoint", str(self.path), problem, "delete it to start anew, or give another path")

@@ -118,7 +118,7 @@ def examine(
     singles = suspects.bits < bits
     unexplained = bool(_deviations(runs, references, suspects.bits)) and not explanations
     if singles:
-        cure = "compute in float64, or state precision='float32'"
+        cure = "look for float32 and for constants with few digits, or state precision='float32'"
         found.append(Finding(findings.SINGLE, cure, "float64 came back"))
     if unexplained:
         cure = "compare the numbers of the first deviation step by step"

@@ -42,20 +42,39 @@ class Suspects:
         }
 
     def explain(self, runs: Sequence[Observed], most: int = 2) -> list[tuple[Fault, ...]]:
-        """All single faults that every run agrees with, those that fit clearly better first; else the first pair."""
+        """All single faults that every run agrees with, those that fit clearly better first; else the first pair.
+
+        A fault that changes nothing anywhere explains no deviation, however near a run is to it.
+        """
         order = sorted(range(len(runs)), key=lambda i: len(self.references[i].scenario.rounds))
-        misfits = {fault: self._misfit((fault,), runs, order) for fault in self.faults}
+        seen = self._with_effect(runs)
+        misfits = {fault: self._misfit((fault,), runs, order) for fault in seen}
         fitting = {fault: misfit for fault, misfit in misfits.items() if misfit is not None}
         if fitting:
             closest = CLEARLY * max(min(fitting.values()), ROUNDING)
             return [(fault,) for fault in sorted(fitting, key=lambda fault: fitting[fault] > closest)]
-        pairs = combinations(self.faults, 2) if most > 1 else ()
+        pairs = combinations(seen, 2) if most > 1 else ()
         return next(([pair] for pair in pairs if self._misfit(pair, runs, order) is not None), [])
 
-    def _shows(self, fault: Fault, reference: Reference) -> bool:
+    def _with_effect(self, runs: Sequence[Observed]) -> list[Fault]:
+        """The faults that lead off by more than the tolerance somewhere; the clients count where the runs show them."""
+        watched = any(clients for run in runs for clients in run.clients)
+        return [
+            fault
+            for fault in self.faults
+            if self.seen_in[fault.name] or (watched and any(self._shows(fault, r, watched) for r in self.references))
+        ]
+
+    def _shows(self, fault: Fault, reference: Reference, in_clients: bool = False) -> bool:
         tolerances = reference.tolerances(self.bits)
         for t, moment in enumerate(self._moments((fault,), reference)):
-            if t < len(reference.points) and not np.abs(moment.server - reference.points[t]).max() <= tolerances[t]:
+            if t >= len(reference.points):
+                continue
+            pairs = [(moment.server, reference.points[t])]
+            if in_clients and t > 0:
+                right = reference.moments[t - 1].clients
+                pairs += [(x, right[k]) for k, x in moment.clients.items() if k in right]
+            if not all(np.abs(x - y).max() <= tolerances[t] for x, y in pairs):
                 return True
         return False
 

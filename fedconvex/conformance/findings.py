@@ -31,5 +31,5 @@ OLD_STATE = "round also changes the state that it was given, and returns another
 NOT_DETERMINISTIC = "the same run gives other numbers"
 ORDER = "the result depends on the order of the clients"
 FIRST_POINT = "the first model is not x0"
-SINGLE = "the numbers have single precision only"
+SINGLE = "the numbers differ by no more than single precision would"
 UNKNOWN = "no known fault explains the deviation"

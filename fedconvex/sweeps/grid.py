@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any, TypeVar, final
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.checkpoints import LIBRARIES
+from fedconvex.checkpoints import libraries_of
 from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
 from fedconvex.local_solvers.base import LocalSolver
@@ -98,11 +98,11 @@ def make_grid(methods: Any, problems: Any, seeds: Any, rounds: Any, options: Map
             raise InvalidInput(f"problems[{name!r}]", problem, "is not a problem", cure)
     numbers = _seeds(seeds)
     common = _options(options)
-    versions = {library: version(library) for library in LIBRARIES}
     problem_keys = {name: fingerprint(problem, f"problems[{name!r}]") for name, problem in named_problems.items()}
     cells = []
     for name, setting in settings.items():
         own = common | setting.options
+        versions = {library: version(library) for library in libraries_of(own.get("arithmetic", "float"))}
         run = {"method": setting.method, "rounds": rounds, "options": _unlike_defaults(own), "versions": versions}
         run_key = fingerprint(run, f"methods[{name!r}]")
         for problem_name, problem_key in problem_keys.items():

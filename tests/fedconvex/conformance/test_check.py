@@ -182,6 +182,17 @@ def test_misbehaviour_is_reported_not_raised(implementation: dict[str, Any], sai
     assert report.to_dict()["passed"] is False
 
 
+@pytest.mark.parametrize("off", [2e-13, 1e-12, 1e-9])
+def test_a_small_deviation_is_not_put_down_to_a_fault_without_effect(off: float) -> None:
+    """Faults that change nothing agree with every run that is nearly right."""
+    report = checked(fedgd(lambda problem, k, x: x - 0.1 * (1 + off) * gradient(problem, k, x)))
+    assert not report.passed
+    named = [*names(report), *(finding.name for finding in report.alternatives)]
+    assert not {name for name, seen in report.suspects.seen_in.items() if not seen} & set(named)
+    assert set(names(report)) <= {findings.SINGLE, findings.UNKNOWN}
+    assert "precision only" not in report.report()  # all that is known is the size
+
+
 def test_data_that_are_written_to_are_reported() -> None:
     """Both an attempt that the arrays refuse and one that goes round their protection."""
 

@@ -9,7 +9,8 @@ import pytest
 import sweep_makers as make
 
 import fedconvex as fc
-from fedconvex.sweeps import SweepFailed, sweep
+from fedconvex.sweeps import SweepFailed, grid, sweep
+from fedconvex.sweeps.grid import make_grid
 
 KEPT = 4
 STOPS_AFTER_SOME_PARTS = """
@@ -67,3 +68,17 @@ def test_only_failed_runs_are_repeated(tmp_path: Path) -> None:
     with make.watched() as keys:
         assert len(sweep(**arguments)) == 12 * (make.ROUNDS + 1)
     assert len(keys) == 6
+
+
+def test_runs_of_another_version_of_torch_are_run_again_where_torch_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def keys(arithmetic: str) -> set[str]:
+        options = {"arithmetic": arithmetic}
+        return {cell.key for cell in make_grid([fc.FedProx(mu=1)], {"some": make.logistic()}, [0], 2, options).cells}
+
+    before = {arithmetic: keys(arithmetic) for arithmetic in ("float", "torch")}
+    real = grid.version
+    monkeypatch.setattr(grid, "version", lambda name: "0.0.1" if name == "torch" else real(name))
+    assert keys("torch") != before["torch"]
+    assert keys("float") == before["float"]
+    monkeypatch.setattr(grid, "version", lambda name: "0.0.1" if name == "numpy" else real(name))
+    assert keys("float") != before["float"]
