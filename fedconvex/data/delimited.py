@@ -10,7 +10,7 @@ import numpy as np
 
 from fedconvex.data.stream import numbered_lines
 from fedconvex.data.table import Table, bad_file, check_size, roles
-from fedconvex.data.targets import as_targets
+from fedconvex.data.targets import TOO_LONG_CURE, as_targets, written_too_long
 
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?"})
 BOOLEANS = {"true": 1.0, "false": 0.0}
@@ -115,6 +115,12 @@ def _targets(path: Path, column: str, cells: list[str], lines: Sequence[int]) ->
     if text:
         problem = f"line {text[0]}, column {column!r}: text in a target column that has numbers elsewhere"
         raise bad_file(path, problem, "make the targets all numbers or all text")
+    for cell, line in zip(cells, lines, strict=True):
+        if written_too_long(cell):
+            problem = (
+                f"line {line}, column {column!r}: {cell.strip()[:40]} is beyond 2^53, where floats merge neighbours"
+            )
+            raise bad_file(path, problem, TOO_LONG_CURE)
     return as_targets([_number(path, line, column, cell) for cell, line in zip(cells, lines, strict=True)])
 
 

@@ -202,6 +202,9 @@ def _joined(targets: Sequence[np.ndarray]) -> np.ndarray:
         raise InvalidInput("targets", targets, "are text for some clients and numbers for others", "make them alike")
     if any(array.ndim != 1 for array in arrays):
         raise InvalidInput("targets", [array.shape for array in arrays], "must have shapes (n_k,)", "flatten them")
+    for array in arrays:  # each by itself: of mixed kinds, joining makes floats
+        if array.dtype.kind in "iu":
+            as_targets(array)
     return np.concatenate(arrays)
 
 

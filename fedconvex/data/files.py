@@ -11,7 +11,7 @@ from fedconvex.data.delimited import read_delimited
 from fedconvex.data.libsvm import read_libsvm
 from fedconvex.data.stream import contents
 from fedconvex.data.table import MAX_BYTES, Table, bad_file, check_size, client_names, default_names, roles
-from fedconvex.data.targets import as_targets
+from fedconvex.data.targets import as_targets, too_long
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least
 
@@ -149,6 +149,11 @@ def _table(
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             row = int(np.flatnonzero(~np.isfinite(values))[0])
             raise bad_file(path, f"row {row + 1}: {values[row]} among the {role}", "repair or remove the row")
+    if (index := too_long(targets)) is not None:
+        problem = (
+            f"row {index + 1}: the target {targets[index]} is an integer beyond 2^53, where floats merge neighbours"
+        )
+        raise bad_file(path, problem, "store labels as text, numbers to predict as floats")
     return Table(features, names, as_targets(targets), None if clients is None else client_names(clients))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from fedconvex.data.stream import numbered_lines
 from fedconvex.data.table import MAX_BYTES, Table, bad_file, check_size, default_names
-from fedconvex.data.targets import as_targets
+from fedconvex.data.targets import as_targets, written_too_long
 from fedconvex.errors import InvalidInput
 
 MAX_INDEX = MAX_BYTES // 8
@@ -30,11 +30,13 @@ def read_libsvm(path: Path, num_features: int | None = None) -> Table:
             targets.append(_finite(tokens[0]))
         except ValueError:
             raise _bad_label(path, number, tokens[0]) from None
+        if written_too_long(tokens[0].decode()):
+            raise _long_label(path, number, tokens[0])
         previous = 0
         for token in tokens[1:]:
             index_text, _, value_text = token.partition(b":")
             try:
-                index = int(index_text)
+                index = _index(index_text)
                 values.append(_finite(value_text))
             except ValueError:
                 raise _bad_entry(path, number, token) from None
@@ -56,6 +58,12 @@ def read_libsvm(path: Path, num_features: int | None = None) -> Table:
     return Table(features, default_names(width), as_targets(np.frombuffer(targets)), None)
 
 
+def _index(text: bytes) -> int:
+    if b"_" in text:  # int() would read 1_0 as 10
+        raise ValueError
+    return int(text)
+
+
 def _finite(text: bytes) -> float:
     value = float(text)
     if not math.isfinite(value) or b"_" in text:
@@ -74,6 +82,11 @@ def _bad_label(path: Path, number: int, token: bytes) -> InvalidInput:
     return bad_file(path, f"line {number}: the label {_show(token)} is not a finite number", cure)
 
 
+def _long_label(path: Path, number: int, token: bytes) -> InvalidInput:
+    problem = f"line {number}: the label {_show(token)} is beyond 2^53, where floats merge neighbours"
+    return bad_file(path, problem, "number the classes anew; write numbers to predict with a decimal point")
+
+
 def _bad_entry(path: Path, number: int, token: bytes) -> InvalidInput:
     index, colon, value = token.partition(b":")
     where = f"line {number}: in {_show(token)} "
@@ -82,7 +95,7 @@ def _bad_entry(path: Path, number: int, token: bytes) -> InvalidInput:
     if index == b"qid":
         return bad_file(path, where + "there is a ranking query", "remove all qid entries")
     try:
-        int(index)
+        _index(index)
     except ValueError:
         return bad_file(path, where + f"the index {_show(index)} is not a whole number", "write index:value")
     return bad_file(path, where + f"the value {_show(value)} is not a finite number", "repair or remove the entry")

@@ -10,7 +10,8 @@ Task = Literal["regression", "binary", "multiclass"]
 
 MAX_CLASSES = 100
 SAMPLES_PER_CLASS = 5
-EXACT_INTEGERS = 2.0**53
+EXACT_INTEGERS = 2**53
+TOO_LONG_CURE = "put a letter before class labels; write numbers to predict with a decimal point"
 
 
 def as_targets(values: object) -> np.ndarray:
@@ -19,7 +20,8 @@ def as_targets(values: object) -> np.ndarray:
     int64 (n,) where every value is a whole number of at most 2^53 in size (booleans are 0 and 1), float64 (n,) for
     other numbers, str (n,) for text.
 
-    Raises InvalidInput for anything else: not one-dimensional, NaN or infinite entries, complex numbers, objects.
+    Raises InvalidInput for anything else: not one-dimensional, NaN or infinite entries, complex numbers, objects, and
+    integers beyond 2^53, of which floats would merge neighbours.
     """
     array = np.asarray(values)
     if array.ndim != 1:
@@ -30,6 +32,9 @@ def as_targets(values: object) -> np.ndarray:
         return array
     if array.dtype.kind not in "biuf":
         raise InvalidInput("targets", array.dtype, "are neither numbers nor text", "give numbers or strings")
+    if (index := too_long(array)) is not None:
+        problem = "is an integer beyond 2^53, where floats merge neighbours"
+        raise InvalidInput(f"targets[{index}]", int(array[index]), problem, "give labels as text, numbers as floats")
     numbers = array.astype(np.float64)
     bad = np.flatnonzero(~np.isfinite(numbers))
     if bad.size:
@@ -37,6 +42,23 @@ def as_targets(values: object) -> np.ndarray:
         raise InvalidInput(f"targets[{index}]", numbers.tolist()[index], "is not finite", "remove or repair the sample")
     whole = np.all((numbers == np.rint(numbers)) & (np.abs(numbers) <= EXACT_INTEGERS))
     return numbers.astype(np.int64) if whole else numbers
+
+
+def too_long(array: np.ndarray) -> int | None:
+    """Where an array of integers (n,) has its first one beyond 2^53; None where it has none."""
+    if array.dtype.kind not in "iu":
+        return None
+    found = np.flatnonzero((array > EXACT_INTEGERS) | (array < -EXACT_INTEGERS))
+    return int(found[0]) if found.size else None
+
+
+def written_too_long(text: str) -> bool:
+    """Whether the text is a whole number, without point or exponent, beyond 2^53."""
+    digits = text.strip().removeprefix("-").removeprefix("+")
+    if not (digits.isascii() and digits.isdigit()):
+        return False
+    digits = digits.lstrip("0")
+    return len(digits) > len(str(EXACT_INTEGERS)) or int(digits or "0") > EXACT_INTEGERS
 
 
 def task_of(targets: np.ndarray) -> Task:

@@ -196,3 +196,18 @@ def test_classes_may_have_no_sample() -> None:
 def test_classes_that_do_not_fit_are_refused(class_labels: list, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         FederatedData(FEATURES, labels([0, 2]), ("a", "b", "c"), ("u", "v"), "", class_labels=class_labels)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint64])
+def test_integers_that_floats_would_merge_are_refused(kind: type) -> None:
+    largest = 2**53
+    data = federated(targets=labels([kind(largest - 1), kind(largest)]))
+    assert data.task == "binary"
+    assert sorted({int(value) for array in data.targets for value in array}) == [largest - 1, largest]
+    with pytest.raises(InvalidInput, match=r"9007199254740993.*beyond 2\^53.*text"):
+        federated(targets=labels([kind(largest), kind(largest + 1)]))
+    mixed = [labels([kind(largest + 1)])[0], *labels([0.5])[1:]]
+    with pytest.raises(InvalidInput, match=r"beyond 2\^53"):
+        federated(targets=tuple(mixed))
+    floats = federated(targets=labels([2.0**60, 2.0**61, 0.5]))
+    assert floats.task == "regression"
