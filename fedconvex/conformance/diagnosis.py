@@ -37,37 +37,36 @@ class Suspects:
     def seen_in(self) -> dict[str, frozenset[str]]:
         """By the fault's name, the scenarios on which it leads off by more than the tolerance."""
         return {
-            fault.name: frozenset(r.scenario.name for r in self.references if self._shows(fault, r))
+            fault.name: frozenset(r.scenario.name for r in self.references if self._shows((fault,), r))
             for fault in self.faults
         }
 
     def explain(self, runs: Sequence[Observed], most: int = 2) -> list[tuple[Fault, ...]]:
         """All single faults that every run agrees with, those that fit clearly better first; else the first pair.
 
-        A fault that changes nothing anywhere explains no deviation, however near a run is to it.
+        What changes nothing anywhere explains no deviation, however near the run is to it.
         """
         order = sorted(range(len(runs)), key=lambda i: len(self.references[i].scenario.rounds))
-        seen = self._with_effect(runs)
+        watched = any(clients for run in runs for clients in run.clients)
+        seen = [
+            fault for fault in self.faults if self.seen_in[fault.name] or (watched and self._has_effect((fault,), True))
+        ]
         misfits = {fault: self._misfit((fault,), runs, order) for fault in seen}
         fitting = {fault: misfit for fault, misfit in misfits.items() if misfit is not None}
         if fitting:
             closest = CLEARLY * max(min(fitting.values()), ROUNDING)
             return [(fault,) for fault in sorted(fitting, key=lambda fault: fitting[fault] > closest)]
         pairs = combinations(seen, 2) if most > 1 else ()
-        return next(([pair] for pair in pairs if self._misfit(pair, runs, order) is not None), [])
+        fit = (pair for pair in pairs if self._misfit(pair, runs, order) is not None)
+        return next(([pair] for pair in fit if self._has_effect(pair, watched)), [])  # two faults may cancel
 
-    def _with_effect(self, runs: Sequence[Observed]) -> list[Fault]:
-        """The faults that lead off by more than the tolerance somewhere; the clients count where the runs show them."""
-        watched = any(clients for run in runs for clients in run.clients)
-        return [
-            fault
-            for fault in self.faults
-            if self.seen_in[fault.name] or (watched and any(self._shows(fault, r, watched) for r in self.references))
-        ]
+    def _has_effect(self, faults: Sequence[Fault], in_clients: bool) -> bool:
+        """Whether they lead off by more than the tolerance anywhere."""
+        return any(self._shows(faults, reference, in_clients) for reference in self.references)
 
-    def _shows(self, fault: Fault, reference: Reference, in_clients: bool = False) -> bool:
+    def _shows(self, faults: Sequence[Fault], reference: Reference, in_clients: bool = False) -> bool:
         tolerances = reference.tolerances(self.bits)
-        for t, moment in enumerate(self._moments((fault,), reference)):
+        for t, moment in enumerate(self._moments(faults, reference)):
             if t >= len(reference.points):
                 continue
             pairs = [(moment.server, reference.points[t])]
