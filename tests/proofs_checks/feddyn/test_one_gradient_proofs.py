@@ -56,7 +56,7 @@ def test_the_three_cases_are_needed() -> None:
     assert convex.case
     without = replace(convex, case=())
     assert "Convex" in verification._objection(without, feddyn.theorem5, [], (), {})
-    assert "one only" in verification._objection(convex, feddyn.lemma14, [], (), {})
+    assert "the statement does not have" in verification._objection(convex, feddyn.lemma14, [], (), {})
 
 
 @pytest.mark.parametrize("name", [n for n in [*LEMMAS, *EQUATIONS, *OURS] if n in KNOWN])
