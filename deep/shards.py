@@ -121,7 +121,8 @@ def _tensor(values: Any, name: str) -> Tensor:
 def _on(values: Tensor, device: torch.device, dtype: torch.dtype, name: str) -> Tensor:
     """On the device, in that type; refused where numbers that are finite would not be any more."""
     found = values.to(device, dtype)
-    narrower = values.is_floating_point() and torch.finfo(values.dtype).max > torch.finfo(dtype).max
+    both = values.is_floating_point() and dtype.is_floating_point
+    narrower = both and torch.finfo(values.dtype).max > torch.finfo(dtype).max
     if narrower and not bool(found.isfinite().all()):
         cure = "scale the samples, or run in float64"
         raise InvalidInput(name, tuple(values.shape), f"has numbers that are too large for {dtype}", cure)
