@@ -67,7 +67,7 @@ def equation18(
     statement: Statement, *, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any
 ) -> Played:
     """The sum of weighted gaps is divided by T, not by the sum of the weights."""
-    numbers = {"alpha": alpha, "num_clients": num_clients, "num_active": num_active, "T": T}
+    numbers = {"alpha": alpha, "L": L, "mu": mu, "num_clients": num_clients, "num_active": num_active, "T": T}
     weights = [(1 + mu / (3 * alpha)) ** t for t in range(int(T))]
     method, clients = fc.FedDynOneGD(alpha=alpha), SmoothStronglyConvex(mu, L)
     return _theorem(statement, method, clients, "mean_gap", ("D0", "G"), "heterogeneity", numbers, weights,
