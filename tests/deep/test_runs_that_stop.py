@@ -212,8 +212,12 @@ def test_what_cannot_be_written_is_said_before_any_work(
     import tempfile
     from types import SimpleNamespace
 
-    def refuse(*_: Any, **__: Any) -> None:
-        raise PermissionError(13, "Permission denied")
+    actual = tempfile.TemporaryFile
+
+    def refuse(*_: Any, dir: Any = None, **options: Any) -> Any:
+        if dir is not None and Path(dir) == tmp_path:
+            raise PermissionError(13, "Permission denied")
+        return actual(dir=dir, **options)
 
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Recorder))
     monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
