@@ -31,6 +31,12 @@ def numbers_in(cell: str) -> list[float]:
     return [float(part) for part in cell.removeprefix("√").strip("()").split(" … ")]
 
 
+def ends_in(cell: str) -> list[float]:
+    """Of an interval, which may be so short that one number stands for both."""
+    numbers = numbers_in(cell)
+    return numbers * 2 if len(numbers) == 1 else numbers
+
+
 def test_the_page_is_what_the_code_computes() -> None:
     """The ends come from a solver in floating point: they may differ in their last digits from machine to machine."""
     made, kept = as_markdown().splitlines(), PAGE.read_text("utf-8").splitlines()
@@ -44,7 +50,7 @@ def test_the_page_is_what_the_code_computes() -> None:
             continue
         assert cells[:2] == earlier[:2], told
         for one, other in zip(cells[2:], earlier[2:], strict=True):
-            assert numbers_in(one.strip("| ")) == pytest.approx(numbers_in(other.strip("| ")), rel=2e-3), told
+            assert ends_in(one.strip("| ")) == pytest.approx(ends_in(other.strip("| ")), rel=2e-3), told
 
 
 def test_every_bound_is_on_the_page() -> None:
