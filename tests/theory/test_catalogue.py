@@ -128,7 +128,7 @@ NOT_TOLD = {
     "fedprox.equation15": {"K >= 4*B**2"},
     "fedprox.equation16": {"K >= 4*B**2"},
     "fedprox.remark8": {"K >= 4 + 4*sigma2/epsilon"},
-    "fedprox.remark8sharper": {"mu = L*sqrt(1 + sigma2/epsilon)", "K >= 4*sqrt(1 + sigma2/epsilon)"},
+    "fedprox.remark8sharper": {"K >= 4*sqrt(1 + sigma2/epsilon)"},
     "fedprox.theorem6": {"mu > L_minus", "rho <= ρ of Theorem 4"},  # rho is what the user has shown
     "fedsplit.theorem2": {"regularizer < epsilon/(num_clients*squared_distance)"},
     "nesterov.theorem2_1_15": {"mu <= L", "stepsize = 2/(L + mu)", "kappa >= L/mu"},  # kappa is L/mu, or more

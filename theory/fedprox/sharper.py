@@ -11,6 +11,7 @@ from fedconvex.statements.assumptions import (
     ExactSolutions,
     Inexactness,
     LargeGradient,
+    ProximalWeight,
     Runs,
     SampledIID,
     Smooth,
@@ -140,7 +141,7 @@ def convex_choice_sharp(*, L: Any, B: Any, K: Any) -> ConvexChoice:
     "Remark 8, sharper", Claim.UPPER, symbol="T", units=NUMBER, ours=True,
     assumes=(
         *EXACT, BoundedVarianceEverywhere(), SampledIID(), Condition("L", ">", 0),
-        Condition("mu", "=", lambda L, sigma2, epsilon: L * _dissimilarity(sigma2=sigma2, epsilon=epsilon)),
+        ProximalWeight(lambda L, sigma2, epsilon: L * _dissimilarity(sigma2=sigma2, epsilon=epsilon)),
         Condition("K", ">=", lambda sigma2, epsilon: 4 * _dissimilarity(sigma2=sigma2, epsilon=epsilon)),
     ),
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from fedconvex.statements.assumptions.base import Assumption as Assumption
 from fedconvex.statements.assumptions.base import Finding as Finding
 from fedconvex.statements.assumptions.base import Given as Given
+from fedconvex.statements.assumptions.base import ProximalWeight as ProximalWeight
 from fedconvex.statements.assumptions.base import StepsizeAtMost as StepsizeAtMost
 from fedconvex.statements.assumptions.functions import BoundedVariance as BoundedVariance
 from fedconvex.statements.assumptions.functions import BoundedVarianceEverywhere as BoundedVarianceEverywhere

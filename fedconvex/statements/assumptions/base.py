@@ -96,6 +96,28 @@ class StepsizeAtMost(Assumption):
         return check_condition(self.conditions[0], values)
 
 
+@final
+@dataclass(frozen=True)
+class ProximalWeight(Assumption):
+    """mu = a formula of other parameters: FedProx is run with that one, which need be no rational number."""
+
+    formula: Callable[..., Any]
+
+    @property
+    def _condition(self) -> Condition:
+        return Condition("mu", "=", self.formula)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return ("mu", *self._condition.names)
+
+    def in_words(self, written: Written) -> str:
+        return _readable(self._condition, written)
+
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        return check_condition(self._condition, values)
+
+
 def check_condition(condition: Condition, values: dict[str, Any]) -> Finding:
     """Whether the parameters' values satisfy it."""
     offence = condition.check(condition.argument, values)
