@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Any, final
 
 from fedconvex.errors import InvalidInput
-from fedconvex.statements.assumptions.base import Assumption, Given, StepsizeAtMost, short
+from fedconvex.statements.assumptions.base import Assumption, OnParameters, short
 from fedconvex.statements.instance import Instance, Unmeasured
 from fedconvex.statements.notation import Parameter
 from fedconvex.statements.rendering import parameters_of
@@ -179,7 +179,7 @@ def _failing(
             return DoesNot(statement, Verdict.UNKNOWN, str(assumption), str(error))
         if finding.verdict is not Verdict.PROVED:
             verdict: Verdict = finding.verdict
-            if verdict is Verdict.REFUTED and isinstance(assumption, Given | StepsizeAtMost):
+            if verdict is Verdict.REFUTED and isinstance(assumption, OnParameters):
                 verdict = assumption.check(setting, _possible(assumption, statement, setting, values, given)).verdict
             return DoesNot(statement, verdict, str(assumption), finding.reason)
     return None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from fedconvex.statements.assumptions.base import Assumption, Given, StepsizeAtMost
+from fedconvex.statements.assumptions.base import Assumption, OnParameters
 from fedconvex.statements.conditions import RELATIONS, Condition
 from fedconvex.statements.notation import Parameter, Shape
 from fedconvex.statements.results import named_parts
@@ -121,8 +121,8 @@ def assumptions_of(statement: "Statement", as_latex: bool = True) -> list[str]:
 
 def _phrase(statement: "Statement", assumption: Assumption, as_latex: bool) -> str:
     notation = statement.paper.notation
-    if isinstance(assumption, Given | StepsizeAtMost):
-        condition = assumption.conditions[0]
+    if isinstance(assumption, OnParameters):
+        condition = assumption.asked()
         return _condition(statement, condition) if as_latex else condition.text(notation)
     letters = {name: f"${parameter.letter()}$" for name, parameter in notation.items()}
     return assumption.in_words(lambda name: letters.get(name, name) if as_latex else name)

@@ -52,10 +52,29 @@ class Assumption(ABC):
         """Whether it holds for this problem, method and participation, at these values of the parameters."""
 
 
+class OnParameters(Assumption):
+    """A condition on the parameters, whatever the clients and the method are."""
+
+    @abstractmethod
+    def asked(self) -> Condition:
+        """The condition."""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        condition = self.asked()
+        return tuple(dict.fromkeys((condition.argument, *condition.names)))
+
+    def in_words(self, written: Written) -> str:
+        return _readable(self.asked(), written)
+
+    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+        return check_condition(self.asked(), values)
+
+
 @final
 @dataclass(frozen=True)
-class Given(Assumption):
-    """A condition on the parameters: mu > L_minus."""
+class Given(OnParameters):
+    """Any: mu > L_minus."""
 
     condition: Condition
 
@@ -63,59 +82,36 @@ class Given(Assumption):
     def conditions(self) -> tuple[Condition, ...]:
         return (self.condition,)
 
-    @property
-    def parameters(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for c in self.conditions for name in (c.argument, *c.names)))
-
-    def in_words(self, written: Written) -> str:
-        return _readable(self.condition, written)
-
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
-        return check_condition(self.condition, values)
+    def asked(self) -> Condition:
+        return self.condition
 
 
 @final
 @dataclass(frozen=True)
-class StepsizeAtMost(Assumption):
+class StepsizeAtMost(OnParameters):
     """stepsize <= a bound, a formula of other parameters."""
 
     bound: Callable[..., Any]
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        return (Condition("stepsize", "<=", self.bound),)
+        return (self.asked(),)
 
-    @property
-    def parameters(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for c in self.conditions for name in (c.argument, *c.names)))
-
-    def in_words(self, written: Written) -> str:
-        return _readable(self.conditions[0], written)
-
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
-        return check_condition(self.conditions[0], values)
+    def asked(self) -> Condition:
+        return Condition("stepsize", "<=", self.bound)
 
 
 @final
 @dataclass(frozen=True)
-class ProximalWeight(Assumption):
-    """mu = a formula of other parameters: FedProx is run with that one, which need be no rational number."""
+class ProximalWeight(OnParameters):
+    """mu = a formula of other parameters: FedProx is run with that one. It need be no rational number, so that a
+    calculator does not ask for it.
+    """
 
     formula: Callable[..., Any]
 
-    @property
-    def _condition(self) -> Condition:
+    def asked(self) -> Condition:
         return Condition("mu", "=", self.formula)
-
-    @property
-    def parameters(self) -> tuple[str, ...]:
-        return ("mu", *self._condition.names)
-
-    def in_words(self, written: Written) -> str:
-        return _readable(self._condition, written)
-
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
-        return check_condition(self._condition, values)
 
 
 def check_condition(condition: Condition, values: dict[str, Any]) -> Finding:
