@@ -92,7 +92,7 @@ class Checkpoint:
         file = Path(path)
         if file.is_dir() or not file.absolute().parent.is_dir():
             problem = "is a folder" if file.is_dir() else "lies in a folder that does not exist"
-            raise InvalidInput("checkpoint", str(file), problem, "give the path of a file in an existing folder")
+            raise InvalidInput("checkpoint", file, problem, "give the path of a file in an existing folder")
         require_room_for(file, "checkpoint")
         if processes is None or processes.rank == 0:
             remove_leftovers(file)
@@ -194,7 +194,7 @@ class Checkpoint:
         return self.arithmetic.array(tensor) if self.arithmetic.name == "torch" else tensor.numpy().copy()
 
     def _refused(self, problem: str) -> InvalidInput:
-        return InvalidInput("checkpoint", str(self.path), problem, "delete it to start anew, or give another path")
+        return InvalidInput("checkpoint", self.path, problem, "delete it to start anew, or give another path")
 
 
 def _content(tensors: Mapping[str, Tensor], about: Mapping[str, str]) -> str:

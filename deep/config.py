@@ -83,9 +83,9 @@ def read_config(path: Path, changes: Mapping[str, Section] | None = None) -> Con
     try:
         sections = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
-        raise InvalidInput("config", str(path), f"cannot be read: {error.strerror}", "check the path") from None
+        raise InvalidInput("config", path, f"cannot be read: {error.strerror}", "check the path") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInput("config", str(path), f"is no TOML: {error}", "repair it") from None
+        raise InvalidInput("config", path, f"is no TOML: {error}", "repair it") from None
     for name, section in (changes or {}).items():
         given = sections.get(name, {})
         sections[name] = {**given, **section} if isinstance(given, Mapping) else given

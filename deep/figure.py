@@ -50,7 +50,7 @@ def draw(run: "DeepRun", path: "str | PathLike[str]", statement: str = "fedprox.
     """`figure` in a .png, .svg or .pdf file."""
     file = Path(path)
     if file.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise InvalidInput("path", str(path), "is not the name of a picture", "let it end in .png, .svg or .pdf")
+        raise InvalidInput("path", file, "is not the name of a picture", "let it end in .png, .svg or .pdf")
     drawn = figure(run, statement, **given)
     write_atomically(file, lambda handle: drawn.savefig(handle, format=file.suffix[1:].lower(), dpi=150))
     return file

@@ -23,14 +23,14 @@ def require_log(target: "str | PathLike[str] | None") -> None:
         raise InvalidInput("log", target, "is not the path of a file or folder", "give such as 'run.csv'")
     path = Path(target)
     if not path.absolute().parent.is_dir():
-        raise InvalidInput("log", str(path), "lies in a folder that does not exist", "make the folder first")
+        raise InvalidInput("log", path, "lies in a folder that does not exist", "make the folder first")
     if _is_table(path):
         if path.is_dir():
-            raise InvalidInput("log", str(path), "is a folder", "give the name of a file")
+            raise InvalidInput("log", path, "is a folder", "give the name of a file")
         require_room_for(path, "log")
         return
     if path.is_file():
-        raise InvalidInput("log", str(path), "is a file, and no .csv", "give the name of a folder for TensorBoard")
+        raise InvalidInput("log", path, "is a file, and no .csv", "give the name of a folder for TensorBoard")
     require_room_for(path / "events" if path.is_dir() else path, "log")
     _summary_writer()
 

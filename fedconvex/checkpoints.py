@@ -71,9 +71,9 @@ class Checkpoint:
     def __post_init__(self) -> None:
         if self.path.is_dir() or not self.path.absolute().parent.is_dir():
             problem = "is a folder" if self.path.is_dir() else "lies in a folder that does not exist"
-            raise InvalidInput("checkpoint", str(self.path), problem, "give the path of a file in an existing folder")
+            raise InvalidInput("checkpoint", self.path, problem, "give the path of a file in an existing folder")
         if self.arithmetic.certainty is Certainty.ENCLOSED:
-            raise InvalidInput("checkpoint", str(self.path), "balls are not saved", "use 'float' or 'exact' arithmetic")
+            raise InvalidInput("checkpoint", self.path, "balls are not saved", "use 'float' or 'exact' arithmetic")
 
     def save(self, run: Run) -> None:
         """Writes the run, replacing what was there only when it is complete."""
@@ -130,7 +130,7 @@ class Checkpoint:
         return {library: version(library) for library in libraries_of(self.arithmetic.name)}
 
     def _refused(self, problem: str) -> InvalidInput:
-        return InvalidInput("checkpoint", str(self.path), problem, "delete it to start anew, or give another path")
+        return InvalidInput("checkpoint", self.path, problem, "delete it to start anew, or give another path")
 
     def _decoded(self, arrays: dict[str, np.ndarray]) -> Run:
         groups: dict[str, dict[str, Any]] = {"shared": {}, "memory": {}}

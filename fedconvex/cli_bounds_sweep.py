@@ -169,9 +169,9 @@ def file_content(sweep: Sweep, ending: str) -> bytes:
 def require_writable(argument: str, path: Path, endings: tuple[str, ...]) -> None:
     """Refuses before the work what could not be saved after it."""
     if path.suffix.lower() not in endings:
-        raise InvalidInput(argument, str(path), "has an unknown ending", f"choose {', '.join(endings)}")
+        raise InvalidInput(argument, path, "has an unknown ending", f"choose {', '.join(endings)}")
     if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise InvalidInput(argument, str(path), "cannot be written to", "choose another file")
+        raise InvalidInput(argument, path, "cannot be written to", "choose another file")
 
 
 class _Evaluation:

@@ -15,7 +15,7 @@ def require_writable(folder: Path, option: str = "--out") -> None:
             return
     except OSError:
         problem = f"{parent} is no folder that can be written to"
-        raise InvalidInput(option, str(folder), problem, "choose another folder") from None
+        raise InvalidInput(option, folder, problem, "choose another folder") from None
 
 
 def saved(files: Mapping[Path, bool]) -> str:
@@ -26,5 +26,5 @@ def saved(files: Mapping[Path, bool]) -> str:
 def require_file(path: Path, option: str) -> None:
     """Refuses before the work a file that could not be written after it."""
     if path.is_dir() or not path.absolute().parent.is_dir():
-        raise InvalidInput(option, str(path), "is no file that can be written", "name a file in an existing folder")
+        raise InvalidInput(option, path, "is no file that can be written", "name a file in an existing folder")
     require_writable(path.absolute().parent, option)

@@ -1,5 +1,6 @@
 """The errors that users see. Every one of them says what is wrong with which value, and what to do about it."""
 
+from pathlib import PurePath
 from typing import Any
 
 
@@ -54,7 +55,9 @@ class MissingLibrary(FedconvexError, ImportError):
 
 
 def short_text(value: Any, limit: int = 80) -> str:
-    """The value on one line, cut off where it is long."""
+    """The value on one line, cut off where it is long; a path is whole, since its end is what tells."""
+    if isinstance(value, PurePath):
+        return str(value)
     if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
         value = value.item()  # 0, not np.int64(0)
     try:

@@ -43,7 +43,7 @@ def require_room_for(path: Path, argument: str) -> None:
             pass
     except OSError as error:
         problem = f"cannot be written: {error.strerror} in {folder}"
-        raise InvalidInput(argument, str(path), problem, "give a path in a folder that you may write to") from None
+        raise InvalidInput(argument, path, problem, "give a path in a folder that you may write to") from None
 
 
 def remove_leftovers(path: Path) -> None:

@@ -37,7 +37,7 @@ def libsvm(
     table = read_table(path, format="libsvm", num_features=num_features)
     if table.targets.dtype.kind != "i":
         problem = f"has labels that are no whole numbers, such as {table.targets[table.targets % 1 != 0][0]}"
-        raise InvalidInput("path", os.fspath(path), problem, "give data of a classification")
+        raise InvalidInput("path", Path(path), problem, "give data of a classification")
     every = as_class_labels(table.targets if classes is None else classes, table.targets)
     return Dataset(table.features, np.searchsorted(every, table.targets), len(every), Path(path).name)
 

@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -32,9 +33,8 @@ class Roles(NamedTuple):
 
 
 def bad_file(path: str | os.PathLike[str], problem: str, cure: str) -> InvalidInput:
-    """The error for a file that cannot be used, with its whole path, which `InvalidInput` shortens where it is long."""
-    name = os.fspath(path)
-    return InvalidInput("path", name, problem if len(name) <= 80 else f"in {name}, {problem}", cure)
+    """The error for a file that cannot be used."""
+    return InvalidInput("path", Path(path), problem, cure)
 
 
 def default_names(num_features: int) -> tuple[str, ...]:

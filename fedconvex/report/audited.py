@@ -31,10 +31,10 @@ def section(path: Path) -> Html:
         found = json.loads(file.read_text("utf-8"))
         return _section(found)
     except OSError as error:
-        raise InvalidInput("--audit", str(file), f"cannot be read ({error.strerror})", "name an audit.json") from None
+        raise InvalidInput("--audit", file, f"cannot be read ({error.strerror})", "name an audit.json") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInput(
-            "--audit", str(file), f"is no result of an audit ({error!r})", "run fedconvex audit again"
+            "--audit", file, f"is no result of an audit ({error!r})", "run fedconvex audit again"
         ) from None
 
 

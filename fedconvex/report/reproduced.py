@@ -29,10 +29,10 @@ def load(folder: Path | None) -> dict[str, dict[str, Any]]:
     Raises InvalidInput for a folder that is none or has no results, and for a file that is no result.
     """
     if folder is not None and not folder.is_dir():
-        raise InvalidInput("--results", str(folder), "is no folder", "name the folder that fedconvex reproduce wrote")
+        raise InvalidInput("--results", folder, "is no folder", "name the folder that fedconvex reproduce wrote")
     if folder is not None and not any(folder.glob("**/summary.json")):
         cure = f"run fedconvex reproduce all --quick --out {folder}"
-        raise InvalidInput("--results", str(folder), "holds no results", cure)
+        raise InvalidInput("--results", folder, "holds no results", cure)
     return last_results(experiments(), Path() / ".none" if folder is None else folder, "--results", own_first=True)
 
 
@@ -129,7 +129,7 @@ def _thumbnail(file: Path) -> str:
             made = picture.convert("RGB")
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise InvalidInput(
-            "--results", str(file), f"is no picture: {error}", "delete it and run fedconvex reproduce again"
+            "--results", file, f"is no picture: {error}", "delete it and run fedconvex reproduce again"
         ) from None
     made.thumbnail((PIXELS, 2 * PIXELS))
     file_in_memory = io.BytesIO()

@@ -161,7 +161,7 @@ def last_results(
             try:
                 found[key] = json.loads(file.read_text("utf-8"))
             except ValueError as error:
-                raise InvalidInput(argument, str(file), f"is no JSON: {error}", "delete it and run again") from None
+                raise InvalidInput(argument, file, f"is no JSON: {error}", "delete it and run again") from None
     return found
 
 

@@ -141,9 +141,9 @@ def _finished(path: Path, grid: Grid) -> Any:
         table = from_parquet(path.read_bytes())
     except (OSError, pyarrow.ArrowException) as error:
         problem = f"the file is there and cannot be read ({' '.join(str(error).split())})"
-        raise InvalidInput("out", str(path), problem, cure) from None
+        raise InvalidInput("out", path, problem, cure) from None
     if (table.schema.metadata or {}).get(GRID) != grid.key.encode():
-        raise InvalidInput("out", str(path), "the file is there and holds something else than this sweep", cure)
+        raise InvalidInput("out", path, "the file is there and holds something else than this sweep", cure)
     return table
 
 
@@ -153,10 +153,10 @@ def _checked(out: Any) -> Path:
     except TypeError:
         raise InvalidInput("out", out, "is no path", "give for example 'sweep.parquet'") from None
     if path.suffix != ".parquet":
-        raise InvalidInput("out", out, "does not end in .parquet", "give for example 'sweep.parquet'")
+        raise InvalidInput("out", path, "does not end in .parquet", "give for example 'sweep.parquet'")
     if not path.absolute().parent.is_dir() or path.is_dir():
         problem = "is a folder" if path.is_dir() else "is in a folder that does not exist"
-        raise InvalidInput("out", out, problem, "give the path of a file in an existing folder")
+        raise InvalidInput("out", path, problem, "give the path of a file in an existing folder")
     return path
 
 

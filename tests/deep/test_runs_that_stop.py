@@ -1,6 +1,7 @@
 """Runs that are interrupted, that diverge, that are written down: nothing is lost, nothing is half there."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -213,9 +214,11 @@ def test_what_cannot_be_written_is_said_before_any_work(
     from types import SimpleNamespace
 
     actual = tempfile.TemporaryFile
+    folder = tmp_path / ("long" * 20)  # a path is named in full
+    folder.mkdir()
 
     def refuse(*_: Any, dir: Any = None, **options: Any) -> Any:
-        if dir is not None and Path(dir) == tmp_path:
+        if dir is not None and Path(dir) == folder:
             raise PermissionError(13, "Permission denied")
         return actual(dir=dir, **options)
 
@@ -223,10 +226,11 @@ def test_what_cannot_be_written_is_said_before_any_work(
     monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
     monkeypatch.setattr(Player, "next_round", None)
     seen: list[Any] = []
-    with pytest.raises(InvalidInput, match=f"^{option} = .*{name}: cannot be written: Permission denied in .*; give a"):
-        once(watch=seen.append, **{option: tmp_path / name})
+    problem = re.escape(f"{folder / name}: cannot be written: Permission denied in {folder}")
+    with pytest.raises(InvalidInput, match=f"^{option} = {problem}; give a path"):
+        once(watch=seen.append, **{option: folder / name})
     assert not seen
-    assert list(tmp_path.iterdir()) == []
+    assert list(folder.iterdir()) == []
 
 
 def test_a_log_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:

@@ -246,7 +246,7 @@ def test_a_long_path_is_named_in_full(tmp_path: Path) -> None:
     path.write_bytes(b"client,a,y\n0,,1\n")
     with pytest.raises(InvalidInput) as caught:
         read_table(path)
-    assert f"in {path}, line 2, column 'a': the value is missing" in str(caught.value)
+    assert f"path = {path}: line 2, column 'a': the value is missing" in str(caught.value)
 
 
 class Bomb:
