@@ -141,8 +141,9 @@ def beyond(
 
 def with_a_meaning(letters: Iterable[Any], steps: Iterable[Step]) -> str:
     """The first of the letters that is given a meaning in these steps, or in what they rest on; nothing if none is."""
-    known = {_letter(key) for key, _ in _definitions(steps, set())}
-    return next((str(letter) for letter in letters if letter in known), "")
+    put_in = list(letters)
+    known = {_letter(key) for key, _ in _definitions(steps, set())} if put_in else set()
+    return next((str(letter) for letter in put_in if letter in known), "")
 
 
 def ambiguous(proof: Proof) -> str:

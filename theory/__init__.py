@@ -8,6 +8,7 @@
 Whether the promises hold is the matter of `fedconvex.proofs_checks`.
 """
 
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
@@ -28,14 +29,18 @@ def statement(identifier: str) -> "Statement":
     """The statement of that identifier, as in "fedprox.theorem4". Raises InvalidInput with what comes near."""
     from fedconvex.errors import InvalidInput
 
-    known: dict[str, Statement] = {s.identifier: s for paper in papers().values() for s in paper.everything}
-    name = identifier.strip().lower()
+    known, name = _by_identifier(), identifier.strip().lower()
     if name in known:
         return known[name]
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, n=3, cutoff=0.5) or sorted(papers())
     raise InvalidInput("statement", identifier, "is unknown", f"did you mean {', '.join(near)}?")
+
+
+@cache
+def _by_identifier() -> "dict[str, Statement]":
+    return {s.identifier: s for paper in papers().values() for s in paper.everything}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,11 +1,17 @@
-"""Exact algebra: expressions that are rational functions of their symbols, with rational coefficients."""
+"""Exact algebra: expressions that are rational functions of their symbols, with rational coefficients.
+
+SymPy writes them, FLINT computes with them: their greatest common divisors are what takes the time.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any, final
 
 import sympy
+from flint import fmpz_mpoly, fmpz_mpoly_ctx
+
+Quotient = tuple[fmpz_mpoly, fmpz_mpoly]  # with integer coefficients, without common factors
 
 
 class NotRational(ValueError):
@@ -34,14 +40,63 @@ def fraction(expression: Any, symbols: Iterable[Any] = ()) -> Fraction:
 @lru_cache(maxsize=1 << 12)
 def _fraction(expression: Any, symbols: frozenset[Any]) -> Fraction:
     one_meaning(expression.free_symbols | symbols)
-    involved = tuple(sorted(expression.free_symbols | symbols, key=str))
-    if not involved:
-        involved = (sympy.Symbol("x"),)
-    try:
-        found = sympy.QQ.frac_field(*involved).from_sympy(expression)
-    except (sympy.CoercionFailed, ValueError, TypeError, ZeroDivisionError) as error:
-        raise NotRational(f"{expression} is no rational function") from error
-    return Fraction(involved, found.numer, found.denom)
+    involved = tuple(sorted(expression.free_symbols | symbols, key=str)) or (sympy.Symbol("x"),)
+    generators = dict(zip(involved, _context(len(involved)).gens(), strict=True))
+    numerator, denominator = _quotient(expression, generators)
+    if denominator.leading_coefficient() < 0:
+        numerator, denominator = -numerator, -denominator
+    ring = sympy.QQ[involved].ring
+    return Fraction(involved, _in_sympy(numerator, ring), _in_sympy(denominator, ring))
+
+
+def factors(polynomial: Any) -> list[Any]:
+    """The irreducible factors of a fraction's numerator or denominator, as expressions; not how often, no numbers."""
+    ring = polynomial.ring
+    found = _context(ring.ngens).from_dict({monomial: int(c) for monomial, c in polynomial.terms()}).factor()[1]
+    return [_in_sympy(factor, ring).as_expr() for factor, _ in found]
+
+
+def _in_sympy(polynomial: fmpz_mpoly, ring: Any) -> Any:
+    return ring.from_dict({monomial: sympy.QQ(int(c)) for monomial, c in polynomial.to_dict().items()})
+
+
+def _context(symbols: int) -> fmpz_mpoly_ctx:
+    return fmpz_mpoly_ctx.get(("x", symbols), "lex")
+
+
+def _quotient(expression: Any, generators: dict[Any, fmpz_mpoly]) -> Quotient:
+    one = _context(len(generators)).constant(1)
+    if expression in generators:
+        return generators[expression], one
+    if expression.is_Rational:
+        return one * int(expression.p), one * int(expression.q)
+    if expression.is_Add or expression.is_Mul:
+        parts = (_quotient(part, generators) for part in expression.args)
+        return reduce(_sum if expression.is_Add else _product, parts)
+    if expression.is_Pow and expression.exp.is_Integer:
+        numerator, denominator = _quotient(expression.base, generators)
+        if expression.exp < 0:
+            numerator, denominator = denominator, numerator
+        if denominator:
+            power = abs(int(expression.exp))
+            return numerator**power, denominator**power
+    raise NotRational(f"{expression} is no rational function")
+
+
+def _sum(first: Quotient, second: Quotient) -> Quotient:
+    (a, b), (c, d) = first, second
+    common = b.gcd(d)
+    b, d = b / common, d / common
+    return _reduced(a * d + c * b, b * d * common)
+
+
+def _product(first: Quotient, second: Quotient) -> Quotient:
+    return _reduced(first[0] * second[0], first[1] * second[1])
+
+
+def _reduced(numerator: fmpz_mpoly, denominator: fmpz_mpoly) -> Quotient:
+    common = numerator.gcd(denominator)
+    return numerator / common, denominator / common
 
 
 def one_meaning(symbols: Iterable[Any]) -> None:

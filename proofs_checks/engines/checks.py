@@ -7,7 +7,7 @@ from typing import Any, final
 import sympy
 
 from fedconvex.proofs_checks.certificates import certificate
-from fedconvex.proofs_checks.engines.algebra import NotRational, fraction
+from fedconvex.proofs_checks.engines.algebra import NotRational, factors, fraction
 from fedconvex.proofs_checks.engines.facts import Fact
 from fedconvex.proofs_checks.engines.hilbert import Vector, is_product, require, square
 from fedconvex.proofs_checks.engines.signs import Domain, NoSignProof, SignProof, prove_sign
@@ -292,14 +292,13 @@ def _not_implied(needed: Domain, given: Domain) -> Any:
 
 def _is_defined(expression: Any, domain: Domain) -> bool:
     """Whether the denominator has no zero in the domain: the proof would not cover it."""
-    return _has_no_zero(fraction(expression).denominator.as_expr(), domain)
+    return _has_no_zero(fraction(expression).denominator, domain)
 
 
 def _has_no_zero(polynomial: Any, domain: Domain) -> bool:
-    factors = [base for base, _ in sympy.factor_list(polynomial)[1]]
     return not polynomial.is_zero and all(
         any(isinstance(prove_sign(sign * factor, domain, strictly=True), SignProof) for sign in (1, -1))
-        for factor in factors
+        for factor in factors(polynomial)
     )
 
 
@@ -312,7 +311,7 @@ def _zero_denominators(expressions: Iterable[Any], domain: Domain) -> list[Any]:
 
 def _is_nonzero(base: Any, domain: Domain) -> bool:
     try:
-        return _has_no_zero(fraction(base).numerator.as_expr(), domain)
+        return _has_no_zero(fraction(base).numerator, domain)
     except NotRational:
         return False
 

@@ -61,7 +61,7 @@ class TestDamage:
             assert bits(found.points) == expected
             return False
         assert refusal.argument == "checkpoint"
-        assert refusal.value == str(path)
+        assert refusal.value == path
         assert "delete it to start anew" in str(refusal)
         return True
 
