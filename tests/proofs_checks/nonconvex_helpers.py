@@ -3,11 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from itertools import islice
 from random import Random
 from typing import Any
-
-import mutations
 
 from fedconvex.proofs_checks import verification
 from fedconvex.proofs_checks.engines.algebra import is_zero
@@ -26,20 +23,6 @@ def printed(name: str) -> dict[str, Verdict]:
     """The verdicts on what is printed and not needed, by the places."""
     steps = verification.verify(statement(name)).evidence
     return {r.step.place: r.outcome.verdict for r in steps if r.step.role is Role.PRINTED}
-
-
-def survivors(name: str, every: int = 1) -> list[str]:
-    """Wrong versions that are still proved: every one of them, or every so many."""
-    wrong = islice(mutations.mutants(statement(name)), 0, None, every)
-    return [description for description, mutant in wrong if is_proved(mutant)]
-
-
-def is_proved(mutant: Statement) -> bool:
-    """A formula that does not even fit its vectors is refused by an error."""
-    try:
-        return verification.verify(mutant).verdict is Verdict.PROVED
-    except (ArithmeticError, TypeError, ValueError, AttributeError, AssertionError):
-        return False
 
 
 def broken(name: str) -> Iterator[tuple[str, Step]]:

@@ -5,18 +5,18 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from mutations import mutants
+from mutations import survivors
 
 from fedconvex.proofs_checks import verify
 from fedconvex.proofs_checks.engines.algebra import is_zero
 from fedconvex.proofs_checks.engines.checks import Combination
-from fedconvex.proofs_checks.engines.hilbert import Unsound, deviation
+from fedconvex.proofs_checks.engines.hilbert import deviation
 from fedconvex.proofs_checks.engines.signs import Domain, NoSignProof, prove_sign
 from fedconvex.proofs_checks.feddyn.letters import lemma3_in_letters
 from fedconvex.proofs_checks.feddyn.setting import LETTERS, SCALE, L, P, alpha, epsilon, m, move, scale, virtual
 from fedconvex.proofs_checks.feddyn.sharper import interpolated, rest_of_convex
 from fedconvex.proofs_checks.proof import Claim, Role, builder_of, conclusion
-from fedconvex.proofs_checks.verification import _verified, verify_all
+from fedconvex.proofs_checks.verification import verify_all
 from fedconvex.statements.assumptions import Convex, Smooth, StronglyConvex
 from fedconvex.theory import feddyn
 from fedconvex.verdicts import Verdict
@@ -57,22 +57,8 @@ def test_theorem_3_holds_in_both_readings(results: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", [*EVERY_MUTANT, *SOME_MUTANTS])
-def test_a_changed_formula_is_not_proved(results: dict[str, Any], name: str) -> None:
-    known = {result.statement: result for result in results.values()}
-    looked_at = 0
-    for number, (description, mutant) in enumerate(mutants(getattr(feddyn, name))):
-        if number % SOME_MUTANTS.get(name, 1) == 0:
-            looked_at += 1
-            assert not is_proved(mutant, known), description
-    assert looked_at >= 2
-
-
-def is_proved(statement: Any, known: dict[Any, Any]) -> bool:
-    """What others prove is known; a formula that adds a number to a vector is none."""
-    try:
-        return _verified(statement, (), dict(known)).verdict is Verdict.PROVED
-    except (Unsound, AttributeError, TypeError):
-        return False
+def test_a_changed_formula_is_not_proved(name: str) -> None:
+    assert survivors(getattr(feddyn, name), SOME_MUTANTS.get(name, 1)) == []
 
 
 @pytest.mark.parametrize("name", ["equation5", "equation6", "lemma4", "lemma5", "equation10", "lemma1", "theorem2"])

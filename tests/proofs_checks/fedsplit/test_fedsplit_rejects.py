@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
-import mutations
 import pytest
 import sympy
+from mutations import survivors
 
-from fedconvex.proofs_checks import proof_of, verification
+from fedconvex.proofs_checks import proof_of
 from fedconvex.proofs_checks.engines.algebra import is_zero
 from fedconvex.proofs_checks.engines.cases import AtOrAbove
 from fedconvex.proofs_checks.engines.checks import Combination, Inequality
@@ -18,19 +17,12 @@ from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.fedsplit.interpolation import interpolation
 from fedconvex.proofs_checks.fedsplit.setting import BEST, q, rho, with_logarithm, with_power
 from fedconvex.proofs_checks.proof import Claim, Step
-from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit
 from fedconvex.verdicts import Verdict
 
 REFUTED = ("equation17", "equation19", "theorem2")  # a formula that is wrong otherwise is refuted, too
 MANY = ("equation16", "theorem1sharper", "theorem2corrected", "theorem2roundbyround")
 STATEMENTS = {s.identifier.split(".")[1]: s for s in (*fedsplit.PAPER, *fedsplit.PAPER.ours.values())}
-
-
-def survivors(of: Statement, every: int = 1) -> list[str]:
-    """Wrong versions that are still proved."""
-    wrong = islice(mutations.mutants(of), 0, None, every)
-    return [description for description, mutant in wrong if verification.verify(mutant).verdict is Verdict.PROVED]
 
 
 @pytest.mark.parametrize("name", [name for name in STATEMENTS if name not in REFUTED])
