@@ -48,16 +48,19 @@ class Suspects:
         """
         order = sorted(range(len(runs)), key=lambda i: len(self.references[i].scenario.rounds))
         watched = any(clients for run in runs for clients in run.clients)
-        seen = [
-            fault for fault in self.faults if self.seen_in[fault.name] or (watched and self._has_effect((fault,), True))
-        ]
-        misfits = {fault: self._misfit((fault,), runs, order) for fault in seen}
-        fitting = {fault: misfit for fault, misfit in misfits.items() if misfit is not None}
+        misfits = {fault: self._misfit((fault,), runs, order) for fault in self.faults}
+        fitting = {
+            fault: misfit
+            for fault, misfit in misfits.items()
+            if misfit is not None and self._has_effect((fault,), watched)
+        }
         if fitting:
             closest = CLEARLY * max(min(fitting.values()), ROUNDING)
             return [(fault,) for fault in sorted(fitting, key=lambda fault: fitting[fault] > closest)]
-        pairs = combinations(seen, 2) if most > 1 else ()
-        fit = (pair for pair in pairs if self._misfit(pair, runs, order) is not None)
+        if most == 1:
+            return []
+        seen = [fault for fault in self.faults if self._has_effect((fault,), watched)]
+        fit = (pair for pair in combinations(seen, 2) if self._misfit(pair, runs, order) is not None)
         return next(([pair] for pair in fit if self._has_effect(pair, watched)), [])  # two faults may cancel
 
     def _has_effect(self, faults: Sequence[Fault], in_clients: bool) -> bool:

@@ -51,9 +51,24 @@ def _fraction(expression: Any, symbols: frozenset[Any]) -> Fraction:
 
 def factors(polynomial: Any) -> list[Any]:
     """The irreducible factors of a fraction's numerator or denominator, as expressions; not how often, no numbers."""
+    return [factor for factor, _ in _factor_list(polynomial)[1]]
+
+
+def factored(expression: Any) -> Any:
+    """The expression as a product of powers of irreducible polynomials. Raises NotRational."""
+    found = fraction(expression)
+    (above, over), (below, under) = _factor_list(found.numerator), _factor_list(found.denominator)
+    product = sympy.Mul(*(f**n for f, n in over), *(f**-n for f, n in under))
+    number = sympy.Rational(above, below)
+    return sympy.Mul(number, product, evaluate=not product.is_Add or number == 1)  # a sum is not multiplied out
+
+
+def _factor_list(polynomial: Any) -> tuple[int, list[tuple[Any, int]]]:
+    """A whole number, and the irreducible factors with their powers."""
     ring = polynomial.ring
-    found = _context(ring.ngens).from_dict({monomial: int(c) for monomial, c in polynomial.terms()}).factor()[1]
-    return [_in_sympy(factor, ring).as_expr() for factor, _ in found]
+    given = _context(ring.ngens).from_dict({monomial: int(c) for monomial, c in polynomial.terms()})
+    number, found = given.factor()
+    return int(number), [(_in_sympy(factor, ring).as_expr(), int(power)) for factor, power in found]
 
 
 def _in_sympy(polynomial: fmpz_mpoly, ring: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, final
 import sympy
 
 from fedconvex.proofs_checks.certificates import certificate
-from fedconvex.proofs_checks.engines.algebra import NotRational, factors, fraction
+from fedconvex.proofs_checks.engines.algebra import NotRational, factored, factors, fraction
 from fedconvex.proofs_checks.engines.facts import Fact
 from fedconvex.proofs_checks.engines.hilbert import Vector, is_product, require, square
 from fedconvex.proofs_checks.engines.signs import Domain, NoSignProof, SignProof, prove_sign
@@ -353,5 +353,8 @@ def _on_domain(domain: Domain, change: Callable[[Any], Any]) -> Domain:
 
 
 def _short(expression: Any) -> str:
-    text = str(sympy.factor(expression)) if expression.count_ops() < 500 else str(expression)
+    try:
+        text = str(factored(expression))
+    except NotRational:
+        text = str(expression)
     return text if len(text) < 300 else text[:297] + "…"

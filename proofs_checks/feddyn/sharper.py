@@ -8,6 +8,7 @@ from typing import Any
 
 import sympy
 
+from fedconvex.proofs_checks.engines.algebra import factored
 from fedconvex.proofs_checks.engines.checks import Combination, Identity
 from fedconvex.proofs_checks.engines.facts import convex, lipschitz, selected, smooth
 from fedconvex.proofs_checks.engines.hilbert import Vector, deviation, inner, mean, square
@@ -82,13 +83,13 @@ def descended(domain: Domain) -> Step:
 
 def two_squares(u: Vector, v: Vector, uu: Any, uv: Any, vv: Any) -> tuple[tuple[Any, Vector], ...]:
     """uu‖u‖² + 2uv⟨u, v⟩ + vv‖v‖² as two squares."""
-    return ((sympy.factor(uu), u + sympy.factor(uv / uu) * v), (sympy.factor(vv - uv**2 / uu), v))
+    return ((factored(uu), u + factored(uv / uu) * v), (factored(vv - uv**2 / uu), v))
 
 
 def rest_of_convex(kappa: Any) -> tuple[tuple[Any, Vector], ...]:
     """q‖b̃‖² + (c − q)‖ñ‖² − s‖b̃ − ñ‖² of the deviations, and what is left of the means; q = κP/m."""
-    q, s, c = sympy.factor(kappa * P / m), e / alpha**2, 1 / (alpha * L)
-    means = ((q, mean(old)), (sympy.factor(c - q - 1 / alpha**2 - L / alpha**3), mean(new)))
+    q, s, c = factored(kappa * P / m), e / alpha**2, 1 / (alpha * L)
+    means = ((q, mean(old)), (factored(c - q - 1 / alpha**2 - L / alpha**3), mean(new)))
     return (*two_squares(deviation(old), deviation(new), q - s, s, c - q - s), *means)
 
 
@@ -124,7 +125,7 @@ def potential_after(statement: Statement) -> Proof:
     assert statement.left is not None
     domain = Domain.of(statement) & SCALE
     given = {"alpha": alpha, "L": L, **DEVICES}
-    kappa = sympy.factor(with_scale(feddyn.sharper_constants.formula(**given).kappa))
+    kappa = factored(with_scale(feddyn.sharper_constants.formula(**given).kappa))
     left = with_scale(statement.left.formula(distance_next=letters.distance_next, C_next=letters.C_next, **given))
     right = with_scale(
         statement.calculator.formula(distance=letters.distance, C=letters.C, gap=letters.gap, **given)
@@ -147,7 +148,7 @@ def potential_after(statement: Statement) -> Proof:
 
 def rest_of_strongly_convex(kappa: Any) -> tuple[tuple[Any, Vector], ...]:
     """What is left of C, beyond 4/5 of the κP/m that the convex case has; the deviations; the means."""
-    rho, q, c = mu / alpha, sympy.factor(kappa * P / m), (L + mu) / (alpha * L**2)
+    rho, q, c = mu / alpha, factored(kappa * P / m), (L + mu) / (alpha * L**2)
     r = 1 + rho
     kept = sympy.Rational(4, 5) * q
     draw = (rho - L / alpha - r * scale) / alpha**2
@@ -159,7 +160,7 @@ def rest_of_strongly_convex(kappa: Any) -> tuple[tuple[Any, Vector], ...]:
     means = two_squares(
         mean(new), here, c * r**2 - 1 / alpha**2 - L / alpha**3 - r * q, -c * r * mu, gained + c * mu**2
     )
-    return ((sympy.factor(kappa * (1 - r * (1 - P / m)) - kept), old), (kept, mean(old)), *deviations, *means)
+    return ((factored(kappa * (1 - r * (1 - P / m)) - kept), old), (kept, mean(old)), *deviations, *means)
 
 
 @proves(feddyn.lemma8sharper)
@@ -168,7 +169,7 @@ def potential_after_strongly(statement: Statement) -> Proof:
     domain = Domain.of(statement) & SCALE
     given = {"alpha": alpha, "L": L, "mu": mu, **DEVICES}
     r = 1 + mu / alpha
-    kappa = sympy.factor(with_scale(feddyn.sharper_strongly_convex_constants.formula(**given).kappa))
+    kappa = factored(with_scale(feddyn.sharper_strongly_convex_constants.formula(**given).kappa))
     left = with_scale(statement.left.formula(distance_next=letters.distance_next, C_next=letters.C_next, **given))
     right = with_scale(
         statement.calculator.formula(distance=letters.distance, C=letters.C, gap=letters.gap, **given)

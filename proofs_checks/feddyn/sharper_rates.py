@@ -2,6 +2,7 @@
 
 import sympy
 
+from fedconvex.proofs_checks.engines.algebra import factored
 from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.hilbert import vector
 from fedconvex.proofs_checks.engines.signs import Domain
@@ -34,7 +35,7 @@ def convex_rate(statement: Statement) -> Proof:
     domain = Domain.of(statement) & SCALE
     given = {"alpha": alpha, "L": L, "num_clients": m, "num_active": P}
     c = feddyn.sharper_constants.formula(**given)
-    kappa, kappa0 = sympy.factor(with_scale(c.kappa)), c.kappa0
+    kappa, kappa0 = factored(with_scale(c.kappa)), c.kappa0
     lemma = conclusion(feddyn.lemma1sharper)
     one = rearranged(lemma, kappa, kappa0)
     all_rounds = Claim(kappa0 * total, "<=", D0 + kappa * G - (D_T + kappa * C_T), domain, "summed")
@@ -66,7 +67,7 @@ def strongly_convex_rate(statement: Statement) -> Proof:
     domain = Domain.of(statement) & SCALE & sympy.Ge(last, 1, evaluate=False)  # r^(T−1) ≥ 1
     given = {"alpha": alpha, "L": L, "mu": mu, "num_clients": m, "num_active": P}
     c = feddyn.sharper_strongly_convex_constants.formula(**given)
-    kappa, kappa0 = sympy.factor(with_scale(c.kappa)), c.kappa0
+    kappa, kappa0 = factored(with_scale(c.kappa)), c.kappa0
     lemma = conclusion(feddyn.lemma8sharper)
     one = rearranged(lemma, kappa, kappa0, r)
     end = r * last * (D_T + kappa * C_T)

@@ -18,6 +18,7 @@ import sympy
 
 from fedconvex.errors import InvalidInput
 from fedconvex.progress import track
+from fedconvex.proofs_checks.engines.algebra import factored
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.proof import Proof
 from fedconvex.proofs_checks.worst_cases.certifying import Certified, certify_exactly, certify_read_off, forced
@@ -160,7 +161,7 @@ def _proved(begun: Discovered, ask: Ask, first: Point, found: "_Sweep", formulas
     sharp = [found.is_sharp_at(point) for point, _ in found.seen[:CHECKED]]
     read = f"read off {len(found.seen)} of {count} worst cases, attained in {sum(sharp)} of the first {len(sharp)}"
     says = f"{read}; {'; '.join(open_ones) or 'proved for all parameters'}"
-    bound = sympy.factor(-t) if begun.metric == "descent" else t
+    bound = factored(-t) if begun.metric == "descent" else t
     verdict = Verdict.UNKNOWN if open_ones else Verdict.PROVED
     return replace(begun, bound=bound, multipliers=multipliers, where=domain.relations, verdict=verdict, says=says,
                    proof=proof, sharp=all(sharp))  # fmt: skip
@@ -215,7 +216,7 @@ class _Sweep:
             function = fitted(functions, points, [to_fmpq(value) for value in values])
             if function is None:
                 return None
-            found.append(sympy.factor(function.as_expr()))
+            found.append(factored(function.as_expr()))
         return found
 
 

@@ -12,6 +12,7 @@ from typing import Any, final
 import sympy
 from flint import fmpq
 
+from fedconvex.proofs_checks.engines.algebra import factored
 from fedconvex.rationals import ExactNumber, to_fmpq
 
 
@@ -71,8 +72,8 @@ class Parametric(ExactNumber):
 
     @property
     def expression(self) -> Any:
-        """As SymPy writes it, in factors."""
-        return sympy.factor(self.value.as_expr())
+        """In factors."""
+        return factored(self.value.as_expr())
 
     @property
     def sampled(self) -> Any:

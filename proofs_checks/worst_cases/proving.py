@@ -9,6 +9,7 @@ from typing import Any
 
 import sympy
 
+from fedconvex.proofs_checks.engines.algebra import factored
 from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.facts import Fact, convex, dissimilar, inexact, minimal, smooth
 from fedconvex.proofs_checks.engines.hilbert import Atom, Part, Vector, inner
@@ -48,7 +49,7 @@ def proof(question: Question, t: Any, multipliers: Sequence[Any], domain: Domain
 
 def _shown(metric: str, t: Any) -> str:
     if metric == "descent":
-        return rf"f(w)-f(w^+) \ge {sympy.latex(sympy.factor(-t))}\,\|\nabla f(w)\|^2"
+        return rf"f(w)-f(w^+) \ge {sympy.latex(factored(-t))}\,\|\nabla f(w)\|^2"
     return rf"\text{{{metric.replace('_', ' ')}}} \le {sympy.latex(t)}\cdot N"
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import sympy
 
+from fedconvex.proofs_checks.engines.algebra import factored, factors, fraction
 from fedconvex.proofs_checks.engines.checks import Combination, Inequality
 from fedconvex.proofs_checks.engines.signs import Domain, NoSignProof, prove_sign
 from fedconvex.proofs_checks.proof import Claim, Proof, Step
@@ -61,11 +62,11 @@ def needed_signs(proof: Proof, domain: Domain, sample: Mapping[Any, Any]) -> tup
             divisors += [sympy.fraction(sympy.together(part))[1] for part in parts]
         else:
             numbers.append(step.claim.right - step.claim.left)
-    factored = [sympy.fraction(sympy.factor(number)) for number in dict.fromkeys(numbers)]
-    for divisor in dict.fromkeys((*divisors, *(below for _, below in factored))):
+    in_factors = [sympy.fraction(factored(number)) for number in dict.fromkeys(numbers)]
+    for divisor in dict.fromkeys((*divisors, *(below for _, below in in_factors))):
         for factor in _open_factors(divisor, domain):
             found[sympy.Gt(factor if factor.subs(sample) > 0 else -factor, 0)] = None
-    for above, below in factored:
+    for above, below in in_factors:
         number = above / below
         if isinstance(prove_sign(number, domain & Domain(tuple(found))), NoSignProof):
             open_part = sympy.Mul(*_open_factors(above, domain))
@@ -85,8 +86,11 @@ def _independent(relations: list[Any], domain: Domain) -> tuple[Any, ...]:
 
 def _open_factors(expression: Any, domain: Domain) -> list[Any]:
     """The irreducible factors of which it is not known that they are positive."""
-    _, factors = sympy.factor_list(expression)
-    return [f for f, power in factors if isinstance(prove_sign(f, domain, strictly=True), NoSignProof)]
+    return [
+        f
+        for f in factors(fraction(expression).numerator)
+        if isinstance(prove_sign(f, domain, strictly=True), NoSignProof)
+    ]
 
 
 def _alike(relation: Any, domain: Domain) -> Step:

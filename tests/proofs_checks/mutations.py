@@ -74,9 +74,10 @@ def mutants(statement: Statement) -> Iterator[tuple[str, Statement]]:
 
 def changed(calculator: Calculator) -> Iterator[tuple[str, Calculator]]:
     """The calculator with another formula, without those that compute the same."""
-    seen = {fingerprint(calculator, calculator.formula)}
+    compare = comparing(calculator)
+    seen = {compare(calculator.formula)}
     for description, formula in changed_formulas(calculator):
-        values = fingerprint(calculator, formula)
+        values = compare(formula)
         if values not in seen:
             seen.add(values)
             yield description, replace(calculator, formula=formula)
@@ -118,7 +119,8 @@ def changed_expressions(part: Any, alone: bool = False) -> Iterator[tuple[str, A
             yield f"without the factor {factor}", part.func(*part.args[:n], *part.args[n + 1 :])
     for n, inside in enumerate(part.args):
         for description, other in changed_expressions(inside):
-            yield f"{description} in {part}", part.func(*part.args[:n], other, *part.args[n + 1 :])
+            within = description if " in " in description else f"{description} in {part}"
+            yield within, part.func(*part.args[:n], other, *part.args[n + 1 :])
 
 
 def changed_numbers(number: Any) -> list[Any]:
@@ -187,19 +189,24 @@ def raised(base: Any, exponent: Any, computed: Any, constant: Callable[[Any], An
     return constant(sympy.Integer(1)) / found if exponent < 0 and size.q < 3 else found
 
 
-def fingerprint(calculator: Calculator, formula: Formula) -> tuple[str, ...]:
-    """What the formula gives at some admissible arguments, to many digits."""
+def comparing(calculator: Calculator) -> Callable[[Formula], tuple[str, ...]]:
+    """A function that says what a formula gives at some admissible arguments, to many digits."""
     if any(p.shape in (Shape.MATRICES, Shape.COLUMN) for p in calculator.parameters.values()):
-        return of_matrices(formula, calculator)
-    found: list[str] = []
+        return lambda formula: of_matrices(formula, calculator)
     with flint.ctx.workprec(10 * DIGITS):
-        for seed in range(POINTS):
-            values = {n: in_balls(v) for n, v in arguments(calculator, seed).items()}
-            try:
-                found += [flint.arb(part).str(DIGITS, radius=False) for part in parts(formula(**values))]
-            except (ArithmeticError, ValueError, TypeError) as error:
-                found.append(type(error).__name__)
-    return tuple(found)
+        points = [{n: in_balls(v) for n, v in arguments(calculator, seed).items()} for seed in range(POINTS)]
+
+    def at_points(formula: Formula) -> tuple[str, ...]:
+        found: list[str] = []
+        with flint.ctx.workprec(10 * DIGITS):
+            for values in points:
+                try:
+                    found += [flint.arb(part).str(DIGITS, radius=False) for part in parts(formula(**values))]
+                except (ArithmeticError, ValueError, TypeError) as error:
+                    found.append(type(error).__name__)
+        return tuple(found)
+
+    return at_points
 
 
 def in_balls(value: Any) -> Any:
