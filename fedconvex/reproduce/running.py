@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from fedconvex.checkpoints import LIBRARIES
+from fedconvex.checkpoints import libraries_of
 from fedconvex.fingerprints import fingerprint
 from fedconvex.reproduce.building import problem_of, setting_of, task_of
 from fedconvex.reproduce.spec import Experiment
@@ -67,7 +67,8 @@ def run(experiment: Experiment, folder: Path, data_dir: Path | None, jobs: int |
 
 def mark(experiment: Experiment, *more: Any) -> str:
     """What the runs depend on, as a fingerprint: claims, figures and how lines are named do not count."""
-    versions = {library: version(library) for library in LIBRARIES}
+    arithmetic = "torch" if experiment.runner == "deep" else "float"
+    versions = {library: version(library) for library in libraries_of(arithmetic)}
     methods = {
         label: {key: value for key, value in entry.items() if key not in OF_FIGURES}
         for label, entry in experiment.methods.items()

@@ -276,7 +276,7 @@ def _by_part(claim: Claim) -> list[tuple[Any, Any]]:
 
 
 def _not_implied(needed: Domain, given: Domain) -> Any:
-    """A condition of the first domain that is not known to hold on the second."""
+    """A condition of the first domain that is not known to hold on the second; where it has no meaning, it does not."""
     for relation in needed.relations:
         if relation in given.relations:
             continue
@@ -286,6 +286,8 @@ def _not_implied(needed: Domain, given: Domain) -> Any:
         difference = relation.lhs - relation.rhs if greater else relation.rhs - relation.lhs
         strictly = isinstance(relation, sympy.Gt | sympy.Lt)
         if isinstance(prove_sign(difference, given, strictly), NoSignProof):
+            return relation
+        if _zero_denominators((relation.lhs, relation.rhs), given):
             return relation
     return None
 

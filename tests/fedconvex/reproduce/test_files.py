@@ -2,6 +2,7 @@
 
 import math
 import re
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas
 import pytest
 
 from fedconvex.errors import InvalidInput
-from fedconvex.reproduce import building
+from fedconvex.reproduce import building, running
 from fedconvex.reproduce.measuring import Measured
 from fedconvex.reproduce.running import mark
 from fedconvex.reproduce.spec import RUNNERS, choose, experiments
@@ -159,6 +160,17 @@ def test_runs_are_marked_by_what_they_depend_on(written: Any, sweep_text: str) -
     assert mark(written(sweep_text.replace("[methods.Prox]", '[methods.Prox]\nline = "P"'))) == plain
     assert mark(written(sweep_text.replace("rounds = 40", "rounds = 41"))) != plain
     assert mark(written(sweep_text.replace("features = 4", "features = 5"))) != plain
+
+
+@pytest.mark.parametrize(("library", "changed"), [("torch", {"deep"}), ("numpy", {"deep", "sweep"})])
+def test_runs_are_marked_by_the_libraries_that_compute_them(
+    library: str, changed: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    some = [WHOLE["feddyn.table2_mnist_10"], WHOLE["fedsplit.figure1"]]
+    before = [mark(experiment) for experiment in some]
+    monkeypatch.setattr(running, "version", lambda name: "0" if name == library else version(name))
+    after = [mark(experiment) for experiment in some]
+    assert {e.runner for e, old, new in zip(some, before, after, strict=True) if old != new} == changed
 
 
 def test_an_unknown_id_suggests_the_nearest() -> None:

@@ -95,6 +95,7 @@ NOT_PROVED = [
     (Claim(2 * inner(a, b), "<=", 3 * square(a) + square(b) / 2), Special(young, ((p, sympy.Integer(3)),))),
     (Claim(2 * inner(a, b), "=", 3 * square(a) + square(b) / 3), Special(young, ((p, sympy.Integer(3)),))),
     (Claim(10, "<=", square(b) / p), Special(young, ((norm(a), sympy.Integer(0)), (inner(a, b), sympy.Integer(5))))),
+    (Claim(x, "<=", 1), Special(Claim(x, "<=", 1, where(sympy.Ge(y / (1 - q) ** 2, 0))), ())),
     (Claim(3, "<=", 1), Special(Claim(x, "<=", 1, where(sympy.Le(x, 1))), ((x, sympy.Integer(3)),))),
     (Claim(1, "<=", sympy.Rational(1, 2)), Special(Claim(1, "<=", K), ((K, sympy.Rational(1, 2)),))),
     (Claim(0, "<=", 1 / (x - 1) ** 2), Special(Claim(0, "<=", y), ((y, 1 / (x - 1) ** 2),))),
