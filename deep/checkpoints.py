@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from pathlib import Path
@@ -12,59 +12,17 @@ import torch
 from torch import Tensor
 
 from fedconvex.arithmetic.base import Arithmetic
-from fedconvex.deep.evaluation import evaluate
-from fedconvex.deep.losses import OfAUser
+from fedconvex.deep.identities import Identity
 from fedconvex.deep.processes import Processes
-from fedconvex.deep.shards import Shards
-from fedconvex.deep.tasks import Task
 from fedconvex.errors import InvalidInput, MissingLibrary
 from fedconvex.fingerprints import fingerprint
 from fedconvex.methods.base import State
-from fedconvex.player import Player
 from fedconvex.rationals import Array
 from fedconvex.validation import integer_at_least
 from fedconvex.writing import remove_leftovers, require_room_for, write_atomically
 
-FORMAT = "2"
+FORMAT = "3"
 LIBRARIES = ("fedconvex", "numpy", "torch")
-FEW = 64  # samples, from all over
-
-
-def identity_of(
-    task: Task, shards: Shards, player: Player, start: Array, names: tuple[str, ...], test: Shards | None, *numbers: int
-) -> dict[str, str]:
-    """Fingerprints of all that determines a run, by name; `shards`: all clients' samples."""
-    trained = {name for name, parameter in task.module.named_parameters() if parameter.requires_grad}
-    held = dict(task.module.named_buffers()) | task.module.state_dict()  # that one lacks what is not persistent
-    fixed = {name: value for name, value in held.items() if name not in trained}
-    parts: dict[str, Any] = {
-        "method": player.rounds.method,
-        "model": [type(task.module).__name__, str(task.module), start, fixed],
-        "loss": _loss(task, shards),
-        "clients": [shards.inputs, shards.targets, shards.count],
-        "weights": task.problem.exact_weights,
-        "ridge": task.ridge,
-        "local_solver": player.rounds.solver,
-        "participation": player.participation,
-        "stragglers": player.stragglers,
-        "seed": player.seed,
-        "dtype": str(shards.dtype),
-        "device": shards.inputs.device.type,
-        "measure": [names, numbers],
-        "test": None if test is None else [test.inputs, test.targets],
-    }
-    return {name: fingerprint(value, name) for name, value in parts.items()}
-
-
-def _loss(task: Task, shards: Shards) -> Any:
-    """The name; a user's loss has none, and is known by its values at the start, in digits that all machines share."""
-    if not isinstance(task.loss, OfAUser):
-        return task.loss.name
-    rows = (torch.arange(FEW) * len(shards.targets) // FEW).to(shards.targets.device)
-    some = replace(shards, inputs=shards.inputs[rows], targets=shards.targets[rows])
-    losses, _ = evaluate(task.module, task.loss, some)
-    digits = 8 if shards.dtype == torch.float64 else 4
-    return [task.loss.name, [f"{value:.{digits}g}" for value in losses.tolist()]]
 
 
 @final
@@ -73,7 +31,7 @@ class Checkpoint:
     """A file that holds a run's state and records."""
 
     path: Path
-    identity: dict[str, str]
+    identity: Identity
     every: int
     arithmetic: Arithmetic
     processes: Processes | None  # of which the first one writes and reads
@@ -81,7 +39,7 @@ class Checkpoint:
     @staticmethod
     def at(
         path: "str | PathLike[str]",
-        identity: dict[str, str],
+        identity: Identity,
         every: Any,
         arithmetic: Arithmetic,
         processes: Processes | None = None,
@@ -111,7 +69,7 @@ class Checkpoint:
         stored = {name: torch.as_tensor(value).detach().cpu().contiguous() for name, value in tensors.items()}
         about = {
             "format": FORMAT,
-            "run": json.dumps(self.identity),
+            "run": json.dumps({"marks": dict(self.identity.marks), "losses": self.identity.losses}),
             "versions": json.dumps(_versions()),
             "records": json.dumps(records),
         }
@@ -149,7 +107,7 @@ class Checkpoint:
             raise self._refused("is damaged: its content is not what was written")
         try:
             run, there, records = (json.loads(about[name]) for name in ("run", "versions", "records"))
-            differing = [name for name, mark in self.identity.items() if run[name] != mark]
+            differing = self.identity.differences(run)
             rows = [dict(record) for record in records]
         except (KeyError, ValueError, TypeError):
             raise self._refused("is no checkpoint of a run, or is damaged") from None

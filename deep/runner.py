@@ -12,9 +12,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from fedconvex.deep.checkpoints import Checkpoint, identity_of
+from fedconvex.deep.checkpoints import Checkpoint
 from fedconvex.deep.devices import device_of, dtype_of, lower_of, one_thread, products_in
 from fedconvex.deep.footprint import Footprint, footprint
+from fedconvex.deep.identities import Identity
 from fedconvex.deep.logs import log_to, require_log
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.measuring.columns import OF_ROUNDS, Measuring, names_of
@@ -215,17 +216,10 @@ def run(
                 everyone = (
                     task.shards if share is None else Shards.of(clients, criterion, place, number).fitting(task.module)
                 )
-                identity = identity_of(
-                    task,
-                    everyone,
-                    player,
-                    task.start(),
-                    (*names, precision, evaluate),
-                    held_out,
-                    every,
-                    lanczos_steps,
-                    draws,
-                )
+                identity = Identity.of(
+                    task, everyone, player, task.start(), (*names, precision, evaluate), held_out,
+                    every, lanczos_steps, draws,
+                )  # fmt: skip
                 file = Checkpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share)
             state, records = (None if file is None else file.load(rounds)) or (running.start(task.start()), [])
             if records:

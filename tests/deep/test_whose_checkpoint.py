@@ -46,8 +46,35 @@ def test_a_run_with_a_users_loss_goes_on_with_it(dtype: str, tmp_path: Path) -> 
 def test_another_loss_of_a_user_is_another_run(other: Any, dtype: str, tmp_path: Path) -> None:
     file = tmp_path / "run.safetensors"
     once(smoothed(0.0) if other is more_of_the_last_class else smoothed(0.1), file, dtype=dtype)
-    with pytest.raises(InvalidInput, match="a run with another loss"):
+    with pytest.raises(InvalidInput, match=r"a run with another (model or )?loss"):
         once(other, file, dtype=dtype)
+
+
+class Stretched(nn.Module):
+    """What it does is in its code alone: as if a line of it was changed between two runs."""
+
+    def __init__(self, by: float) -> None:
+        super().__init__()
+        self.linear, self.by = nn.Linear(FEATURES, CLASSES), by
+
+    def forward(self, x: Tensor) -> Tensor:
+        result: Tensor = self.linear(x * (1 + self.by))
+        return result
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_model_with_other_code_is_another_model(dtype: str, tmp_path: Path) -> None:
+    """But not one whose last digits are those of another machine."""
+
+    def go_on(by: float, rounds: int) -> None:
+        model = random(Stretched(by))
+        run(fc.FedProx(mu=1), model, CLIENTS, rounds=rounds, local_solver=SGD, checkpoint=file, dtype=dtype)
+
+    file, last = tmp_path / "run.safetensors", {"float64": 1e-14, "float32": 1e-6}[dtype]
+    go_on(0, 1)
+    go_on(last, 2)
+    with pytest.raises(InvalidInput, match="a run with another model or loss"):
+        go_on(0.01, 3)
 
 
 class Scaled(nn.Module):
