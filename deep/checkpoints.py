@@ -69,7 +69,7 @@ class Checkpoint:
         stored = {name: torch.as_tensor(value).detach().cpu().contiguous() for name, value in tensors.items()}
         about = {
             "format": FORMAT,
-            "run": json.dumps({"marks": dict(self.identity.marks), "losses": self.identity.losses}),
+            "run": json.dumps(self.identity.saved),
             "versions": json.dumps(_versions()),
             "records": json.dumps(records),
         }

@@ -66,8 +66,13 @@ class Identity:
         losses, _ = evaluate(task.module, task.loss, some)
         return Identity(marks, tuple(losses.tolist()), SHARED[shards.dtype])
 
+    @property
+    def saved(self) -> dict[str, Any]:
+        """What `differences` compares with, for JSON."""
+        return {"marks": dict(self.marks), "losses": self.losses}
+
     def differences(self, saved: Mapping[str, Any]) -> list[str]:
-        """What a saved identity has otherwise, by name. Raises KeyError, TypeError or ValueError for what is none."""
+        """What another run has otherwise, by name. Raises KeyError, TypeError or ValueError for anything else."""
         found = [name for name, mark in self.marks.items() if saved["marks"][name] != mark]
         here, there = np.array(self.losses), np.array(saved["losses"], dtype=float)
         largest = np.abs(here).max(initial=0, where=np.isfinite(here))

@@ -76,7 +76,9 @@ def leaf(path: Places, split: str | None = None, *, num_classes: int | None = No
             inputs.append(_vector(user, row, len(inputs[0]) if inputs else None))
         labels += [_class_number(user, label) for label in y]
     if not labels:
-        raise InvalidInput("path", path, "has no samples", "give data with users")
+        raise InvalidInput(
+            "path", Path(path) if isinstance(path, str) else path, "has no samples", "give data with users"
+        )
     classes = max(labels) + 1 if num_classes is None else integer_at_least(num_classes, 1, "num_classes")
     source = ", ".join(file.name for file in files[:3]) + (", …" if len(files) > 3 else "")
     return Dataset(np.array(inputs), np.array(labels, dtype=np.int64), classes, source, clients_of(data))
