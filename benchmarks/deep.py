@@ -19,7 +19,7 @@ from fedconvex.deep.losses import loss_of
 from fedconvex.deep.measuring.heterogeneity import heterogeneity
 from fedconvex.deep.tasks import task_of
 from fedconvex.participation import Draw
-from fedconvex.rounds import rounds_of
+from fedconvex.runs.rounds import rounds_of
 
 CLIENTS, SAMPLES, ACTIVE, BATCH, STEPSIZE = 100, 600, 10, 50, 0.1
 SIZES = [784, 200, 200, 10]

@@ -22,7 +22,7 @@ from fedconvex import participation
 from fedconvex.deep import models
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.tasks import task_of
-from fedconvex.rounds import rounds_of
+from fedconvex.runs.rounds import rounds_of
 
 REHEARSED = "--rehearse" in sys.argv
 CLIENTS, ACTIVE, SAMPLES, BATCH, ROUNDS, REPETITIONS = (4, 2, 10, 5, 1, 1) if REHEARSED else (100, 10, 500, 50, 3, 7)

@@ -14,7 +14,7 @@ from run import interleaved, median_ratio, record, row
 
 import fedconvex as fc
 from fedconvex.participation import Draw, UniformThenWeighted
-from fedconvex.rounds import Rounds, rounds_of
+from fedconvex.runs.rounds import Rounds, rounds_of
 
 EPOCHS, BATCH, STEPSIZE, CHOSEN, ROUNDS, TARGET = 20, 10, 0.01, 10, 12, 40
 

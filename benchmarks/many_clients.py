@@ -24,7 +24,7 @@ def child(clients: int) -> dict[str, float]:
 
     import fedconvex as fc
     from fedconvex.participation import Uniform
-    from fedconvex.rounds import rounds_of
+    from fedconvex.runs.rounds import rounds_of
 
     rounds_of(fc.FedDyn(alpha=1.0), fc.LeastSquares(A=[[[1.0, 2.0]]], b=[[1.0]]))  # everything is imported
     before = resident()

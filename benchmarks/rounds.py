@@ -11,7 +11,7 @@ import numpy as np
 from run import interleaved, median_ratio, record, row
 
 import fedconvex as fc
-from fedconvex.rounds import Rounds, rounds_of
+from fedconvex.runs.rounds import Rounds, rounds_of
 
 CLIENTS, DIM, SAMPLES, REPETITIONS, TARGET = 100, 200, 220, 300, 1.5
 

@@ -16,7 +16,7 @@ def run(folder: str) -> float:
     """Seconds of the whole command."""
     start = time.perf_counter()
     environment = os.environ | {"FEDCONVEX_CACHE": folder}
-    program = "import sys; sys.argv = ['fedconvex', 'verify']; from fedconvex.cli import main; main()"
+    program = "import sys; sys.argv = ['fedconvex', 'verify']; from fedconvex.commands.main import main; main()"
     subprocess.run([sys.executable, "-c", program], env=environment, check=True, capture_output=True)
     return time.perf_counter() - start
 

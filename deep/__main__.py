@@ -2,7 +2,7 @@
 
 import sys
 
-from fedconvex.cli import main
+from fedconvex.commands.main import main
 
 if __name__ == "__main__":
     sys.argv.insert(1, "deep")

@@ -12,12 +12,12 @@ import torch
 from torch import Tensor
 
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.deep.identities import Identity
 from fedconvex.deep.processes import Processes
 from fedconvex.errors import InvalidInput, MissingLibrary
 from fedconvex.fingerprints import fingerprint
 from fedconvex.methods.base import State
-from fedconvex.rationals import Array
 from fedconvex.validation import integer_at_least
 from fedconvex.writing import remove_leftovers, require_room_for, write_atomically
 

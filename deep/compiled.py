@@ -5,7 +5,7 @@ All in place, float32 or float64; NaN stays NaN.
 
 import numpy as np
 
-from fedconvex.machine_code import kept
+from fedconvex.arithmetic.machine_code import kept
 
 
 @kept

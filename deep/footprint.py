@@ -14,7 +14,7 @@ from fedconvex.deep.problem import budget_of
 from fedconvex.deep.tasks import Task
 from fedconvex.methods.base import State
 from fedconvex.participation import Draw
-from fedconvex.player import Player
+from fedconvex.runs.player import Player
 
 PROBES = 8  # clients
 ROUNDS = 3  # whose clients are counted

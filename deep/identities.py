@@ -7,12 +7,12 @@ from typing import Any, final
 import numpy as np
 import torch
 
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.deep.evaluation import evaluate
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import Task
 from fedconvex.fingerprints import fingerprint
-from fedconvex.player import Player
-from fedconvex.rationals import Array
+from fedconvex.runs.player import Player
 
 FEW = 64  # samples, from all over
 SHARED = {torch.float64: 1e-8, torch.float32: 1e-4}  # up to which part of the largest loss machines agree

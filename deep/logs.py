@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fedconvex.errors import InvalidInput, MissingLibrary
-from fedconvex.measurements import OF_CLIENTS
+from fedconvex.runs.measurements import OF_CLIENTS
 from fedconvex.writing import remove_leftovers, require_room_for, write_atomically
 
 Write = Callable[[dict[str, Any]], None]

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, final
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.participation import Participation
-from fedconvex.player import Player
 from fedconvex.problems.base import Problem
+from fedconvex.runs.player import Player
 from fedconvex.statements.assumptions import Runs
 from fedconvex.statements.instance import Unmeasured
 from fedconvex.statements.results import named_parts

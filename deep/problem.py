@@ -11,6 +11,7 @@ from torch import Tensor
 
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.base import Batch as Matrices
+from fedconvex.arithmetic.rationals import Scalar
 from fedconvex.deep.memory import Budget
 from fedconvex.deep.networks import Network
 from fedconvex.deep.shards import Shards
@@ -18,7 +19,6 @@ from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.problems.linear_models import size_groups
 from fedconvex.problems.samples import Samples
-from fedconvex.rationals import Scalar
 
 if TYPE_CHECKING:
     from fedconvex.local_solvers.descent import Descent

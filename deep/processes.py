@@ -20,7 +20,7 @@ from torch import distributed as dist
 
 from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.methods.base import State
-from fedconvex.rounds import Share
+from fedconvex.runs.rounds import Share
 
 
 class ProcessLost(FedconvexError):

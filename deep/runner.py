@@ -28,12 +28,12 @@ from fedconvex.deep.turns import play
 from fedconvex.deep.watcher import Watcher, require_evaluation
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.measurements import COUNTS, OF_CLIENTS
 from fedconvex.methods.base import Method, State
 from fedconvex.participation import Participation, Stragglers
-from fedconvex.player import Player
 from fedconvex.progress import track
-from fedconvex.rounds import rounds_of
+from fedconvex.runs.measurements import COUNTS, OF_CLIENTS
+from fedconvex.runs.player import Player
+from fedconvex.runs.rounds import rounds_of
 from fedconvex.validation import integer_at_least
 
 if TYPE_CHECKING:

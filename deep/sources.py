@@ -8,11 +8,11 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex import data
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.data.federated import FederatedData
 from fedconvex.data.table import standardized
 from fedconvex.deep.datasets import Dataset, load_dataset, names
 from fedconvex.errors import InvalidInput
-from fedconvex.rationals import to_fraction
 
 Pair = tuple[np.ndarray, np.ndarray]
 WITH_TEST_FILES = ("mnist", "emnist", "cifar10", "cifar100")

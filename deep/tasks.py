@@ -14,6 +14,7 @@ from torch.nn.parameter import is_lazy
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.dense import TorchArithmetic
+from fedconvex.arithmetic.rationals import Array, to_fraction
 from fedconvex.deep.fitting import require_fit as require_fit
 from fedconvex.deep.fitting import require_no_chance
 from fedconvex.deep.losses import CrossEntropy, Logistic, Loss
@@ -25,7 +26,6 @@ from fedconvex.errors import InvalidInput
 from fedconvex.problems import Logistic as LogisticProblem
 from fedconvex.problems import MultinomialLogistic
 from fedconvex.problems.base import Problem
-from fedconvex.rationals import Array, to_fraction
 from fedconvex.validation import non_negative, normalised_weights
 
 

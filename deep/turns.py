@@ -6,12 +6,12 @@ from typing import Any, final
 
 import torch
 
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.deep.memory import with_room
 from fedconvex.deep.problem import budget_of
 from fedconvex.deep.processes import Processes
 from fedconvex.methods.base import State
-from fedconvex.player import Player
-from fedconvex.rationals import Array
+from fedconvex.runs.player import Player
 
 
 @final

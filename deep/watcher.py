@@ -19,8 +19,8 @@ from fedconvex.deep.processes import Processes
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import Task
 from fedconvex.errors import InvalidInput
-from fedconvex.measurements import OF_CLIENTS
 from fedconvex.methods.base import State
+from fedconvex.runs.measurements import OF_CLIENTS
 
 EVALUATIONS = ("all", "test")
 

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from fedconvex.problems import Logistic as Logistic
     from fedconvex.problems import MultinomialLogistic as MultinomialLogistic
     from fedconvex.problems import Quadratic as Quadratic
-    from fedconvex.simulation import Trajectory as Trajectory
-    from fedconvex.simulation import simulate as simulate
+    from fedconvex.runs.simulation import Trajectory as Trajectory
+    from fedconvex.runs.simulation import simulate as simulate
     from fedconvex.sweeps import Setting as Setting
     from fedconvex.sweeps import SweepFailed as SweepFailed
     from fedconvex.sweeps import draw_sweep as draw_sweep
@@ -63,7 +63,7 @@ _HOMES = {
     "heterogeneity": ("dissimilarity", "gradient_variance"),
     "local_solvers": ("AcceleratedGradient", "Exact", "GradientDescent", "Newton", "SGD", "ToInexactness"),
     "problems": ("LeastSquares", "Logistic", "MultinomialLogistic", "Quadratic"),
-    "simulation": ("Trajectory", "simulate"),
+    "runs.simulation": ("Trajectory", "simulate"),
     "sweeps": ("Setting", "SweepFailed", "draw_sweep", "sweep"),
 }
 _MODULES = ("data", "participation")

@@ -1,6 +1,6 @@
 """`python -m fedconvex …` is `fedconvex …`."""
 
-from fedconvex.cli import main
+from fedconvex.commands.main import main
 
 if __name__ == "__main__":
     main()

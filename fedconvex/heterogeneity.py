@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from fedconvex.arithmetic.balls import square_root_upper
 from fedconvex.arithmetic.base import Arithmetic
-from fedconvex.balls import square_root_upper
+from fedconvex.arithmetic.rationals import Array, Scalar, fraction_array, nearest_float, to_fmpq
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Problem
-from fedconvex.rationals import Array, Scalar, fraction_array, nearest_float, to_fmpq
 
 PRECISION = 128
 TINY = 1e-100  # of a mean, the largest entry being 1: smaller squares are near the end of the floats

@@ -21,10 +21,10 @@ from typing import Any, Literal, final
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import nearest_float, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Problem
 from fedconvex.randomness import Purpose, stream
-from fedconvex.rationals import nearest_float, to_fraction
 from fedconvex.validation import integer_at_least
 
 

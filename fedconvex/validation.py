@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import Scalar, rectangular, to_fraction
 from fedconvex.errors import InvalidInput
-from fedconvex.rationals import Scalar, rectangular, to_fraction
 
 
 def positive(value: Any, argument: str) -> Scalar:

@@ -235,7 +235,7 @@ def test_a_page_outside_the_navigation_fails_the_build(tmp_path: Path) -> None:
 def test_every_command_is_among_the_ways_in() -> None:
     import typer
 
-    from fedconvex.cli import app
+    from fedconvex.commands.main import app
 
     text = (DOCS / "ways-in.md").read_text("utf-8")
     assert [name for name in typer.main.get_command(app).commands if f"`fedconvex {name}" not in text] == []

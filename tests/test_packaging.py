@@ -49,8 +49,8 @@ sys.path[:0] = [target]
 sys.path += libraries
 from fractions import Fraction
 import fedconvex as fc
-from fedconvex.cli_errors import run
-from fedconvex.cli import app
+from fedconvex.commands.errors import run
+from fedconvex.commands.main import app
 from fedconvex.proofs_checks import SmoothStronglyConvex, verify, worst_case
 from fedconvex.theory import fedprox
 from fedconvex.verdicts import Verdict

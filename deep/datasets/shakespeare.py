@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.data.table import MAX_BYTES, bad_file
 from fedconvex.deep.datasets.characters import CHARACTERS, character_numbers, windows
 from fedconvex.deep.datasets.checksums import Sums, require_sums
@@ -14,7 +15,6 @@ from fedconvex.deep.datasets.dataset import Dataset, below_one_another
 from fedconvex.deep.datasets.leaf import SUFFIXES, clients_of, json_files, read_leaf_json
 from fedconvex.deep.datasets.plays import read_plays
 from fedconvex.errors import InvalidInput
-from fedconvex.rationals import to_fraction
 from fedconvex.validation import integer_at_least
 
 PARTS = {"train": 1, "test": 2}  # what the streams of random numbers are named by

@@ -6,9 +6,9 @@ from typing import Any, final
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.problems.base import Clients
 from fedconvex.randomness import Purpose, stream
-from fedconvex.rationals import Array
 
 NUMBERS_AT_ONCE = 50_000_000  # of Lanczos vectors held at a time
 BREAKDOWN = 1e-10  # a vector this short, relative to the curvatures, has left the space that the start spans

@@ -9,12 +9,12 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex.errors import InvalidInput
-from fedconvex.measurements import RoundMeasurements
 from fedconvex.methods.base import State
 from fedconvex.participation import Draw, Participation, Schedule, Uniform, UniformThenWeighted, Weighted
 from fedconvex.problems.base import Problem
 from fedconvex.randomness import Purpose
-from fedconvex.rounds import Rounds
+from fedconvex.runs.measurements import RoundMeasurements
+from fedconvex.runs.rounds import Rounds
 
 
 @final

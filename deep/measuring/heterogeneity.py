@@ -6,9 +6,9 @@ from typing import Any, final
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.problems.base import Clients
-from fedconvex.rationals import Array
-from fedconvex.rounds import Share
+from fedconvex.runs.rounds import Share
 
 
 @final

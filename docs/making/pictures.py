@@ -29,9 +29,9 @@ def audit() -> bytes:
 
 def bounds() -> bytes:
     """The sweep that docs/bounds.md gives on the command line."""
-    from fedconvex.cli_bounds_figure import draw_sweep
-    from fedconvex.cli_bounds_sweep import run_sweep
-    from fedconvex.cli_bounds_values import find, parse
+    from fedconvex.commands.bounds.figure import draw_sweep
+    from fedconvex.commands.bounds.sweep import run_sweep
+    from fedconvex.commands.bounds.values import find, parse
 
     theorem = find("fedprox.theorem4")
     given = parse(theorem, {"L": "1", "L_minus": "0.3", "B": "1.2", "gamma": "0"})

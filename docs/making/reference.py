@@ -20,7 +20,7 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "running": (
         "Running and answers",
         (
-            "fedconvex.simulation", "fedconvex.fixed_points", "fedconvex.ground_truths", "fedconvex.heterogeneity",
+            "fedconvex.runs.simulation", "fedconvex.fixed_points", "fedconvex.ground_truths", "fedconvex.heterogeneity",
             "fedconvex.certainty", "fedconvex.sweeps", "fedconvex.audit",
         ),
     ),

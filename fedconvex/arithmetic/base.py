@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.certainty import Certainty
-from fedconvex.rationals import Array, Scalar
 
 Matrix = Any  # one (d, e) matrix of the arithmetic: ndarray, tensor, fmpq_mat or arb_mat
 Batch = Any  # m matrices of equal shape: an (m, d, e) array, or a list of flint matrices

@@ -8,9 +8,9 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
+from fedconvex.arithmetic.rationals import Array, Scalar, float_array, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
-from fedconvex.rationals import Array, Scalar, float_array, nearest_float
 
 
 class DenseArithmetic(Arithmetic):

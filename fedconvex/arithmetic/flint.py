@@ -8,8 +8,16 @@ import flint
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
+from fedconvex.arithmetic.rationals import (
+    Array,
+    Scalar,
+    float_array,
+    fraction_array,
+    is_exactly_typed,
+    to_fmpq,
+    to_fraction,
+)
 from fedconvex.certainty import Certainty
-from fedconvex.rationals import Array, Scalar, float_array, fraction_array, is_exactly_typed, to_fmpq, to_fraction
 from fedconvex.validation import integer_at_least
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from fedconvex.arithmetic.balls import lower_float, upper_float
+from fedconvex.arithmetic.rationals import float_array
 from fedconvex.audit.methods import default_methods, describe, parse_method, read_method
 from fedconvex.audit.speed import Place, measured_contraction, predicted_contraction
-from fedconvex.balls import lower_float, upper_float
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged
 from fedconvex.fixed_points import FixedPoint, fixed_point
@@ -17,8 +18,7 @@ from fedconvex.heterogeneity import dissimilarity, gradient_variance
 from fedconvex.methods.base import Method, State
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
-from fedconvex.rationals import float_array
-from fedconvex.rounds import rounds_of
+from fedconvex.runs.rounds import rounds_of
 from fedconvex.validation import integer_at_least, positive
 
 BALL_DIMENSION = 300  # up to here fixed points on quadratics are enclosed; beyond, floats

@@ -4,12 +4,12 @@ from typing import Literal
 
 import numpy as np
 
-from fedconvex.contraction import slowest
+from fedconvex.arithmetic.rationals import float_array
 from fedconvex.fixed_points import FixedPoint
+from fedconvex.fixed_points.contraction import slowest
 from fedconvex.fixed_points.smooth import SmoothFixedPoints
 from fedconvex.methods.base import State
-from fedconvex.rationals import float_array
-from fedconvex.rounds import rounds_of
+from fedconvex.runs.rounds import rounds_of
 
 Place = Literal["fixed point", "last round"]
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.conformance.bookkeeping import (
     EVERYONES,
     EVERYONES_Z,
@@ -22,7 +23,6 @@ from fedconvex.conformance.faults.moves import inmost, updated_rows
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.problems.base import Subproblem
-from fedconvex.rationals import Array
 
 if TYPE_CHECKING:
     from fedconvex.conformance.scenarios import Scenario

@@ -7,12 +7,12 @@ from itertools import combinations
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import float_array
 from fedconvex.conformance.faults import Fault, catalogue
 from fedconvex.conformance.implementation import Observed
 from fedconvex.conformance.reference import Moment, Reference, arithmetic_for_faults, play
 from fedconvex.conformance.setup import Setup
 from fedconvex.errors import FedconvexError
-from fedconvex.rationals import float_array
 
 CLEARLY = 8  # so much closer fits clearly better …
 ROUNDING = 1e-3  # … unless both are this close

@@ -9,11 +9,11 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Matrix
+from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Problem
 from fedconvex.problems.designs import design_and_targets
 from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
-from fedconvex.rationals import Array, Scalar
 from fedconvex.validation import normalised_weights
 
 # loss -> (factor of Σ r², whether divided by the number of samples)

@@ -12,8 +12,9 @@ from functools import cached_property
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.balls import largest_radius
 from fedconvex.arithmetic.base import Arithmetic
-from fedconvex.balls import largest_radius
+from fedconvex.arithmetic.rationals import Array, float_array
 from fedconvex.conformance.altered import Altered
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.scenarios import Scenario
@@ -23,8 +24,7 @@ from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.parameters import in_arithmetic
 from fedconvex.participation import Draw
-from fedconvex.rationals import Array, float_array
-from fedconvex.rounds import Rounds
+from fedconvex.runs.rounds import Rounds
 
 ROOM = 64  # for another order of operations: six bits
 MOST_EXACT_STEPS = 32  # local steps up to which rationals stay short enough

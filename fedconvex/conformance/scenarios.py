@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import nearest_float
 from fedconvex.conformance.losses import factor_of, problem_of
 from fedconvex.conformance.setup import Setup
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import LeastSquares
-from fedconvex.rationals import nearest_float
 
 Rounds = tuple[tuple[int, ...], ...]
 

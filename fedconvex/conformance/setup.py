@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.rationals import Scalar
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.exact import Exact
@@ -11,7 +12,6 @@ from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.sgd import SGD
 from fedconvex.methods.base import Method
 from fedconvex.parameters import in_arithmetic
-from fedconvex.rationals import Scalar
 
 LARGEST_BATCH = 5  # samples of the largest client
 

@@ -38,7 +38,7 @@ from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import State
 from fedconvex.methods.dane import GradientCorrected
 from fedconvex.participation import Draw
-from fedconvex.rounds import Played, Rounds
+from fedconvex.runs.rounds import Played, Rounds
 
 if TYPE_CHECKING:
     import torch

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.data.draws import Draw, stream
 from fedconvex.data.federated import FederatedData
 from fedconvex.errors import InvalidInput
-from fedconvex.rationals import to_fraction
 from fedconvex.validation import integer_at_least
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.arithmetic.rationals import Array, Scalar, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.fixed_points.equations import solve_symmetric, stationarity
@@ -15,7 +16,6 @@ from fedconvex.ground_truths import ground_truth, require_minimizer
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
-from fedconvex.rationals import Array, Scalar, nearest_float
 
 
 class Analysis(Protocol):
@@ -70,7 +70,7 @@ class FixedPoint:
             NoMinimizer: the objective is unbounded below or its infimum is not attained.
         """
         if isinstance(self.problem, QuadraticProblem):
-            from fedconvex.balls import largest_radius
+            from fedconvex.arithmetic.balls import largest_radius
 
             require_minimizer(self.problem)
             # the nearest of many minimisers is hardly known better than the point itself
@@ -97,7 +97,7 @@ class FixedPoint:
         """‖point − minimizer‖: a ball for balls, otherwise a float (of rationals rounded, inf beyond all floats)."""
         with self.arithmetic.context():
             if self.arithmetic.name == "ball":
-                from fedconvex.balls import norm
+                from fedconvex.arithmetic.balls import norm
 
                 return norm(self.bias)
             # by the largest entry first: squares leave the range of floats much sooner

@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.balls import largest_radius
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
-from fedconvex.balls import largest_radius
+from fedconvex.arithmetic.definiteness import is_positive_definite, null_space, proves_nonsingular
+from fedconvex.arithmetic.rationals import Array, float_array, fraction_array
 from fedconvex.certainty import Certainty
-from fedconvex.contraction import spectral_radius
-from fedconvex.definiteness import is_positive_definite, null_space, proves_nonsingular
 from fedconvex.errors import NoFixedPoint, NotConverged
+from fedconvex.fixed_points.contraction import spectral_radius
 from fedconvex.fixed_points.one_round import OneRoundMap
 from fedconvex.local_solvers import Exact
 from fedconvex.local_solvers.base import SmoothSolver
@@ -31,8 +32,7 @@ from fedconvex.methods.base import Method
 from fedconvex.parameters import in_arithmetic
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
-from fedconvex.rationals import Array, float_array, fraction_array
-from fedconvex.rounds import rounds_of
+from fedconvex.runs.rounds import rounds_of
 
 MAX_PRECISION = 1 << 14
 ACCURATE = 1e-25  # radius of balls that are then rounded to floats

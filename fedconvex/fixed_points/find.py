@@ -9,7 +9,7 @@ from fedconvex.local_solvers.base import LocalSolver, SmoothSolver
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
-from fedconvex.rounds import rounds_of
+from fedconvex.runs.rounds import rounds_of
 from fedconvex.validation import positive
 
 

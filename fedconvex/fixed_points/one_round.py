@@ -12,10 +12,10 @@ import flint
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.definiteness import certifies_positive_definite, null_space
+from fedconvex.arithmetic.definiteness import certifies_positive_definite, null_space
+from fedconvex.arithmetic.rationals import Array, float_array, fraction_array
 from fedconvex.errors import NoFixedPoint
-from fedconvex.rationals import Array, float_array, fraction_array
-from fedconvex.rounds import Rounds
+from fedconvex.runs.rounds import Rounds
 
 DECIDABLE_BITS = 300_000  # (state size)² times the longest number, up to which eigenvalues are decided exactly
 

@@ -18,19 +18,19 @@ from typing import Any
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.balls import largest_radius, norm
 from fedconvex.arithmetic.base import Arithmetic, Matrix
-from fedconvex.balls import largest_radius, norm
-from fedconvex.contraction import spectral_radius
+from fedconvex.arithmetic.krawczyk import enclose_zero
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.errors import NotConverged
+from fedconvex.fixed_points.contraction import spectral_radius
 from fedconvex.fixed_points.equations import REPELLING, is_stationary
 from fedconvex.ground_truths import ground_truth
-from fedconvex.krawczyk import enclose_zero
 from fedconvex.local_solvers import Exact
 from fedconvex.local_solvers.base import SmoothSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.problems.base import Problem
-from fedconvex.rationals import Array
-from fedconvex.rounds import Rounds, rounds_of
+from fedconvex.runs.rounds import Rounds, rounds_of
 
 NEWTON_STEPS = 50
 HALVINGS = 30

@@ -7,14 +7,14 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.balls import lower_float, norm, upper_float
+from fedconvex.arithmetic.balls import lower_float, norm, upper_float
+from fedconvex.arithmetic.definiteness import smallest_eigenvalue_bound
+from fedconvex.arithmetic.krawczyk import enclose_zero
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.certainty import Certainty
-from fedconvex.definiteness import smallest_eigenvalue_bound
 from fedconvex.errors import InvalidInput
-from fedconvex.krawczyk import enclose_zero
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
-from fedconvex.rationals import Array
 from fedconvex.validation import read_only
 
 PRECISION = 128

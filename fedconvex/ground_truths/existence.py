@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.definiteness import (
+from fedconvex.arithmetic.definiteness import (
     is_positive_definite,
     is_positive_semidefinite,
     negative_direction,
     null_space,
     proves_nonsingular,
 )
+from fedconvex.arithmetic.rationals import float_array, fraction_array
 from fedconvex.errors import NoMinimizer
 from fedconvex.problems.base import Problem
 from fedconvex.problems.logistic import LinearModel
 from fedconvex.problems.quadratics import QuadraticProblem
-from fedconvex.rationals import float_array, fraction_array
 
 DENOMINATOR_LIMIT = 10**6  # of the rounded direction that is then checked exactly
 

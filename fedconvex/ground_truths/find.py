@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.balls import norm, upper_float
+from fedconvex.arithmetic.balls import norm, upper_float
+from fedconvex.arithmetic.newton import minimise
+from fedconvex.arithmetic.rationals import float_array
 from fedconvex.errors import InvalidInput
 from fedconvex.ground_truths.certify import GroundTruth, certify
 from fedconvex.ground_truths.existence import require_minimizer
-from fedconvex.newton import minimise
 from fedconvex.problems.base import Problem
 from fedconvex.problems.logistic import LinearModel
 from fedconvex.problems.quadratics import QuadraticProblem
-from fedconvex.rationals import float_array
 from fedconvex.validation import read_only
 
 FILL_LIMIT = 10_000_000  # of the conic solver's factorisation; beyond, it takes long and Newton's method starts at 0

@@ -7,12 +7,12 @@ from typing import final
 
 import numpy as np
 
-from fedconvex.lengths import lengths
+from fedconvex.arithmetic.lengths import lengths
+from fedconvex.arithmetic.rationals import Scalar, nearest_float
 from fedconvex.local_solvers.base import EVERYONE, Answers
 from fedconvex.local_solvers.tolerances import ToTolerance, require_convex, require_reached
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
-from fedconvex.rationals import Scalar, nearest_float
 
 
 @final

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Batch
+from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
-from fedconvex.rationals import Array, Scalar
 
 EVERYONE = Draw()
 

@@ -13,8 +13,8 @@ from math import factorial, inf, log, sqrt
 import numpy as np
 from numba import njit
 
+from fedconvex.arithmetic.machine_code import REORDERED, kept
 from fedconvex.errors import InvalidInput
-from fedconvex.machine_code import REORDERED, kept
 
 PAD = 8  # float64 numbers in the longest vector registers
 BLOCK = 5

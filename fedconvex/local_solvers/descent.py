@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.local_solvers.minibatches import Minibatches
 from fedconvex.problems.base import Subproblem
-from fedconvex.rationals import Array, Scalar
 
 if TYPE_CHECKING:
     from fedconvex.problems.samples import LinearSamples, Samples

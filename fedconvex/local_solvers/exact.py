@@ -8,13 +8,13 @@ from typing import final
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
-from fedconvex.definiteness import is_positive_definite
+from fedconvex.arithmetic.definiteness import is_positive_definite
+from fedconvex.arithmetic.rationals import Array, Scalar, nearest_float, to_fmpq, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import EVERYONE, Answers, SmoothSolver
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.problems.quadratics import QuadraticProblem
-from fedconvex.rationals import Array, Scalar, nearest_float, to_fmpq, to_fraction
 
 
 @final

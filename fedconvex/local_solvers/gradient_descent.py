@@ -9,11 +9,11 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
+from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.local_solvers.base import EVERYONE, Answers, SmoothSolver
 from fedconvex.parameters import number
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
-from fedconvex.rationals import Array, Scalar
 from fedconvex.validation import integer_at_least, positive
 
 FORMED_ENTRIES = 20_000_000  # Hessian entries that `tangent` may hold at once (8 bytes each)

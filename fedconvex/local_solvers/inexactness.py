@@ -8,14 +8,14 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.arithmetic.lengths import lengths
+from fedconvex.arithmetic.rationals import Array, Scalar, to_fraction
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
-from fedconvex.lengths import lengths
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
 from fedconvex.local_solvers.tolerances import require_reached, require_strongly_convex
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
-from fedconvex.rationals import Array, Scalar, to_fraction
 from fedconvex.validation import integer_at_least
 
 ROUNDING = 1e-9  # floats stop this much (relatively) below the bound, so that rounding cannot hide an excess

@@ -7,14 +7,14 @@ from typing import final
 
 import numpy as np
 
-from fedconvex.lengths import lengths
+from fedconvex.arithmetic.lengths import lengths
+from fedconvex.arithmetic.newton import minimise
+from fedconvex.arithmetic.rationals import Scalar
 from fedconvex.local_solvers.base import EVERYONE, Answers
 from fedconvex.local_solvers.tolerances import ToTolerance, require_reached, require_strongly_convex
-from fedconvex.newton import minimise
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.problems.proximal import ProximalFunctions
-from fedconvex.rationals import Scalar
 
 
 @final

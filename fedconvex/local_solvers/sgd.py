@@ -8,6 +8,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.arithmetic.rationals import Array, Scalar, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
@@ -16,7 +17,6 @@ from fedconvex.local_solvers.minibatches import deal
 from fedconvex.parameters import number
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
-from fedconvex.rationals import Array, Scalar, nearest_float
 from fedconvex.validation import integer_at_least, non_negative, positive
 
 

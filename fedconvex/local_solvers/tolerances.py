@@ -6,11 +6,11 @@ from fractions import Fraction
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.arithmetic.rationals import Scalar, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput, NotConverged
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.problems.base import Problem
-from fedconvex.rationals import Scalar, nearest_float
 from fedconvex.validation import integer_at_least, positive
 
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
+from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.errors import NotConverged
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.parameters import number
 from fedconvex.problems.base import Subproblem
-from fedconvex.rationals import Array, Scalar
 from fedconvex.validation import integer_at_least, non_negative, positive
 
 

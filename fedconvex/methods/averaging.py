@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import ClassVar
 
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.problems.base import Subproblem
-from fedconvex.rationals import Array
 
 
 class Averaging(Method):

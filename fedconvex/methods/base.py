@@ -13,9 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.problems.base import Problem, Subproblem
-from fedconvex.rationals import Array, Scalar
 
 
 @dataclass(frozen=True, eq=False)

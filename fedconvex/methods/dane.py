@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar, final
 
+from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.methods.averaging import Averaging
 from fedconvex.methods.base import Cohort, State
 from fedconvex.parameters import number
 from fedconvex.problems.base import Subproblem
-from fedconvex.rationals import Array, Scalar
 from fedconvex.validation import non_negative, positive
 
 

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Any, final
 
+from fedconvex.arithmetic.rationals import Scalar
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.sgd import SGD
 from fedconvex.methods.averaging import Averaging
 from fedconvex.parameters import number
-from fedconvex.rationals import Scalar
 
 
 @final

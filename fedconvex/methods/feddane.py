@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar, final
 
+from fedconvex.arithmetic.rationals import Scalar
 from fedconvex.methods.base import Cohort, State
 from fedconvex.methods.dane import GradientCorrected
 from fedconvex.parameters import number
 from fedconvex.problems.base import Subproblem
-from fedconvex.rationals import Scalar
 from fedconvex.validation import non_negative
 
 

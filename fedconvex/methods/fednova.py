@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import final
 
+from fedconvex.arithmetic.rationals import Scalar
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.averaging import Averaging
 from fedconvex.methods.base import Cohort, State
 from fedconvex.parameters import number
-from fedconvex.rationals import Scalar
 from fedconvex.validation import integer_at_least, positive
 
 

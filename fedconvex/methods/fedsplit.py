@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
+from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.parameters import number
 from fedconvex.problems.base import Subproblem
-from fedconvex.rationals import Array, Scalar
 from fedconvex.validation import positive
 
 

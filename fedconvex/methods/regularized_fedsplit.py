@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, final
 
+from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.parameters import number
 from fedconvex.problems.base import Subproblem
-from fedconvex.rationals import Array, Scalar
 from fedconvex.validation import positive
 
 

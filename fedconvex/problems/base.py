@@ -11,9 +11,9 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Batch
+from fedconvex.arithmetic.rationals import Array, Scalar, float_array
 from fedconvex.errors import InvalidInput
 from fedconvex.once import Once
-from fedconvex.rationals import Array, Scalar, float_array
 from fedconvex.validation import points, positive, read_only
 
 if TYPE_CHECKING:

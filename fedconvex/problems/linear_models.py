@@ -14,12 +14,12 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Batch
-from fedconvex.newton import minimise
+from fedconvex.arithmetic.newton import minimise
+from fedconvex.arithmetic.rationals import Array, Scalar, float_array
 from fedconvex.once import Once
 from fedconvex.problems.base import Clients, Subproblem
 from fedconvex.problems.proximal import ProximalFunctions
 from fedconvex.problems.samples import LinearSamples, SampleLoss, Samples, below_one_another
-from fedconvex.rationals import Array, Scalar, float_array
 
 TINY = 1e-250
 FAR = 500.0  # exp of more overflows: such steps are subtracted as they are

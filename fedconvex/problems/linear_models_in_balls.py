@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, final
 import flint
 import numpy as np
 
+from fedconvex.arithmetic.balls import square_root_upper, unbounded
 from fedconvex.arithmetic.base import Arithmetic, Batch
-from fedconvex.balls import square_root_upper, unbounded
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Clients, Subproblem
-from fedconvex.rationals import Array
 
 if TYPE_CHECKING:
     from fedconvex.problems.logistic import LinearModel

@@ -10,11 +10,11 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
-from fedconvex.definiteness import largest_eigenvalue_bound
+from fedconvex.arithmetic.definiteness import largest_eigenvalue_bound
+from fedconvex.arithmetic.rationals import Scalar, float_array, to_fmpq, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Clients, Problem
 from fedconvex.problems.designs import design_and_targets
-from fedconvex.rationals import Scalar, float_array, to_fmpq, to_fraction
 from fedconvex.validation import client_list, integer_at_least, non_negative, normalised_weights, numbers, read_only
 
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fedconvex.arithmetic.base import Batch
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.problems.base import Clients, Subproblem
-from fedconvex.rationals import Array
 
 
 @dataclass(frozen=True, eq=False)

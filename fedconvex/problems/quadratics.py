@@ -11,21 +11,21 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic, Batch, Matrix
-from fedconvex.certainty import Certainty
-from fedconvex.definiteness import (
+from fedconvex.arithmetic.definiteness import (
     is_positive_semidefinite,
     largest_eigenvalue_bound,
     null_space,
     rank,
     smallest_eigenvalue_bound,
 )
+from fedconvex.arithmetic.rationals import Array, Scalar, float_array
+from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.once import Once
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.problems.designs import design_and_targets, require_same_number
 from fedconvex.problems.samples import HalfSquare, LinearSamples, Samples, below_one_another, sum_factor
 from fedconvex.problems.wide_least_squares import WideLeastSquaresClients
-from fedconvex.rationals import Array, Scalar, float_array
 from fedconvex.validation import client_list, normalised_weights, numbers
 
 FORMED_ENTRIES = 20_000_000  # entries of all H_k together beyond which wide least squares are kept as data

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.arithmetic.rationals import Array, float_array
 from fedconvex.certainty import Certainty
-from fedconvex.rationals import Array, float_array
 
 if TYPE_CHECKING:
     from fedconvex.local_solvers.descent import Descent

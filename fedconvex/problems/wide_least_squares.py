@@ -9,9 +9,9 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Batch
+from fedconvex.arithmetic.rationals import Array, float_array
 from fedconvex.problems.base import Clients, Subproblem
 from fedconvex.problems.samples import HalfSquare, LinearSamples, Samples, sum_factor
-from fedconvex.rationals import Array, float_array
 
 
 @final

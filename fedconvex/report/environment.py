@@ -7,7 +7,7 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
-from fedconvex.processor import processor
+from fedconvex.arithmetic.processor import processor
 from fedconvex.proofs_checks.reporting.cache import LIBRARIES
 
 

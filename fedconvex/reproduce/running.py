@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from fedconvex.checkpoints import libraries_of
 from fedconvex.fingerprints import fingerprint
 from fedconvex.reproduce.building import problem_of, setting_of, task_of
 from fedconvex.reproduce.spec import Experiment
+from fedconvex.runs.checkpoints import libraries_of
 from fedconvex.sweeps import sweep
 from fedconvex.sweeps.bar import counted
 from fedconvex.sweeps.cores import SECONDS_OF_IDLENESS

@@ -11,8 +11,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from fedconvex.arithmetic.processor import processor
 from fedconvex.errors import InvalidInput
-from fedconvex.processor import processor
 from fedconvex.reproduce.expressions import Truth, evaluate, parsed
 from fedconvex.reproduce.measuring import Measured
 from fedconvex.reproduce.running import seeds

@@ -112,7 +112,7 @@ def to_float(value: Any) -> Any:
         import numpy as np
 
         return np.asarray(value.detach().double().cpu() if home(value) == "torch" else value, dtype=np.float64)
-    from fedconvex.rationals import nearest_float
+    from fedconvex.arithmetic.rationals import nearest_float
 
     return nearest_float(value)
 
@@ -188,7 +188,7 @@ def number(name: str, value: Any) -> Any:
     if isinstance(value, list | tuple) or hasattr(value, "__array__"):
         import numpy as np
 
-        from fedconvex.rationals import rectangular
+        from fedconvex.arithmetic.rationals import rectangular
 
         if isinstance(value, list | tuple) and any(isinstance(entry, bool) for entry in value):
             raise InvalidInput(name, value, "holds truth values", "give numbers")
@@ -205,7 +205,7 @@ def number(name: str, value: Any) -> Any:
         value = array.item()
     if type(value) is int or type(value) is float:
         return value
-    from fedconvex.rationals import to_fmpq, to_fraction
+    from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 
     return to_fmpq(value) if kind == "fmpz" else to_fraction(value, name)  # refuses what is no number
 
@@ -230,7 +230,7 @@ def _exact_objects(array: Any) -> Any:
     """The entries as the rational numbers that they are; what is not finite stays."""
     import numpy as np
 
-    from fedconvex.rationals import to_fraction
+    from fedconvex.arithmetic.rationals import to_fraction
 
     exact = np.empty(array.shape, dtype=object)
     exact.ravel()[:] = [to_fraction(v) if np.isfinite(v) else float(v) for v in array.ravel()]

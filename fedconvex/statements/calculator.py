@@ -153,7 +153,7 @@ class Calculator:
         """The formula in rational numbers; Irrational where it leaves them."""
         values = {name: taken.to_exact(value) for name, value in arguments.values.items()}
         if any(type(value).__name__ == "fmpq" for value in values.values()):
-            from fedconvex.rationals import to_fmpq
+            from fedconvex.arithmetic.rationals import to_fmpq
 
             values = {name: to_fmpq(value) for name, value in values.items()}
         return self.apply(arguments, values)
@@ -229,7 +229,7 @@ class Calculator:
 
     def _rounded_up(self, arguments: Arguments) -> float:
         """The least float that is not below the value."""
-        from fedconvex.balls import upper_float
+        from fedconvex.arithmetic.balls import upper_float
 
         self.check(arguments.values)
         return upper_float(taken.to_ball(self._exactly_or_enclosed(arguments)))

@@ -57,7 +57,7 @@ def exactly(value: Any) -> Any:
     """The rational number that a number is; a ball stays."""
     if is_array(value) or home(value) in ("sympy", "flint"):
         return value
-    from fedconvex.rationals import to_fraction
+    from fedconvex.arithmetic.rationals import to_fraction
 
     return to_fraction(value)
 

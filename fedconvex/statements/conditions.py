@@ -105,7 +105,7 @@ class Condition:
         return None if holds else Offence(name, value, right)
 
     def _compare_exactly(self, value: Any, involved: Numbers) -> tuple[bool, Any]:
-        from fedconvex.rationals import to_fraction
+        from fedconvex.arithmetic.rationals import to_fraction
 
         compare = RELATIONS[self.relation]
         try:

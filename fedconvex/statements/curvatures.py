@@ -11,12 +11,12 @@ from typing import Any, final
 
 import numpy as np
 
+from fedconvex.arithmetic.balls import highest_end, lowest_end
 from fedconvex.arithmetic.base import Arithmetic, Matrix
-from fedconvex.balls import highest_end, lowest_end
-from fedconvex.definiteness import is_positive_semidefinite
+from fedconvex.arithmetic.definiteness import is_positive_semidefinite
+from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
-from fedconvex.rationals import to_fmpq
 
 MatrixIn = Callable[[Any], Matrix]
 

@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.balls import square_root_upper
+from fedconvex.arithmetic.balls import square_root_upper
 from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method

@@ -55,7 +55,7 @@ def scalar_of(matrix: Any, value: Any) -> Any:
     """The number as one that the matrix can be multiplied with; 1 divided by it is exact where the matrix is."""
     match home(matrix):
         case "flint":
-            from fedconvex.rationals import to_fmpq
+            from fedconvex.arithmetic.rationals import to_fmpq
 
             return to_ball(value) if type(matrix).__name__ == "arb_mat" else to_fmpq(value)
         case "sympy":
@@ -188,7 +188,7 @@ def _array(value: Any) -> Any:
     """A list as an array; what a library made stays."""
     if not isinstance(value, list | tuple):
         return value
-    from fedconvex.rationals import rectangular
+    from fedconvex.arithmetic.rationals import rectangular
 
     try:
         return rectangular(value)
@@ -241,7 +241,7 @@ def _in_kind(value: Any, exact: bool) -> Any:
     if home(value) != "numpy" and not isinstance(value, int | float):
         return value
     if exact:
-        from fedconvex.rationals import fraction_array, to_fraction
+        from fedconvex.arithmetic.rationals import fraction_array, to_fraction
 
         return fraction_array(value) if hasattr(value, "ndim") and value.ndim else to_fraction(value)
     return value.astype("float64") if hasattr(value, "astype") else value
@@ -251,7 +251,7 @@ def _inverse_of_objects(square: Any) -> Any:
     import flint
     import numpy as np
 
-    from fedconvex.rationals import to_fmpq, to_fraction
+    from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 
     size = len(square)
     solved = flint.fmpq_mat(size, size, [to_fmpq(entry) for entry in square.ravel()]).inv()

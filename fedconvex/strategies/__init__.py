@@ -10,48 +10,69 @@ Everything is built to fit and nothing is filtered out; examples shrink to one c
 Entries are integers and Fractions, so that the answers are exact, unless `exact=False` asks for floats.
 `hypothesis.strategies.from_type(fedconvex.LeastSquares)` and the like work without importing this module.
 
+Names load when first used, since Hypothesis imports this package at its own start, for `types.register`.
+
 Needs Hypothesis: `pip install 'fedconvex[testing]'`.
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from fedconvex.errors import MissingLibrary
 
 try:
-    from hypothesis.vendor import pretty  # asked for first, so that its absence has an error with the cure
+    from hypothesis.vendor import pretty  # imported first, so that its absence has an error with the cure
 except ModuleNotFoundError:
     raise MissingLibrary("Hypothesis", "fedconvex.strategies", "testing") from None
 
-from fedconvex.strategies.constants import constants, satisfying, unsatisfiable
-from fedconvex.strategies.least_squares import least_squares_problems
-from fedconvex.strategies.logistic import logistic_problems, multinomial_problems
-from fedconvex.strategies.methods import methods
-from fedconvex.strategies.participation import participation_schemes
-from fedconvex.strategies.partitions import partitions
-from fedconvex.strategies.quadratic import quadratic_problems
-from fedconvex.strategies.stepsizes import Admissible, admissible, stepsizes_for
-from fedconvex.strategies.trajectories import trajectories
-from fedconvex.strategies.weights import weights
-from fedconvex.type_strategies import show_data
+if TYPE_CHECKING:
+    from fedconvex.strategies.client_weights import weights as weights
+    from fedconvex.strategies.federated_methods import methods as methods
+    from fedconvex.strategies.least_squares import least_squares_problems as least_squares_problems
+    from fedconvex.strategies.logistic import logistic_problems as logistic_problems
+    from fedconvex.strategies.logistic import multinomial_problems as multinomial_problems
+    from fedconvex.strategies.parameters import constants as constants
+    from fedconvex.strategies.parameters import satisfying as satisfying
+    from fedconvex.strategies.parameters import unsatisfiable as unsatisfiable
+    from fedconvex.strategies.participation import participation_schemes as participation_schemes
+    from fedconvex.strategies.quadratic import quadratic_problems as quadratic_problems
+    from fedconvex.strategies.sample_partitions import partitions as partitions
+    from fedconvex.strategies.simulated_runs import trajectories as trajectories
+    from fedconvex.strategies.stepsizes import Admissible as Admissible
+    from fedconvex.strategies.stepsizes import admissible as admissible
+    from fedconvex.strategies.stepsizes import stepsizes_for as stepsizes_for
 
-__all__ = [
-    "Admissible",
-    "admissible",
-    "constants",
-    "least_squares_problems",
-    "logistic_problems",
-    "methods",
-    "multinomial_problems",
-    "participation_schemes",
-    "partitions",
-    "quadratic_problems",
-    "satisfying",
-    "stepsizes_for",
-    "trajectories",
-    "unsatisfiable",
-    "weights",
-]
+_HOMES = {
+    "parameters": ("constants", "satisfying", "unsatisfiable"),
+    "least_squares": ("least_squares_problems",),
+    "logistic": ("logistic_problems", "multinomial_problems"),
+    "federated_methods": ("methods",),
+    "participation": ("participation_schemes",),
+    "sample_partitions": ("partitions",),
+    "quadratic": ("quadratic_problems",),
+    "stepsizes": ("Admissible", "admissible", "stepsizes_for"),
+    "simulated_runs": ("trajectories",),
+    "client_weights": ("weights",),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+__all__ = sorted(_HOME_OF)
 
-show_data(pretty)
-for _module in ("flint", "fedconvex.fixed_points", "fedconvex.simulation"):
-    import_module(_module)  # now, and not within a test's first example, whose time Hypothesis limits
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'fedconvex.strategies' has no attribute {name!r}")
+    _load_what_examples_use()
+    return getattr(import_module(f"fedconvex.strategies.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def _load_what_examples_use() -> None:
+    """Now, and not within a test's first example, whose time Hypothesis limits."""
+    from fedconvex.strategies.types import show_data
+
+    show_data(pretty)
+    for module in ("flint", "fedconvex.fixed_points", "fedconvex.runs.simulation"):
+        import_module(module)

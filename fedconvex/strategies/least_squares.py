@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 import fedconvex as fc
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
-from fedconvex.rationals import to_fraction
+from fedconvex.strategies.client_weights import shares
 from fedconvex.strategies.numbers import Draw, Interval, counts, tidy
-from fedconvex.strategies.weights import shares
 
 SHRUNK = 128  # by which one unknown's column is divided now and then: A_kᵀA_k is then ill-conditioned
 

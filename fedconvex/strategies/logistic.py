@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 import fedconvex as fc
+from fedconvex.strategies.client_weights import shares
 from fedconvex.strategies.numbers import Draw, Interval, counts
-from fedconvex.strategies.weights import shares
 from fedconvex.validation import integer_at_least, non_negative
 
 RIDGES: list[Any] = [1, Fraction(1, 10), Fraction(1, 1000)]

@@ -9,8 +9,8 @@ from typing import Any, TypeVar, final
 
 from hypothesis import strategies as st
 
+from fedconvex.arithmetic.rationals import Scalar, to_fraction
 from fedconvex.errors import InvalidInput
-from fedconvex.rationals import Scalar, to_fraction
 from fedconvex.validation import integer_at_least
 
 T = TypeVar("T")

@@ -10,10 +10,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 import fedconvex as fc
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
-from fedconvex.rationals import to_fraction
+from fedconvex.strategies.client_weights import shares
 from fedconvex.strategies.numbers import Draw, Interval, counts, tidy
-from fedconvex.strategies.weights import shares
 
 Matrix = list[list[Any]]
 Making = tuple[list[st.SearchStrategy[Any]], Callable[[Sequence[Any]], Matrix]]  # what to draw, and what of

@@ -7,7 +7,7 @@ from typing import Any, final
 
 from hypothesis import strategies as st
 
-from fedconvex.balls import lower_float, upper_float
+from fedconvex.arithmetic.balls import lower_float, upper_float
 from fedconvex.errors import InvalidInput
 from fedconvex.ground_truths import require_minimizer
 from fedconvex.methods import Method

@@ -9,14 +9,14 @@ from importlib.metadata import version
 from typing import Any, TypeVar, final
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.checkpoints import libraries_of
 from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.participation import Participation, Stragglers
 from fedconvex.problems.base import Problem
-from fedconvex.simulation import simulate
+from fedconvex.runs.checkpoints import libraries_of
+from fedconvex.runs.simulation import simulate
 from fedconvex.validation import integer_at_least
 
 T = TypeVar("T")

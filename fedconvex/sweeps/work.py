@@ -10,7 +10,7 @@ import numpy as np
 
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Problem
-from fedconvex.simulation import simulate
+from fedconvex.runs.simulation import simulate
 from fedconvex.sweeps.errors import Failure
 from fedconvex.sweeps.grid import Cell, Grid
 from fedconvex.sweeps.tables import to_parquet

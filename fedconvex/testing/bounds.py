@@ -8,14 +8,14 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.balls import square_root_upper
+from fedconvex.arithmetic.balls import square_root_upper
+from fedconvex.arithmetic.rationals import Array, to_fmpq
 from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.fixed_points.equations import solve_symmetric, stationarity
 from fedconvex.ground_truths import ground_truth
 from fedconvex.participation import Schedule, Weighted
 from fedconvex.problems.quadratics import QuadraticProblem
-from fedconvex.rationals import Array, to_fmpq
-from fedconvex.simulation import Trajectory, simulate
+from fedconvex.runs.simulation import Trajectory, simulate
 from fedconvex.statements.instance import Instance
 from fedconvex.statements.statement import Statement
 from fedconvex.testing.verdicts import refuted, undecided

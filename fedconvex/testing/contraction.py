@@ -7,16 +7,16 @@ import flint
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.balls import upper_float
-from fedconvex.definiteness import is_positive_semidefinite, negative_direction
+from fedconvex.arithmetic.balls import upper_float
+from fedconvex.arithmetic.definiteness import is_positive_semidefinite, negative_direction
+from fedconvex.arithmetic.rationals import float_array, to_fmpq
 from fedconvex.errors import InvalidInput
 from fedconvex.fixed_points.one_round import OneRoundMap
 from fedconvex.local_solvers.base import LocalSolver, SmoothSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
-from fedconvex.rationals import float_array, to_fmpq
-from fedconvex.rounds import Rounds, rounds_of
+from fedconvex.runs.rounds import Rounds, rounds_of
 from fedconvex.testing.verdicts import refuted, undecided
 
 MOST_NUMBERS = 300  # in a method's state

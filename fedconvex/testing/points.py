@@ -3,7 +3,8 @@
 from typing import Any
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.balls import norm
+from fedconvex.arithmetic.balls import norm
+from fedconvex.arithmetic.rationals import Array, to_fmpq
 from fedconvex.errors import InvalidInput, NoFixedPoint, NoMinimizer
 from fedconvex.fixed_points import FixedPoint, fixed_point
 from fedconvex.fixed_points.equations import QuadraticFixedPoints, solve_symmetric, stationarity
@@ -12,8 +13,7 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
-from fedconvex.rationals import Array, to_fmpq
-from fedconvex.rounds import rounds_of
+from fedconvex.runs.rounds import rounds_of
 from fedconvex.testing.verdicts import decide, refuted, undecided
 from fedconvex.validation import non_negative, points
 
@@ -98,7 +98,7 @@ def _nearest(stop: FixedPoint, point: Array) -> Array:
         return stop.point
     if not found.has_closed_form:
         undecided(f"{stop.method} has many fixed points, and its memory decides which", one_of_them=stop.point)
-    from fedconvex.definiteness import null_space
+    from fedconvex.arithmetic.definiteness import null_space
 
     exact = arithmetics.get("exact")
 

@@ -4,8 +4,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import nearest_float
 from fedconvex.errors import short_text
-from fedconvex.rationals import nearest_float
 
 DIGITS = 6
 MOST_ENTRIES = 8

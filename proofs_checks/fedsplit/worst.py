@@ -7,13 +7,13 @@ from fractions import Fraction
 from typing import Any
 
 import fedconvex as fc
+from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.methods.base import State
 from fedconvex.problems.base import Subproblem
 from fedconvex.proofs_checks.worst_cases.asking import Compared, asks, rational_root
 from fedconvex.proofs_checks.worst_cases.classes import SmoothStronglyConvex
 from fedconvex.proofs_checks.worst_cases.forms import mean, shared, square
 from fedconvex.proofs_checks.worst_cases.playing import Board, answered, in_rationals, solved
-from fedconvex.rationals import to_fmpq
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit
 

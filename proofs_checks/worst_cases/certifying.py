@@ -10,11 +10,11 @@ from typing import Any, final
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 from fedconvex.proofs_checks.worst_cases.forms import ONE, ZERO
 from fedconvex.proofs_checks.worst_cases.polishing import Polished, polish
 from fedconvex.proofs_checks.worst_cases.programs import Matrix, Program
 from fedconvex.proofs_checks.worst_cases.solving import Proposal, propose
-from fedconvex.rationals import to_fmpq, to_fraction
 
 DENOMINATORS = (12, 1000, 10**6)
 CLOSE = 1e-6  # how near to a proposal simple fractions are tried
@@ -105,7 +105,7 @@ def holds(program: Program, t: Any, multipliers: Sequence[Any]) -> bool:
 def is_positive_semidefinite(matrix: Matrix) -> bool:
     """Exactly, by elimination: a pivot is positive, or its row and column vanish."""
     if len(matrix) > LARGE:
-        from fedconvex.definiteness import is_positive_semidefinite as decided
+        from fedconvex.arithmetic.definiteness import is_positive_semidefinite as decided
 
         return decided(np.array(matrix, dtype=object))
     rest = [list(row) for row in matrix]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
-from fedconvex.rationals import to_fraction
 
 
 class FunctionClass(ABC):

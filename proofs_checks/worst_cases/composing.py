@@ -14,12 +14,12 @@ from typing import Any
 
 from scipy.optimize import minimize_scalar
 
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.proofs_checks.worst_cases.certifying import nearest
 from fedconvex.proofs_checks.worst_cases.forms import square
 from fedconvex.proofs_checks.worst_cases.programs import Program
 from fedconvex.proofs_checks.worst_cases.questions import Question, of_one_round
 from fedconvex.proofs_checks.worst_cases.solving import propose
-from fedconvex.rationals import to_fraction
 
 LONG = 2000  # bits of a denominator
 KEPT = 200  # bits that are left of it

@@ -16,6 +16,7 @@ from typing import Any, final
 
 import sympy
 
+from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.progress import track
 from fedconvex.proofs_checks.engines.algebra import factored
@@ -29,7 +30,6 @@ from fedconvex.proofs_checks.worst_cases.questions import Question
 from fedconvex.proofs_checks.worst_cases.solving import Proposal, propose
 from fedconvex.proofs_checks.worst_cases.theorems import DEFAULTS, Ask, needed_signs, question_of, theorem
 from fedconvex.proofs_checks.worst_cases.worst_case import worst_case
-from fedconvex.rationals import to_fmpq, to_fraction
 from fedconvex.validation import integer_at_least
 from fedconvex.verdicts import Verdict
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
 
+from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.participation import Draw
@@ -19,7 +20,6 @@ from fedconvex.problems.base import Subproblem
 from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
 from fedconvex.proofs_checks.worst_cases.forms import ONE, Family, Form, Mixture, Vectors, family, mean, of_kind
 from fedconvex.proofs_checks.worst_cases.playing import Board, Evaluation, Residual, no_objective, solved
-from fedconvex.rationals import to_fmpq
 
 
 @final

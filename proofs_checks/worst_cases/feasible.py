@@ -12,12 +12,12 @@ from typing import Any, final
 import numpy as np
 from flint import fmpq
 
+from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 from fedconvex.proofs_checks.worst_cases.certifying import is_positive_semidefinite, nearest
 from fedconvex.proofs_checks.worst_cases.forms import ZERO
 from fedconvex.proofs_checks.worst_cases.polishing import Polished
 from fedconvex.proofs_checks.worst_cases.programs import Matrix, Program
 from fedconvex.proofs_checks.worst_cases.solving import Proposal, conic, full, triangles, units
-from fedconvex.rationals import to_fmpq, to_fraction
 
 
 @final

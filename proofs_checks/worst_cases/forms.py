@@ -10,8 +10,8 @@ from typing import Any, final
 
 from flint import fmpq
 
+from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.errors import InvalidInput
-from fedconvex.rationals import to_fmpq
 
 MEAN, DEVIATION, DRAWN = "mean", "deviation", "drawn"
 Key = tuple[str, str]  # (part, name)

@@ -17,9 +17,9 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Batch
+from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Clients, Problem, Subproblem
-from fedconvex.rationals import Array, Scalar
 
 STEPS = 200  # of the active-set method, far more than it takes
 ROUNDING = 1e-13

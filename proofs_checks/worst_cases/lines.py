@@ -15,6 +15,7 @@ from typing import Any, final
 import numpy as np
 from flint import fmpq
 
+from fedconvex.arithmetic.rationals import fraction_array, to_fmpq
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.attaining import Instance
 from fedconvex.proofs_checks.worst_cases.classes import Kinds
@@ -22,7 +23,6 @@ from fedconvex.proofs_checks.worst_cases.enumerating import Written
 from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, MEAN, ONE, ZERO, Family, Form, Key
 from fedconvex.proofs_checks.worst_cases.playing import Evaluation
 from fedconvex.proofs_checks.worst_cases.questions import LEAST, Question
-from fedconvex.rationals import fraction_array, to_fmpq
 
 BITS = 60
 Numbers = tuple[Any, ...]  # one for each client, flint's rationals

@@ -7,13 +7,13 @@ from functools import cache
 from importlib import import_module
 from typing import Any, final
 
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.worst_cases.asking import Ask, Compared, Multiplied, Played, needed, registered, taken
 from fedconvex.proofs_checks.worst_cases.comparing import Quotient, quotient
 from fedconvex.proofs_checks.worst_cases.draws import Draws
 from fedconvex.proofs_checks.worst_cases.multiplying import BITS, product_quotient, root_below
 from fedconvex.proofs_checks.worst_cases.worst_case import WorstCase, worst_case
-from fedconvex.rationals import to_fraction
 from fedconvex.statements.conditions import by_definition, refuse
 from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict

@@ -11,6 +11,7 @@ from math import isqrt
 import numpy as np
 from scipy.optimize import minimize
 
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.proofs_checks.worst_cases.asking import Multiplied
 from fedconvex.proofs_checks.worst_cases.comparing import Quotient
 from fedconvex.proofs_checks.worst_cases.feasible import Feasible, feasible
@@ -19,7 +20,6 @@ from fedconvex.proofs_checks.worst_cases.polishing import polish
 from fedconvex.proofs_checks.worst_cases.presolving import certify_usable
 from fedconvex.proofs_checks.worst_cases.programs import Program
 from fedconvex.proofs_checks.worst_cases.solving import Proposal, propose
-from fedconvex.rationals import to_fraction
 
 BITS = 128  # of roots that are rounded
 DIGITS = 10**8

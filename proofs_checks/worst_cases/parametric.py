@@ -12,8 +12,8 @@ from typing import Any, final
 import sympy
 from flint import fmpq
 
+from fedconvex.arithmetic.rationals import ExactNumber, to_fmpq
 from fedconvex.proofs_checks.engines.algebra import factored
-from fedconvex.rationals import ExactNumber, to_fmpq
 
 
 @final

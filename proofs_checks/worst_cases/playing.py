@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, final
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.exact import Exact
@@ -30,7 +31,6 @@ from fedconvex.proofs_checks.worst_cases.forms import (
     square,
     value,
 )
-from fedconvex.rationals import to_fmpq
 
 T = TypeVar("T")
 

@@ -12,10 +12,10 @@ from typing import Any, final
 import numpy as np
 from flint import fmpq
 
+from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.proofs_checks.worst_cases.forms import ONE, ZERO
 from fedconvex.proofs_checks.worst_cases.programs import Program
 from fedconvex.proofs_checks.worst_cases.solving import Proposal
-from fedconvex.rationals import to_fmpq
 
 BITS = 240
 STEPS = 25

@@ -9,6 +9,7 @@ from typing import Any
 
 import sympy
 
+from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.proofs_checks.engines.algebra import factored
 from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.facts import Fact, convex, dissimilar, inexact, minimal, smooth
@@ -21,7 +22,6 @@ from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, ZERO, Family, F
 from fedconvex.proofs_checks.worst_cases.parametric import Parametric
 from fedconvex.proofs_checks.worst_cases.playing import Evaluation
 from fedconvex.proofs_checks.worst_cases.questions import LEAST, Question
-from fedconvex.rationals import to_fmpq
 
 
 def proof(question: Question, t: Any, multipliers: Sequence[Any], domain: Domain | None = None) -> Proof:

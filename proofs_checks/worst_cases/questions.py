@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, final
 
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
@@ -16,7 +17,6 @@ from fedconvex.proofs_checks.worst_cases.enumerating import Written, drawn_round
 from fedconvex.proofs_checks.worst_cases.forms import Family, Form, expected, mean, noise, shared, square, value
 from fedconvex.proofs_checks.worst_cases.playing import Board, answered, first_state, in_rationals, played
 from fedconvex.proofs_checks.worst_cases.programs import Program
-from fedconvex.rationals import to_fraction
 
 AVERAGES = ("average_gap", "mean_gap", "mean_gradient_norm")  # of all rounds
 METRICS = ("distance", "lifted_distance", "gap", "gradient_norm", "descent", *AVERAGES)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.rationals import fraction_array, to_fmpq, to_fraction
 from fedconvex.methods.base import State
 from fedconvex.parameters import in_arithmetic
 from fedconvex.participation import Draw
@@ -17,8 +18,7 @@ from fedconvex.proofs_checks.worst_cases.enumerating import Written, histories
 from fedconvex.proofs_checks.worst_cases.playing import Board
 from fedconvex.proofs_checks.worst_cases.questions import AVERAGES, Question
 from fedconvex.proofs_checks.worst_cases.residuals import Leaving
-from fedconvex.rationals import fraction_array, to_fmpq, to_fraction
-from fedconvex.rounds import Rounds
+from fedconvex.runs.rounds import Rounds
 
 LARGEST = 200  # clients of a federation that is played with drawn clients
 

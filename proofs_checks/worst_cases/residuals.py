@@ -8,12 +8,12 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.arithmetic.rationals import Array, Scalar, to_fraction
 from fedconvex.certainty import Certainty
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
 from fedconvex.local_solvers.tolerances import require_strongly_convex
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
-from fedconvex.rationals import Array, Scalar, to_fraction
 
 SHORTER = Fraction(1, 10**12)  # relatively, where a residual has to be shortened
 

@@ -9,6 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.worst_cases.attaining import Instance, quadratics, vectors
@@ -25,7 +26,6 @@ from fedconvex.proofs_checks.worst_cases.questions import Question, asked
 from fedconvex.proofs_checks.worst_cases.replaying import federation, kinds, measured
 from fedconvex.proofs_checks.worst_cases.solving import Proposal, propose
 from fedconvex.proofs_checks.worst_cases.written_lines import written_lines
-from fedconvex.rationals import to_fraction
 
 INFINITE = float("inf")
 CLOSE = Fraction(1, 10**9)  # ends that near to each other need no other instance

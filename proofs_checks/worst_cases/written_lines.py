@@ -11,11 +11,11 @@ from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import fraction_array
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.attaining import Instance
 from fedconvex.proofs_checks.worst_cases.questions import Question
 from fedconvex.proofs_checks.worst_cases.replaying import measures
-from fedconvex.rationals import fraction_array
 
 DIGITS = 10**6
 TRIED = 2

@@ -12,7 +12,7 @@ import fedconvex as fc
 from fedconvex import participation
 from fedconvex.deep import models, run
 from fedconvex.deep.processes import Processes
-from fedconvex.player import Player
+from fedconvex.runs.player import Player
 
 CLIENTS = samples()
 SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)

@@ -15,7 +15,7 @@ from deep_makers import vector
 
 import fedconvex as fc
 from fedconvex import data, participation
-from fedconvex.cli_deep import EXAMPLE
+from fedconvex.commands.deep import EXAMPLE
 from fedconvex.deep import models, run
 from fedconvex.deep.config import config_of, read_config
 from fedconvex.deep.datasets import read_word_vectors, sent140
@@ -252,7 +252,7 @@ def test_what_is_no_config(content: bytes, tmp_path: Path) -> None:
 
 
 def command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    program = "import sys; from fedconvex.cli import main; sys.exit(main())"
+    program = "import sys; from fedconvex.commands.main import main; sys.exit(main())"
     return subprocess.run([sys.executable, "-c", program, "deep", *words], cwd=folder, capture_output=True, text=True)
 
 

@@ -21,7 +21,7 @@ from fedconvex.deep.measuring.heterogeneity import heterogeneity
 from fedconvex.deep.problem import NetworkProblem
 from fedconvex.deep.tasks import Task, task_of
 from fedconvex.errors import InvalidInput
-from fedconvex.rounds import rounds_of
+from fedconvex.runs.rounds import rounds_of
 
 CLIENTS = samples()
 WEIGHTS = [1, 2, 3, 4]

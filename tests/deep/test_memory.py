@@ -13,10 +13,10 @@ from fedconvex import participation
 from fedconvex.deep import memory, models, run
 from fedconvex.deep.memory import Budget, OutOfMemory, with_room
 from fedconvex.deep.networks import FunctionalNetwork, LayeredNetwork
-from fedconvex.measurements import RoundMeasurements
 from fedconvex.methods.base import State
 from fedconvex.participation import Draw
-from fedconvex.rounds import rounds_of
+from fedconvex.runs.measurements import RoundMeasurements
+from fedconvex.runs.rounds import rounds_of
 
 CLIENTS = samples()
 NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))

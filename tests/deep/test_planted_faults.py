@@ -14,7 +14,7 @@ from fedconvex.deep.networks import Batch, LayeredNetwork
 from fedconvex.deep.shards import Shards
 from fedconvex.local_solvers.descent import Descent
 from fedconvex.problems.base import Subproblem
-from fedconvex.rounds import Rounds
+from fedconvex.runs.rounds import Rounds
 
 CLIENTS = samples()
 NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fedconvex.cli_deep import app
+from fedconvex.commands.deep import app
 from fedconvex.deep.runner import DeepRun
 
 CONFIG = """

@@ -13,7 +13,7 @@ import fedconvex as fc
 from fedconvex import participation
 from fedconvex.deep import models, run
 from fedconvex.errors import InvalidInput
-from fedconvex.player import Player
+from fedconvex.runs.player import Player
 
 CLIENTS = samples()
 ROUNDS = 6

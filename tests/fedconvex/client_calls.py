@@ -12,13 +12,13 @@ from problem_makers import fractions
 
 import fedconvex as fc
 from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.problems.linear_models import LinearModelClients
 from fedconvex.problems.linear_models_in_balls import BallLinearModelClients
 from fedconvex.problems.quadratics import QuadraticClients
 from fedconvex.problems.wide_least_squares import WideLeastSquaresClients
-from fedconvex.rationals import to_fraction
 
 FLOATS = ["float", *(["torch"] if importlib.util.find_spec("torch") else [])]
 SIZES = [36, 1, 40, 2, 90, 1, 12, 33]  # three of them share a bucket

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fedconvex.rounds import Rounds
+from fedconvex.runs.rounds import Rounds
 
 sys.path.insert(0, str(Path(__file__).parent))
 

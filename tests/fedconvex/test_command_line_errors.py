@@ -3,8 +3,8 @@
 import pytest
 import typer
 
-from fedconvex.cli import app
-from fedconvex.cli_errors import NO_ANSWER, UNFINISHED, WRONG_INPUT, run
+from fedconvex.commands.errors import NO_ANSWER, UNFINISHED, WRONG_INPUT, run
+from fedconvex.commands.main import app
 from fedconvex.errors import InvalidInput, NoMinimizer
 
 # For every command: what it refuses itself, what the parser refuses, what it finds to be missing.

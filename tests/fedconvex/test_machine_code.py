@@ -3,7 +3,7 @@
 import numpy as np
 from numba.core.caching import CacheImpl
 
-from fedconvex.machine_code import kept
+from fedconvex.arithmetic.machine_code import kept
 
 
 def test_without_a_folder_for_machine_code(monkeypatch):

@@ -14,9 +14,9 @@ from matplotlib.colors import to_hex
 import fedconvex as fc
 from fedconvex.audit import audit
 from fedconvex.audit.figure import draw_audit
-from fedconvex.cli_bounds_figure import draw_sweep as draw_bounds
-from fedconvex.cli_bounds_sweep import run_sweep
-from fedconvex.cli_bounds_values import find, parse
+from fedconvex.commands.bounds.figure import draw_sweep as draw_bounds
+from fedconvex.commands.bounds.sweep import run_sweep
+from fedconvex.commands.bounds.values import find, parse
 from fedconvex.conformance import check
 from fedconvex.drawing import COLOURS, new_axes
 

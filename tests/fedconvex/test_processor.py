@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from fedconvex.processor import processor
+from fedconvex.arithmetic.processor import processor
 
 
 def test_the_first_model_that_is_named(tmp_path: Path) -> None:

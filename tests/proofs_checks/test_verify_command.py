@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fedconvex import cli
+from fedconvex.commands import main as cli
 from fedconvex.proofs_checks import papers_with_proofs, verify
 from fedconvex.proofs_checks.reporting import cache, recorded
 from fedconvex.proofs_checks.reporting.records import Record, record

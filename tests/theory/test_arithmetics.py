@@ -11,7 +11,7 @@ import sympy
 import torch
 from statement_makers import arguments, of_numbers
 
-from fedconvex.rationals import to_fraction
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.statements.notation import Shape
 from fedconvex.statements.rendering import expression, symbols
 from fedconvex.statements.results import parts

@@ -11,8 +11,8 @@ import sympy
 import torch
 
 import fedconvex as fc
+from fedconvex.arithmetic.rationals import fraction_array
 from fedconvex.errors import InvalidInput
-from fedconvex.rationals import fraction_array
 from fedconvex.theory import fedsplit
 
 RANDOM = np.random.default_rng(5)

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Method
-from fedconvex.rationals import Array
 
 
 class Functions(TypedDict):

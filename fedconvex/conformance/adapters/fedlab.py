@@ -4,6 +4,7 @@ import copy
 from types import SimpleNamespace
 from typing import Any
 
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.conformance.adapters import Functions, Steps, not_shipped, require
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
@@ -13,7 +14,6 @@ from fedconvex.methods.fednova import FedNova
 from fedconvex.methods.fedprox import FedProx
 from fedconvex.methods.scaffold import Scaffold
 from fedconvex.problems.quadratics import LeastSquares
-from fedconvex.rationals import Array
 
 TESTED = "1.3.0"
 

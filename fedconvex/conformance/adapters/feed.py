@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.quadratics import LeastSquares
-from fedconvex.rationals import Array
 
 
 class LinearModel(torch.nn.Linear):

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.conformance.adapters import Functions, Steps, not_shipped, require
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.methods.fedgd import FedGD
 from fedconvex.methods.fedprox import FedProx
 from fedconvex.problems.quadratics import LeastSquares
-from fedconvex.rationals import Array
 
 TESTED = "1.41.0"
 

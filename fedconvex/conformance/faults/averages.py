@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.conformance.bookkeeping import EVERYONES, SAMPLES, WEIGHT
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faults.moves import averaging, then, updated_rows, with_server
@@ -16,7 +17,6 @@ from fedconvex.methods.feddyn import DynamicRegularization
 from fedconvex.methods.fednova import FedNova
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit
-from fedconvex.rationals import Array
 
 
 def averages(setup: Setup) -> bool:

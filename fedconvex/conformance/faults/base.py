@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, final
 
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Subproblem
-from fedconvex.rationals import Array
 
 if TYPE_CHECKING:
     from fedconvex.conformance.setup import Setup

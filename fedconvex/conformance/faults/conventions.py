@@ -5,11 +5,11 @@ from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
 
+from fedconvex.arithmetic.rationals import Scalar
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faults.moves import always, scaled, with_solver
 from fedconvex.conformance.faults.properties import LOCAL_FUNCTION, PARAMETERS
 from fedconvex.conformance.setup import Setup
-from fedconvex.rationals import Scalar
 
 TIMES: tuple[tuple[str, Callable[[Scalar], Scalar], str], ...] = (
     ("2·{0}", lambda value: 2 * value, "give it {0}/2, or change its formula"),

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faults.moves import asking, in_cohort, of_method, then, with_memory, with_server
 from fedconvex.conformance.faults.properties import MEMORY, MEMORY_RULE, REFLECTION, SERVER_MEMORY, SERVER_STEP
@@ -12,7 +13,6 @@ from fedconvex.methods.base import Cohort, State
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit
 from fedconvex.problems.base import Subproblem
-from fedconvex.rationals import Array
 
 is_fedsplit = of_method(FedSplit, RegularizedFedSplit)
 RULE = "z_k ← z_k + 2(prox(2x − z_k) − x)"

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.conformance.faults import moves
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faults.moves import asking, of_method
@@ -11,7 +12,6 @@ from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.dane import DANE, GradientCorrected
 from fedconvex.methods.feddane import FedDANE
 from fedconvex.problems.base import Subproblem
-from fedconvex.rationals import Array
 
 is_corrected = of_method(GradientCorrected)
 RULE = "minimise f_k(θ) − ⟨∇f_k(w) − g, θ⟩ + (mu/2)‖θ − w‖²"

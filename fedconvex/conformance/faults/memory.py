@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.conformance.bookkeeping import ROUND, SEEN
 from fedconvex.conformance.faults import moves
 from fedconvex.conformance.faults.base import Fault
@@ -14,7 +15,6 @@ from fedconvex.methods.feddyn import DynamicRegularization
 from fedconvex.methods.fedpd import FedPD
 from fedconvex.methods.scaffold import Scaffold
 from fedconvex.problems.base import Subproblem
-from fedconvex.rationals import Array
 
 NAMES = {Scaffold: "c", DynamicRegularization: "gradient", FedPD: "dual"}  # of the memory that tilts the function
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.conformance.bookkeeping import EVERYONES_Z, NUMBER, SEEN, SENT
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.problems.base import Subproblem
-from fedconvex.rationals import Array
 
 Ask = Callable[[Method, State, Cohort], Subproblem]
 Update = Callable[[Method, State, Cohort, Answers], State]

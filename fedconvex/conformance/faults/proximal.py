@@ -8,6 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import Array, Scalar, to_fraction
 from fedconvex.conformance.bookkeeping import RECEIVED, SENT
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faults.moves import Ask, asking, both, is_proximal, of_method, own_last, takes_steps
@@ -20,7 +21,6 @@ from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
-from fedconvex.rationals import Array, Scalar, to_fraction
 
 ROOT_BITS = 256  # of square roots of rationals
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.conformance.bookkeeping import SEEN
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faults.moves import (
@@ -20,7 +21,6 @@ from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.feddyn import DynamicRegularization
 from fedconvex.methods.scaffold import Scaffold
-from fedconvex.rationals import Array
 
 is_feddyn = of_method(DynamicRegularization)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faults.moves import (
     Update,
@@ -23,7 +24,6 @@ from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, State
 from fedconvex.methods.scaffold import Scaffold
-from fedconvex.rationals import Array
 
 is_scaffold = of_method(Scaffold)
 RULE = "use c_k − c + (w − y_k)/(K·s): K local steps of size s, w and c as they were when the round began"

@@ -7,12 +7,12 @@ from typing import Any, final
 
 import numpy as np
 
+from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.sgd import SGD
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
-from fedconvex.rationals import Array, Scalar
 
 
 class Working(LocalSolver):

@@ -115,7 +115,7 @@ def _reaches(setting: "Setting", asked: Any) -> bool:
     reached = setting.inexactness
     if any(type(value).__name__ == "arb" for value in (reached, asked)):
         return bool(setting.number(reached) <= setting.number(asked))
-    from fedconvex.rationals import to_fraction
+    from fedconvex.arithmetic.rationals import to_fraction
 
     return to_fraction(reached) <= to_fraction(asked)
 

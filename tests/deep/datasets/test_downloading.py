@@ -16,7 +16,7 @@ import pytest
 from dataset_makers import images, packed, real, refused
 from typer.testing import CliRunner
 
-from fedconvex.cli import app
+from fedconvex.commands.main import app
 from fedconvex.deep.datasets import checksum, downloading, load_dataset, names
 from fedconvex.deep.datasets.downloading import REMOTES, NotDownloaded, Remote, download
 

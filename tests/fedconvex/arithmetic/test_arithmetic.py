@@ -15,9 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.balls import highest_end, largest_radius, lower_float, lowest_end, norm, square_root_upper, upper_float
+from fedconvex.arithmetic.balls import (
+    highest_end,
+    largest_radius,
+    lower_float,
+    lowest_end,
+    norm,
+    square_root_upper,
+    upper_float,
+)
+from fedconvex.arithmetic.rationals import float_array, nearest_float, to_fmpq, to_fraction
 from fedconvex.errors import InvalidInput
-from fedconvex.rationals import float_array, nearest_float, to_fmpq, to_fraction
 
 ALL = ["float", "exact", "ball", *(["torch"] if importlib.util.find_spec("torch") else [])]
 ALLOWED = {"float": 1e-13, "torch": 1e-13, "exact": 0.0, "ball": 0.0}

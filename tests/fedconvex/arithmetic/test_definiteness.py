@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
-from fedconvex.definiteness import (
+from fedconvex.arithmetic.definiteness import (
     certifies_negative_direction,
     certifies_positive_definite,
     inertia,
@@ -22,7 +22,7 @@ from fedconvex.definiteness import (
     rank,
     smallest_eigenvalue_bound,
 )
-from fedconvex.rationals import float_array, to_fraction
+from fedconvex.arithmetic.rationals import float_array, to_fraction
 
 TINY = Fraction(1, 10**30)
 EXACT, BALLS = arithmetics.get("exact"), arithmetics.get("ball")

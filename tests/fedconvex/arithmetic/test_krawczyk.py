@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from fedconvex import arithmetic
-from fedconvex.krawczyk import enclose_zero
+from fedconvex.arithmetic.krawczyk import enclose_zero
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import numpy as np
 import pandas
 import pytest
 
-from fedconvex import cli
+from fedconvex.commands import main as cli
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data" / "libsvm"
 
@@ -160,7 +160,7 @@ def test_unknown_option_is_exit_status_2_and_help_0(monkeypatch, capsys):
 
 
 def test_installed_command_runs():
-    command = [sys.executable, "-c", "from fedconvex.cli import main; main()", "--version"]
+    command = [sys.executable, "-c", "from fedconvex.commands.main import main; main()", "--version"]
     finished = subprocess.run(command, capture_output=True, text=True, check=True)
     assert finished.stdout.startswith("fedconvex ")
 

@@ -11,7 +11,7 @@ from fedconvex.audit.methods import AUDITED, describe, three_digits
 from fedconvex.audit.speed import measured_contraction, predicted_contraction
 from fedconvex.certainty import Certainty
 from fedconvex.fixed_points.smooth import SmoothFixedPoints
-from fedconvex.rounds import rounds_of
+from fedconvex.runs.rounds import rounds_of
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import mpmath
 import pytest
 from typer.testing import CliRunner
 
-from fedconvex import cli
+from fedconvex.commands import main as cli
 
 OTHERS = ["--L", "1", "--L-minus", "0", "--B", "1.2", "--gamma", "0"]
 GIVEN = [*OTHERS, "--K", "10"]

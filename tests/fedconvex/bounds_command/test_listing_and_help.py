@@ -7,7 +7,7 @@ import sys
 from bounds_runner import invoke, run
 
 from fedconvex import theory
-from fedconvex.cli_bounds_values import entries, find
+from fedconvex.commands.bounds.values import entries, find
 from fedconvex.theory import fedprox
 
 
@@ -63,7 +63,7 @@ def test_help_is_written_for_humans(monkeypatch, capsys):
 def test_start_up_loads_no_heavy_library():
     program = """
 import sys
-from fedconvex import cli
+from fedconvex.commands import main as cli
 sys.argv = ["fedconvex", "--help"]
 try:
     cli.main()

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from bounds_runner import GIVEN, rho, run
 
-from fedconvex.cli_bounds_figure import draw_sweep
-from fedconvex.cli_bounds_sweep import run_sweep
-from fedconvex.cli_bounds_values import find, parse
+from fedconvex.commands.bounds.figure import draw_sweep
+from fedconvex.commands.bounds.sweep import run_sweep
+from fedconvex.commands.bounds.values import find, parse
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_two_parameters_are_lines_or_contours():
     ],
 )
 def test_pictures_of_all_kinds(name, texts, fixed, says):
-    from fedconvex.cli_bounds_figure import picture_of
+    from fedconvex.commands.bounds.figure import picture_of
 
     sweep = swept(name, texts, **fixed)
     assert picture_of(sweep, ".png").startswith(b"\x89PNG")

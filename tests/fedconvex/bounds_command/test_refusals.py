@@ -4,7 +4,7 @@ import pytest
 from bounds_runner import GIVEN, OTHERS, run
 
 from fedconvex import theory
-from fedconvex.cli_bounds_values import find
+from fedconvex.commands.bounds.values import find
 from fedconvex.errors import InvalidInput
 
 LOG_OF_0 = ["--kappa=4", "--initial-distance=0", "--num-clients=1", "--accuracy=1"]

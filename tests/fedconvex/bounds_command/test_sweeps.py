@@ -8,8 +8,8 @@ import pandas
 import pytest
 from bounds_runner import GIVEN, OTHERS, invoke, rho, run
 
-from fedconvex.cli_bounds_sweep import notes, print_table, run_sweep
-from fedconvex.cli_bounds_values import find, parse
+from fedconvex.commands.bounds.sweep import notes, print_table, run_sweep
+from fedconvex.commands.bounds.values import find, parse
 from fedconvex.statements import Sign
 
 

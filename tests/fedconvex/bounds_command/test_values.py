@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from bounds_runner import GIVEN, OTHERS, invoke, rho, run
 
-from fedconvex.cli_bounds_numbers import Number, evaluate
-from fedconvex.cli_bounds_values import number
+from fedconvex.commands.bounds.numbers import Number, evaluate
+from fedconvex.commands.bounds.values import number
 from fedconvex.statements import Sign
 from fedconvex.theory import fedprox
 

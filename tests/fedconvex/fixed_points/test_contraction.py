@@ -22,8 +22,8 @@ from problem_makers import (
 )
 
 import fedconvex as fc
-from fedconvex.contraction import slowest, spectral_radius
-from fedconvex.rounds import rounds_of
+from fedconvex.fixed_points.contraction import slowest, spectral_radius
+from fedconvex.runs.rounds import rounds_of
 
 CURVATURES = st.floats(min_value=1, max_value=100)
 

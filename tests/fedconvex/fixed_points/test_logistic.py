@@ -13,7 +13,7 @@ from problem_makers import few, logistics, multinomials
 
 import fedconvex as fc
 from fedconvex.methods.base import State
-from fedconvex.rounds import rounds_of
+from fedconvex.runs.rounds import rounds_of
 
 fewer = settings(few, max_examples=8)
 BINARY = fc.Logistic(

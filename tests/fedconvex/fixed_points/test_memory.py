@@ -13,7 +13,7 @@ import fedconvex as fc
 from fedconvex.fixed_points.equations import is_stationary
 from fedconvex.fixed_points.one_round import OneRoundMap
 from fedconvex.methods import Method
-from fedconvex.rounds import rounds_of
+from fedconvex.runs.rounds import rounds_of
 
 STEPS = fc.GradientDescent(steps=2, stepsize=Fraction(1, 40))
 RIGHT = [

@@ -28,7 +28,7 @@ from problem_makers import (
 
 import fedconvex as fc
 from fedconvex.fixed_points.one_round import OneRoundMap
-from fedconvex.rounds import rounds_of
+from fedconvex.runs.rounds import rounds_of
 
 PROBLEMS = st.one_of(least_squares(), quadratics())
 

@@ -9,9 +9,9 @@ import numpy as np
 from problem_makers import Terms, fractions, terms_of
 
 import fedconvex as fc
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.participation import Draw as Drawn
-from fedconvex.rationals import to_fraction
-from fedconvex.rounds import Played, rounds_of
+from fedconvex.runs.rounds import Played, rounds_of
 
 FLOATS = ["float", *(["torch"] if importlib.util.find_spec("torch") else [])]
 GAMMAS = [Fraction(1), Fraction(9, 10), Fraction(1, 2), Fraction(1, 3), Fraction(1, 10), Fraction(1, 1000)]

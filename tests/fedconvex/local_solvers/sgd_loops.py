@@ -12,11 +12,11 @@ import pytest
 from problem_makers import fractions
 
 import fedconvex as fc
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.local_solvers.minibatches import deal
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Problem
-from fedconvex.rationals import to_fraction
-from fedconvex.rounds import Played, rounds_of
+from fedconvex.runs.rounds import Played, rounds_of
 
 FLOATS = ["float", *(["torch"] if importlib.util.find_spec("torch") else [])]
 COUNTS, D, CLASSES = (5, 3, 1, 4), 2, 3

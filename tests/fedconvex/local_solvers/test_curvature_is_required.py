@@ -12,7 +12,7 @@ from run_makers import instance
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.methods import METHODS
-from fedconvex.rounds import rounds_of
+from fedconvex.runs.rounds import rounds_of
 
 
 class TestCurvatureIsRequired:

@@ -33,7 +33,7 @@ from fedconvex.methods import METHODS
 from fedconvex.participation import Draw as Drawn
 from fedconvex.participation import Schedule, Uniform
 from fedconvex.problems.base import Clients, Problem, Subproblem
-from fedconvex.rounds import rounds_of
+from fedconvex.runs.rounds import rounds_of
 
 
 def dyadic(*shape: int) -> st.SearchStrategy[np.ndarray]:

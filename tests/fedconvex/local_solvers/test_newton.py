@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fedconvex as fc
-from fedconvex import newton
+from fedconvex.arithmetic import newton
 from fedconvex.fixed_points import smooth
 from fedconvex.ground_truths.certify import certify
 

@@ -28,11 +28,11 @@ from sgd_loops import (
 )
 
 import fedconvex as fc
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.parameters import in_arithmetic
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Subproblem
-from fedconvex.rationals import to_fraction
 
 METHODS = [
     fc.FedGD(stepsize=1), fc.FedProx(mu=Fraction(3, 2)), fc.FedDyn(alpha=2), fc.FedDANE(mu=Fraction(1, 2)),

@@ -10,7 +10,7 @@ from problem_makers import few, floats, fractions
 from subproblem_makers import BOWLS, FLOATS, LOSSES, RIDGE, asked, exact_gradients, longest, minimisers, solvable
 
 import fedconvex as fc
-from fedconvex import newton
+from fedconvex.arithmetic import newton
 from fedconvex.problems.base import Subproblem
 
 TOLERANCE = 1e-9

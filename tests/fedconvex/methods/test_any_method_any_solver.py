@@ -15,7 +15,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers import LocalSolver
 from fedconvex.methods import METHODS
 from fedconvex.participation import Full, Uniform
-from fedconvex.rounds import Rounds
+from fedconvex.runs.rounds import Rounds
 
 FLOATS = ["float", *(["torch"] if importlib.util.find_spec("torch") else [])]
 DESIGNS = [[[1, 2], [0, 1], [1, 1]], [[2, 1], [0, 1]], [[1, -1], [0, 1]]]

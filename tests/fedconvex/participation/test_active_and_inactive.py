@@ -13,7 +13,7 @@ import fedconvex as fc
 from fedconvex import participation as who
 from fedconvex.methods import METHODS, State
 from fedconvex.participation import Draw
-from fedconvex.rounds import Rounds, rounds_of
+from fedconvex.runs.rounds import Rounds, rounds_of
 
 
 @pytest.mark.parametrize("name", METHODS)

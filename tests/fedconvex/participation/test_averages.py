@@ -17,7 +17,7 @@ from run_makers import QUARTER, START, UNEQUAL, M, averaged, entries_of, gradien
 import fedconvex as fc
 from fedconvex import participation as who
 from fedconvex.participation import Draw
-from fedconvex.rounds import rounds_of
+from fedconvex.runs.rounds import rounds_of
 
 WEIGHTS = st.lists(st.sampled_from([Fraction(1, 3), Fraction(1), Fraction(5, 2)]), min_size=M, max_size=M)
 

@@ -26,7 +26,7 @@ from fedconvex.participation import (
     UniformThenWeighted,
     Weighted,
 )
-from fedconvex.rounds import Rounds
+from fedconvex.runs.rounds import Rounds
 
 NAN, INF = math.nan, math.inf
 LOGISTIC = fc.Logistic(UNEQUAL.A, [np.sign(b - 0.5) for b in map(np.asarray, UNEQUAL.b)], ridge=Fraction(1, 10))

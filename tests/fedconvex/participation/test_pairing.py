@@ -20,7 +20,7 @@ from fedconvex.local_solvers.minibatches import Minibatches, deal
 from fedconvex.methods import METHODS
 from fedconvex.participation import Draw
 from fedconvex.randomness import Purpose, stream
-from fedconvex.rounds import Rounds
+from fedconvex.runs.rounds import Rounds
 
 N = 3000
 

@@ -22,7 +22,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.minibatches import deal
 from fedconvex.methods import METHODS
 from fedconvex.participation import Draw, Stragglers
-from fedconvex.rounds import Rounds, rounds_of
+from fedconvex.runs.rounds import Rounds, rounds_of
 
 HALF = Fraction(1, 2)
 N = 3000

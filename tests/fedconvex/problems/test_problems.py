@@ -14,9 +14,9 @@ from mpmath import mp
 
 import fedconvex as fc
 from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.rationals import fraction_array, nearest_float, to_fraction
 from fedconvex.problems import Problem, Subproblem
 from fedconvex.problems.linear_models import size_groups
-from fedconvex.rationals import fraction_array, nearest_float, to_fraction
 
 DIGITS = mpmath.workdps(100)
 POWER_LAW = [1, 40, 2, 11, 3, 12, 5]

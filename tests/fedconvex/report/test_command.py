@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from fedconvex import cli
+from fedconvex.commands import main as cli
 from fedconvex.proofs_checks import verification
 from fedconvex.proofs_checks.reporting import cache, recorded
 from fedconvex.reproduce import experiments, summary

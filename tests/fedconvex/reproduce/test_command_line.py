@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fedconvex import cli
+from fedconvex.commands import main as cli
 from fedconvex.reproduce.spec import experiments
 from fedconvex.reproduce.summary import KEPT, last_results, markdown
 

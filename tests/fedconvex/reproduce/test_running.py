@@ -15,7 +15,7 @@ from fedconvex.reproduce import running
 from fedconvex.reproduce.measuring import Measured
 from fedconvex.reproduce.one import run_one
 from fedconvex.reproduce.spec import experiments
-from fedconvex.rounds import Rounds
+from fedconvex.runs.rounds import Rounds
 
 STOPS = """
 import sys

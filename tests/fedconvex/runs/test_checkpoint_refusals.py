@@ -16,10 +16,10 @@ from run_makers import UNEQUAL, bits, read, write
 from run_makers import stoppable as run
 
 import fedconvex as fc
-from fedconvex import checkpoints
 from fedconvex import participation as who
 from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
+from fedconvex.runs import checkpoints
 
 T = 4
 HALF = Fraction(1, 2)

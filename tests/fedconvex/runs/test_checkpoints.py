@@ -14,10 +14,10 @@ from run_makers import UNEQUAL, bits, instance, read
 from run_makers import stoppable as run
 
 import fedconvex as fc
-from fedconvex import checkpoints
 from fedconvex import participation as who
 from fedconvex.methods import METHODS
-from fedconvex.rounds import Rounds
+from fedconvex.runs import checkpoints
+from fedconvex.runs.rounds import Rounds
 
 T = 4
 HALF = Fraction(1, 2)

@@ -9,7 +9,7 @@ from run_makers import UNEQUAL
 import fedconvex as fc
 from fedconvex import participation as who
 from fedconvex.errors import InvalidInput
-from fedconvex.measurements import POINT_COLUMNS
+from fedconvex.runs.measurements import POINT_COLUMNS
 
 
 def point_columns(kind: str, x: np.ndarray, weights: np.ndarray = WEIGHTS) -> dict[str, float]:

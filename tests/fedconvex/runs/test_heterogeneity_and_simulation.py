@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import fedconvex as fc
 from fedconvex import progress
-from fedconvex.rationals import float_array, fraction_array, to_fmpq
+from fedconvex.arithmetic.rationals import float_array, fraction_array, to_fmpq
 
 small = st.integers(-5, 5)
 Vector = list[Fraction]

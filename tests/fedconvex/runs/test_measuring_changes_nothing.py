@@ -9,8 +9,8 @@ from run_makers import EQUAL, QUARTER, SILENT, START, UNEQUAL, bits, instance
 
 import fedconvex as fc
 from fedconvex import participation as who
-from fedconvex.measurements import POINT_COLUMNS
 from fedconvex.methods import METHODS
+from fedconvex.runs.measurements import POINT_COLUMNS
 
 
 class TestMeasuringChangesNothing:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fedconvex import strategies
 from fedconvex.errors import InvalidInput
-from fedconvex.strategies.constants import _of_assumptions
+from fedconvex.strategies.parameters import _of_assumptions
 from fedconvex.theory import feddyn, fedprox, fedsplit, nesterov, papers
 
 STATEMENTS = {statement.identifier: statement for paper in papers().values() for statement in paper.everything}

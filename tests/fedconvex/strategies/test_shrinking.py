@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import fedconvex as fc
 from fedconvex import strategies
+from fedconvex.strategies.types import _as_call
 from fedconvex.theory import feddyn, fedprox, fedsplit
-from fedconvex.type_strategies import _as_call
 
 
 def smallest(strategy: st.SearchStrategy[Any], condition: Any = None) -> Any:

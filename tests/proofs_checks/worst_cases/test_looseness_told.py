@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from looseness_makers import scaled
 
-from fedconvex import cli
+from fedconvex.commands import main as cli
 from fedconvex.proofs_checks.worst_cases.asking import registered
 from fedconvex.proofs_checks.worst_cases.looseness import looseness_of
 from fedconvex.proofs_checks.worst_cases.looseness_table import BOUNDS, as_markdown, compared, played, without_rows

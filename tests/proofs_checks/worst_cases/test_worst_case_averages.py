@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from written_out import Clients
 
 import fedconvex as fc
-from fedconvex import cli
+from fedconvex.commands import main as cli
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case
 from fedconvex.verdicts import Verdict
@@ -99,7 +99,7 @@ def test_the_attained_end_is_what_simulate_finds(method, metric):
     found = worst_case(method, SmoothStronglyConvex(F(1, 2), 1), 2, 3, metric, heterogeneity=1)
     problem, start = found.federation(), np.array(found.start, dtype=float)
     points, state = [start], None
-    from fedconvex.rounds import rounds_of
+    from fedconvex.runs.rounds import rounds_of
 
     rounds = rounds_of(method, problem, "float")
     state = rounds.start(start)

@@ -6,7 +6,7 @@ from fractions import Fraction as F
 
 import pytest
 
-from fedconvex import cli
+from fedconvex.commands import main as cli
 
 
 @pytest.fixture

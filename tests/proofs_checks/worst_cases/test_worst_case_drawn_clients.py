@@ -10,7 +10,7 @@ import fedconvex as fc
 from fedconvex.participation import Uniform, Weighted
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, worst_case
 from fedconvex.proofs_checks.worst_cases.replaying import federation
-from fedconvex.rounds import rounds_of
+from fedconvex.runs.rounds import rounds_of
 
 METHODS = [
     fc.FedGD(stepsize=F(1, 3), local_steps=2), fc.FedProx(mu=2), fc.FedSplit(stepsize=F(1, 2)), fc.FedDyn(alpha=2),

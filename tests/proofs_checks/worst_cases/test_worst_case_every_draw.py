@@ -16,7 +16,7 @@ from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyCo
 from fedconvex.proofs_checks.worst_cases import questions
 from fedconvex.proofs_checks.worst_cases.draws import Draws
 from fedconvex.proofs_checks.worst_cases.enumerating import Written
-from fedconvex.rounds import rounds_of
+from fedconvex.runs.rounds import rounds_of
 
 
 def mean(rows):

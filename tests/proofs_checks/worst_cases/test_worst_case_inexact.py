@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from written_out import Clients
 
 import fedconvex as fc
-from fedconvex import cli
+from fedconvex.commands import main as cli
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case
 from fedconvex.proofs_checks.worst_cases.attaining import Instance

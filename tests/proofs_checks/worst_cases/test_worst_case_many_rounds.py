@@ -11,7 +11,7 @@ import fedconvex as fc
 from fedconvex.participation import Uniform, Weighted
 from fedconvex.proofs_checks import SmoothStronglyConvex, worst_case
 from fedconvex.proofs_checks.worst_cases.composing import after_rounds, shortened
-from fedconvex.rounds import rounds_of
+from fedconvex.runs.rounds import rounds_of
 
 CLIENTS = SmoothStronglyConvex(F(1, 2), 2)
 METHODS = [fc.FedGD(stepsize=F(1, 3), local_steps=2), fc.FedProx(mu=2), fc.FedNova(stepsize=F(1, 4), local_steps=2)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fedconvex.cli_bounds_values import Entry, number, option
+from fedconvex.commands.bounds.values import Entry, number, option
 from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.verdicts import Verdict
 
@@ -54,7 +54,7 @@ def show(entry: Entry, texts: Mapping[str, str], as_json: bool) -> None:
 
 def lines(found: "Looseness") -> list[str]:
     """What was found, for people."""
-    from fedconvex.cli_worst_case import ends, meaning
+    from fedconvex.commands.worst_case import ends, meaning
     from fedconvex.proofs_checks import WorstCase
 
     statement = found.statement

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.arithmetic.lengths import lengths
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput, NoMinimizer
-from fedconvex.lengths import lengths
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Problem
-from fedconvex.rounds import Played, Rounds
+from fedconvex.runs.rounds import Played, Rounds
 
 POINT_COLUMNS = ("value", "gap", "distance", "gradient_norm", "dissimilarity", "gradient_variance")
 ROUND_COLUMNS = ("inexactness", "drift", "control_error")

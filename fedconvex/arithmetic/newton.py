@@ -2,7 +2,7 @@
 
 from typing import Any, Protocol
 
-from fedconvex.rationals import Array
+from fedconvex.arithmetic.rationals import Array
 
 MAX_STEPS = 200
 SLOW = 0.1  # a step that shrinks some gradient by less than this asks for a new Hessian

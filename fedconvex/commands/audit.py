@@ -1,46 +1,25 @@
-"""The command line: `fedconvex audit …`, `bounds …`, `verify …`, `worst-case …`, `reproduce …`, `report …`, `deep …`.
-
-The roof of the house: it imports late, and nothing imports it.
-"""
+"""`fedconvex audit`: where methods converge to on the user's data, how far that is from the minimiser, and how fast."""
 
 import json
 import sys
-import warnings
 from enum import StrEnum
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fedconvex import cli_deep, cli_errors
-from fedconvex.cli_bounds import BOUNDS_HELP, BoundsCommand, bounds
-from fedconvex.cli_folders import require_writable, saved
-from fedconvex.cli_report import REPORT_HELP, report
-from fedconvex.cli_reproduce import REPRODUCE_HELP, reproduce
-from fedconvex.cli_verify import VERIFY_HELP, verify
-from fedconvex.cli_worst_case import WORST_CASE_HELP, worst_case
+from fedconvex.commands.folders import require_writable, saved
 
-HELP = """What federated-optimization papers promise, computed and checked on your data.
+ENDINGS = (".csv", ".tsv", ".parquet", ".pq", ".npz", ".svm", ".libsvm", ".svmlight", ".txt")  # .t is the test set
+DATA, MODEL, METHODS, OUTPUT = "Data and clients", "Model", "Methods", "Output"
+AUDIT_HELP = """Where do FedGD, FedProx and FedSplit stop on your data, how far from the truth, and how fast are they?
 
-[bold]fedconvex audit diabetes[/bold]                   where do methods stop? start here
-[bold]fedconvex audit FILE --client-column NAME[/bold]  the same on your data
-[bold]fedconvex bounds fedprox.theorem4[/bold]          what does the theorem say?
-[bold]fedconvex verify fedsplit[/bold]                  do the paper's statements hold?
-[bold]fedconvex worst-case fedprox:mu=2 --L 1[/bold]    what is the worst that can happen?
+[bold]fedconvex audit diabetes[/bold]
+[bold]fedconvex audit measurements.csv --client-column hospital[/bold]
+[bold]fedconvex audit a9a --clients 80 --partition dirichlet:0.3 --method fedprox:mu=0.1[/bold]
 
-Every number says how it is known: exact, enclosed in an interval, or numeric. Exit status: 0 what was asked holds, \
-1 it does not or has no answer, 2 wrong input, 3 it could not be finished. An error is one line."""
-DATA_PANEL, PAPERS_PANEL = "On your data and models", "On the papers"
-
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help=HELP,
-)
+Each bias says how it is known: "enclosed" is proved to lie in the interval that audit.json gives, "numeric" is \
+floating point. Exit status: 0 done, 1 the data admit no answer (no minimiser), 2 wrong input."""
 
 
 class Model(StrEnum):
@@ -59,37 +38,6 @@ class Weights(StrEnum):
     uniform = "uniform"
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"fedconvex {version('fedconvex')}")
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    show_version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
-    ] = False,
-    traceback: Annotated[
-        bool, typer.Option(cli_errors.TRACEBACK, help="Show where an error comes from; anywhere in the command.")
-    ] = False,
-) -> None:
-    """The help is HELP; --traceback is taken out before (`cli_errors.run`)."""
-
-
-ENDINGS = (".csv", ".tsv", ".parquet", ".pq", ".npz", ".svm", ".libsvm", ".svmlight", ".txt")  # .t is the test set
-DATA, MODEL, METHODS, OUTPUT = "Data and clients", "Model", "Methods", "Output"
-AUDIT_HELP = """Where do FedGD, FedProx and FedSplit stop on your data, how far from the truth, and how fast are they?
-
-[bold]fedconvex audit diabetes[/bold]
-[bold]fedconvex audit measurements.csv --client-column hospital[/bold]
-[bold]fedconvex audit a9a --clients 80 --partition dirichlet:0.3 --method fedprox:mu=0.1[/bold]
-
-Each bias says how it is known: "enclosed" is proved to lie in the interval that audit.json gives, "numeric" is \
-floating point. Exit status: 0 done, 1 the data admit no answer (no minimiser), 2 wrong input."""
-
-
-@app.command(help=AUDIT_HELP, rich_help_panel=DATA_PANEL)
 def audit(
     data: Annotated[
         str, typer.Argument(help="diabetes, breast_cancer, digits, or a CSV, Parquet, NPZ or LIBSVM file.")
@@ -200,24 +148,3 @@ def _stem(data: str) -> str:
     """The name of the data set or of the file, without what tells its format."""
     name = Path(data).name.removesuffix(".gz")
     return name.removesuffix(next((end for end in ENDINGS if name.endswith(end) and name != end), ""))
-
-
-app.command(
-    help=BOUNDS_HELP,
-    rich_help_panel=PAPERS_PANEL,
-    cls=BoundsCommand,
-    context_settings={"ignore_unknown_options": True, "help_option_names": ["-h", "--help"]},
-)(bounds)
-
-
-app.command(help=VERIFY_HELP, rich_help_panel=PAPERS_PANEL)(verify)
-app.command("worst-case", help=WORST_CASE_HELP, rich_help_panel=PAPERS_PANEL)(worst_case)
-app.command(help=REPRODUCE_HELP, rich_help_panel=PAPERS_PANEL)(reproduce)
-app.command(help=REPORT_HELP, rich_help_panel=PAPERS_PANEL)(report)
-app.add_typer(cli_deep.app, name="deep", rich_help_panel=DATA_PANEL)
-
-
-def main() -> None:
-    """Runs the command line."""
-    warnings.simplefilter("ignore")  # what matters is checked and said in the report
-    cli_errors.main(app)

@@ -10,10 +10,10 @@ from typing import Any, final
 
 from flint import ctx
 
-from fedconvex.balls import lower_float, upper_float
-from fedconvex.cli_bounds_values import written
+from fedconvex.arithmetic.balls import lower_float, upper_float
+from fedconvex.arithmetic.rationals import nearest_float, to_fraction
+from fedconvex.commands.bounds.values import written
 from fedconvex.errors import InvalidInput, NotConverged
-from fedconvex.rationals import nearest_float, to_fraction
 from fedconvex.statements import Calculator, Sign
 from fedconvex.statements.arguments import Arguments, parameter_of, to_ball
 from fedconvex.statements.functions import Irrational, Undecided

@@ -6,11 +6,11 @@ from functools import partial
 from typing import Any
 
 from fedconvex.errors import InvalidInput
-from fedconvex.measurements import RoundMeasurements
 from fedconvex.methods.base import State
 from fedconvex.participation import Full, Participation, Stragglers
 from fedconvex.randomness import Purpose
-from fedconvex.rounds import Rounds
+from fedconvex.runs.measurements import RoundMeasurements
+from fedconvex.runs.rounds import Rounds
 
 
 @dataclass(frozen=True, eq=False)

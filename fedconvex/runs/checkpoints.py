@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
 from fedconvex.methods.base import State
-from fedconvex.rationals import Array
 from fedconvex.writing import write_atomically
 
 FORMAT = 1

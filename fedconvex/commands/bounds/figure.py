@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fedconvex.cli_bounds_sweep import Sweep
-from fedconvex.cli_bounds_values import written
+from fedconvex.commands.bounds.sweep import Sweep
+from fedconvex.commands.bounds.values import written
 from fedconvex.drawing import COLOURS, STYLES, new_axes, tidy
 from fedconvex.errors import InvalidInput
 

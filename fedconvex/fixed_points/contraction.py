@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedconvex.methods.base import State
-from fedconvex.rounds import Rounds
+from fedconvex.runs.rounds import Rounds
 
 MAX_KRYLOV = 300
 RELATIVE_CHANGE = 1e-9

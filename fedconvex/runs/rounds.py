@@ -11,6 +11,7 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.arithmetic.rationals import Array, Scalar, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver, SmoothSolver
@@ -20,7 +21,6 @@ from fedconvex.parameters import in_arithmetic
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
 from fedconvex.randomness import Purpose, stream
-from fedconvex.rationals import Array, Scalar, nearest_float
 
 
 @dataclass(frozen=True, eq=False)

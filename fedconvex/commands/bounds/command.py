@@ -11,8 +11,8 @@ from typer.core import TyperCommand
 from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from fedconvex.cli_bounds_numbers import Number
-    from fedconvex.cli_bounds_values import Entry, Value
+    from fedconvex.commands.bounds.numbers import Number
+    from fedconvex.commands.bounds.values import Entry, Value
     from fedconvex.statements import Paper
 
 PICTURES = (".png", ".pdf", ".svg")
@@ -70,7 +70,7 @@ def bounds(
     latex: Annotated[bool, typer.Option("--latex", help="Print the formula as LaTeX, and nothing else.")] = False,
 ) -> None:
     """Lists, shows, computes or sweeps."""
-    from fedconvex.cli_bounds_values import defaults, find, parse, require_complete, split
+    from fedconvex.commands.bounds.values import defaults, find, parse, require_complete, split
     from fedconvex.theory import papers
 
     alone, texts = split(words or [])
@@ -88,7 +88,7 @@ def bounds(
     if worst_case:
         if sweep or latex:
             raise InvalidInput("--worst-case", entry.identifier, "is about one set of numbers", "leave out the others")
-        from fedconvex.cli_bounds_worst import show
+        from fedconvex.commands.bounds.worst import show
 
         show(entry, texts, as_json)
         return
@@ -121,7 +121,7 @@ def _list(papers: "list[Paper]", as_json: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from fedconvex.cli_bounds_values import entries
+    from fedconvex.commands.bounds.values import entries
 
     if as_json:
         typer.echo(_json({"statements": [entry.to_dictionary() for paper in papers for entry in entries(paper)]}))
@@ -143,8 +143,8 @@ def _list(papers: "list[Paper]", as_json: bool) -> None:
 
 def _compute(entry: "Entry", values: "dict[str, Value]", as_json: bool) -> None:
     """The value, and the left-hand side's where its parameters are given too."""
-    from fedconvex.cli_bounds_numbers import evaluate
-    from fedconvex.cli_bounds_values import missing
+    from fedconvex.commands.bounds.numbers import evaluate
+    from fedconvex.commands.bounds.values import missing
     from fedconvex.statements import Sign
 
     found = evaluate(entry.calculator, values)
@@ -165,8 +165,8 @@ def _sweep(
     """The table of the sweep on standard output or in a file, the picture, and what there is to say about it."""
     from rich.console import Console
 
-    from fedconvex.cli_bounds_sweep import file_content, notes, print_table, require_writable, run_sweep
-    from fedconvex.cli_folders import saved
+    from fedconvex.commands.bounds.sweep import file_content, notes, print_table, require_writable, run_sweep
+    from fedconvex.commands.folders import saved
     from fedconvex.writing import replaces, write_atomically
 
     if out is not None:
@@ -179,7 +179,7 @@ def _sweep(
     if out is not None:
         files[out] = file_content(result, out.suffix.lower())
     if picture is not None:
-        from fedconvex.cli_bounds_figure import picture_of
+        from fedconvex.commands.bounds.figure import picture_of
 
         files[picture] = picture_of(result, picture.suffix.lower())
     lost = {path: replaces(path, content) for path, content in files.items()}
@@ -196,7 +196,7 @@ def _sweep(
 
 
 def _print(entry: "Entry", values: "dict[str, Value]", found: "dict[str, Number]", left: "dict[str, Number]") -> None:
-    from fedconvex.cli_bounds_values import missing, option, written
+    from fedconvex.commands.bounds.values import missing, option, written
     from fedconvex.statements import Claim, Sign
 
     typer.echo(f"{entry.identifier}  ({entry.source}; {entry.claim})")
@@ -225,7 +225,7 @@ def _result(
     entry: "Entry", values: "dict[str, Value]", found: "dict[str, Number]", left: "dict[str, Number]"
 ) -> dict[str, Any]:
     """A computed statement, ready for JSON: a value, or its parts."""
-    from fedconvex.cli_bounds_values import written
+    from fedconvex.commands.bounds.values import written
 
     numbers = {name: number.to_dictionary() for name, number in found.items()}
     single = numbers.get(entry.calculator.name) if len(numbers) == 1 else None

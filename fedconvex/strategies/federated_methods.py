@@ -7,9 +7,9 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.methods import METHODS, Method
-from fedconvex.rationals import to_fraction
 from fedconvex.strategies.numbers import between
 from fedconvex.validation import positive
 

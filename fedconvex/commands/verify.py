@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fedconvex.cli_folders import require_file, require_writable
+from fedconvex.commands.folders import require_file, require_writable
 from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def verify(
     ] = True,
 ) -> None:
     """Verifies, shows, writes."""
-    from fedconvex import cli_verify_table as table
+    from fedconvex.commands import verify_table as table
     from fedconvex.proofs_checks.reporting import results
 
     _require_proofs(names or [])

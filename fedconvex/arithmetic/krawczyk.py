@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from fedconvex.arithmetic.balls import highest_end
 from fedconvex.arithmetic.base import Arithmetic, Matrix
-from fedconvex.balls import highest_end
-from fedconvex.rationals import Array
+from fedconvex.arithmetic.rationals import Array
 
 ATTEMPTS = 12
 

@@ -13,9 +13,18 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 import typer
 
-from fedconvex.cli_bounds_values import Entry, Value, missing, number, option, require_complete, require_known, written
+from fedconvex.arithmetic.rationals import nearest_float
+from fedconvex.commands.bounds.values import (
+    Entry,
+    Value,
+    missing,
+    number,
+    option,
+    require_complete,
+    require_known,
+    written,
+)
 from fedconvex.errors import InvalidInput
-from fedconvex.rationals import nearest_float
 from fedconvex.statements import Calculator, Sign
 from fedconvex.statements.conditions import RELATIONS
 from fedconvex.statements.notation import Shape

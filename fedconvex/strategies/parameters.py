@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
-from fedconvex.rationals import to_fraction
 from fedconvex.statements.conditions import Condition, by_definition
 from fedconvex.statements.functions import Irrational
 from fedconvex.statements.notation import Parameter, Shape
@@ -180,7 +180,7 @@ def _bound(condition: Condition, values: Mapping[str, Any], *, upwards: bool) ->
     try:
         return to_fraction(condition.bound_at(exact))
     except Irrational:
-        from fedconvex.balls import lower_float, upper_float
+        from fedconvex.arithmetic.balls import lower_float, upper_float
         from fedconvex.statements.arguments import to_ball
 
         ball = condition.bound_at({name: to_ball(value) for name, value in exact.items()})

@@ -14,7 +14,7 @@ def register() -> None:
     from fedconvex import participation, problems
     from fedconvex.methods import METHODS, Method
     from fedconvex.problems.base import Problem
-    from fedconvex.simulation import Trajectory
+    from fedconvex.runs.simulation import Trajectory
 
     named: tuple[tuple[type, str], ...] = (
         (problems.LeastSquares, "least_squares_problems"),

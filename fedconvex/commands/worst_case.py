@@ -111,7 +111,7 @@ def worst_case(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")] = False,
 ) -> None:
     """Asks, prints."""
-    from fedconvex.cli_bounds_values import number
+    from fedconvex.commands.bounds.values import number
     from fedconvex.local_solvers.inexactness import ToInexactness
     from fedconvex.proofs_checks import worst_case as ask
 
@@ -136,7 +136,7 @@ def worst_case(
 
 def parse_method(text: str, functions: "FunctionClass") -> "Method":
     """A method from `name` or `name:parameter=value,…`; what is left out is chosen from the class's constants."""
-    from fedconvex.cli_bounds_values import number
+    from fedconvex.commands.bounds.values import number
     from fedconvex.methods import METHODS
 
     known = {name.lower(): kind for name, kind in METHODS.items()}
@@ -318,7 +318,7 @@ def _exact(value: Any) -> str | None:
 
 def _all_digits(value: Any) -> str:
     """However many these are: Python itself refuses more than 4,300."""
-    from fedconvex.rationals import to_fmpq
+    from fedconvex.arithmetic.rationals import to_fmpq
 
     return str(value) if isinstance(value, float) else str(to_fmpq(value))
 

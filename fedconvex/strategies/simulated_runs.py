@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import fedconvex as fc
 from fedconvex.methods import METHODS
-from fedconvex.strategies.methods import methods
+from fedconvex.strategies.federated_methods import methods
 from fedconvex.strategies.numbers import Draw, Interval, counts
 from fedconvex.strategies.participation import participation_schemes
 from fedconvex.strategies.quadratic import quadratic_problems

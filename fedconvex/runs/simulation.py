@@ -10,11 +10,16 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
-from fedconvex.checkpoints import Checkpoint, Run
+from fedconvex.arithmetic.rationals import Array
 from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.measurements import (
+from fedconvex.methods.base import Method, State
+from fedconvex.participation import Participation, Stragglers
+from fedconvex.problems.base import Problem
+from fedconvex.progress import track
+from fedconvex.runs.checkpoints import Checkpoint, Run
+from fedconvex.runs.measurements import (
     OF_CLIENTS,
     POINT_COLUMNS,
     at_points,
@@ -22,13 +27,8 @@ from fedconvex.measurements import (
     round_columns,
     table,
 )
-from fedconvex.methods.base import Method, State
-from fedconvex.participation import Participation, Stragglers
-from fedconvex.player import Player
-from fedconvex.problems.base import Problem
-from fedconvex.progress import track
-from fedconvex.rationals import Array
-from fedconvex.rounds import rounds_of
+from fedconvex.runs.player import Player
+from fedconvex.runs.rounds import rounds_of
 from fedconvex.validation import integer_at_least
 from fedconvex.validation import points as points_of
 

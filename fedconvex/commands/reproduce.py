@@ -42,7 +42,7 @@ def reproduce(
     jobs: Annotated[int | None, typer.Option(help="Processes (default: one per core).")] = None,
 ) -> None:
     """Chooses, runs, saves, prints."""
-    from fedconvex.cli_folders import require_writable
+    from fedconvex.commands.folders import require_writable
     from fedconvex.reproduce.spec import choose, experiments
     from fedconvex.reproduce.summary import last_results, markdown
 

@@ -1,0 +1,79 @@
+"""The command line: `fedconvex audit …`, `bounds …`, `verify …`, `worst-case …`, `reproduce …`, `report …`, `deep …`.
+
+The roof of the house: it imports late, and nothing imports it.
+"""
+
+import warnings
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from fedconvex.commands import deep, errors
+from fedconvex.commands.audit import AUDIT_HELP, audit
+from fedconvex.commands.bounds.command import BOUNDS_HELP, BoundsCommand, bounds
+from fedconvex.commands.report import REPORT_HELP, report
+from fedconvex.commands.reproduce import REPRODUCE_HELP, reproduce
+from fedconvex.commands.verify import VERIFY_HELP, verify
+from fedconvex.commands.worst_case import WORST_CASE_HELP, worst_case
+
+HELP = """What federated-optimization papers promise, computed and checked on your data.
+
+[bold]fedconvex audit diabetes[/bold]                   where do methods stop? start here
+[bold]fedconvex audit FILE --client-column NAME[/bold]  the same on your data
+[bold]fedconvex bounds fedprox.theorem4[/bold]          what does the theorem say?
+[bold]fedconvex verify fedsplit[/bold]                  do the paper's statements hold?
+[bold]fedconvex worst-case fedprox:mu=2 --L 1[/bold]    what is the worst that can happen?
+
+Every number says how it is known: exact, enclosed in an interval, or numeric. Exit status: 0 what was asked holds, \
+1 it does not or has no answer, 2 wrong input, 3 it could not be finished. An error is one line."""
+DATA_PANEL, PAPERS_PANEL = "On your data and models", "On the papers"
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help=HELP,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"fedconvex {version('fedconvex')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+    traceback: Annotated[
+        bool, typer.Option(errors.TRACEBACK, help="Show where an error comes from; anywhere in the command.")
+    ] = False,
+) -> None:
+    """The help is HELP; --traceback is taken out before (`errors.run`)."""
+
+
+app.command(help=AUDIT_HELP, rich_help_panel=DATA_PANEL)(audit)
+app.command(
+    help=BOUNDS_HELP,
+    rich_help_panel=PAPERS_PANEL,
+    cls=BoundsCommand,
+    context_settings={"ignore_unknown_options": True, "help_option_names": ["-h", "--help"]},
+)(bounds)
+
+
+app.command(help=VERIFY_HELP, rich_help_panel=PAPERS_PANEL)(verify)
+app.command("worst-case", help=WORST_CASE_HELP, rich_help_panel=PAPERS_PANEL)(worst_case)
+app.command(help=REPRODUCE_HELP, rich_help_panel=PAPERS_PANEL)(reproduce)
+app.command(help=REPORT_HELP, rich_help_panel=PAPERS_PANEL)(report)
+app.add_typer(deep.app, name="deep", rich_help_panel=DATA_PANEL)
+
+
+def main() -> None:
+    """Runs the command line."""
+    warnings.simplefilter("ignore")  # what matters is checked and said in the report
+    errors.main(app)
