@@ -13,7 +13,7 @@ from torch import Tensor
 
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.deep.identities import Identity
+from fedconvex.deep.identities import RunIdentity
 from fedconvex.deep.processes import Processes
 from fedconvex.errors import InvalidInput, MissingLibrary
 from fedconvex.fingerprints import fingerprint
@@ -27,11 +27,11 @@ LIBRARIES = ("fedconvex", "numpy", "torch")
 
 @final
 @dataclass(frozen=True, eq=False)
-class Checkpoint:
+class DeepCheckpoint:
     """A file that holds a run's state and records."""
 
     path: Path
-    identity: Identity
+    identity: RunIdentity
     every: int
     arithmetic: Arithmetic
     processes: Processes | None  # of which the first one writes and reads
@@ -39,11 +39,11 @@ class Checkpoint:
     @staticmethod
     def at(
         path: "str | PathLike[str]",
-        identity: Identity,
+        identity: RunIdentity,
         every: Any,
         arithmetic: Arithmetic,
         processes: Processes | None = None,
-    ) -> "Checkpoint":
+    ) -> "DeepCheckpoint":
         """Raises InvalidInput for a path that cannot be written to; removes what killed runs left beside it."""
         if not isinstance(path, str | PathLike) or "\0" in str(path):  # type: ignore[redundant-expr]
             raise InvalidInput("checkpoint", path, "is not the path of a file", "give such as 'run.safetensors'")
@@ -55,7 +55,7 @@ class Checkpoint:
         if processes is None or processes.rank == 0:
             remove_leftovers(file)
         _safetensors()
-        return Checkpoint(file, identity, integer_at_least(every, 1, "checkpoint_every"), arithmetic, processes)
+        return DeepCheckpoint(file, identity, integer_at_least(every, 1, "checkpoint_every"), arithmetic, processes)
 
     def save(self, state: State, records: list[dict[str, Any]]) -> None:
         """Replaces what was there only when all is written."""

@@ -6,14 +6,14 @@ import torch
 from torch import Tensor, nn
 
 from fedconvex.deep.devices import products_in
-from fedconvex.deep.losses import Loss
+from fedconvex.deep.losses import TorchLoss
 from fedconvex.deep.memory import Budget
 from fedconvex.deep.shards import Shards
 
 NUMBERS_AT_ONCE = 20_000_000  # of inputs that go through the module in one call, as long as the budget is whole
 
 
-def evaluate(module: nn.Module, loss: Loss, shards: Shards, budget: Budget | None = None) -> tuple[Tensor, float]:
+def evaluate(module: nn.Module, loss: TorchLoss, shards: Shards, budget: Budget | None = None) -> tuple[Tensor, float]:
     """The losses of all samples, (N,) in float64, and how many are classified correctly (NaN if nothing is).
 
     In all digits of the model's type, whatever the local work is computed in.

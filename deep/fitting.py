@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from fedconvex.deep.losses import Loss, OfAUser
+from fedconvex.deep.losses import TorchLoss, UserLoss
 from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ MISFITS = (RuntimeError, ValueError, IndexError, TypeError)  # what torch raises
 SIZES = (2, 1)  # of one sample a wrong axis is not seen, of two one that is lost
 
 
-def require_fit(module: nn.Module, loss: Loss, shards: "Shards") -> None:
+def require_fit(module: nn.Module, loss: TorchLoss, shards: "Shards") -> None:
     """The module takes the samples, and the loss what it gives and their targets; else InvalidInput."""
     for size in SIZES:
         inputs, targets = _some(shards, size)
         outputs = _outputs(module, inputs)
-        if isinstance(loss, OfAUser):
+        if isinstance(loss, UserLoss):
             _require_losses(loss, outputs, targets)
     width, most = outputs.shape[1], int(shards.targets.max()) if loss.classes else 0
     if loss.classes and most >= width:
@@ -32,7 +32,7 @@ def require_fit(module: nn.Module, loss: Loss, shards: "Shards") -> None:
         raise InvalidInput("model", type(module).__name__, f"has {width} outputs, {loss.name} takes 1", "give it one")
 
 
-def require_no_chance(module: nn.Module, loss: Loss, shards: "Shards") -> None:
+def require_no_chance(module: nn.Module, loss: TorchLoss, shards: "Shards") -> None:
     """Neither draws random numbers, the module not in training either: torch's generators stay where they are.
 
     In a run modules are in evaluation mode, where dropout that is no layer of its own would be left out in silence.
@@ -69,9 +69,9 @@ def inputs_for(module: nn.Module, inputs: Tensor, dtype: torch.dtype) -> Tensor:
     return inputs if _is_taken(module, inputs[:1]) else inputs.to(dtype)
 
 
-def targets_for(module: nn.Module, loss: Loss, inputs: Tensor, targets: Tensor, dtype: torch.dtype) -> Tensor:
+def targets_for(module: nn.Module, loss: TorchLoss, inputs: Tensor, targets: Tensor, dtype: torch.dtype) -> Tensor:
     """Whole numbers as they are, class numbers for one; in `dtype` where a user's loss takes them as floats alone."""
-    if targets.is_floating_point() or not isinstance(loss, OfAUser):
+    if targets.is_floating_point() or not isinstance(loss, UserLoss):
         return targets
     first = slice(0, 2)
     try:
@@ -105,7 +105,7 @@ def _outputs(module: nn.Module, inputs: Tensor) -> Tensor:
     return outputs
 
 
-def _require_losses(loss: OfAUser, outputs: Tensor, targets: Tensor) -> None:
+def _require_losses(loss: UserLoss, outputs: Tensor, targets: Tensor) -> None:
     try:
         with torch.enable_grad():
             values: Any = loss.values(outputs.detach().requires_grad_(), targets)
@@ -150,7 +150,7 @@ def _is_taken(module: nn.Module, inputs: Tensor) -> bool:
     return True
 
 
-def _is_differentiated(loss: Loss, outputs: Any, targets: Tensor) -> bool:
+def _is_differentiated(loss: TorchLoss, outputs: Any, targets: Tensor) -> bool:
     try:
         with torch.enable_grad():
             leaf = outputs.detach().requires_grad_()

@@ -14,7 +14,7 @@ from fedconvex.deep.problem import budget_of
 from fedconvex.deep.tasks import Task
 from fedconvex.methods.base import State
 from fedconvex.participation import Draw
-from fedconvex.runs.player import Player
+from fedconvex.runs.player import Simulator
 
 PROBES = 8  # clients
 ROUNDS = 3  # whose clients are counted
@@ -73,7 +73,7 @@ class Footprint:
         return f"{_readable(self.total)} ({', '.join(f'{_readable(size)} {name}' for size, name in parts)})"
 
 
-def footprint(task: Task, player: Player, state: State, rounds: int = ROUNDS) -> Footprint:
+def footprint(task: Task, player: Simulator, state: State, rounds: int = ROUNDS) -> Footprint:
     """Of a run of networks on torch; what Python and the libraries take comes on top.
 
     A round of few clients is played and thrown away, one epoch or step of local work each; where there are more than
@@ -94,7 +94,7 @@ def footprint(task: Task, player: Player, state: State, rounds: int = ROUNDS) ->
     return Footprint(samples, sum(t.numel() * t.element_size() for t in held), max(work, ledger.peak + kept))
 
 
-def _round_bytes(player: Player, state: State, clients: int) -> int:
+def _round_bytes(player: Simulator, state: State, clients: int) -> int:
     largest = np.argsort(-player.rounds.clients.samples().count, kind="stable")[:clients]
     members = np.sort(largest)
     efforts = None if player.rounds.solver.effort is None else np.ones(len(members), dtype=np.int64)
@@ -109,7 +109,7 @@ def _round_bytes(player: Player, state: State, clients: int) -> int:
     return peak
 
 
-def _participants(player: Player, rounds: int) -> int:
+def _participants(player: Simulator, rounds: int) -> int:
     """How many clients the largest of the first rounds has."""
     problem = player.rounds.problem
     draws = (player.participation.draw(problem, player.seed, t) for t in range(rounds))

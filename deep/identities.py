@@ -12,7 +12,7 @@ from fedconvex.deep.evaluation import evaluate
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import Task
 from fedconvex.fingerprints import fingerprint
-from fedconvex.runs.player import Player
+from fedconvex.runs.player import Simulator
 
 FEW = 64  # samples, from all over
 SHARED = {torch.float64: 1e-8, torch.float32: 1e-4}  # up to which part of the largest loss machines agree
@@ -20,7 +20,7 @@ SHARED = {torch.float64: 1e-8, torch.float32: 1e-4}  # up to which part of the l
 
 @final
 @dataclass(frozen=True)
-class Identity:
+class RunIdentity:
     """Fingerprints of all that determines a run, by name, and the losses of a few samples at its start.
 
     These tell models and losses whose code is another one, which has no fingerprint.
@@ -34,12 +34,12 @@ class Identity:
     def of(
         task: Task,
         shards: Shards,
-        player: Player,
+        player: Simulator,
         start: Array,
         names: tuple[str, ...],
         test: Shards | None,
         *numbers: int,
-    ) -> "Identity":
+    ) -> "RunIdentity":
         """shards: all clients' samples. names, numbers: what is measured, and how often and how well."""
         trained = {name for name, parameter in task.module.named_parameters() if parameter.requires_grad}
         held = dict(task.module.named_buffers()) | task.module.state_dict()  # that one lacks what is not persistent
@@ -64,7 +64,7 @@ class Identity:
         rows = (torch.arange(FEW) * len(shards.targets) // FEW).to(shards.targets.device)
         some = replace(shards, inputs=shards.inputs[rows], targets=shards.targets[rows])
         losses, _ = evaluate(task.module, task.loss, some)
-        return Identity(marks, tuple(losses.tolist()), SHARED[shards.dtype])
+        return RunIdentity(marks, tuple(losses.tolist()), SHARED[shards.dtype])
 
     @property
     def saved(self) -> dict[str, Any]:

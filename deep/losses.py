@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-class Loss(ABC):
+class TorchLoss(ABC):
     """A loss per sample."""
 
     name: ClassVar[str]
@@ -42,7 +42,7 @@ class Loss(ABC):
 
 
 @final
-class CrossEntropy(Loss):
+class TorchCrossEntropy(TorchLoss):
     """log Σ_c exp(z_c) − z_y."""
 
     name = "cross_entropy"
@@ -70,7 +70,7 @@ class CrossEntropy(Loss):
 
 
 @final
-class Logistic(Loss):
+class TorchLogistic(TorchLoss):
     """log(1 + exp(−y z)) of one output z, y in {−1, +1}."""
 
     name = "logistic"
@@ -91,7 +91,7 @@ class Logistic(Loss):
 
 
 @final
-class HalfSquare(Loss):
+class TorchHalfSquare(TorchLoss):
     """½(z − y)² of one output z."""
 
     name = "half_square"
@@ -106,7 +106,7 @@ class HalfSquare(Loss):
 
 
 @final
-class OfAUser(Loss):
+class UserLoss(TorchLoss):
     """A callable (outputs (B, C), targets (B,)) -> (B,) losses; whole numbers among targets stay such."""
 
     name = "of a user"
@@ -127,16 +127,16 @@ class OfAUser(Loss):
         raise NotImplementedError("derivatives of a user's loss are left to autograd")
 
 
-LOSSES: dict[str, Loss] = {loss.name: loss for loss in (CrossEntropy(), Logistic(), HalfSquare())}
+LOSSES: dict[str, TorchLoss] = {loss.name: loss for loss in (TorchCrossEntropy(), TorchLogistic(), TorchHalfSquare())}
 
 
-def loss_of(given: Any) -> Loss:
+def loss_of(given: Any) -> TorchLoss:
     """The loss of that name, or the callable as one. Raises InvalidInput for what is neither."""
-    if isinstance(given, Loss):
+    if isinstance(given, TorchLoss):
         return given
     if isinstance(given, str) and given in LOSSES:
         return LOSSES[given]
     if callable(given):
-        return OfAUser(given)
+        return UserLoss(given)
     cure = f"give one of {', '.join(LOSSES)}, or a function (outputs, targets) -> one loss per sample"
     raise InvalidInput("loss", given, "is unknown", cure)

@@ -14,7 +14,7 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.participation import Participation
 from fedconvex.problems.base import Problem
-from fedconvex.runs.player import Player
+from fedconvex.runs.player import Simulator
 from fedconvex.statements.assumptions import Runs
 from fedconvex.statements.instance import Unmeasured
 from fedconvex.statements.results import named_parts
@@ -84,7 +84,7 @@ def before_and_in(now: dict[str, Any], after: dict[str, Any], num_clients: int) 
     return now | {"inexactness": now.get("inexactness_of_all", whole)}
 
 
-def participation_of(player: Player) -> "Participation | LateOnesDropped":
+def participation_of(player: Simulator) -> "Participation | LateOnesDropped":
     """Whose answers the server gets."""
     late = player.stragglers
     return player.participation if late is None or late.policy == "use" else LateOnesDropped(player.participation)

@@ -12,10 +12,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from fedconvex.deep.checkpoints import Checkpoint
+from fedconvex.deep.checkpoints import DeepCheckpoint
 from fedconvex.deep.devices import device_of, dtype_of, lower_of, one_thread, products_in
 from fedconvex.deep.footprint import Footprint, footprint
-from fedconvex.deep.identities import Identity
+from fedconvex.deep.identities import RunIdentity
 from fedconvex.deep.logs import log_to, require_log
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.measuring.columns import OF_ROUNDS, Measuring, names_of
@@ -32,7 +32,7 @@ from fedconvex.methods.base import Method, State
 from fedconvex.participation import Participation, Stragglers
 from fedconvex.progress import track
 from fedconvex.runs.measurements import COUNTS, OF_CLIENTS
-from fedconvex.runs.player import Player
+from fedconvex.runs.player import Simulator
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.validation import integer_at_least
 
@@ -54,7 +54,7 @@ class DeepRun:
     state: State
     records: list[dict[str, Any]]
     task: Task
-    player: Player
+    player: Simulator
     seconds: dict[str, float]
     stopped: str | None
 
@@ -205,7 +205,7 @@ def run(
         with task.arithmetic.context():
             running = rounds_of(method, task.problem, task.arithmetic, local_solver, share)
             of_rounds = tuple(name for name in OF_ROUNDS if name in names)
-            player = Player.of(running, participation, stragglers, seed, of_rounds, rounds)
+            player = Simulator.of(running, participation, stragglers, seed, of_rounds, rounds)
             measuring = Measuring.of(
                 names, measure == "all", player, task,
                 integer_at_least(lanczos_steps, 1, "lanczos_steps"), integer_at_least(draws, 1, "draws"),
@@ -216,11 +216,11 @@ def run(
                 everyone = (
                     task.shards if share is None else Shards.of(clients, criterion, place, number).fitting(task.module)
                 )
-                identity = Identity.of(
+                identity = RunIdentity.of(
                     task, everyone, player, task.start(), (*names, precision, evaluate), held_out,
                     every, lanczos_steps, draws,
                 )  # fmt: skip
-                file = Checkpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share)
+                file = DeepCheckpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share)
             state, records = (None if file is None else file.load(rounds)) or (running.start(task.start()), [])
             if records:
                 records[-1] = watcher.seen_on_the_way(records[-1])
@@ -244,12 +244,12 @@ def run(
 
 
 def _rounds(
-    player: Player,
+    player: Simulator,
     state: State,
     records: list[dict[str, Any]],
     watcher: Watcher,
     left: Iterable[int],
-    file: Checkpoint | None,
+    file: DeepCheckpoint | None,
     tellers: Sequence[Callable[[dict[str, Any]], None]],
     until: Callable[[dict[str, Any]], bool] | None,
 ) -> tuple[State, str | None]:

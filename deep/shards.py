@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from fedconvex.deep.fitting import inputs_for, targets_for
-from fedconvex.deep.losses import Loss, OfAUser
+from fedconvex.deep.losses import TorchLoss, UserLoss
 from fedconvex.deep.networks.base import Batch
 from fedconvex.errors import InvalidInput
 
@@ -25,11 +25,11 @@ class Shards:
     first: np.ndarray  # (m,)
     count: np.ndarray  # (m,)
     dtype: torch.dtype  # of the sample's weights, and of inputs that are no integers
-    loss: Loss
+    loss: TorchLoss
 
     @staticmethod
     def of(
-        clients: Sequence[Any], loss: Loss, device: torch.device, dtype: torch.dtype, name: str = "clients[{}]"
+        clients: Sequence[Any], loss: TorchLoss, device: torch.device, dtype: torch.dtype, name: str = "clients[{}]"
     ) -> "Shards":
         """From one pair (inputs (n_k, …), targets (n_k,)) per client: tensors or arrays.
 
@@ -49,7 +49,7 @@ class Shards:
             X, y = (_tensor(part, f"{place}[{i}]") for i, part in enumerate(pair))
             _require_samples(X, y, place, inputs[0].shape[1:] if inputs else None)
             inputs.append(_on(X, device, dtype if X.is_floating_point() else torch.int64, f"{place}[0]"))
-            whole = loss.classes or (isinstance(loss, OfAUser) and not y.is_floating_point())
+            whole = loss.classes or (isinstance(loss, UserLoss) and not y.is_floating_point())
             targets.append(_on(_targets(y, loss, place), device, torch.int64 if whole else dtype, f"{place}[1]"))
         if len({X.dtype for X in inputs}) > 1:
             raise InvalidInput("clients", "inputs", "are integers for some and floats for others", "make them alike")
@@ -145,7 +145,7 @@ def _require_samples(X: Tensor, y: Tensor, place: str, shape: Any) -> None:
         raise InvalidInput(f"{place}[0]", tuple(X.shape), "has samples of another shape", f"give {expected}")
 
 
-def _targets(y: Tensor, loss: Loss, place: str) -> Tensor:
+def _targets(y: Tensor, loss: TorchLoss, place: str) -> Tensor:
     if loss.classes and (bool((y < 0).any()) or bool((y != y.round() if y.is_floating_point() else y < 0).any())):
         raise InvalidInput(f"{place}[1]", y.tolist()[:3], "are no class numbers 0, 1, …", "number the classes")
     if loss.name == "logistic" and not bool(((y == 1) | (y == -1)).all()):

@@ -17,7 +17,7 @@ from fedconvex.arithmetic.dense import TorchArithmetic
 from fedconvex.arithmetic.rationals import Array, to_fraction
 from fedconvex.deep.fitting import require_fit as require_fit
 from fedconvex.deep.fitting import require_no_chance
-from fedconvex.deep.losses import CrossEntropy, Logistic, Loss
+from fedconvex.deep.losses import TorchCrossEntropy, TorchLogistic, TorchLoss
 from fedconvex.deep.networks import Layout, network_of
 from fedconvex.deep.networks.layered import layers_of
 from fedconvex.deep.problem import NetworkProblem
@@ -34,7 +34,7 @@ class Task(ABC):
     """A module, its loss, the clients' samples, and the problem that they pose."""
 
     module: nn.Module
-    loss: Loss
+    loss: TorchLoss
     shards: Shards
     problem: Problem
     arithmetic: Arithmetic
@@ -98,7 +98,7 @@ class LinearTask(Task):
 def task_of(
     model: Any,
     clients: Sequence[Any],
-    loss: Loss,
+    loss: TorchLoss,
     weights: Any,
     ridge: Any,
     device: torch.device,
@@ -147,19 +147,19 @@ def _copied(model: nn.Module) -> nn.Module:
         raise InvalidInput("model", type(model).__name__, problem, cure) from error
 
 
-def _is_convex(module: nn.Module, loss: Loss, shards: Shards) -> bool:
+def _is_convex(module: nn.Module, loss: TorchLoss, shards: Shards) -> bool:
     """Whether it is one linear layer with a bias under a loss for which the core has a problem."""
     layers = layers_of(module, loss, shards.sample_shape)
     if layers is None or len(layers) != 1 or layers[0].activation is not None or layers[0].bias is None:
         return False
     outputs = Layout.of(module).shapes[layers[0].weight][0]
-    return (isinstance(loss, CrossEntropy) and outputs > 1) or (isinstance(loss, Logistic) and outputs == 1)
+    return (isinstance(loss, TorchCrossEntropy) and outputs > 1) or (isinstance(loss, TorchLogistic) and outputs == 1)
 
 
-def _linear_problem(loss: Loss, shards: Shards, module: nn.Module, ridge: Any, weights: Any) -> Problem:
+def _linear_problem(loss: TorchLoss, shards: Shards, module: nn.Module, ridge: Any, weights: Any) -> Problem:
     A = [part.flatten(1).double().cpu().numpy() for part in shards.inputs.split(shards.count.tolist())]
     y = [part.cpu().numpy() for part in shards.targets.split(shards.count.tolist())]
-    if isinstance(loss, CrossEntropy):
+    if isinstance(loss, TorchCrossEntropy):
         outputs = next(iter(Layout.of(module).shapes.values()))[0]
         return MultinomialLogistic(A=A, y=y, num_classes=outputs, ridge=ridge, weights=weights)
     return LogisticProblem(A=[np.column_stack([a, np.ones(len(a))]) for a in A], y=y, ridge=ridge, weights=weights)

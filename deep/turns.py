@@ -11,12 +11,12 @@ from fedconvex.deep.memory import with_room
 from fedconvex.deep.problem import budget_of
 from fedconvex.deep.processes import Processes
 from fedconvex.methods.base import State
-from fedconvex.runs.player import Player
+from fedconvex.runs.player import Simulator
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Turn:
+class RecordedRound:
     """The core's `player.Turn`, recorded. What the clients sent is gone, the rows that were overwritten are kept."""
 
     state: State
@@ -36,11 +36,11 @@ class Turn:
         return here if processes is None else processes.largest(float(not here)) == 0
 
 
-def play(player: Player, state: State, t: int, processes: Processes | None) -> Turn:
+def play(player: Simulator, state: State, t: int, processes: Processes | None) -> RecordedRound:
     """Round t; where memory runs out, the round or its record alone again, with less at once."""
     budget = budget_of(player.rounds.problem)
     turn = with_room(lambda: player.next_round(state, t), budget, processes)
-    return Turn(turn.state, with_room(turn.record, budget, processes), turn.undo, turn.communicated)
+    return RecordedRound(turn.state, with_room(turn.record, budget, processes), turn.undo, turn.communicated)
 
 
 def _is_finite(part: Array) -> bool:

@@ -26,13 +26,12 @@ from fractions import Fraction
 import sympy
 
 import fedconvex as fc
-from fedconvex.proofs_checks import Claim, Proof, Step, WeaklyConvex, proves, verify, worst_case
+from fedconvex.proofs_checks import Proof, Relation, Step, WeaklyConvex, proves, verify, worst_case
 from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.facts import smooth
 from fedconvex.proofs_checks.engines.hilbert import square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.statements import Claim as Kind
-from fedconvex.statements import Paper, Parameter
+from fedconvex.statements import ClaimType, Paper, Parameter
 from fedconvex.statements.assumptions import Everyone, Runs, Smooth
 from fedconvex.statements.notation import CURVATURE, STEPSIZE
 from fedconvex.statements.rendering import symbols
@@ -51,7 +50,7 @@ PAPER = Paper(
 
 
 header = {
-    "claim": Kind.UPPER, "symbol": r"\rho", "relation": "=", "units": STEPSIZE, "positive": True,
+    "claim": ClaimType.UPPER, "symbol": r"\rho", "relation": "=", "units": STEPSIZE, "positive": True,
     "conclusion": r"f(w^{t+1}) \le f(w^t) - \rho\,\|\nabla f(w^t)\|^2",
     "assumes": (Runs("FedGD", local_steps=1), Everyone(), Smooth()),
 }  # fmt: skip
@@ -98,7 +97,7 @@ def proof(statement):
     s, L = letters["stepsize"], letters["L"]
     before, after, gradient = sympy.Symbol("f(w)"), sympy.Symbol("f(w⁺)"), vector("∇f(w)")
     rho = statement.calculator.formula(stepsize=s, L=L)
-    claim = Claim(after, "<=", before - rho * square(gradient), Domain.of(statement))
+    claim = Relation(after, "<=", before - rho * square(gradient), Domain.of(statement))
     descent_lemma = smooth(after, before, gradient, -s * gradient, L)
     shown = r"f(w^{t+1}) \le f(w^t) - (s - \tfrac{L}{2}s^2)\|\nabla f(w^t)\|^2"
     return Proof(

@@ -12,10 +12,10 @@ _HOMES = {
     "proof_of": "verification", "verify": "verification", "verify_all": "verification",
     "SmoothConvex": "worst_cases.classes", "SmoothStronglyConvex": "worst_cases.classes",
     "WeaklyConvex": "worst_cases.classes", "Quadratics": "worst_cases.classes",
-    "Kind": "worst_cases.classes", "Kinds": "worst_cases.classes",
+    "ClientGroup": "worst_cases.classes", "ClientGroups": "worst_cases.classes",
     "looseness": "worst_cases.looseness", "WorstCase": "worst_cases.worst_case", "worst_case": "worst_cases.worst_case",
     "Discovered": "worst_cases.discovering", "discover": "worst_cases.discovering",
-    "Claim": "proof", "Proof": "proof", "Step": "proof", "proves": "proof",
+    "Relation": "proof", "Proof": "proof", "Step": "proof", "proves": "proof",
 }  # fmt: skip
 __all__ = [*_HOMES]
 

@@ -17,7 +17,7 @@ from fedconvex.verdicts import Verdict
 
 @final
 @dataclass(frozen=True)
-class Claim:
+class Relation:
     """left relation right, for all parameters in the domain; sides are expressions, or vectors for "=".
 
     `source` is the identifier of the statement whose conclusion it is, where that is another one.
@@ -41,7 +41,7 @@ class Claim:
 
 @final
 @dataclass(frozen=True)
-class Outcome:
+class CheckOutcome:
     """What a check found, by which engine; `certificate` where others can check it again."""
 
     verdict: Verdict
@@ -57,10 +57,10 @@ class Check(ABC):
     shows_claim: ClassVar[bool] = True  # whether another step may rest on the claim
 
     @abstractmethod
-    def run(self, claim: Claim) -> Outcome:
+    def run(self, claim: Relation) -> CheckOutcome:
         """Decides the claim. Never PROVED without a proof."""
 
-    def rests_on(self) -> tuple[Claim, ...]:
+    def rests_on(self) -> tuple[Relation, ...]:
         """The claims that it takes as proved."""
         return ()
 
@@ -80,7 +80,7 @@ class Check(ABC):
         """The letters, or their squares, that it gives a meaning, with the meaning."""
         return ()
 
-    def chooses(self, claim: Claim) -> dict[Any, Any]:
+    def chooses(self, claim: Relation) -> dict[Any, Any]:
         """The letters of a claim, among those that it rests on, with what it puts in for them."""
         return {}
 
@@ -104,7 +104,7 @@ class Step:
 
     shown: str
     because: str
-    claim: Claim
+    claim: Relation
     by: Check
     place: str = ""
     role: Role = Role.PROOF
@@ -182,7 +182,7 @@ def built(statement: Statement) -> Proof | None:
     return _BUILT[statement]
 
 
-def conclusion(statement: Statement) -> Claim:
+def conclusion(statement: Statement) -> Relation:
     """What another statement's proof ends with, to be used as a fact: this proof then rests on that statement."""
     proof = built(statement)
     assert proof is not None, f"{statement.identifier} has no proof"

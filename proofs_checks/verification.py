@@ -19,7 +19,7 @@ from fedconvex.proofs_checks.hypotheses import (
     missing,
     with_a_meaning,
 )
-from fedconvex.proofs_checks.proof import Claim, Outcome, Proof, RestsOnItself, Role, Step, built, conclusion
+from fedconvex.proofs_checks.proof import CheckOutcome, Proof, Relation, RestsOnItself, Role, Step, built, conclusion
 from fedconvex.statements.assumptions.base import Assumption
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers, statement
@@ -34,7 +34,7 @@ class StepResult:
     """What became of a step."""
 
     step: Step
-    outcome: Outcome
+    outcome: CheckOutcome
     seconds: float
 
 
@@ -132,7 +132,7 @@ def _verified(of: Statement, under_way: tuple[str, ...], known: Known) -> Result
 def _run(step: Step, of: Statement, before: list[StepResult], under_way: tuple[str, ...], known: Known) -> StepResult:
     objection = _objection(step, of, before, under_way, known)
     start = perf_counter()  # what it rests on counts elsewhere
-    outcome = Outcome(Verdict.UNKNOWN, objection) if objection else step.by.run(step.claim)
+    outcome = CheckOutcome(Verdict.UNKNOWN, objection) if objection else step.by.run(step.claim)
     return StepResult(step, outcome, perf_counter() - start)
 
 
@@ -164,7 +164,7 @@ def _objection(step: Step, of: Statement, before: list[StepResult], under_way: t
 
 
 def _is_proved(
-    claim: Claim, case: tuple[Assumption, ...], before: list[StepResult], under_way: tuple[str, ...], known: Known
+    claim: Relation, case: tuple[Assumption, ...], before: list[StepResult], under_way: tuple[str, ...], known: Known
 ) -> bool:
     """By a step before, in no other case, or as the conclusion of another statement."""
     if claim.source:

@@ -1,11 +1,10 @@
 """Imports point one way, and heavy libraries load late."""
 
 import ast
-import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,11 +19,12 @@ MAY_IMPORT = {
     "theory": {"core", "theory"},
     "proofs_checks": {"core", "theory", "proofs_checks"},
     "deep": {"core", "theory", "deep"},
-    "roof": {"core", "theory", "proofs_checks", "deep", "roof"},
+    "applications": {"core", "theory", "proofs_checks", "deep", "applications"},
+    "commands": {"core", "theory", "proofs_checks", "deep", "applications", "commands"},
 }
 TOP_FOLDERS = set(FOLDERS.values()) - {"fedconvex"}
-# These stand on everything, and nothing imports them.
-ROOF = re.compile(r"(cli|audit|report|reproduce|testing)(_.*)?|__main__|commands")
+APPLICATIONS = {"audit", "conformance", "report", "reproduce", "testing"}  # above theory and proofs
+COMMANDS = {"commands", "__main__"}  # the roof: nothing imports them
 
 HEAVY = {
     "clarabel", "cvxpy", "dask", "distributed", "flint", "hypothesis", "joblib", "matplotlib", "numba", "pandas",
@@ -39,11 +39,11 @@ def layer(module: str) -> str | None:
     top, below, *_ = [*module.split("."), ""]
     if top != "fedconvex":
         return None
-    if module.endswith(".__main__"):
-        return "roof"
+    if below in COMMANDS or module.endswith(".__main__"):
+        return "commands"
     if below in TOP_FOLDERS:
         return below
-    return "roof" if ROOF.fullmatch(below) else "core"
+    return "applications" if below in APPLICATIONS else "core"
 
 
 def imports(tree: ast.AST, module: str, is_package: bool) -> Iterator[tuple[int, str]]:
@@ -144,6 +144,25 @@ def test_a_package_resolves_relative_imports_from_itself() -> None:
 )
 def test_an_import_the_right_way_is_not_reported(module: str, source: str) -> None:
     assert violations(source, module) == []
+
+
+def classes_of_one_name(files: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """The class names that several modules define, each with these modules; `files` are names and sources."""
+    homes: dict[str, list[str]] = {}
+    for module, source in files:
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(module)
+    return {name: modules for name, modules in homes.items() if len(modules) > 1}
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    assert classes_of_one_name((name, file.read_text("utf-8")) for name, file in sources().items()) == {}
+
+
+def test_a_class_name_with_two_meanings_is_noticed() -> None:
+    files = [("a", "class Run: ..."), ("b", "def f():\n    class Run: ..."), ("c", "class Runs: ...")]
+    assert classes_of_one_name(files) == {"Run": ["a", "b"]}
 
 
 def python(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:

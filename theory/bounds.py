@@ -11,7 +11,7 @@ from fedconvex.statements.instance import Instance, Unmeasured
 from fedconvex.statements.notation import Parameter
 from fedconvex.statements.rendering import parameters_of
 from fedconvex.statements.results import entries_of, named_parts, parts
-from fedconvex.statements.setting import Setting
+from fedconvex.statements.setting import MeasuredSetting
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers
 from fedconvex.verdicts import Verdict
@@ -128,7 +128,7 @@ def bounds_for(
     )
 
 
-def apply(statement: Statement, setting: Setting, given: dict[str, Any]) -> Applies | DoesNot:
+def apply(statement: Statement, setting: MeasuredSetting, given: dict[str, Any]) -> Applies | DoesNot:
     """The statement's number in this setting, or the first of its assumptions that fails there.
 
     Args:
@@ -167,7 +167,7 @@ def apply(statement: Statement, setting: Setting, given: dict[str, Any]) -> Appl
 def _failing(
     assumptions: Iterable[Assumption],
     statement: Statement,
-    setting: Setting,
+    setting: MeasuredSetting,
     values: dict[str, Any],
     given: dict[str, Any],
 ) -> DoesNot | None:
@@ -186,14 +186,18 @@ def _failing(
 
 
 def _possible(
-    assumption: Assumption, statement: Statement, setting: Setting, values: dict[str, Any], given: dict[str, Any]
+    assumption: Assumption,
+    statement: Statement,
+    setting: MeasuredSetting,
+    values: dict[str, Any],
+    given: dict[str, Any],
 ) -> dict[str, Any]:
     """The values with balls that contain the true constants instead of bounds: alpha < 25·(a bound) refutes nothing."""
     measured = {name: _letter(name, statement).measured for name in assumption.parameters if name not in given}
     return values | {name: setting.possible(quantity) for name, quantity in measured.items() if quantity is not None}
 
 
-def _value(name: str, statement: Statement, setting: Setting, given: dict[str, Any]) -> Any:
+def _value(name: str, statement: Statement, setting: MeasuredSetting, given: dict[str, Any]) -> Any:
     parameter = _letter(name, statement)
     if name in given:
         if parameter.measured in OF_THE_RUN:

@@ -12,10 +12,10 @@ Notation: `mu` weight μ of the proximal term; `eta` weight η of the gradient; 
 
 from typing import Any
 
-from fedconvex.statements.assumptions import Everyone, ExactSolutions, Runs, Smooth, WeaklyConvex
+from fedconvex.statements.assumptions import BoundedNegativeCurvature, Everyone, ExactSolutions, Runs, Smooth
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.notation import CURVATURE, STEPSIZE, Parameter
-from fedconvex.statements.statement import Claim, Paper, Statement
+from fedconvex.statements.statement import ClaimType, Paper, Statement
 
 PAPER = Paper(
     name="dane",
@@ -33,10 +33,10 @@ PAPER = Paper(
 
 
 @PAPER.statement(
-    "One round", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, ours=True,
+    "One round", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, ours=True,
     conclusion=r"f(w^{t+1}) \le f(w^t) - \rho\,\|\nabla f(w^t)\|^2",
     assumes=(
-        Runs("DANE"), Everyone(), ExactSolutions(), Smooth(), WeaklyConvex(), Condition("eta", "<=", 1),
+        Runs("DANE"), Everyone(), ExactSolutions(), Smooth(), BoundedNegativeCurvature(), Condition("eta", "<=", 1),
         Condition("L_minus", "<=", "L"), Condition("mu", ">=", lambda L, L_minus: L + 2 * L_minus),
     ),
 )  # fmt: skip

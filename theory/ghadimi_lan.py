@@ -20,7 +20,7 @@ from fedconvex.statements.notation import (
     VALUE,
     Parameter,
 )
-from fedconvex.statements.statement import Claim, Paper, Statement
+from fedconvex.statements.statement import ClaimType, Paper, Statement
 
 PAPER = Paper(
     name="ghadimi_lan",
@@ -47,7 +47,7 @@ STOCHASTIC = "stochastic gradient steps on one {kind} function, stopped at a ran
 
 
 @PAPER.statement(
-    "Corollary 2.2 (nonconvex)", Claim.UPPER, symbol=r"E\|\nabla f(x_R)\|^2", units=SQUARED_GRADIENT,
+    "Corollary 2.2 (nonconvex)", ClaimType.UPPER, symbol=r"E\|\nabla f(x_R)\|^2", units=SQUARED_GRADIENT,
     assumes=(OfOneFunction(STOCHASTIC.format(kind="smooth")),),
 )  # fmt: skip
 def nonconvex_bound(*, N: Any, L: Any, delta: Any, sigma2: Any, D: Any) -> Any:
@@ -56,7 +56,7 @@ def nonconvex_bound(*, N: Any, L: Any, delta: Any, sigma2: Any, D: Any) -> Any:
 
 
 @PAPER.statement(
-    "Corollary 2.2 (convex)", Claim.UPPER, symbol="E f(x_R)-f_*", units=VALUE,
+    "Corollary 2.2 (convex)", ClaimType.UPPER, symbol="E f(x_R)-f_*", units=VALUE,
     assumes=(OfOneFunction(STOCHASTIC.format(kind="smooth convex")),),
 )  # fmt: skip
 def convex_bound(*, N: Any, L: Any, D0: Any, sigma2: Any, D: Any) -> Any:

@@ -15,7 +15,7 @@ from fedconvex.statements.assumptions import OfOneFunction
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import maximum, sqrt
 from fedconvex.statements.notation import CURVATURE, STEPSIZE, Parameter
-from fedconvex.statements.statement import Claim, Paper, Statement
+from fedconvex.statements.statement import ClaimType, Paper, Statement
 
 PAPER = Paper(
     name="giselsson_boyd",
@@ -34,7 +34,7 @@ ORDERED = Condition("mu", "<=", "L")
 
 
 @PAPER.statement(
-    "Reflected proximal step", Claim.TIGHT, symbol=r"\delta", relation="=",
+    "Reflected proximal step", ClaimType.TIGHT, symbol=r"\delta", relation="=",
     assumes=(OfOneFunction("reflected exact proximal steps on one smooth and strongly convex function"), ORDERED),
 )  # fmt: skip
 def reflection_contraction(*, stepsize: Any, mu: Any, L: Any) -> Any:
@@ -55,7 +55,7 @@ def optimal_contraction(*, kappa: Any) -> Any:
 
 
 @PAPER.statement(
-    "Theorem 2", Claim.TIGHT, symbol=r"\|z_1-z_*\|/\|z_0-z_*\|",
+    "Theorem 2", ClaimType.TIGHT, symbol=r"\|z_1-z_*\|/\|z_0-z_*\|",
     assumes=(
         OfOneFunction("relaxed splitting of f + g, f smooth and strongly convex, g convex"), ORDERED,
         Condition("relaxation", "<", lambda stepsize, mu, L: 2 / (1 + _delta(stepsize, mu, L))),

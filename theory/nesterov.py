@@ -36,7 +36,7 @@ from fedconvex.statements.notation import (
     Parameter,
 )
 from fedconvex.statements.signs import Sign
-from fedconvex.statements.statement import Claim, Paper, Statement
+from fedconvex.statements.statement import ClaimType, Paper, Statement
 
 PAPER = Paper(
     name="nesterov",
@@ -82,14 +82,14 @@ def best_contraction(*, kappa: Any) -> Any:
     return (kappa - 1) / (kappa + 1)
 
 
-@PAPER.statement("Gradient step", Claim.TIGHT, symbol=r"\|x_t-x_*\|", units=LENGTH, assumes=STRONGLY_CONVEX)
+@PAPER.statement("Gradient step", ClaimType.TIGHT, symbol=r"\|x_t-x_*\|", units=LENGTH, assumes=STRONGLY_CONVEX)
 def distance_after(*, t: Any, stepsize: Any, mu: Any, L: Any, initial_distance: Any) -> Any:
     """t gradient steps of any size: max(|1 − sμ|, |1 − sL|)^t ‖x₀ − x_*‖; attained on quadratics."""
     return power(contraction.formula(stepsize=stepsize, mu=mu, L=L), t) * initial_distance
 
 
 @PAPER.statement(
-    "Theorem 2.1.15", Claim.TIGHT, symbol=r"\|x_t-x_*\|", units=LENGTH, assumes=(*STRONGLY_CONVEX, BEST, COVERED)
+    "Theorem 2.1.15", ClaimType.TIGHT, symbol=r"\|x_t-x_*\|", units=LENGTH, assumes=(*STRONGLY_CONVEX, BEST, COVERED)
 )
 def distance_bound(*, t: Any, kappa: Any, initial_distance: Any) -> Any:
     """t steps of size 2/(μ + L): ((κ−1)/(κ+1))^t ‖x₀ − x_*‖."""
@@ -103,7 +103,11 @@ def gap_bound(*, t: Any, kappa: Any, L: Any, D0: Any) -> Any:
 
 
 @PAPER.statement(
-    "Corollary 2.1.2", Claim.UPPER, symbol="f(x_t)-f_*", units=VALUE, assumes=(*GRADIENT_DESCENT, Convex(), ONE_OVER_L)
+    "Corollary 2.1.2",
+    ClaimType.UPPER,
+    symbol="f(x_t)-f_*",
+    units=VALUE,
+    assumes=(*GRADIENT_DESCENT, Convex(), ONE_OVER_L),
 )
 def convex_gap_bound(*, t: Any, L: Any, D0: Any) -> Any:
     """t steps of size 1/L on a convex function: 2L‖x₀ − x_*‖²/(t + 4)."""
@@ -117,7 +121,8 @@ def decrease(*, stepsize: Any, L: Any) -> Any:
 
 
 @PAPER.statement(
-    "Smooth functions", Claim.UPPER, symbol=r"\tfrac1T\textstyle\sum_{t<T}\|\nabla f(x_t)\|^2", units=SQUARED_GRADIENT,
+    "Smooth functions", ClaimType.UPPER, symbol=r"\tfrac1T\textstyle\sum_{t<T}\|\nabla f(x_t)\|^2",
+    units=SQUARED_GRADIENT,
     assumes=(*GRADIENT_DESCENT, Condition("stepsize", "<", lambda L: 2 / L)),
 )  # fmt: skip
 def gradient_bound(*, T: Any, stepsize: Any, L: Any, delta: Any) -> Any:

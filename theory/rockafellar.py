@@ -15,7 +15,7 @@ from typing import Any
 from fedconvex.statements.assumptions import OfOneFunction
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.notation import CURVATURE, SQUARED_LENGTH, STEPSIZE, VALUE, Parameter
-from fedconvex.statements.statement import Claim, Paper, Statement
+from fedconvex.statements.statement import ClaimType, Paper, Statement
 
 PAPER = Paper(
     name="rockafellar",
@@ -32,7 +32,7 @@ PAPER = Paper(
 
 
 @PAPER.statement(
-    "Proximal step", Claim.TIGHT, symbol=r"\|x_1-x_*\|/\|x_0-x_*\|",
+    "Proximal step", ClaimType.TIGHT, symbol=r"\|x_1-x_*\|/\|x_0-x_*\|",
     assumes=(OfOneFunction("exact proximal steps on one strongly convex function"),),
 )  # fmt: skip
 def contraction(*, stepsize: Any, mu: Any) -> Any:
@@ -41,7 +41,7 @@ def contraction(*, stepsize: Any, mu: Any) -> Any:
 
 
 @PAPER.statement(
-    "Convex functions", Claim.UPPER, symbol="f(x_t)-f_*", units=VALUE,
+    "Convex functions", ClaimType.UPPER, symbol="f(x_t)-f_*", units=VALUE,
     assumes=(OfOneFunction("exact proximal steps on one convex function"), Condition("t", ">=", 1)),
 )  # fmt: skip
 def convex_gap_bound(*, t: Any, stepsize: Any, D0: Any) -> Any:

@@ -21,7 +21,7 @@ PARTS = {"train": 1, "test": 2}  # what the streams of random numbers are named 
 CHOICE = 3
 
 
-class Roles(NamedTuple):
+class RoleTexts(NamedTuple):
     """The text of each role as character numbers, and what goes before the part for testing."""
 
     names: list[str]
@@ -99,8 +99,8 @@ def _has_json(place: Path, split: str | None) -> bool:
     return folder.is_dir() and any(path.name.lower().endswith(SUFFIXES) for path in folder.iterdir())
 
 
-def _roles(place: Path, min_characters: int, test_fraction: float | None) -> Roles:
-    roles = Roles([], [], [])
+def _roles(place: Path, min_characters: int, test_fraction: float | None) -> RoleTexts:
+    roles = RoleTexts([], [], [])
     for (play, role), speeches in read_plays(place).items():
         numbers = character_numbers(role_text(speeches))
         if len(numbers) >= min_characters:
@@ -128,26 +128,26 @@ def _amounts(samples_per_client: int | None, split: str | None, test_fraction: f
     return train, 0 if split is None else max(_test_share(train, test_fraction), 1)
 
 
-def _with_enough(roles: Roles, split: str | None, seq_length: int, train: int, test: int) -> Roles:
+def _with_enough(roles: RoleTexts, split: str | None, seq_length: int, train: int, test: int) -> RoleTexts:
     kept = [
         (name, text, border)
         for name, text, border in zip(*roles, strict=True)
         if border - seq_length >= train and (split is None or len(text) - border - seq_length >= test)
     ]
-    return Roles(*(list(column) for column in zip(*kept, strict=True))) if kept else Roles([], [], [])
+    return RoleTexts(*(list(column) for column in zip(*kept, strict=True))) if kept else RoleTexts([], [], [])
 
 
-def _drawn(roles: Roles, num_clients: int, seed: int) -> Roles:
+def _drawn(roles: RoleTexts, num_clients: int, seed: int) -> RoleTexts:
     there = len(roles.names)
     if num_clients > there:
         problem = f"only {there} roles have enough text"
         raise InvalidInput("num_clients", num_clients, problem, f"give at most {there}, or ask for fewer samples")
     chosen = np.sort(_stream(seed, CHOICE, 0).permutation(there)[:num_clients]).tolist()
-    return Roles(*([column[k] for k in chosen] for column in roles))
+    return RoleTexts(*([column[k] for k in chosen] for column in roles))
 
 
 def _samples(
-    roles: Roles, split: str | None, seq_length: int, amounts: tuple[int, int] | None, seed: int
+    roles: RoleTexts, split: str | None, seq_length: int, amounts: tuple[int, int] | None, seed: int
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
     part = 0 if split is None else PARTS[split]
     texts = [

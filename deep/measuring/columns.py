@@ -23,7 +23,7 @@ from fedconvex.deep.measuring.heterogeneity import heterogeneity
 from fedconvex.deep.tasks import Task
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import State
-from fedconvex.runs.player import Player
+from fedconvex.runs.player import Simulator
 from fedconvex.runs.rounds import Share
 
 AT_POINTS: dict[str, tuple[str, ...]] = {
@@ -52,7 +52,7 @@ class Measuring:
     """Measures a run's points; `seconds` says what each kind of measurement has taken so far."""
 
     names: tuple[str, ...]
-    player: Player
+    player: Simulator
     task: Task
     lanczos_steps: int
     draws: int
@@ -60,7 +60,7 @@ class Measuring:
 
     @staticmethod
     def of(
-        names: tuple[str, ...], everything: bool, player: Player, task: Task, lanczos_steps: int, draws: int
+        names: tuple[str, ...], everything: bool, player: Simulator, task: Task, lanczos_steps: int, draws: int
     ) -> "Measuring":
         """Refuses what the method does not have; `everything` leaves it out instead."""
         kept = []
@@ -129,7 +129,7 @@ class Measuring:
         return (float(np.linalg.norm(h - mean)) / size if size else 0.0,)
 
 
-def _require(name: str, player: Player) -> None:
+def _require(name: str, player: Simulator) -> None:
     method: Any = player.rounds.method
     if name == "decrease":
         require_memoryless(player.rounds)

@@ -16,7 +16,7 @@ BREAKDOWN = 1e-10  # a vector this short, relative to the curvatures, has left t
 
 @final
 @dataclass(frozen=True, eq=False)
-class Curvature:
+class MeasuredCurvature:
     """Every client's extreme curvatures as found, and how far from a true eigenvalue each may be; (m,) arrays.
 
     An eigenvalue lies within `error` of each number. The true extremes are not inside: lowest is at least the least
@@ -57,7 +57,7 @@ def curvature(
     steps: int = 20,
     seed: int = 0,
     everyones: Callable[[np.ndarray], np.ndarray] = lambda own: own,
-) -> Curvature:
+) -> MeasuredCurvature:
     """Of every F_k at a (d,) point, with `steps` Hessian-vector products each.
 
     All clients start from the same random vector, which the seed alone decides. everyones: makes the numbers of all
@@ -68,7 +68,7 @@ def curvature(
     parts = [
         _lanczos(clients.subset(members), point, start, min(steps, clients.dim)) for members in _parts(clients, steps)
     ]
-    return Curvature(*(everyones(np.concatenate(found)) for found in zip(*parts, strict=True)))
+    return MeasuredCurvature(*(everyones(np.concatenate(found)) for found in zip(*parts, strict=True)))
 
 
 def _parts(clients: Clients, steps: int) -> Iterator[np.ndarray]:

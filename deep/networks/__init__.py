@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from fedconvex.deep.losses import Loss
+from fedconvex.deep.losses import TorchLoss
 from fedconvex.deep.networks.base import Batch as Batch
 from fedconvex.deep.networks.base import Network as Network
 from fedconvex.deep.networks.functional import FunctionalNetwork
@@ -12,7 +12,7 @@ from fedconvex.deep.networks.layout import Layout as Layout
 
 
 def network_of(
-    module: nn.Module, loss: Loss, sample_shape: tuple[int, ...], lower: torch.dtype | None = None
+    module: nn.Module, loss: TorchLoss, sample_shape: tuple[int, ...], lower: torch.dtype | None = None
 ) -> Network:
     """The fastest network that computes what the module does; `lower`: see `FunctionalNetwork`."""
     layers = layers_of(module, loss, sample_shape) if lower is None else None

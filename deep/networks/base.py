@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from fedconvex.deep.losses import Loss
+from fedconvex.deep.losses import TorchLoss
 from fedconvex.deep.networks.layout import Layout
 
 
@@ -23,7 +23,7 @@ class Network(ABC):
     """A module as a function of its parameters, for K clients at once; theta is (K, d), or (1, d): the same for all."""
 
     layout: Layout
-    loss: Loss
+    loss: TorchLoss
 
     @abstractmethod
     def losses(self, theta: Tensor, batch: Batch) -> Tensor:

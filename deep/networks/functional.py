@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
 
-from fedconvex.deep.losses import Loss
+from fedconvex.deep.losses import TorchLoss
 from fedconvex.deep.memory import is_out_of_memory
 from fedconvex.deep.networks.base import Batch, Network
 from fedconvex.deep.networks.layout import Layout, Views, aliases_of
@@ -22,7 +22,7 @@ class FunctionalNetwork(Network):
     and steps keep theirs. None: all in the parameters' type.
     """
 
-    def __init__(self, module: nn.Module, loss: Loss, lower: torch.dtype | None = None) -> None:
+    def __init__(self, module: nn.Module, loss: TorchLoss, lower: torch.dtype | None = None) -> None:
         self.module, self.loss, self.layout = module, loss, Layout.of(module)
         place, full = next(module.parameters()).device.type, next(module.parameters()).dtype
         aliases = aliases_of(module)

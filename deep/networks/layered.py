@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from fedconvex.deep.calls import Call
-from fedconvex.deep.losses import Loss, OfAUser
+from fedconvex.deep.losses import TorchLoss, UserLoss
 from fedconvex.deep.networks.base import Batch, Network
 from fedconvex.deep.networks.between import ACTIVATIONS, Activation, activating, adding_sums, differentiating
 from fedconvex.deep.networks.layout import Layout
@@ -32,7 +32,7 @@ class Layer:
 class LayeredNetwork(Network):
     """Linear layers with activations between them; see `layers_of` for which modules are such."""
 
-    def __init__(self, module: nn.Module, layers: list[Layer], loss: Loss) -> None:
+    def __init__(self, module: nn.Module, layers: list[Layer], loss: TorchLoss) -> None:
         self.layers, self.loss, self.layout = layers, loss, Layout.of(module)
 
     def losses(self, theta: Tensor, batch: Batch) -> Tensor:
@@ -83,7 +83,7 @@ class LayeredNetwork(Network):
 
     def _backpropagation(
         self,
-        parts: list["Part"],
+        parts: list["LayerParameters"],
         batch: Batch,
         shared: bool,
         using: Callable[[Layer, Tensor, Tensor], list[Call]],
@@ -115,10 +115,10 @@ class LayeredNetwork(Network):
             errors = errors if below is None else _apart(below, batch)
         return calls
 
-    def _parts(self, theta: Tensor) -> list["Part"]:
+    def _parts(self, theta: Tensor) -> list["LayerParameters"]:
         views = self.layout.views(theta)
         return [
-            Part(
+            LayerParameters(
                 layer,
                 views[layer.weight],
                 views[layer.weight].mT,
@@ -129,7 +129,7 @@ class LayeredNetwork(Network):
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class LayerParameters:
     """A layer with the parameters of all clients: weight (K, out, in), its transpose, bias (K, 1, out)."""
 
     layer: Layer
@@ -156,9 +156,9 @@ def _apart(values: Tensor, batch: Batch) -> Tensor:
     return values.reshape(*batch.targets.shape, -1)
 
 
-def layers_of(module: nn.Module, loss: Loss, sample_shape: tuple[int, ...]) -> list[Layer] | None:
+def layers_of(module: nn.Module, loss: TorchLoss, sample_shape: tuple[int, ...]) -> list[Layer] | None:
     """The layers of a module made of Linear, Flatten, ReLU, Tanh and Sigmoid alone, one after the other; else None."""
-    if isinstance(loss, OfAUser):
+    if isinstance(loss, UserLoss):
         return None
     found: list[Layer] = []
     flat: bool = len(sample_shape) == 1  # a linear layer maps the last axis alone

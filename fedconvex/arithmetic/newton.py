@@ -13,7 +13,7 @@ FORCING = 0.03  # conjugate gradients stop at this part of the gradient; Newton'
 SETTLED = 1e-8  # a step this small, relative to the point, is followed only as long as gradients still halve
 
 
-class Functions(Protocol):
+class SmoothFunctions(Protocol):
     """b functions of (d,) points, all evaluated in one call on (b, d) arrays."""
 
     @property
@@ -29,7 +29,7 @@ class Functions(Protocol):
     def hessian_products(self, theta: Array, vectors: Array) -> Array: ...
 
 
-def minimise(functions: Functions, start: Array, max_steps: int = MAX_STEPS, tolerance: float = 0.0) -> Array:
+def minimise(functions: SmoothFunctions, start: Array, max_steps: int = MAX_STEPS, tolerance: float = 0.0) -> Array:
     """The minimisers, shape (b, d), by damped Newton steps.
 
     Small Hessians are inverted and kept while they serve; large ones are only multiplied with, in conjugate gradients.
@@ -65,7 +65,7 @@ def minimise(functions: Functions, start: Array, max_steps: int = MAX_STEPS, tol
     return best
 
 
-def _conjugate_gradients(functions: Functions, theta: Array, right: Array) -> Array:
+def _conjugate_gradients(functions: SmoothFunctions, theta: Array, right: Array) -> Array:
     """∇²φ_k(θ_k)⁻¹ right_k for all functions at once, to FORCING times the length of right_k."""
     xp = functions.xp
     solution, residual, direction = 0 * right, right, right
@@ -85,7 +85,7 @@ def _conjugate_gradients(functions: Functions, theta: Array, right: Array) -> Ar
     return solution
 
 
-def _armijo(functions: Functions, theta: Array, direction: Array, slope: Array) -> Array:
+def _armijo(functions: SmoothFunctions, theta: Array, direction: Array, slope: Array) -> Array:
     """The steps along `direction`, each halved until its function decreases by 1e-4 of what the slope promises."""
     xp = functions.xp
     size = xp.ones_like(slope)

@@ -7,9 +7,9 @@ print(check(fc.Scaffold(stepsize=0.1, local_steps=5), init=…, round=…, serve
 from fedconvex.conformance.check import check as check
 from fedconvex.conformance.decorator import DoesNotConform as DoesNotConform
 from fedconvex.conformance.decorator import conforms_to as conforms_to
-from fedconvex.conformance.findings import Finding as Finding
+from fedconvex.conformance.findings import ConformanceFinding as ConformanceFinding
 from fedconvex.conformance.report import Deviation as Deviation
 from fedconvex.conformance.report import Property as Property
 from fedconvex.conformance.report import Report as Report
 
-__all__ = ["Deviation", "DoesNotConform", "Finding", "Property", "Report", "check", "conforms_to"]
+__all__ = ["ConformanceFinding", "Deviation", "DoesNotConform", "Property", "Report", "check", "conforms_to"]

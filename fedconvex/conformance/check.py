@@ -8,8 +8,8 @@ import numpy as np
 from fedconvex.conformance import findings
 from fedconvex.conformance.diagnosis import Suspects
 from fedconvex.conformance.faults import Fault
-from fedconvex.conformance.findings import Finding
-from fedconvex.conformance.implementation import BITS, Implementation, Observed, observe, require_callable, takes
+from fedconvex.conformance.findings import ConformanceFinding
+from fedconvex.conformance.implementation import BITS, Implementation, ObservedRun, observe, require_callable, takes
 from fedconvex.conformance.reference import Reference
 from fedconvex.conformance.report import Deviation, Report
 from fedconvex.conformance.scenarios import scenarios
@@ -107,7 +107,9 @@ def examine(
     coarse = sorted(kind for kind in kinds if kind.startswith(("float16", "bfloat16", "float8")))
     bits = BITS[precision] if precision else min((BITS.get(kind, 53) for kind in kinds), default=53)
     if coarse:
-        found.append(Finding(findings.COARSE, "check it in float32 or float64", f"{', '.join(coarse)} came back"))
+        found.append(
+            ConformanceFinding(findings.COARSE, "check it in float32 or float64", f"{', '.join(coarse)} came back")
+        )
         bits = BITS["float32"]
     found += _repeated(implementation, runs, references, bits)
     deviations = _deviations(runs, references, bits)
@@ -119,13 +121,13 @@ def examine(
     unexplained = bool(_deviations(runs, references, suspects.bits)) and not explanations
     if singles:
         cure = "look for float32 and for constants with few digits, or state precision='float32'"
-        found.append(Finding(findings.SINGLE, cure, "float64 came back"))
+        found.append(ConformanceFinding(findings.SINGLE, cure, "float64 came back"))
     if unexplained:
         cure = "compare the numbers of the first deviation step by step"
-        found.append(Finding(findings.UNKNOWN, cure, str(deviations[0])))
+        found.append(ConformanceFinding(findings.UNKNOWN, cure, str(deviations[0])))
     first = explanations[0] if explanations else ()
-    diagnosis = [*(Finding(fault.name, fault.cure) for fault in first), *found]
-    others = [Finding(fault.name, fault.cure) for one in explanations[1:] for fault in one]
+    diagnosis = [*(ConformanceFinding(fault.name, fault.cure) for fault in first), *found]
+    others = [ConformanceFinding(fault.name, fault.cure) for one in explanations[1:] for fault in one]
     return Report(
         method=name,
         passed=not diagnosis,
@@ -143,7 +145,7 @@ def examine(
 
 
 def _explain(
-    suspects: Suspects, runs: Sequence[Observed], found: Sequence[Finding]
+    suspects: Suspects, runs: Sequence[ObservedRun], found: Sequence[ConformanceFinding]
 ) -> tuple[list[tuple[Fault, ...]], Suspects]:
     """The faults that explain the runs, at the precision at which they do."""
     erratic = any(finding.name in (findings.NOT_DETERMINISTIC, findings.ORDER) for finding in found)
@@ -158,28 +160,28 @@ def _explain(
 
 
 def _repeated(
-    implementation: Implementation, runs: Sequence[Observed], references: Sequence[Reference], bits: int
-) -> list[Finding]:
+    implementation: Implementation, runs: Sequence[ObservedRun], references: Sequence[Reference], bits: int
+) -> list[ConformanceFinding]:
     """Whether the same run gives the same numbers again, and with the clients in another order."""
     i = next(i for i, reference in enumerate(references) if reference.scenario.name == "different clients")
     tolerances, scenario = references[i].tolerances(bits), references[i].scenario
     again = runs[i].differs_from(observe(implementation, scenario), tolerances)
     if again is not None:
         cure = "seed what is random from the round, and keep nothing outside the state between runs"
-        return [Finding(findings.NOT_DETERMINISTIC, cure, f"from round {again} of '{scenario.name}'")]
+        return [ConformanceFinding(findings.NOT_DETERMINISTIC, cure, f"from round {again} of '{scenario.name}'")]
     turned = runs[i].differs_from(observe(implementation, scenario, backwards=True), tolerances)
     if turned is not None:
         cure = "give each client a model, memory and optimiser of its own, and the server's numbers before the round"
-        return [Finding(findings.ORDER, cure, f"from round {turned} of '{scenario.name}'")]
+        return [ConformanceFinding(findings.ORDER, cure, f"from round {turned} of '{scenario.name}'")]
     return []
 
 
-def _deviations(runs: Sequence[Observed], references: Sequence[Reference], bits: int) -> tuple[Deviation, ...]:
+def _deviations(runs: Sequence[ObservedRun], references: Sequence[Reference], bits: int) -> tuple[Deviation, ...]:
     found = (_deviation(run, reference, bits) for run, reference in zip(runs, references, strict=True))
     return tuple(deviation for deviation in found if deviation is not None)
 
 
-def _deviation(run: Observed, reference: Reference, bits: int) -> Deviation | None:
+def _deviation(run: ObservedRun, reference: Reference, bits: int) -> Deviation | None:
     """The first place where a run leaves the exact trajectory; clients come before the server of the same round."""
     tolerances, scenario = reference.tolerances(bits), reference.scenario.name
     for t, point in enumerate(run.points):
@@ -196,8 +198,8 @@ def _deviation(run: Observed, reference: Reference, bits: int) -> Deviation | No
     return None
 
 
-def _distinct(found: Any) -> list[Finding]:
-    first: dict[str, Finding] = {}
+def _distinct(found: Any) -> list[ConformanceFinding]:
+    first: dict[str, ConformanceFinding] = {}
     for finding in found:
         first.setdefault(finding.name, finding)
     return list(first.values())

@@ -9,7 +9,7 @@ import numpy as np
 
 from fedconvex.arithmetic.rationals import float_array
 from fedconvex.conformance.faults import Fault, catalogue
-from fedconvex.conformance.implementation import Observed
+from fedconvex.conformance.implementation import ObservedRun
 from fedconvex.conformance.reference import Moment, Reference, arithmetic_for_faults, play
 from fedconvex.conformance.setup import Setup
 from fedconvex.errors import FedconvexError
@@ -41,7 +41,7 @@ class Suspects:
             for fault in self.faults
         }
 
-    def explain(self, runs: Sequence[Observed], most: int = 2) -> list[tuple[Fault, ...]]:
+    def explain(self, runs: Sequence[ObservedRun], most: int = 2) -> list[tuple[Fault, ...]]:
         """All single faults that every run agrees with, those that fit clearly better first; else the first pair.
 
         What changes nothing anywhere explains no deviation, however near the run is to it.
@@ -80,7 +80,7 @@ class Suspects:
                 return True
         return False
 
-    def _misfit(self, faults: Sequence[Fault], runs: Sequence[Observed], order: Iterable[int]) -> float | None:
+    def _misfit(self, faults: Sequence[Fault], runs: Sequence[ObservedRun], order: Iterable[int]) -> float | None:
         """The largest distance from the faulty run, in parts of what is allowed; None where one is not allowed."""
         worst: float | None = None
         for i in order:

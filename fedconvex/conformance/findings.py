@@ -6,7 +6,7 @@ from typing import final
 
 @final
 @dataclass(frozen=True)
-class Finding:
+class ConformanceFinding:
     """One thing that is wrong; `name` is the sentence that tests compare with, `detail` the numbers of this run."""
 
     name: str

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex.conformance import findings
-from fedconvex.conformance.findings import Finding
+from fedconvex.conformance.findings import ConformanceFinding
 from fedconvex.conformance.scenarios import Scenario
 from fedconvex.errors import InvalidInput, short_text
 
@@ -24,7 +24,7 @@ class Implementation:
     round: Callable[..., Any]
     server_model: Callable[..., Any]
     client_models: Callable[..., Any] | None = None
-    found: list[Finding] = field(default_factory=list)  # what wrappers around it have noticed
+    found: list[ConformanceFinding] = field(default_factory=list)  # what wrappers around it have noticed
 
     @property
     def takes_work(self) -> bool:
@@ -33,17 +33,17 @@ class Implementation:
 
 
 @dataclass(eq=False)
-class Observed:
+class ObservedRun:
     """One run of one scenario: the server's points up to where the run broke off, and the clients' after each round."""
 
     scenario: Scenario
     points: list[np.ndarray] = field(default_factory=list)  # at most T + 1
     clients: list[dict[int, np.ndarray]] = field(default_factory=list)  # at most T
     kinds: set[str] = field(default_factory=set)  # names of the number types that came back
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[ConformanceFinding] = field(default_factory=list)
     notes: set[str] = field(default_factory=set)
 
-    def differs_from(self, other: "Observed", tolerances: np.ndarray) -> int | None:
+    def differs_from(self, other: "ObservedRun", tolerances: np.ndarray) -> int | None:
         """The first round after which two runs of the same scenario differ; None where they do not."""
         for t, (mine, its) in enumerate(zip(self.points, other.points, strict=False)):
             if not np.abs(mine - its).max() <= tolerances[t]:
@@ -51,9 +51,9 @@ class Observed:
         return None
 
 
-def observe(implementation: Implementation, scenario: Scenario, backwards: bool = False) -> Observed:
+def observe(implementation: Implementation, scenario: Scenario, backwards: bool = False) -> ObservedRun:
     """Run the scenario, whatever the implementation does on the way; `backwards`: with the clients in turned order."""
-    seen, x0 = Observed(scenario), scenario.first_point
+    seen, x0 = ObservedRun(scenario), scenario.first_point
     data = _data(scenario)
     try:
         state = implementation.init(scenario.problem, x0)
@@ -108,31 +108,37 @@ def vector(value: Any, dim: int) -> tuple[np.ndarray, str]:
             kind = array.dtype.name
             array = array.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise _Unusable(Finding(findings.NOT_NUMBERS, f"return a ({dim},) array", short_text(error))) from None
+        raise _Unusable(
+            ConformanceFinding(findings.NOT_NUMBERS, f"return a ({dim},) array", short_text(error))
+        ) from None
     if array.shape != (dim,):
         detail = f"{array.shape} instead of ({dim},)"
-        raise _Unusable(Finding(findings.SHAPE, "return one flat vector, also from a model of many parameters", detail))
+        raise _Unusable(
+            ConformanceFinding(findings.SHAPE, "return one flat vector, also from a model of many parameters", detail)
+        )
     return array.copy(), kind
 
 
 class _Unusable(Exception):
     """A return value that ends the run."""
 
-    def __init__(self, finding: Finding) -> None:
+    def __init__(self, finding: ConformanceFinding) -> None:
         super().__init__(str(finding))
         self.finding = finding
 
 
-def _take_point(seen: Observed, value: Any, t: int) -> None:
+def _take_point(seen: ObservedRun, value: Any, t: int) -> None:
     point, kind = vector(value, seen.scenario.problem.dim)
     if not np.isfinite(point).all():
         detail = f"{short_text(point.tolist())} after round {t} of '{seen.scenario.name}'"
-        raise _Unusable(Finding(findings.NOT_FINITE, "look for 0/0, overflow, or the norm's gradient at 0", detail))
+        raise _Unusable(
+            ConformanceFinding(findings.NOT_FINITE, "look for 0/0, overflow, or the norm's gradient at 0", detail)
+        )
     seen.kinds.add(kind)
     seen.points.append(point)
 
 
-def _take_clients(seen: Observed, client_models: Callable[..., Any], state: Any, order: Sequence[int]) -> None:
+def _take_clients(seen: ObservedRun, client_models: Callable[..., Any], state: Any, order: Sequence[int]) -> None:
     """What `client_models` gives; where that cannot be used, clients are not looked at any more."""
     problem = seen.scenario.problem
     try:
@@ -148,7 +154,7 @@ def _take_clients(seen: Observed, client_models: Callable[..., Any], state: Any,
             str(error.finding) if isinstance(error, _Unusable) else f"{type(error).__name__}: {short_text(str(error))}"
         )
         cure = "return a dict from the client's number to its (d,) model, or (m, d) rows"
-        seen.findings.append(Finding(findings.CLIENT_MODELS, cure, detail))
+        seen.findings.append(ConformanceFinding(findings.CLIENT_MODELS, cure, detail))
 
 
 def _changed(value: Any, before: np.ndarray) -> bool:
@@ -168,14 +174,14 @@ def _data(scenario: Scenario) -> list[bytes]:
     return [np.asarray(part).tobytes() for part in (*problem.A, *problem.b)]
 
 
-def _raised(error: Exception, t: int, scenario: Scenario) -> Finding:
+def _raised(error: Exception, t: int, scenario: Scenario) -> ConformanceFinding:
     where = "init or server_model" if t == 0 else f"round {t}"
     text = f"{type(error).__name__}: {short_text(str(error), 160)}"
     if isinstance(error, ValueError) and "read-only" in str(error):
-        return Finding(findings.CHANGES_DATA, "copy A_k and b_k before you work on them", f"{where}: {text}")
-    return Finding(findings.RAISES, "see the error's text", f"{where} of '{scenario.name}': {text}")
+        return ConformanceFinding(findings.CHANGES_DATA, "copy A_k and b_k before you work on them", f"{where}: {text}")
+    return ConformanceFinding(findings.RAISES, "see the error's text", f"{where} of '{scenario.name}': {text}")
 
 
-def _once(seen: Observed, name: str, cure: str) -> None:
+def _once(seen: ObservedRun, name: str, cure: str) -> None:
     if all(finding.name != name for finding in seen.findings):
-        seen.findings.append(Finding(name, cure))
+        seen.findings.append(ConformanceFinding(name, cure))

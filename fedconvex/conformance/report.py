@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from fedconvex.conformance.diagnosis import Suspects
-from fedconvex.conformance.findings import Finding
-from fedconvex.conformance.implementation import Observed
+from fedconvex.conformance.findings import ConformanceFinding
+from fedconvex.conformance.implementation import ObservedRun
 from fedconvex.conformance.reference import Reference
 
 if TYPE_CHECKING:
@@ -53,18 +53,19 @@ class Report:
     """The answer of `check`.
 
     `passed`: everything that could be compared agrees, and nothing else was found. `diagnosis`: what is wrong, each a
-    `Finding` with `.name`, `.cure` and `.detail`; together its known faults explain every number. `alternatives`: other
-    known faults that explain them just as well. `deviations`: per scenario that leaves the exact trajectory, where.
+    `ConformanceFinding` with `.name`, `.cure` and `.detail`; together its known faults explain every number.
+    `alternatives`: other known faults that explain them just as well. `deviations`: per scenario that leaves the exact
+    trajectory, where.
     """
 
     method: str
     passed: bool
-    diagnosis: tuple[Finding, ...]
-    alternatives: tuple[Finding, ...]
+    diagnosis: tuple[ConformanceFinding, ...]
+    alternatives: tuple[ConformanceFinding, ...]
     deviations: tuple[Deviation, ...]
     notes: tuple[str, ...]  # what is no fault, but worth knowing
     precision: str
-    runs: Sequence[Observed]
+    runs: Sequence[ObservedRun]
     references: Sequence[Reference]
     suspects: Suspects
     broken: frozenset[str]  # the properties that the found faults break
@@ -167,7 +168,7 @@ class Report:
         return reference.tolerances(self.suspects.bits)
 
 
-def gaps(run: Observed, reference: Reference) -> np.ndarray:
+def gaps(run: ObservedRun, reference: Reference) -> np.ndarray:
     """The largest entry of found minus exact after every round that was run."""
     points = zip(run.points, reference.points, strict=False)
     return np.array([float(np.abs(found - exact).max()) for found, exact in points])

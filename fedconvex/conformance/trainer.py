@@ -29,7 +29,7 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.conformance import findings
-from fedconvex.conformance.findings import Finding
+from fedconvex.conformance.findings import ConformanceFinding
 from fedconvex.conformance.implementation import Implementation, takes
 from fedconvex.conformance.reference import Reference, rounds_with
 from fedconvex.conformance.setup import Setup
@@ -38,7 +38,7 @@ from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import State
 from fedconvex.methods.dane import GradientCorrected
 from fedconvex.participation import Draw
-from fedconvex.runs.rounds import Played, Rounds
+from fedconvex.runs.rounds import RoundResult, Rounds
 
 if TYPE_CHECKING:
     import torch
@@ -67,7 +67,7 @@ def implementation_of(
         raise MissingLibrary("torch", "checking a local_update", "deep") from None
     dtype = torch.float32 if precision == "float32" else torch.float64
     numbers = arithmetics.get("float")
-    found: list[Finding] = []
+    found: list[ConformanceFinding] = []
     told = takes(local_update, "local_steps")
 
     def init(problem: Any, x0: np.ndarray) -> Served:
@@ -105,9 +105,9 @@ def implementation_of(
         extra = {"local_steps": steps} if told else {}
         returned = local_update(model, served.data[k], reference, served.own[k], **extra)
         if not torch.equal(reference.weight.detach().flatten(), torch.as_tensor(served.state.server).to(dtype)):
-            found.append(Finding(findings.CHANGES_GLOBAL, "train `model`, and only read `global_model`"))
+            found.append(ConformanceFinding(findings.CHANGES_GLOBAL, "train `model`, and only read `global_model`"))
         if not all(torch.equal(old, new) for old, new in zip(before, served.data[k], strict=True)):
-            found.append(Finding(findings.CHANGES_DATA, "copy the data before you work on them"))
+            found.append(ConformanceFinding(findings.CHANGES_DATA, "copy the data before you work on them"))
             for old, new in zip(before, served.data[k], strict=True):
                 new.detach().copy_(old)
         return _flat(model if returned is None else returned)
@@ -127,7 +127,7 @@ def implementation_of(
     )
 
 
-def _sent(served: Served, right: Played, dtype: Any) -> dict[str, Any]:
+def _sent(served: Served, right: RoundResult, dtype: Any) -> dict[str, Any]:
     """What the server sends besides its model."""
     import torch
 

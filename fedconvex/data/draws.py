@@ -8,7 +8,7 @@ from enum import IntEnum
 import numpy as np
 
 
-class Draw(IntEnum):
+class GeneratorStream(IntEnum):
     """What a stream draws. The numbers are apart from those of `fedconvex.randomness`: one seed may serve both."""
 
     SIZE = 101
@@ -19,6 +19,6 @@ class Draw(IntEnum):
     HOLDOUT = 106
 
 
-def stream(seed: int, draw: Draw, *client: int) -> np.random.Generator:
+def stream(seed: int, draw: GeneratorStream, *client: int) -> np.random.Generator:
     """The stream for one thing to draw, of one client or, without one, of all of them together."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(draw), *client)))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from fedconvex.data.draws import Draw, stream
+from fedconvex.data.draws import GeneratorStream, stream
 from fedconvex.data.federated import FederatedData
 from fedconvex.data.gaussian_clients import (
     Reading,
@@ -62,10 +62,10 @@ def feddyn_synthetic(
     size_spread = 0.0 if sizes is None else deviation(sizes, "sizes", reading)
     clients, dimension, classes, seed = check_shape(clients, dimension, classes, seed, "dimension")
     average = integer_at_least(average, 1, "average")
-    shared = linear_model(stream(seed, Draw.MODEL), classes, dimension, 0.0)
+    shared = linear_model(stream(seed, GeneratorStream.MODEL), classes, dimension, 0.0)
 
     def size(k: int) -> int:
-        logarithm = size_spread * stream(seed, Draw.SIZE, k).standard_normal()
+        logarithm = size_spread * stream(seed, GeneratorStream.SIZE, k).standard_normal()
         if reading == "paper":
             logarithm -= size_spread**2 / 2
         drawn = average * math.exp(min(logarithm, LARGEST_LOGARITHM))
@@ -79,12 +79,12 @@ def feddyn_synthetic(
         lambda k: (
             shared
             if model_spread is None
-            else linear_model(stream(seed, Draw.MODEL, k), classes, dimension, model_spread)
+            else linear_model(stream(seed, GeneratorStream.MODEL, k), classes, dimension, model_spread)
         ),
         lambda k: (
             np.zeros(dimension)
             if centre_spread is None
-            else centre(stream(seed, Draw.CENTRE, k), dimension, centre_spread)
+            else centre(stream(seed, GeneratorStream.CENTRE, k), dimension, centre_spread)
         ),
         f"FedDyn synthetic, {settings}, {reading} reading, seed {seed}",
     )

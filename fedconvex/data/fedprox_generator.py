@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fedconvex.data.draws import Draw, stream
+from fedconvex.data.draws import GeneratorStream, stream
 from fedconvex.data.federated import FederatedData
 from fedconvex.data.gaussian_clients import (
     Reading,
@@ -62,8 +62,8 @@ def synthetic(
         seed,
         _sizes(sizes, clients, seed),
         classes,
-        lambda k: linear_model(stream(seed, Draw.MODEL, k), classes, features, spread),
-        lambda k: centre(stream(seed, Draw.CENTRE, k), features, shift),
+        lambda k: linear_model(stream(seed, GeneratorStream.MODEL, k), classes, features, spread),
+        lambda k: centre(stream(seed, GeneratorStream.CENTRE, k), features, shift),
         f"Synthetic({alpha}, {beta}), {reading} reading, seed {seed}",
     )
 
@@ -82,7 +82,7 @@ def synthetic_iid(
     Arguments, result and errors: see `synthetic`. Source: FedProx, section 5.1 and appendix C.1.
     """
     clients, features, classes, seed = check_shape(clients, features, classes, seed)
-    model = linear_model(stream(seed, Draw.MODEL), classes, features, 0.0)
+    model = linear_model(stream(seed, GeneratorStream.MODEL), classes, features, 0.0)
     return gaussian_clients(
         seed,
         _sizes(sizes, clients, seed),
@@ -95,7 +95,7 @@ def synthetic_iid(
 
 def _sizes(sizes: Sequence[int] | np.ndarray | None, clients: int, seed: int) -> list[int]:
     if sizes is None:
-        return [50 + int(stream(seed, Draw.SIZE, k).lognormal(4, 2)) for k in range(clients)]
+        return [50 + int(stream(seed, GeneratorStream.SIZE, k).lognormal(4, 2)) for k in range(clients)]
     if np.ndim(sizes) != 1 or len(sizes) != clients:
         problem = f"must have one entry for each of the {clients} clients"
         raise InvalidInput("sizes", sizes, problem, "correct its length, or clients")

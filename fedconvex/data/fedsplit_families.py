@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from fedconvex.data.draws import Draw, stream
+from fedconvex.data.draws import GeneratorStream, stream
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least, non_negative, positive
 
@@ -39,9 +39,9 @@ def fedsplit_least_squares(
     truth, noise = _truths(seed, features, spread, 1.0), float(non_negative(noise, "noise"))
     designs, targets = [], []
     for k in range(clients):
-        A = stream(seed, Draw.FEATURES, k).standard_normal((samples, features))
+        A = stream(seed, GeneratorStream.FEATURES, k).standard_normal((samples, features))
         designs.append(A)
-        targets.append(A @ truth(k) + noise * stream(seed, Draw.TARGETS, k).standard_normal(samples))
+        targets.append(A @ truth(k) + noise * stream(seed, GeneratorStream.TARGETS, k).standard_normal(samples))
     from fedconvex.problems import LeastSquares
 
     return LeastSquares(A=designs, b=targets)
@@ -72,10 +72,10 @@ def fedsplit_logistic(
     truth = _truths(seed, features, spread, float(non_negative(signal, "signal")) / features**0.5)
     designs, labels = [], []
     for k in range(clients):
-        A = stream(seed, Draw.FEATURES, k).standard_normal((samples, features))
+        A = stream(seed, GeneratorStream.FEATURES, k).standard_normal((samples, features))
         scores = A @ truth(k)
         designs.append(A)
-        labels.append(np.where(stream(seed, Draw.TARGETS, k).logistic(size=samples) < scores, 1, -1))
+        labels.append(np.where(stream(seed, GeneratorStream.TARGETS, k).logistic(size=samples) < scores, 1, -1))
     from fedconvex.problems import Logistic
 
     return Logistic(A=designs, y=labels, ridge=ridge)
@@ -122,10 +122,10 @@ def conditioned_least_squares(
     designs, targets = [], []
     for k in range(clients):
         place = (k,) if eigenvectors == "own" else ()
-        Q = _orthogonal(stream(seed, Draw.FEATURES, *place), features)
-        A = np.sqrt(_spectrum(stream(seed, Draw.MODEL, k), features, least, largest))[:, None] * Q.T
+        Q = _orthogonal(stream(seed, GeneratorStream.FEATURES, *place), features)
+        A = np.sqrt(_spectrum(stream(seed, GeneratorStream.MODEL, k), features, least, largest))[:, None] * Q.T
         designs.append(A)
-        targets.append(A @ truth + noise * stream(seed, Draw.TARGETS, k).standard_normal(features))
+        targets.append(A @ truth + noise * stream(seed, GeneratorStream.TARGETS, k).standard_normal(features))
     from fedconvex.problems import LeastSquares
 
     return LeastSquares(A=designs, b=targets)
@@ -143,10 +143,10 @@ def _shape(clients: int, samples: int, features: int, seed: int) -> tuple[int, i
 def _truths(seed: int, features: int, spread: float, scale: float) -> Callable[[int], np.ndarray]:
     """k ↦ scale·(x_0 + spread·z_k)."""
     spread = float(non_negative(spread, "spread"))
-    common = stream(seed, Draw.CENTRE).standard_normal(features)
+    common = stream(seed, GeneratorStream.CENTRE).standard_normal(features)
 
     def truth(k: int) -> np.ndarray:
-        own: np.ndarray = scale * (common + spread * stream(seed, Draw.CENTRE, k).standard_normal(features))
+        own: np.ndarray = scale * (common + spread * stream(seed, GeneratorStream.CENTRE, k).standard_normal(features))
         return own
 
     return truth

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from fedconvex.data.draws import Draw, stream
+from fedconvex.data.draws import GeneratorStream, stream
 from fedconvex.data.federated import FederatedData
 from fedconvex.data.table import MAX_BYTES, default_names
 from fedconvex.errors import InvalidInput
@@ -17,17 +17,17 @@ from fedconvex.validation import integer_at_least, non_negative
 Reading = Literal["paper", "released"]
 
 
-class LinearModel(NamedTuple):
+class LinearScores(NamedTuple):
     """Scores W x + b: W is (C, p), b is (C,)."""
 
     W: np.ndarray
     b: np.ndarray
 
 
-def linear_model(rng: np.random.Generator, classes: int, features: int, deviation: float) -> LinearModel:
+def linear_model(rng: np.random.Generator, classes: int, features: int, deviation: float) -> LinearScores:
     """Every entry of W and b from N(u, 1), with one u ~ N(0, deviation²) for all of them."""
     mean = deviation * rng.standard_normal()
-    return LinearModel(mean + rng.standard_normal((classes, features)), mean + rng.standard_normal(classes))
+    return LinearScores(mean + rng.standard_normal((classes, features)), mean + rng.standard_normal(classes))
 
 
 def centre(rng: np.random.Generator, features: int, deviation: float) -> np.ndarray:
@@ -39,7 +39,7 @@ def gaussian_clients(
     seed: int,
     sizes: Sequence[int],
     classes: int,
-    models: Callable[[int], LinearModel],
+    models: Callable[[int], LinearScores],
     centres: Callable[[int], np.ndarray],
     source: str,
 ) -> FederatedData:
@@ -52,7 +52,7 @@ def gaussian_clients(
     features, targets = [], []
     for k, size in enumerate(sizes):
         model, v = models(k), centres(k)
-        x = v + scale * stream(seed, Draw.FEATURES, k).standard_normal((size, width))
+        x = v + scale * stream(seed, GeneratorStream.FEATURES, k).standard_normal((size, width))
         features.append(x)
         targets.append(np.argmax(x @ model.W.T + model.b, axis=1))
     names = tuple(str(k) for k in range(len(sizes)))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from fedconvex.arithmetic.rationals import to_fraction
-from fedconvex.data.draws import Draw, stream
+from fedconvex.data.draws import GeneratorStream, stream
 from fedconvex.data.federated import FederatedData
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least
@@ -35,7 +35,7 @@ def train_test_split(
     train, test = [], []
     for k, size in enumerate(data.sizes.tolist()):
         held_out = min(max(int(size * to_fraction(test_fraction) + to_fraction(0.5)), 1), size - 1)
-        shuffled = stream(seed, Draw.HOLDOUT, k).permutation(size)
+        shuffled = stream(seed, GeneratorStream.HOLDOUT, k).permutation(size)
         test.append(np.sort(shuffled[:held_out]))
         train.append(np.sort(shuffled[held_out:]))
     return _part(data, train, "training part"), _part(data, test, "test part")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from fedconvex.data.draws import Draw, stream
+from fedconvex.data.draws import GeneratorStream, stream
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least, non_negative
 
@@ -20,7 +20,7 @@ def lognormal_sizes(num_clients: int, total: int, sigma: float, seed: int = 0) -
     get 1. Raises InvalidInput. Source: FedDyn, section 4 and appendix A.2, unbalanced data (sigma = 0.3).
     """
     num_clients, total = _check(num_clients, total, 1)
-    rng = stream(integer_at_least(seed, 0, "seed"), Draw.SIZE)
+    rng = stream(integer_at_least(seed, 0, "seed"), GeneratorStream.SIZE)
     return apportion(total, lognormal_shares(num_clients, float(non_negative(sigma, "sigma")), rng), 1)
 
 
@@ -36,7 +36,7 @@ def power_law_sizes(
     `minimum` get `minimum`. Raises InvalidInput. Source: FedProx, section 5.1 and appendix C.1 ("power law").
     """
     num_clients, total = _check(num_clients, total, minimum)
-    rng = stream(integer_at_least(seed, 0, "seed"), Draw.SIZE)
+    rng = stream(integer_at_least(seed, 0, "seed"), GeneratorStream.SIZE)
     return apportion(total, power_law_shares(num_clients, exponent, rng), minimum)
 
 

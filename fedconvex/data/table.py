@@ -24,7 +24,7 @@ class Table(NamedTuple):
     clients: tuple[str, ...] | None
 
 
-class Roles(NamedTuple):
+class ColumnRoles(NamedTuple):
     """The positions of the target, the client (None without one) and the feature columns."""
 
     target: int
@@ -73,7 +73,7 @@ def client_names(values: np.ndarray) -> tuple[str, ...]:
 
 def roles(
     path: str | os.PathLike[str], columns: Sequence[str], target_column: str | None, client_column: str | None
-) -> Roles:
+) -> ColumnRoles:
     """Find the target and the client column; all others are features.
 
     Without a name given, the target is the column `target`, `label` or `y`, and the client is `client` or `client_id`
@@ -94,7 +94,7 @@ def roles(
     if not features:
         problem = f"has no features beside {' and '.join(columns)}{_hint(columns)}"
         raise bad_file(path, problem, "give at least one feature column")
-    return Roles(target, client, features)
+    return ColumnRoles(target, client, features)
 
 
 def _find(

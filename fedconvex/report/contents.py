@@ -11,7 +11,7 @@ from fedconvex.proofs_checks.reporting.records import Record
 from fedconvex.proofs_checks.reporting.results import Origin
 from fedconvex.proofs_checks.verification import proof_of
 from fedconvex.proofs_checks.worst_cases.looseness import Looseness, looseness
-from fedconvex.proofs_checks.worst_cases.looseness_table import Row, compared, played, row
+from fedconvex.proofs_checks.worst_cases.looseness_table import LoosenessRow, compared, played, row
 from fedconvex.statements.statement import Statement
 
 SECONDS = 0.25  # for finding exact runs near the worst one of a statement
@@ -23,7 +23,7 @@ Verdicts = Iterable[tuple[Statement, Record, Origin]]
 class Loose:
     """How loose a bound is at given numbers; of two quantities that are compared there is no bound of its own."""
 
-    row: Row
+    row: LoosenessRow
     numbers: dict[str, str]
     bound: float | None
     lower: float  # the looseness is between these two
@@ -42,7 +42,7 @@ class Loose:
 
 @final
 @dataclass(frozen=True)
-class Entry:
+class StatementEntry:
     """A statement as it is shown."""
 
     record: Record
@@ -52,14 +52,14 @@ class Entry:
     looseness: tuple[Loose, ...] = ()
 
 
-def entries(verdicts: Verdicts, kept: bool = True) -> Iterator[Entry]:
+def entries(verdicts: Verdicts, kept: bool = True) -> Iterator[StatementEntry]:
     """One for each statement; exact runs and looseness are kept, and taken where they were, if asked for."""
     asked: dict[str, list[dict[str, Any]]] = {}
     for identifier, numbers in (*played(), *compared()):
         asked.setdefault(identifier, []).append(numbers)
     for of, found, origin in track(verdicts, "bounds against exact runs and worst cases"):
         points = () if found.tightness is None else _points(of, kept)
-        yield Entry(found, of.paper.short, origin, points, _looseness(of, asked.get(of.identifier, []), kept))
+        yield StatementEntry(found, of.paper.short, origin, points, _looseness(of, asked.get(of.identifier, []), kept))
 
 
 def _points(of: Statement, kept: bool) -> tuple[tuple[float, float], ...]:
@@ -75,7 +75,7 @@ def _looseness(of: Statement, asked: list[dict[str, Any]], kept: bool) -> tuple[
         return ()
     name = f"looseness-{of.identifier}"
     found = _computed(name, kept, lambda: [asdict(_loose(looseness(of, **numbers))) for numbers in asked])
-    return tuple(Loose(**{**one, "row": Row(**one["row"])}) for one in found)
+    return tuple(Loose(**{**one, "row": LoosenessRow(**one["row"])}) for one in found)
 
 
 def _loose(found: Looseness) -> Loose:

@@ -8,7 +8,7 @@ from typing import final
 from fedconvex.proofs_checks.proof import Role
 from fedconvex.proofs_checks.reporting.records import totals
 from fedconvex.proofs_checks.reporting.results import Origin
-from fedconvex.report.contents import Entry
+from fedconvex.report.contents import StatementEntry
 from fedconvex.report.markup import Html, joined, tag
 from fedconvex.report.plots import Point, Series, plot, short
 from fedconvex.report.statements import looseness_table, statement, what_fails
@@ -35,7 +35,7 @@ class Sections:
     audited: Sequence[Html] | None = None
 
 
-def page(entries: list[Entry], sections: Sections) -> str:
+def page(entries: list[StatementEntry], sections: Sections) -> str:
     """A document that is well-formed as HTML and, apart from its first line, style and script, as XML."""
     on_page = frozenset(entry.record.identifier for entry in entries)
     parts: list[tuple[str, str, Sequence[Html] | None]] = [
@@ -73,7 +73,7 @@ def _file(name: str) -> Html:
     return Html(text)
 
 
-def _summary(entries: list[Entry], changed: Sequence[str]) -> Html:
+def _summary(entries: list[StatementEntry], changed: Sequence[str]) -> Html:
     records = [e.record for e in entries if e.origin is not Origin.NONE]
     sums = totals(records)
     counts = [
@@ -97,13 +97,13 @@ def _summary(entries: list[Entry], changed: Sequence[str]) -> Html:
     return joined(parts)
 
 
-def _origins(entries: list[Entry]) -> list[Html | str]:
+def _origins(entries: list[StatementEntry]) -> list[Html | str]:
     found = {origin: sum(e.origin is origin for e in entries) for origin in Origin if origin is not Origin.NONE}
     said = "Verdicts: " + "; ".join(f"{n} {origin.value}" for origin, n in found.items() if n) + "."
     return [said, *([" ", tag("code", "fedconvex report --fresh"), " checks all."] if found[Origin.RECORDED] else [])]
 
 
-def _controls(entries: list[Entry]) -> Html:
+def _controls(entries: list[StatementEntry]) -> Html:
     papers = list(dict.fromkeys(entry.paper for entry in entries))
     verdicts = [v.value for v in Verdict if any(e.record.verdict == v.value for e in entries)]
     verdict_options = [*((v, v) for v in verdicts), ("misprinted", "a printed line fails")]
@@ -123,7 +123,7 @@ def _select(name: str, choices: Sequence[tuple[str, str]]) -> Html:
     return tag("label", f"{name} ", tag("select", *options, id=name))
 
 
-def _list(entries: list[Entry], on_page: frozenset[str]) -> list[Html]:
+def _list(entries: list[StatementEntry], on_page: frozenset[str]) -> list[Html]:
     buttons = [tag("button", words, type="button", data_sort=name, class_=name, aria_pressed="false")
                for name, words in COLUMNS.items()]  # fmt: skip
     heads = tag("div", *buttons, class_="heads", role="group", aria_label="Sort by")
@@ -131,7 +131,7 @@ def _list(entries: list[Entry], on_page: frozenset[str]) -> list[Html]:
     return [tag("p", MEANINGS, class_="small"), heads, tag("div", *lines, id="list")]
 
 
-def _looseness(entries: list[Entry], on_page: frozenset[str]) -> list[Html]:
+def _looseness(entries: list[StatementEntry], on_page: frozenset[str]) -> list[Html]:
     asked = [entry for entry in entries if entry.looseness]
     if not asked:
         return [tag("p", "It was asked for none of these statements.")]
@@ -167,7 +167,7 @@ def _theorem4(on_page: frozenset[str]) -> list[Html]:
     return [tag("p", words), plot(series, x="μ", y="ρ", about=about, log=(True, False))]
 
 
-def _environment(entries: list[Entry], found: Mapping[str, str]) -> Html:
+def _environment(entries: list[StatementEntry], found: Mapping[str, str]) -> Html:
     rows = [tag("tr", tag("th", label, scope="row"), tag("td", words)) for label, words in found.items()]
     steps = [s for e in entries for s in e.record.steps if s.role == Role.PROOF.value]
     certified = sum(step.certified for step in steps)

@@ -7,7 +7,7 @@ from fedconvex.proofs_checks.proof import Role
 from fedconvex.proofs_checks.reporting.records import Record, StepRecord
 from fedconvex.proofs_checks.reporting.results import Origin
 from fedconvex.proofs_checks.worst_cases.looseness_table import letter
-from fedconvex.report.contents import Entry, Loose
+from fedconvex.report.contents import Loose, StatementEntry
 from fedconvex.report.markup import Html, joined, math, mixed, table, tag
 from fedconvex.report.plots import Point, Series, list_of, plot, rounded_down, short
 from fedconvex.verdicts import Verdict
@@ -29,7 +29,7 @@ def unit(words: str) -> Html:
     return tag("span", f" {words}", class_="unit")
 
 
-def statement(entry: Entry, place: int, on_page: frozenset[str]) -> Html:
+def statement(entry: StatementEntry, place: int, on_page: frozenset[str]) -> Html:
     """The line and what it opens to; `place` is its place in the papers' order."""
     record = entry.record
     used = None if record.tightness is None else record.tightness["quotient"]
@@ -73,7 +73,7 @@ def _used(used: float | None) -> list[Html | str]:
     ]
 
 
-def _inside(entry: Entry, on_page: frozenset[str]) -> list[Html]:
+def _inside(entry: StatementEntry, on_page: frozenset[str]) -> list[Html]:
     record = entry.record
     parts = [tag("p", mixed(record.words)), _formula(record.formula)]
     if record.assumptions:
@@ -100,7 +100,7 @@ def _formula(latex: str) -> Html:
     return tag("div", math(latex, block=True), class_="formula")
 
 
-def _verdict(entry: Entry) -> list[Html]:
+def _verdict(entry: StatementEntry) -> list[Html]:
     record = entry.record
     if entry.origin is Origin.NONE:
         return [tag("p", badge(record.verdict), f" This comes {Origin.NONE.value}.")]
@@ -111,7 +111,7 @@ def _verdict(entry: Entry) -> list[Html]:
     return [tag("p", badge(record.verdict), joined([said, counted, origin]))]
 
 
-def _tightness(entry: Entry) -> list[Html]:
+def _tightness(entry: StatementEntry) -> list[Html]:
     record, parts = entry.record, []
     if record.tightness is None and not entry.looseness:
         return []
@@ -126,7 +126,7 @@ def _tightness(entry: Entry) -> list[Html]:
     return [tag("h3", "How much of the bound is used"), *parts, list_of([_runs(entry), _worst_cases(entry)])]
 
 
-def looseness_table(entries: Iterable[Entry], named: bool = True) -> Html:
+def looseness_table(entries: Iterable[StatementEntry], named: bool = True) -> Html:
     """The bounds at given numbers against the exact worst cases; the statements' names in front, if asked.
 
     The columns of bounds are left out where both sides of steps are compared and nothing else.
@@ -144,7 +144,7 @@ def looseness_table(entries: Iterable[Entry], named: bool = True) -> Html:
     return table(names, rows, numbers)
 
 
-def _runs(entry: Entry) -> Html:
+def _runs(entry: StatementEntry) -> Html:
     """The two sides of the inequality on exact runs: of an upper bound what happens and what is promised."""
     if len(entry.points) < 2:
         return Html("")
@@ -165,7 +165,7 @@ def _runs(entry: Entry) -> Html:
     return plot(series, x="larger side", y="smaller side", about=about, diagonal="attained: both sides are equal")
 
 
-def _worst_cases(entry: Entry) -> Html:
+def _worst_cases(entry: StatementEntry) -> Html:
     """The bound and the exact worst case, over the one number in which most of the asked cases differ."""
     name, some = _varied(entry.looseness)
     if len(some) < 2:
@@ -222,7 +222,7 @@ def _step(step: StepRecord) -> Html:
     )
 
 
-def what_fails(entries: list[Entry], on_page: frozenset[str]) -> list[Html]:
+def what_fails(entries: list[StatementEntry], on_page: frozenset[str]) -> list[Html]:
     """The refuted statements with what holds instead, then the printed lines that fail."""
     parts = []
     refuted = [e.record for e in entries if e.record.verdict == Verdict.REFUTED.value]

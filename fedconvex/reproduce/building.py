@@ -53,7 +53,7 @@ FAMILIES = {
 FUNCTIONS = {"sqrt": math.sqrt, "log": math.log, "min": min, "max": max}
 
 
-class Task(NamedTuple):
+class DeepInputs(NamedTuple):
     """What a deep run takes: one pair (inputs, targets) per client, the pair that is held out, the model."""
 
     clients: list[tuple[np.ndarray, np.ndarray]]
@@ -86,7 +86,7 @@ def problem_of(experiment: Experiment, label: str, seed: int) -> "Problem":
     return problem
 
 
-def task_of(experiment: Experiment, label: str, seed: int, data_dir: Path | None) -> Task:
+def task_of(experiment: Experiment, label: str, seed: int, data_dir: Path | None) -> DeepInputs:
     """The samples of one data entry, a part of each client's held out where the run says so, and the model to train.
 
     Linear models start at 0, unless run.zero is false; networks at PyTorch's usual numbers, drawn from the seed.
@@ -98,7 +98,7 @@ def task_of(experiment: Experiment, label: str, seed: int, data_dir: Path | None
         kept, held = data_of.train_test_split(whole, share["test"], seed) if share else (whole, None)
         tried = None if held is None else (np.concatenate(held.features), np.concatenate(held.targets))
         pairs = list(zip(kept.features, kept.targets, strict=True))
-        task = Task(pairs, tried, _linear(pairs, int(whole.classes.size)))
+        task = DeepInputs(pairs, tried, _linear(pairs, int(whole.classes.size)))
     else:
         from fedconvex.deep.config import config_of
         from fedconvex.deep.sources import load
@@ -109,10 +109,10 @@ def task_of(experiment: Experiment, label: str, seed: int, data_dir: Path | None
             unused = {"method": {"name": "FedGD", "stepsize": 1}, "run": {"rounds": 0}}  # made elsewhere
             sections = {"data": section, "model": {"seed": seed} | options["model"], **unused}
             ready = config_of(sections, data_dir or Path())
-            task = Task(ready.source.clients, ready.source.test, ready.model)
+            task = DeepInputs(ready.source.clients, ready.source.test, ready.model)
         else:
             source = load(folder=data_dir or Path(), **section)
-            task = Task(source.clients, source.test, _linear(source.clients, source.num_classes))
+            task = DeepInputs(source.clients, source.test, _linear(source.clients, source.num_classes))
     if options.get("zero", "model" not in options):
         import torch
 

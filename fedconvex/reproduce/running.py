@@ -33,7 +33,7 @@ OF_FIGURES = ("line", "panel")
 
 @final
 @dataclass(frozen=True)
-class Cell:
+class DeepCell:
     """One deep run, with all that another process needs to know of it."""
 
     key: str
@@ -109,7 +109,7 @@ def _deep(experiment: Experiment, place: Path, data_dir: Path | None, jobs: int 
     key = mark(experiment, *goals)
     out = place / f"{key[:16]}.parquet"
     cells = [
-        Cell(cell_key := mark(experiment, label, method, seed, *goals), method, label, seed, experiment, data_dir,
+        DeepCell(cell_key := mark(experiment, label, method, seed, *goals), method, label, seed, experiment, data_dir,
              Parts.beside(out).folder / f".{cell_key[:DIGITS]}.safetensors")
         for label in experiment.data for seed in seeds(experiment)
         for method, entry in experiment.methods.items() if label in entry.get("only", [label])
@@ -131,7 +131,7 @@ def _deep(experiment: Experiment, place: Path, data_dir: Path | None, jobs: int 
     return frame
 
 
-def _on_cores(cells: Sequence[Cell], jobs: int | None) -> Iterator[tuple[str, bytes]]:
+def _on_cores(cells: Sequence[DeepCell], jobs: int | None) -> Iterator[tuple[str, bytes]]:
     import joblib
 
     jobs = min(joblib.cpu_count() if jobs is None else jobs, max(len(cells), 1))
@@ -150,7 +150,7 @@ def _on_cores(cells: Sequence[Cell], jobs: int | None) -> Iterator[tuple[str, by
             outcomes.close()
 
 
-def _run_deep(cell: Cell) -> tuple[str, bytes]:
+def _run_deep(cell: DeepCell) -> tuple[str, bytes]:
     import torch
 
     from fedconvex.deep import run as run_deep

@@ -19,7 +19,7 @@ KEYS = ("methods", "rows", "ours", "source", "within", "why")
 OURS = "models(which, data, method)"
 
 
-class Row(NamedTuple):
+class PublishedRow(NamedTuple):
     """One line of a published table: of that data, to the level with that number among theirs."""
 
     data: str
@@ -28,10 +28,10 @@ class Row(NamedTuple):
     values: Sequence[Any]
 
 
-def rows_of(published: Section) -> list[Row]:
+def rows_of(published: Section) -> list[PublishedRow]:
     """All rows, in the file's order."""
     return [
-        Row(data, i, label, values)
+        PublishedRow(data, i, label, values)
         for data, by_level in published["rows"].items()
         for i, (label, values) in enumerate((by_level if isinstance(by_level, Mapping) else {"": by_level}).items())
     ]

@@ -12,7 +12,7 @@ from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput, NoMinimizer
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Problem
-from fedconvex.runs.rounds import Played, Rounds
+from fedconvex.runs.rounds import RoundResult, Rounds
 
 POINT_COLUMNS = ("value", "gap", "distance", "gradient_norm", "dissimilarity", "gradient_variance")
 ROUND_COLUMNS = ("inexactness", "drift", "control_error")
@@ -115,7 +115,7 @@ class RoundMeasurements:
                     gradients = clients.gradients(minimizer)
         return RoundMeasurements(rounds, columns, gradients)
 
-    def record(self, asked: Draw, gradient_draw: Draw | None, draw: Draw, played: Played | None) -> dict[str, Any]:
+    def record(self, asked: Draw, gradient_draw: Draw | None, draw: Draw, played: RoundResult | None) -> dict[str, Any]:
         """The numbers of one round: who was `asked`, who of them answered (`draw`), and what.
 
         participants: clients whose answers count. bytes_down, bytes_up: the numbers that the server sends to and gets
@@ -155,7 +155,7 @@ class RoundMeasurements:
                     found[name] = getattr(self, f"_{name}")(played)
         return found
 
-    def inexactness(self, draw: Draw, played: Played) -> np.ndarray:
+    def inexactness(self, draw: Draw, played: RoundResult) -> np.ndarray:
         """γ_k of all clients in the draw, which are those that played."""
         return self._of_all(self._inexactness(played), draw)
 
@@ -169,7 +169,7 @@ class RoundMeasurements:
         whole = share.everyones(values, here, m)
         return whole if draw.members is None else whole[draw.members]
 
-    def _inexactness(self, played: Played) -> np.ndarray:
+    def _inexactness(self, played: RoundResult) -> np.ndarray:
         left, first = (
             lengths(self._float(played.subproblem.add_gradients(theta, played.clients.gradients(theta))))
             for theta in (played.answers.points, played.subproblem.start)
@@ -177,7 +177,7 @@ class RoundMeasurements:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return np.where(first > 0, left / first, np.where(left > 0, np.inf, 0.0))
 
-    def _drift(self, played: Played) -> float:
+    def _drift(self, played: RoundResult) -> float:
         moved = played.answers.points - played.points
         size = 1.0
         if self.rounds.arithmetic.certainty is Certainty.NUMERIC:  # squares overflow
@@ -186,7 +186,7 @@ class RoundMeasurements:
             moved = moved / size
         return size * float(self._float(played.average((moved * moved).sum(-1)[:, None]))[0] ** 0.5)
 
-    def _control_error(self, played: Played) -> float:
+    def _control_error(self, played: RoundResult) -> float:
         name = self.rounds.method.control_variate
         if name is None or self.gradients_at_minimizer is None:
             return float("nan")

@@ -14,7 +14,7 @@ from fedconvex.runs.rounds import Rounds
 
 
 @dataclass(frozen=True, eq=False)
-class Turn:
+class SimulatedRound:
     """A round that was played. The old state must not be used again, except after `undo`."""
 
     state: State  # after it
@@ -24,7 +24,7 @@ class Turn:
 
 
 @dataclass(frozen=True, eq=False)
-class Player:
+class Simulator:
     """Plays round t from the state before it; a round depends on the seed and t, not on who played those before."""
 
     rounds: Rounds
@@ -41,7 +41,7 @@ class Player:
         seed: int,
         columns: tuple[str, ...],
         num_rounds: int,
-    ) -> "Player":
+    ) -> "Simulator":
         """After checking that scheme, stragglers, solver and method fit together."""
         participation = Full() if participation is None else participation
         if not isinstance(participation, Participation):
@@ -51,9 +51,9 @@ class Player:
         participation.require(rounds.problem, num_rounds)
         _require_divisible_work(rounds, stragglers)
         _require_everyone(rounds, participation, stragglers)
-        return Player(rounds, participation, stragglers, seed, RoundMeasurements.of(rounds, columns))
+        return Simulator(rounds, participation, stragglers, seed, RoundMeasurements.of(rounds, columns))
 
-    def next_round(self, state: State, t: int) -> Turn:
+    def next_round(self, state: State, t: int) -> SimulatedRound:
         """Round t, played from the state before it. Where that fails, the state is what it was."""
         problem, method = self.rounds.problem, self.rounds.method
         asked = self.participation.draw(problem, self.seed, t)
@@ -66,8 +66,8 @@ class Player:
         played = self.rounds.play(state, draw, gradients, in_place=True)
         record = partial(self.measurements.record, asked, gradients, draw, played)
         if played is None:
-            return Turn(state, True, record, _nothing)
-        return Turn(played.state, played.communicated, record, played.undo)
+            return SimulatedRound(state, True, record, _nothing)
+        return SimulatedRound(played.state, played.communicated, record, played.undo)
 
 
 def _nothing() -> None:

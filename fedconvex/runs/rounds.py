@@ -24,7 +24,7 @@ from fedconvex.randomness import Purpose, stream
 
 
 @dataclass(frozen=True, eq=False)
-class Played:
+class RoundResult:
     """A round that was played: the next state, and what led to it."""
 
     state: State
@@ -90,7 +90,7 @@ class Rounds:
         gradient_draw: Draw | None = None,
         in_place: bool = False,
         answers: Answers | None = None,
-    ) -> Played | None:
+    ) -> RoundResult | None:
         """One round; None where nobody takes part (or nobody whose weight is positive): then nothing changes.
 
         Args:
@@ -136,7 +136,7 @@ class Rounds:
         except BaseException:  # memory may run out between two of its parts
             undo()
             raise
-        return Played(
+        return RoundResult(
             whole,
             clients,
             points,

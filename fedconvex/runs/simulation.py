@@ -27,7 +27,7 @@ from fedconvex.runs.measurements import (
     round_columns,
     table,
 )
-from fedconvex.runs.player import Player
+from fedconvex.runs.player import Simulator
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.validation import integer_at_least
 from fedconvex.validation import points as points_of
@@ -116,7 +116,7 @@ def simulate(
     numbers = arithmetics.get(arithmetic, precision=precision)
     run = rounds_of(method, problem, numbers, local_solver)
     columns, every = round_columns(measure), integer_at_least(checkpoint_every, 1, "checkpoint_every")
-    player = Player.of(run, participation, stragglers, seed, columns, rounds)
+    player = Simulator.of(run, participation, stragglers, seed, columns, rounds)
     with numbers.context():
         start = run.start(_first_point(x0, problem, numbers))
         file = None

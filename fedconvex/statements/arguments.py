@@ -15,7 +15,7 @@ LONGEST_INTEGER = 1 << 53  # every integer up to here is a float
 LARGE, SMALL = 1e60, 1e-60
 
 
-class Kind(Enum):
+class NumberType(Enum):
     """What a call computes with."""
 
     FLOAT = auto()
@@ -33,7 +33,7 @@ class Arguments:
 
     values: Numbers
     sequences: Mapping[str, int]  # how many entries
-    kind: Kind
+    kind: NumberType
 
     @staticmethod
     def of(given: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> "Arguments":
@@ -243,7 +243,7 @@ def _tensor(name: str, value: Any) -> Any:
     return value
 
 
-def _kind(values: Any) -> Kind:
+def _kind(values: Any) -> NumberType:
     libraries, types, arrays, objects = set(), set(), False, False
     for value in values:
         libraries.add(home(value))
@@ -254,11 +254,11 @@ def _kind(values: Any) -> Kind:
     if "torch" in libraries:
         if balls or objects or "sympy" in libraries:
             raise InvalidInput("arguments", sorted(types), "cannot be combined", "give tensors and plain numbers only")
-        return Kind.TENSOR
+        return NumberType.TENSOR
     if arrays:
-        return Kind.OBJECTS if objects or balls or "sympy" in libraries else Kind.ARRAY
+        return NumberType.OBJECTS if objects or balls or "sympy" in libraries else NumberType.ARRAY
     if "sympy" in libraries:
-        return Kind.SYMBOL
+        return NumberType.SYMBOL
     if balls:
-        return Kind.BALL
-    return Kind.EXACT if exact and "float" not in types else Kind.FLOAT
+        return NumberType.BALL
+    return NumberType.EXACT if exact and "float" not in types else NumberType.FLOAT

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fedconvex.errors import InvalidInput
-from fedconvex.statements.arguments import LARGE, SMALL, Arguments, Kind, is_array, is_extreme, name_at, to_float
+from fedconvex.statements.arguments import LARGE, SMALL, Arguments, NumberType, is_array, is_extreme, name_at, to_float
 from fedconvex.statements.functions import Imprecise
 from fedconvex.statements.results import broadcast_shape, like, out_of_range, parts
 
@@ -81,7 +81,7 @@ def _by_way_of_balls(
     for i, entries in enumerate(zip(*values.values(), strict=True)):
         single = {**numbers, **dict(zip(values, map(float, entries), strict=True))}
         try:
-            rows.append(calculator.as_float(Arguments(single, arguments.sequences, Kind.FLOAT)))
+            rows.append(calculator.as_float(Arguments(single, arguments.sequences, NumberType.FLOAT)))
         except InvalidInput:
             raise _out_of_range(calculator, begin + i, shape) from None
     if not isinstance(rows[0], tuple):

@@ -11,7 +11,7 @@ from typing import Any, final
 
 from fedconvex.errors import InvalidInput, NotConverged
 from fedconvex.statements import arguments as taken
-from fedconvex.statements.arguments import Arguments, Kind, Numbers, entry, is_array, name_at, parameter_of
+from fedconvex.statements.arguments import Arguments, Numbers, NumberType, entry, is_array, name_at, parameter_of
 from fedconvex.statements.conditions import Condition, by_definition, refuse
 from fedconvex.statements.functions import Imprecise, Irrational, Undecided, home, is_rational
 from fedconvex.statements.notation import NUMBER, Parameter, Shape, Units
@@ -84,19 +84,19 @@ class Calculator:
             return call_with_matrices(self, given)
         arguments = self.arguments(given)
         kind = arguments.kind
-        if kind in (Kind.ARRAY, Kind.OBJECTS, Kind.TENSOR):
+        if kind in (NumberType.ARRAY, NumberType.OBJECTS, NumberType.TENSOR):
             broadcast_shape(arguments.values)
-        if self.upwards and kind is Kind.FLOAT:
+        if self.upwards and kind is NumberType.FLOAT:
             return self._rounded_up(arguments)
-        if self.upwards and kind is Kind.ARRAY:
+        if self.upwards and kind is NumberType.ARRAY:
             import numpy as np
 
             return self._one_by_one(arguments).astype(np.float64)
-        if self.integer and kind in (Kind.FLOAT, Kind.ARRAY, Kind.TENSOR):
-            kind = Kind.EXACT if kind is Kind.FLOAT else Kind.OBJECTS
-        if kind is Kind.OBJECTS:
+        if self.integer and kind in (NumberType.FLOAT, NumberType.ARRAY, NumberType.TENSOR):
+            kind = NumberType.EXACT if kind is NumberType.FLOAT else NumberType.OBJECTS
+        if kind is NumberType.OBJECTS:
             return self._one_by_one(arguments)
-        if kind is Kind.ARRAY:
+        if kind is NumberType.ARRAY:
             from fedconvex.statements.arrays import in_chunks
 
             return in_chunks(self, arguments)
@@ -131,7 +131,7 @@ class Calculator:
 
     def check_arrays(self, arguments: Arguments) -> None:
         """`check` for arguments among which there are arrays, of floats or of objects."""
-        if arguments.kind is not Kind.OBJECTS:
+        if arguments.kind is not NumberType.OBJECTS:
             self.check(arguments.values)
             return
         for index, values in self._entries(arguments):
@@ -158,21 +158,21 @@ class Calculator:
             values = {name: to_fmpq(value) for name, value in values.items()}
         return self.apply(arguments, values)
 
-    def _compute(self, arguments: Arguments, kind: Kind) -> Any:
+    def _compute(self, arguments: Arguments, kind: NumberType) -> Any:
         values = arguments.values
         match kind:
-            case Kind.SYMBOL:
+            case NumberType.SYMBOL:
                 return self.apply(arguments, {name: taken.to_symbol(value) for name, value in values.items()})
-            case Kind.BALL:
+            case NumberType.BALL:
                 try:
                     return self.in_balls(arguments, _working_precision())
                 except Undecided:
                     cure = "give narrower balls, or exact numbers"
                     raise InvalidInput(self.name, values, "balls too wide for one integer", cure) from None
-            case Kind.EXACT:
+            case NumberType.EXACT:
                 value = self._exactly_or_enclosed(arguments)
                 return _upper_end(value) if self.upwards and not is_rational(value) else value
-            case Kind.TENSOR:
+            case NumberType.TENSOR:
                 return self._in_tensors(arguments)
         return self.as_float(arguments)
 

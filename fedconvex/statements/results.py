@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from fedconvex.errors import InvalidInput
-from fedconvex.statements.arguments import Kind, Numbers, is_array, name_at
+from fedconvex.statements.arguments import Numbers, NumberType, is_array, name_at
 
 
 def parts(result: Any) -> Iterator[Any]:
@@ -64,7 +64,7 @@ def relocating(index: tuple[int, ...], arrays: Numbers) -> Iterator[None]:
         raise InvalidInput(argument, error.value, error.problem, error.cure) from None
 
 
-def assembled(results: Any, kind: Kind) -> Any:
+def assembled(results: Any, kind: NumberType) -> Any:
     """The array of results; where they are named tuples, the named tuple of arrays."""
     import numpy as np
 
@@ -78,7 +78,7 @@ def assembled(results: Any, kind: Kind) -> Any:
         return like(type(flat[0]), columns)
     if all(type(entry) is int and abs(entry) < 1 << 63 for entry in flat):
         results = results.astype(np.int64)
-    if kind is Kind.TENSOR:
+    if kind is NumberType.TENSOR:
         import torch
 
         if results.dtype == object:

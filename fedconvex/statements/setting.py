@@ -9,7 +9,7 @@ from fedconvex.participation import Participation
 from fedconvex.problems.base import Problem
 
 
-class Bounds(Protocol):
+class CurvatureBounds(Protocol):
     """Curvatures: attained_smoothness <= L <= smoothness, strong_convexity <= mu <= attained_convexity."""
 
     @property
@@ -22,14 +22,14 @@ class Bounds(Protocol):
     def attained_convexity(self) -> Any: ...
 
 
-class ClientBounds(Bounds, Protocol):
+class ClientBounds(CurvatureBounds, Protocol):
     """Those of all clients' functions."""
 
     def lie_between(self, low: Any, high: Any) -> bool | None:
         """Whether all curvatures lie between the two; None where that is not known."""
 
 
-class Setting(Protocol):
+class MeasuredSetting(Protocol):
     """A problem, a method, who takes part, and the constants that they have; a constant may raise `Unmeasured`."""
 
     @property
@@ -45,7 +45,7 @@ class Setting(Protocol):
     @property
     def curvatures(self) -> ClientBounds: ...
     @property
-    def objective_curvatures(self) -> Bounds: ...
+    def objective_curvatures(self) -> CurvatureBounds: ...
     @property
     def square(self) -> Any: ...
     @property

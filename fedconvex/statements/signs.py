@@ -5,7 +5,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from fedconvex.errors import InvalidInput
-from fedconvex.statements.arguments import Arguments, Kind, entry, is_array
+from fedconvex.statements.arguments import Arguments, NumberType, entry, is_array
 from fedconvex.statements.functions import Irrational, Undecided
 from fedconvex.statements.notation import Shape
 from fedconvex.statements.results import broadcast_shape
@@ -41,7 +41,7 @@ def sign(calculator: "Calculator", given: Mapping[str, Any], *, precision: int =
     arguments = calculator.arguments(given)
     if isinstance(calculator.units[0], tuple):
         raise InvalidInput("formula", calculator.name, "has several parts", "ask for the sign of a formula of one part")
-    if arguments.kind in (Kind.SYMBOL, Kind.TENSOR):
+    if arguments.kind in (NumberType.SYMBOL, NumberType.TENSOR):
         raise InvalidInput("arguments", given, "have no certified sign", "give numbers or NumPy arrays")
     if not any(is_array(value) for value in arguments.values.values()):
         calculator.check(arguments.values)

@@ -15,7 +15,7 @@ from fedconvex.statements.conditions import Condition
 from fedconvex.statements.notation import NUMBER, Parameter, Units
 
 
-class Claim(Enum):
+class ClaimType(Enum):
     """What kind of statement it is."""
 
     TIGHT = "tight"  # an upper bound that some instance attains
@@ -38,7 +38,7 @@ class Statement:
 
     paper: "Paper"
     number: str  # "Theorem 4"
-    claim: Claim
+    claim: ClaimType
     calculator: Calculator
     symbol: tuple[str, ...]  # LaTeX
     relation: str  # LaTeX
@@ -138,7 +138,7 @@ class Paper:
     def statement(
         self,
         number: str,
-        claim: Claim,
+        claim: ClaimType,
         *,
         symbol: str | tuple[str, ...],
         relation: str = r"\le",

@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from fedconvex.strategies.numbers import Draw, Interval, counts
+from fedconvex.strategies.numbers import Draw, NumberRange, counts
 from fedconvex.validation import non_negative, positive
 
 
@@ -27,7 +27,7 @@ def weights(
     low, high = counts(min_clients, max_clients, "clients")
     non_negative(min_value, "min_value")
     positive(max_value, "max_value")
-    span = Interval(min_value, max_value, exact)
+    span = NumberRange(min_value, max_value, exact)
 
     @st.composite
     def build(draw: Draw) -> list[Any]:
@@ -36,7 +36,7 @@ def weights(
     return build()
 
 
-def drawn_weights(draw: Draw, m: int, span: Interval) -> list[Any]:
+def drawn_weights(draw: Draw, m: int, span: NumberRange) -> list[Any]:
     """m weights, of which one at least is positive."""
     drawn = span.several(draw, m)
     if not any(drawn):
@@ -47,5 +47,5 @@ def drawn_weights(draw: Draw, m: int, span: Interval) -> list[Any]:
 def shares(draw: Draw, m: int, *, positive: bool, exact: bool = True) -> list[Any] | None:
     """A problem's weights: None (equal), or unequal ones."""
     if draw(st.booleans()):
-        return drawn_weights(draw, m, Interval(Fraction(1, 3) if positive else 0, 3, exact))
+        return drawn_weights(draw, m, NumberRange(Fraction(1, 3) if positive else 0, 3, exact))
     return None

@@ -10,7 +10,7 @@ import fedconvex as fc
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.strategies.client_weights import shares
-from fedconvex.strategies.numbers import Draw, Interval, counts, tidy
+from fedconvex.strategies.numbers import Draw, NumberRange, counts, tidy
 
 SHRUNK = 128  # by which one unknown's column is divided now and then: A_kᵀA_k is then ill-conditioned
 
@@ -49,7 +49,7 @@ def least_squares_problems(
     """
     clients, dims = counts(min_clients, max_clients, "clients"), counts(min_dim, max_dim, "dim")
     samples = counts(min_samples, max_samples, "samples")
-    span = Interval(min_value, max_value, exact)
+    span = NumberRange(min_value, max_value, exact)
     low, high = to_fraction(min_value), to_fraction(max_value)
     if full_rank and low == high == 0:
         raise InvalidInput("max_value", max_value, "leaves only zeros, which have no full rank", "give max_value > 0")

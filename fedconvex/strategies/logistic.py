@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import fedconvex as fc
 from fedconvex.strategies.client_weights import shares
-from fedconvex.strategies.numbers import Draw, Interval, counts
+from fedconvex.strategies.numbers import Draw, NumberRange, counts
 from fedconvex.validation import integer_at_least, non_negative
 
 RIDGES: list[Any] = [1, Fraction(1, 10), Fraction(1, 1000)]
@@ -43,7 +43,7 @@ def logistic_problems(
     """
     sizes = (counts(min_clients, max_clients, "clients"), counts(min_dim, max_dim, "dim"))
     samples = counts(min_samples, max_samples, "samples")
-    span, ridges = Interval(min_value, max_value, exact), _ridges(ridge, exact)
+    span, ridges = NumberRange(min_value, max_value, exact), _ridges(ridge, exact)
 
     @st.composite
     def build(draw: Draw) -> fc.Logistic:
@@ -76,7 +76,7 @@ def multinomial_problems(
     classes = tuple(range(integer_at_least(num_classes, 2, "num_classes")))
     sizes = (counts(min_clients, max_clients, "clients"), counts(min_features, max_features, "features"))
     samples = counts(min_samples, max_samples, "samples")
-    span, ridges = Interval(min_value, max_value, exact), _ridges(ridge, exact)
+    span, ridges = NumberRange(min_value, max_value, exact), _ridges(ridge, exact)
 
     @st.composite
     def build(draw: Draw) -> fc.MultinomialLogistic:
@@ -94,7 +94,7 @@ def _ridges(ridge: Any, exact: bool) -> st.SearchStrategy[Any]:
 
 
 def _samples(
-    draw: Draw, span: Interval, sizes: tuple[tuple[int, int], ...], samples: tuple[int, int], labels: tuple[int, ...]
+    draw: Draw, span: NumberRange, sizes: tuple[tuple[int, int], ...], samples: tuple[int, int], labels: tuple[int, ...]
 ) -> tuple[list[list[list[Any]]], list[list[int]]]:
     """A_k and y_k of every client."""
     clients, features = sizes

@@ -21,7 +21,7 @@ PARTS = (1, 2, 3)  # of a unit, that entries are counted in
 
 @final
 @dataclass(frozen=True)
-class Interval:
+class NumberRange:
     """The numbers from `low` to `high`."""
 
     low: Scalar

@@ -13,7 +13,7 @@ import fedconvex as fc
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.strategies.client_weights import shares
-from fedconvex.strategies.numbers import Draw, Interval, counts, tidy
+from fedconvex.strategies.numbers import Draw, NumberRange, counts, tidy
 
 Matrix = list[list[Any]]
 Making = tuple[list[st.SearchStrategy[Any]], Callable[[Sequence[Any]], Matrix]]  # what to draw, and what of
@@ -56,7 +56,7 @@ def quadratic_problems(
         InvalidInput: for ranges that contain nothing.
     """
     clients, dims = counts(min_clients, max_clients, "clients"), counts(min_dim, max_dim, "dim")
-    span = Interval(min_value, max_value, exact)
+    span = NumberRange(min_value, max_value, exact)
     curvatures = _curvatures(mu, L)
 
     @cache  # building strategies takes longer than drawing from them
@@ -154,7 +154,7 @@ def _diagonal(low: Fraction, high: Fraction, d: int) -> Making:
     def make(diagonal: Sequence[float]) -> Matrix:
         return [[value if i == j else 0.0 for j in range(d)] for i, value in enumerate(diagonal)]
 
-    return [Interval(low, high, exact=False).floats] * d, make
+    return [NumberRange(low, high, exact=False).floats] * d, make
 
 
 def _symmetric(d: int) -> Callable[[Sequence[Any]], Matrix]:

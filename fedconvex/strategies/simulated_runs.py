@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import fedconvex as fc
 from fedconvex.methods import METHODS
 from fedconvex.strategies.federated_methods import methods
-from fedconvex.strategies.numbers import Draw, Interval, counts
+from fedconvex.strategies.numbers import Draw, NumberRange, counts
 from fedconvex.strategies.participation import participation_schemes
 from fedconvex.strategies.quadratic import quadratic_problems
 
@@ -46,7 +46,7 @@ def trajectories(
         scheme: Any = fc.participation.Full()
         if not everyone and not method.needs_everyone:
             scheme = draw(participation_schemes(num_clients=problem.num_clients, rounds=max(T, 1)))
-        x0 = Interval(-3, 3, arithmetic == "exact").several(draw, problem.dim)
+        x0 = NumberRange(-3, 3, arithmetic == "exact").several(draw, problem.dim)
         seed = draw(st.integers(0, 10))
         return fc.simulate(method, problem, T, scheme, x0=x0, seed=seed, arithmetic=arithmetic, progress=False)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from fedconvex.errors import InvalidInput, MissingLibrary
 from fedconvex.sweeps.grid import Cell
-from fedconvex.sweeps.work import Outcome, Parcel, failed, run_cell
+from fedconvex.sweeps.work import CellOutcome, Parcel, failed, run_cell
 
 CURE = "give a running distributed.Client or the address of a scheduler, such as 'tcp://10.0.0.1:8786'"
 LOST = "the cluster dropped this run: its scheduler was stopped, or somebody cancelled it"
@@ -44,7 +44,7 @@ def connected(client: Any) -> Iterator[Any]:
         yield client
 
 
-def run_on_cluster(cells: Sequence[Cell], parcels: Mapping[str, Parcel], client: Any) -> Iterator[Outcome]:
+def run_on_cluster(cells: Sequence[Cell], parcels: Mapping[str, Parcel], client: Any) -> Iterator[CellOutcome]:
     """The runs as they finish. The scheduler repeats those of workers that died, as often as it is configured to.
 
     A problem is sent once, as a task of its own that can be repeated too, and from then on lies with the workers.
@@ -82,7 +82,7 @@ def _received(parcel: Parcel) -> Parcel:
     return parcel
 
 
-def _run_there(cell: Cell, parcel: Parcel) -> Outcome:
+def _run_there(cell: Cell, parcel: Parcel) -> CellOutcome:
     with _one_run_at_a_time:
         return run_cell(cell, parcel.problem)
 

@@ -6,18 +6,18 @@ from concurrent.futures import BrokenExecutor
 from functools import lru_cache
 
 from fedconvex.sweeps.grid import Cell, Grid
-from fedconvex.sweeps.work import Outcome, Parcel, failed, run_cell
+from fedconvex.sweeps.work import CellOutcome, Parcel, failed, run_cell
 
 KILLED = "a worker process was killed before this run was finished, often for lack of memory"
 SECONDS_OF_IDLENESS = 10  # after these a worker process ends; also where the process that started it was killed
 
 
-def run_here(cells: Sequence[Cell], grid: Grid) -> Iterator[Outcome]:
+def run_here(cells: Sequence[Cell], grid: Grid) -> Iterator[CellOutcome]:
     """One run after the other in this process."""
     return (run_cell(cell, grid.problems[cell.problem]) for cell in cells)
 
 
-def run_on_cores(cells: Sequence[Cell], parcels: Mapping[str, Parcel], jobs: int) -> Iterator[Outcome]:
+def run_on_cores(cells: Sequence[Cell], parcels: Mapping[str, Parcel], jobs: int) -> Iterator[CellOutcome]:
     """`jobs` runs at a time, each in a process, as they finish. Where one is killed, what it leaves are failures."""
     import joblib
 
@@ -43,7 +43,7 @@ def run_on_cores(cells: Sequence[Cell], parcels: Mapping[str, Parcel], jobs: int
             outcomes.close()
 
 
-def _run_there(cell: Cell, parcel: Parcel) -> Outcome:
+def _run_there(cell: Cell, parcel: Parcel) -> CellOutcome:
     return run_cell(cell, _kept(parcel).problem)
 
 

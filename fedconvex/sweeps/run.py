@@ -16,7 +16,7 @@ from fedconvex.sweeps.errors import Failure, SweepFailed
 from fedconvex.sweeps.grid import Cell, Grid, Setting, make_grid
 from fedconvex.sweeps.parts import Parts
 from fedconvex.sweeps.tables import GRID, from_parquet, merged, table_to_parquet
-from fedconvex.sweeps.work import Outcome, pack
+from fedconvex.sweeps.work import CellOutcome, pack
 from fedconvex.validation import integer_at_least
 from fedconvex.writing import write_atomically
 
@@ -93,7 +93,7 @@ def sweep(
     return frame
 
 
-def _run(cells: Sequence[Cell], grid: Grid, jobs: int, client: Any) -> Generator[Outcome]:
+def _run(cells: Sequence[Cell], grid: Grid, jobs: int, client: Any) -> Generator[CellOutcome]:
     """The outcomes as they come, each cell's once."""
     if client is not None and cells:
         with connected(client) as cluster:
@@ -104,7 +104,9 @@ def _run(cells: Sequence[Cell], grid: Grid, jobs: int, client: Any) -> Generator
         yield from run_on_cores(cells, pack(cells, grid), min(jobs, len(cells)))
 
 
-def _collect(outcomes: Iterable[Outcome], contents: list[tuple[str, bytes]], parts: Parts | None) -> dict[str, Failure]:
+def _collect(
+    outcomes: Iterable[CellOutcome], contents: list[tuple[str, bytes]], parts: Parts | None
+) -> dict[str, Failure]:
     """Adds what was computed to the contents, and to the parts at once; returns the failures by key."""
     failures = {}
     for outcome in outcomes:

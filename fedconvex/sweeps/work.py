@@ -18,7 +18,7 @@ from fedconvex.sweeps.tables import to_parquet
 
 @final
 @dataclass(frozen=True)
-class Outcome:
+class CellOutcome:
     """What became of the cell with that key: its rows, or why there are none."""
 
     key: str
@@ -55,7 +55,7 @@ class Parcel:
         return Parcel, (self.key, self.packed)
 
 
-def run_cell(cell: Cell, problem: Problem) -> Outcome:
+def run_cell(cell: Cell, problem: Problem) -> CellOutcome:
     """The cell's run and its table; an error becomes part of the outcome, so that the other cells go on.
 
     One thread, for speed (the cores are busy with other cells) and for the same last digits everywhere.
@@ -69,16 +69,16 @@ def run_cell(cell: Cell, problem: Problem) -> Outcome:
         frame.insert(0, "method", cell.method)
         frame.insert(1, "problem", cell.problem)
         frame.insert(2, "seed", cell.seed)
-        return Outcome(cell.key, to_parquet(frame))
+        return CellOutcome(cell.key, to_parquet(frame))
     except Exception as error:
         # as text: errors themselves may not survive the way between processes
         where = "".join(traceback.format_exception(error))
         return failed(cell, f"{type(error).__name__}: {error}", where)
 
 
-def failed(cell: Cell, message: str, where: str = "") -> Outcome:
+def failed(cell: Cell, message: str, where: str = "") -> CellOutcome:
     """The outcome of a cell that has no rows."""
-    return Outcome(cell.key, None, Failure(cell.method, cell.problem, cell.seed, message, where))
+    return CellOutcome(cell.key, None, Failure(cell.method, cell.problem, cell.seed, message, where))
 
 
 def pack(cells: Sequence[Cell], grid: Grid) -> dict[str, Parcel]:

@@ -30,7 +30,7 @@ ABSOLUTE_SLACK = Fraction(1, 10**20)
 
 @final
 @dataclass(frozen=True, eq=False)
-class Observed:
+class ObservedQuantity:
     """What a statement bounds, as it was in the run: a ball that contains it, where in the run, and its setting."""
 
     quantity: str
@@ -108,7 +108,9 @@ def observable(statement: Statement | None = None) -> Any:
     return OBSERVABLES.get(statement.identifier, (None,))[0]
 
 
-def _compare(statement: Statement, seen: Observed, entry: Applies, run: "_Run", slacks: tuple[Any, Any]) -> None:
+def _compare(
+    statement: Statement, seen: ObservedQuantity, entry: Applies, run: "_Run", slacks: tuple[Any, Any]
+) -> None:
     with run.balls.context():
         bound = seen.promise(run.balls.scalar(entry.value))
         slack, absolute = (run.balls.scalar(to_fmpq(value)) for value in slacks)
@@ -157,29 +159,29 @@ class _Run:
         return (gradient * gradient).sum()
 
 
-def _distances(run: _Run) -> Iterator[Observed]:
+def _distances(run: _Run) -> Iterator[ObservedQuantity]:
     for t in range(1, len(run.points)):
         with run.balls.context():
             away = run.points[t] - _minimizer_of(run)
             distance = square_root_upper((away * away).sum())
-        yield Observed("‖x_t − x*‖", distance, t, run.instance(0, t))
+        yield ObservedQuantity("‖x_t − x*‖", distance, t, run.instance(0, t))
 
 
-def _gaps(run: _Run) -> Iterator[Observed]:
+def _gaps(run: _Run) -> Iterator[ObservedQuantity]:
     for t in range(1, len(run.points)):
         with run.balls.context():
             gap = run.differences(run.points[t], _minimizer_of(run))
-        yield Observed("f(x_t) − f(x*)", gap, t, run.instance(0, t))
+        yield ObservedQuantity("f(x_t) − f(x*)", gap, t, run.instance(0, t))
 
 
-def _mean_squares(run: _Run) -> Iterator[Observed]:
+def _mean_squares(run: _Run) -> Iterator[ObservedQuantity]:
     for T in range(1, len(run.points)):
         with run.balls.context():
             mean = sum((run.squared_gradient(x) for x in run.points[:T]), run.balls.scalar(0)) / T
-        yield Observed("mean ‖∇f(x_t)‖²", mean, T, run.instance(0, T))
+        yield ObservedQuantity("mean ‖∇f(x_t)‖²", mean, T, run.instance(0, T))
 
 
-def _decreases(run: _Run) -> Iterator[Observed]:
+def _decreases(run: _Run) -> Iterator[ObservedQuantity]:
     """E f(w⁺) − f(w) over K independent draws, f being quadratic: at the mean answer, plus tr(H Cov)/(2K)."""
     if not isinstance(run.problem, QuadraticProblem):
         undecided(
@@ -201,7 +203,7 @@ def _decreases(run: _Run) -> Iterator[Observed]:
         def promise(rho: Any, square: Any = square) -> Any:
             return -rho * square
 
-        yield Observed("E f(w⁺) − f(w)", change, t + 1, run.instance(t, 1), promise)
+        yield ObservedQuantity("E f(w⁺) − f(w)", change, t + 1, run.instance(t, 1), promise)
 
 
 def _answer(run: _Run, k: int, t: int) -> Array:
@@ -218,7 +220,7 @@ def _minimizer_of(run: _Run) -> Array:
         refuted("the bound is about the distance to a minimiser, and there is none", reason=str(error))
 
 
-OBSERVABLES: dict[str, tuple[str, Callable[[_Run], Iterator[Observed]]]] = {
+OBSERVABLES: dict[str, tuple[str, Callable[[_Run], Iterator[ObservedQuantity]]]] = {
     **dict.fromkeys(
         (
             "nesterov.gradientstep",

@@ -11,7 +11,7 @@ from fedconvex.proofs_checks.engines.algebra import NotRational, factored, facto
 from fedconvex.proofs_checks.engines.facts import Fact
 from fedconvex.proofs_checks.engines.hilbert import Vector, is_product, require, square
 from fedconvex.proofs_checks.engines.signs import Domain, NoSignProof, SignProof, prove_sign
-from fedconvex.proofs_checks.proof import Check, Claim, Outcome
+from fedconvex.proofs_checks.proof import Check, CheckOutcome, Relation
 from fedconvex.verdicts import Verdict
 
 Roots = tuple[tuple[Any, Any], ...]
@@ -34,7 +34,7 @@ class Combination(Check):
 
     engine = "combination"
 
-    def rests_on(self) -> tuple[Claim, ...]:
+    def rests_on(self) -> tuple[Relation, ...]:
         return tuple(claim for _, fact in self.facts for claim in fact.claims)
 
     def assumes(self) -> tuple[tuple[tuple[str, ...], Any], ...]:
@@ -46,17 +46,17 @@ class Combination(Check):
     def joins_rounds(self) -> bool:
         return any(fact.joins_rounds for _, fact in self.facts)
 
-    def chooses(self, claim: Claim) -> dict[Any, Any]:
+    def chooses(self, claim: Relation) -> dict[Any, Any]:
         return {letter: value for _, fact in self.facts if claim in fact.claims for letter, value in fact.chosen}
 
-    def run(self, claim: Claim) -> Outcome:
+    def run(self, claim: Relation) -> CheckOutcome:
         to_roots = _rewriting(self.roots)
         left, right = (to_roots(side) for side in (claim.left, claim.right))
         domain = _on_domain(claim.domain, to_roots)
         for used in self.rests_on():
             outside = _not_implied(_on_domain(used.domain, to_roots), domain)
             if outside is not None:
-                return Outcome(Verdict.UNKNOWN, f"{used.name or used.source} is known for {outside} only")
+                return CheckOutcome(Verdict.UNKNOWN, f"{used.name or used.source} is known for {outside} only")
         needed: list[Any] = []
         difference_of_sides = right - left
         if self.squared:
@@ -65,40 +65,40 @@ class Combination(Check):
         for _, fact in self.facts:
             outside = _not_implied(_on_domain(Domain(fact.requires), to_roots), domain)
             if outside is not None:
-                return Outcome(Verdict.UNKNOWN, f"{fact.name}: known for {outside} only")
+                return CheckOutcome(Verdict.UNKNOWN, f"{fact.name}: known for {outside} only")
         facts = [(to_roots(m), Fact(to_roots(f.expression), f.name, f.equation)) for m, f in self.facts]
         squares = [(to_roots(w), _in_roots(v, to_roots)) for w, v in self.squares]
         if claim.relation == "=" and (self.squared or squares or not all(f.equation for _, f in facts)):
-            return Outcome(Verdict.UNKNOWN, "an equation does not follow from inequalities")
+            return CheckOutcome(Verdict.UNKNOWN, "an equation does not follow from inequalities")
         if claim.relation == "<":
-            return Outcome(Verdict.UNKNOWN, "a strict inequality needs Inequality")
+            return CheckOutcome(Verdict.UNKNOWN, "a strict inequality needs Inequality")
         rest = difference_of_sides - sum(m * f.expression for m, f in facts) - sum(w * square(v) for w, v in squares)
         try:
             difference = fraction(rest)
         except NotRational as error:
-            return Outcome(Verdict.UNKNOWN, str(error))
+            return CheckOutcome(Verdict.UNKNOWN, str(error))
         if not difference.is_zero:
-            return Outcome(Verdict.UNKNOWN, f"right − left differs from the combination by {_short(rest)}")
+            return CheckOutcome(Verdict.UNKNOWN, f"right − left differs from the combination by {_short(rest)}")
         needed += [m for m, f in facts if not f.equation] + [w for w, _ in squares]
         multipliers = (*(m for m, _ in facts), *(w for w, _ in squares))
         undefined = [m for m in multipliers if not _is_defined(m, domain)]
         if undefined:
-            return Outcome(Verdict.UNKNOWN, f"the multiplier {undefined[0]} is not defined for all parameters")
+            return CheckOutcome(Verdict.UNKNOWN, f"the multiplier {undefined[0]} is not defined for all parameters")
         undefined = _zero_denominators(
             (left, right, *(f.expression for _, f in facts), *(square(v) for _, v in squares)), domain
         )
         if undefined:
-            return Outcome(Verdict.UNKNOWN, f"{undefined[0]}, in a denominator, may be 0")
+            return CheckOutcome(Verdict.UNKNOWN, f"{undefined[0]}, in a denominator, may be 0")
         signs = []
         for multiplier in needed:
             found = prove_sign(multiplier, domain)
             if isinstance(found, NoSignProof):
-                return Outcome(Verdict.UNKNOWN, f"the multiplier {multiplier} may be negative: {found.reason}")
+                return CheckOutcome(Verdict.UNKNOWN, f"the multiplier {multiplier} may be negative: {found.reason}")
             signs.append(found)
         detail = f"{len(facts)} facts, {len(squares)} squares"
         detail += ", z3 for a sign" if any(s.method == "z3" for s in signs) else ""
         proof = certificate(left, right, claim.relation, domain, facts, squares, needed, self.squared)
-        return Outcome(Verdict.PROVED, detail, proof)
+        return CheckOutcome(Verdict.PROVED, detail, proof)
 
 
 @final
@@ -110,27 +110,27 @@ class Identity(Check):
 
     engine = "identity"
 
-    def run(self, claim: Claim) -> Outcome:
+    def run(self, claim: Relation) -> CheckOutcome:
         if claim.relation != "=":
-            return Outcome(Verdict.UNKNOWN, "an identity shows an equation")
+            return CheckOutcome(Verdict.UNKNOWN, "an identity shows an equation")
         difference = claim.right - claim.left
         parts = list(difference.parts.values()) if isinstance(difference, Vector) else [difference]
         to_roots = _rewriting(self.roots)
         try:
             wrong = [part for part in map(to_roots, parts) if not fraction(part).is_zero]
         except NotRational as error:
-            return Outcome(Verdict.UNKNOWN, str(error))
+            return CheckOutcome(Verdict.UNKNOWN, str(error))
         if wrong:
             restricted = any(isinstance(relation, sympy.Eq) for relation in claim.domain.relations)
             verdict = Verdict.UNKNOWN if restricted else Verdict.REFUTED
-            return Outcome(verdict, f"right − left = {_short(wrong[0])}")
+            return CheckOutcome(verdict, f"right − left = {_short(wrong[0])}")
         undefined = _zero_denominators(map(to_roots, _sides(claim)), _on_domain(claim.domain, to_roots))
         if undefined:
-            return Outcome(Verdict.UNKNOWN, f"{undefined[0]}, in a denominator, may be 0")
+            return CheckOutcome(Verdict.UNKNOWN, f"{undefined[0]}, in a denominator, may be 0")
         domain = _on_domain(claim.domain, to_roots)
         proofs = [certificate(to_roots(left), to_roots(right), "=", domain) for left, right in _by_part(claim)]
         complete = {"kind": "all", "of": proofs} if None not in proofs else None
-        return Outcome(Verdict.PROVED, "the same rational function", complete)
+        return CheckOutcome(Verdict.PROVED, "the same rational function", complete)
 
 
 @final
@@ -142,22 +142,22 @@ class Inequality(Check):
 
     engine = "signs"
 
-    def run(self, claim: Claim) -> Outcome:
+    def run(self, claim: Relation) -> CheckOutcome:
         to_roots = _rewriting(self.roots)
         domain = _on_domain(claim.domain, to_roots)
         difference = to_roots(claim.right) - to_roots(claim.left)
         if claim.relation == "=":
-            return Outcome(Verdict.UNKNOWN, "an equation needs Identity")
+            return CheckOutcome(Verdict.UNKNOWN, "an equation needs Identity")
         found = prove_sign(difference, domain, strictly=claim.relation == "<")
         if isinstance(found, NoSignProof):
             where = ", ".join(f"{k} = {v}" for k, v in found.counterexample.items())
             verdict = Verdict.REFUTED if where else Verdict.UNKNOWN
-            return Outcome(verdict, f"{found.reason}{': ' * bool(where)}{where}")
+            return CheckOutcome(verdict, f"{found.reason}{': ' * bool(where)}{where}")
         undefined = _zero_denominators(map(to_roots, (claim.left, claim.right)), domain)
         if undefined:
-            return Outcome(Verdict.UNKNOWN, f"{undefined[0]}, in a denominator, may be 0")
+            return CheckOutcome(Verdict.UNKNOWN, f"{undefined[0]}, in a denominator, may be 0")
         proof = certificate(to_roots(claim.left), to_roots(claim.right), claim.relation, domain)
-        return Outcome(Verdict.PROVED, f"by {found.method}", proof)
+        return CheckOutcome(Verdict.PROVED, f"by {found.method}", proof)
 
 
 @final
@@ -169,14 +169,14 @@ class Special(Check):
     of the statement that the claim concludes may be given with the claim that shows it here.
     """
 
-    of: Claim
+    of: Relation
     values: tuple[tuple[Any, Any], ...]
     roots: Roots = ()
-    shown: tuple[tuple[Fact, Claim], ...] = ()
+    shown: tuple[tuple[Fact, Relation], ...] = ()
 
     engine = "special case"
 
-    def rests_on(self) -> tuple[Claim, ...]:
+    def rests_on(self) -> tuple[Relation, ...]:
         return (self.of, *(claim for _, claim in self.shown))
 
     def discharges(self) -> tuple[tuple[str, Any], ...]:
@@ -184,10 +184,10 @@ class Special(Check):
         constants = [(f, None if f.constant is None else sympy.sympify(f.constant).subs(values)) for f, _ in self.shown]
         return tuple((name, constant) for fact, constant in constants for name in fact.assumes)
 
-    def chooses(self, claim: Claim) -> dict[Any, Any]:
+    def chooses(self, claim: Relation) -> dict[Any, Any]:
         return dict(self.values) if claim == self.of else {}
 
-    def run(self, claim: Claim) -> Outcome:
+    def run(self, claim: Relation) -> CheckOutcome:
         to_roots = _rewriting(self.roots)
         left, right = (to_roots(side) for side in (claim.left, claim.right))
         domain = _on_domain(claim.domain, to_roots)
@@ -201,29 +201,29 @@ class Special(Check):
         signs += [sympy.Ge(v, 0, evaluate=False) for s, v in values.items() if s.is_nonnegative]
         fractional = [s for s, value in values.items() if s.is_integer and not value.is_integer]
         if fractional or sympy.false in needed.relations or any(map(is_product, values)):
-            return Outcome(Verdict.UNKNOWN, f"{self.of.name or self.of.source} is not known for these parameters")
+            return CheckOutcome(Verdict.UNKNOWN, f"{self.of.name or self.of.source} is not known for these parameters")
         for hypothesis, known in self.shown:
             if not fraction(to_roots(put_in(hypothesis.expression) - known.right + known.left)).is_zero:
-                return Outcome(Verdict.UNKNOWN, f"{known.name} is not the hypothesis that {hypothesis.name}")
+                return CheckOutcome(Verdict.UNKNOWN, f"{known.name} is not the hypothesis that {hypothesis.name}")
             needed = needed & known.domain
         outside = _not_implied(_on_domain(needed & Domain(tuple(signs)), to_roots), domain)
         if outside is not None:
-            return Outcome(Verdict.UNKNOWN, f"{self.of.name or self.of.source} is known for {outside} only")
+            return CheckOutcome(Verdict.UNKNOWN, f"{self.of.name or self.of.source} is known for {outside} only")
         undefined = _zero_denominators((left, right, *values.values()), domain)
         if undefined:
-            return Outcome(Verdict.UNKNOWN, f"{undefined[0]}, in a denominator, may be 0")
+            return CheckOutcome(Verdict.UNKNOWN, f"{undefined[0]}, in a denominator, may be 0")
         if claim.relation != self.of.relation:
-            return Outcome(Verdict.UNKNOWN, "the claim has another relation")
+            return CheckOutcome(Verdict.UNKNOWN, "the claim has another relation")
         one, here = sympy.Integer(1), (to_roots(put_in(self.of.left)), to_roots(put_in(self.of.right)))
         fact = Fact(here[1] - here[0], self.of.name or self.of.source, claim.relation == "=")
         try:
             same = fraction((right - here[1]) - (left - here[0])).is_zero  # side by side: mostly nothing is left
         except NotRational as error:
-            return Outcome(Verdict.UNKNOWN, str(error))
+            return CheckOutcome(Verdict.UNKNOWN, str(error))
         if not same:
-            return Outcome(Verdict.UNKNOWN, f"right − left differs by {_short(right - left - fact.expression)}")
+            return CheckOutcome(Verdict.UNKNOWN, f"right − left differs by {_short(right - left - fact.expression)}")
         proof = certificate(left, right, claim.relation, domain, [(one, fact)])
-        return Outcome(Verdict.PROVED, "a special case", proof)
+        return CheckOutcome(Verdict.PROVED, "a special case", proof)
 
 
 @final
@@ -241,12 +241,12 @@ class Agreement(Check):
     engine = "instances"
     shows_claim = False
 
-    def run(self, claim: Claim) -> Outcome:
+    def run(self, claim: Relation) -> CheckOutcome:
         for number in range(self.instances):
             left, right = self.compare(number)
             if not _equal(left, right):
-                return Outcome(Verdict.REFUTED, f"instance {number}: {left} against {right}")
-        return Outcome(Verdict.PROVED, f"equal to the running code on {self.instances} exact instances")
+                return CheckOutcome(Verdict.REFUTED, f"instance {number}: {left} against {right}")
+        return CheckOutcome(Verdict.PROVED, f"equal to the running code on {self.instances} exact instances")
 
 
 @final
@@ -258,15 +258,15 @@ class Assumed(Check):
 
     engine = "none"
 
-    def run(self, claim: Claim) -> Outcome:
-        return Outcome(Verdict.ASSUMED, self.missing)
+    def run(self, claim: Relation) -> CheckOutcome:
+        return CheckOutcome(Verdict.ASSUMED, self.missing)
 
 
 def _in_roots(vector: Vector, to_roots: Callable[[Any], Any]) -> Vector:
     return Vector({replace(a, scale=to_roots(a.scale)): to_roots(c) for a, c in vector.parts.items()})
 
 
-def _by_part(claim: Claim) -> list[tuple[Any, Any]]:
+def _by_part(claim: Relation) -> list[tuple[Any, Any]]:
     """Both sides, or of vectors both sides' coefficients."""
     if not isinstance(claim.left, Vector):
         return [(claim.left, claim.right)]
@@ -318,7 +318,7 @@ def _is_nonzero(base: Any, domain: Domain) -> bool:
         return False
 
 
-def _sides(claim: Claim) -> list[Any]:
+def _sides(claim: Relation) -> list[Any]:
     sides = (claim.left, claim.right)
     return [part for s in sides for part in (s.parts.values() if isinstance(s, Vector) else (s,))]
 

@@ -11,7 +11,7 @@ from typing import Any, final
 import sympy
 
 from fedconvex.proofs_checks.engines.algebra import is_zero
-from fedconvex.proofs_checks.engines.hilbert import Part, Vector, inner, is_product, mean, norm, require, square
+from fedconvex.proofs_checks.engines.hilbert import Subspace, Vector, inner, is_product, mean, norm, require, square
 
 
 @final
@@ -170,7 +170,9 @@ def called(name: Vector, meaning: Vector) -> Fact:
 
     So an average over drawn clients may stand beside what else depends on the draw: its products are then left open.
     """
-    require(all(atom.part is not Part.DEVIATION for atom in meaning.parts), f"{meaning} differs from client to client")
+    require(
+        all(atom.part is not Subspace.DEVIATION for atom in meaning.parts), f"{meaning} differs from client to client"
+    )
     return Fact(square(meaning) - square(name), f"the definition of {name}", equation=True,
                 defines=((norm(name) ** 2, square(meaning)),))  # fmt: skip
 

@@ -28,7 +28,7 @@ def require(condition: object, problem: str) -> None:
         raise Unsound(problem)
 
 
-class Part(Enum):
+class Subspace(Enum):
     """Of which of the orthogonal subspaces a basic vector is."""
 
     SAME = ""  # the same for every client, or a mean over the clients
@@ -42,7 +42,7 @@ class Atom:
     """A basic vector."""
 
     name: str
-    part: Part = Part.SAME
+    part: Subspace = Subspace.SAME
     scale: Any = 1  # of DRAWN: its inner products are this times those of the deviations
     draw: str = ""  # of DRAWN: which draw it is; what two draws add is uncorrelated
 
@@ -97,17 +97,17 @@ def vector(name: str) -> Vector:
 
 def family(name: str) -> Vector:
     """One vector for every client."""
-    return Vector({Atom(name): sympy.Integer(1), Atom(name, Part.DEVIATION): sympy.Integer(1)})
+    return Vector({Atom(name): sympy.Integer(1), Atom(name, Subspace.DEVIATION): sympy.Integer(1)})
 
 
 def centred(name: str) -> Vector:
     """One vector for every client, with mean 0."""
-    return Vector({Atom(name, Part.DEVIATION): sympy.Integer(1)})
+    return Vector({Atom(name, Subspace.DEVIATION): sympy.Integer(1)})
 
 
 def mean(u: Vector) -> Vector:
     """The mean over the clients, with their weights."""
-    return Vector({a: c for a, c in u.parts.items() if a.part is not Part.DEVIATION})
+    return Vector({a: c for a, c in u.parts.items() if a.part is not Subspace.DEVIATION})
 
 
 def deviation(u: Vector) -> Vector:
@@ -117,16 +117,16 @@ def deviation(u: Vector) -> Vector:
 
 def drawn(u: Vector, scale: Any, draw: str = "") -> Vector:
     """The average of a family over the clients that are drawn; `scale` from `sampling`, `draw` names one of several."""
-    require(all(a.part is not Part.DRAWN for a in u.parts), "averaged twice")
+    require(all(a.part is not Subspace.DRAWN for a in u.parts), "averaged twice")
     require(_is_scale(sympy.sympify(scale)), f"{scale} is not the scale of a draw")
     return Vector({
-        Atom(a.name, Part.DRAWN, scale, draw) if a.part is Part.DEVIATION else a: c for a, c in u.parts.items()
+        Atom(a.name, Subspace.DRAWN, scale, draw) if a.part is Subspace.DEVIATION else a: c for a, c in u.parts.items()
     })  # fmt: skip
 
 
 def expected(u: Vector) -> Vector:
     """The expectation over who is drawn: an average over the drawn clients becomes the mean."""
-    return Vector({a: c for a, c in u.parts.items() if a.part is not Part.DRAWN})
+    return Vector({a: c for a, c in u.parts.items() if a.part is not Subspace.DRAWN})
 
 
 def inner(u: Vector, v: Vector) -> Any:
@@ -145,7 +145,7 @@ def norm(u: Vector) -> Any:
     parts = [(atom, coefficient) for atom, coefficient in u.parts.items() if coefficient != 0]
     require(len(parts) == 1, f"{u} is no basic vector")
     atom, coefficient = parts[0]
-    require(atom.part is not Part.DRAWN, f"{u} is an average over drawn clients")
+    require(atom.part is not Subspace.DRAWN, f"{u} is an average over drawn clients")
     return abs(coefficient) * length(str(atom))
 
 
@@ -160,11 +160,11 @@ def is_product(symbol: Any) -> bool:
 
 
 def _product(a: Atom, b: Atom) -> Any:
-    if a.part is Part.DRAWN:
+    if a.part is Subspace.DRAWN:
         if a.draw != b.draw:
             return sympy.Integer(0)
         require(a.scale == b.scale, "two different draws of one name")
-        return a.scale * _product(Atom(a.name, Part.DEVIATION), Atom(b.name, Part.DEVIATION))
+        return a.scale * _product(Atom(a.name, Subspace.DEVIATION), Atom(b.name, Subspace.DEVIATION))
     if a == b:
         return length(str(a)) ** 2
     first, second = sorted((str(a), str(b)))

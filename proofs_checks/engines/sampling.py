@@ -18,7 +18,7 @@ import sympy
 
 from fedconvex.proofs_checks.engines.algebra import is_zero
 from fedconvex.proofs_checks.engines.hilbert import Vector, deviation, drawn, expected, inner, mean
-from fedconvex.proofs_checks.proof import Check, Claim, Outcome
+from fedconvex.proofs_checks.proof import Check, CheckOutcome, Relation
 from fedconvex.verdicts import Verdict
 
 
@@ -94,10 +94,10 @@ class WithoutReplacement:
 Scheme = Independent | WithoutReplacement
 
 
-def second_moment(u: Vector, v: Vector, scheme: Scheme) -> Claim:
+def second_moment(u: Vector, v: Vector, scheme: Scheme) -> Relation:
     """E⟨avg_S u, avg_S v⟩ = ⟨ū, v̄⟩ + scale · Σ_k p_k⟨u_k − ū, v_k − v̄⟩, to be shown by `Moments(scheme)`."""
     right = inner(mean(u), mean(v)) + scheme.scale * inner(deviation(u), deviation(v))
-    return Claim(inner(drawn(u, scheme.scale), drawn(v, scheme.scale)), "=", right, name="moments of the draw")
+    return Relation(inner(drawn(u, scheme.scale), drawn(v, scheme.scale)), "=", right, name="moments of the draw")
 
 
 @final
@@ -109,17 +109,19 @@ class Moments(Check):
 
     engine = "moments"
 
-    def run(self, claim: Claim) -> Outcome:
+    def run(self, claim: Relation) -> CheckOutcome:
         s, q = sympy.symbols("s q")
         moment = self.scheme.average_of_products()
         if not is_zero(sympy.simplify(moment - s - self.scheme.scale * (q - s))):
-            return Outcome(Verdict.REFUTED, f"the second moment is {moment}")
+            return CheckOutcome(Verdict.REFUTED, f"the second moment is {moment}")
         wrong = _enumerated(self.scheme)
         if wrong:
-            return Outcome(Verdict.REFUTED, wrong)
+            return CheckOutcome(Verdict.REFUTED, wrong)
         if claim.relation != "=" or not is_zero(claim.right - claim.left):
-            return Outcome(Verdict.UNKNOWN, "the claim is another one")
-        return Outcome(Verdict.PROVED, "from the generating function of the draw, and by enumeration up to 4 clients")
+            return CheckOutcome(Verdict.UNKNOWN, "the claim is another one")
+        return CheckOutcome(
+            Verdict.PROVED, "from the generating function of the draw, and by enumeration up to 4 clients"
+        )
 
 
 def _enumerated(scheme: Scheme) -> str:

@@ -35,7 +35,7 @@ from fedconvex.proofs_checks.feddyn.setting import (
     server,
     virtual,
 )
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -48,13 +48,13 @@ def invariants() -> tuple[Step, ...]:
     return (
         Step(r"h^0 = \tfrac1m\sum_k\nabla L_k(\theta_k^0) = 0",
              "the algorithm's input ∇L_k(θ_k⁰) = 0; it does not say h⁰, which is 0 in the running code",
-             Claim(vector("h⁰"), "=", Vector(), name="h⁰"), Agreement(errors_of_the_start), place="after (9)"),
+             Relation(vector("h⁰"), "=", Vector(), name="h⁰"), Agreement(errors_of_the_start), place="after (9)"),
         Step(r"h^t = h^{t-1}-\tfrac\alpha m\sum_{k\in P_t}(\theta_k^t-\theta^{t-1})"
              r" = \tfrac1m\sum_k\nabla L_k(\theta_k^t)",
              "induction: the drawn devices replace their gradients, and θ_k^t − θ^{t−1} is given by (8)",
-             Claim(next_h, "=", stored_next, name="h^t"), Identity(), place="after (9)"),
+             Relation(next_h, "=", stored_next, name="h^t"), Identity(), place="after (9)"),
         Step(r"\gamma^t = \theta^t+\tfrac1\alpha h^t", "how the algorithm sets θ^t",
-             Claim(next_average, "=", next_server + next_h / alpha), Identity(), place="(9)"),
+             Relation(next_average, "=", next_server + next_h / alpha), Identity(), place="(9)"),
     )  # fmt: skip
 
 
@@ -68,16 +68,16 @@ def expected_move(statement: Statement) -> Proof:
         *invariants(),
         Step(r"E[\gamma^t-\gamma^{t-1}] = E\Big[\tfrac1P\sum_{k\in P_t}\theta_k^t-\theta^{t-1}-\tfrac1\alpha h^{t-1}"
              r"\Big] = E\Big[\tfrac1P\sum_{k\in P_t}\big(\theta_k^t-\theta^{t-1}-\tfrac1\alpha h^{t-1}\big)\Big]",
-             "(9), before and after the round", Claim(next_average - average, "=", moved), Identity(),
+             "(9), before and after the round", Relation(next_average - average, "=", moved), Identity(),
              place="proof of Lemma 2, first and second equation"),
         Step(r"\dots = E\Big[\tfrac1{\alpha P}\sum_{k\in P_t}(\nabla L_k(\theta_k^{t-1})-\nabla L_k(\tilde\theta_k^t)"
-             r"-h^{t-1})\Big]", "(8), and θ̃_k^t = θ_k^t for the drawn devices", Claim(moved, "=", in_gradients),
+             r"-h^{t-1})\Big]", "(8), and θ̃_k^t = θ_k^t for the drawn devices", Relation(moved, "=", in_gradients),
              Identity(), place="proof of Lemma 2, third and fourth equation"),
         Step(r"\dots = E\Big[\tfrac1{\alpha m}\sum_{k\in[m]}(\nabla L_k(\theta_k^{t-1})-\nabla L_k(\tilde\theta_k^t)"
              r"-h^{t-1})\Big]", "every device is drawn with probability P/m",
-             Claim(expected(in_gradients), "=", over_all), Identity(), place="proof of Lemma 2, fifth equation"),
+             Relation(expected(in_gradients), "=", over_all), Identity(), place="proof of Lemma 2, fifth equation"),
         Step(r"\dots = \tfrac1{\alpha m}\sum_{k\in[m]}E[-\nabla L_k(\tilde\theta_k^t)]",
-             "h^{t−1} is the mean of the stored gradients", Claim(expected(next_average - average), "=", right),
+             "h^{t−1} is the mean of the stored gradients", Relation(expected(next_average - average), "=", right),
              Identity(), place="Lemma 2"),
     ))  # fmt: skip
 
@@ -89,8 +89,8 @@ def moments_of_the_draw(u: Vector) -> tuple[Step, ...]:
         Step(r"E\big\|\tfrac1P\sum_{k\in P_t}u_k\big\|^2 = \|\bar u\|^2+\sigma\,\tfrac1m\sum_k\|u_k-\bar u\|^2,\quad"
              r"\sigma=\tfrac{m-P}{P(m-1)}", "all sets of P devices are equally likely",
              second_moment(u, u, SCHEME), Moments(SCHEME)),
-        Step(r"0 \le \sigma", "P ≤ m", Claim(0, "<=", SCHEME.scale, several), Inequality()),
-        Step(r"\sigma \le 1", "P ≥ 1", Claim(SCHEME.scale, "<=", 1, several), Inequality()),
+        Step(r"0 \le \sigma", "P ≤ m", Relation(0, "<=", SCHEME.scale, several), Inequality()),
+        Step(r"\sigma \le 1", "P ≥ 1", Relation(SCHEME.scale, "<=", 1, several), Inequality()),
     )  # fmt: skip
 
 
@@ -102,18 +102,18 @@ def average_over_the_drawn(point: Vector, name: str, symbol: str, lemma: str) ->
     return (
         *moments_of_the_draw(away),
         Step(rf"E\|\gamma^t-{symbol}\|^2 = E\Big\|\tfrac1P\sum_{{k\in P_t}}(\theta_k^t-{symbol})\Big\|^2", "(9)",
-             Claim(square(next_average - point), "=", square(drawn(away, scale)), SCALE), Identity(),
+             Relation(square(next_average - point), "=", square(drawn(away, scale)), SCALE), Identity(),
              place=f"proof of {lemma}, first equation"),
         Step(rf"\dots \le \tfrac1PE\Big[\sum_{{k\in P_t}}\|\theta_k^t-{symbol}\|^2\Big]"
              rf" = \tfrac1PE\Big[\sum_{{k\in P_t}}\|\tilde\theta_k^t-{symbol}\|^2\Big]",
              "Jensen; θ̃_k^t = θ_k^t for the drawn devices. The loss is exactly (1 − σ) times the squared deviations",
-             Claim(square(next_average - point), "<=", m / P * chosen, SCALE, f"{lemma}, Jensen"),
+             Relation(square(next_average - point), "<=", m / P * chosen, SCALE, f"{lemma}, Jensen"),
              Combination(facts=((-m / P, in_all),), squares=((1 - scale, deviation(virtual)),)),
              place=f"proof of {lemma}, inequality and second equation"),
         Step(rf"\tfrac1PE\Big[\sum_{{k\in P_t}}\|\tilde\theta_k^t-{symbol}\|^2\Big]"
              rf" = \tfrac1P\tfrac Pm\sum_{{k\in[m]}}E\|\tilde\theta_k^t-{symbol}\|^2",
              "every device is drawn with probability P/m",
-             Claim(m / P * chosen, "=", square(away), SCALE, f"{lemma}, expectation"),
+             Relation(m / P * chosen, "=", square(away), SCALE, f"{lemma}, expectation"),
              Combination(facts=((m / P, in_all),)),
              place=f"proof of {lemma}, third equation"),
     )  # fmt: skip
@@ -122,7 +122,7 @@ def average_over_the_drawn(point: Vector, name: str, symbol: str, lemma: str) ->
 @proves(feddyn.lemma3)
 def average_moves_little(statement: Statement) -> Proof:
     steps = average_over_the_drawn(average, "γ^{t−1}", r"\gamma^{t-1}", "Lemma 3")
-    lemma = Claim(move, "<=", statement.calculator.formula(epsilon=epsilon), SCALE, "Lemma 3")
+    lemma = Relation(move, "<=", statement.calculator.formula(epsilon=epsilon), SCALE, "Lemma 3")
     return Proof((
         *steps,
         Step(r"E\|\gamma^t-\gamma^{t-1}\|^2 \le \epsilon_t", "the two together, and the definition of ε_t", lemma,
@@ -139,11 +139,11 @@ def state_is_small(statement: Statement) -> Proof:
         *invariants(),
         Step(r"E\|h^t\|^2 = E\Big\|\tfrac1m\sum_k\nabla L_k(\theta_k^t)\Big\|^2"
              r" = E\Big\|\tfrac1m\sum_k(\nabla L_k(\theta_k^t)-\nabla L_k(\theta_*))\Big\|^2",
-             "h^t is the mean of the stored gradients; ∇ℓ(θ_*) = 0", Claim(h, "=", mean(errors)), Identity(),
+             "h^t is the mean of the stored gradients; ∇ℓ(θ_*) = 0", Relation(h, "=", mean(errors)), Identity(),
              place="proof of Lemma 7, first and second equation"),
         Step(r"\dots \le \tfrac1m\sum_kE\|\nabla L_k(\theta_k^t)-\nabla L_k(\theta_*)\|^2 = C_t",
              "Jensen: the difference is the mean of the squared deviations",
-             Claim(square(h), "<=", bound, Domain.of(statement), "Lemma 7"),
+             Relation(square(h), "<=", bound, Domain.of(statement), "Lemma 7"),
              Combination(squares=((1, deviation(errors)),)), place="Lemma 7"),
     ), tightness=tightness(statement))  # fmt: skip
 
@@ -157,24 +157,24 @@ def devices_move_little(statement: Statement) -> Proof:
     four, three = [4 / alpha**2 * sum(map(square, some)) for some in (parts, parts[:3])]
     apart = [(1 / alpha**2, u - v) for i, u in enumerate(parts) for v in parts[:i]]
     whole = sum(parts[1:], parts[0])
-    split = Claim(epsilon, "<=", four, domain, "Lemma 4, four parts")
-    with_C = Claim(epsilon, "<=", three + 4 / alpha**2 * C, domain, "Lemma 4, with C")
+    split = Relation(epsilon, "<=", four, domain, "Lemma 4, four parts")
+    with_C = Relation(epsilon, "<=", three + 4 / alpha**2 * C, domain, "Lemma 4, with C")
     last = 8 / alpha**2 * C + 4 * L**2 / alpha**2 * epsilon + 8 * L / alpha**2 * gap
-    bounded = Claim(epsilon, "<=", last, domain, "Lemma 4, before it is rearranged")
+    bounded = Relation(epsilon, "<=", last, domain, "Lemma 4, before it is rearranged")
     left = statement.left.formula(epsilon=letters.epsilon, alpha=alpha, L=L)
     right = statement.calculator.formula(C=letters.C, gap=letters.gap, alpha=alpha, L=L)
-    lemma = Claim(left, "<=", right, domain, "Lemma 4")
+    lemma = Relation(left, "<=", right, domain, "Lemma 4")
     return Proof((
         Step(r"\epsilon_t = \tfrac1m\sum_kE\|\tilde\theta_k^t-\theta^{t-1}-\tfrac1\alpha h^{t-1}\|^2", "(9)",
-             Claim(epsilon, "=", square(moved)), Identity(), place="proof of Lemma 4, second equation"),
+             Relation(epsilon, "=", square(moved)), Identity(), place="proof of Lemma 4, second equation"),
         Step(r"\dots = \tfrac1{\alpha^2}\tfrac1m\sum_kE\|\nabla L_k(\theta_k^{t-1})-\nabla L_k(\tilde\theta_k^t)"
              r"-h^{t-1}\|^2", "(8)",
-             Claim(square(moved), "=", square(old_gradients - new_gradients - h) / alpha**2), Identity(),
+             Relation(square(moved), "=", square(old_gradients - new_gradients - h) / alpha**2), Identity(),
              place="proof of Lemma 4, third equation"),
         Step(r"\dots = \tfrac1{\alpha^2}\tfrac1m\sum_kE\|\nabla L_k(\theta_k^{t-1})-\nabla L_k(\theta_*)"
              r"+\nabla L_k(\theta_*)-\nabla L_k(\gamma^{t-1})+\nabla L_k(\gamma^{t-1})-\nabla L_k(\tilde\theta_k^t)"
              r"-h^{t-1}\|^2", "what is added is taken away",
-             Claim(old_gradients - new_gradients - h, "=", whole), Identity(),
+             Relation(old_gradients - new_gradients - h, "=", whole), Identity(),
              place="proof of Lemma 4, fourth equation"),
         Step(r"\dots \le \tfrac4{\alpha^2}\tfrac1m\sum_kE\|\nabla L_k(\theta_k^{t-1})-\nabla L_k(\theta_*)\|^2"
              r"+\tfrac4{\alpha^2}\tfrac1m\sum_kE\|\nabla L_k(\gamma^{t-1})-\nabla L_k(\theta_*)\|^2"
@@ -204,12 +204,12 @@ def errors_shrink(statement: Statement) -> Proof:
     part = P / m
     errors = new_gradients - at_minimiser
     on, off = new_gradients - gradients, gradients - at_minimiser
-    in_round = Claim(C_next, "=", (1 - part) * C + part * square(errors), domain, "Lemma 5, who is drawn")
-    split = Claim(C_next, "<=", (1 - part) * C + 2 * part * (square(on) + square(off)), domain, "Lemma 5, two parts")
-    smoothed = Claim(C_next, "<=", (1 - part) * C + 2 * L**2 * part * epsilon + 2 * part * square(off), domain,
+    in_round = Relation(C_next, "=", (1 - part) * C + part * square(errors), domain, "Lemma 5, who is drawn")
+    split = Relation(C_next, "<=", (1 - part) * C + 2 * part * (square(on) + square(off)), domain, "Lemma 5, two parts")
+    smoothed = Relation(C_next, "<=", (1 - part) * C + 2 * L**2 * part * epsilon + 2 * part * square(off), domain,
                      "Lemma 5, smoothness")  # fmt: skip
     bound = statement.calculator.formula(C=letters.C, gap=letters.gap, epsilon=letters.epsilon, L=L, **DEVICES)
-    lemma = Claim(C_next, "<=", bound, domain, "Lemma 5")
+    lemma = Relation(C_next, "<=", bound, domain, "Lemma 5")
     return Proof((
         Step(r"C_t = \big(1-\tfrac Pm\big)\tfrac1m\sum_kE\|\nabla L_k(\theta_k^{t-1})-\nabla L_k(\theta_*)\|^2"
              r"+\tfrac Pm\tfrac1m\sum_kE\|\nabla L_k(\tilde\theta_k^t)-\nabla L_k(\theta_*)\|^2",
@@ -218,7 +218,7 @@ def errors_shrink(statement: Statement) -> Proof:
              place="proof of Lemma 5, first equation"),
         Step(r"\dots = \big(1-\tfrac Pm\big)C_{t-1}+\tfrac Pm\tfrac1m\sum_kE\|\nabla L_k(\tilde\theta_k^t)"
              r"-\nabla L_k(\gamma^{t-1})+\nabla L_k(\gamma^{t-1})-\nabla L_k(\theta_*)\|^2",
-             "the definition of C_{t−1}; what is added is taken away", Claim(errors, "=", on + off), Identity(),
+             "the definition of C_{t−1}; what is added is taken away", Relation(errors, "=", on + off), Identity(),
              place="proof of Lemma 5, second equation"),
         Step(r"\dots \le \big(1-\tfrac Pm\big)C_{t-1}+\tfrac{2P}m\tfrac1m\sum_kE\|\nabla L_k(\tilde\theta_k^t)"
              r"-\nabla L_k(\gamma^{t-1})\|^2+\tfrac{2P}m\tfrac1m\sum_kE\|\nabla L_k(\gamma^{t-1})"

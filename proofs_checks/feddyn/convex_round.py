@@ -27,7 +27,7 @@ from fedconvex.proofs_checks.feddyn.setting import (
     virtual,
 )
 from fedconvex.proofs_checks.feddyn.smoothness import at_x, through_three_points
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -39,16 +39,16 @@ def expanded(number: str) -> tuple[Step, ...]:
     """The lines that (10) and (12) have in common."""
     return (
         Step(r"E\|\gamma^t-\theta_*\|^2 = E\|\gamma^{t-1}-\theta_*+\gamma^t-\gamma^{t-1}\|^2",
-             "what is added is taken away", Claim(next_average - minimiser, "=", before + moved), Identity(),
+             "what is added is taken away", Relation(next_average - minimiser, "=", before + moved), Identity(),
              place=f"({number}), first line"),
         Step(r"\dots = E\|\gamma^{t-1}-\theta_*\|^2+2E[\langle\gamma^{t-1}-\theta_*,\gamma^t-\gamma^{t-1}\rangle]"
              r"+E\|\gamma^t-\gamma^{t-1}\|^2", "the square of a sum",
-             Claim(distance_next, "=", distance + 2 * inner(before, moved) + move), Identity(),
+             Relation(distance_next, "=", distance + 2 * inner(before, moved) + move), Identity(),
              place=f"({number}), second line"),
         Step(r"\dots = E\|\gamma^{t-1}-\theta_*\|^2+\tfrac2{\alpha m}\sum_kE[\langle\gamma^{t-1}-\theta_*,"
              r"-\nabla L_k(\tilde\theta_k^t)\rangle]+E\|\gamma^t-\gamma^{t-1}\|^2",
              "Lemma 2: γ^{t−1} − θ_* does not depend on who is drawn now",
-             Claim(2 * inner(before, moved), "=", cross, name="the expected step"), Identity(),
+             Relation(2 * inner(before, moved), "=", cross, name="the expected step"), Identity(),
              place=f"({number}), third line"),
     )  # fmt: skip
 
@@ -61,7 +61,7 @@ def bounded_product(domain: Domain, strong: Any, to_minimiser: Vector) -> Step:
                 r"\tfrac2{\alpha m}\sum_kE\big[L_k(\theta_*)-L_k(\gamma^{t-1})+\tfrac L2\|\tilde\theta_k^t-"
                 rf"\gamma^{{t-1}}\|^2{extra}\big]",
                 f"{'(11)' if strong else '(6)'} with x = θ̃_k^t, y = θ_*, z = γ^(t−1)",
-                Claim(cross, "<=", bound, domain, "the product"),
+                Relation(cross, "<=", bound, domain, "the product"),
                 Combination(facts=tuple(
                     (2 / alpha, fact) for _, fact in through_three_points(
                         new_gradients, to_minimiser, average - virtual, at_x, least, loss, strong).facts)),
@@ -76,7 +76,7 @@ def distance_after(statement: Statement) -> Proof:
     bound = statement.calculator.formula(
         distance=letters.distance, gap=letters.gap, epsilon=letters.epsilon, move=letters.move, alpha=alpha, L=L
     )
-    ten = Claim(letters.distance_next, "<=", bound, domain, "equation (10)")
+    ten = Relation(letters.distance_next, "<=", bound, domain, "equation (10)")
     return Proof((
         *lines,
         product,
@@ -88,7 +88,7 @@ def distance_after(statement: Statement) -> Proof:
 
 
 def positive(shown: str, because: str, number: Any, domain: Domain, place: str) -> Step:
-    return Step(shown, because, Claim(0, "<", number, domain), Inequality(), place=place)
+    return Step(shown, because, Relation(0, "<", number, domain), Inequality(), place=place)
 
 
 @proves(feddyn.lemma1)
@@ -105,7 +105,7 @@ def potential_after(statement: Statement) -> Proof:
                  "after (10)"),
         Step(r"E\|\gamma^t-\theta_*\|^2+\kappa C_t \le E\|\gamma^{t-1}-\theta_*\|^2+\kappa C_{t-1}"
              r"-\kappa_0E[\ell(\gamma^{t-1})-\ell(\theta_*)]",
-             "(10) + Lemma 3 + Lemma 4 and Lemma 5, scaled: this is it exactly", Claim(left, "<=", right, domain,
+             "(10) + Lemma 3 + Lemma 4 and Lemma 5, scaled: this is it exactly", Relation(left, "<=", right, domain,
              "Lemma 1"),
              Combination(facts=(
                  (1, conclusion(feddyn.equation10).fact),

@@ -19,13 +19,13 @@ from fedconvex.proofs_checks.feddyn.setting import (
     old_gradients,
     server,
 )
-from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
 WHERE_LEAST = "where the formula is least is compared, and twice the formula is least there too"
 Formula = Callable[..., Any]
-ANSWER = Claim(sympy.Symbol("R_k(θ_k+1)"), "=", sympy.Symbol("R_k(θ_k−1)"), name="the answer minimises")
+ANSWER = Relation(sympy.Symbol("R_k(θ_k+1)"), "=", sympy.Symbol("R_k(θ_k−1)"), name="the answer minimises")
 
 
 def played(federation: Federation, number: int) -> Draws:
@@ -106,9 +106,9 @@ def first_order_condition(statement: Statement) -> Proof:
     )  # fmt: skip
     return Proof((
         Step(r"\nabla R_k(\theta) = \nabla L_k(\theta)-\nabla L_k(\theta_k^{t-1})+\alpha(\theta-\theta^{t-1})",
-             "(1), differentiated along a line", Claim(derivative, "=", right), Identity()),
+             "(1), differentiated along a line", Relation(derivative, "=", right), Identity()),
         Step(r"\nabla L_k(\theta_k^t)-\nabla L_k(\theta_k^{t-1})+\alpha(\theta_k^t-\theta^{t-1}) = 0",
-             "the gradient vanishes at the running code's answers", Claim(right, "=", 0),
+             "the gradient vanishes at the running code's answers", Relation(right, "=", 0),
              Agreement(partial(residuals, statement.calculator.formula)), place="(2)"),
     ))  # fmt: skip
 
@@ -144,19 +144,19 @@ def stationary_point(statement: Statement) -> Proof:
     own = [vector(f"∇L_{k}(θ)") for k in (1, 2, 3)]
     return Proof((
         Step(r"\nabla\ell(\theta) = \tfrac1m\sum_{k\in[m]}\nabla L_k(\theta)",
-             "the gradient of a mean is the mean of the gradients", Claim(sympy.Symbol("∇ℓ(θ)"), "=", zero),
+             "the gradient of a mean is the mean of the gradients", Relation(sympy.Symbol("∇ℓ(θ)"), "=", zero),
              Agreement(partial(slopes, formula))),
         Step(r"\nabla\ell(\theta_*) = \tfrac1m\sum_{k\in[m]}\nabla L_k(\theta_*) = 0",
              "it vanishes at the minimiser",
-             Claim(total, "=", zero), Agreement(partial(gradients_at, lambda f: f.minimiser, formula)), place="(3)"),
+             Relation(total, "=", zero), Agreement(partial(gradients_at, lambda f: f.minimiser, formula)), place="(3)"),
         Step(r"\nabla\tfrac1m\sum_{k\in[m]}L_k = \tfrac1m\sum_{k\in[m]}\nabla L_k",
              "of any three devices; more in the same way: it is the objective's gradient, and a stationary point is "
-             "where that is 0", Claim(sum(own, Vector()) / len(own), "=", formula(gradients=own)), Identity()),
-        Step(r"\nabla\ell(\theta^t) = \dots = 0", "as printed, with θ^t on the left", Claim(total, "=", zero),
+             "where that is 0", Relation(sum(own, Vector()) / len(own), "=", formula(gradients=own)), Identity()),
+        Step(r"\nabla\ell(\theta^t) = \dots = 0", "as printed, with θ^t on the left", Relation(total, "=", zero),
              Agreement(partial(gradients_at, after_a_round, formula)), place="(3)", role=Role.PRINTED),
         Step(r"\tfrac1m\sum_{k\in[m]}\nabla L_k(\theta) = \sum_{k\in[m]}E_{(x,y)\sim D_k}\nabla\ell_k(\theta;(x,y))",
              "as printed, the second sum without 1/m: the two agree where both vanish, and else for m = 1 alone",
-             Claim(total, "=", sympy.Symbol("Σ_k∇L_k(θ)")), Agreement(partial(sums_at_the_start, formula)),
+             Relation(total, "=", sympy.Symbol("Σ_k∇L_k(θ)")), Agreement(partial(sums_at_the_start, formula)),
              place="(3)", role=Role.PRINTED),
     ), notes="Two misprints: θ^t stands for θ_* on the left, and the second sum lacks 1/m.")  # fmt: skip
 
@@ -186,10 +186,11 @@ def virtual_step(statement: Statement) -> Proof:
     return Proof((
         Step(r"\tilde\theta_k^t-\theta^{t-1} = \tfrac1\alpha(\nabla L_k(\theta_k^{t-1})-\nabla L_k(\tilde\theta_k^t))",
              "(2), divided by α: the two sides differ by 1/α times what vanishes there",
-             Claim(theta - server, "=", right + condition / alpha), Identity(), place="(8)"),
+             Relation(theta - server, "=", right + condition / alpha), Identity(), place="(8)"),
         Step(r"\theta_k^t-\theta^{t-1} = \tfrac1\alpha(\nabla L_k(\theta_k^{t-1})-\nabla L_k(\theta_k^t))\quad"
              r"\forall k\in P_t", "the same for the drawn devices: so the running code moves them",
-             Claim(theta - server, "=", right), Agreement(partial(steps_of_the_devices, statement.calculator.formula)),
+             Relation(theta - server, "=", right), Agreement(partial(steps_of_the_devices,
+             statement.calculator.formula)),
              place="(8), second part"),
     ))  # fmt: skip
 
@@ -209,7 +210,7 @@ def averages(formula: Formula, number: int) -> tuple[Any, Any]:
 @proves(feddyn.equation9)
 def active_average(statement: Statement) -> Proof:
     formula = statement.calculator.formula
-    claim = Claim(next_average, "=", formula(server=next_server, h=next_h, alpha=alpha))
+    claim = Relation(next_average, "=", formula(server=next_server, h=next_h, alpha=alpha))
     return Proof((
         *invariants()[:2],
         Step(r"\gamma^t = \tfrac1P\sum_{k\in P_t}\theta_k^t,\quad h^t = \tfrac1m\sum_k\nabla L_k(\theta_k^t)",

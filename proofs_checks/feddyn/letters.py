@@ -11,7 +11,7 @@ from fedconvex.proofs_checks.engines.facts import Fact, named
 from fedconvex.proofs_checks.engines.hilbert import square
 from fedconvex.proofs_checks.feddyn import setting
 from fedconvex.proofs_checks.feddyn.setting import LETTERS, at_minimiser, old_gradients
-from fedconvex.proofs_checks.proof import Claim, conclusion
+from fedconvex.proofs_checks.proof import Relation, conclusion
 from fedconvex.theory import feddyn
 
 distance, distance_next, C, C_next, gap, epsilon, move = (
@@ -28,7 +28,7 @@ MEANINGS = {
 }
 
 
-def meanings(claim: Claim) -> tuple[tuple[Any, Fact], ...]:
+def meanings(claim: Relation) -> tuple[tuple[Any, Fact], ...]:
     """The letters' definitions with the multipliers that turn the claim's sides, linear in them, into vectors'."""
     difference = sympy.sympify(claim.right - claim.left)
     used = [letter for letter in MEANINGS if letter in difference.free_symbols]
@@ -37,5 +37,5 @@ def meanings(claim: Claim) -> tuple[tuple[Any, Fact], ...]:
 
 def lemma3_in_letters() -> tuple[tuple[Any, Fact], ...]:
     """Lemma 3, which speaks of vectors, with the definitions that make it one about letters."""
-    meant = Claim(move, "<=", epsilon)
+    meant = Relation(move, "<=", epsilon)
     return ((1, conclusion(feddyn.lemma3).fact), *meanings(meant))

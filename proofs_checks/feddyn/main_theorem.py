@@ -13,7 +13,7 @@ from fedconvex.proofs_checks.feddyn.nonconvex_rounds import delta, spread
 from fedconvex.proofs_checks.feddyn.nonconvex_rounds import total as slopes
 from fedconvex.proofs_checks.feddyn.rates import D0, G, at_mean, last
 from fedconvex.proofs_checks.feddyn.setting import LETTERS, SCALE, L, P, T, alpha, least, m, mu
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.assumptions.base import Assumption
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
@@ -34,7 +34,7 @@ def chosen_alpha(case: tuple[Assumption, ...]) -> Any:
 
 def not_negative(letter: Any, shown: str, domain: Domain) -> Step:
     """Where one constant stands for two, the smaller term is rounded up."""
-    return Step(rf"{shown} \ge 0", "a mean of squares", Claim(0, "<=", letter, domain, f"{shown} ≥ 0"), Inequality())
+    return Step(rf"{shown} \ge 0", "a mean of squares", Relation(0, "<=", letter, domain, f"{shown} ≥ 0"), Inequality())
 
 
 def strongly_convex_case(formula: Any, chosen: Any, domain: Domain) -> tuple[Step, ...]:
@@ -42,8 +42,8 @@ def strongly_convex_case(formula: Any, chosen: Any, domain: Domain) -> tuple[Ste
     r, constant = 1 + mu / alpha, sympy.Rational(1240, 3)
     domain = domain & sympy.Ge(alpha, chosen, evaluate=False) & SCALE & sympy.Ge(last, 1, evaluate=False)
     bound = formula.subs(chosen, alpha).subs(r ** (-T), 1 / (r * last))
-    growth = Claim(r, "<=", sympy.Rational(31, 30), domain, "r")
-    theorem = Claim(at_mean - least, "<=", constant * bound, domain, "Theorem 1, strongly convex")
+    growth = Relation(r, "<=", sympy.Rational(31, 30), domain, "r")
+    theorem = Relation(at_mean - least, "<=", constant * bound, domain, "Theorem 1, strongly convex")
     start = not_negative(D0, r"\|\theta^0-\theta_*\|^2", domain)
     return (
         start,
@@ -61,9 +61,9 @@ def strongly_convex_case(formula: Any, chosen: Any, domain: Domain) -> tuple[Ste
 def convex_case(formula: Any, chosen: Any, domain: Domain) -> tuple[Step, ...]:
     """α = 30L√(m/P); the constant is 300."""
     domain = without_mu(domain) & sympy.Ge(alpha, 25 * L, evaluate=False) & SCALE
-    enough = Claim((25 * L) ** 2, "<=", chosen**2, domain, "α of the convex case")
+    enough = Relation((25 * L) ** 2, "<=", chosen**2, domain, "α of the convex case")
     bound = formula.subs(sympy.sqrt(m), alpha * sympy.sqrt(m) / chosen)
-    theorem = Claim(at_mean - least, "<=", 300 * bound, domain, "Theorem 1, convex")
+    theorem = Relation(at_mean - least, "<=", 300 * bound, domain, "Theorem 1, convex")
     start = not_negative(G, r"\tfrac1m\sum_k\|\nabla L_k(\theta_*)\|^2", domain)
     return (
         start,
@@ -82,8 +82,8 @@ def nonconvex_case(formula: Any, chosen: Any, domain: Domain) -> tuple[Step, ...
     """α = 30L m/P; the constant is 90."""
     largest = feddyn.smallest_alpha_nonconvex.formula(L=L, **DEVICES)
     domain = without_mu(domain) & sympy.Ge(alpha, largest, evaluate=False) & SCALE
-    index = Claim(at_random, "=", slopes / T, domain, "the random index")
-    theorem = Claim(at_random, "<=", 90 * formula, domain, "Theorem 1, non-convex")
+    index = Relation(at_random, "=", slopes / T, domain, "the random index")
+    theorem = Relation(at_random, "<=", 90 * formula, domain, "Theorem 1, non-convex")
     start = not_negative(spread, r"\tfrac1m\sum_k\|\theta_k^0-\theta^0\|^2", domain)
     return (
         start,

@@ -31,7 +31,7 @@ from fedconvex.proofs_checks.feddyn.setting import (
 from fedconvex.proofs_checks.feddyn.setting import epsilon as epsilon_meant
 from fedconvex.proofs_checks.feddyn.setting import move as move_meant
 from fedconvex.proofs_checks.feddyn.splitting import lemma6, total, young
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -59,14 +59,14 @@ def lemma11(statement: Statement) -> Proof:
     split = 4 / alpha**2 * total(*four)
     jensen = 4 / alpha**2 * total(old_change, new_change, gradient, old_change)
     last = 8 * L**2 / alpha**2 * C + 4 * L**2 / alpha**2 * epsilon + 4 / alpha**2 * gradient_square
-    by_lemma6 = Claim(square(difference) / alpha**2, "<=", split, domain, "Lemma 11, by Lemma 6")
-    by_jensen = Claim(split, "<=", jensen, domain, "Lemma 11, by Jensen's inequality")
-    by_smoothness = Claim(jensen, "<=", last, domain, "Lemma 11, by smoothness")
-    meaning = Claim(epsilon, "=", square(step - h / alpha), domain, "Lemma 11, first line")
-    eighth = Claim(square(step - h / alpha), "=", square(difference) / alpha**2, domain, "Lemma 11, by (8)")
+    by_lemma6 = Relation(square(difference) / alpha**2, "<=", split, domain, "Lemma 11, by Lemma 6")
+    by_jensen = Relation(split, "<=", jensen, domain, "Lemma 11, by Jensen's inequality")
+    by_smoothness = Relation(jensen, "<=", last, domain, "Lemma 11, by smoothness")
+    meaning = Relation(epsilon, "=", square(step - h / alpha), domain, "Lemma 11, first line")
+    eighth = Relation(square(step - h / alpha), "=", square(difference) / alpha**2, domain, "Lemma 11, by (8)")
     left = statement.left
     assert left is not None
-    lemma = Claim(
+    lemma = Relation(
         left.formula(epsilon=epsilon, alpha=alpha, L=L), "<=",
         statement.calculator.formula(C=C, gradient_square=gradient_square, alpha=alpha, L=L), domain, "Lemma 11",
     )  # fmt: skip
@@ -80,7 +80,7 @@ def lemma11(statement: Statement) -> Proof:
         Step(r"= \tfrac1{\alpha^2}\tfrac1m\sum_k E\|\nabla L_k(\theta_k^{t-1})-\nabla L_k(\gamma^{t-1})"
              r"+\nabla L_k(\gamma^{t-1})-\nabla L_k(\tilde\theta_k^t)-\nabla\ell(\gamma^{t-1})"
              r"+\nabla\ell(\gamma^{t-1})-h^{t-1}\|^2",
-             "∇L_k(γ) and ∇ℓ(γ) are added and subtracted", Claim(difference, "=", sum(four), domain), Identity(),
+             "∇L_k(γ) and ∇ℓ(γ) are added and subtracted", Relation(difference, "=", sum(four), domain), Identity(),
              place=place),
         Step(r"\le \tfrac4{\alpha^2}\tfrac1m\sum_k E\|\nabla L_k(\theta_k^{t-1})-\nabla L_k(\gamma^{t-1})\|^2"
              r"+\tfrac4{\alpha^2}\tfrac1m\sum_k E\|\nabla L_k(\gamma^{t-1})-\nabla L_k(\tilde\theta_k^t)\|^2"
@@ -112,18 +112,18 @@ def lemma12(statement: Statement) -> Proof:
     z = P / (2 * m - P)
     after, moved = family("θ_k^t−γ^{t−1}"), vector("γ^t−γ^{t−1}")
     is_next = named(C_next, square(after - moved))
-    meaning = Claim(C_next, "=", square(after - moved), domain, "Lemma 12, the definition of C_t")
-    split = Claim(square(after - moved), "<=", (1 + z) * square(after) + (1 + 1 / z) * square(moved), domain,
+    meaning = Relation(C_next, "=", square(after - moved), domain, "Lemma 12, the definition of C_t")
+    split = Relation(square(after - moved), "<=", (1 + z) * square(after) + (1 + 1 / z) * square(moved), domain,
                   "Lemma 12, by Young's inequality")  # fmt: skip
-    drawn = Claim(
+    drawn = Relation(
         (1 + z) * square(after) + (1 + 1 / z) * square(moved), "=",
         P / m * (1 + z) * square(virtual - average) + (1 - P / m) * (1 + z) * square(apart)
         + (1 + 1 / z) * square(moved), domain, "Lemma 12, who is drawn",
     )  # fmt: skip
     chance = selected(square(after), square(virtual - average), square(apart), P / m)
     in_letters = P / m * (1 + z) * epsilon + (1 - P / m) * (1 + z) * C + (1 + 1 / z) * move
-    last = Claim(drawn.right, "=", in_letters, domain, "Lemma 12, last line")
-    lemma = Claim(
+    last = Relation(drawn.right, "=", in_letters, domain, "Lemma 12, last line")
+    lemma = Relation(
         C_next, "<=",
         statement.calculator.formula(C=C, epsilon=epsilon, move=move, num_clients=m, num_active=P), domain, "Lemma 12",
     )  # fmt: skip
@@ -157,17 +157,17 @@ def lemma12(statement: Statement) -> Proof:
 def equation14(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     moved = next_average - average
-    descent = Claim(loss_next - loss - L / 2 * move_meant, "<=", inner(gradient, moved), domain, "(14), by Eq. 4")
-    expected_move = Claim(inner(gradient, moved), "=", inner(gradient, -mean(new_gradients)) / alpha, domain,
+    descent = Relation(loss_next - loss - L / 2 * move_meant, "<=", inner(gradient, moved), domain, "(14), by Eq. 4")
+    expected_move = Relation(inner(gradient, moved), "=", inner(gradient, -mean(new_gradients)) / alpha, domain,
                           "(14), by Lemma 2")  # fmt: skip
     change = mean(new_change)
-    completed = Claim(inner(gradient, -mean(new_gradients)) / alpha, "<=",
+    completed = Relation(inner(gradient, -mean(new_gradients)) / alpha, "<=",
                       (square(change) - square(gradient)) / (2 * alpha), domain, "(14), completed")  # fmt: skip
-    jensen = Claim(completed.right, "<=", square(new_change) / (2 * alpha) - square(gradient) / (2 * alpha), domain,
+    jensen = Relation(completed.right, "<=", square(new_change) / (2 * alpha) - square(gradient) / (2 * alpha), domain,
                    "(14), by Jensen's inequality")  # fmt: skip
     left = statement.left
     assert left is not None
-    last = Claim(
+    last = Relation(
         left.formula(loss_next=loss_next, loss=loss, move=move, L=L), "<=",
         statement.calculator.formula(epsilon=epsilon, gradient_square=gradient_square, alpha=alpha, L=L), domain,
         "equation (14)",

@@ -18,7 +18,7 @@ from fedconvex.proofs_checks.feddyn.nonconvex import (
 )
 from fedconvex.proofs_checks.feddyn.nonconvex_tightness import measured
 from fedconvex.proofs_checks.feddyn.setting import LETTERS, SCALE, L, P, T, alpha, gradient, loss, loss_next, m
-from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -38,7 +38,7 @@ def lemma3_in_letters(domain: Domain) -> Step:
     """E‖γ^t − γ^{t−1}‖² ≤ ε_t."""
     facts = ((1, conclusion(feddyn.lemma3).fact), (1, is_move), (-1, is_epsilon))
     return Step(r"E\|\gamma^t-\gamma^{t-1}\|^2 \le \epsilon_t", "Lemma 3",
-                Claim(move, "<=", epsilon, domain, "Lemma 3, in letters"), Combination(facts=facts))  # fmt: skip
+                Relation(move, "<=", epsilon, domain, "Lemma 3, in letters"), Combination(facts=facts))  # fmt: skip
 
 
 @proves(feddyn.lemma10)
@@ -58,9 +58,9 @@ def lemma10(statement: Statement) -> Proof:
     assert statement.left is not None
     left = statement.left.formula(loss_next=loss_next, C_next=C_next, **GIVEN)
     right = statement.calculator.formula(loss=loss, C=C_before, gradient_square=gradient_square, **GIVEN)
-    claim = Claim(left, "<=", right, domain, "Lemma 10")
+    claim = Relation(left, "<=", right, domain, "Lemma 10")
     positive = [
-        Step(rf"{name} > 0", "the condition on α", Claim(0, "<", value, Domain.of(statement)), Inequality(),
+        Step(rf"{name} > 0", "the condition on α", Relation(0, "<", value, Domain.of(statement)), Inequality(),
              place="after (14)")
         for name, value in (("z_0", constants.z0), ("z_1", constants.z1), ("z_2", constants.z2))
     ]  # fmt: skip
@@ -68,7 +68,8 @@ def lemma10(statement: Statement) -> Proof:
     printed = Step(r"\kappa_0 = \tfrac1{2\alpha}"
                    r"\tfrac{\alpha^2P^2-4\alpha LP^2-32L^2m^2-16L^2Pm-24L^2P^2}z",
                    "the multiple of E‖∇ℓ(γ^{t−1})‖² that the sum of the scaled lemmas leaves: it has +16L²Pm",
-                   Claim(-summed, "=", constants.kappa0), Identity(), place="Lemma 10", role=Role.PRINTED)  # fmt: skip
+                   Relation(-summed, "=", constants.kappa0), Identity(), place="Lemma 10",
+                   role=Role.PRINTED)  # fmt: skip
     return Proof(
         (
             *positive,
@@ -91,20 +92,21 @@ def theorem4(statement: Statement) -> Proof:
     kappa, kappa0 = constants.kappa, constants.kappa0
     lemma = conclusion(feddyn.lemma10).fact
     decrease = (loss - least + kappa * C_before) - (loss_next - least + kappa * C_next)
-    one = Claim(kappa0 * gradient_square, "<=", decrease, domain, "one round")
+    one = Relation(kappa0 * gradient_square, "<=", decrease, domain, "one round")
     telescoped = over_rounds(
         one.fact, {(loss, loss_next): (loss_first, loss_last), (C_before, C_next): (C_first, C_last)},
         {gradient_square: total},
     )  # fmt: skip
-    summed = Claim(kappa0 * total, "<=", (loss_first - least + kappa * C_first) - (loss_last - least + kappa * C_last),
+    summed = Relation(kappa0 * total, "<=",
+                   (loss_first - least + kappa * C_first) - (loss_last - least + kappa * C_last),
                    domain, "all rounds")  # fmt: skip
     start, at_start = named(delta, loss_first - least), named(spread, C_first)
     last_apart = family("θ_k^T−γ^T")
-    bound = Claim(total / T, "<=", (delta + kappa * spread) / (kappa0 * T), domain, "before the constants")
-    value = Claim(1, "<=", 3 * alpha * kappa0, Domain.of(statement), "1/κ₀")
-    error = Claim(kappa, "<=", 30 * L**3 * m / P / alpha * kappa0, Domain.of(statement), "κ/κ₀")
+    bound = Relation(total / T, "<=", (delta + kappa * spread) / (kappa0 * T), domain, "before the constants")
+    value = Relation(1, "<=", 3 * alpha * kappa0, Domain.of(statement), "1/κ₀")
+    error = Relation(kappa, "<=", 30 * L**3 * m / P / alpha * kappa0, Domain.of(statement), "κ/κ₀")
     given = {**GIVEN, "T": T, "delta": delta, "spread": spread}
-    theorem = Claim(total / T, "<=", statement.calculator.formula(**given), domain, "Theorem 4")
+    theorem = Relation(total / T, "<=", statement.calculator.formula(**given), domain, "Theorem 4")
     weight = 1 / (kappa0 * T)
     return Proof((
         Step(r"\kappa_0E\|\nabla\ell(\gamma^{t-1})\|^2 \le \left(E[\ell(\gamma^{t-1})]-\ell_*+\kappa C_{t-1}\right)"
@@ -113,9 +115,9 @@ def theorem4(statement: Statement) -> Proof:
         Step(r"\kappa_0\sum_{t=1}^TE\|\nabla\ell(\gamma^{t-1})\|^2 \le \left(E[\ell(\gamma^0)]-\ell_*+\kappa C_0\right)"
              r"-\left(E[\ell(\gamma^T)]-\ell_*+\kappa C_T\right)", "summed over the rounds", summed,
              Combination(facts=((1, telescoped),)), place="after Lemma 10"),
-        Step(r"\kappa_0 > 0", "the condition on α", Claim(0, "<", kappa0, Domain.of(statement)), Inequality(),
+        Step(r"\kappa_0 > 0", "the condition on α", Relation(0, "<", kappa0, Domain.of(statement)), Inequality(),
              place="after Lemma 10"),
-        Step(r"\kappa > 0", "the condition on α", Claim(0, "<", kappa, Domain.of(statement)), Inequality(),
+        Step(r"\kappa > 0", "the condition on α", Relation(0, "<", kappa, Domain.of(statement)), Inequality(),
              place="after Lemma 10"),
         Step(r"E\Big[\tfrac1T\sum_{t=1}^T\|\nabla\ell(\gamma^{t-1})\|^2\Big] \le \tfrac1T\tfrac1{\kappa_0}"
              r"\Big(\ell(\theta^0)-\ell_*+\kappa\tfrac1m\sum_kE\|\theta_k^0-\theta^0\|^2\Big)",

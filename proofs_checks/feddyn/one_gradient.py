@@ -45,7 +45,7 @@ from fedconvex.proofs_checks.feddyn.setting import (
     scale,
 )
 from fedconvex.proofs_checks.feddyn.splitting import lemma6, total
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -53,7 +53,7 @@ to_minimiser = gradients - at_minimiser  # ∇L_k(γ^{t−1}) − ∇L_k(θ_*)
 is_gap = named(gap, loss - least)
 
 
-def chained(*claims: Claim) -> tuple[tuple[Any, Fact], ...]:
+def chained(*claims: Relation) -> tuple[tuple[Any, Fact], ...]:
     """Lines of a display, each at most the next."""
     return tuple((1, claim.fact) for claim in claims)
 
@@ -66,16 +66,17 @@ def lemma13(statement: Statement) -> Proof:
     fourth = mean(memories - new_gradients - h) / alpha
     place = "proof of Lemma 13"
     right = statement.calculator.formula(alpha=alpha, mean_gradient=mean(new_gradients))
-    lemma = Claim(expected(next_average - average), "=", right, name="Lemma 13")
+    lemma = Relation(expected(next_average - average), "=", right, name="Lemma 13")
     return Proof((
         Step(r"E[\gamma^t-\gamma^{t-1}] = E\Big[\Big(\tfrac1P\sum_{k\in P_t}\theta_k^t\Big)-\theta^{t-1}"
-             r"-\tfrac1\alpha h^{t-1}\Big]", "(9)", Claim(next_average - average, "=", first), Identity(), place=place),
+             r"-\tfrac1\alpha h^{t-1}\Big]", "(9)",
+             Relation(next_average - average, "=", first), Identity(), place=place),
         Step(r"= E\Big[\tfrac1P\sum_{k\in P_t}\Big(\theta_k^t-\theta^{t-1}-\tfrac1\alpha h^{t-1}\Big)\Big]",
-             "the mean of what does not depend on k", Claim(first, "=", second), Identity(), place=place),
+             "the mean of what does not depend on k", Relation(first, "=", second), Identity(), place=place),
         Step(r"= E\Big[\tfrac1{\alpha P}\sum_{k\in P_t}(h_k^{t-1}-\nabla L_k(\theta^{t-1})-h^{t-1})\Big]",
-             "the devices' update, (15)", Claim(second, "=", third), Identity(), place=place),
+             "the devices' update, (15)", Relation(second, "=", third), Identity(), place=place),
         Step(r"= E\Big[\tfrac1{\alpha m}\sum_k(h_k^{t-1}-\nabla L_k(\theta^{t-1})-h^{t-1})\Big]",
-             "every device is drawn with the same probability", Claim(expected(third), "=", fourth), Identity(),
+             "every device is drawn with the same probability", Relation(expected(third), "=", fourth), Identity(),
              place=place),
         Step(r"= \tfrac1{\alpha m}\sum_k E[-\nabla L_k(\theta^{t-1})]", "(16)", lemma, Identity(), place="Lemma 13"),
     ))  # fmt: skip
@@ -85,9 +86,9 @@ def lemma13(statement: Statement) -> Proof:
 @measured
 def lemma17(statement: Statement) -> Proof:
     domain = Domain.of(statement)
-    mean_error = Claim(h, "=", mean(errors_at_minimiser), domain)
-    jensen = Claim(square(mean(errors_at_minimiser)), "<=", square(errors_at_minimiser), domain, "Lemma 17, Jensen")
-    claim = Claim(square(h), "<=", statement.calculator.formula(A_next=A), domain, "Lemma 17")
+    mean_error = Relation(h, "=", mean(errors_at_minimiser), domain)
+    jensen = Relation(square(mean(errors_at_minimiser)), "<=", square(errors_at_minimiser), domain, "Lemma 17, Jensen")
+    claim = Relation(square(h), "<=", statement.calculator.formula(A_next=A), domain, "Lemma 17")
     place = "proof of Lemma 17"
     return Proof((
         Step(r"E\|h^t\|^2 = E\Big\|\tfrac1m\sum_k h_k^t\Big\|^2 = E\Big\|\tfrac1m\sum_k(h_k^t"
@@ -104,8 +105,8 @@ def lemma17(statement: Statement) -> Proof:
 @measured
 def lemma18(statement: Statement) -> Proof:
     domain = Domain.of(statement)
-    equal = Claim(square(server - average), "=", square(h) / alpha**2, domain, "Lemma 18, (9)")
-    claim = Claim(square(server - average), "<=", statement.calculator.formula(A_next=A, alpha=alpha), domain,
+    equal = Relation(square(server - average), "=", square(h) / alpha**2, domain, "Lemma 18, (9)")
+    claim = Relation(square(server - average), "<=", statement.calculator.formula(A_next=A, alpha=alpha), domain,
                   "Lemma 18")  # fmt: skip
     return Proof((
         Step(r"E\|\theta^t-\gamma^t\|^2 = \tfrac1{\alpha^2}E\|h^t\|^2", "(9)", equal, Identity(),
@@ -117,7 +118,7 @@ def lemma18(statement: Statement) -> Proof:
 
 def gradients_near(domain: Domain) -> Step:
     """(1/m)Σ E‖∇L_k(γ^{t−1}) − ∇L_k(θ_*)‖² ≤ 2L E[ℓ(γ^{t−1}) − ℓ(θ_*)], in letters: (5)."""
-    claim = Claim(square(to_minimiser), "<=", 2 * L * gap, domain, "(5), in letters")
+    claim = Relation(square(to_minimiser), "<=", 2 * L * gap, domain, "(5), in letters")
     return Step(r"\tfrac1m\sum_k E\|\nabla L_k(\gamma^{t-1})-\nabla L_k(\theta_*)\|^2"
                 r" \le 2L\,E[\ell(\gamma^{t-1})-\ell(\theta_*)]", "(5)", claim,
                 Combination(facts=((2 * L, conclusion(feddyn.equation5).fact), (-2 * L, is_gap))))  # fmt: skip
@@ -131,14 +132,14 @@ def lemma14(statement: Statement) -> Proof:
     whole = memories - new_gradients - h
     four = (errors_at_minimiser, -to_minimiser, -change, -h)
     scaled = 4 / alpha**2
-    meaning = Claim(epsilon, "=", square(virtual - server - h / alpha), domain, "Lemma 14, (9)")
-    update = Claim(square(virtual - server - h / alpha), "=", square(whole) / alpha**2, domain, "Lemma 14, (15)")
-    split = Claim(square(whole) / alpha**2, "<=", scaled * total(*four), domain, "Lemma 14, Lemma 6")
+    meaning = Relation(epsilon, "=", square(virtual - server - h / alpha), domain, "Lemma 14, (9)")
+    update = Relation(square(virtual - server - h / alpha), "=", square(whole) / alpha**2, domain, "Lemma 14, (15)")
+    split = Relation(square(whole) / alpha**2, "<=", scaled * total(*four), domain, "Lemma 14, Lemma 6")
     twice = 2 * scaled * A + scaled * total(to_minimiser, change)
-    by_lemma17 = Claim(split.right, "<=", twice, domain, "Lemma 14, Lemma 17")
+    by_lemma17 = Relation(split.right, "<=", twice, domain, "Lemma 14, Lemma 17")
     smooth_part = (2 * scaled + 4 * L**2 / alpha**4) * A + scaled * square(to_minimiser)
-    by_lemma18 = Claim(twice, "<=", smooth_part, domain, "Lemma 14, smoothness and Lemma 18")
-    lemma = Claim(epsilon, "<=", statement.calculator.formula(A=A, gap=gap, alpha=alpha, L=L), domain, "Lemma 14")
+    by_lemma18 = Relation(twice, "<=", smooth_part, domain, "Lemma 14, smoothness and Lemma 18")
+    lemma = Relation(epsilon, "<=", statement.calculator.formula(A=A, gap=gap, alpha=alpha, L=L), domain, "Lemma 14")
     place = "proof of Lemma 14"
     return Proof((
         Step(r"\epsilon_t = \tfrac1m\sum_k E\|\tilde\theta_k^t-\theta^{t-1}-\tfrac1\alpha h^{t-1}\|^2",
@@ -147,7 +148,7 @@ def lemma14(statement: Statement) -> Proof:
              Identity(), place=place),
         Step(r"= \tfrac1{\alpha^2}\tfrac1m\sum_k E\|h_k^{t-1}-\nabla L_k(\theta_*)+\nabla L_k(\theta_*)"
              r"-\nabla L_k(\gamma^{t-1})+\nabla L_k(\gamma^{t-1})-\nabla L_k(\theta^{t-1})-h^{t-1}\|^2",
-             "∇L_k(θ_*) and ∇L_k(γ) are added and subtracted", Claim(whole, "=", sum(four), domain), Identity(),
+             "∇L_k(θ_*) and ∇L_k(γ) are added and subtracted", Relation(whole, "=", sum(four), domain), Identity(),
              place=place),
         Step(r"\le \tfrac4{\alpha^2}\tfrac1m\sum_k\big(E\|h_k^{t-1}-\nabla L_k(\theta_*)\|^2"
              r"+E\|\nabla L_k(\gamma^{t-1})-\nabla L_k(\theta_*)\|^2+E\|\nabla L_k(\theta^{t-1})-\nabla L_k(\gamma^{t"
@@ -179,14 +180,14 @@ def lemma15(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     near, part = gradients_near(domain), P / m
     fresh = new_gradients - at_minimiser
-    chosen = Claim(A_next, "=", (1 - part) * square(errors_at_minimiser) + part * square(fresh), domain,
+    chosen = Relation(A_next, "=", (1 - part) * square(errors_at_minimiser) + part * square(fresh), domain,
                    "Lemma 15, who is drawn")  # fmt: skip
     first = (1 - part) * square(errors_at_minimiser)
-    split = Claim(chosen.right, "<=", first + 2 * part * total(change, to_minimiser), domain, "Lemma 15, Lemma 6")
+    split = Relation(chosen.right, "<=", first + 2 * part * total(change, to_minimiser), domain, "Lemma 15, Lemma 6")
     smooth_part = (1 - part + part * 2 * L**2 / alpha**2) * A + 2 * part * square(to_minimiser)
-    by_lemma18 = Claim(split.right, "<=", smooth_part, domain, "Lemma 15, smoothness and Lemma 18")
+    by_lemma18 = Relation(split.right, "<=", smooth_part, domain, "Lemma 15, smoothness and Lemma 18")
     bound = statement.calculator.formula(A=A, gap=gap, alpha=alpha, L=L, num_clients=m, num_active=P)
-    lemma = Claim(A_next, "<=", bound, domain, "Lemma 15")
+    lemma = Relation(A_next, "<=", bound, domain, "Lemma 15")
     place = "proof of Lemma 15"
     return Proof((
         Step(r"A_t = \left(1-\tfrac Pm\right)\tfrac1m\sum_k E\|h_k^{t-1}-\nabla L_k(\theta_*)\|^2"
@@ -196,7 +197,7 @@ def lemma15(statement: Statement) -> Proof:
              place=place),
         Step(r"= \dots+\tfrac Pm\tfrac1m\sum_k E\|\nabla L_k(\theta^{t-1})-\nabla L_k(\gamma^{t-1})"
              r"+\nabla L_k(\gamma^{t-1})-\nabla L_k(\theta_*)\|^2", "∇L_k(γ) is added and subtracted",
-             Claim(fresh, "=", change + to_minimiser, domain), Identity(), place=place),
+             Relation(fresh, "=", change + to_minimiser, domain), Identity(), place=place),
         Step(r"\le \left(1-\tfrac Pm\right)A_{t-1}+2\tfrac Pm\tfrac1m\sum_k E\|\nabla L_k(\theta^{t-1})"
              r"-\nabla L_k(\gamma^{t-1})\|^2"
              r"+2\tfrac Pm\tfrac1m\sum_k E\|\nabla L_k(\gamma^{t-1})-\nabla L_k(\theta_*)\|^2",
@@ -220,14 +221,14 @@ def lemma16(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     three = (next_average - average, average - server, server - minimiser)
     whole = three[0] + three[1] + three[2]
-    meaning = Claim(distance_next, "=", square(whole), domain, "Lemma 16, the distance")
-    split = Claim(square(whole), "<=", 3 * total(*three), domain, "Lemma 16, Jensen")
+    meaning = Relation(distance_next, "=", square(whole), domain, "Lemma 16, the distance")
+    split = Relation(square(whole), "<=", 3 * total(*three), domain, "Lemma 16, Jensen")
     state = 3 * move + 3 / alpha**2 * square(h) + 3 * square(server - minimiser)
-    by_nine = Claim(split.right, "=", state, domain, "Lemma 16, (9)")
-    by_lemma17 = Claim(state, "<=", 3 * move + 3 / alpha**2 * A + 3 * square(server - minimiser), domain,
+    by_nine = Relation(split.right, "=", state, domain, "Lemma 16, (9)")
+    by_lemma17 = Relation(state, "<=", 3 * move + 3 / alpha**2 * A + 3 * square(server - minimiser), domain,
                        "Lemma 16, Lemma 17")  # fmt: skip
     bound = statement.calculator.formula(distance_next=distance_next, move=move, A=A, alpha=alpha)
-    lemma = Claim(-square(server - minimiser), "<=", bound, domain, "Lemma 16")
+    lemma = Relation(-square(server - minimiser), "<=", bound, domain, "Lemma 16")
     lines = (meaning, split, by_nine, by_lemma17)
     place = "proof of Lemma 16"
     return Proof((
@@ -249,7 +250,7 @@ def lemma16(statement: Statement) -> Proof:
 def lemma3_in_letters(domain: Domain) -> tuple[Step, ...]:
     """E‖γ^t − γ^{t−1}‖² ≤ ε_t for FedDynOneGD, which the paper takes over from FedDyn: it rests on (9) alone."""
     moved = virtual - average
-    claim = Claim(move, "<=", epsilon, domain & SCALE, "Lemma 3 for FedDynOneGD")
+    claim = Relation(move, "<=", epsilon, domain & SCALE, "Lemma 3 for FedDynOneGD")
     return (
         *moments_of_the_draw(moved),
         Step(r"E\|\gamma^t-\gamma^{t-1}\|^2 \le \epsilon_t", "Lemma 3, which rests on (9) alone", claim,

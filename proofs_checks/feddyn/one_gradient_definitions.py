@@ -18,7 +18,7 @@ from fedconvex.proofs_checks.feddyn.one_gradient_setting import (
 )
 from fedconvex.proofs_checks.feddyn.runs import Draws, Federation
 from fedconvex.proofs_checks.feddyn.setting import P, alpha, m, scale
-from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -64,12 +64,12 @@ def equation15(statement: Statement) -> Proof:
     formula = statement.calculator.formula
     right = formula(server=server, gradient=new_gradients, memory=memories, alpha=alpha)
     memory = sympy.Symbol("h̃_k^t")
-    meant = Claim(memory, "=", sympy.Symbol("h_k^{t-1}−α(θ̃_k^t−θ^{t-1})"))
-    printed = Claim(memory, "=", sympy.Symbol("h_k^{t-1}−α(θ_k^t−θ^{t-1})"))
+    meant = Relation(memory, "=", sympy.Symbol("h_k^{t-1}−α(θ̃_k^t−θ^{t-1})"))
+    printed = Relation(memory, "=", sympy.Symbol("h_k^{t-1}−α(θ_k^t−θ^{t-1})"))
     return Proof(
         (
             Step(r"\tilde\theta_k^t = \theta^{t-1}-\tfrac1\alpha(\nabla L_k(\theta^{t-1})-h_k^{t-1})",
-                 "what the running code gives a device that takes part", Claim(virtual, "=", right),
+                 "what the running code gives a device that takes part", Relation(virtual, "=", right),
                  Agreement(partial(answers, formula)), place="(15)"),
             Step(r"\tilde h_k^t = h_k^{t-1}-\alpha(\theta_k^t-\theta^{t-1})", "as printed: for a device that is not "
                  "drawn θ_k^t is an old model, and this is not ∇L_k(θ^{t−1})", printed,
@@ -77,7 +77,7 @@ def equation15(statement: Statement) -> Proof:
             Step(r"\tilde h_k^t = h_k^{t-1}-\alpha(\tilde\theta_k^t-\theta^{t-1})", "with θ̃_k^t", meant,
                  Agreement(partial(memories_by, everyone=True)), place="(15)"),
             Step(r"\tilde\theta_k^t = \theta^{t-1}-\tfrac1\alpha(\nabla L_k(\theta^{t-1})-h_k^{t-1})",
-                 "the vectors of the proofs", Claim(virtual, "=", right), Identity(), place="(15)"),
+                 "the vectors of the proofs", Relation(virtual, "=", right), Identity(), place="(15)"),
         ),
         notes="A misprint: in the second part of (15) θ_k^t stands for θ̃_k^t. Algorithm 2 has two more: its input "
               "∇L_k(θ_k⁰) = 0 stands for h_k⁰ = 0 (and h⁰ is missing), and what devices that are not drawn keep is "
@@ -93,13 +93,13 @@ def equation16(statement: Statement) -> Proof:
     state = sympy.Symbol("h^t")
     return Proof((
         Step(r"\tilde h_k^t = h_k^{t-1}-\alpha(\tilde\theta_k^t-\theta^{t-1}) = \nabla L_k(\theta^{t-1})", "(15)",
-             Claim(replaced, "=", new_gradients), Identity(), place="(16), second part"),
+             Relation(replaced, "=", new_gradients), Identity(), place="(16), second part"),
         Step(r"h^0 = \tfrac1m\sum_k h_k^0 = 0", "where the memories and the state start at 0",
-             Claim(mean(0 * memories), "=", 0 * vector("h^0")), Identity()),
+             Relation(mean(0 * memories), "=", 0 * vector("h^0")), Identity()),
         Step(r"h^t = h^{t-1}-\tfrac\alpha m\sum_{k\in P_t}(\theta_k^t-\theta^{t-1}) = \tfrac1m\sum_k h_k^t",
              "induction: the drawn devices' memories change by what the state is changed by",
-             Claim(next_h, "=", kept), Identity()),
+             Relation(next_h, "=", kept), Identity()),
         Step(r"h^t = \tfrac1m\sum_k h_k^t", "in the running code, where the drawn devices' memories are ∇L_k(θ^{t−1})",
-             Claim(state, "=", sympy.Symbol("(1/m)Σ_k h_k^t")), Agreement(partial(states, formula)),
+             Relation(state, "=", sympy.Symbol("(1/m)Σ_k h_k^t")), Agreement(partial(states, formula)),
              place="(16), first part"),
     ))  # fmt: skip

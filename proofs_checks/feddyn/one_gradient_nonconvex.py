@@ -30,7 +30,7 @@ from fedconvex.proofs_checks.feddyn.one_gradient_setting import (
 )
 from fedconvex.proofs_checks.feddyn.setting import SCALE, L, P, alpha, gradient, loss, loss_next, m
 from fedconvex.proofs_checks.feddyn.splitting import lemma6, total, young
-from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -40,19 +40,19 @@ from fedconvex.theory import feddyn
 def lemma21(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     ratio, lag = L**2 / alpha**2, h - gradient
-    smoothed = Claim(square(change), "<=", L**2 * square(average - server), domain, "Lemma 21, smoothness")
-    by_nine = Claim(smoothed.right, "=", ratio * square(h), domain, "Lemma 21, (9)")
-    split = Claim(ratio * square(h), "<=", 2 * ratio * total(lag, gradient), domain, "Lemma 21, Jensen")
-    jensen = Claim(split.right, "<=", 2 * ratio * total(errors, gradient), domain, "Lemma 21, Jensen again")
+    smoothed = Relation(square(change), "<=", L**2 * square(average - server), domain, "Lemma 21, smoothness")
+    by_nine = Relation(smoothed.right, "=", ratio * square(h), domain, "Lemma 21, (9)")
+    split = Relation(ratio * square(h), "<=", 2 * ratio * total(lag, gradient), domain, "Lemma 21, Jensen")
+    jensen = Relation(split.right, "<=", 2 * ratio * total(errors, gradient), domain, "Lemma 21, Jensen again")
     bound = statement.calculator.formula(B_next=B, gradient_square_next=gradient_square, alpha=alpha, L=L)
-    lemma = Claim(square(change), "<=", bound, domain, "Lemma 21")
+    lemma = Relation(square(change), "<=", bound, domain, "Lemma 21")
     place = "proof of Lemma 21"
     return Proof((
         Step(r"\tfrac1m\sum_k E\|\nabla L_k(\gamma^t)-\nabla L_k(\theta^t)\|^2 \le L^2E\|\gamma^t-\theta^t\|^2",
              "smoothness", smoothed, Combination(facts=((1, lipschitz(change, average - server, L)),)), place=place),
         Step(r"= \tfrac{L^2}{\alpha^2}E\|h^t\|^2", "(9)", by_nine, Identity(), place=place),
         Step(r"= \tfrac{L^2}{\alpha^2}E\|h^t-\nabla\ell(\gamma^t)+\nabla\ell(\gamma^t)\|^2",
-             "∇ℓ(γ) is added and subtracted", Claim(h, "=", lag + gradient, domain), Identity(), place=place),
+             "∇ℓ(γ) is added and subtracted", Relation(h, "=", lag + gradient, domain), Identity(), place=place),
         Step(r"\le \tfrac{2L^2}{\alpha^2}E\|h^t-\nabla\ell(\gamma^t)\|^2+"
              r"\tfrac{2L^2}{\alpha^2}E\|\nabla\ell(\gamma^t)\|^2",
              "Jensen's inequality for two vectors", split, Combination(squares=lemma6(ratio, lag, gradient)),
@@ -77,22 +77,24 @@ def lemma19(statement: Statement) -> Proof:
     scaled, whole = 4 / alpha**2, memories - new_gradients - h
     four = (errors, -change, -gradient, gradient - h)
     three = (deviation(errors), -change, -gradient)
-    meaning = Claim(epsilon, "=", square(virtual - server - h / alpha), domain, "Lemma 19, (9)")
-    update = Claim(square(virtual - server - h / alpha), "=", square(whole) / alpha**2, domain, "Lemma 19, (15)")
-    split = Claim(square(whole) / alpha**2, "<=", scaled * total(*four), domain, "Lemma 19, Lemma 6")
-    by_B = Claim(split.right, "=", scaled * (B + square(change) + gradient_square + square(gradient - h)), domain,
+    meaning = Relation(epsilon, "=", square(virtual - server - h / alpha), domain, "Lemma 19, (9)")
+    update = Relation(square(virtual - server - h / alpha), "=", square(whole) / alpha**2, domain, "Lemma 19, (15)")
+    split = Relation(square(whole) / alpha**2, "<=", scaled * total(*four), domain, "Lemma 19, Lemma 6")
+    by_B = Relation(split.right, "=", scaled * (B + square(change) + gradient_square + square(gradient - h)), domain,
                  "Lemma 19, B")  # fmt: skip
-    twice = Claim(by_B.right, "<=", 2 * scaled * B + scaled * (square(change) + gradient_square), domain,
+    twice = Relation(by_B.right, "<=", 2 * scaled * B + scaled * (square(change) + gradient_square), domain,
                   "Lemma 19, Jensen")  # fmt: skip
     gain = 2 * L**2 / alpha**2
-    eight = Claim(epsilon, "<=", scaled * ((2 + gain) * B + (1 + gain) * gradient_square), domain, "Lemma 19 with 8/α²")
+    eight = Relation(
+        epsilon, "<=", scaled * ((2 + gain) * B + (1 + gain) * gradient_square), domain, "Lemma 19 with 8/α²"
+    )
     bound = statement.calculator.formula(B=B, gradient_square=gradient_square, alpha=alpha, L=L)
     changed = sympy.Symbol("(1/m)Σ_k E‖∇L_k(θ^{t-1})−∇L_k(γ^{t-1})‖²", nonnegative=True)
     small = domain & sympy.Le(changed, gain * (B + gradient_square), evaluate=False)
-    printed = Claim(2 * scaled * B + scaled * changed + scaled * gradient_square, "<=", bound, small)
-    thirds = Claim(square(whole) / alpha**2, "<=", 3 / alpha**2 * total(*three), domain, "Lemma 19, three parts")
-    fewer = Claim(epsilon, "<=", 3 / alpha**2 * (1 + gain) * (B + gradient_square), domain, "Lemma 19 with 3/α²")
-    lemma = Claim(epsilon, "<=", bound, domain, "Lemma 19")
+    printed = Relation(2 * scaled * B + scaled * changed + scaled * gradient_square, "<=", bound, small)
+    thirds = Relation(square(whole) / alpha**2, "<=", 3 / alpha**2 * total(*three), domain, "Lemma 19, three parts")
+    fewer = Relation(epsilon, "<=", 3 / alpha**2 * (1 + gain) * (B + gradient_square), domain, "Lemma 19 with 3/α²")
+    lemma = Relation(epsilon, "<=", bound, domain, "Lemma 19")
     place, by_lemma21 = "proof of Lemma 19", conclusion(feddyn.lemma21).fact
     spare = 1 / alpha**2 * (1 + gain)
     return Proof(
@@ -103,7 +105,7 @@ def lemma19(statement: Statement) -> Proof:
                  Identity(), place=place),
             Step(r"= \tfrac1{\alpha^2}\tfrac1m\sum_k E\|h_k^{t-1}-\nabla L_k(\gamma^{t-1})+\nabla L_k(\gamma^{t-1})"
                  r"-\nabla L_k(\theta^{t-1})-\nabla\ell(\gamma^{t-1})+\nabla\ell(\gamma^{t-1})-h^{t-1}\|^2",
-                 "∇L_k(γ) and ∇ℓ(γ) are added and subtracted", Claim(whole, "=", sum(four), domain), Identity(),
+                 "∇L_k(γ) and ∇ℓ(γ) are added and subtracted", Relation(whole, "=", sum(four), domain), Identity(),
                  place=place),
             Step(r"\le \tfrac4{\alpha^2}\tfrac1m\sum_k E\|h_k^{t-1}-\nabla L_k(\gamma^{t-1})\|^2"
                  r"+\tfrac4{\alpha^2}\tfrac1m\sum_k E\|\nabla L_k(\gamma^{t-1})-\nabla L_k(\theta^{t-1})\|^2"
@@ -153,20 +155,21 @@ def lemma20(statement: Statement) -> Proof:
     z, part = P / (2 * m - P), P / m
     new_errors, shift = family("h_k^t−∇L_k(γ)"), family("∇L_k(γ^t)−∇L_k(γ)")
     third = lemma3_in_letters(domain)
-    meaning = Claim(B_next, "=", square(new_errors - shift), domain, "Lemma 20, the definition of B_t")
-    split = Claim(meaning.right, "<=", (1 + z) * square(new_errors) + (1 + 1 / z) * square(shift), domain,
+    meaning = Relation(B_next, "=", square(new_errors - shift), domain, "Lemma 20, the definition of B_t")
+    split = Relation(meaning.right, "<=", (1 + z) * square(new_errors) + (1 + 1 / z) * square(shift), domain,
                   "Lemma 20, by Young's inequality")  # fmt: skip
     rest = 2 * m / P * L**2 * move
-    smoothed = Claim(split.right, "<=", (1 + z) * square(new_errors) + rest, domain, "Lemma 20, by smoothness")
-    drawn = Claim(smoothed.right, "=", (1 + z) * ((1 - part) * square(errors) + part * square(change)) + rest, domain,
+    smoothed = Relation(split.right, "<=", (1 + z) * square(new_errors) + rest, domain, "Lemma 20, by smoothness")
+    drawn = Relation(smoothed.right, "=", (1 + z) * ((1 - part) * square(errors) + part * square(change)) + rest,
+    domain,
                   "Lemma 20, who is drawn")  # fmt: skip
     gain = 2 * L**2 / alpha**2
     in_letters = (1 + z) * (((1 - part) + part * gain) * B + part * gain * gradient_square)
-    by_lemma21 = Claim(drawn.right, "<=", in_letters + rest, domain, "Lemma 20, by Lemma 21")
+    by_lemma21 = Relation(drawn.right, "<=", in_letters + rest, domain, "Lemma 20, by Lemma 21")
     bound = statement.calculator.formula(
         B=B, gradient_square=gradient_square, epsilon=epsilon, alpha=alpha, L=L, num_clients=m, num_active=P
     )
-    lemma = Claim(B_next, "<=", bound, domain, "Lemma 20")
+    lemma = Relation(B_next, "<=", bound, domain, "Lemma 20")
     place = "proof of Lemma 20"
     return Proof((
         Step(r"B_t = \tfrac1m\sum_k E\|h_k^t-\nabla L_k(\gamma^{t-1})+\nabla L_k(\gamma^{t-1})"
@@ -207,18 +210,18 @@ def equation19(statement: Statement) -> Proof:
     domain = Domain.of(statement) & SCALE
     third = lemma3_in_letters(domain)
     moved, slope = next_average - average, L / 2 * move
-    descent = Claim(loss_next - loss, "<=", inner(gradient, moved) + slope, domain, "(19), by Eq. 4")
-    expected_move = Claim(descent.right, "=", inner(gradient, -mean(new_gradients)) / alpha + slope, domain,
+    descent = Relation(loss_next - loss, "<=", inner(gradient, moved) + slope, domain, "(19), by Eq. 4")
+    expected_move = Relation(descent.right, "=", inner(gradient, -mean(new_gradients)) / alpha + slope, domain,
                           "(19), by Lemma 13")  # fmt: skip
     half = 1 / (2 * alpha)
-    completed = Claim(expected_move.right, "<=", half * (square(mean(change)) - square(gradient)) + slope, domain,
+    completed = Relation(expected_move.right, "<=", half * (square(mean(change)) - square(gradient)) + slope, domain,
                       "(19), completed")  # fmt: skip
-    jensen = Claim(completed.right, "<=", half * (square(change) - square(gradient)) + slope, domain, "(19), Jensen")
+    jensen = Relation(completed.right, "<=", half * (square(change) - square(gradient)) + slope, domain, "(19), Jensen")
     ratio = L**2 / alpha**3
     line = ratio * B - (half - ratio) * gradient_square + slope
-    by_lemma21 = Claim(jensen.right, "<=", line, domain, "(19), by Lemma 21")
+    by_lemma21 = Relation(jensen.right, "<=", line, domain, "(19), by Lemma 21")
     bound = statement.calculator.formula(B=B, gradient_square=gradient_square, epsilon=epsilon, alpha=alpha, L=L)
-    last = Claim(loss_next - loss, "<=", bound, domain, "equation (19)")
+    last = Relation(loss_next - loss, "<=", bound, domain, "equation (19)")
     place = "before (19)"
     return Proof((
         Step(r"E[\ell(\gamma^t)]-E[\ell(\gamma^{t-1})] \le E\langle\nabla\ell(\gamma^{t-1}),\gamma^t-\gamma^{t"

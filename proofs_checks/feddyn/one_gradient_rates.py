@@ -24,7 +24,7 @@ from fedconvex.proofs_checks.feddyn.one_gradient_setting import A, distance, dis
 from fedconvex.proofs_checks.feddyn.rates import R, at_mean, jensen, last, sum_of_powers
 from fedconvex.proofs_checks.feddyn.rates import total as weighted_gaps
 from fedconvex.proofs_checks.feddyn.setting import LETTERS, SCALE, L, P, T, alpha, at_minimiser, least, m, mu
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -41,15 +41,15 @@ def strongly_convex_case(formula: sympy.Expr, chosen: Any, domain: Domain) -> tu
     domain = domain & sympy.Ge(alpha, chosen, evaluate=False) & SCALE & sympy.Ge(last, 1, evaluate=False)
     bound = formula.subs(chosen, alpha).subs(r**T, r * last).subs(r ** (-T), 1 / (r * last))
     start = alpha * D0 + 10 * m / P * G / alpha
-    divided = Claim(weighted_gaps / R, "<=", start / R, domain, "(18), divided by R")
+    divided = Relation(weighted_gaps / R, "<=", start / R, domain, "(18), divided by R")
     mean = jensen(R, domain, r"E\,\ell\Big(\tfrac1R\sum_{t<T}r^t\gamma^t\Big)-\ell_* \le "
                   r"\tfrac1R\sum_{t=1}^Tr^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)]", "after (18)")  # fmt: skip
     powers = sum_of_powers(r, domain)
-    at_least_one = Claim(1, "<=", last, domain, "r^(T−1)")
-    inverse = Claim(1 / R, "<=", 1 / last, domain, "1/R")
-    growth = Claim(r, "<=", sympy.Rational(151, 150), domain, "r")
+    at_least_one = Relation(1, "<=", last, domain, "r^(T−1)")
+    inverse = Relation(1 / R, "<=", 1 / last, domain, "1/R")
+    growth = Relation(r, "<=", sympy.Rational(151, 150), domain, "r")
     weight = 1 / ((r - 1) * R * last)
-    theorem = Claim(at_mean - least, "<=", constant * bound, domain, "Theorem 5, strongly convex")
+    theorem = Relation(at_mean - least, "<=", constant * bound, domain, "Theorem 5, strongly convex")
     return (
         Step(r"\tfrac1R\sum_{t=1}^Tr^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)] \le "
              r"\tfrac1R\Big(\alpha\|\theta^0-\theta_*\|^2+10\tfrac mP\tfrac1\alpha A_0\Big)",
@@ -83,9 +83,9 @@ def convex_case(formula: sympy.Expr, chosen: Any, domain: Domain) -> tuple[Step,
     rounds = all_rounds(round_[-1].claim, start / T, sympy.Integer(0), domain)
     mean = jensen(T, domain, r"E\,\ell\Big(\tfrac1T\sum_{t<T}\gamma^t\Big)-\ell_* \le "
                   r"\tfrac1T\sum_{t=1}^TE[\ell(\gamma^{t-1})-\ell(\theta_*)]", "C.2.2")  # fmt: skip
-    enough = Claim((50 * L) ** 2, "<=", chosen**2, domain, "α of the convex case")
+    enough = Relation((50 * L) ** 2, "<=", chosen**2, domain, "α of the convex case")
     bound = formula.subs(sympy.sqrt(m), alpha * sympy.sqrt(m) / chosen)
-    theorem = Claim(at_mean - least, "<=", 50 * bound, domain, "Theorem 5, convex")
+    theorem = Relation(at_mean - least, "<=", 50 * bound, domain, "Theorem 5, convex")
     rest = sympy.Rational(249, 250) * alpha / L**2 / T
     return (
         *(replace(step, place="") for step in (*round_, *rounds[:-1])),
@@ -110,9 +110,9 @@ def nonconvex_case(formula: sympy.Expr, chosen: Any, domain: Domain) -> tuple[St
     domain = Domain(tuple(r for r in domain.relations if mu not in r.free_symbols))
     largest = feddyn.smallest_alpha_one_gradient_nonconvex.formula(L=L, **DEVICES)
     domain = domain & sympy.Ge(alpha, largest, evaluate=False) & SCALE
-    errors = Claim(B0, "<=", L**2 * spread, domain, "B_0")
-    index = Claim(at_random, "=", slopes / T, domain, "the random index")
-    theorem = Claim(at_random, "<=", 200 * formula, domain, "Theorem 5, non-convex")
+    errors = Relation(B0, "<=", L**2 * spread, domain, "B_0")
+    index = Relation(at_random, "=", slopes / T, domain, "the random index")
+    theorem = Relation(at_random, "<=", 200 * formula, domain, "Theorem 5, non-convex")
     rest = 199 * L**2 / T
     return (
         Step(r"B_0 \le L^2\tfrac1m\sum_k\|\theta_k^0-\theta^0\|^2", "the input ∇L_k(θ_k⁰) = 0 is the first memory, and "

@@ -48,7 +48,7 @@ from fedconvex.proofs_checks.feddyn.setting import (
     minimiser,
     mu,
 )
-from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -65,17 +65,17 @@ def one_round(left: Any, right: Any, strong: Any, domain: Domain) -> tuple[Step,
     """(17); with `strong` = 0 for devices that need not be strongly convex."""
     moved, away, slope = next_average - average, average - minimiser, 2 / alpha
     third = lemma3_in_letters(domain)
-    expanded = Claim(distance_next, "=", distance + 2 * inner(away, moved) + move, domain, "(17), expanded")
-    expected_move = Claim(expanded.right, "=", distance - slope * inner(away, new_gradients) + move, domain,
+    expanded = Relation(distance_next, "=", distance + 2 * inner(away, moved) + move, domain, "(17), expanded")
+    expected_move = Relation(expanded.right, "=", distance - slope * inner(away, new_gradients) + move, domain,
                           "(17), by Lemma 13")  # fmt: skip
     bent = L / 2 * square(server - average) - strong / 2 * square(server - minimiser)
-    three_points = Claim(expected_move.right, "<=", slope * (least - loss + bent) + distance + move, domain,
+    three_points = Relation(expected_move.right, "<=", slope * (least - loss + bent) + distance + move, domain,
                          "(17), by Eq. 11")  # fmt: skip
     line = distance - slope * gap + L / alpha**3 * square(h) - strong / alpha * square(server - minimiser) + move
-    by_nine = Claim(three_points.right, "=", line, domain, "(17), by (9)")
+    by_nine = Relation(three_points.right, "=", line, domain, "(17), by (9)")
     pulled = strong / (3 * alpha) * distance_next
     line = distance - slope * gap + (L + strong) / alpha**3 * A - pulled + (1 + strong / alpha) * move
-    by_lemmas = Claim(by_nine.right, "<=", line, domain, "(17), by Lemmas 16 and 17")
+    by_lemmas = Relation(by_nine.right, "<=", line, domain, "(17), by Lemmas 16 and 17")
     lines = chained(expanded, expected_move, three_points, by_nine, by_lemmas)
     place = "before (17)"
     return (
@@ -104,7 +104,7 @@ def one_round(left: Any, right: Any, strong: Any, domain: Domain) -> tuple[Step,
         Step(r"\tfrac2\alpha E[\ell(\gamma^{t-1})-\ell(\theta_*)] \le E\|\gamma^{t-1}-\theta_*\|^2"
              r"-\left(1+\tfrac\mu{3\alpha}\right)E\|\gamma^t-\theta_*\|^2+\tfrac{L+\mu}{\alpha^3}A_{t-1}"
              r"+\left(1+\tfrac\mu\alpha\right)\epsilon_t", "Lemma 3, and rearranged",
-             Claim(left, "<=", right, domain, "equation (17)"),
+             Relation(left, "<=", right, domain, "equation (17)"),
              Combination(facts=(*lines, (1 + strong / alpha, third[-1].claim.fact))), place="(17)"),
     )  # fmt: skip
 
@@ -120,25 +120,25 @@ def equation17(statement: Statement) -> Proof:
     return Proof(one_round(left, right, mu, Domain.of(statement) & SCALE))
 
 
-def all_rounds(round_: Claim, bound: Any, strong: Any, domain: Domain) -> tuple[Step, ...]:
+def all_rounds(round_: Relation, bound: Any, strong: Any, domain: Domain) -> tuple[Step, ...]:
     """(18) from (17), where `round_` is (17)."""
     scales = feddyn.one_gradient_scales.formula(alpha=alpha, L=L, mu=strong, **DEVICES)
     growth = 1 + strong / (3 * alpha)
     kappa = alpha * scales.scale15 / growth
     gaps = 2 - alpha * (scales.scale14 * 8 * L / alpha**2 + scales.scale15 * 4 * L * P / m)
     parameters = Domain(tuple(r for r in domain.relations if r not in SCALE.relations))
-    positive = Claim(0, "<", scales.scale15, parameters, "the multiplier of Lemma 15")
-    enough = Claim(1, "<=", gaps, parameters, "gaps that are left")
-    small = Claim(kappa, "<=", 10 * m / P / alpha, parameters, "κ of FedDynOneGD")
+    positive = Relation(0, "<", scales.scale15, parameters, "the multiplier of Lemma 15")
+    enough = Relation(1, "<=", gaps, parameters, "gaps that are left")
+    small = Relation(kappa, "<=", 10 * m / P / alpha, parameters, "κ of FedDynOneGD")
     falls = (alpha * distance + kappa * A) - growth * (alpha * distance_next + kappa * A_next)
-    one = Claim(gap, "<=", falls, domain, "one round of FedDynOneGD")
+    one = Relation(gap, "<=", falls, domain, "one round of FedDynOneGD")
     telescoped = over_rounds(
         one.fact, {(distance, distance_next): (D0, D_last), (A, A_next): (G, A_last)}, {gap: weighted_gaps},
         growth, power if strong else 1,
     )  # fmt: skip
     last_away, last_errors = vector("γ^T−θ*"), family("h_k^T−∇L_k(θ*)")
     ends = power if strong else 1
-    summed = Claim(weighted_gaps, "<=", alpha * D0 + kappa * G, domain, "all rounds of FedDynOneGD")
+    summed = Relation(weighted_gaps, "<=", alpha * D0 + kappa * G, domain, "all rounds of FedDynOneGD")
     return (
         Step(r"\text{the multipliers are positive}", "the condition on α", positive, Inequality(), place="after (17)"),
         Step(r"2-\alpha\left(c_{14}\tfrac{8L}{\alpha^2}+c_{15}4L\tfrac Pm\right) \ge 1", "the condition on α; c₁₄ and "
@@ -158,7 +158,7 @@ def all_rounds(round_: Claim, bound: Any, strong: Any, domain: Domain) -> tuple[
                          squares=((ends * alpha, last_away), (ends * kappa, last_errors))), place="before (18)"),
         Step(r"\tfrac1T\sum_{t=1}^T\left(1+\tfrac\mu{3\alpha}\right)^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)]"
              r" \le \tfrac1T\left(\alpha E\|\gamma^0-\theta_*\|^2+10\tfrac mP\tfrac1\alpha A_0\right)",
-             "divided by T, κ rounded up", Claim(weighted_gaps / T, "<=", bound, domain, "equation (18)"),
+             "divided by T, κ rounded up", Relation(weighted_gaps / T, "<=", bound, domain, "equation (18)"),
              Combination(facts=((1 / T, summed.fact), (G / T, small.fact))), place="(18)"),
     )  # fmt: skip
 
@@ -183,19 +183,21 @@ def equation20(statement: Statement) -> Proof:
     z, kappa = scales.scale20, 4 * alpha * scales.scale20
     slope = 1 / (2 * alpha) - L**2 / alpha**3 - scales.scale19 * (4 / alpha**2 + 8 * L**2 / alpha**4)
     slope = slope - z * L**2 / alpha**2 * 4 * P / (2 * m - P)
-    positive = Claim(0, "<", z, parameters, "z of FedDynOneGD")
+    positive = Relation(0, "<", z, parameters, "z of FedDynOneGD")
     slope = sympy.cancel(slope)
-    enough = Claim(1, "<=", 4 * alpha * slope, parameters, "squared gradients that are left")
+    enough = Relation(1, "<=", 4 * alpha * slope, parameters, "squared gradients that are left")
     alone = slope.subs({m: 1, P: 1, L: 1})
-    scaled_by_alpha = Claim(1, "<=", alpha * alone, Domain((sympy.Ge(alpha, 50, evaluate=False),)))
-    small = Claim(kappa, "<=", 50 * m / P / alpha * L, parameters, "κ of FedDynOneGD without convexity")
+    scaled_by_alpha = Relation(1, "<=", alpha * alone, Domain((sympy.Ge(alpha, 50, evaluate=False),)))
+    small = Relation(kappa, "<=", 50 * m / P / alpha * L, parameters, "κ of FedDynOneGD without convexity")
     falls = (4 * alpha * loss + kappa * B) - (4 * alpha * loss_next + kappa * B_next)
-    one = Claim(gradient_square, "<=", falls, domain, "one round of FedDynOneGD without convexity")
+    one = Relation(gradient_square, "<=", falls, domain, "one round of FedDynOneGD without convexity")
     telescoped = over_rounds(
         one.fact, {(loss, loss_next): (loss_first, loss_last), (B, B_next): (B0, B_last)}, {gradient_square: slopes}
     )
     last_errors = family("h_k^T−∇L_k(γ^T)")
-    summed = Claim(slopes, "<=", 4 * alpha * delta + kappa * B0, domain, "all rounds of FedDynOneGD without convexity")
+    summed = Relation(
+        slopes, "<=", 4 * alpha * delta + kappa * B0, domain, "all rounds of FedDynOneGD without convexity"
+    )
     bound = statement.calculator.formula(delta=delta, B0=B0, alpha=alpha, L=L, T=T, **DEVICES)
     return Proof(
         (
@@ -221,7 +223,7 @@ def equation20(statement: Statement) -> Proof:
                              squares=((kappa, last_errors),)), place="before (20)"),
             Step(r"\tfrac1T\sum_{t=1}^TE\|\nabla\ell(\gamma^{t-1})\|^2 \le \tfrac1T\left(4\alpha(\ell(\theta^0)-\ell_*)"
                  r"+50\tfrac mP\tfrac1\alpha LB_0\right)", "divided by T, κ rounded up",
-                 Claim(slopes / T, "<=", bound, domain, "equation (20)"),
+                 Relation(slopes / T, "<=", bound, domain, "equation (20)"),
                  Combination(facts=((1 / T, summed.fact), (B0 / T, small.fact))), place="(20)"),
         ),
         notes="Before (20) the paper says that both sides are scaled with α; what it displays is scaled with 4α. "

@@ -60,7 +60,7 @@ from fedconvex.proofs_checks.feddyn.setting import (
     mu,
 )
 from fedconvex.proofs_checks.feddyn.splitting import lemma6, young
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -82,7 +82,7 @@ def lemma19_sharper(statement: Statement) -> Proof:
              r"\left(B_{t-1}+E\|\nabla\ell(\gamma^{t-1})\|^2\right)", "α(θ̃_k^t − γ^{t−1}) is the memories' error "
                                                                       "beyond "
              "its mean, less ∇ℓ, which is orthogonal to it, less a change of gradients of at most (L/α)‖h^{t−1}‖",
-             Claim(epsilon, "<=", bound, domain, "Lemma 19, sharper"),
+             Relation(epsilon, "<=", bound, domain, "Lemma 19, sharper"),
              Combination(
                  facts=(((1 + 1 / z) / alpha**2, lipschitz(change, server - average, L)), (1, is_epsilon),
                         (-factor / alpha**2, is_error), (-factor / alpha**2, is_gradient_square)),
@@ -105,10 +105,10 @@ def equation20_sharper(statement: Statement) -> Proof:
     slope = sympy.cancel(1 / (2 * alpha) - small - excess * factor - z * L**2 / alpha**2 * 4 * P / (2 * m - P))
     ten = sympy.Rational(21, 10) * alpha
     kappa = ten * z
-    enough = Claim(1, "<=", sympy.cancel(ten * slope), parameters, "squared gradients that are left, sharper")
-    rounded = Claim(kappa, "<=", sympy.Rational(5, 2) * m / P / alpha * L, parameters, "κ, sharper")
+    enough = Relation(1, "<=", sympy.cancel(ten * slope), parameters, "squared gradients that are left, sharper")
+    rounded = Relation(kappa, "<=", sympy.Rational(5, 2) * m / P / alpha * L, parameters, "κ, sharper")
     falls = (ten * loss + kappa * B) - (ten * loss_next + kappa * B_next)
-    one = Claim(gradient_square, "<=", falls, domain, "one round, sharper")
+    one = Relation(gradient_square, "<=", falls, domain, "one round, sharper")
     telescoped = over_rounds(
         one.fact, {(loss, loss_next): (loss_first, loss_last), (B, B_next): (B0, B_last)}, {gradient_square: slopes}
     )
@@ -127,7 +127,7 @@ def equation20_sharper(statement: Statement) -> Proof:
         Step(r"\tfrac1T\sum_{t=1}^TE\|\nabla\ell(\gamma^{t-1})\|^2 \le \tfrac1T\left(\tfrac{21}{10}\alpha"
              r"(\ell(\theta^0)-\ell_*)+\tfrac52\tfrac mP\tfrac1\alpha LB_0\right)",
              "summed over the rounds; γ⁰ = θ⁰; what is left at T is not negative",
-             Claim(slopes / T, "<=", bound, domain, "equation (20), sharper"),
+             Relation(slopes / T, "<=", bound, domain, "equation (20), sharper"),
              Combination(facts=((1 / T, telescoped), (ten / T, minimal(loss_last, least)),
                                 (-ten / T, named(delta, loss_first - least)),
                                 (-kappa / T, named(B_last, square(last_errors))), (B0 / T, rounded.fact)),
@@ -144,18 +144,18 @@ def equation18_sharper(statement: Statement) -> Proof:
     fresh = new_gradients - at_minimiser
     spent = (1 + mu / alpha) * 2 / alpha  # of A and V, for ε
     V_meant, V_of_A, V_of_gap = named(V, square(fresh)), 5 * L**2 / alpha**2, sympy.Rational(5, 2) * L
-    two = Claim(epsilon, "<=", 2 / alpha**2 * (A + V), domain, "ε in two parts")
-    drawn = Claim(A_next, "=", (1 - part) * A + part * V, domain, "who is drawn, with V")
-    near = Claim(V, "<=", V_of_A * A + V_of_gap * gap, domain, "V")
+    two = Relation(epsilon, "<=", 2 / alpha**2 * (A + V), domain, "ε in two parts")
+    drawn = Relation(A_next, "=", (1 - part) * A + part * V, domain, "who is drawn, with V")
+    near = Relation(V, "<=", V_of_A * A + V_of_gap * gap, domain, "V")
     kappa = ((L + mu) / alpha**2 + spent * (1 + V_of_A)) / (1 - growth * (1 - part) - growth * part * V_of_A)
     kappa = sympy.cancel(kappa)
     of_V = spent + growth * kappa * part
     larger, smaller = sympy.Rational(7, 4), sympy.Rational(4, 7)
-    positive = Claim(0, "<", kappa, parameters, "κ, sharper")
-    enough = Claim(larger, "<=", sympy.cancel(2 - V_of_gap * of_V), parameters, "gaps that are left, sharper")
-    small = Claim(smaller * kappa, "<=", sympy.Rational(5, 4) * m / P / alpha, parameters, "κ rounded, sharper")
+    positive = Relation(0, "<", kappa, parameters, "κ, sharper")
+    enough = Relation(larger, "<=", sympy.cancel(2 - V_of_gap * of_V), parameters, "gaps that are left, sharper")
+    small = Relation(smaller * kappa, "<=", sympy.Rational(5, 4) * m / P / alpha, parameters, "κ rounded, sharper")
     falls = (alpha * distance + kappa * A) - growth * (alpha * distance_next + kappa * A_next)
-    one = Claim(larger * gap, "<=", falls, domain, "one round of (18), sharper")
+    one = Relation(larger * gap, "<=", falls, domain, "one round of (18), sharper")
     telescoped = over_rounds(
         one.fact, {(distance, distance_next): (D0, D_last), (A, A_next): (G, A_last)}, {gap: weighted_gaps},
         growth, power,
@@ -193,7 +193,7 @@ def equation18_sharper(statement: Statement) -> Proof:
         Step(r"\tfrac1T\sum_{t=1}^T\left(1+\tfrac\mu{3\alpha}\right)^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)] \le "
              r"\tfrac1T\left(\tfrac47\alpha\|\gamma^0-\theta_*\|^2+\tfrac54\tfrac mP\tfrac1\alpha A_0\right)",
              "summed over the rounds; what is left at T is not negative",
-             Claim(weighted_gaps / T, "<=", bound, domain, "equation (18), sharper"),
+             Relation(weighted_gaps / T, "<=", bound, domain, "equation (18), sharper"),
              Combination(facts=((smaller / T, telescoped), (-ends * alpha, named(D_last, square(last_away))),
                                 (-ends * kappa, named(A_last, square(last_errors))), (G / T, small.fact)),
                          squares=((ends * alpha, last_away), (ends * kappa, last_errors)))),

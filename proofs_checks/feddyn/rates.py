@@ -13,7 +13,7 @@ from fedconvex.proofs_checks.feddyn.convex_round import positive
 from fedconvex.proofs_checks.feddyn.letters import C, C_meant, C_next, distance, distance_next, gap
 from fedconvex.proofs_checks.feddyn.runs import errors_of_the_start
 from fedconvex.proofs_checks.feddyn.setting import LETTERS, SCALE, L, P, T, alpha, least, m, mu
-from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -24,13 +24,13 @@ at_mean = sympy.Symbol("Eℓ(mean γ)", real=True)
 R, last = sympy.symbols("R r^(T−1)", positive=True)
 
 
-def rearranged(lemma: Claim, kappa: Any, kappa0: Any, growth: Any = 1) -> Claim:
+def rearranged(lemma: Relation, kappa: Any, kappa0: Any, growth: Any = 1) -> Relation:
     """Lemma 1 or 8 with the gap on the left."""
     right = distance + kappa * C - growth * (distance_next + kappa * C_next)
-    return Claim(kappa0 * gap, "<=", right, lemma.domain, f"{lemma.name or lemma.source}, rearranged")
+    return Relation(kappa0 * gap, "<=", right, lemma.domain, f"{lemma.name or lemma.source}, rearranged")
 
 
-def summed(one: Claim, growth: Any = 1, power: Any = 1) -> Fact:
+def summed(one: Relation, growth: Any = 1, power: Any = 1) -> Fact:
     """Over the rounds, with the weights growth^(t−1)."""
     states = {(distance, distance_next): (D0, D_T), (C, C_next): (G, C_T)}
     return over_rounds(one.fact, states, {gap: total}, growth, power)
@@ -39,14 +39,14 @@ def summed(one: Claim, growth: Any = 1, power: Any = 1) -> Fact:
 def start() -> Step:
     return Step(r"\gamma^0=\theta^0,\quad C_0=\tfrac1m\sum_k\|\nabla L_k(\theta_*)\|^2",
                 "h⁰ = 0 and ∇L_k(θ_k⁰) = 0: the running code starts so",
-                Claim(C_meant, "=", G, name="C_0"), Agreement(errors_of_the_start))  # fmt: skip
+                Relation(C_meant, "=", G, name="C_0"), Agreement(errors_of_the_start))  # fmt: skip
 
 
 def jensen(weights: Any, domain: Domain, shown: str, place: str) -> Step:
     """The rounds, with their weights r^(t−1)/R, are a family; their mean is the point."""
     tangent = convex(total / weights + least, at_mean, vector("∇ℓ(mean γ)"), centred("γ^(t−1)"))
     return Step(shown, "Jensen: ℓ is convex, and lies above its tangent at the mean",
-                Claim(at_mean - least, "<=", total / weights, domain, "Jensen"),
+                Relation(at_mean - least, "<=", total / weights, domain, "Jensen"),
                 Combination(facts=((1, tangent),)), place=place)  # fmt: skip
 
 
@@ -57,13 +57,13 @@ def convex_rate(statement: Statement) -> Proof:
     c = feddyn.convex_constants.formula(alpha=alpha, L=L, **devices)
     lemma = conclusion(feddyn.lemma1)
     one = rearranged(lemma, c.kappa, c.kappa0)
-    all_rounds = Claim(c.kappa0 * total, "<=", D0 + c.kappa * G - (D_T + c.kappa * C_T), domain, "summed")
-    without_end = Claim(c.kappa0 * total, "<=", D0 + c.kappa * G, domain, "without what is negative")
+    all_rounds = Relation(c.kappa0 * total, "<=", D0 + c.kappa * G - (D_T + c.kappa * C_T), domain, "summed")
+    without_end = Relation(c.kappa0 * total, "<=", D0 + c.kappa * G, domain, "without what is negative")
     mean = jensen(T, domain, r"E\,\ell\Big(\tfrac1T\sum_{t=1}^T\gamma^{t-1}\Big)-\ell(\theta_*) \le "
                   r"\tfrac1T\sum_{t=1}^TE[\ell(\gamma^{t-1})-\ell(\theta_*)]", "after Lemma 1")  # fmt: skip
-    lemmas = Claim(at_mean - least, "<=", (D0 + c.kappa * G) / (c.kappa0 * T), domain, "before it is rounded up")
-    first = Claim(1 / c.kappa0, "<=", 10 * alpha, domain, "1/κ₀")
-    second = Claim(c.kappa / c.kappa0, "<=", 100 * m / P / alpha, domain, "κ/κ₀")
+    lemmas = Relation(at_mean - least, "<=", (D0 + c.kappa * G) / (c.kappa0 * T), domain, "before it is rounded up")
+    first = Relation(1 / c.kappa0, "<=", 10 * alpha, domain, "1/κ₀")
+    second = Relation(c.kappa / c.kappa0, "<=", 100 * m / P / alpha, domain, "κ/κ₀")
     bound = statement.calculator.formula(alpha=alpha, L=L, **devices, T=T, D0=D0, G=G)
     return Proof((
         Step(r"\kappa_0E[\ell(\gamma^{t-1})-\ell(\theta_*)] \le (E\|\gamma^{t-1}-\theta_*\|^2+\kappa C_{t-1})"
@@ -89,12 +89,12 @@ def convex_rate(statement: Statement) -> Proof:
         Step(r"\tfrac\kappa{\kappa_0} \le 100\tfrac mP\tfrac1\alpha", "α ≥ 25L", second, Inequality()),
         Step(r"E\,\ell\Big(\tfrac1T\sum_{t=0}^{T-1}\gamma^t\Big)-\ell(\theta_*) \le \tfrac1T\Big(10\alpha"
              r"\|\theta^0-\theta_*\|^2+100\tfrac mP\tfrac1\alpha\tfrac1m\sum_k\|\nabla L_k(\theta_*)\|^2\Big)",
-             "rounded up", Claim(at_mean - least, "<=", bound, domain, "Theorem 2"),
+             "rounded up", Relation(at_mean - least, "<=", bound, domain, "Theorem 2"),
              Combination(facts=((1, lemmas.fact), (D0 / T, first.fact), (G / T, second.fact))), place="Theorem 2"),
         Step(r"\tfrac1{\kappa_0} \le \tfrac{121}{34}\alpha", "an equality at α = 25L",
-             Claim(1 / c.kappa0, "<=", sympy.Rational(121, 34) * alpha, domain), Inequality(), role=Role.PRINTED),
+             Relation(1 / c.kappa0, "<=", sympy.Rational(121, 34) * alpha, domain), Inequality(), role=Role.PRINTED),
         Step(r"\tfrac\kappa{\kappa_0} \le \tfrac{520}{17}\tfrac mP\tfrac1\alpha", "an equality at α = 25L",
-             Claim(c.kappa / c.kappa0, "<=", sympy.Rational(520, 17) * m / P / alpha, domain), Inequality(),
+             Relation(c.kappa / c.kappa0, "<=", sympy.Rational(520, 17) * m / P / alpha, domain), Inequality(),
              role=Role.PRINTED),
     ), notes="Lemma 1 itself gives 121/34 and 520/17 (3.56 and 30.6) in the place of 10 and 100; the sharper Theorem "
              "2 has 1/2 and, at α = 25L, at most 0.568. γ⁰ is θ⁰: the algorithm starts with h⁰ = 0, which its input "
@@ -106,24 +106,24 @@ def convex_rate(statement: Statement) -> Proof:
 def sum_of_powers(r: Any, domain: Domain) -> tuple[Step, ...]:
     """R(r − 1) = r^T − 1, by adding up r·r^(t−1) − r^(t−1) = (r − 1)r^(t−1)."""
     now, then, weight = sympy.symbols("1_(t−1) 1_t 1", positive=True)
-    one = Claim(r * then - now, "=", (r - 1) * weight, domain, "a round's part")
+    one = Relation(r * then - now, "=", (r - 1) * weight, domain, "a round's part")
     added = over_rounds(one.fact, {(now, then): (sympy.Integer(1), sympy.Integer(1))}, {weight: R}, r, r * last)
     return (
         Step(r"r\cdot1-1 = (r-1)\cdot1", "which is to be summed with the weights r^{t−1}", one,
              Combination(facts=((r, named(then, 1)), (-1, named(now, 1)), (-(r - 1), named(weight, 1))))),
         Step(r"\tfrac1R = \tfrac{r-1}{r^T-1}", "the sum telescopes",
-             Claim((r - 1) * R, "=", r * last - 1, domain, "the sum of powers"),
+             Relation((r - 1) * R, "=", r * last - 1, domain, "the sum of powers"),
              Combination(facts=((-1, added),)), place="after Lemma 8, fifth line"),
     )  # fmt: skip
 
 
 def other_reading(
-    exact: Claim, powers: Claim, first: Claim, second: Claim, constants: tuple[Any, Any], domain: Domain
+    exact: Relation, powers: Relation, first: Relation, second: Relation, constants: tuple[Any, Any], domain: Domain
 ) -> tuple[Step, ...]:
     """Theorem 3 with the factor 1/(r^T − 1)."""
     (kappa, kappa0), rest = constants, (1 + mu / alpha) * last - 1
-    at_most_two = Claim(1 + mu / alpha, "<=", 2, domain, "r")
-    inverse = Claim(1 / R, "<=", 1 / rest, domain, "1/R, read otherwise")
+    at_most_two = Relation(1 + mu / alpha, "<=", 2, domain, "r")
+    inverse = Relation(1 / R, "<=", 1 / rest, domain, "1/R, read otherwise")
     bound = (20 * alpha * D0 + 400 * m / P * G / alpha) / rest
     return (
         Step(r"r \le 2", "α ≥ 30L ≥ 30μ", at_most_two, Inequality(), role=Role.PRINTED),
@@ -132,7 +132,7 @@ def other_reading(
              place="after Lemma 8, fifth line", role=Role.PRINTED),
         Step(r"E\,\ell\Big(\tfrac1R\sum_{t=0}^{T-1}r^t\gamma^t\Big)-\ell(\theta_*) \le \tfrac1{r^T-1}\Big("
              r"20\alpha\|\theta^0-\theta_*\|^2+400\tfrac mP\tfrac1\alpha\tfrac1m\sum_k\|\nabla L_k(\theta_*)\|^2\Big)",
-             "the other reading", Claim(at_mean - least, "<=", bound, domain, "Theorem 3, read otherwise"),
+             "the other reading", Relation(at_mean - least, "<=", bound, domain, "Theorem 3, read otherwise"),
              Combination(facts=((1, exact.fact), ((D0 + kappa * G) / kappa0, inverse.fact), (D0 / rest, first.fact),
                                 (G / rest, second.fact))), place="Theorem 3", role=Role.PRINTED),
     )  # fmt: skip
@@ -148,17 +148,17 @@ def strongly_convex_rate(statement: Statement) -> Proof:
     lemma = conclusion(feddyn.lemma8)
     one = rearranged(lemma, c.kappa, c.kappa0, c.r)
     end = c.r * last * (D_T + c.kappa * C_T)
-    all_rounds = Claim(c.kappa0 * total, "<=", D0 + c.kappa * G - end, domain, "summed")
-    divided = Claim(c.kappa0 / R * total, "<=", (D0 + c.kappa * G) / R, domain, "without what is negative")
+    all_rounds = Relation(c.kappa0 * total, "<=", D0 + c.kappa * G - end, domain, "summed")
+    divided = Relation(c.kappa0 / R * total, "<=", (D0 + c.kappa * G) / R, domain, "without what is negative")
     powers = sum_of_powers(r, domain)
     mean = jensen(R, domain, r"E\,\ell\Big(\tfrac1R\sum_{t=1}^Tr^{t-1}\gamma^{t-1}\Big)-\ell(\theta_*) \le "
                   r"\tfrac1R\sum_{t=1}^Tr^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)]", "after Lemma 8")  # fmt: skip
-    exact = Claim(at_mean - least, "<=", (D0 + c.kappa * G) / (c.kappa0 * R), domain, "with 1/R")
-    at_least_one = Claim(1, "<=", last, domain, "r^(T−1)")
-    inverse = Claim(1 / R, "<=", 1 / last, domain, "1/R")
-    lemmas = Claim(at_mean - least, "<=", (D0 + c.kappa * G) / (c.kappa0 * last), domain, "with 1/r^(T−1)")
-    first = Claim(1 / c.kappa0, "<=", 20 * alpha, domain, "1/κ₀")
-    second = Claim(c.kappa / c.kappa0, "<=", 400 * m / P / alpha, domain, "κ/κ₀")
+    exact = Relation(at_mean - least, "<=", (D0 + c.kappa * G) / (c.kappa0 * R), domain, "with 1/R")
+    at_least_one = Relation(1, "<=", last, domain, "r^(T−1)")
+    inverse = Relation(1 / R, "<=", 1 / last, domain, "1/R")
+    lemmas = Relation(at_mean - least, "<=", (D0 + c.kappa * G) / (c.kappa0 * last), domain, "with 1/r^(T−1)")
+    first = Relation(1 / c.kappa0, "<=", 20 * alpha, domain, "1/κ₀")
+    second = Relation(c.kappa / c.kappa0, "<=", 400 * m / P / alpha, domain, "κ/κ₀")
     bound = statement.calculator.formula(**given, T=T, D0=D0, G=G).subs(r ** (1 - T), 1 / last)
     return Proof((
         Step(r"\kappa_0r^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)] \le r^{t-1}(E\|\gamma^{t-1}-\theta_*\|^2"
@@ -196,7 +196,7 @@ def strongly_convex_rate(statement: Statement) -> Proof:
         Step(r"\tfrac\kappa{\kappa_0} \le 400\tfrac mP\tfrac1\alpha", "α ≥ max(5(m/P)μ, 30L)", second, Inequality()),
         Step(r"E\,\ell\Big(\tfrac1R\sum_{t=0}^{T-1}r^t\gamma^t\Big)-\ell(\theta_*) \le \tfrac1{r^{T-1}}\Big(20\alpha"
              r"\|\theta^0-\theta_*\|^2+400\tfrac mP\tfrac1\alpha\tfrac1m\sum_k\|\nabla L_k(\theta_*)\|^2\Big)",
-             "rounded up", Claim(at_mean - least, "<=", bound, domain, "Theorem 3"),
+             "rounded up", Relation(at_mean - least, "<=", bound, domain, "Theorem 3"),
              Combination(facts=((1, lemmas.fact), (D0 / last, first.fact), (G / last, second.fact))),
              place="Theorem 3"),
         *other_reading(exact, powers[1].claim, first, second, (c.kappa, c.kappa0), domain),

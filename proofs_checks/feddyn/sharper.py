@@ -38,7 +38,7 @@ from fedconvex.proofs_checks.feddyn.setting import (
     virtual,
 )
 from fedconvex.proofs_checks.feddyn.smoothness import at_shifted, at_x
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -69,7 +69,7 @@ def interpolated(domain: Domain, strong: Any = 0) -> Step:
     shown += (r" \le \tfrac1m\sum_kE[L_k(\theta_*)-L_k(\tilde\theta_k^t)"
               r"+\langle\nabla L_k(\tilde\theta_k^t),\tilde\theta_k^t-\theta_*\rangle]")  # fmt: skip
     because = "every L_k at a point beside θ_*, from below by its tangent at θ̃_k^t, from above by its quadratic at θ_*"
-    return Step(shown, because, Claim(squares, "<=", right, domain, "interpolation"), Combination(facts=facts))
+    return Step(shown, because, Relation(squares, "<=", right, domain, "interpolation"), Combination(facts=facts))
 
 
 def descended(domain: Domain) -> Step:
@@ -77,7 +77,7 @@ def descended(domain: Domain) -> Step:
     right = at_x + inner(new_gradients, average - virtual) + L / 2 * square(average - virtual)
     return Step(r"E\ell(\gamma^{t-1}) \le \tfrac1m\sum_kE[L_k(\tilde\theta_k^t)+\langle\nabla L_k(\tilde\theta_k^t),"
                 r"\gamma^{t-1}-\tilde\theta_k^t\rangle+\tfrac L2\|\gamma^{t-1}-\tilde\theta_k^t\|^2]", "(4)",
-                Claim(loss, "<=", right, domain, "descent"),
+                Relation(loss, "<=", right, domain, "descent"),
                 Combination(facts=((1, smooth(loss, at_x, new_gradients, average - virtual, L)),)))  # fmt: skip
 
 
@@ -102,11 +102,12 @@ def devices_move_little(statement: Statement) -> Proof:
     apart = [(1 / alpha**2, u - v) for i, u in enumerate(parts) for v in parts[:i]]
     left = statement.left.formula(epsilon=letters.epsilon, alpha=alpha, L=L)
     right = statement.calculator.formula(C=letters.C, gap=letters.gap, alpha=alpha, L=L)
-    lemma = Claim(left, "<=", right, domain, "Lemma 4, sharper")
+    lemma = Relation(left, "<=", right, domain, "Lemma 4, sharper")
     return Proof((
         Step(r"\tilde\theta_k^t-\gamma^{t-1} = \tfrac1\alpha\big((b_k-h^{t-1})+(\nabla L_k(\theta_*)"
              r"-\nabla L_k(\gamma^{t-1}))+(\nabla L_k(\gamma^{t-1})-\nabla L_k(\tilde\theta_k^t))\big)",
-             "(8) and (9); h is the mean of the b_k", Claim(virtual - average, "=", sum(parts[1:], parts[0]) / alpha),
+             "(8) and (9); h is the mean of the b_k",
+             Relation(virtual - average, "=", sum(parts[1:], parts[0]) / alpha),
              Identity()),
         Step(r"\Big(1-\tfrac{3L^2}{\alpha^2}\Big)\epsilon_t \le \tfrac3{\alpha^2}C_{t-1}"
              r"+\tfrac{6L}{\alpha^2}E[\ell(\gamma^{t-1})-\ell(\theta_*)]",
@@ -130,7 +131,7 @@ def potential_after(statement: Statement) -> Proof:
     right = with_scale(
         statement.calculator.formula(distance=letters.distance, C=letters.C, gap=letters.gap, **given)
     )  # fmt: skip
-    lemma = Claim(left, "<=", right, domain, "Lemma 1, sharper")
+    lemma = Relation(left, "<=", right, domain, "Lemma 1, sharper")
     below, above = interpolated(domain), descended(domain)
     draw = selected(letters.C_next, square(new), C_meant, P / m)
     return Proof((
@@ -174,9 +175,9 @@ def potential_after_strongly(statement: Statement) -> Proof:
     right = with_scale(
         statement.calculator.formula(distance=letters.distance, C=letters.C, gap=letters.gap, **given)
     )  # fmt: skip
-    lemma = Claim(left, "<=", right, domain, "Lemma 8, sharper")
+    lemma = Relation(left, "<=", right, domain, "Lemma 8, sharper")
     below, above = interpolated(domain, mu), descended(domain)
-    grown = Claim(mu / 2 * square(here), "<=", gap, domain, "growth")
+    grown = Relation(mu / 2 * square(here), "<=", gap, domain, "growth")
     draw = selected(letters.C_next, square(new), C_meant, P / m)
     return Proof((
         *moments_of_the_draw(virtual - minimiser),

@@ -50,7 +50,7 @@ from fedconvex.proofs_checks.feddyn.setting import (
     virtual,
 )
 from fedconvex.proofs_checks.feddyn.splitting import young
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -73,7 +73,7 @@ def lemma10_as_summed(statement: Statement) -> Proof:
         third,
         Step(r"E\ell(\gamma^t)+\kappa C_t \le E\ell(\gamma^{t-1})+\kappa C_{t-1}"
              r"-\kappa_0E\|\nabla\ell(\gamma^{t-1})\|^2", "(14), and Lemmas 12, 3 and 11 scaled with z₀, z₁ and z₂",
-             Claim(left, "<=", right, domain, "Lemma 10, as summed"), Combination(facts=scaled)),
+             Relation(left, "<=", right, domain, "Lemma 10, as summed"), Combination(facts=scaled)),
     ))  # fmt: skip
 
 
@@ -91,7 +91,7 @@ def lemma11_sharper(statement: Statement) -> Proof:
         Step(r"(\alpha-L)^2\epsilon_t \le L^2C_{t-1}+E\|\nabla\ell(\gamma^{t-1})\|^2", "α(θ̃_k^t − γ^{t−1}) is the "
                                                                                        "stored "
              "gradients' error beyond its mean, less ∇ℓ, which is orthogonal to it, less a change of gradients that "
-             "is at most L times θ̃_k^t − γ^{t−1}", Claim(left, "<=", right, domain, "Lemma 11, sharper"),
+             "is at most L times θ̃_k^t − γ^{t−1}", Relation(left, "<=", right, domain, "Lemma 11, sharper"),
              Combination(facts=((1, lipschitz(old_change, apart, L)),
                                 ((alpha - L) / L, lipschitz(new_change, virtual - average, L)),
                                 (-L**2, is_apart), (-1, is_gradient_square), ((alpha - L) ** 2, is_epsilon)),
@@ -123,7 +123,7 @@ def lemma12_sharper(statement: Statement) -> Proof:
              r"+\Big(\tfrac{2(m-P)}P-\tfrac Pm\Big)E\|\gamma^t-\gamma^{t-1}\|^2",
              "γ^t is the mean of the devices that take part: their squared distances to it are less by "
              "‖γ^t − γ^{t−1}‖². For the others, Young's inequality with P/(2m − P)",
-             Claim(C_next, "<=", right, domain, "Lemma 12, sharper"), Combination(facts=facts, squares=squares)),
+             Relation(C_next, "<=", right, domain, "Lemma 12, sharper"), Combination(facts=facts, squares=squares)),
     ))  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def lemma10_sharper(statement: Statement) -> Proof:
         third,
         Step(r"E\ell(\gamma^t)+\kappa C_t \le E\ell(\gamma^{t-1})+\kappa C_{t-1}"
              r"-\kappa_0E\|\nabla\ell(\gamma^{t-1})\|^2", "(14), Lemma 3, and the sharper Lemmas 11 and 12, scaled",
-             Claim(left, "<=", right, domain, "Lemma 10, sharper"),
+             Relation(left, "<=", right, domain, "Lemma 10, sharper"),
              Combination(facts=((1, conclusion(feddyn.equation14).fact),
                                 (c.kappa, conclusion(feddyn.lemma12sharper).fact), (moves, third.claim.fact),
                                 (excess, conclusion(feddyn.lemma11sharper).fact)))),
@@ -156,7 +156,7 @@ def theorem4_sharper(statement: Statement) -> Proof:
     telescoped = over_rounds(
         lemma, {(loss, loss_next): (loss_first, loss_last), (C, C_next): (C_first, C_last)}, {gradient_square: slopes}
     )
-    positive = Claim(0, "<", c.kappa0, Domain.of(statement), "κ₀, sharper")
+    positive = Relation(0, "<", c.kappa0, Domain.of(statement), "κ₀, sharper")
     last_apart, weight = family("θ_k^T−γ^T"), 1 / (c.kappa0 * T)
     bound = statement.calculator.formula(**GIVEN, T=T, delta=delta, spread=spread)
     return Proof((
@@ -164,7 +164,7 @@ def theorem4_sharper(statement: Statement) -> Proof:
         Step(r"E\Big[\tfrac1T\sum_{t=1}^T\|\nabla\ell(\gamma^{t-1})\|^2\Big] \le \tfrac1T\tfrac1{\kappa_0}"
              r"\Big(\ell(\theta^0)-\ell_*+\kappa\tfrac1m\sum_k\|\theta_k^0-\theta^0\|^2\Big)",
              "the sharper Lemma 10, summed; γ⁰ = θ⁰; what is left at T is not negative",
-             Claim(slopes / T, "<=", bound, domain, "Theorem 4, sharper"),
+             Relation(slopes / T, "<=", bound, domain, "Theorem 4, sharper"),
              Combination(facts=((weight, telescoped), (weight, minimal(loss_last, least)),
                                 (-weight, named(delta, loss_first - least)),
                                 (-weight * c.kappa, named(spread, C_first)),

@@ -25,7 +25,7 @@ from fedconvex.proofs_checks.feddyn.rates import (
 )
 from fedconvex.proofs_checks.feddyn.setting import SCALE, L, P, T, alpha, least, m, mu
 from fedconvex.proofs_checks.feddyn.sharper import with_scale
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -38,7 +38,7 @@ def convex_rate(statement: Statement) -> Proof:
     kappa, kappa0 = factored(with_scale(c.kappa)), c.kappa0
     lemma = conclusion(feddyn.lemma1sharper)
     one = rearranged(lemma, kappa, kappa0)
-    all_rounds = Claim(kappa0 * total, "<=", D0 + kappa * G - (D_T + kappa * C_T), domain, "summed")
+    all_rounds = Relation(kappa0 * total, "<=", D0 + kappa * G - (D_T + kappa * C_T), domain, "summed")
     mean = jensen(T, domain, r"E\,\ell\Big(\tfrac1T\sum_{t<T}\gamma^t\Big)-\ell(\theta_*) \le "
                   r"\tfrac1T\sum_{t<T}E[\ell(\gamma^t)-\ell(\theta_*)]", "")  # fmt: skip
     bound = with_scale(statement.calculator.formula(**given, T=T, D0=D0, G=G))
@@ -54,7 +54,7 @@ def convex_rate(statement: Statement) -> Proof:
         mean,
         Step(r"E\,\ell\Big(\tfrac1T\sum_{t<T}\gamma^t\Big)-\ell(\theta_*) \le \tfrac1T\Big(\tfrac\alpha2"
              r"\|\theta^0-\theta_*\|^2+\tfrac mP\tfrac e{2(\alpha-2Le)}\tfrac1m\sum_k\|\nabla L_k(\theta_*)\|^2\Big)",
-             "what is left at the end is not negative", Claim(at_mean - least, "<=", bound, domain),
+             "what is left at the end is not negative", Relation(at_mean - least, "<=", bound, domain),
              Combination(facts=((1, mean.claim.fact), (1 / (kappa0 * T), all_rounds.fact)),
                          squares=((1 / (kappa0 * T), vector("γ^T−θ*")),
                                   (kappa / (kappa0 * T), vector("∇L(θ_k^T)−∇L(θ*)"))))),
@@ -71,11 +71,11 @@ def strongly_convex_rate(statement: Statement) -> Proof:
     lemma = conclusion(feddyn.lemma8sharper)
     one = rearranged(lemma, kappa, kappa0, r)
     end = r * last * (D_T + kappa * C_T)
-    all_rounds = Claim(kappa0 * total, "<=", D0 + kappa * G - end, domain, "summed")
+    all_rounds = Relation(kappa0 * total, "<=", D0 + kappa * G - end, domain, "summed")
     mean = jensen(R, domain, r"E\,\ell\Big(\tfrac1R\sum_{t<T}r^t\gamma^t\Big)-\ell(\theta_*) \le "
                   r"\tfrac1R\sum_{t<T}r^tE[\ell(\gamma^t)-\ell(\theta_*)]", "")  # fmt: skip
     powers = sum_of_powers(r, domain)
-    exact = Claim(at_mean - least, "<=", (D0 + kappa * G) / (kappa0 * R), domain, "with 1/R")
+    exact = Relation(at_mean - least, "<=", (D0 + kappa * G) / (kappa0 * R), domain, "with 1/R")
     formula = statement.calculator.formula(**given, T=T, D0=D0, G=G)
     bound = with_scale(formula).subs(r**T, r * last)
     quotient = (r * last - 1) * R
@@ -98,6 +98,6 @@ def strongly_convex_rate(statement: Statement) -> Proof:
         *powers,
         Step(r"E\,\ell\Big(\tfrac1R\sum_{t<T}r^t\gamma^t\Big)-\ell(\theta_*) \le \tfrac{r-1}{r^T-1}"
              r"\tfrac{\alpha^2\|\theta^0-\theta_*\|^2+2\tfrac mPe\tfrac1m\sum_k\|\nabla L_k(\theta_*)\|^2}"
-             r"{2(\alpha-4\mu)}", "R is the sum of the powers", Claim(at_mean - least, "<=", bound, domain),
+             r"{2(\alpha-4\mu)}", "R is the sum of the powers", Relation(at_mean - least, "<=", bound, domain),
              Combination(facts=((1, exact.fact), (-(D0 + kappa * G) / (kappa0 * quotient), powers[1].claim.fact)))),
     ), tightness=tightness(statement))  # fmt: skip

@@ -20,7 +20,7 @@ from fedconvex.proofs_checks.feddyn.setting import (
     minimiser,
     mu,
 )
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, proves
 from fedconvex.statements.rendering import symbols
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
@@ -36,7 +36,7 @@ def below_the_quadratic(statement: Statement) -> Proof:
     return Proof((
         Step(r"L_k(y) \le L_k(x) + \langle\nabla L_k(x),y-x\rangle + \tfrac L2\|y-x\|^2",
              "the descent lemma: the gradient is L-Lipschitz (Definition 1)",
-             Claim(at_y, "<=", bound, Domain.of(statement)),
+             Relation(at_y, "<=", bound, Domain.of(statement)),
              Combination(facts=((1, smooth(at_y, at_x, gradient_x, to_y, L)),)), place="(4)"),
     ), tightness=tightness(statement))  # fmt: skip
 
@@ -52,7 +52,7 @@ def cocoercive(domain: Domain, place: str = "") -> Step:
     return Step(r"\tfrac1{2Lm}\sum_k\|\nabla L_k(x)-\nabla L_k(x_*)\|^2 \le \ell(x)-\ell(x_*)",
                 "every L_k at x − (∇L_k(x) − ∇L_k(x_*))/L, from below by its tangent at x_*, from above by its "
                 "quadratic at x; the gradients at x_* have mean 0",
-                Claim(square(apart) / (2 * L), "<=", gap, domain, "equation (5)"), Combination(facts=facts),
+                Relation(square(apart) / (2 * L), "<=", gap, domain, "equation (5)"), Combination(facts=facts),
                 place=place)  # fmt: skip
 
 
@@ -63,7 +63,8 @@ def gradients_differ_little(statement: Statement) -> Proof:
     left = statement.left.formula(L=L, mean_square=square(gradients - at_minimiser))
     right = statement.calculator.formula(gap=gap)
     return Proof((
-        Step(derived.shown, derived.because, Claim(left, "<=", right, Domain.of(statement)), derived.by, place="(5)"),
+        Step(derived.shown, derived.because,
+        Relation(left, "<=", right, Domain.of(statement)), derived.by, place="(5)"),
     ), tightness=tightness(statement))  # fmt: skip
 
 
@@ -82,7 +83,7 @@ def three_points(statement: Statement) -> Proof:
     return Proof((
         Step(r"-\langle\nabla L_k(x),z-y\rangle \le -L_k(z)+L_k(y)+\tfrac L2\|z-x\|^2",
              "convexity between x and y, (4) between x and z",
-             Claim(-inner(gradient_x, to_z - to_y), "<=", bound, Domain.of(statement)),
+             Relation(-inner(gradient_x, to_z - to_y), "<=", bound, Domain.of(statement)),
              through_three_points(gradient_x, to_y, to_z, at_x, at_y, at_z), place="(6)"),
     ), tightness=tightness(statement))  # fmt: skip
 
@@ -95,7 +96,7 @@ def three_points_strongly(statement: Statement) -> Proof:
     return Proof((
         Step(r"-\langle\nabla L_k(x),z-y\rangle \le -L_k(z)+L_k(y)+\tfrac L2\|z-x\|^2-\tfrac\mu2\|x-y\|^2",
              "strong convexity between x and y, (4) between x and z",
-             Claim(-inner(gradient_x, to_z - to_y), "<=", bound, Domain.of(statement)),
+             Relation(-inner(gradient_x, to_z - to_y), "<=", bound, Domain.of(statement)),
              through_three_points(gradient_x, to_y, to_z, at_x, at_y, at_z, mu), place="(11)"),
     ), tightness=tightness(statement))  # fmt: skip
 
@@ -105,13 +106,13 @@ def sum_of_vectors(statement: Statement) -> Proof:
     """n vectors with equal weights are a family; its mean is 1/n of their sum."""
     n = symbols(feddyn.PAPER.notation)["count"]
     v = family("v_j")
-    jensen = Claim(square(mean(v)), "<=", square(v), Domain.of(statement), "Jensen")
+    jensen = Relation(square(mean(v)), "<=", square(v), Domain.of(statement), "Jensen")
     bound = statement.calculator.formula(count=n, total=n * square(v))
     return Proof((
         Step(r"\Big\|\tfrac1n\sum_{j=1}^n v_j\Big\|^2 \le \tfrac1n\sum_{j=1}^n\|v_j\|^2",
              "Jensen: the difference is the mean of the squared deviations", jensen,
              Combination(squares=((1, deviation(v)),)), place="proof of Lemma 6"),
         Step(r"\Big\|\sum_{j=1}^n v_j\Big\|^2 \le n\sum_{j=1}^n\|v_j\|^2", "multiplied by n²",
-             Claim(square(n * mean(v)), "<=", bound, Domain.of(statement)),
+             Relation(square(n * mean(v)), "<=", bound, Domain.of(statement)),
              Combination(facts=((n**2, jensen.fact),)), place="Lemma 6"),
     ), tightness=tightness(statement))  # fmt: skip

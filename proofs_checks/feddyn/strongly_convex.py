@@ -21,7 +21,7 @@ from fedconvex.proofs_checks.feddyn.setting import (
     mu,
     virtual,
 )
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -35,7 +35,7 @@ def average_is_no_further(statement: Statement) -> Proof:
     return Proof((
         *steps,
         Step(r"-\tfrac1m\sum_kE\|\tilde\theta_k^t-\theta_*\|^2 \le -E\|\gamma^t-\theta_*\|^2", "rearranged",
-             Claim(-virtual_distance, "<=", bound, SCALE, "Lemma 9"),
+             Relation(-virtual_distance, "<=", bound, SCALE, "Lemma 9"),
              Combination(facts=tuple((1, step.claim.fact) for step in steps[-2:])), place="Lemma 9"),
     ), tightness=tightness(statement))  # fmt: skip
 
@@ -46,12 +46,12 @@ def distance_after_strongly(statement: Statement) -> Proof:
     lines = expanded("12")
     product = bounded_product(domain, mu, minimiser - virtual)
     fifth = distance - 2 / alpha * gap + L / alpha * epsilon - mu / alpha * virtual_distance + move
-    virtual_line = Claim(distance_next, "<=", fifth, domain, "equation (12), fifth line")
+    virtual_line = Relation(distance_next, "<=", fifth, domain, "equation (12), fifth line")
     bound = statement.calculator.formula(
         distance=letters.distance, distance_next=letters.distance_next, gap=letters.gap, epsilon=letters.epsilon,
         move=letters.move, alpha=alpha, L=L, mu=mu,
     )  # fmt: skip
-    twelve = Claim(letters.distance_next, "<=", bound, domain, "equation (12)")
+    twelve = Relation(letters.distance_next, "<=", bound, domain, "equation (12)")
     return Proof((
         *lines,
         product,
@@ -79,7 +79,7 @@ def rearranged(statement: Statement) -> Proof:
         Step(r"\big(1+\tfrac\mu\alpha\big)E\|\gamma^t-\theta_*\|^2 \le E\|\gamma^{t-1}-\theta_*\|^2"
              r"-\tfrac2\alpha E[\ell(\gamma^{t-1})-\ell(\theta_*)]+\tfrac L\alpha\epsilon_t"
              r"+E\|\gamma^t-\gamma^{t-1}\|^2", "(12) rearranged",
-             Claim(left, "<=", right, conclusion(feddyn.equation12).domain, "equation (13)"),
+             Relation(left, "<=", right, conclusion(feddyn.equation12).domain, "equation (13)"),
              Combination(facts=((1, conclusion(feddyn.equation12).fact),)), place="(13)"),
     ), tightness=tightness(statement))  # fmt: skip
 
@@ -99,7 +99,7 @@ def potential_after_strongly(statement: Statement) -> Proof:
         Step(r"r\big(E\|\gamma^t-\theta_*\|^2+\kappa C_t\big) \le E\|\gamma^{t-1}-\theta_*\|^2+\kappa C_{t-1}"
              r"-\kappa_0E[\ell(\gamma^{t-1})-\ell(\theta_*)]",
              "(13) + Lemma 3 + Lemma 4 and Lemma 5, scaled: this is it exactly",
-             Claim(left, "<=", right, domain, "Lemma 8"),
+             Relation(left, "<=", right, domain, "Lemma 8"),
              Combination(facts=(
                  (1, conclusion(feddyn.equation13).fact),
                  *lemma3_in_letters(),

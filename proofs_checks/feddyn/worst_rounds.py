@@ -30,7 +30,7 @@ from fedconvex.theory import feddyn
 STATES: Any = {"remark": "over all states of which h is the mean of the memories", "any_state": True}
 
 
-class _Round:
+class _FedDynRound:
     """One round from any state, and the quantities that the lemmas are about, as in `setting`.
 
     Memories are any vectors: a client's function has every gradient somewhere, whatever else is known of it. Only where
@@ -78,12 +78,12 @@ class _Round:
             self.known["C"] = square(self.models - average)
 
 
-def _exactly(alpha: Any, functions: FunctionClass, **numbers: Any) -> _Round:
-    return _Round(fc.FedDyn(alpha=alpha), functions, alpha=alpha, **numbers)
+def _exactly(alpha: Any, functions: FunctionClass, **numbers: Any) -> _FedDynRound:
+    return _FedDynRound(fc.FedDyn(alpha=alpha), functions, alpha=alpha, **numbers)
 
 
-def _one_gradient(alpha: Any, functions: FunctionClass, **numbers: Any) -> _Round:
-    return _Round(fc.FedDynOneGD(alpha=alpha), functions, alpha=alpha, **numbers)
+def _one_gradient(alpha: Any, functions: FunctionClass, **numbers: Any) -> _FedDynRound:
+    return _FedDynRound(fc.FedDynOneGD(alpha=alpha), functions, alpha=alpha, **numbers)
 
 
 def _smooth(method: Any, L: Any, num_clients: Any, num_active: Any) -> tuple[Any, dict[str, Any]]:
@@ -92,7 +92,9 @@ def _smooth(method: Any, L: Any, num_clients: Any, num_active: Any) -> tuple[Any
     if not everyone and num_clients * Draws(int(num_active), int(num_clients)).number > MOST:
         raise InvalidInput("num_clients", num_clients, f"leaves too many ways to draw {num_active} of them",
                            "give fewer, or num_active = num_clients")  # fmt: skip
-    found = _Round(method, WeaklyConvex(L, L), num_clients, num_active, written=not everyone, L=L, alpha=method.alpha)
+    found = _FedDynRound(
+        method, WeaklyConvex(L, L), num_clients, num_active, written=not everyone, L=L, alpha=method.alpha
+    )
     board, models = found.board, found.models
     loss, C, B = Form(), Form(), Form()
     for chance, draw in [(Fraction(1), None)] if everyone else found.draws.every():

@@ -18,7 +18,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     steps,
 )
 from fedconvex.proofs_checks.fedprox.tightness import answer
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
@@ -30,7 +30,7 @@ beyond, beyond_length = d - to_solution, length("w_k−ŵ_k")
 @proves(fedprox.equation3)
 def residuals_are_small(statement: Statement) -> Proof:
     bound = statement(gamma=gamma, client_gradient=norm(g))
-    claim = Claim(norm(e), "<=", bound, Domain.of(statement), "equation (3)")
+    claim = Relation(norm(e), "<=", bound, Domain.of(statement), "equation (3)")
     by = Combination(facts=((1, inexact(e, g, gamma)),), squared=True)
     return Proof((
         Step(r"\|e_k^{t+1}\| \le \gamma\|\nabla F_k(w^t)\|", "e_k is the gradient of the subproblem at the answer, "
@@ -46,7 +46,7 @@ def mean_of_the_answers(statement: Statement) -> Proof:
     return Proof((
         Step(r"\bar w^{t+1}-w^t = -\tfrac1\mu E_k\nabla F_k(w_k^{t+1}) + \tfrac1\mu E_k e_k^{t+1}",
              "the mean of e_k = ∇F_k(w_k) + μ(w_k − w), divided by μ",
-             Claim(mean(steps), "=", right), Identity(), place="(4)"),
+             Relation(mean(steps), "=", right), Identity(), place="(4)"),
     ))  # fmt: skip
 
 
@@ -67,7 +67,7 @@ def answer_near_solution(bound: object, domain: Domain) -> Step:
     )
     return Step(r"\|\hat w_k^{t+1}-w_k^{t+1}\| \le \tfrac\gamma{\bar\mu}\|\nabla F_k(w^t)\|",
                 "the subproblem is μ̄-strongly convex, with gradients e_k at w_k and 0 at ŵ_k",
-                Claim(beyond_length, "<=", bound, domain, "equation (5)"), by, place="(5)")  # fmt: skip
+                Relation(beyond_length, "<=", bound, domain, "equation (5)"), by, place="(5)")  # fmt: skip
 
 
 @proves(fedprox.equation5)
@@ -88,13 +88,13 @@ def clients_move_little(statement: Statement) -> Proof:
     )
     exact = Step(r"\|\hat w_k^{t+1}-w^t\| \le \tfrac1{\bar\mu}\|\nabla F_k(w^t)\|",
                  "the same, with gradients ∇F_k(w^t) at w^t and 0 at ŵ_k",
-                 Claim(norm(to_solution), "<=", norm(g) / mu_bar, domain, "before equation (6)"),
+                 Relation(norm(to_solution), "<=", norm(g) / mu_bar, domain, "before equation (6)"),
                  Combination(facts=tuple((2 / mu_bar, fact) for fact in monotone),
                              squares=((1 / mu_bar**2, g + mu_bar * to_solution),), squared=True),
                  place="before (6)")  # fmt: skip
     bound = statement.calculator.formula(mu=mu, L_minus=L_minus, gamma=gamma, client_gradient=norm(g))
     both = Step(r"\|w_k^{t+1}-w^t\| \le \tfrac{1+\gamma}{\bar\mu}\|\nabla F_k(w^t)\|", "the triangle inequality",
-                Claim(norm(d), "<=", bound, domain, "equation (6)"),
+                Relation(norm(d), "<=", bound, domain, "equation (6)"),
                 Combination(facts=(
                     (1, triangle((norm(d), d), (norm(to_solution), to_solution), (beyond_length, beyond))),
                     (1, near.claim.fact), (1, exact.claim.fact))),

@@ -33,7 +33,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     value,
 )
 from fedconvex.proofs_checks.fedprox.tightness import FAR, decreasing
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
@@ -48,7 +48,7 @@ def by_variance(statement: Statement) -> Proof:
     rho = statement.calculator.formula(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma, K=K)
     drift = (L * (1 + gamma) / mu_bar + gamma) * B * gradient_norm
     length = value - gradient_norm**2 / mu - inner(gradient, M) / mu + L / 2 * share * square(gradient + M) / mu**2
-    split = Claim(after, "<=", length + L / (2 * K) * square(steps), domain, "the descent lemma, split")
+    split = Relation(after, "<=", length + L / (2 * K) * square(steps), domain, "the descent lemma, split")
     bent = 1 / mu - share * L / mu**2  # how fast the decrease grows with ⟨∇f, M⟩
     return Proof((
         one,
@@ -58,7 +58,7 @@ def by_variance(statement: Statement) -> Proof:
              "the descent lemma at w^t, and the variance of the average over K drawn devices", split,
              Combination(facts=((1, smooth(after, value, gradient, server_step, L)),))),
         Step(DECREASE, "‖M‖ is bounded by (7), and the decrease is least where M points against ∇f",
-             Claim(after, "<=", value - rho * gradient_norm**2, domain, "Theorem 4, by variance"),
+             Relation(after, "<=", value - rho * gradient_norm**2, domain, "Theorem 4, by variance"),
              Combination(facts=(
                  (1, split.fact),
                  (L / (2 * K), moved.claim.fact),
@@ -86,11 +86,11 @@ def answers_of_convex_clients(domain: Domain) -> tuple[Step, Step, Step]:
         convex(at_high, at_answers, ends, higher - moved),
         smooth(at_high, before, gradients, higher, L),
     )
-    cocoercive = Claim(
+    cocoercive = Relation(
         square(difference) / L, "<=", -inner(ends - gradients, ends) / mu, domain, "gradients are cocoercive"
     )
-    ball = Claim(square(apart), "<=", (radius * B * gradient_norm) ** 2, domain, "gradients at the answers")
-    short = Claim(square(ends), "<=", (B * gradient_norm) ** 2, domain, "gradients at the answers are no longer")
+    ball = Relation(square(apart), "<=", (radius * B * gradient_norm) ** 2, domain, "gradients at the answers")
+    short = Relation(square(ends), "<=", (B * gradient_norm) ** 2, domain, "gradients at the answers are no longer")
     alike = dissimilar(gradients, B)
     return (
         Step(r"\tfrac1L E_k\|\nabla F_k(w_k)-\nabla F_k(w^t)\|^2"
@@ -110,7 +110,7 @@ def decrease_of_convex_clients(rho: Any, drawn_share: Any, step: Vector, domain:
     _, ball, short = (s.claim.fact for s in answers_of_convex_clients(domain))
     far = radius * B
     flat = (1 / mu - (1 - drawn_share) * L * middle / mu**2) / (2 * far)
-    return Step(DECREASE, "the descent lemma; the mean of the ∇F_k(w_k) is least along ∇f", Claim(
+    return Step(DECREASE, "the descent lemma; the mean of the ∇F_k(w_k) is least along ∇f", Relation(
                     after, "<=", value - rho * gradient_norm**2, domain, name),
                 Combination(facts=(
                     (1, smooth(after, value, gradient, step, L)),
@@ -131,7 +131,7 @@ def convex_clients(statement: Statement) -> Proof:
     return Proof((
         *answers_of_convex_clients(domain),
         Step(r"\rho \ge \tfrac1\mu-\tfrac{LB}{\mu^2}-\tfrac{LB^2}{2\mu^2}", "it is more than the sharper Theorem 4 has",
-             Claim(exact, "<=", rho, domain), Inequality()),
+             Relation(exact, "<=", rho, domain), Inequality()),
         decrease_of_convex_clients(rho, 1 / K, step, domain, "Theorem 4, convex"),
     ), tightness=decreasing(statement, "x²/2 + x from 0: the quotient tends to 1 as K → ∞, for every μ",
                             mu=2))  # fmt: skip

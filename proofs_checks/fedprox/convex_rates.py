@@ -37,7 +37,7 @@ from fedconvex.proofs_checks.fedprox.tightness import (
     rounds_begun_above,
 )
 from fedconvex.proofs_checks.fedprox.variance import AT_LEAST_ONE, WRITTEN, b, sigma2
-from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
@@ -53,14 +53,14 @@ stopped_value, stopped_next = (sympy.Symbol(f"avgE1{{τ>t}}{name}", real=True) f
 def convex_decrease(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     own = fedprox.rho_sharp.calculator.formula(mu=mu, L=L, L_minus=ZERO, B=B, gamma=ZERO)
-    sharper = Claim(after, "<=", value - own * SQUARE, domain, "Theorem 4, sharper, convex")
-    rest = Claim(0, "<=", 1 / (2 * mu) + L * B * (B - 1) / mu**2, domain, "what is left over")
+    sharper = Relation(after, "<=", value - own * SQUARE, domain, "Theorem 4, sharper, convex")
+    rest = Relation(0, "<=", 1 / (2 * mu) + L * B * (B - 1) / mu**2, domain, "what is left over")
     bound = statement.calculator.formula(value=value, mu=mu, L=L, B=B, gradient=gradient_norm)
     printed = fedprox.rho.calculator.formula(mu=mu, L=L, L_minus=ZERO, B=B, gamma=ZERO, K=K)
     few = Domain((sympy.Ge(B, 1, evaluate=False), sympy.Ge(K, 4 * B**2, evaluate=False)))
     return Proof((
         Step(r"\rho \ge \tfrac1{2\mu}-\tfrac{3LB^2}{2\mu^2} \text{ for Theorem 4's } \rho",
-             "as the paper derives it; at B = √K/2 Theorem 4 leaves (1 − 1/√2)/μ", Claim(
+             "as the paper derives it; at B = √K/2 Theorem 4 leaves (1 − 1/√2)/μ", Relation(
                  1 / (2 * mu) - 3 * L * B**2 / (2 * mu**2), "<=", printed, few), Inequality(roots=ROOTS),
              place="A.3, before (15)", role=Role.PRINTED),
         Step(r"E f(w^{t+1}) \le f(w^t)"
@@ -70,7 +70,7 @@ def convex_decrease(statement: Statement) -> Proof:
         Step(r"\tfrac1{2\mu}+\tfrac{LB(B-1)}{\mu^2} \ge 0", "B ≥ 1", rest, Inequality()),
         Step(r"E_{S_t}[f(w^{t+1})] \lesssim f(w^t)-\tfrac1{2\mu}\|\nabla f(w^t)\|^2"
              r"+\tfrac{3LB^2}{2\mu^2}\|\nabla f(w^t)\|^2", "holds with ≤, for all B ≥ 1 and K ≥ 1",
-             Claim(after, "<=", bound, domain, "equation (15)"),
+             Relation(after, "<=", bound, domain, "equation (15)"),
              Combination(facts=((1, sharper.fact), (SQUARE, rest.fact))), place="(15)"),
     ), notes="≲ is proved as ≤, not from Theorem 4 as in the paper but from its sharper form, without B ≤ √K/2. From "
              "Theorem 4 it does not follow: with K = 8, B = 7/5, L = 0 its ρ is 3/(10μ), and (15) says 1/(2μ). The "
@@ -85,7 +85,7 @@ def convex_decrease_chosen(statement: Statement) -> Proof:
     bound = statement.calculator.formula(value=value, L=L, B=B, gradient=gradient_norm)
     return Proof((
         Step(r"E_{S_t}[f(w^{t+1})] \lesssim f(w^t)-\tfrac1{24LB^2}\|\nabla f(w^t)\|^2", "(15) at μ = 6LB², with ≤",
-             Claim(after, "<=", bound, Domain.of(statement), "equation (16)"),
+             Relation(after, "<=", bound, Domain.of(statement), "equation (16)"),
              Special(conclusion(fedprox.equation15), ((mu, 6 * L * B**2),)), place="(16)"),
     ), notes="≲ is proved as ≤, for all B ≥ 1.", tightness=Tightness(
         of_mean_answer(statement, expected=True), one_client(6), "x²/2 + x from 0, μ = 6LB², B = 1"))  # fmt: skip
@@ -98,9 +98,9 @@ def corollary7(statement: Statement) -> Proof:
     fifteen = 1 / (2 * chosen.mu) - 3 * L * B**2 / (2 * chosen.mu**2)
     return Proof((
         Step(r"\tfrac1{2\mu}-\tfrac{3LB^2}{2\mu^2} = \tfrac1{24LB^2} \text{ for } \mu = 6LB^2", "by this choice",
-             Claim(fifteen, "=", chosen.rho, domain), Identity(), place="Corollary 7"),
+             Relation(fifteen, "=", chosen.rho, domain), Identity(), place="Corollary 7"),
         Step(r"E_{S_t}[f(w^{t+1})] \le f(w^t)-\rho\|\nabla f(w^t)\|^2,\ \mu = 6LB^2,\ \rho = \tfrac1{24LB^2}", "(15)",
-             Claim(after, "<=", value - chosen.rho * SQUARE, domain, "Corollary 7"),
+             Relation(after, "<=", value - chosen.rho * SQUARE, domain, "Corollary 7"),
              Special(conclusion(fedprox.equation15), ((mu, chosen.mu),)), place="Corollary 7"),
     ), notes="≈ is proved as: the decrease is at least ρ = 1/(24LB²). With the sharper Theorem 4 ρ is between 3 "
              "(B = 1) and 11/3 (B → ∞) times that. Theorem 4's own ρ at this μ and K = 4B² is 4(11/12 − 1/√2) − "
@@ -115,16 +115,16 @@ def corollary7_sharper(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     chosen = statement.calculator.formula(L=L, B=B, K=K)
     own = fedprox.rho_convex.calculator.formula(mu=chosen.mu, L=L, B=B, K=K)
-    convex = Claim(after, "<=", value - own * SQUARE, domain, "Theorem 4, convex, at this μ")
+    convex = Relation(after, "<=", value - own * SQUARE, domain, "Theorem 4, convex, at this μ")
     rest = (1 / (4 * B) - 1 / (8 * B**2) - 1 / (2 * K) + 1 / (8 * K * B**2)) / L
-    left_over = Claim(0, "<=", rest, domain, "what is left over")
+    left_over = Relation(0, "<=", rest, domain, "what is left over")
     return Proof((
         Step(r"E f(w^{t+1}) \le f(w^t)-\rho\|\nabla f(w^t)\|^2", "Theorem 4 for convex clients, at μ = LB", convex,
              Special(conclusion(fedprox.PAPER.find("theorem4convex")), ((mu, chosen.mu),))),
         Step(r"\rho-\tfrac1{4LB} = \tfrac1{4LB}-\tfrac1{8LB^2}-\tfrac1{2LK}+\tfrac1{8LKB^2} \ge 0", "K ≥ 4B", left_over,
              Inequality()),
         Step(r"E f(w^{t+1}) \le f(w^t)-\tfrac1{4LB}\|\nabla f(w^t)\|^2", "both",
-             Claim(after, "<=", value - chosen.rho * SQUARE, domain, "Corollary 7, sharper"),
+             Relation(after, "<=", value - chosen.rho * SQUARE, domain, "Corollary 7, sharper"),
              Combination(facts=((1, convex.fact), (SQUARE, left_over.fact)))),
     ), tightness=Tightness(of_decrease(statement, lambda chosen: chosen.rho), one_client(1),
                            "x²/2 + x from 0, B = 1"))  # fmt: skip
@@ -135,11 +135,11 @@ def rounds_above(
 ) -> tuple[Step, ...]:
     """E[min(τ, T)] ≤ bound, where `of` says that f decreases by decrease(B)·‖∇f‖²."""
     above = domain & Domain((sympy.Gt(L, 0, evaluate=False), sympy.Ge(gradient_norm**2, epsilon, evaluate=False)))
-    large = Claim(epsilon, "<=", SQUARE, above, "the run goes on")
-    alike = Claim(square(gradients), "<=", b**2 * SQUARE, above, "B ≤ b")
+    large = Relation(epsilon, "<=", SQUARE, above, "the run goes on")
+    alike = Relation(square(gradients), "<=", b**2 * SQUARE, above, "B ≤ b")
     rho = decrease(b)
-    once = Claim(after, "<=", value - rho * SQUARE, above, "one round")
-    stopped = Claim(goes_on * after, "<=", goes_on * (value - rho * epsilon), above, "a round, if the run goes on")
+    once = Relation(after, "<=", value - rho * SQUARE, above, "one round")
+    stopped = Relation(goes_on * after, "<=", goes_on * (value - rho * epsilon), above, "a round, if the run goes on")
     means = {goes_on * after: stopped_next, goes_on * value: stopped_value, goes_on: share}
     return (
         Step(r"\|\nabla f(w^t)\|^2 \ge \epsilon", "as long as the run goes on", large, Inequality()),
@@ -153,7 +153,7 @@ def rounds_above(
              Combination(facts=((goes_on, once.fact), (goes_on * rho, large.fact)))),
         Step(r"E\min(\tau,T) = \sum_{t<T}P(\tau>t) \le \tfrac\Delta{\rho\epsilon} = " + shown,
              "the sum of the decreases telescopes, up to min(τ, T)",
-             Claim(rounds, "<=", bound, above, of.number), Combination(facts=(
+             Relation(rounds, "<=", bound, above, of.number), Combination(facts=(
                  (T / (rho * epsilon), averaged(stopped.fact, means, "runs and rounds")),
                  (T / (rho * epsilon), telescoped(stopped_next, stopped_value, last, first, T)),
                  (1 / (rho * epsilon), minimal(last, least)),

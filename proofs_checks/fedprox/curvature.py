@@ -51,7 +51,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     value,
 )
 from fedconvex.proofs_checks.fedprox.tightness import FAR, decreasing
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
@@ -79,21 +79,23 @@ def by_curvature(statement: Statement) -> Proof:
         convex(at_high, at_answers, at_answer, higher - moved, -L_minus),
         smooth(at_high, before, at_w, higher, L),
     )
-    cocoercive = Claim(square(tilted) / spread, "<=", inner(tilted, moved), domain, "tilted gradients are cocoercive")
+    cocoercive = Relation(
+        square(tilted) / spread, "<=", inner(tilted, moved), domain, "tilted gradients are cocoercive"
+    )
     factor = mu**2 * spread / (mu_bar * (mu + L))
-    one = Claim(residual_free, "<=", (1 + gamma) * norm(g), domain, "without the residual")
-    squared = Claim(residual_free**2, "<=", ((1 + gamma) * norm(g)) ** 2, domain, "without the residual, squared")
+    one = Relation(residual_free, "<=", (1 + gamma) * norm(g), domain, "without the residual")
+    squared = Relation(residual_free**2, "<=", ((1 + gamma) * norm(g)) ** 2, domain, "without the residual, squared")
     ps = averaged(squared.fact, {residual_free**2: square(p), norm(g) ** 2: square(gradients)})
     far = (1 + gamma) * B * gradient_norm
-    long = Claim(square(p), "<=", far**2, domain, "without the residual, in mean square")
-    ball = Claim(away, "<=", radius * far, domain, "the mean in the ball")
+    long = Relation(square(p), "<=", far**2, domain, "without the residual, in mean square")
+    ball = Relation(away, "<=", radius * far, domain, "the mean in the ball")
     small = averaged(
         conclusion(fedprox.equation3).fact, {norm(e): mean_residual_norm, norm(g): mean_gradient_norm}
     )  # fmt: skip
     norms = mean_norms(domain)
     drift = (middle * gamma + radius * (1 + gamma)) * B * gradient_norm
-    off = Claim(norm(N), "<=", drift, domain, "how far the mean of the v is from ∇f")
-    once = Claim(norm(d) ** 2, "<=", ((1 + gamma) / mu_bar * norm(g)) ** 2, domain, "equation (6), squared")
+    off = Relation(norm(N), "<=", drift, domain, "how far the mean of the v is from ∇f")
+    once = Relation(norm(d) ** 2, "<=", ((1 + gamma) / mu_bar * norm(g)) ** 2, domain, "equation (6), squared")
     steps = averaged(once.fact, {norm(d) ** 2: square(moved), norm(g) ** 2: square(gradients)})
     share = 1 - 1 / K
     bent = 1 / mu - share * L * middle / mu**2
@@ -124,7 +126,7 @@ def by_curvature(statement: Statement) -> Proof:
         Step(r"\|w_k^{t+1}-w^t\|^2 \le \tfrac{(1+\gamma)^2}{\bar\mu^2}\|\nabla F_k(w^t)\|^2", "(6), squared", once,
              Combination(facts=((norm(d) + (1 + gamma) / mu_bar * norm(g), conclusion(fedprox.equation6).fact),))),
         Step(r"E f(w^{t+1}) \le f(w^t) - \rho\|\nabla f(w^t)\|^2", "the descent lemma at w^t, as by variance",
-             Claim(after, "<=", value - rho * gradient_norm**2, domain, "Theorem 4, by curvature"),
+             Relation(after, "<=", value - rho * gradient_norm**2, domain, "Theorem 4, by curvature"),
              Combination(facts=(
                  (1, smooth(after, value, gradient, drawn(moved, 1 / K), L)),
                  (L / (2 * K), steps),

@@ -9,15 +9,15 @@ from fedconvex.proofs_checks.engines.checks import Agreement, Combination
 from fedconvex.proofs_checks.engines.hilbert import deviation, square
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.fedprox.setting import NOT_STATIONARY, gradient, gradient_norm, gradients
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
 Pair = tuple[Any, Any]
-RUNS = Claim(0, "=", 0)  # `Agreement` compares numbers
+RUNS = Relation(0, "=", 0)  # `Agreement` compares numbers
 
 
-class Line(NamedTuple):
+class ScalarQuadratics(NamedTuple):
     """Clients h_k x²/2 − c_k x."""
 
     problem: fc.Quadratic
@@ -26,13 +26,13 @@ class Line(NamedTuple):
     p: list[Fraction]
 
 
-def line(random: Random, clients: int) -> Line:
+def line(random: Random, clients: int) -> ScalarQuadratics:
     """Random clients with random weights."""
     h = [random.randint(1, 6) for _ in range(clients)]
     c = [random.choice([-5, -3, 7, 11]) for _ in range(clients)]
     weights = [random.randint(1, 4) for _ in range(clients)]
     problem = fc.Quadratic([[[a]] for a in h], [[b] for b in c], weights)
-    return Line(problem, h, c, [Fraction(p, sum(weights)) for p in weights])
+    return ScalarQuadratics(problem, h, c, [Fraction(p, sum(weights)) for p in weights])
 
 
 def unlike(number: int) -> tuple[fc.Quadratic, Fraction]:
@@ -102,7 +102,7 @@ def definition3(statement: Statement) -> Proof:
         Step(r"B(w) = \sqrt{E_k\|\nabla F_k(w)\|^2/\|\nabla f(w)\|^2}", "what `fedconvex.dissimilarity` measures",
              RUNS, Agreement(compare), place="Definition 3"),
         Step(r"B(w) \ge 1", "the mean square is the squared mean and the variance",
-             Claim(1, "<=", squared, Domain((NOT_STATIONARY,)), "B is at least 1"),
+             Relation(1, "<=", squared, Domain((NOT_STATIONARY,)), "B is at least 1"),
              Combination(squares=((1 / gradient_norm**2, deviation(gradients)),)), place="after Definition 3"),
     ), notes="Where all gradients vanish B is 1 by the paper's footnote, and so it is measured.")  # fmt: skip
 

@@ -21,7 +21,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     value,
 )
 from fedconvex.proofs_checks.fedprox.tightness import FAR, decreasing
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
@@ -31,7 +31,7 @@ def theorem4_sharper(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     one, moved = squared_moves(domain)
     rho = statement.calculator.formula(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma)
-    decrease = Claim(after, "<=", value - rho * gradient_norm**2, domain, "Theorem 4, sharper")
+    decrease = Relation(after, "<=", value - rho * gradient_norm**2, domain, "Theorem 4, sharper")
     return Proof((
         one,
         moved,

@@ -18,7 +18,7 @@ F = Fraction
 Point = Sequence[Fraction]
 
 
-class Known(NamedTuple):
+class InterpolatedPoint(NamedTuple):
     """A point with the function's gradient and value there."""
 
     x: Point
@@ -34,22 +34,22 @@ def minus(u: Point, v: Point) -> Point:
     return [a - b for a, b in zip(u, v, strict=True)]
 
 
-def above(p: Known, q: Known) -> Fraction:
+def above(p: InterpolatedPoint, q: InterpolatedPoint) -> Fraction:
     """By how much F(p) is more than the interpolation inequality asks for."""
     change = minus(p.gradient, q.gradient)
     return p.value - q.value - inner(q.gradient, minus(p.x, q.x)) - inner(change, change) / 2
 
 
-def lowest(x: Point, gradient: Point, start: Known) -> Known:
+def lowest(x: Point, gradient: Point, start: InterpolatedPoint) -> InterpolatedPoint:
     """The value for which the inequality from there to the start is an equality."""
-    free = Known(x, gradient, F(0))
-    return Known(x, gradient, above(start, free))
+    free = InterpolatedPoint(x, gradient, F(0))
+    return InterpolatedPoint(x, gradient, above(start, free))
 
 
-def client(mu: Fraction, B: Fraction, t: Fraction) -> tuple[Known, Known, Known]:
+def client(mu: Fraction, B: Fraction, t: Fraction) -> tuple[InterpolatedPoint, InterpolatedPoint, InterpolatedPoint]:
     """At w, y_k and w⁺, the latter for both clients, t and −t, together."""
     kept, middle = (2 * mu + 1 - B) / (2 * (mu + 1)), (2 * mu + 1) / (2 * (mu + 1))
-    start = Known((F(0), F(0)), (F(1), t), F(0))
+    start = InterpolatedPoint((F(0), F(0)), (F(1), t), F(0))
     answer = (kept, middle * t)
     server = (-kept / mu, F(0))
     return (

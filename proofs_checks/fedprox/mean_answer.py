@@ -22,7 +22,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     value,
 )
 from fedconvex.proofs_checks.fedprox.tightness import FAR, LARGE, of_mean_answer, one_client
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
@@ -32,14 +32,14 @@ def mean_answer_decreases(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     moves = mean_moves(domain)
     right = value + inner(gradients, mean_step) + L / 2 * mean_length**2
-    first = Claim(at_mean, "<=", right, domain, "equation (8), first line")
+    first = Relation(at_mean, "<=", right, domain, "equation (8), first line")
     slope = gradient_norm**2 + inner(gradient, M)
     squared = L * (1 + gamma) ** 2 * B**2 / (2 * (mu - L_minus) ** 2) * gradient_norm**2
-    second = Claim(at_mean, "<=", value - slope / mu + squared, domain, "equation (8), second line")
+    second = Relation(at_mean, "<=", value - slope / mu + squared, domain, "equation (8), second line")
     bound = statement.calculator.formula(
         value=value, mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma, gradient=gradient_norm
     )
-    third = Claim(at_mean, "<=", bound, domain, "equation (8)")
+    third = Relation(at_mean, "<=", bound, domain, "equation (8)")
     return Proof((
         *moves,
         Step(r"f(\bar w^{t+1}) \le f(w^t)+\langle\nabla f(w^t),\bar w^{t+1}-w^t\rangle"

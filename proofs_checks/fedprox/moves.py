@@ -19,7 +19,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     mu,
     steps,
 )
-from fedconvex.proofs_checks.proof import Claim, Step, conclusion
+from fedconvex.proofs_checks.proof import Relation, Step, conclusion
 from fedconvex.theory import fedprox
 
 mean_length = length("w̄−w")  # ‖w̄^{t+1} − w^t‖, by `root_of` the root of square(mean_step)
@@ -27,12 +27,12 @@ mean_length = length("w̄−w")  # ‖w̄^{t+1} − w^t‖, by `root_of` the roo
 
 def mean_moves(domain: Domain) -> tuple[Step, ...]:
     """‖w̄ − w‖ ≤ E_k‖w_k − w‖ ≤ … ≤ (B(1+γ)/μ̄)‖∇f‖; the last step's claim is the whole chain's."""
-    first = Claim(mean_length, "<=", mean_step_norm, domain, "the mean moves no further")
+    first = Relation(mean_length, "<=", mean_step_norm, domain, "the mean moves no further")
     each = averaged(conclusion(fedprox.equation6).fact, {norm(d): mean_step_norm, norm(g): mean_gradient_norm})
-    second = Claim(mean_step_norm, "<=", move * mean_gradient_norm, domain, "(6), averaged")
+    second = Relation(mean_step_norm, "<=", move * mean_gradient_norm, domain, "(6), averaged")
     norms = mean_norms(domain)
     bound = fedprox.mean_step_bound.formula(mu=mu, L_minus=L_minus, B=B, gamma=gamma, gradient=gradient_norm)
-    chain = Claim(mean_length, "<=", bound, domain, "the display after (6)")
+    chain = Relation(mean_length, "<=", bound, domain, "the display after (6)")
     return (
         Step(r"\|\bar w^{t+1}-w^t\| \le E_k\|w_k^{t+1}-w^t\|", "the norm is convex", first,
              Combination(facts=((1, norm_of_mean((mean_length, mean_step), (mean_step_norm, steps))),)),
@@ -49,9 +49,9 @@ def mean_moves(domain: Domain) -> tuple[Step, ...]:
 
 def squared_moves(domain: Domain) -> tuple[Step, Step]:
     """(6) squared, for one device, and averaged with the dissimilarity."""
-    one = Claim(norm(d) ** 2, "<=", (move * norm(g)) ** 2, domain, "equation (6), squared")
+    one = Relation(norm(d) ** 2, "<=", (move * norm(g)) ** 2, domain, "equation (6), squared")
     every = averaged(one.fact, {norm(d) ** 2: square(steps), norm(g) ** 2: square(gradients)})
-    moved = Claim(square(steps), "<=", (B * move * gradient_norm) ** 2, domain, "mean squared move")
+    moved = Relation(square(steps), "<=", (B * move * gradient_norm) ** 2, domain, "mean squared move")
     return (
         Step(r"\|w_k^{t+1}-w^t\|^2 \le \tfrac{(1+\gamma)^2}{\bar\mu^2}\|\nabla F_k(w^t)\|^2", "(6), squared", one,
              Combination(facts=((norm(d) + move * norm(g), conclusion(fedprox.equation6).fact),))),

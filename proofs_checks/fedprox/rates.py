@@ -35,7 +35,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     value,
 )
 from fedconvex.proofs_checks.fedprox.tightness import rounds_needed
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
@@ -54,13 +54,13 @@ def theorem6(statement: Statement) -> Proof:
     setting = Domain.of(fedprox.theorem4)
     letters = {"mu": mu, "L": L, "L_minus": L_minus, "B": B, "gamma": gamma, "K": K}
     is_rho = named(rho, fedprox.rho.calculator.formula(**letters))
-    once = Claim(after, "<=", value - rho * SQUARE, setting, "Theorem 4, in each round")
+    once = Relation(after, "<=", value - rho * SQUARE, setting, "Theorem 4, in each round")
     means = {after: mean_next, value: mean_value, SQUARE: mean_slope}
-    summed = Claim(mean_slope, "<=", delta / (rho * T), setting, "the mean over the rounds")
+    summed = Relation(mean_slope, "<=", delta / (rho * T), setting, "the mean over the rounds")
     rounds = statement.calculator.formula(delta=delta, rho=rho, epsilon=epsilon)
     written = rounds.subs(sympy.ceiling(delta / (rho * epsilon)), ceiling)
     enough = setting & Domain((sympy.Ge(T, written, evaluate=False),))
-    counted = Claim(ceiling, "<=", T, enough, "the number of rounds")
+    counted = Relation(ceiling, "<=", T, enough, "the number of rounds")
 
     def least_number(number: int) -> tuple[Any, Any]:
         random = Random(number)
@@ -80,11 +80,11 @@ def theorem6(statement: Statement) -> Proof:
                  (-1 / (rho * T), is_gap),
              ))),
         Step(r"T = \min\{t \ge 1: t \ge \tfrac\Delta{\rho\epsilon}\}", "what the statement's number is",
-             Claim(0, "=", 0), Agreement(least_number)),
+             Relation(0, "=", 0), Agreement(least_number)),
         Step(r"T \ge \lceil\tfrac\Delta{\rho\epsilon}\rceil", "T is as large as the statement asks", counted,
              Inequality()),
         Step(r"\tfrac1T\sum_{t=0}^{T-1}E\|\nabla f(w^t)\|^2 \le \epsilon", "for every T of at least ⌈Δ/(ρε)⌉",
-             Claim(mean_slope, "<=", epsilon, enough, "Theorem 6"),
+             Relation(mean_slope, "<=", epsilon, enough, "Theorem 6"),
              Combination(facts=((1, summed.fact), (epsilon / T, counted.fact),
                                 (epsilon / T, rounded_up(ceiling, delta / (rho * epsilon))))),
              place="Theorem 6"),

@@ -52,7 +52,7 @@ from fedconvex.proofs_checks.fedprox.tightness import (
     sampling_cost_used,
     with_growing_slope,
 )
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.functions import sqrt
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
@@ -82,11 +82,11 @@ BETWEEN = (
 def slope_is_bounded(domain: Domain) -> tuple[Step, ...]:
     """The display after (9); the last step's claim is its last bound on L₀."""
     between = domain & Domain(BETWEEN)
-    changed = Claim(norm(change), "<=", L * to_z_length, domain, "the gradient changes little")
-    near = Claim((1 - s) * mean_length + s * step_length, "<=", larger, between, "no farther than the farther end")
-    first = Claim(slope, "<=", gradient_norm + L * larger, between, "L₀, by the larger distance")
+    changed = Relation(norm(change), "<=", L * to_z_length, domain, "the gradient changes little")
+    near = Relation((1 - s) * mean_length + s * step_length, "<=", larger, between, "no farther than the farther end")
+    first = Relation(slope, "<=", gradient_norm + L * larger, between, "L₀, by the larger distance")
     bound = fedprox.local_lipschitz.formula(L=L, gradient=gradient_norm, mean_step=mean_length, step=step_length)
-    second = Claim(slope, "<=", bound, domain, "L₀, by both distances")
+    second = Relation(slope, "<=", bound, domain, "L₀, by both distances")
     return (
         Step(r"\|\nabla f(z)-\nabla f(w^t)\| \le L\|z-w^t\|", "f is L-smooth", changed,
              Combination(facts=((1, lipschitz(change, to_z, L)), (L**2, root_of(to_z_length, square(to_z)))),
@@ -112,7 +112,7 @@ def value_at_server(statement: Statement) -> Proof:
     bound = statement.calculator.formula(mean_value=at_mean, lipschitz=slope, deviation=deviation_length)
     return Proof((
         Step(r"f(w^{t+1}) \le f(\bar w^{t+1}) + L_0\|w^{t+1}-\bar w^{t+1}\|",
-             "L₀ is the largest ‖∇f‖ between the two points", Claim(new_value, "<=", bound, Domain.of(statement)),
+             "L₀ is the largest ‖∇f‖ between the two points", Relation(new_value, "<=", bound, Domain.of(statement)),
              Combination(facts=((1, mean_value(new_value, at_mean, slope, deviation_length)),)), place="(9)"),
     ), tightness=along_a_line(statement))  # fmt: skip
 
@@ -123,7 +123,7 @@ def expected_value_at_server(statement: Statement) -> Proof:
     bound = statement.calculator.formula(mean_value=at_mean, Q=Q)
     return Proof((
         Step(r"E_{S_t}[f(w^{t+1})] \le f(\bar w^{t+1}) + Q_t,\quad Q_t = E_{S_t}[L_0\|w^{t+1}-\bar w^{t+1}\|]",
-             "(9), in expectation over the draw", Claim(after, "<=", bound, Domain.of(statement), "equation (10)"),
+             "(9), in expectation over the draw", Relation(after, "<=", bound, Domain.of(statement), "equation (10)"),
              Combination(facts=((1, averaged(conclusion(fedprox.equation9).fact, means, "the draws")),)),
              place="(10)"),
     ), tightness=around_a_kink(statement))  # fmt: skip
@@ -135,11 +135,13 @@ def sampling_costs_little(statement: Statement) -> Proof:
     slopes = slope_is_bounded(domain)
     cost, product = slope * deviation_length, step_length * deviation_length
     bound = fedprox.local_lipschitz.formula(L=L, gradient=gradient_norm, mean_step=mean_length, step=step_length)
-    first = Claim(cost, "<=", bound * deviation_length, domain, "equation (11), first line")
+    first = Relation(cost, "<=", bound * deviation_length, domain, "equation (11), first line")
     means = {cost: Q, product: mean_product, deviation_length: mean_deviation}
     known = (gradient_norm + L * mean_length) * mean_deviation
-    second = Claim(Q, "<=", known + L * mean_product, domain, "equation (11), second line")
-    farther = Claim(product, "<=", mean_length * deviation_length + deviation_square, domain, "the triangle inequality")
+    second = Relation(Q, "<=", known + L * mean_product, domain, "equation (11), second line")
+    farther = Relation(
+        product, "<=", mean_length * deviation_length + deviation_square, domain, "the triangle inequality"
+    )
     squares = {
         product: mean_product, deviation_square: mean_square_deviation, deviation_length: mean_deviation
     }  # fmt: skip
@@ -163,7 +165,7 @@ def sampling_costs_little(statement: Statement) -> Proof:
                                 (-1, root_of(deviation_length, deviation_square))))),
         Step(r"\dots \le (\|\nabla f(w^t)\|+2L\|\bar w^{t+1}-w^t\|)E_{S_t}\|w^{t+1}-\bar w^{t+1}\|"
              r"+L\,E_{S_t}\|w^{t+1}-\bar w^{t+1}\|^2", "this, in expectation",
-             Claim(Q, "<=", right, domain, "equation (11)"),
+             Relation(Q, "<=", right, domain, "equation (11)"),
              Combination(facts=((1, second.fact), (L, averaged(farther.fact, squares, "the draws", FIXED)))),
              place="(11), third line"),
     ), tightness=with_growing_slope(statement))  # fmt: skip
@@ -174,7 +176,7 @@ def mean_below_root_mean_square(statement: Statement) -> Proof:
     bound = statement.calculator.formula(mean_square_deviation=root**2)
     return Proof((
         Step(r"E_{S_t}\|w^{t+1}-\bar w^{t+1}\| \le \sqrt{E_{S_t}\|w^{t+1}-\bar w^{t+1}\|^2}", "Jensen's inequality",
-             Claim(mean_deviation, "<=", bound, Domain.of(statement), "equation (12)"),
+             Relation(mean_deviation, "<=", bound, Domain.of(statement), "equation (12)"),
              Combination(facts=((1, jensen((root, server_step - mean_step), mean_deviation)),)), place="(12)"),
     ), tightness=of_deviations(statement))  # fmt: skip
 
@@ -184,9 +186,9 @@ def average_deviates_little(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     away = deviation(steps)
     moments = second_moment(steps, steps, Independent(K))
-    first = Claim(mean_square_deviation, "<=", square(away) / K, domain, "equation (13), first line")
-    second = Claim(mean_square_deviation, "<=", 2 * square(steps) / K, domain, "equation (13), second line")
-    third = Claim(mean_square_deviation, "<=", 2 / K * move**2 * square(gradients), domain, "(13), third line")
+    first = Relation(mean_square_deviation, "<=", square(away) / K, domain, "equation (13), first line")
+    second = Relation(mean_square_deviation, "<=", 2 * square(steps) / K, domain, "equation (13), second line")
+    third = Relation(mean_square_deviation, "<=", 2 / K * move**2 * square(gradients), domain, "(13), third line")
     one = squared_moves(domain)[0]
     every = averaged(one.claim.fact, {norm(d) ** 2: square(steps), norm(g) ** 2: square(gradients)})
     bound = statement.calculator.formula(mu=mu, L_minus=L_minus, B=B, gamma=gamma, K=K, gradient=gradient_norm)
@@ -204,7 +206,7 @@ def average_deviates_little(statement: Statement) -> Proof:
         Step(r"\dots \le \tfrac2K\tfrac{(1+\gamma)^2}{\bar\mu^2}E_k\|\nabla F_k(w^t)\|^2", "(6)", third,
              Combination(facts=((1, second.fact), (2 / K, every))), place="(13), third line"),
         Step(r"\dots \le \tfrac{2B^2}K\tfrac{(1+\gamma)^2}{\bar\mu^2}\|\nabla f(w^t)\|^2", "the dissimilarity",
-             Claim(mean_square_deviation, "<=", bound, domain, "equation (13)"),
+             Relation(mean_square_deviation, "<=", bound, domain, "equation (13)"),
              Combination(facts=((1, third.fact), (2 / K * move**2, dissimilar(gradients, B)))),
              place="(13), fourth line"),
     ), notes="The factor 2 is not needed: E_k‖w_k − w̄‖² ≤ E_k‖w_k − w^t‖².",
@@ -216,8 +218,8 @@ def sampling_cost(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     moves = mean_moves(domain)
     far = B * move * gradient_norm
-    deviates = Claim(root, "<=", far * sqrt(2 / K), domain, "(13), its root")
-    jensens = Claim(mean_deviation, "<=", far * sqrt(2 / K), domain, "(12) and (13)")
+    deviates = Relation(root, "<=", far * sqrt(2 / K), domain, "(13), its root")
+    jensens = Relation(mean_deviation, "<=", far * sqrt(2 / K), domain, "(12) and (13)")
     bound = statement.calculator.formula(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma, K=K, gradient=gradient_norm)
     thirteen = conclusion(fedprox.equation13)
     return Proof((
@@ -231,7 +233,8 @@ def sampling_cost(statement: Statement) -> Proof:
              Combination(facts=((1, conclusion(fedprox.equation12).fact), (1, deviates.fact)), roots=ROOTS)),
         Step(r"Q_t \le \left(\tfrac{B(1+\gamma)\sqrt2}{\bar\mu\sqrt K}"
              r"+\tfrac{LB^2(1+\gamma)^2}{\bar\mu^2K}(2\sqrt{2K}+2)\right)\|\nabla f(w^t)\|^2",
-             "(11) with these bounds, (13) and the display after (6)", Claim(Q, "<=", bound, domain, "equation (14)"),
+             "(11) with these bounds, (13) and the display after (6)",
+             Relation(Q, "<=", bound, domain, "equation (14)"),
              Combination(facts=(
                  (1, conclusion(fedprox.equation11).fact),
                  (gradient_norm + 2 * L * mean_length, jensens.fact),
@@ -246,7 +249,7 @@ def sampling_cost(statement: Statement) -> Proof:
 def theorem4(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     rho = statement.calculator.formula(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma, K=K)
-    decrease = Claim(after, "<=", value - rho * gradient_norm**2, domain, "Theorem 4")
+    decrease = Relation(after, "<=", value - rho * gradient_norm**2, domain, "Theorem 4")
     before = (fedprox.equation8, fedprox.equation10, fedprox.equation14)
     return Proof((
         Step(r"E_{S_t}[f(w^{t+1})] \le f(w^t)-\left(\tfrac1\mu-\tfrac{\gamma B}\mu"

@@ -27,7 +27,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     value,
 )
 from fedconvex.proofs_checks.fedprox.tightness import FAR_AND_MANY, decreasing
-from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, conclusion, proves
 from fedconvex.statements.functions import Irrational
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
@@ -78,10 +78,10 @@ def variable_inexactness(statement: Statement) -> Proof:
     return Proof((
         Step(r"E_k[(1+\gamma_k^t)\|\nabla F_k(w^t)\|] \le (1+\max_{k\in S_t}\gamma_k^t)E_k\|\nabla F_k(w^t)\|",
              "two devices with p = 1/2 and gradients of the same length, a draw of the second only",
-             Claim(mean_gradient_norm + mean, "<=", (1 + highest) * mean_gradient_norm, drawn), Inequality(),
+             Relation(mean_gradient_norm + mean, "<=", (1 + highest) * mean_gradient_norm, drawn), Inequality(),
              place="after Corollary 9", role=Role.PRINTED),
         Step(r"\rho^t \text{ of a draw without device 1, in the witness}", "the formula, and the program's number",
-             Claim(0, "=", 0), Agreement(promised, 1), role=Role.PRINTED),
+             Relation(0, "=", 0), Agreement(promised, 1), role=Role.PRINTED),
     ), refutation=REFUTATION, corrected="fedprox.corollary9corrected",
        notes="γ^t is the maximum over the drawn devices, so ρ^t depends on the draw, over which E_{S_t} is taken: the "
              "conclusion is refuted for one draw, although ρ^t > 0 for every draw. What the proof says of E_k and the "
@@ -96,14 +96,14 @@ def variable_inexactness_corrected(statement: Statement) -> Proof:
     highest = sympy.Max(*gammas)
     rho = statement.calculator.formula(**LETTERS, gammas=gammas).subs(highest, gamma)
     largest = domain & Domain((sympy.Ge(gamma, gammas[0], evaluate=False), sympy.Le(gamma, 1, evaluate=False)))
-    allowed = Claim(gammas[0], "<=", gamma, largest, "the largest γ_k")
-    each = Claim(square(e), "<=", gamma**2 * square(g), largest, "all answers are γ-inexact")
+    allowed = Relation(gammas[0], "<=", gamma, largest, "the largest γ_k")
+    each = Relation(square(e), "<=", gamma**2 * square(g), largest, "all answers are γ-inexact")
     return Proof((
         Step(r"\gamma_k^t \le \gamma^t = \max_k\gamma_k^t", "for every device k", allowed, Inequality()),
         Step(r"\|e_k^{t+1}\|^2 \le (\gamma^t)^2\|\nabla F_k(w^t)\|^2", "γ_k ≤ γ^t for every device", each,
              Combination(facts=((1, inexact(e, g, gammas[0])),
                                 ((gamma + gammas[0]) * norm(g) ** 2, allowed.fact)))),
         Step(r"E_{S_t}[f(w^{t+1})] \le f(w^t)-\rho^t\|\nabla f(w^t)\|^2", "Theorem 4 with this γ",
-             Claim(after, "<=", value - rho * gradient_norm**2, largest, "Corollary 9, corrected"),
+             Relation(after, "<=", value - rho * gradient_norm**2, largest, "Corollary 9, corrected"),
              Special(conclusion(fedprox.theorem4), (), roots=ROOTS, shown=((inexact(e, g, gamma), each),))),
     ), tightness=decreasing(statement, FAR_AND_MANY))  # fmt: skip

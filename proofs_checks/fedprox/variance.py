@@ -28,7 +28,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     value,
 )
 from fedconvex.proofs_checks.fedprox.tightness import APART, FAR, FAR_AND_MANY, F, decreasing, of_round
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
@@ -44,9 +44,9 @@ def variance_bounds_dissimilarity(statement: Statement) -> Proof:
     domain = Domain.of(statement) & AT_LEAST_ONE & NOT_STATIONARY
     bound = statement.calculator.formula(sigma2=sigma2, epsilon=epsilon)
     spread = square(gradients) - gradient_norm**2
-    split = Claim(square(deviation(gradients)), "=", spread, domain, "the variance")
-    small = Claim(spread, "<=", sigma2, domain, "the bounded variance")
-    mean_square = Claim(square(gradients), "<=", sigma2 + gradient_norm**2, domain, "the mean square")
+    split = Relation(square(deviation(gradients)), "=", spread, domain, "the variance")
+    small = Relation(spread, "<=", sigma2, domain, "the bounded variance")
+    mean_square = Relation(square(gradients), "<=", sigma2 + gradient_norm**2, domain, "the mean square")
     means = root_of(at_w * gradient_norm, square(gradients))
     return Proof((
         Step(r"E_k\|\nabla F_k(w)-\nabla f(w)\|^2 = E_k\|\nabla F_k(w)\|^2-\|\nabla f(w)\|^2", "∇f is the mean", split,
@@ -57,7 +57,7 @@ def variance_bounds_dissimilarity(statement: Statement) -> Proof:
         Step(r"E_k\|\nabla F_k(w)\|^2 \le \sigma^2+\|\nabla f(w)\|^2", "‖∇f‖² on the other side", mean_square,
              Combination(facts=((1, small.fact),)), place="proof of Corollary 10, second line"),
         Step(r"B_\epsilon = \sqrt{E_k\|\nabla F_k(w)\|^2/\|\nabla f(w)\|^2} \le \sqrt{1+\tfrac{\sigma^2}\epsilon}",
-             "‖∇f(w)‖² ≥ ε", Claim(at_w, "<=", bound, domain, "Corollary 10"),
+             "‖∇f(w)‖² ≥ ε", Relation(at_w, "<=", bound, domain, "Corollary 10"),
              Combination(facts=((1 / gradient_norm**2, mean_square.fact), (-1 / gradient_norm**2, means),
                                 ((b**2 - 1) / gradient_norm**2, large_gradient(gradient, epsilon))), squared=True),
              place="proof of Corollary 10, third line"),
@@ -71,7 +71,7 @@ def variance_bounds_dissimilarity(statement: Statement) -> Proof:
 def dissimilar_by_variance(domain: Domain) -> Step:
     """The dissimilarity in the form of its definition, with B = b."""
     return Step(r"E_k\|\nabla F_k(w^t)\|^2 \le (1+\tfrac{\sigma^2}\epsilon)\|\nabla f(w^t)\|^2",
-                "as in Corollary 10", Claim(square(gradients), "<=", b**2 * gradient_norm**2, domain, "B ≤ b"),
+                "as in Corollary 10", Relation(square(gradients), "<=", b**2 * gradient_norm**2, domain, "B ≤ b"),
                 Combination(facts=((1, bounded_variance(gradients, sigma2)),
                                    (b**2 - 1, large_gradient(gradient, epsilon)))))  # fmt: skip
 
@@ -86,7 +86,7 @@ def theorem11(statement: Statement) -> Proof:
     return Proof((
         alike,
         Step(r"E_{S_t}[f(w^{t+1})] \le f(w^t)-\rho\|\nabla f(w^t)\|^2", "Theorem 4 with B = √(1 + σ²/ε)",
-             Claim(after, "<=", value - rho * gradient_norm**2, domain, "Theorem 11"),
+             Relation(after, "<=", value - rho * gradient_norm**2, domain, "Theorem 11"),
              Special(conclusion(fedprox.theorem4), ((B, b),), roots=ROOTS,
                      shown=((dissimilar(gradients, B), alike.claim),)), place="Theorem 11"),
     ), vacuous="ρ ≤ 0 unless (γ + (1+γ)√(2/K))√(1 + σ²/ε) < 1: so for every K ≤ 2(1 + σ²/ε).",
@@ -101,6 +101,6 @@ def theorem11_sharper(statement: Statement) -> Proof:
     return Proof((
         alike,
         Step(r"E_{S_t}[f(w^{t+1})] \le f(w^t)-\rho\|\nabla f(w^t)\|^2", "Theorem 4, sharper, with B = √(1 + σ²/ε)",
-             Claim(after, "<=", value - rho * gradient_norm**2, domain, "Theorem 11, sharper"),
+             Relation(after, "<=", value - rho * gradient_norm**2, domain, "Theorem 11, sharper"),
              Special(conclusion(fedprox.theorem4sharper), ((B, b),), shown=((dissimilar(gradients, B), alike.claim),))),
     ), tightness=decreasing(statement, FAR), written=WRITTEN)  # fmt: skip

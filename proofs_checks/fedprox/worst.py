@@ -101,7 +101,7 @@ def by_variance_sharper(
     return _descent(bound, mu, WeaklyConvex(L_minus, L), _dissimilar(sigma2, epsilon), gamma, 1, num_clients)
 
 
-class _Round:
+class _FedProxRound:
     """One round of everyone from w, on a board: `steps` are the clients' moves."""
 
     def __init__(self, clients: int, functions: FunctionClass, mu: Any, gamma: Any) -> None:
@@ -117,7 +117,7 @@ class _Round:
         return (("dissimilarity", square(mean(gradient)) * Fraction(B) ** 2 - square(gradient)),)
 
 
-def _known(round_: _Round, **numbers: Any) -> dict[str, Any]:
+def _known(round_: _FedProxRound, **numbers: Any) -> dict[str, Any]:
     gradient = round_.first.gradient
     return {
         **numbers, "gradient": Length(square(mean(gradient))), "client_gradient": Length(square(gradient)),
@@ -128,7 +128,7 @@ def _known(round_: _Round, **numbers: Any) -> dict[str, Any]:
 @asks(fedprox.equation5)
 def to_the_solution(statement: Statement, *, mu: Any, L_minus: Any, gamma: Any) -> Compared:
     """From the answer to the subproblem's solution."""
-    round_ = _Round(1, NotSmooth(-L_minus), mu, gamma)
+    round_ = _FedProxRound(1, NotSmooth(-L_minus), mu, gamma)
     method = in_rationals(fc.FedProx(mu=mu))
     _, solution = answered(method, fc.Exact(), round_.board, first_state(method, round_.w))
     known = _known(round_, mu=mu, L_minus=L_minus, gamma=gamma)
@@ -137,7 +137,7 @@ def to_the_solution(statement: Statement, *, mu: Any, L_minus: Any, gamma: Any) 
 
 @asks(fedprox.equation6)
 def client_step(statement: Statement, *, mu: Any, L_minus: Any, gamma: Any) -> Compared:
-    round_ = _Round(1, NotSmooth(-L_minus), mu, gamma)
+    round_ = _FedProxRound(1, NotSmooth(-L_minus), mu, gamma)
     known = _known(round_, mu=mu, L_minus=L_minus, gamma=gamma)
     return compared(round_.board, statement, known, square(round_.steps))
 
@@ -145,7 +145,7 @@ def client_step(statement: Statement, *, mu: Any, L_minus: Any, gamma: Any) -> C
 @asks(fedprox.equation7)
 def drift(statement: Statement, *, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any) -> Compared:
     """M = −μ(w̄ − w) − ∇f(w)."""
-    round_ = _Round(2, WeaklyConvex(L_minus, L), mu, gamma)
+    round_ = _FedProxRound(2, WeaklyConvex(L_minus, L), mu, gamma)
     known = _known(round_, mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma)
     M: Family = mean(round_.steps) * -mu - mean(round_.first.gradient)
     return compared(round_.board, statement, known, square(M), more=round_.dissimilar(B))
@@ -162,7 +162,7 @@ def at_the_mean(statement: Statement, *, mu: Any, L: Any, L_minus: Any, B: Any, 
 @asks(fedprox.equation13)
 def deviation(statement: Statement, *, mu: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Compared:
     """The average of K independent draws has 1/K of the variance."""
-    round_ = _Round(2, NotSmooth(-L_minus), mu, gamma)
+    round_ = _FedProxRound(2, NotSmooth(-L_minus), mu, gamma)
     known = _known(round_, mu=mu, L_minus=L_minus, B=B, gamma=gamma, K=K)
     drawn = square(round_.steps - mean(round_.steps)) / K
     return compared(round_.board, statement, known, drawn, more=round_.dissimilar(B))

@@ -30,7 +30,7 @@ from fedconvex.proofs_checks.fedsplit.setting import (
     strong,
     with_logarithm,
 )
-from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit, nesterov
 
@@ -48,7 +48,7 @@ def value_from_distance(name: str, step: Vector) -> Step:
     here = sympy.Symbol(name, real=True)
     bent = smooth(here, optimum, centred("∇f(x*)"), step, smooth_constant)
     return Step(r"F(x^{(t+1)})-F^* \le \tfrac{mL^*}2\|x^{(t+1)}-x^*\|^2", "the descent lemma at x*; divided by m",
-                Claim(here - optimum, "<=", smooth_constant / 2 * square(step), BEST, f"the gap: {name}"),
+                Relation(here - optimum, "<=", smooth_constant / 2 * square(step), BEST, f"the gap: {name}"),
                 Combination(facts=((1, bent),)))  # fmt: skip
 
 
@@ -57,11 +57,11 @@ def fedsplit_rounds(count: sympy.Expr) -> tuple[Step, ...]:
     two_points = interpolation()
     rounds = many_rounds(two_points[-1].claim.fact)
     reach = shrunk * stacked / r
-    near = Claim(server_distance**2, "<=", reach**2, BEST, "t rounds, squared")
+    near = Relation(server_distance**2, "<=", reach**2, BEST, "t rounds, squared")
     gap = value_from_distance("F(x^(t+1))/m", server)
-    spare = Claim(0, "<=", (q - 1) / 4 * logarithm, BEST, "half of it is more than is needed")
-    enough = Claim(logarithm / (2 * (1 - rho)) + spare.right, "=", count / 2, BEST, "the count")
-    suffices = Claim(logarithm / (2 * (1 - rho)), "<=", count / 2, BEST, "rounds of FedSplit")
+    spare = Relation(0, "<=", (q - 1) / 4 * logarithm, BEST, "half of it is more than is needed")
+    enough = Relation(logarithm / (2 * (1 - rho)) + spare.right, "=", count / 2, BEST, "the count")
+    suffices = Relation(logarithm / (2 * (1 - rho)), "<=", count / 2, BEST, "rounds of FedSplit")
     small = decayed(suffices.fact, count / 2, logarithm, epsilon, rho, shrunk, times=2)
     scale = smooth_constant / 2 * stacked**2
     return (
@@ -78,7 +78,7 @@ def fedsplit_rounds(count: sympy.Expr) -> tuple[Step, ...]:
              suffices, Combination(facts=((1, enough.fact), (1, spare.fact)))),
         Step(r"F(x^{(T+1)})-F^* \le \varepsilon\cdot\tfrac{L^*}2\|z^{(1)}-z^*\|^2\quad\text{for } "
              r"T \ge \tfrac12\sqrt\kappa\log\tfrac1\varepsilon", "ρ^{2T} ≤ exp(−2T(1 − ρ)): the constant is ½",
-             Claim(r**2 * (gap.claim.left), "<=", epsilon * scale, BEST, "FedSplit's complexity"),
+             Relation(r**2 * (gap.claim.left), "<=", epsilon * scale, BEST, "FedSplit's complexity"),
              Combination(facts=((r**2, gap.claim.fact), (r**2 * smooth_constant / 2, near.fact), (scale, small))),
              place="(22), FedSplit"),
     )  # fmt: skip
@@ -90,21 +90,22 @@ def descent_rounds(count: sympy.Expr) -> tuple[Step, ...]:
     step = 2 * s * q / (q**2 + 1)
     chosen = nesterov.best_stepsize.formula(mu=strong, L=smooth_constant)
     moved = difference - step * gradients
-    squared = Claim(square(moved), "<=", rho_descent**2 * square(difference), BEST, "a round of FedGD, squared")
-    lengths = Claim(after, "<=", rho_descent * now, BEST, "a round of FedGD")
-    positive = Claim(0, "<=", rho_descent, BEST, "the factor of FedGD is not negative")
+    squared = Relation(square(moved), "<=", rho_descent**2 * square(difference), BEST, "a round of FedGD, squared")
+    lengths = Relation(after, "<=", rho_descent * now, BEST, "a round of FedGD")
+    positive = Relation(0, "<=", rho_descent, BEST, "the factor of FedGD is not negative")
     repeated = iterated(lengths.fact, positive.fact, after, now, start, last, decay)
-    near = Claim(last, "<=", decay * start, BEST, "t rounds of FedGD")
+    near = Relation(last, "<=", decay * start, BEST, "t rounds of FedGD")
     gap = value_from_distance("F(x_GD^(t+1))/m", point)
-    spare = Claim(0, "<=", (q**2 - 1) / 4 * logarithm, BEST, "half of it is more than is needed by FedGD")
-    enough = Claim(logarithm / (2 * (1 - rho_descent)) + spare.right, "=", count / 2, BEST, "the count of FedGD")
-    suffices = Claim(logarithm / (2 * (1 - rho_descent)), "<=", count / 2, BEST, "rounds of FedGD")
+    spare = Relation(0, "<=", (q**2 - 1) / 4 * logarithm, BEST, "half of it is more than is needed by FedGD")
+    enough = Relation(logarithm / (2 * (1 - rho_descent)) + spare.right, "=", count / 2, BEST, "the count of FedGD")
+    suffices = Relation(logarithm / (2 * (1 - rho_descent)), "<=", count / 2, BEST, "rounds of FedGD")
     small = decayed(suffices.fact, count / 2, logarithm, epsilon, rho_descent, decay, times=2)
     growth = r**2 * smooth_constant / 2
     scale = growth * start**2
     return (
         Step(r"s = \tfrac2{\ell_*+L^*}", "the stepsize of FedGD; the mean of the clients is ℓ_*-strongly convex and "
-             "L^*-smooth, and one local step of each is a gradient step on it", Claim(chosen, "=", step), Identity()),
+             "L^*-smooth, and one local step of each is a gradient step on it",
+             Relation(chosen, "=", step), Identity()),
         Step(r"\|x^+-x^*\|^2 \le \left(\tfrac{\kappa-1}{\kappa+1}\right)^2\|x-x^*\|^2",
              "the inequality at two points, for the mean of the clients", squared,
              Combination(facts=(((step / s) ** 2, two_points.claim.fact),))),
@@ -121,7 +122,7 @@ def descent_rounds(count: sympy.Expr) -> tuple[Step, ...]:
              suffices, Combination(facts=((1, enough.fact), (1, spare.fact)))),
         Step(r"F(x^{(T+1)})-F^* \le \varepsilon\cdot\tfrac{mL^*}2\|x^{(1)}-x^*\|^2\quad\text{for } "
              r"T \ge \tfrac12\kappa\log\tfrac1\varepsilon", "the same with FedGD's factor: the constant is ½",
-             Claim(r**2 * gap.claim.left, "<=", epsilon * scale, BEST, "FedGD's complexity"),
+             Relation(r**2 * gap.claim.left, "<=", epsilon * scale, BEST, "FedGD's complexity"),
              Combination(facts=((r**2, gap.claim.fact), (growth * (last + decay * start), near.fact), (scale, small))),
              place="(22), FedGD"),
     )  # fmt: skip
@@ -135,7 +136,7 @@ def equation22(statement: Statement) -> Proof:
     # f(x) = c(x₁² + 4x₂²)/2 from (1, 0) has κ = 4, and after T = 1 round the gap c/18
     literal = Step(r"F(x^{(T)})-F^* \le \varepsilon\quad\text{for any problem with condition number at most }\kappa",
                    "f(x) = c(x₁² + 4x₂²)/2 from (1, 0): after a round the gap is c/18, as large as one likes",
-                   Claim(c / 18, "<=", epsilon), Inequality(), role=Role.PRINTED)  # fmt: skip
+                   Relation(c / 18, "<=", epsilon), Inequality(), role=Role.PRINTED)  # fmt: skip
     notes = (
         'Two readings of ε. Relative to the start, as above, (22) holds with both constants ½. Absolute, "for any '
         'problem with condition number at most κ", no number of rounds is enough: F and c·F have the same κ, and the '

@@ -30,7 +30,7 @@ from fedconvex.proofs_checks.engines.hilbert import (
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.engines.tightness import Tightness
 from fedconvex.proofs_checks.fedsplit import instances
-from fedconvex.proofs_checks.fedsplit.interpolation import Curvature, difference, gradients, interpolation
+from fedconvex.proofs_checks.fedsplit.interpolation import AssumedCurvature, difference, gradients, interpolation
 from fedconvex.proofs_checks.fedsplit.setting import (
     BEST,
     IN_ROOTS,
@@ -52,7 +52,7 @@ from fedconvex.proofs_checks.fedsplit.setting import (
     with_logarithm,
     with_power,
 )
-from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit
 
@@ -69,12 +69,12 @@ def fixed_point() -> Step:
     resting = optimum - s * at_optimum
     return Step(r"2x^*-z_j^* = x^*+s\nabla f_j(x^*),\quad z_j^* := x^*-s\nabla f_j(x^*)",
                 "z* is a fixed point with mean x*, since prox_{sf_j}(x* + s∇f_j(x*)) = x* and Σ∇f_j(x*) = 0",
-                Claim(2 * mean(resting) - resting, "=", optimum + s * at_optimum), Identity())  # fmt: skip
+                Relation(2 * mean(resting) - resting, "=", optimum + s * at_optimum), Identity())  # fmt: skip
 
 
 def one_round(known: Fact, domain: Domain) -> tuple[Step, ...]:
     """‖z⁺ − z*‖ ≤ ρ‖z − z*‖ + 2b, in lengths divided by √m; from the inequality at two points."""
-    reflected = Claim(square(difference - s * gradients), "<=", rho**2 * square(difference + s * gradients), domain,
+    reflected = Relation(square(difference - s * gradients), "<=", rho**2 * square(difference + s * gradients), domain,
                       "a reflected proximal step")  # fmt: skip
     about = 2 * mean(apart) - apart  # of which the proximal point is taken, minus the same of z*
     slopes = (about - prox) / s
@@ -82,16 +82,16 @@ def one_round(known: Fact, domain: Domain) -> tuple[Step, ...]:
         square(difference): square(prox), square(gradients): square(slopes),
         inner(difference, gradients): inner(prox, slopes),
     })  # fmt: skip
-    exact = Claim(square(2 * prox - about), "<=", rho**2 * square(apart), domain, "an exact round, squared")
-    lengths = Claim(exactly, "<=", rho * now, domain, "an exact round")
-    doubled = Claim(errors, "<=", 2 * b, domain, "the errors")
-    inexact = Claim(after, "<=", rho * now + 2 * b, domain, "a round")
+    exact = Relation(square(2 * prox - about), "<=", rho**2 * square(apart), domain, "an exact round, squared")
+    lengths = Relation(exactly, "<=", rho * now, domain, "an exact round")
+    doubled = Relation(errors, "<=", 2 * b, domain, "the errors")
+    inexact = Relation(after, "<=", rho * now + 2 * b, domain, "a round")
     return (
         Step(r"\|p-p^*-s(g-g^*)\| \le \rho\|p-p^*+s(g-g^*)\|",
              "p and p* are the proximal points of p + sg and p* + sg*, and 2p − (p + sg) is p − sg", reflected,
              Combination(facts=((1 - rho**2, known),))),
         Step(r"\|2\bar z-z\| = \|z\|", "the mean is an orthogonal projection, so this is a reflection",
-             Claim(square(about), "=", square(apart)), Identity()),
+             Relation(square(about), "=", square(apart)), Identity()),
         Step(r"\textstyle\sum_j\|z_j^+-z_j^*\|^2 \le \rho^2\sum_j\|z_j-z_j^*\|^2",
              "with exact steps, z⁺ is the reflected proximal step at 2z̄ − z; averaged over the clients", exact,
              Combination(facts=((1, everyone),))),
@@ -111,10 +111,10 @@ def one_round(known: Fact, domain: Domain) -> tuple[Step, ...]:
 def many_rounds(known: Fact, domain: Domain = BEST) -> tuple[Step, ...]:
     """‖x^(t+1) − x*‖ ≤ ρ^t ‖z^(1) − z*‖/√m + (q + 1)(1 − ρ^t)b."""
     steps = one_round(known, domain)
-    factor = Claim(0, "<=", rho, domain, "the factor is not negative")
+    factor = Relation(0, "<=", rho, domain, "the factor is not negative")
     total = stacked / r * shrunk + (q + 1) * (1 - shrunk) * b
-    summed = Claim(last, "<=", total, domain, "t rounds")
-    mean_part = Claim(norm(server), "<=", last, domain, "the server's point")
+    summed = Relation(last, "<=", total, domain, "t rounds")
+    mean_part = Relation(norm(server), "<=", last, domain, "the server's point")
     family_ = mean(server) + latest
     geometric = iterated(steps[-1].claim.fact, factor.fact, after, now, stacked / r, last, shrunk)
     return (
@@ -127,7 +127,7 @@ def many_rounds(known: Fact, domain: Domain = BEST) -> tuple[Step, ...]:
              mean_part, Combination(facts=((1, root_of(last, square(family_))),), squares=((1, deviation(family_)),),
                                     squared=True)),
         Step(r"\|x^{(t+1)}-x^*\| \le \rho^t\tfrac{\|z^{(1)}-z^*\|}{\sqrt m}+(\sqrt\kappa+1)(1-\rho^t)b",
-             "both together", Claim(server_distance, "<=", total, domain, "the server's point after t rounds"),
+             "both together", Relation(server_distance, "<=", total, domain, "the server's point after t rounds"),
              Combination(facts=((1, mean_part.fact), (1, summed.fact)))),
     )  # fmt: skip
 
@@ -138,11 +138,11 @@ def distance(statement: Statement) -> tuple[Step, ...]:
     bound = with_power(in_roots(statement.calculator.formula(**letters)), rho, t, shrunk)
     two_points = interpolation()
     rounds = many_rounds(two_points[-1].claim.fact)
-    loss = Claim(0, "<=", (q + 1) * shrunk * b, BEST, "what the sum has not reached")
+    loss = Relation(0, "<=", (q + 1) * shrunk * b, BEST, "what the sum has not reached")
     stepsize = fedsplit.optimal_stepsize.formula(mu=strong, L=smooth_constant)
     return (
         Step(r"s = 1/\sqrt{\ell_*L^*},\quad \ell_* = \tfrac1{s\sqrt\kappa},\quad L^* = \tfrac{\sqrt\kappa}s",
-             "what the stepsize makes of the constants", Claim(stepsize, "=", s), Identity()),
+             "what the stepsize makes of the constants", Relation(stepsize, "=", s), Identity()),
         fixed_point(),
         *two_points,
         *rounds,
@@ -150,7 +150,7 @@ def distance(statement: Statement) -> tuple[Step, ...]:
              Inequality()),
         Step(r"\|x^{(t+1)}-x^*\| \le \left(1-\tfrac2{\sqrt\kappa+1}\right)^t\tfrac{\|z^{(1)}-z^*\|}{\sqrt m}"
              r"+(\sqrt\kappa+1)b", "the sum, and what it has not reached",
-             Claim(server_distance, "<=", bound, BEST, "equation (16)"),
+             Relation(server_distance, "<=", bound, BEST, "equation (16)"),
              Combination(facts=((1, rounds[-1].claim.fact), (1, loss.fact))), place="(16)"),
     )  # fmt: skip
 
@@ -180,9 +180,9 @@ def theorem1(statement: Statement) -> Proof:
     ratio = stacked / (accuracy * r)
     letters = {name: LETTERS[name] for name in fedsplit.approximate_iterations.names}
     rounds = with_logarithm(in_roots(fedsplit.approximate_iterations.formula(**letters)), ratio, logarithm)
-    enough = Claim(logarithm / (1 - rho), "<=", rounds, BEST, "rounds to an accuracy")
+    enough = Relation(logarithm / (1 - rho), "<=", rounds, BEST, "rounds to an accuracy")
     away = BEST & sympy.Gt(stacked, 0, evaluate=False)
-    reached = Claim(server_distance, "<=", accuracy + (q + 1) * b, away, "an accuracy is reached")
+    reached = Relation(server_distance, "<=", accuracy + (q + 1) * b, away, "an accuracy is reached")
     small = decayed(enough.fact, rounds, logarithm, 1 / ratio, rho, shrunk)
     iterations = (
         Step(r"\tfrac{\sqrt\kappa+1}2\log\tfrac{\|z^{(1)}-z^*\|}{\varepsilon\sqrt m} \le "
@@ -212,21 +212,21 @@ def any_stepsize(statement: Statement) -> Proof:
     formula = in_roots(statement.calculator.formula(**letters))
     bound, above = with_largest(formula)
     bound = with_power(bound, rho, t, shrunk)
-    curvature = Curvature(LETTERS["mu"], LETTERS["L"], conditions=above & ORDERED)
+    curvature = AssumedCurvature(LETTERS["mu"], LETTERS["L"], conditions=above & ORDERED)
     two_points = interpolation(curvature)
     rounds = many_rounds(two_points[-1].claim.fact, curvature.domain)
-    at_least_one = Claim(1, "<=", q, above & ORDERED, "q is at least 1")
+    at_least_one = Relation(1, "<=", q, above & ORDERED, "q is at least 1")
     steps = (
         Step(r"1 \le q", "q² ≥ L^*/ℓ_*", at_least_one, Inequality()),
         fixed_point(),
         *two_points,
         *rounds,
         Step(r"\|x^{(t+1)}-x^*\| \le \delta^t\tfrac{\|z^{(1)}-z^*\|}{\sqrt m}+(q+1)(1-\delta^t)b",
-             "the geometric sum", Claim(server_distance, "<=", bound, curvature.domain, "Theorem 1, sharper"),
+             "the geometric sum", Relation(server_distance, "<=", bound, curvature.domain, "Theorem 1, sharper"),
              Combination(facts=((1, rounds[-1].claim.fact),))),
         Step(r"\|x^{(t+1)}-x^*\| = \delta^t\tfrac{\|z^{(1)}-z^*\|}{\sqrt m}+(q+1)(1-\delta^t)b",
              "attained: equal clients with the curvature that determines q, errors that point away from x*",
-             Claim(server_distance, "=", bound, curvature.domain, "attained"),
+             Relation(server_distance, "=", bound, curvature.domain, "attained"),
              Agreement(lambda number: instances.with_errors(statement.calculator.formula, EXTREMAL[number]),
                        instances=len(EXTREMAL))),
     )  # fmt: skip

@@ -12,7 +12,7 @@ from fedconvex.proofs_checks.engines.facts import convex, minimal
 from fedconvex.proofs_checks.engines.hilbert import Vector, centred, deviation, family, inner, mean, square, vector
 from fedconvex.proofs_checks.fedsplit import federations
 from fedconvex.proofs_checks.fedsplit.setting import LETTERS, s
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit
 
@@ -27,9 +27,9 @@ def equation3(statement: Statement) -> Proof:
     value, slope = formula(x=x, stepsize=s, gradient=LETTERS["gradient"]), LETTERS["gradient"]
     return Proof((
         Step(r"G_j(x) = x-s\nabla f_j(x)", "what a client of FedGD(s, 1) computes",
-             Claim(sympy.Symbol("G_j(x)"), "=", value), Agreement(lambda n: federations.gradient_step(formula, n)),
+             Relation(sympy.Symbol("G_j(x)"), "=", value), Agreement(lambda n: federations.gradient_step(formula, n)),
              place="(3)"),
-        Step(r"x-G_j(x) = s\nabla f_j(x)", "rearranged", Claim(x - value, "=", s * slope), Identity()),
+        Step(r"x-G_j(x) = s\nabla f_j(x)", "rearranged", Relation(x - value, "=", s * slope), Identity()),
     ))  # fmt: skip
 
 
@@ -38,14 +38,14 @@ def averages(statement: Statement, clients: str, computed: str) -> Step:
     formula = statement.calculator.formula
     play = federations.fedgd_round if clients == "FedGD" else federations.fedprox_round
     return Step(rf"x_j^{{(t+1)}} = \tfrac1m\textstyle\sum_j {computed}", f"a round of {clients}",
-                Claim(sympy.Symbol("x^(t+1)"), "=", formula(points=coordinates)),
+                Relation(sympy.Symbol("x^(t+1)"), "=", formula(points=coordinates)),
                 Agreement(lambda n: play(formula, n)))  # fmt: skip
 
 
 def plain_mean(statement: Statement) -> Step:
     value = statement.calculator.formula(points=coordinates)
     return Step(r"\bar x^{(t+1/2)} = \tfrac1m\textstyle\sum_jx_j^{(t+1/2)}", "the block average, m = 2",
-                Claim(sum(coordinates) / 2, "=", value), Identity(), place="after (4)")  # fmt: skip
+                Relation(sum(coordinates) / 2, "=", value), Identity(), place="after (4)")  # fmt: skip
 
 
 @proves(fedsplit.equation4)
@@ -64,14 +64,14 @@ def any_number_of_clients(parts: str) -> Step:
     """What a fixed point says, for any number of clients: the mean of what they take off x vanishes."""
     start, taken_off = vector("x"), family("S")
     return Step(rf"x-\tfrac1m\textstyle\sum_j(x-s{parts}) = \tfrac sm\sum_j{parts}", "the same for every m",
-                Claim(start - mean(start - s * taken_off), "=", s * mean(taken_off)), Identity())  # fmt: skip
+                Relation(start - mean(start - s * taken_off), "=", s * mean(taken_off)), Identity())  # fmt: skip
 
 
 def common_limit(place: str) -> Step:
     """(a): from the second round on the clients share their points."""
     return Step(r"x_j^{(t)} = \bar x^{(t-1/2)}\quad\text{for all } j,\ t \ge 2",
                 "the server's average is the same for all, so its limit is",
-                Claim(deviation(mean(family("x^(t+1/2)"))), "=", Vector()), Identity(), place=place)  # fmt: skip
+                Relation(deviation(mean(family("x^(t+1/2)"))), "=", Vector()), Identity(), place=place)  # fmt: skip
 
 
 @proves(fedsplit.equation5)
@@ -88,27 +88,27 @@ def proposition1(statement: Statement) -> Proof:
     return Proof((
         common_limit("Proposition 1 (a)"),
         Step(r"G_j^1(x) = x-s\nabla f_j(G_j^0(x))", "the start of an induction",
-             Claim(step(x=x, stepsize=s, gradient=slope), "=", x - s * slope), Identity()),
+             Relation(step(x=x, stepsize=s, gradient=slope), "=", x - s * slope), Identity()),
         Step(r"G_j^{i+1}(x) = x-s\textstyle\sum_{k\le i+1}\nabla f_j(G_j^{k-1}(x))",
              "G_j^i(x) = x − sS_i, and one more step, with the gradient g there",
-             Claim(step(x=x - s * done, stepsize=s, gradient=slope), "=", x - s * (done + slope)), Identity()),
+             Relation(step(x=x - s * done, stepsize=s, gradient=slope), "=", x - s * (done + slope)), Identity()),
         Step(r"x-\tfrac1m\textstyle\sum_jG_j^e(x) = \tfrac sm\sum_{i=1}^e\sum_{j=1}^m\nabla f_j(G_j^{i-1}(x))",
              "the mean; S_j is the sum of client j's gradients, m = 2",
-             Claim(x - average, "=", s / 2 * formula(gradients=sums)), Identity()),
+             Relation(x - average, "=", s / 2 * formula(gradients=sums)), Identity()),
         any_number_of_clients("S_j"),
         Step(r"\textstyle\sum_{i=1}^e\sum_{j=1}^m\nabla f_j(G_j^{i-1}(x^*)) = 0",
              "at a fixed point the left side vanishes; on exact fixed points of the running code, e = 1 to 3",
-             Claim(formula(gradients=sums), "=", zero), Agreement(lambda n: federations.fedgd_rests(formula, n), 9),
+             Relation(formula(gradients=sums), "=", zero), Agreement(lambda n: federations.fedgd_rests(formula, n), 9),
              place="(5)"),
         Step(r"\textstyle\sum_{i=1}^e\nabla f_j(G_j^{i-1}(x^*)) = \nabla f_j(x^*)\quad(e=1)", "G_j^0(x) = x: with one "
              "step the relation is that of a minimiser, and the fixed points have no bias",
-             Claim(sympy.Symbol("bias"), "=", zero), Agreement(federations.no_bias_of_one_step, 5),
+             Relation(sympy.Symbol("bias"), "=", zero), Agreement(federations.no_bias_of_one_step, 5),
              place="after (5)"),
         Step(r"x^* \ne \arg\min F\quad\text{in general for } e>1",
-             "two clients in one dimension, e = 2: the squared bias is positive", Claim(zero, "<", bias),
+             "two clients in one dimension, e = 2: the squared bias is positive", Relation(zero, "<", bias),
              Inequality(), place="after (5)"),
         Step(r"G_j(x^*) = x^*\quad\text{if } \nabla f_j(x^*) = 0", "a common minimiser is a fixed point",
-             Claim(one, "=", x), Identity(), place="after (7)"),
+             Relation(one, "=", x), Identity(), place="after (7)"),
     ), notes=LIMITS, ends=ZEROS)  # fmt: skip
 
 
@@ -129,11 +129,11 @@ def moreau() -> tuple[Step, ...]:
     return (
         Step(r"M_{sf}(z) \le M_{sf}(x)+\tfrac1s\langle x-\mathrm{prox}_{sf}(x),z-x\rangle+\tfrac1{2s}\|z-x\|^2",
              "prox(x) is a candidate for the minimum at z",
-             Claim(moved_envelope, "<=", tangent + square(moved) / (2 * s)),
+             Relation(moved_envelope, "<=", tangent + square(moved) / (2 * s)),
              Combination(facts=((1, minimal(at_p + square(pulled + moved) / (2 * s), moved_envelope)),))),
         Step(r"M_{sf}(z) \ge M_{sf}(x)+\tfrac1s\langle x-\mathrm{prox}_{sf}(x),z-x\rangle",
              "f is convex, with the gradient (x − prox(x))/s at prox(x); so ∇M_{sf}(x) = (x − prox_{sf}(x))/s",
-             Claim(tangent, "<=", moved_envelope),
+             Relation(tangent, "<=", moved_envelope),
              Combination(facts=((1, convex(at_w, at_p, pulled / s, between)),),
                          squares=((1 / (2 * s), moved - between),)),
              place="before Proposition 2"),
@@ -151,14 +151,14 @@ def proposition2(statement: Statement) -> Proof:
         common_limit("Proposition 2 (a)"),
         *moreau(),
         Step(r"x-\tfrac1m\textstyle\sum_j\mathrm{prox}_{sf_j}(x) = \tfrac sm\sum_j\nabla M_{sf_j}(x)",
-             "the mean of the clients' steps, m = 2", Claim(x - average, "=", s / 2 * residual), Identity()),
+             "the mean of the clients' steps, m = 2", Relation(x - average, "=", s / 2 * residual), Identity()),
         any_number_of_clients(r"\nabla M_{sf_j}(x)"),
         Step(r"\textstyle\sum_{j=1}^m\nabla M_{sf_j}(x^*) = 0",
              "at a fixed point the left side vanishes; on exact fixed points of the running code",
-             Claim(residual, "=", zero), Agreement(lambda n: federations.fedprox_rests(formula, n), 6), place="(7)"),
+             Relation(residual, "=", zero), Agreement(lambda n: federations.fedprox_rests(formula, n), 6), place="(7)"),
         Step(r"\textstyle\sum_j\nabla M_{sf_j}(x^*) = 0 \not\Rightarrow \sum_j\nabla f_j(x^*) = 0\quad(m>1)",
              "f_1(x) = ½(x − 1)², f_2(x) = ½(2x)², s = 1: it rests elsewhere than at the minimiser 1/5",
-             Claim(minimiser, "<", prox), Inequality(), place="after (7)"),
+             Relation(minimiser, "<", prox), Inequality(), place="after (7)"),
     ), notes=LIMITS, ends=ZEROS)  # fmt: skip
 
 
@@ -168,10 +168,10 @@ def equation13(statement: Statement) -> Proof:
     z, half = sympy.symbols("z_j z_j^(t+1/2)", real=True)
     return Proof((
         Step(r"z_j^{(t+1)}-z_j^{(t)} = 2(z_j^{(t+1/2)}-x^{(t)})", "the local centering step of Algorithm 1",
-             Claim((z + 2 * (half - x)) - z, "=", formula(x=x, point=half)), Identity(), place="Algorithm 1"),
+             Relation((z + 2 * (half - x)) - z, "=", formula(x=x, point=half)), Identity(), place="Algorithm 1"),
         Step(r"z_j^* = z_j^*+2(\mathrm{prox}_{sf_j}(2\bar z^*-z_j^*)-\bar z^*)",
              "a fixed point is what a round leaves as it is; the round, by the running code",
-             Claim(sympy.Symbol("z_j⁺ − z_j"), "=", formula(x=x, point=half)),
+             Relation(sympy.Symbol("z_j⁺ − z_j"), "=", formula(x=x, point=half)),
              Agreement(lambda n: federations.fedsplit_moves(formula, n)), place="(13)"),
     ), notes=TUPLE)  # fmt: skip
 
@@ -191,17 +191,17 @@ def proposition3(statement: Statement) -> Proof:
     value_there, value_here = sympy.symbols("F(x)/m F(x*)/m", real=True)
     return Proof((
         Step(r"\mathrm{prox}_{sf_j}(2x^*-z_j^*) = x^*", "(13)",
-             Claim(fedsplit.fedsplit_residual.calculator.formula(x=x, point=x), "=", zero), Identity()),
+             Relation(fedsplit.fedsplit_residual.calculator.formula(x=x, point=x), "=", zero), Identity()),
         Step(r"\textstyle\sum_j\nabla f_j(x^*) = \tfrac1s\sum_j(x^*-z_j^*) = 0",
              "the gradient at a proximal point of v is (v − prox(v))/s, and x* is the mean of the z_j*; m = 2",
-             Claim(statement.calculator.formula(gradients=slopes), "=", zero), Identity()),
+             Relation(statement.calculator.formula(gradients=slopes), "=", zero), Identity()),
         Step(r"\tfrac1m\textstyle\sum_j(x^*-z_j^*) = 0", "the same for every m",
-             Claim(mean(mean(rest) - rest), "=", Vector()), Identity()),
+             Relation(mean(mean(rest) - rest), "=", Vector()), Identity()),
         Step(r"\textstyle\sum_j\nabla f_j(x^*) = 0", "on exact fixed points of the running code",
-             Claim(sympy.Symbol("Σ∇f_j(x*)"), "=", zero),
+             Relation(sympy.Symbol("Σ∇f_j(x*)"), "=", zero),
              Agreement(lambda n: federations.fedsplit_rests(statement.calculator.formula, n), 6)),
         Step(r"\textstyle\sum_jf_j(x^*) \le \sum_jf_j(x)\quad\text{for all } x",
-             "the f_j are convex, and their gradients sum to 0", Claim(value_here, "<=", value_there),
+             "the f_j are convex, and their gradients sum to 0", Relation(value_here, "<=", value_there),
              Combination(facts=((1, convex(value_there, value_here, centred("∇f(x*)"), vector("x−x*"))),)),
              place="Proposition 3"),
     ), notes=TUPLE, ends=ZEROS)  # fmt: skip

@@ -15,7 +15,7 @@ from fedconvex.proofs_checks.engines.facts import convex, lipschitz, smooth
 from fedconvex.proofs_checks.engines.hilbert import inner, vector
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.fedsplit.setting import BEST, q, s, smooth_constant, strong
-from fedconvex.proofs_checks.proof import Claim, Step
+from fedconvex.proofs_checks.proof import Relation, Step
 
 difference, gradients = vector("x−y"), vector("∇f(x)−∇f(y)")
 _gradient_at_y = vector("∇f(y)")
@@ -24,7 +24,7 @@ _at_x, _at_y, _near_x, _near_y = sympy.symbols("f(x) f(y) f(x−θv) f(y+θv)", 
 
 @final
 @dataclass(frozen=True)
-class Curvature:
+class AssumedCurvature:
     """Of what is assumed: the function is f + (added/2)‖· − a‖², f is `convexity`-strongly convex, `smoothness`-smooth.
 
     Under the conditions the function is 1/(sq)-strongly convex and q/s-smooth. By default it is f, with just these.
@@ -42,12 +42,12 @@ class Curvature:
         """With q ≥ 1 or q > 1, which follows from the conditions where there are any."""
         return self.conditions & sympy.Gt(q, 1, evaluate=False) if self.apart else BEST & self.conditions
 
-    def at_one(self) -> "Curvature":
+    def at_one(self) -> "AssumedCurvature":
         """Where q = 1."""
         convexity, smoothness, added = (
             sympy.sympify(number).subs(q, 1) for number in (self.convexity, self.smoothness, self.added)
         )
-        return Curvature(convexity, smoothness, added, self.conditions.substituted(**{str(q): sympy.Integer(1)}))
+        return AssumedCurvature(convexity, smoothness, added, self.conditions.substituted(**{str(q): sympy.Integer(1)}))
 
 
 def gap(d: Any, g: Any, root: Any = q) -> Any:
@@ -55,15 +55,15 @@ def gap(d: Any, g: Any, root: Any = q) -> Any:
     return inner(s * g - d / root, root * d - s * g)
 
 
-def interpolation(curvature: Curvature | None = None) -> tuple[Step, ...]:
+def interpolation(curvature: AssumedCurvature | None = None) -> tuple[Step, ...]:
     """The steps; the last one is the inequality."""
-    of = curvature or Curvature()
+    of = curvature or AssumedCurvature()
     one = of.at_one()
     strictly = of.conditions & sympy.Gt(q, 1, evaluate=False)
-    apart = Claim(0, "<=", gap(difference, gradients), strictly, "two points, ℓ < L")
+    apart = Relation(0, "<=", gap(difference, gradients), strictly, "two points, ℓ < L")
     at_one = one.conditions & sympy.Eq(q, 1, evaluate=False)
-    equal = Claim(0, "<=", gap(difference, gradients, sympy.Integer(1)), at_one, "two points, ℓ = L")
-    both = Claim(0, "<=", gap(difference, gradients), of.domain, "two points")
+    equal = Relation(0, "<=", gap(difference, gradients, sympy.Integer(1)), at_one, "two points, ℓ = L")
+    both = Relation(0, "<=", gap(difference, gradients), of.domain, "two points")
     from_four = "the descent lemma and strong convexity at x − θv and y + θv"
     shown = r"\langle \nabla f(x)-\nabla f(y)-\ell(x-y),\; L(x-y)-\nabla f(x)+\nabla f(y)\rangle \ge 0"
     if of.apart:
@@ -76,7 +76,7 @@ def interpolation(curvature: Curvature | None = None) -> tuple[Step, ...]:
     )  # fmt: skip
 
 
-def at_four_points(of: Curvature) -> Combination:
+def at_four_points(of: AssumedCurvature) -> Combination:
     theta = 1 / (smooth_constant - strong)
     shift = theta * (gradients - strong * difference)
     gradient_at_x = _gradient_at_y + gradients - of.added * difference  # of f
@@ -93,7 +93,7 @@ def at_four_points(of: Curvature) -> Combination:
     return Combination(facts=tuple((scale, fact) for fact in facts), squares=squares)
 
 
-def from_definitions(of: Curvature) -> Combination:
+def from_definitions(of: AssumedCurvature) -> Combination:
     """Where q = 1."""
     of_f, rest = gradients - of.added * difference, 1 - s * of.added
     monotone = (

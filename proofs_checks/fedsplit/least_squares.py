@@ -12,7 +12,7 @@ from fedconvex.proofs_checks.engines.checks import Agreement, Identity, Inequali
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.fedsplit import federations
 from fedconvex.proofs_checks.fedsplit.setting import s
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit
 
@@ -53,9 +53,9 @@ def equation8(statement: Statement) -> Proof:
     written = sum(map(square, residuals(y))) / 2
     return Proof((
         Step(r"F(x) = \tfrac12\textstyle\sum_j\|A_jx-b_j\|^2", "written out for clients with one and two samples",
-             Claim(entry(formula(A=A, b=responses, x=y)), "=", written), Identity(), place="(8)"),
+             Relation(entry(formula(A=A, b=responses, x=y)), "=", written), Identity(), place="(8)"),
         Step(r"F(x) = \textstyle\sum_jf_j(x),\quad f_j(x) = \tfrac12\|A_jx-b_j\|^2", "(1), by the running code",
-             Claim(sympy.Symbol("F(x)"), "=", written),
+             Relation(sympy.Symbol("F(x)"), "=", written),
              Agreement(lambda n: federations.least_squares_value(formula, n)), place="after (8)"),
     ))  # fmt: skip
 
@@ -70,12 +70,12 @@ def equation9(statement: Statement) -> Proof:
     values = [entry(value(A=A, b=responses, x=point)) for point in (y, solution)]
     return Proof((
         *(Step(r"\textstyle\sum_jA_j^\top(A_jx_{\mathrm{ls}}^*-b_j) = 0", f"the gradient vanishes, coordinate {i + 1}",
-               Claim(normal[i], "=", sympy.Integer(0)), Identity()) for i in range(2)),
+               Relation(normal[i], "=", sympy.Integer(0)), Identity()) for i in range(2)),
         Step(r"F(y)-F(x_{\mathrm{ls}}^*) = \tfrac12\textstyle\sum_j\|A_j(y-x_{\mathrm{ls}}^*)\|^2",
              "so it is a minimiser, and the only one if ΣA_jᵀA_j is invertible",
-             Claim(values[0] - values[1], "=", apart), Identity()),
+             Relation(values[0] - values[1], "=", apart), Identity()),
         Step(r"x_{\mathrm{ls}}^* = \left(\textstyle\sum_jA_j^\top A_j\right)^{-1}\sum_jA_j^\top b_j",
-             "the exact minimiser of the running code", Claim(sympy.Symbol("x_ls"), "=", solution[0]),
+             "the exact minimiser of the running code", Relation(sympy.Symbol("x_ls"), "=", solution[0]),
              Agreement(lambda n: federations.least_squares_minimiser(formula, n), 10), place="(9)"),
     ), notes="\"A_j full rank\" is read as full column rank of one A_j, or of all of them below one another. With "
              "full rank of a wide A_j it fails: for m = 1, A = [1 0], b = 1 the rank is full, ΣAᵀA = [[1, 0], [0, 0]] "
@@ -93,24 +93,24 @@ def equation10(statement: Statement) -> Proof:
     return Proof((
         Step(r"I-(I-sH)^{e+1} = sH\textstyle\sum_{k\le e}(I-sH)^k", "if it holds with e; all are polynomials in one "
              "matrix H = A_jᵀA_j, and commute",
-             Claim((1 - factor * X).subs(X, 1 - s * h * P), "=", s * h * (1 + factor * P)), Identity()),
+             Relation((1 - factor * X).subs(X, 1 - s * h * P), "=", s * h * (1 + factor * P)), Identity()),
         Step(r"G_j^{e+1}(x) = (I-sH)^{e+1}x+s\textstyle\sum_{k\le e}(I-sH)^kc",
              "if it holds with e, c = A_jᵀb_j: one more gradient step",
-             Claim(steps - s * (h * steps - c), "=", factor * X * x + s * (1 + factor * P) * c), Identity()),
+             Relation(steps - s * (h * steps - c), "=", factor * X * x + s * (1 + factor * P) * c), Identity()),
         Step(r"x-G_j^e(x) = s\textstyle\sum_{k<e}(I-sH)^k(Hx-c)", "both; the mean over j vanishes at a fixed point",
-             Claim(x - steps.subs(X, 1 - s * h * P), "=", s * (h * P * x - P * c)), Identity()),
+             Relation(x - steps.subs(X, 1 - s * h * P), "=", s * (h * P * x - P * c)), Identity()),
         *(fixed_in_one_dimension(formula, e) for e in (1, 2, 3)),
         Step(r"x_{\mathrm{FedGD}}^* = \Big(\textstyle\sum_jA_j^\top A_j\{\sum_{k<e}(I-sA_j^\top A_j)^k\}\Big)^{-1}"
              r"\Big(\sum_j\{\sum_{k<e}(I-sA_j^\top A_j)^k\}A_j^\top b_j\Big)",
-             "exact fixed points of the running code", Claim(sympy.Symbol("x_FedGD"), "=", two[0]),
+             "exact fixed points of the running code", Relation(sympy.Symbol("x_FedGD"), "=", two[0]),
              Agreement(lambda n: federations.least_squares_fedgd(formula, n), 12), place="(10)"),
         Step(r"\Big(\textstyle\sum_j\{I-(I+sA_j^\top A_j)^{-1}\}\Big)^{-1}\Big(\sum_j(A_j^\top A_j+\tfrac1sI)^{-1}"
              r"A_j^\top b_j\Big)", "exact fixed points of FedProx",
-             Claim(sympy.Symbol("x_FedProx"), "=", proximal()[0]), Agreement(federations.least_squares_fedprox, 10),
+             Relation(sympy.Symbol("x_FedProx"), "=", proximal()[0]), Agreement(federations.least_squares_fedprox, 10),
              place="between (9) and (10)"),
         fedprox_in_one_dimension(),
         *(Step(rf"x_{{\mathrm{{{name}}}}}^* \ne x_{{\mathrm{{ls}}}}^*", "A_1 = 1, A_2 = 2, b_1 = 1, b_2 = 0, e = 2",
-               Claim(example.minimiser, "<", point), Inequality(), place="after (10)")
+               Relation(example.minimiser, "<", point), Inequality(), place="after (10)")
           for name, point in (("FedGD", example.fedgd), ("FedProx", example.fedprox))),
     ), notes=FOOTNOTE,
        ends="the formula is that of the fixed points; the last step is that they are no minimisers")  # fmt: skip
@@ -133,7 +133,7 @@ def fixed_in_one_dimension(formula: Any, e: int) -> Step:
             end = end - s * (design.T * (design * sympy.Matrix([end]) - response))[0]
         ends.append(end)
     return Step(rf"\tfrac1m\textstyle\sum_jG_j^{e}(x_{{\mathrm{{FedGD}}}}^*) = x_{{\mathrm{{FedGD}}}}^*",
-                f"two clients in one dimension, e = {e}", Claim(sum(ends) / 2, "=", x, SHORT_STEPS),
+                f"two clients in one dimension, e = {e}", Relation(sum(ends) / 2, "=", x, SHORT_STEPS),
                 Identity())  # fmt: skip
 
 
@@ -147,4 +147,4 @@ def fedprox_in_one_dimension() -> Step:
     x = proximal()[0]
     proxes = [(s * a[0] * r[0] + x) / (s * a[0] ** 2 + 1) for a, r in zip(slopes, b, strict=True)]
     return Step(r"\tfrac1m\textstyle\sum_j\mathrm{prox}_{sf_j}(x_{\mathrm{FedProx}}^*) = x_{\mathrm{FedProx}}^*",
-                "two clients in one dimension", Claim(sum(proxes) / 2, "=", x), Identity())  # fmt: skip
+                "two clients in one dimension", Relation(sum(proxes) / 2, "=", x), Identity())  # fmt: skip

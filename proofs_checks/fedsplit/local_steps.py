@@ -25,7 +25,7 @@ from fedconvex.proofs_checks.fedsplit.setting import (
     strong,
     with_power,
 )
-from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit
 
@@ -56,11 +56,12 @@ def gradient_steps(statement: Statement, role: Role) -> tuple[Step, ...]:
     scaled, proximal = s * gradient + u - x, gradient + (u - x) / s
     return (
         Step(r"\mathrm{prox}_{sf_j}(x) = \arg\min_u\{sf_j(u)+\tfrac12\|u-x\|^2\}",
-             "the function is s times the one that defines the proximal point", Claim(scaled, "=", s * proximal),
+             "the function is s times the one that defines the proximal point", Relation(scaled, "=", s * proximal),
              Identity(), place="before (17)"),
-        Step(r"\nabla h_j(u) = s\nabla f_j(u)+(u-x)", "the derivative", Claim(at_u, "=", scaled), Identity()),
+        Step(r"\nabla h_j(u) = s\nabla f_j(u)+(u-x)", "the derivative", Relation(at_u, "=", scaled), Identity()),
         Step(r"u-\alpha\nabla h_j(u) = u-\alpha s\nabla f_j(u)" + (r"+(u-x)" if role is Role.PRINTED else
-             r"-\alpha(u-x)"), "α multiplies the whole gradient", Claim(u - alpha * scaled, "=", formula), Identity(),
+             r"-\alpha(u-x)"), "α multiplies the whole gradient",
+             Relation(u - alpha * scaled, "=", formula), Identity(),
              place="(17)" if role is Role.PRINTED else "", role=role),
     )  # fmt: skip
 
@@ -82,7 +83,7 @@ def equation17_corrected(statement: Statement) -> Proof:
     return Proof((
         *steps,
         Step(r"\mathrm{prox\_update}_j(x) = u^{(3)}", "what FedSplit's client computes with two gradient steps",
-             Claim(LETTERS["update"], "=", steps[-1].claim.right),
+             Relation(LETTERS["update"], "=", steps[-1].claim.right),
              Agreement(lambda n: instances.two_local_steps(statement.calculator.formula, n))),
     ))  # fmt: skip
 
@@ -93,12 +94,12 @@ def one_step() -> tuple[Step, ...]:
     stepsize = 2 * q / (q + 1) ** 2
     chosen = fedsplit.local_stepsize.formula(mu=strong, L=smooth_constant)
     moved = difference - stepsize * (s * gradients + difference)
-    squared = Claim(square(moved), "<=", rho**2 * square(difference), BEST, "a gradient step, squared")
-    lengths = Claim(after, "<=", rho * now, BEST, "a gradient step")
+    squared = Relation(square(moved), "<=", rho**2 * square(difference), BEST, "a gradient step, squared")
+    lengths = Relation(after, "<=", rho * now, BEST, "a gradient step")
     return (
         *two_points,
         Step(r"\alpha = \left(1+s\tfrac{\ell_*+L^*}2\right)^{-1} = \tfrac{2\sqrt\kappa}{(\sqrt\kappa+1)^2}",
-             "s = 1/√(ℓ_* L^*)", Claim(chosen, "=", stepsize), Identity(), place="Corollary 1"),
+             "s = 1/√(ℓ_* L^*)", Relation(chosen, "=", stepsize), Identity(), place="Corollary 1"),
         Step(r"\|u^+-p\|^2 \le \left(1-\tfrac2{\sqrt\kappa+1}\right)^2\|u-p\|^2",
              "u⁺ − p is u − p − α(∇h(u) − ∇h(p)), and the inequality at the two points", squared,
              Combination(facts=((stepsize**2, two_points[-1].claim.fact),))),
@@ -113,9 +114,9 @@ def corollary1(statement: Statement) -> Proof:
     letters = {name: LETTERS[name] for name in statement.calculator.names}
     bound = with_power(in_roots(statement.calculator.formula(**letters)), factor, steps_taken, decay)
     steps = one_step()
-    given_away = Claim(0, "<=", now / (q + 1), Domain(), "what the corollary gives away")
-    step = Claim(after, "<=", factor * now, BEST, "a gradient step, with the corollary's factor")
-    positive = Claim(0, "<=", factor, BEST, "the factor is not negative")
+    given_away = Relation(0, "<=", now / (q + 1), Domain(), "what the corollary gives away")
+    step = Relation(after, "<=", factor * now, BEST, "a gradient step, with the corollary's factor")
+    positive = Relation(0, "<=", factor, BEST, "the factor is not negative")
     repeated = iterated(step.fact, positive.fact, after, now, start, last, decay)
     notes = (
         "Two readings: (15) asks for one b for all z, while (18) bounds the error at the point x_j^(t) where the "
@@ -133,7 +134,7 @@ def corollary1(statement: Statement) -> Proof:
              Combination(facts=((1, steps[-1].claim.fact), (1, given_away.fact)))),
         Step(r"0 \le 1-\tfrac1{\sqrt\kappa+1}", "it is √κ/(√κ + 1)", positive, Inequality()),
         Step(r"b \le \left(1-\tfrac1{\sqrt\kappa+1}\right)^e\|x_j^{(t)}-\mathrm{prox}_{sf_j}(x_j^{(t)})\|",
-             "e steps from x_j", Claim(last, "<=", bound, BEST, "Corollary 1"),
+             "e steps from x_j", Relation(last, "<=", bound, BEST, "Corollary 1"),
              Combination(facts=((1, repeated),)), place="(18)"),
     ), notes=notes, tightness=Tightness(instances.local_error, (1000, 1), how, attained=True),
        written=IN_ROOTS)  # fmt: skip
@@ -144,13 +145,13 @@ def corollary1_sharper(statement: Statement) -> Proof:
     letters = {name: LETTERS[name] for name in statement.calculator.names}
     bound = with_power(in_roots(statement.calculator.formula(**letters)), rho, steps_taken, decay)
     steps = one_step()
-    positive = Claim(0, "<=", rho, BEST, "the factor is not negative")
+    positive = Relation(0, "<=", rho, BEST, "the factor is not negative")
     repeated = iterated(steps[-1].claim.fact, positive.fact, after, now, start, last, decay)
     how = "f(x) = (ℓx₁² + Lx₂²)/2, x along x₁ or x₂: every step multiplies the error by 1 − 2/(√κ + 1)."
     return Proof((
         *steps,
         Step(r"0 \le 1-\tfrac2{\sqrt\kappa+1}", "κ ≥ 1", positive, Inequality()),
         Step(r"b \le \left(1-\tfrac2{\sqrt\kappa+1}\right)^e\|x_j^{(t)}-\mathrm{prox}_{sf_j}(x_j^{(t)})\|",
-             "e steps from x_j", Claim(last, "<=", bound, BEST, "Corollary 1, sharper"),
+             "e steps from x_j", Relation(last, "<=", bound, BEST, "Corollary 1, sharper"),
              Combination(facts=((1, repeated),))),
     ), tightness=Tightness(instances.local_error_sharp, (3, 2), how, attained=True), written=IN_ROOTS)  # fmt: skip

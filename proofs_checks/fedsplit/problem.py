@@ -10,7 +10,7 @@ from fedconvex.proofs_checks.engines.hilbert import family, inner, mean, vector
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.fedsplit import federations
 from fedconvex.proofs_checks.fedsplit.setting import LETTERS
-from fedconvex.proofs_checks.proof import Claim, Proof, Step, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit
 
@@ -23,7 +23,7 @@ def equation1(statement: Statement) -> Proof:
     formula = statement.calculator.formula
     return Proof((
         Step(r"F(x) = \textstyle\sum_{j=1}^mf_j(x)", "with f_j = m w_j times a client's function, m times the weighted "
-             "mean that runs", Claim(sympy.Symbol("F(x)"), "=", formula(values=pair)),
+             "mean that runs", Relation(sympy.Symbol("F(x)"), "=", formula(values=pair)),
              Agreement(lambda n: federations.objective(formula, n)), place="(1)"),
     ))  # fmt: skip
 
@@ -33,11 +33,11 @@ def equation2(statement: Statement) -> Proof:
     formula = statement.calculator.formula
     return Proof((
         Step(r"F(x) = \textstyle\sum_{j=1}^mf_j(x_j)", "the clients' values at a point for each",
-             Claim(sympy.Symbol("F(x_1, …, x_m)"), "=", formula(values=pair)),
+             Relation(sympy.Symbol("F(x_1, …, x_m)"), "=", formula(values=pair)),
              Agreement(lambda n: federations.consensus(formula, n)), place="(2)"),
         Step(r"\textstyle\sum_jf_j(x_j) = \sum_jf_j(x)\quad\text{for } x_1 = \dots = x_m = x",
              "where the constraint holds it is (1), whose formula has the same values",
-             Claim(formula(values=pair), "=", fedsplit.objective.calculator.formula(values=pair)), Identity()),
+             Relation(formula(values=pair), "=", fedsplit.objective.calculator.formula(values=pair)), Identity()),
     ))  # fmt: skip
 
 
@@ -48,16 +48,16 @@ def equation11(statement: Statement) -> Proof:
     return Proof((
         Step(r"\langle v,(2x-y)-x\rangle = -\langle v,y-x\rangle\quad(x,y\in E)",
              "E is a subspace, so the normal cone's ⟨v, y − x⟩ ≤ 0 for all y in E is ⟨v, y − x⟩ = 0: it is E^⊥",
-             Claim(inner(blocks, 2 * here - there - here), "=", -inner(blocks, there - here)), Identity(),
+             Relation(inner(blocks, 2 * here - there - here), "=", -inner(blocks, there - here)), Identity(),
              place="(11)"),
         Step(r"\tfrac1m\langle v,(x,\dots,x)\rangle = \langle\bar v,x\rangle",
              "of E^⊥ are the v with mean 0, for all m",
-             Claim(inner(blocks, here), "=", inner(mean(blocks), here)), Identity()),
+             Relation(inner(blocks, here), "=", inner(mean(blocks), here)), Identity()),
         Step(r"\langle v,(x,\dots,x)\rangle = \big\langle\textstyle\sum_jv_j,x\big\rangle",
              "if the blocks sum to 0, v is in E^⊥; m = 2, in one coordinate",
-             Claim(first * x + second * x, "=", total * x), Identity()),
+             Relation(first * x + second * x, "=", total * x), Identity()),
         Step(r"\langle v,(w,\dots,w)\rangle = \|w\|^2\quad\big(w = \textstyle\sum_jv_j\big)", "and only then",
-             Claim(first * (first + second) + second * (first + second), "=", total**2), Identity()),
+             Relation(first * (first + second) + second * (first + second), "=", total**2), Identity()),
     ))  # fmt: skip
 
 
@@ -68,9 +68,9 @@ def equation12(statement: Statement) -> Proof:
     return Proof((
         Step(r"0 \in \nabla F(x)+\mathcal N_E(x) \iff \textstyle\sum_j\nabla f_j(x) = 0",
              "−∇F(x) is in E^⊥ exactly if its blocks sum to 0: (11)",
-             Claim(formula(gradients=pair), "=", -cone(blocks=(-first, -second))), Identity(), place="(12)"),
+             Relation(formula(gradients=pair), "=", -cone(blocks=(-first, -second))), Identity(), place="(12)"),
         Step(r"\nabla F(x) = (\nabla f_1(x_1),\dots,\nabla f_m(x_m))", "the blocks sum to 0 at the exact minimisers",
-             Claim(sympy.Symbol("Σ∇f_j(x*)"), "=", sympy.Integer(0)),
+             Relation(sympy.Symbol("Σ∇f_j(x*)"), "=", sympy.Integer(0)),
              Agreement(lambda n: federations.stationary(formula, n), 10), place="after (12)"),
     ), ends="the first step is the formula's; the last says that it vanishes at minimisers")  # fmt: skip
 
@@ -83,10 +83,10 @@ def equation14(statement: Statement) -> Proof:
     ordered = Domain((sympy.Le(mu, lower, evaluate=False), sympy.Le(upper, L, evaluate=False)))
     return Proof((
         Step(r"\ell_* = \min_j\ell_j,\quad L^* = \max_jL_j,\quad \kappa = \tfrac{L^*}{\ell_*}",
-             "the constants that the running code measures", Claim(kappa, "=", L / mu),
+             "the constants that the running code measures", Relation(kappa, "=", L / mu),
              Agreement(lambda n: federations.conditioning(formula, n)), place="(14)"),
         Step(r"\tfrac{L_j}{\ell_j} \le \kappa", "no client's condition number is larger",
-             Claim(upper / lower, "<=", L / mu, ordered), Inequality(), place="after (14)"),
+             Relation(upper / lower, "<=", L / mu, ordered), Inequality(), place="after (14)"),
     ), notes="κ may be larger than every client's condition number: it compares different clients.")  # fmt: skip
 
 
@@ -96,7 +96,7 @@ def equation15(statement: Statement) -> Proof:
     update, prox = sympy.symbols("update prox", real=True)
     return Proof((
         Step(r"\|\mathrm{prox\_update}_j(z)-\mathrm{prox}_{sf_j}(z)\|", "of two gradient steps, by the running code",
-             Claim(sympy.Symbol("error"), "=", formula(update=update, prox=prox)),
+             Relation(sympy.Symbol("error"), "=", formula(update=update, prox=prox)),
              Agreement(lambda n: federations.prox_error(formula, n)), place="(15)"),
     ))  # fmt: skip
 
@@ -107,7 +107,7 @@ def equation20(statement: Statement) -> Proof:
     return Proof((
         Step(r"\textstyle\sum_j\sum_i\log(1+e^{-b_{ij}a_{ij}^\top x})",
              "the running code, whose clients have means over samples, with weights n_j; in balls",
-             Claim(sympy.Symbol("F(x)"), "=", formula(margins=pair)),
+             Relation(sympy.Symbol("F(x)"), "=", formula(margins=pair)),
              Agreement(lambda n: federations.logistic(formula, n)), place="(20)"),
     ))  # fmt: skip
 
@@ -120,6 +120,6 @@ def equation21(statement: Statement) -> Proof:
         Step(r"\textstyle\sum_j\big\{\sum_i\sum_k\log(1+e^{-b_{ijk}a_{ij}^\top x_k})"
              r"+\tfrac\lambda2\sum_k\|x_k\|^2\big\}",
              "one logistic regression with a ridge for each class; in balls",
-             Claim(sympy.Symbol("F(x)"), "=", formula(margins=pair, num_clients=LETTERS["num_clients"], **given)),
+             Relation(sympy.Symbol("F(x)"), "=", formula(margins=pair, num_clients=LETTERS["num_clients"], **given)),
              Agreement(lambda n: federations.one_against_all(formula, n)), place="(21)"),
     ), notes="The ridge stands inside the sum over the clients, and so counts m times.")  # fmt: skip

@@ -14,7 +14,7 @@ from fedconvex.proofs_checks.engines.tightness import Tightness
 from fedconvex.proofs_checks.engines.witnesses import Witness
 from fedconvex.proofs_checks.fedsplit import instances
 from fedconvex.proofs_checks.fedsplit.contraction import fixed_point, many_rounds, server
-from fedconvex.proofs_checks.fedsplit.interpolation import Curvature, interpolation
+from fedconvex.proofs_checks.fedsplit.interpolation import AssumedCurvature, interpolation
 from fedconvex.proofs_checks.fedsplit.setting import (
     BEST,
     LETTERS,
@@ -31,7 +31,7 @@ from fedconvex.proofs_checks.fedsplit.setting import (
     with_logarithm,
     with_power,
 )
-from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, conclusion, proves
+from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit
 
@@ -86,10 +86,10 @@ def two_clients(statement: Statement) -> tuple[Step, ...]:
     return (
         Step(r"F_\lambda(y) \ge F_\lambda(z)+\langle\nabla F_\lambda(z),y-z\rangle+\tfrac\lambda2\|y-z\|^2",
              "f_j is convex; for two clients, and each client's terms stand for themselves",
-             Claim(F_z + slope + lam / 2 * moved, "<=", F_y),
+             Relation(F_z + slope + lam / 2 * moved, "<=", F_y),
              Combination(facts=tuple((1, convex(*point)) for point in points)), place="after (19)"),
         Step(r"F_\lambda(y) \le F_\lambda(z)+\langle\nabla F_\lambda(z),y-z\rangle+\tfrac{L^*+\lambda}2\|y-z\|^2",
-             "f_j is L^*-smooth", Claim(F_y, "<=", F_z + slope + (L + lam) / 2 * moved),
+             "f_j is L^*-smooth", Relation(F_y, "<=", F_z + slope + (L + lam) / 2 * moved),
              Combination(facts=tuple((1, smooth(*point, L)) for point in points)), place="after (19)"),
     )  # fmt: skip
 
@@ -100,10 +100,10 @@ def equation19(statement: Statement) -> Proof:
     formula = statement.calculator.formula(values=(0, 0), squared_distances=distances, regularizer=lam)
     steps = (
         Step(r"\tfrac\lambda2\|z\|^2 \le F_\lambda(z)\quad(f_j=0,\,x^{(1)}=0)",
-             "λ-strong convexity, for m = 2", Claim(lam / 2 * sum(distances), "<=", formula), Inequality(),
+             "λ-strong convexity, for m = 2", Relation(lam / 2 * sum(distances), "<=", formula), Inequality(),
              place="(19)", role=Role.PRINTED),
         Step(r"F_\lambda(z) \le \tfrac{L^*+\lambda}2\|z\|^2\quad(f_j=0,\,x^{(1)}=0)",
-             "(L^* + λ)-smoothness, for m = 2", Claim(formula, "<=", (L + lam) / 2 * sum(distances)), Inequality(),
+             "(L^* + λ)-smoothness, for m = 2", Relation(formula, "<=", (L + lam) / 2 * sum(distances)), Inequality(),
              place="(19)", role=Role.PRINTED),
     )  # fmt: skip
     shows = "m = 2, f_j = 0, λ = 1: F at distance 1 from its minimiser is 1/4, where λ-strong convexity asks for 1/2"
@@ -130,18 +130,18 @@ def round_by_round(statement: Statement) -> Proof:
     letters = {name: LETTERS[name] for name in statement.calculator.names}
     formula, conditions = with_largest(in_roots(statement.calculator.formula(**letters)))
     bound = with_power(formula, rho, t, shrunk)
-    curvature = Curvature(sympy.Integer(0), L, lam, conditions, apart=True)
+    curvature = AssumedCurvature(sympy.Integer(0), L, lam, conditions, apart=True)
     domain = curvature.domain
     two_points = interpolation(curvature)
     rounds = many_rounds(two_points[-1].claim.fact, domain)
     exact = specialised(rounds[-1].claim.fact, {b: 0})
     reach = shrunk * stacked / r
-    near = Claim(norm(server) ** 2, "<=", reach**2, domain, "t rounds, squared")
+    near = Relation(norm(server) ** 2, "<=", reach**2, domain, "t rounds, squared")
     gap = gap_from_distance()
     here, optimum = _values()
     return Proof((
         best_stepsize(),
-        Step(r"1 < q", "q² ≥ L_λ/λ", Claim(1, "<", q, conditions, "q is more than 1"), Inequality()),
+        Step(r"1 < q", "q² ≥ L_λ/λ", Relation(1, "<", q, conditions, "q is more than 1"), Inequality()),
         fixed_point(),
         *two_points,
         *rounds,
@@ -151,7 +151,7 @@ def round_by_round(statement: Statement) -> Proof:
         gap,
         Step(r"F(x^{(t+1)})-F^* \le \tfrac{m\lambda}2\|x^{(1)}-x^*\|^2+\tfrac{L^*+\lambda}2\rho^{2t}"
              r"\|z^{(1)}-z_\lambda^*\|^2", "both together",
-             Claim(r**2 * (here - optimum), "<=", bound, domain, "Theorem 2, round by round"),
+             Relation(r**2 * (here - optimum), "<=", bound, domain, "Theorem 2, round by round"),
              Combination(facts=((r**2, gap.claim.fact), (r**2 * (L + lam) / 2, near.fact)))),
     ), tightness=Tightness(
         instances.regularised_gap, (1000, 1),
@@ -166,7 +166,7 @@ def best_stepsize() -> Step:
     chosen = fedsplit.regularized_stepsize.formula(L=lam * root**2 - lam, regularizer=lam)
     ends = (1 / (chosen * lam) - root) ** 2 + (chosen * lam * root**2 - root) ** 2
     return Step(r"\tfrac1{s\lambda} = sL_\lambda = \sqrt{\kappa_\lambda}\quad\text{for }s = 1/\sqrt{\lambda L_\lambda}",
-                "with Theorem 2's stepsize q is √κ_λ; κ_λ = L_λ/λ", Claim(ends, "=", sympy.Integer(0)),
+                "with Theorem 2's stepsize q is √κ_λ; κ_λ = L_λ/λ", Relation(ends, "=", sympy.Integer(0)),
                 Identity())  # fmt: skip
 
 
@@ -192,13 +192,13 @@ def gap_from_distance() -> Step:
     )
     return Step(r"F(\hat x)-F^* \le \tfrac{m\lambda}2\|x^{(1)}-x^*\|^2+\tfrac{m(L^*+\lambda)}2\|\hat x-x_\lambda^*\|^2",
                 "F ≤ F_λ, the descent lemma for F_λ at x_λ*, and F_λ(x_λ*) ≤ F_λ(x*); divided by m",
-                Claim(here - optimum, "<=", right, Domain(), "the gap"), by)  # fmt: skip
+                Relation(here - optimum, "<=", right, Domain(), "the gap"), by)  # fmt: skip
 
 
 def price(domain: Domain) -> Step:
     """The regularisation costs at most half the accuracy."""
     return Step(r"\tfrac{m\lambda}2\|x^{(1)}-x^*\|^2 \le \tfrac\varepsilon2", "λ < ε/(m‖x^(1) − x*‖²)",
-                Claim(r**2 * lam * D / 2, "<=", epsilon / 2, domain, "the price of the regularisation"),
+                Relation(r**2 * lam * D / 2, "<=", epsilon / 2, domain, "the price of the regularisation"),
                 Inequality())  # fmt: skip
 
 
@@ -218,7 +218,8 @@ def theorem2(statement: Statement) -> Proof:
     steps = (
         price(SMALL),
         Step(r"\kappa_\lambda = \tfrac{L^*+\lambda}\lambda \le \tfrac{L^*\|x^{(1)}-x^*\|^2}\varepsilon",
-             "what the count would need of the condition number, for the largest λ", Claim(condition, "<=", count**2),
+             "what the count would need of the condition number, for the largest λ",
+             Relation(condition, "<=", count**2),
              Inequality(), place="Theorem 2", role=Role.PRINTED),
     )  # fmt: skip
     n, point = sympy.Symbol("n", positive=True), sympy.Symbol("x", real=True)
@@ -229,11 +230,11 @@ def theorem2(statement: Statement) -> Proof:
     slow = (
         Step(r"x^{(t+1)}-x_\lambda^* = -\tfrac{n-1}{n+1}(x^{(t)}-x_\lambda^*)",
              "the witness: f_j(x) = x²/2, x^(1) = 1, λ = 1/(n² − 1), x_λ* = λ/(1 + λ)",
-             Claim(2 * pulled - point - rest, "=", -factor * (point - rest),
+             Relation(2 * pulled - point - rest, "=", -factor * (point - rest),
                    Domain((sympy.Gt(n, 1, evaluate=False),))), Identity()),
         Step(r"\tfrac18 < \tfrac{4999}2\left(\tfrac{198}{200}\right)^{600}",
              "for every λ < ε/m, m = 4999: n > 199, and x^(301) = x_λ* + ρ^300(1 − x_λ*) ≥ ρ^300, where ρ grows with n",
-             Claim(sympy.Rational(1, 8), "<", sympy.Rational(4999, 2) * slowest**600), Inequality()),
+             Relation(sympy.Rational(1, 8), "<", sympy.Rational(4999, 2) * slowest**600), Inequality()),
     )  # fmt: skip
     shows = (
         "n = 200, λ = 1/(n² − 1), the largest m with λ < ε/m, f_j(x) = x²/2, ε = 1/8: after 300 rounds, a hundred "
@@ -262,7 +263,7 @@ def theorem2_corrected(statement: Statement) -> Proof:
     formula, conditions = with_largest(statement.calculator.formula(**letters))
     domain = SMALL & sympy.Gt(q, 1, evaluate=False) & conditions & Domain.of(statement)
     rounds = with_logarithm(formula, ratio, logarithm)
-    enough = Claim(logarithm / (2 * (1 - rho)), "=", rounds, BEST, "rounds to an accuracy")
+    enough = Relation(logarithm / (2 * (1 - rho)), "=", rounds, BEST, "rounds to an accuracy")
     small = decayed(enough.fact, rounds, logarithm, 1 / ratio, rho, shrunk, times=2)
     per_round = conclusion(fedsplit.theorem2roundbyround).fact
     cost = price(SMALL)
@@ -276,10 +277,10 @@ def theorem2_corrected(statement: Statement) -> Proof:
         cost,
         Step(r"\kappa_\lambda = 1+\tfrac{2mL^*\|x^{(1)}-x^*\|^2}\varepsilon\quad\text{for }"
              r"\lambda = \tfrac\varepsilon{2m\|x^{(1)}-x^*\|^2}", "the count for a λ in the middle of the interval",
-             Claim((L + chosen) / chosen, "=", 1 + 2 * m * L * D / epsilon), Identity()),
+             Relation((L + chosen) / chosen, "=", 1 + 2 * m * L * D / epsilon), Identity()),
         Step(r"F(x^{(t+1)})-F^* \le \tfrac\varepsilon2+\tfrac\varepsilon2\quad(t \ge T)",
              "ρ^{2t} ≤ exp(−2t(1 − ρ)) ≤ ε/(L_λ‖z^(1) − z_λ*‖²)",
-             Claim(r**2 * (here - optimum), "<=", epsilon, domain, "Theorem 2, corrected"),
+             Relation(r**2 * (here - optimum), "<=", epsilon, domain, "Theorem 2, corrected"),
              Combination(facts=((1, per_round), ((L + lam) * stacked**2 / 2, small), (1, cost.claim.fact)))),
     ), tightness=Tightness(
         instances.regularised_rounds, (100, 9000),

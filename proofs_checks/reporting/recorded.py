@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fedconvex.errors import FedconvexError
-from fedconvex.proofs_checks.proof import Outcome, Role, Step
+from fedconvex.proofs_checks.proof import CheckOutcome, Role, Step
 from fedconvex.proofs_checks.reporting.records import Record, record
 from fedconvex.proofs_checks.verification import Result, StepResult, proof_of
 from fedconvex.statements.statement import Statement
@@ -56,9 +56,9 @@ def as_recorded(of: Statement, entry: dict[str, Any]) -> Record | None:
     )  # fmt: skip
 
 
-def _outcome(step: Step, printed_fail: bool) -> Outcome:
+def _outcome(step: Step, printed_fail: bool) -> CheckOutcome:
     fails = printed_fail and step.role is Role.PRINTED
-    return Outcome(Verdict.REFUTED if fails else Verdict.PROVED, "as recorded")
+    return CheckOutcome(Verdict.REFUTED if fails else Verdict.PROVED, "as recorded")
 
 
 def differences(records: Iterable[Record]) -> list[str]:

@@ -27,7 +27,7 @@ INSIDE = Fraction(1, 2**36)  # how far fitted quadratics are pulled inside the c
 
 @final
 @dataclass(frozen=True, eq=False)
-class Instance:
+class AttainingFederation:
     """F_k(x) = ½xᵀH_k x − c_kᵀx, the mean of which is least at 0, and where the method starts."""
 
     problem: Quadratic
@@ -37,7 +37,7 @@ class Instance:
 
 def quadratics(
     program: Program, proposal: Proposal, board: Board | Written, functions: FunctionClass, start: Family
-) -> Instance | None:
+) -> AttainingFederation | None:
     """Quadratics of the class that nearly pass through the proposal's points; None where there are none."""
     if not all(np.isfinite(gram).all() for gram in proposal.grams):
         return None
@@ -61,7 +61,7 @@ def quadratics(
     starts = [_rational(_of(start, coordinates, k)) for k in clients]
     problem = Quadratic(hessians, linear)
     left = tuple(np.array([_rational(_of(r.left, coordinates, k)) for k in clients]) for r in board.residuals)
-    return Instance(problem, np.array(starts), left)
+    return AttainingFederation(problem, np.array(starts), left)
 
 
 def vectors(

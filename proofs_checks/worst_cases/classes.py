@@ -145,7 +145,7 @@ class Quadratics(FunctionClass):
 
 @final
 @dataclass(frozen=True)
-class Kind:
+class ClientGroup:
     """Clients of one kind: their class, their share in every average, and whether it is one client or several.
 
     `share`: of one kind, the sum of its clients' weights, which are equal; shares are normalised to sum 1. Methods that
@@ -161,18 +161,18 @@ class Kind:
         _require_positive("share", self.share)
         if self.clients != "any" and not (isinstance(self.clients, int) and self.clients >= 1):
             raise InvalidInput("clients", self.clients, "is no number of clients", 'give 1, 2, … or "any"')
-        if isinstance(self.functions, Kinds) or self.functions.lowest == self.functions.highest:
+        if isinstance(self.functions, ClientGroups) or self.functions.lowest == self.functions.highest:
             raise InvalidInput("functions", self.functions, "cannot be a kind's", "give a class with mu < L")
 
 
 @final
 @dataclass(frozen=True)
-class Kinds(FunctionClass):
-    """Clients of several kinds, one after the other: `Kinds(Kind(SmoothConvex(1), 2), Kind(…))`."""
+class ClientGroups(FunctionClass):
+    """Several groups of clients: `ClientGroups(ClientGroup(SmoothConvex(1), 2), ClientGroup(…))`."""
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[ClientGroup, ...]
 
-    def __init__(self, *kinds: Kind) -> None:
+    def __init__(self, *kinds: ClientGroup) -> None:
         if not kinds:
             raise InvalidInput("kinds", kinds, "are none", "give one or more")
         object.__setattr__(self, "kinds", kinds)

@@ -17,8 +17,8 @@ from flint import fmpq
 
 from fedconvex.arithmetic.rationals import fraction_array, to_fmpq
 from fedconvex.problems.quadratics import Quadratic
-from fedconvex.proofs_checks.worst_cases.attaining import Instance
-from fedconvex.proofs_checks.worst_cases.classes import Kinds
+from fedconvex.proofs_checks.worst_cases.attaining import AttainingFederation
+from fedconvex.proofs_checks.worst_cases.classes import ClientGroups
 from fedconvex.proofs_checks.worst_cases.enumerating import Written
 from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, MEAN, ONE, ZERO, Family, Form, Key
 from fedconvex.proofs_checks.worst_cases.playing import Evaluation
@@ -68,12 +68,14 @@ class Line:
         return self.ratio is None or bool(self.measure)
 
     @cached_property
-    def instance(self) -> Instance:
+    def instance(self) -> AttainingFederation:
         """The same as a federation."""
         curvatures, pulls, starts = (fraction_array(numbers) for numbers in (self.curvatures, self.pulls, self.starts))
         few, residuals = len(curvatures), self.question.board.residuals
         left = tuple(fraction_array(_of_clients(r.left, self.basic, few))[:, None] for r in residuals)
-        return Instance(Quadratic(list(curvatures[:, None, None]), list(pulls[:, None])), starts[:, None], left)
+        return AttainingFederation(
+            Quadratic(list(curvatures[:, None, None]), list(pulls[:, None])), starts[:, None], left
+        )
 
     @cached_property
     def vectors(self) -> list[list[Any]]:
@@ -83,7 +85,7 @@ class Line:
 
 def lines(question: Question) -> list[Line]:
     """Federations on a line, those on which the method does most first; none for several kinds or written out."""
-    if isinstance(question.clients, Kinds) or isinstance(question.board, Written):
+    if isinstance(question.clients, ClientGroups) or isinstance(question.board, Written):
         return []
     low, high = question.clients.lowest, question.clients.highest
     between = {low / 2} if low < 0 and question.metric != "descent" else set()  # some with a minimum of the mean

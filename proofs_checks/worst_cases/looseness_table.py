@@ -13,7 +13,7 @@ from typing import Any, final
 from fedconvex.proofs_checks.verification import proof_of
 from fedconvex.proofs_checks.worst_cases.comparing import Quotient
 from fedconvex.proofs_checks.worst_cases.looseness import INFINITE, SAME, Looseness, looseness
-from fedconvex.statements.statement import Claim
+from fedconvex.statements.statement import ClaimType
 from fedconvex.theory import papers
 
 DIGITS = 4
@@ -59,7 +59,7 @@ with BROKEN: by a state to which perhaps no run comes), and the command's exit s
   the looseness is largest for few rounds.
 * FedSplit's and Rockafellar's bounds are in units of the bound.
 """
-BOUNDS = (Claim.UPPER, Claim.LOWER, Claim.TIGHT)
+BOUNDS = (ClaimType.UPPER, ClaimType.LOWER, ClaimType.TIGHT)
 LEMMAS = """## Steps of the proofs
 
 One round, from any state of which the server's h is the mean of the memories. The numbers are quotients of both sides:
@@ -175,7 +175,7 @@ def compared() -> Iterator[tuple[str, dict[str, Any]]]:
 
 @final
 @dataclass(frozen=True)
-class Row:
+class LoosenessRow:
     """The looseness at given numbers, in words: ends that are proved are rounded so that they stay true."""
 
     statement: str
@@ -191,13 +191,13 @@ def letter(name: str) -> str:
     return LETTERS.get(name, name)
 
 
-def row(found: Looseness) -> Row:
+def row(found: Looseness) -> LoosenessRow:
     """In words."""
     at = ", ".join(f"{letter(name)} = {value}" for name, value in found.numbers.items())
     assert not found.factor[1] < 1, found.says
     identifier = found.statement.identifier
     is_lemma = identifier in {name for name, _ in compared()}
-    return Row(identifier, at, _bound(found), _worst(found), _ends(*found.factor), is_lemma)
+    return LoosenessRow(identifier, at, _bound(found), _worst(found), _ends(*found.factor), is_lemma)
 
 
 def used_at_most() -> Iterator[tuple[str, str, str]]:

@@ -13,7 +13,7 @@ from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.parameters import in_arithmetic
 from fedconvex.problems.base import Subproblem
-from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, Kinds, NotSmooth
+from fedconvex.proofs_checks.worst_cases.classes import ClientGroups, FunctionClass, NotSmooth
 from fedconvex.proofs_checks.worst_cases.draws import EVERYONE, Draws
 from fedconvex.proofs_checks.worst_cases.forms import (
     DEVIATION,
@@ -93,7 +93,7 @@ class Board:
     @property
     def pulls(self) -> Vectors:
         """The clients' gradients at the minimiser."""
-        if type(self.functions) is not Kinds:
+        if type(self.functions) is not ClientGroups:
             return centred("g*", self.clients)
         free = self.vectors("g*")
         assert isinstance(free, Mixture)
@@ -103,7 +103,7 @@ class Board:
 
     def vectors(self, name: str) -> Vectors:
         """A vector for every client that is not known."""
-        if type(self.functions) is not Kinds:
+        if type(self.functions) is not ClientGroups:
             return family(name + self.label, self.clients)
         return Mixture(
             tuple(map(to_fmpq, self.functions.shares)),
@@ -121,7 +121,7 @@ class Board:
     @property
     def members(self) -> list[tuple[int | None, int]]:
         """Of clients that can stand for all: the kind, and the sign of the deviation."""
-        if type(self.functions) is not Kinds:
+        if type(self.functions) is not ClientGroups:
             return [(None, sign) for sign in (1, -1)[: self.clients]]
         of_kinds = enumerate(self.functions.kinds)
         return [(k, sign) for k, kind in of_kinds for sign in ((1,) if kind.clients == 1 else (1, -1))]
@@ -130,7 +130,7 @@ class Board:
         """The mean of the values there, of all clients or of one kind's."""
         if evaluation.base is not None:
             return value(evaluation.value) + evaluation.base
-        if not evaluation.value or type(self.functions) is not Kinds:
+        if not evaluation.value or type(self.functions) is not ClientGroups:
             return value(evaluation.value)
         if kind is not None:
             return value(evaluation.value_of(kind))
@@ -224,7 +224,7 @@ class Board:
             if i != j and (among == "all" or abs(i - j) == 1 or (self.minimiser and 0 in (i, j)))
         ]
         left = list(enumerate(self.residuals, 1))
-        if type(self.functions) is not Kinds:
+        if type(self.functions) is not ClientGroups:
             interpolated = [(f"{j} from {i}{self.label}", self.interpolation(i, j, self.functions)) for i, j in pairs]
             return interpolated + [(f"inexactness {n}{self.label}", residual.inequality()) for n, residual in left]
         kinds = list(enumerate(self.functions.kinds))

@@ -13,10 +13,10 @@ from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.proofs_checks.engines.algebra import factored
 from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.facts import Fact, convex, dissimilar, inexact, minimal, smooth
-from fedconvex.proofs_checks.engines.hilbert import Atom, Part, Vector, inner
+from fedconvex.proofs_checks.engines.hilbert import Atom, Subspace, Vector, inner
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.proof import Claim, Proof, Step
-from fedconvex.proofs_checks.worst_cases.classes import Kinds
+from fedconvex.proofs_checks.proof import Proof, Relation, Step
+from fedconvex.proofs_checks.worst_cases.classes import ClientGroups
 from fedconvex.proofs_checks.worst_cases.enumerating import Written
 from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, ZERO, Family, Form, Key, mean
 from fedconvex.proofs_checks.worst_cases.parametric import Parametric
@@ -29,7 +29,7 @@ def proof(question: Question, t: Any, multipliers: Sequence[Any], domain: Domain
 
     All numbers may be rational functions of parameters in a domain (`parametric`).
     """
-    if isinstance(question.clients, Kinds) or isinstance(question.board, Written):
+    if isinstance(question.clients, ClientGroups) or isinstance(question.board, Written):
         raise ValueError("proofs about several kinds of clients, or about every way to draw them, are not written out")
     program, domain = question.program, domain or Domain()
     facts: list[tuple[Any, Fact]] = []
@@ -41,7 +41,7 @@ def proof(question: Question, t: Any, multipliers: Sequence[Any], domain: Domain
         raise ValueError(f"the function values {', '.join(rest.values)} do not cancel")
     squares = [(_number(weight), _vector(u)) for weight, u in _squares(rest)]
     name = f"{question.metric} <= t·N"
-    claim = Claim(-_expression(program.constant), "<=", _number(t) * _expression(program.measure), domain, name)
+    claim = Relation(-_expression(program.constant), "<=", _number(t) * _expression(program.measure), domain, name)
     what = f"a worst case of {type(question.method).__name__}: {len(facts)} facts and {len(squares)} squares"
     by = Combination(facts=tuple(facts), squares=tuple(squares))
     return Proof((Step(_shown(question.metric, _number(t)), what, claim, by),))
@@ -113,7 +113,7 @@ def _vector(u: Family) -> Vector:
 
 def _atom(key: Key) -> Atom:
     part, name = key
-    return Atom(name.replace("*", "_star"), Part.DEVIATION if part == DEVIATION else Part.SAME)
+    return Atom(name.replace("*", "_star"), Subspace.DEVIATION if part == DEVIATION else Subspace.SAME)
 
 
 def _value(evaluation: Evaluation) -> Any:

@@ -11,7 +11,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.methods.fedsplit import FedSplit
-from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, Kinds, NotSmooth
+from fedconvex.proofs_checks.worst_cases.classes import ClientGroups, FunctionClass, NotSmooth
 from fedconvex.proofs_checks.worst_cases.draws import EVERYONE, Draws, draws_of
 from fedconvex.proofs_checks.worst_cases.enumerating import Written, drawn_round, histories
 from fedconvex.proofs_checks.worst_cases.forms import Family, Form, expected, mean, noise, shared, square, value
@@ -78,7 +78,7 @@ def asked(
         raise InvalidInput("local_solver", solver, f"takes no steps of known size, by which {type(method).__name__} "
                            "divides", "give GradientDescent(…)")  # fmt: skip
     method = in_rationals(method)
-    if isinstance(clients, Kinds) and not draws.everyone:
+    if isinstance(clients, ClientGroups) and not draws.everyone:
         raise InvalidInput("participation", participation, "is not analysed for several kinds", "leave it out")
     shares = _weights(metric, rounds, weights)
     if spread is not None and not (metric == "mean_gradient_norm" and to_fraction(spread, "spread") >= 0):

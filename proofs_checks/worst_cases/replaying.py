@@ -12,7 +12,7 @@ from fedconvex.methods.base import State
 from fedconvex.parameters import in_arithmetic
 from fedconvex.participation import Draw
 from fedconvex.problems.quadratics import Quadratic
-from fedconvex.proofs_checks.worst_cases.attaining import Instance
+from fedconvex.proofs_checks.worst_cases.attaining import AttainingFederation
 from fedconvex.proofs_checks.worst_cases.certifying import is_positive_semidefinite
 from fedconvex.proofs_checks.worst_cases.enumerating import Written, histories
 from fedconvex.proofs_checks.worst_cases.playing import Board
@@ -23,7 +23,7 @@ from fedconvex.runs.rounds import Rounds
 LARGEST = 200  # clients of a federation that is played with drawn clients
 
 
-def measured(question: Question, instance: Instance) -> Fraction | float | None:
+def measured(question: Question, instance: AttainingFederation) -> Fraction | float | None:
     """The metric divided by what it is measured in; for "descent" minus the decrease. None: not admissible.
 
     Infinite where the method leaves what it is measured from, having started there.
@@ -40,7 +40,7 @@ def measured(question: Question, instance: Instance) -> Fraction | float | None:
     return metric / size
 
 
-def measures(question: Question, instance: Instance) -> tuple[Fraction, Fraction] | None:
+def measures(question: Question, instance: AttainingFederation) -> tuple[Fraction, Fraction] | None:
     """The metric, and what it is measured in. None: not admissible."""
     problem, first = federation(question, instance), instance.start[0]
     if problem is None:
@@ -117,7 +117,7 @@ def _run(question: Question, problem: Quadratic) -> Rounds:
         )
 
 
-def federation(question: Question, instance: Instance) -> Quadratic | None:
+def federation(question: Question, instance: AttainingFederation) -> Quadratic | None:
     """The instance's clients, as often as the question needs them; None where that is not possible."""
     problem, which = instance.problem, kinds(question)
     if which is None:
@@ -140,7 +140,7 @@ def kinds(question: Question) -> list[int] | None:
     return [k for k in (0, 1) for _ in range(draws.clients // 2)]
 
 
-def _runs(question: Question, run: Rounds, instance: Instance) -> Any:
+def _runs(question: Question, run: Rounds, instance: AttainingFederation) -> Any:
     """The points that the metric sees, with their probability: start and end, or γ^0, γ^1, …"""
     first = instance.start[0]
     state, points, publish = run.start(run.arithmetic.array(first)), [first], run.arithmetic.publish
@@ -190,7 +190,7 @@ def _expected_square(question: Question, run: Rounds, first: np.ndarray) -> Frac
     return Fraction(second.trace())
 
 
-def _inexact(question: Question, run: Rounds, instance: Instance, place: int) -> Rounds:
+def _inexact(question: Question, run: Rounds, instance: AttainingFederation, place: int) -> Rounds:
     """The round of that number, where its answers are inexact with the residuals of the instance; exact after these."""
     if not question.board.residuals:
         return run

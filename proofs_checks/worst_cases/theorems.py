@@ -9,7 +9,7 @@ import sympy
 from fedconvex.proofs_checks.engines.algebra import factored, factors, fraction
 from fedconvex.proofs_checks.engines.checks import Combination, Inequality
 from fedconvex.proofs_checks.engines.signs import Domain, NoSignProof, prove_sign
-from fedconvex.proofs_checks.proof import Claim, Proof, Step
+from fedconvex.proofs_checks.proof import Proof, Relation, Step
 from fedconvex.proofs_checks.worst_cases.parametric import Parameters
 from fedconvex.proofs_checks.worst_cases.proving import proof
 from fedconvex.proofs_checks.worst_cases.questions import Question, asked
@@ -96,5 +96,5 @@ def _open_factors(expression: Any, domain: Domain) -> list[Any]:
 def _alike(relation: Any, domain: Domain) -> Step:
     """That a comparison in the method's code, or of its arguments, turns out the same way in the whole domain."""
     strict = "<" if isinstance(relation, sympy.Gt | sympy.Lt) else "<="
-    claim = Claim(relation.lts, strict, relation.gts, domain)
+    claim = Relation(relation.lts, strict, relation.gts, domain)
     return Step(sympy.latex(relation), "decided alike for all parameters", claim, Inequality())

@@ -12,9 +12,9 @@ import numpy as np
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
-from fedconvex.proofs_checks.worst_cases.attaining import Instance, quadratics, vectors
+from fedconvex.proofs_checks.worst_cases.attaining import AttainingFederation, quadratics, vectors
 from fedconvex.proofs_checks.worst_cases.certifying import Certified, certify, certify_exactly, forced
-from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, Kind, Kinds
+from fedconvex.proofs_checks.worst_cases.classes import ClientGroup, ClientGroups, FunctionClass
 from fedconvex.proofs_checks.worst_cases.composing import after_rounds, best_round, measured_with, shortened
 from fedconvex.proofs_checks.worst_cases.enumerating import Written
 from fedconvex.proofs_checks.worst_cases.feasible import Feasible, feasible
@@ -52,7 +52,7 @@ class WorstCase:
     certificate: Certified | None
     power: int
     played: Fraction | float | None  # what the method does on `instance`
-    instance: Instance | None
+    instance: AttainingFederation | None
     interpolated: Feasible | None
 
     @property
@@ -134,7 +134,7 @@ class WorstCase:
         if self.interpolated is None or which is None:
             raise ValueError("no federation was found")
         problem: Interpolating = self._interpolating[0]
-        if not isinstance(self.question.clients, Kinds):
+        if not isinstance(self.question.clients, ClientGroups):
             return problem.of(which)
         return problem.of(self._as_often_as_weighted(problem)) if self.question.method.plain else problem
 
@@ -143,7 +143,7 @@ class WorstCase:
         total = lcm(*(weight.denominator for weight in problem.exact_weights))
         copies = [int(weight * total) for weight in problem.exact_weights]
         functions = self.question.clients
-        assert isinstance(functions, Kinds)
+        assert isinstance(functions, ClientGroups)
         single = [functions.kinds[kind or 0].clients == 1 for kind, _ in self.question.board.members]
         if any(alone and count > 1 for alone, count in zip(single, copies, strict=True)):
             raise ValueError("no federation was found: the shares are not numbers of clients")
@@ -179,8 +179,8 @@ class WorstCase:
         points, gradients, values, start, left = vectors(found.program, grams, named, board, self.question.start)
         members = [kind for kind, _ in board.members]
         alike = len(set(members))  # every client where all are written out
-        of_kinds = functions.kinds if isinstance(functions, Kinds) else (Kind(functions, 1),) * alike
-        shares = functions.shares if isinstance(functions, Kinds) else (Fraction(1, alike),) * alike
+        of_kinds = functions.kinds if isinstance(functions, ClientGroups) else (ClientGroup(functions, 1),) * alike
+        shares = functions.shares if isinstance(functions, ClientGroups) else (Fraction(1, alike),) * alike
         classes = [of_kinds[kind or 0].functions for kind in members]
         weights = [shares[kind or 0] / members.count(kind) for kind in members]
         ends = [c.lowest for c in classes], [c.highest for c in classes]
@@ -331,8 +331,8 @@ def _certified(
     return certify(question.program, proposal)
 
 
-def _fitted(question: Question, proposal: Proposal) -> Iterator[Instance]:
-    if isinstance(question.clients, Kinds):
+def _fitted(question: Question, proposal: Proposal) -> Iterator[AttainingFederation]:
+    if isinstance(question.clients, ClientGroups):
         return
     found = quadratics(question.program, proposal, question.board, question.clients, question.start)
     if found is not None:

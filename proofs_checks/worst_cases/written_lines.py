@@ -13,7 +13,7 @@ import numpy as np
 
 from fedconvex.arithmetic.rationals import fraction_array
 from fedconvex.problems.quadratics import Quadratic
-from fedconvex.proofs_checks.worst_cases.attaining import Instance
+from fedconvex.proofs_checks.worst_cases.attaining import AttainingFederation
 from fedconvex.proofs_checks.worst_cases.questions import Question
 from fedconvex.proofs_checks.worst_cases.replaying import measures
 
@@ -21,7 +21,7 @@ DIGITS = 10**6
 TRIED = 2
 
 
-def written_lines(question: Question) -> Iterator[Instance]:
+def written_lines(question: Question) -> Iterator[AttainingFederation]:
     """Those on which the method does most, nearly; none for a descent, whose start is no quadratic question."""
     if question.metric == "descent" or question.dissimilarity is not None or question.board.residuals:
         return
@@ -66,8 +66,8 @@ def _measured(
     return found
 
 
-def _instance(curvatures: tuple[Fraction, ...], numbers: list[Fraction]) -> Instance:
+def _instance(curvatures: tuple[Fraction, ...], numbers: list[Fraction]) -> AttainingFederation:
     start, *pulls = numbers
     clients = [*pulls, -sum(pulls, Fraction(0))]
     problem = Quadratic([[[h]] for h in curvatures], [[p] for p in clients])
-    return Instance(problem, fraction_array([[start]] * len(clients)))
+    return AttainingFederation(problem, fraction_array([[start]] * len(clients)))

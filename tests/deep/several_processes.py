@@ -12,7 +12,7 @@ import fedconvex as fc
 from fedconvex import participation
 from fedconvex.deep import models, run
 from fedconvex.deep.processes import Processes
-from fedconvex.runs.player import Player
+from fedconvex.runs.player import Simulator
 
 CLIENTS = samples()
 SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
@@ -45,14 +45,14 @@ def train(method: str, scheme: str, **options: Any) -> Any:
 def main() -> None:
     folder, rank = Path(sys.argv[1]), int(os.environ["RANK"])
     if len(sys.argv) > 2:
-        play = Player.next_round
+        play = Simulator.next_round
 
-        def ending(self: Player, state: Any, t: int) -> Any:
+        def ending(self: Simulator, state: Any, t: int) -> Any:
             if t == 3 and rank == int(sys.argv[2]):
                 os._exit(17)
             return play(self, state, t)
 
-        Player.next_round = ending  # type: ignore[method-assign]
+        Simulator.next_round = ending  # type: ignore[method-assign]
         train("feddyn", "full", rounds=6, checkpoint=folder / "run.safetensors", checkpoint_every=2)
         return
     for method in METHODS:

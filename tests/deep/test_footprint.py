@@ -17,7 +17,7 @@ from fedconvex.deep.footprint import Footprint, Ledger, footprint
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.tasks import task_of
 from fedconvex.errors import InvalidInput
-from fedconvex.runs.player import Player
+from fedconvex.runs.player import Simulator
 from fedconvex.runs.rounds import rounds_of
 
 GENERATOR = torch.Generator().manual_seed(0)
@@ -31,10 +31,10 @@ CONVOLUTIONS = nn.Sequential(
 SGD = fc.SGD(epochs=2, batch_size=10, stepsize=0.1)
 
 
-def prepared(method: Any, model: nn.Module, scheme: Any, solver: Any = SGD) -> tuple[Any, Player, Any]:
+def prepared(method: Any, model: nn.Module, scheme: Any, solver: Any = SGD) -> tuple[Any, Simulator, Any]:
     task = task_of(random(model), CLIENTS, loss_of("cross_entropy"), None, 0, torch.device("cpu"), torch.float32)
     rounds = rounds_of(method, task.problem, task.arithmetic, solver)
-    return task, Player.of(rounds, scheme, None, 0, (), 3), rounds.start(task.start())
+    return task, Simulator.of(rounds, scheme, None, 0, (), 3), rounds.start(task.start())
 
 
 @pytest.mark.parametrize(

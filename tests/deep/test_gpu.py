@@ -24,7 +24,7 @@ from fedconvex.deep.evaluation import evaluate
 from fedconvex.deep.footprint import footprint
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.tasks import task_of
-from fedconvex.runs.player import Player
+from fedconvex.runs.player import Simulator
 from fedconvex.runs.rounds import rounds_of
 
 on_a_gpu = [
@@ -146,7 +146,7 @@ def test_the_predicted_memory_is_what_the_gpu_took(device: str, momentum: float)
     before = torch.cuda.memory_allocated()
     task = task_of(model, clients, loss_of("cross_entropy"), None, 0, torch.device(device), torch.float32)
     rounds = rounds_of(fc.FedDyn(alpha=1), task.problem, task.arithmetic, solver)
-    player, state = Player.of(rounds, participation.Uniform(10), None, 0, (), 2), rounds.start(task.start())
+    player, state = Simulator.of(rounds, participation.Uniform(10), None, 0, (), 2), rounds.start(task.start())
     predicted = footprint(task, player, state).total
     torch.cuda.reset_peak_memory_stats()
     for t in range(2):

@@ -118,10 +118,14 @@ def test_a_budget_that_cannot_be_smaller_raises() -> None:
 @pytest.mark.parametrize("model", [NETWORK, random(torch.nn.Linear(FEATURES, CLASSES))], ids=["network", "linear"])
 def test_evaluations_take_fewer_samples_at_once(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from fedconvex.deep import watcher
-    from fedconvex.deep.losses import CrossEntropy
+    from fedconvex.deep.losses import TorchCrossEntropy
 
     options = {"local_solver": SGD, "rounds": 2, "test": CLIENTS[3]}
-    usual, values, evaluate = run(fc.FedDyn(alpha=1), model, CLIENTS, **options), CrossEntropy.values, watcher.evaluate
+    usual, values, evaluate = (
+        run(fc.FedDyn(alpha=1), model, CLIENTS, **options),
+        TorchCrossEntropy.values,
+        watcher.evaluate,
+    )
     most = 9
 
     def limited(self: Any, outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
@@ -129,7 +133,7 @@ def test_evaluations_take_fewer_samples_at_once(model: Any, monkeypatch: pytest.
             raise torch.OutOfMemoryError("no room")
         return values(self, outputs, targets)
 
-    monkeypatch.setattr(CrossEntropy, "values", limited)
+    monkeypatch.setattr(TorchCrossEntropy, "values", limited)
     found = run(fc.FedDyn(alpha=1), model, CLIENTS, **options)
     np.testing.assert_allclose(vector(found.model), vector(usual.model), rtol=1e-13, atol=1e-15)
     pd.testing.assert_frame_equal(found.to_frame(), usual.to_frame(), rtol=1e-12)

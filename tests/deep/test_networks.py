@@ -10,7 +10,7 @@ from torch import nn
 from torch.func import functional_call
 
 from fedconvex.deep import calls
-from fedconvex.deep.losses import LOSSES, CrossEntropy, Loss, loss_of
+from fedconvex.deep.losses import LOSSES, TorchCrossEntropy, TorchLoss, loss_of
 from fedconvex.deep.networks import Batch, FunctionalNetwork, Layout, Network, network_of
 from fedconvex.deep.networks.layered import LayeredNetwork
 from fedconvex.errors import InvalidInput
@@ -65,10 +65,10 @@ def one_after_the_other(module: nn.Module, loss: str, theta: torch.Tensor, batch
 
 
 @pytest.fixture
-def network_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, nn.Module, Loss], Network]:
+def network_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, nn.Module, TorchLoss], Network]:
     """The module as a network: by hand, in machine code or in torch's own calls, or by autograd."""
 
-    def make(by: str, module: nn.Module, loss: Loss) -> Network:
+    def make(by: str, module: nn.Module, loss: TorchLoss) -> Network:
         if by == "hand, torch alone":
             monkeypatch.setattr(calls, "_compiled", lambda: None)
         network = network_of(Wrapped(module) if by == "autograd" else module, loss, (FEATURES,))
@@ -101,7 +101,7 @@ def test_losses_and_gradients(loss: str, name: str, by: str, clients: int, own: 
 @pytest.mark.parametrize("pushed", [True, False])
 def test_steps(name: str, by: str, keep: object, pushed: bool, network_by: Any) -> None:
     module, batch = chain(name, CLASSES), batch_for("cross_entropy")
-    network = network_by(by, module, CrossEntropy())
+    network = network_by(by, module, TorchCrossEntropy())
     theta = points(network.layout)
     push = 0.1 * points(network.layout) if pushed else None
     expected = keep * theta - 0.3 * network.gradients(theta, batch) + (0 if push is None else push)
@@ -110,7 +110,7 @@ def test_steps(name: str, by: str, keep: object, pushed: bool, network_by: Any) 
 
 
 def test_a_step_is_taken_with_what_the_batch_holds_now() -> None:
-    network, batch = network_of(chain("relu", CLASSES), CrossEntropy(), (FEATURES,)), batch_for("cross_entropy")
+    network, batch = network_of(chain("relu", CLASSES), TorchCrossEntropy(), (FEATURES,)), batch_for("cross_entropy")
     other, theta = batch_for("cross_entropy"), points(network.layout)
     other.inputs.neg_()
     expected = theta.clone()
@@ -129,7 +129,7 @@ def test_a_step_is_taken_with_what_the_batch_holds_now() -> None:
 @pytest.mark.parametrize("by", WAYS)
 @pytest.mark.parametrize("name", CHAINS)
 def test_what_is_no_number_reaches_the_last_layer(by: str, name: str, network_by: Any) -> None:
-    network, batch = network_by(by, chain(name, CLASSES), CrossEntropy()), batch_for("cross_entropy")
+    network, batch = network_by(by, chain(name, CLASSES), TorchCrossEntropy()), batch_for("cross_entropy")
     theta = points(network.layout)
     batch.inputs[1, 0, 0] = float("nan")
     network.stepping(theta, 0.3, 1.0, None)(batch)
@@ -138,7 +138,7 @@ def test_what_is_no_number_reaches_the_last_layer(by: str, name: str, network_by
 
 
 def test_padding_counts_for_nothing() -> None:
-    network, batch = network_of(chain("relu", CLASSES), CrossEntropy(), (FEATURES,)), batch_for("cross_entropy")
+    network, batch = network_of(chain("relu", CLASSES), TorchCrossEntropy(), (FEATURES,)), batch_for("cross_entropy")
     theta = points(network.layout)
     before = network.gradients(theta, batch)
     batch.inputs[0, -1] = 1e3
@@ -161,12 +161,12 @@ def test_padding_counts_for_nothing() -> None:
     ],
 )
 def test_what_is_no_chain_is_left_to_autograd(module: nn.Module, shape: tuple[int, ...]) -> None:
-    assert isinstance(network_of(module, CrossEntropy(), shape), FunctionalNetwork)
+    assert isinstance(network_of(module, TorchCrossEntropy(), shape), FunctionalNetwork)
 
 
 def test_a_layer_used_twice_is_left_to_autograd() -> None:
     layer = nn.Linear(6, 6)
-    network = network_of(random(nn.Sequential(layer, nn.ReLU(), layer)), CrossEntropy(), (6,))
+    network = network_of(random(nn.Sequential(layer, nn.ReLU(), layer)), TorchCrossEntropy(), (6,))
     assert isinstance(network, FunctionalNetwork)
     assert network.layout.dim == 42
 
@@ -174,7 +174,7 @@ def test_a_layer_used_twice_is_left_to_autograd() -> None:
 def test_hooks_are_kept() -> None:
     module = random(nn.Sequential(nn.Linear(FEATURES, CLASSES)))
     module[0].register_forward_hook(lambda *given: 2 * given[-1])
-    network, batch = network_of(module, CrossEntropy(), (FEATURES,)), batch_for("cross_entropy")
+    network, batch = network_of(module, TorchCrossEntropy(), (FEATURES,)), batch_for("cross_entropy")
     theta = points(network.layout)
     torch.testing.assert_close(
         network.gradients(theta, batch), one_after_the_other(module, "cross_entropy", theta, batch)[1]
@@ -184,7 +184,7 @@ def test_hooks_are_kept() -> None:
 def test_frozen_parameters_stay_out() -> None:
     module = random(nn.Sequential(nn.Linear(FEATURES, 5), nn.ReLU(), nn.Linear(5, CLASSES)))
     module[0].weight.requires_grad_(False)
-    network, batch = network_of(module, CrossEntropy(), (FEATURES,)), batch_for("cross_entropy")
+    network, batch = network_of(module, TorchCrossEntropy(), (FEATURES,)), batch_for("cross_entropy")
     assert list(network.layout.shapes) == ["0.bias", "2.weight", "2.bias"]
     theta = points(network.layout)
     torch.testing.assert_close(
@@ -212,7 +212,7 @@ def test_a_users_loss() -> None:
 
     network, batch = network_of(chain("relu", CLASSES), loss_of(smooth), (FEATURES,)), batch_for("cross_entropy")
     theta = points(network.layout)
-    plain = network_of(chain("relu", CLASSES), CrossEntropy(), (FEATURES,))
+    plain = network_of(chain("relu", CLASSES), TorchCrossEntropy(), (FEATURES,))
     assert not torch.allclose(network.gradients(theta, batch), plain.gradients(theta, batch))
     with pytest.raises(InvalidInput, match="cross_entropy"):
         loss_of("hinge")
@@ -241,7 +241,7 @@ class Branching(Recurrent):
 @pytest.mark.parametrize("own", [True, False])
 def test_what_cannot_be_vectorised_is_computed_client_by_client(model: type[nn.Module], own: bool) -> None:
     module, batch = random(model()), batch_for("cross_entropy")
-    network = network_of(module, CrossEntropy(), (FEATURES,))
+    network = network_of(module, TorchCrossEntropy(), (FEATURES,))
     theta = points(network.layout, 3 if own else 1)
     losses, gradients = one_after_the_other(module, "cross_entropy", theta, batch)
     with pytest.warns(RuntimeWarning, match="one after another"):
@@ -262,6 +262,6 @@ class Broken(nn.Module):
 
 
 def test_a_mistake_of_the_model_is_told_as_it_is() -> None:
-    network, batch = network_of(Broken().double(), CrossEntropy(), (FEATURES,)), batch_for("cross_entropy")
+    network, batch = network_of(Broken().double(), TorchCrossEntropy(), (FEATURES,)), batch_for("cross_entropy")
     with pytest.raises(RuntimeError, match="the model's own"):
         network.gradients(points(network.layout), batch)

@@ -17,7 +17,7 @@ import fedconvex as fc
 from fedconvex import participation
 from fedconvex.deep import models, run
 from fedconvex.errors import InvalidInput
-from fedconvex.runs.player import Player
+from fedconvex.runs.player import Simulator
 
 CLIENTS = samples()
 SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
@@ -36,15 +36,15 @@ class Stop(Exception):
 
 
 def interrupted(monkeypatch: pytest.MonkeyPatch, after: int, **options: Any) -> None:
-    play = Player.next_round
+    play = Simulator.next_round
 
-    def stopping(self: Player, state: Any, t: int) -> Any:
+    def stopping(self: Simulator, state: Any, t: int) -> Any:
         if t == after:
             raise Stop
         return play(self, state, t)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Player, "next_round", stopping)
+        patch.setattr(Simulator, "next_round", stopping)
         with pytest.raises(Stop):
             once(**options)
 
@@ -75,7 +75,7 @@ def test_a_run_goes_on_bit_for_bit(
 def test_what_was_run_is_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "run.safetensors"
     first = once(checkpoint=file)
-    monkeypatch.setattr(Player, "next_round", None)
+    monkeypatch.setattr(Simulator, "next_round", None)
     again = once(checkpoint=file)
     np.testing.assert_array_equal(vector(again.model), vector(first.model))
 
@@ -224,7 +224,7 @@ def test_what_cannot_be_written_is_said_before_any_work(
 
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Recorder))
     monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
-    monkeypatch.setattr(Player, "next_round", None)
+    monkeypatch.setattr(Simulator, "next_round", None)
     seen: list[Any] = []
     problem = re.escape(f"{folder / name}: cannot be written: Permission denied in {folder}")
     with pytest.raises(InvalidInput, match=f"^{option} = {problem}; give a path"):

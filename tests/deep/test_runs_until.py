@@ -13,7 +13,7 @@ import fedconvex as fc
 from fedconvex import participation
 from fedconvex.deep import models, run
 from fedconvex.errors import InvalidInput
-from fedconvex.runs.player import Player
+from fedconvex.runs.player import Simulator
 
 CLIENTS = samples()
 ROUNDS = 6
@@ -49,7 +49,7 @@ def test_what_is_never_reached_is_run_to_the_end() -> None:
 
 
 def test_a_first_model_that_answers_is_not_trained(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Player, "next_round", None)
+    monkeypatch.setattr(Simulator, "next_round", None)
     assert len(once(until=below(inf)).records) == 1
 
 
@@ -65,7 +65,7 @@ def test_an_interrupted_run_ends_where_it_would_have(tmp_path: Path, monkeypatch
     found = once(**options)
     pd.testing.assert_frame_equal(found.to_frame(), WHOLE.to_frame()[: REACHED + 1])
     with monkeypatch.context() as patch:
-        patch.setattr(Player, "next_round", None)  # what has ended is not played on
+        patch.setattr(Simulator, "next_round", None)  # what has ended is not played on
         again = once(**options)
     pd.testing.assert_frame_equal(again.to_frame(), found.to_frame())
     assert again.stopped == found.stopped

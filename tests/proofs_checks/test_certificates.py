@@ -17,7 +17,7 @@ from fedconvex.proofs_checks.certificates import CHECKER, certificates_of, write
 from fedconvex.proofs_checks.engines.checks import Combination, Inequality
 from fedconvex.proofs_checks.engines.hilbert import drawn, family, inner, mean, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.proof import Claim
+from fedconvex.proofs_checks.proof import Relation
 from fedconvex.proofs_checks.verification import proof_of, verify_all
 from fedconvex.theory import papers
 
@@ -64,7 +64,7 @@ x, y, w = sympy.symbols("x y w", nonnegative=True)
 p, K = sympy.Symbol("p", positive=True), sympy.Symbol("K", positive=True, integer=True)
 a, u = vector("a"), family("u")
 average = drawn(u, 1 / K)
-RICH = Claim(
+RICH = Relation(
     2 * inner(a, average) + (x - 2 * y) * square(average), "<=",
     p * square(a) + (x - 2 * y + 1 / p) * square(u) - (1 - w) / (p + w) * square(a) + square(a) * (1 - w) / (p + w),
     Domain((sympy.Ge(x, 2 * y), sympy.Le(w, 1))),
@@ -81,13 +81,13 @@ def rich() -> dict[str, Any]:
 
 
 def strict() -> dict[str, Any]:
-    return Inequality().run(Claim(0, "<", 1 / (p - y) + w, Domain((sympy.Gt(p, y),)))).certificate
+    return Inequality().run(Relation(0, "<", 1 / (p - y) + w, Domain((sympy.Gt(p, y),)))).certificate
 
 
 def with_facts() -> dict[str, Any]:
     from fedconvex.proofs_checks.engines.facts import lipschitz, named
 
-    claim = Claim((1 - w) * square(vector("b")), "<=", (1 - w) * p**2 * x, Domain((sympy.Le(w, 1),)))
+    claim = Relation((1 - w) * square(vector("b")), "<=", (1 - w) * p**2 * x, Domain((sympy.Le(w, 1),)))
     facts = ((1 - w, lipschitz(vector("b"), a, p)), ((1 - w) * p**2, named(square(a), x)))
     return Combination(facts=facts).run(claim).certificate
 
@@ -295,7 +295,9 @@ def test_roots_of_squares_may_be_negative() -> None:
 
     b = vector("b")
     proof = (
-        Combination(facts=((1, lipschitz(b, a, p)),), squared=True).run(Claim(norm(b), "<=", p * norm(a))).certificate
+        Combination(facts=((1, lipschitz(b, a, p)),), squared=True)
+        .run(Relation(norm(b), "<=", p * norm(a)))
+        .certificate
     )
     assert holds(proof)
     assert not holds(changed(proof, ("right",), ["*", -1, proof["right"]]))

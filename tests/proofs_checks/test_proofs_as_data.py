@@ -11,11 +11,11 @@ from fedconvex.proofs_checks.conclusions import untied
 from fedconvex.proofs_checks.engines.checks import _not_implied
 from fedconvex.proofs_checks.engines.hilbert import Vector
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.proof import Claim as ProofClaim
+from fedconvex.proofs_checks.proof import Relation as ProofClaim
 from fedconvex.proofs_checks.proof import Role
 from fedconvex.proofs_checks.verification import papers_with_proofs, proof_of
 from fedconvex.statements.rendering import symbols
-from fedconvex.statements.statement import Claim
+from fedconvex.statements.statement import ClaimType
 from fedconvex.theory import papers
 
 FOLDER = Path(__file__).resolve().parents[2] / "proofs_checks"
@@ -78,7 +78,7 @@ def test_a_letter_of_the_paper_is_the_papers_symbol(identifier) -> None:
 @pytest.mark.parametrize("identifier", [i for i, (_, proof) in PROOFS.items() if proof.refutation is None])
 def test_a_bound_is_not_proved_by_instances(identifier) -> None:
     statement, proof = PROOFS[identifier]
-    if statement.claim is not Claim.DEFINITION:
+    if statement.claim is not ClaimType.DEFINITION:
         assert any(step.role is Role.PROOF and step.by.shows_claim for step in proof.steps)
 
 

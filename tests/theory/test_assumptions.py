@@ -29,7 +29,7 @@ import fedconvex as fc
 from fedconvex import participation
 from fedconvex.statements import Condition
 from fedconvex.statements import assumptions as known
-from fedconvex.statements.assumptions import Assumption, Finding, Given, StepsizeAtMost
+from fedconvex.statements.assumptions import Assumption, AssumptionFinding, Given, StepsizeAtMost
 from fedconvex.statements.instance import Instance
 from fedconvex.verdicts import Verdict
 
@@ -339,8 +339,8 @@ def test_other_letters_are_other_words() -> None:
     assert str(Given(Condition("alpha", ">=", lambda L: 25 * L))) == "alpha >= 25*L"
 
 
-@pytest.mark.parametrize("finding", [Finding(v, "why") for v in Verdict])
-def test_verdicts_have_no_truth_value(finding: Finding) -> None:
+@pytest.mark.parametrize("finding", [AssumptionFinding(v, "why") for v in Verdict])
+def test_verdicts_have_no_truth_value(finding: AssumptionFinding) -> None:
     with pytest.raises(TypeError, match="no truth value"):
         assert finding.verdict
     with pytest.raises(TypeError, match="no truth value"):

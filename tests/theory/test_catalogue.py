@@ -9,7 +9,7 @@ from statement_makers import modules, statements
 
 from fedconvex import theory
 from fedconvex.errors import InvalidInput
-from fedconvex.statements import Claim, Statement
+from fedconvex.statements import ClaimType, Statement
 from fedconvex.statements.assumptions import Assumption
 from fedconvex.statements.rendering import assumptions_of, parameters_of
 from fedconvex.statements.results import parts
@@ -61,7 +61,7 @@ def test_identifiers_find_statements() -> None:
 
 @pytest.mark.parametrize("statement", statements(), ids=lambda s: s.identifier)
 def test_statement_is_complete(statement: Statement) -> None:
-    assert isinstance(statement.claim, Claim)
+    assert isinstance(statement.claim, ClaimType)
     assert all(isinstance(a, Assumption) for a in statement.assumptions)
     assert statement.words.endswith((".", ":", "‖²", "ε")) or len(statement.words) > 20
     assert len(statement.symbol) == len(list(parts(statement.expression)))

@@ -14,7 +14,7 @@ from fedconvex.statements.notation import (
     VALUE,
     Units,
 )
-from fedconvex.statements.statement import Claim
+from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.feddyn.assumptions import (
     ACTIVE,
     ALPHA_CONVEX,
@@ -109,7 +109,7 @@ def _lemma1_left(*, distance_next: Any, C_next: Any, alpha: Any, L: Any, num_cli
 
 
 @PAPER.statement(
-    "Lemma 1", Claim.UPPER, page=29, symbol="", units=SQUARED_LENGTH, assumes=(*FEDDYN, *CONVEX, ALPHA_CONVEX),
+    "Lemma 1", ClaimType.UPPER, page=29, symbol="", units=SQUARED_LENGTH, assumes=(*FEDDYN, *CONVEX, ALPHA_CONVEX),
     left=_lemma1_left,
 )  # fmt: skip
 def lemma1(*, distance: Any, C: Any, gap: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
@@ -119,7 +119,13 @@ def lemma1(*, distance: Any, C: Any, gap: Any, alpha: Any, L: Any, num_clients: 
 
 
 @PAPER.statement(
-    "Lemma 2", Claim.IDENTITY, page=29, symbol=r"E[\gamma^t-\gamma^{t-1}]", relation="=", units=LENGTH, assumes=FEDDYN
+    "Lemma 2",
+    ClaimType.IDENTITY,
+    page=29,
+    symbol=r"E[\gamma^t-\gamma^{t-1}]",
+    relation="=",
+    units=LENGTH,
+    assumes=FEDDYN,
 )
 def lemma2(*, alpha: Any, mean_gradient: Any) -> Any:
     """The expected move of the average: −(1/α)(1/m)Σ_k E∇L_k(θ̃_k^t)."""
@@ -127,7 +133,7 @@ def lemma2(*, alpha: Any, mean_gradient: Any) -> Any:
 
 
 @PAPER.statement(
-    "Lemma 3", Claim.UPPER, page=29, symbol=r"E\|\gamma^t-\gamma^{t-1}\|^2", units=SQUARED_LENGTH, assumes=FEDDYN
+    "Lemma 3", ClaimType.UPPER, page=29, symbol=r"E\|\gamma^t-\gamma^{t-1}\|^2", units=SQUARED_LENGTH, assumes=FEDDYN
 )
 def lemma3(*, epsilon: Any) -> Any:
     """The average moves no more than the devices: at most ε_t in mean square."""
@@ -140,27 +146,27 @@ def excess(*, epsilon: Any, alpha: Any, L: Any) -> Any:
 
 
 @PAPER.statement(
-    "Lemma 4", Claim.UPPER, page=30, symbol="", units=SQUARED_LENGTH, assumes=(*FEDDYN, *CONVEX), left=excess
+    "Lemma 4", ClaimType.UPPER, page=30, symbol="", units=SQUARED_LENGTH, assumes=(*FEDDYN, *CONVEX), left=excess
 )
 def lemma4(*, C: Any, gap: Any, alpha: Any, L: Any) -> Any:
     """(1 − 4L²/α²)ε_t ≤ (8/α²)C_{t−1} + (8L/α²)E[ℓ(γ^{t−1}) − ℓ(θ_*)]."""
     return 8 / alpha**2 * C + 8 * L / alpha**2 * gap
 
 
-@PAPER.statement("Lemma 5", Claim.UPPER, page=30, symbol="C_t", units=SQUARED_GRADIENT, assumes=(*FEDDYN, *CONVEX))
+@PAPER.statement("Lemma 5", ClaimType.UPPER, page=30, symbol="C_t", units=SQUARED_GRADIENT, assumes=(*FEDDYN, *CONVEX))
 def lemma5(*, C: Any, gap: Any, epsilon: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
     """C_t ≤ (1 − P/m)C_{t−1} + 2L²(P/m)ε_t + 4L(P/m)E[ℓ(γ^{t−1}) − ℓ(θ_*)]."""
     part = num_active / num_clients
     return (1 - part) * C + 2 * L**2 * part * epsilon + 4 * L * part * gap
 
 
-@PAPER.statement("Lemma 6", Claim.UPPER, page=30, symbol=r"\big\|\textstyle\sum_j v_j\big\|^2")
+@PAPER.statement("Lemma 6", ClaimType.UPPER, page=30, symbol=r"\big\|\textstyle\sum_j v_j\big\|^2")
 def lemma6(*, count: Any, total: Any) -> Any:
     """The squared norm of a sum of n vectors is at most n times the sum of their squared norms."""
     return count * total
 
 
-@PAPER.statement("Lemma 7", Claim.UPPER, page=30, symbol=r"E\|h^t\|^2", units=SQUARED_GRADIENT, assumes=FEDDYN)
+@PAPER.statement("Lemma 7", ClaimType.UPPER, page=30, symbol=r"E\|h^t\|^2", units=SQUARED_GRADIENT, assumes=FEDDYN)
 def lemma7(*, C_next: Any) -> Any:
     """The server's state is no larger than the devices' errors: E‖h^t‖² ≤ C_t."""
     return C_next + 0
@@ -174,7 +180,7 @@ def _lemma8_left(
 
 
 @PAPER.statement(
-    "Lemma 8", Claim.UPPER, page=32, symbol="", units=SQUARED_LENGTH, left=_lemma8_left,
+    "Lemma 8", ClaimType.UPPER, page=32, symbol="", units=SQUARED_LENGTH, left=_lemma8_left,
     assumes=(*FEDDYN, *STRONGLY_CONVEX, ALPHA_STRONGLY_CONVEX),
 )  # fmt: skip
 def lemma8(*, distance: Any, C: Any, gap: Any, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any) -> Any:
@@ -184,7 +190,7 @@ def lemma8(*, distance: Any, C: Any, gap: Any, alpha: Any, L: Any, mu: Any, num_
 
 
 @PAPER.statement(
-    "Lemma 9", Claim.UPPER, page=33, symbol=r"-\tfrac1m\textstyle\sum_k E\|\tilde\theta_k^t-\theta_*\|^2",
+    "Lemma 9", ClaimType.UPPER, page=33, symbol=r"-\tfrac1m\textstyle\sum_k E\|\tilde\theta_k^t-\theta_*\|^2",
     units=SQUARED_LENGTH, assumes=FEDDYN,
 )  # fmt: skip
 def lemma9(*, distance_next: Any) -> Any:
@@ -198,7 +204,7 @@ def _one_round(distance: Any, gap: Any, epsilon: Any, move: Any, alpha: Any, L: 
 
 @PAPER.statement(
     "Equation (10)",
-    Claim.UPPER,
+    ClaimType.UPPER,
     page=30,
     symbol=r"E\|\gamma^t-\theta_*\|^2",
     units=SQUARED_LENGTH,
@@ -210,7 +216,7 @@ def distance_after(*, distance: Any, gap: Any, epsilon: Any, move: Any, alpha: A
 
 
 @PAPER.statement(
-    "Equation (12)", Claim.UPPER, page=33, symbol=r"E\|\gamma^t-\theta_*\|^2", units=SQUARED_LENGTH,
+    "Equation (12)", ClaimType.UPPER, page=33, symbol=r"E\|\gamma^t-\theta_*\|^2", units=SQUARED_LENGTH,
     assumes=(*FEDDYN, *STRONGLY_CONVEX),
 )  # fmt: skip
 def distance_after_strongly(
@@ -226,7 +232,7 @@ def _grown(*, distance_next: Any, alpha: Any, mu: Any) -> Any:
 
 @PAPER.statement(
     "Equation (13)",
-    Claim.UPPER,
+    ClaimType.UPPER,
     page=33,
     symbol="",
     units=SQUARED_LENGTH,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from fedconvex.statements.assumptions import Smooth
 from fedconvex.statements.notation import CURVATURE, SQUARED_LENGTH, VALUE, Parameter, Units
-from fedconvex.statements.statement import Claim
+from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.feddyn.assumptions import ACTIVE, ALPHA_NONCONVEX, FEDDYN
 from fedconvex.theory.feddyn.convex import excess
 from fedconvex.theory.feddyn.notation import PAPER
@@ -60,7 +60,7 @@ def _lemma10_left(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_client
 
 
 @PAPER.statement(
-    "Lemma 10", Claim.UPPER, page=34, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth(), ALPHA_NONCONVEX),
+    "Lemma 10", ClaimType.UPPER, page=34, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth(), ALPHA_NONCONVEX),
     left=_lemma10_left, letters=LETTERS,
 )  # fmt: skip
 def lemma10(*, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
@@ -71,7 +71,7 @@ def lemma10(*, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_
 
 @PAPER.statement(
     "Lemma 11",
-    Claim.UPPER,
+    ClaimType.UPPER,
     page=34,
     symbol="",
     units=SQUARED_LENGTH,
@@ -85,7 +85,13 @@ def lemma11(*, C: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
 
 
 @PAPER.statement(
-    "Lemma 12", Claim.UPPER, page=34, symbol="C_t", units=SQUARED_LENGTH, assumes=(*FEDDYN, Smooth()), letters=LETTERS
+    "Lemma 12",
+    ClaimType.UPPER,
+    page=34,
+    symbol="C_t",
+    units=SQUARED_LENGTH,
+    assumes=(*FEDDYN, Smooth()),
+    letters=LETTERS,
 )
 def lemma12(*, C: Any, epsilon: Any, move: Any, num_clients: Any, num_active: Any) -> Any:
     """C_t ≤ (2(m−P)/(2m−P))C_{t−1} + (2P/(2m−P))ε_t + (2m/P)E‖γ^t − γ^{t−1}‖²."""
@@ -98,7 +104,7 @@ def _loss_change(*, loss_next: Any, loss: Any, move: Any, L: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (14)", Claim.UPPER, page=35, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth()), left=_loss_change
+    "Equation (14)", ClaimType.UPPER, page=35, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth()), left=_loss_change
 )
 def loss_change_bound(*, epsilon: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
     """Eℓ(γ^t) − Eℓ(γ^{t−1}) − (L/2)E‖γ^t − γ^{t−1}‖² ≤ (L²/(2α))ε_t − (1/(2α))E‖∇ℓ(γ^{t−1})‖²."""

@@ -14,7 +14,7 @@ from fedconvex.statements.notation import (
     VALUE,
     Units,
 )
-from fedconvex.statements.statement import Claim
+from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.feddyn.assumptions import (
     ACTIVE,
     ALPHA_ONE_GRADIENT,
@@ -76,7 +76,7 @@ def one_gradient_nonconvex_scales(
 
 @PAPER.statement(
     "Lemma 13",
-    Claim.IDENTITY,
+    ClaimType.IDENTITY,
     page=37,
     symbol=r"E[\gamma^t-\gamma^{t-1}]",
     relation="=",
@@ -89,7 +89,7 @@ def lemma13(*, alpha: Any, mean_gradient: Any) -> Any:
 
 
 @PAPER.statement(
-    "Lemma 14", Claim.UPPER, page=38, symbol=r"\epsilon_t", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, *CONVEX)
+    "Lemma 14", ClaimType.UPPER, page=38, symbol=r"\epsilon_t", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, *CONVEX)
 )
 def lemma14(*, A: Any, gap: Any, alpha: Any, L: Any) -> Any:
     """ε_t ≤ (8/α² + 4L²/α⁴)A_{t−1} + (8L/α²)E[ℓ(γ^{t−1}) − ℓ(θ_*)]."""
@@ -97,7 +97,7 @@ def lemma14(*, A: Any, gap: Any, alpha: Any, L: Any) -> Any:
 
 
 @PAPER.statement(
-    "Lemma 15", Claim.UPPER, page=38, symbol="A_t", units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, *CONVEX)
+    "Lemma 15", ClaimType.UPPER, page=38, symbol="A_t", units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, *CONVEX)
 )
 def lemma15(*, A: Any, gap: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
     """A_t ≤ (1 − P/m + (P/m)(2L²/α²))A_{t−1} + 4L(P/m)E[ℓ(γ^{t−1}) − ℓ(θ_*)]."""
@@ -107,7 +107,7 @@ def lemma15(*, A: Any, gap: Any, alpha: Any, L: Any, num_clients: Any, num_activ
 
 @PAPER.statement(
     "Lemma 16",
-    Claim.UPPER,
+    ClaimType.UPPER,
     page=38,
     symbol=r"-E\|\theta^{t-1}-\theta_*\|^2",
     units=SQUARED_LENGTH,
@@ -118,14 +118,16 @@ def lemma16(*, distance_next: Any, move: Any, A: Any, alpha: Any) -> Any:
     return -distance_next / 3 + move + A / alpha**2
 
 
-@PAPER.statement("Lemma 17", Claim.UPPER, page=39, symbol=r"E\|h^t\|^2", units=SQUARED_GRADIENT, assumes=ONE_GRADIENT)
+@PAPER.statement(
+    "Lemma 17", ClaimType.UPPER, page=39, symbol=r"E\|h^t\|^2", units=SQUARED_GRADIENT, assumes=ONE_GRADIENT
+)
 def lemma17(*, A_next: Any) -> Any:
     """The server's state is no larger than the memories' errors: E‖h^t‖² ≤ A_t."""
     return A_next + 0
 
 
 @PAPER.statement(
-    "Lemma 18", Claim.UPPER, page=39, symbol=r"E\|\theta^t-\gamma^t\|^2", units=SQUARED_LENGTH, assumes=ONE_GRADIENT
+    "Lemma 18", ClaimType.UPPER, page=39, symbol=r"E\|\theta^t-\gamma^t\|^2", units=SQUARED_LENGTH, assumes=ONE_GRADIENT
 )
 def lemma18(*, A_next: Any, alpha: Any) -> Any:
     """The server's point is close to the average: E‖θ^t − γ^t‖² ≤ A_t/α²."""
@@ -133,7 +135,7 @@ def lemma18(*, A_next: Any, alpha: Any) -> Any:
 
 
 @PAPER.statement(
-    "Lemma 19", Claim.UPPER, page=40, symbol=r"\epsilon_t", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, Smooth())
+    "Lemma 19", ClaimType.UPPER, page=40, symbol=r"\epsilon_t", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, Smooth())
 )
 def lemma19(*, B: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
     """ε_t ≤ (4/α² + 8L²/α⁴)B_{t−1} + (4/α² + 8L²/α⁴)E‖∇ℓ(γ^{t−1})‖²."""
@@ -142,7 +144,7 @@ def lemma19(*, B: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
 
 
 @PAPER.statement(
-    "Lemma 20", Claim.UPPER, page=40, symbol="B_t", units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth())
+    "Lemma 20", ClaimType.UPPER, page=40, symbol="B_t", units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth())
 )
 def lemma20(
     *, B: Any, gradient_square: Any, epsilon: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any
@@ -154,7 +156,7 @@ def lemma20(
 
 
 @PAPER.statement(
-    "Lemma 21", Claim.UPPER, page=41,
+    "Lemma 21", ClaimType.UPPER, page=41,
     symbol=r"\tfrac1m\textstyle\sum_k E\|\nabla L_k(\gamma^t)-\nabla L_k(\theta^t)\|^2",
     units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth()),
 )  # fmt: skip
@@ -168,7 +170,8 @@ def _scaled_gap(*, gap: Any, alpha: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (17)", Claim.UPPER, page=38, symbol="", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, *STRONGLY_CONVEX),
+    "Equation (17)", ClaimType.UPPER, page=38, symbol="", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT,
+    *STRONGLY_CONVEX),
     left=_scaled_gap,
 )  # fmt: skip
 def one_gradient_round(*, distance: Any, distance_next: Any, A: Any, epsilon: Any, alpha: Any, L: Any, mu: Any) -> Any:
@@ -180,7 +183,7 @@ def one_gradient_round(*, distance: Any, distance_next: Any, A: Any, epsilon: An
 
 
 @PAPER.statement(
-    "Equation (18)", Claim.UPPER, page=38,
+    "Equation (18)", ClaimType.UPPER, page=38,
     symbol=r"\tfrac1T\textstyle\sum_{t=1}^T(1+\tfrac\mu{3\alpha})^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)]",
     units=VALUE, assumes=(*ONE_GRADIENT, *STRONGLY_CONVEX, ALPHA_ONE_GRADIENT),
 )  # fmt: skip
@@ -195,7 +198,7 @@ def one_gradient_bound(
 
 
 @PAPER.statement(
-    "Equation (19)", Claim.UPPER, page=41, symbol=r"E\ell(\gamma^t)-E\ell(\gamma^{t-1})", units=VALUE,
+    "Equation (19)", ClaimType.UPPER, page=41, symbol=r"E\ell(\gamma^t)-E\ell(\gamma^{t-1})", units=VALUE,
     assumes=(*ONE_GRADIENT, Smooth()),
 )  # fmt: skip
 def one_gradient_decrease(*, B: Any, gradient_square: Any, epsilon: Any, alpha: Any, L: Any) -> Any:
@@ -204,7 +207,7 @@ def one_gradient_decrease(*, B: Any, gradient_square: Any, epsilon: Any, alpha: 
 
 
 @PAPER.statement(
-    "Equation (20)", Claim.UPPER, page=41, symbol=r"\tfrac1T\textstyle\sum_{t=1}^T E\|\nabla\ell(\gamma^{t-1})\|^2",
+    "Equation (20)", ClaimType.UPPER, page=41, symbol=r"\tfrac1T\textstyle\sum_{t=1}^T E\|\nabla\ell(\gamma^{t-1})\|^2",
     units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth(), ALPHA_ONE_GRADIENT_NONCONVEX),
 )  # fmt: skip
 def one_gradient_nonconvex_bound(

@@ -6,24 +6,24 @@ from typing import Any
 
 from fedconvex.statements.assumptions import Convex, Smooth, StronglyConvex
 from fedconvex.statements.notation import GRADIENT, LENGTH, VALUE
-from fedconvex.statements.statement import Claim
+from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.feddyn.assumptions import FEDDYN, ONE_GRADIENT
 from fedconvex.theory.feddyn.notation import PAPER
 
 
-@PAPER.statement("Equation (1)", Claim.DEFINITION, page=4, symbol=r"R_k(\theta)", relation="=", units=VALUE)
+@PAPER.statement("Equation (1)", ClaimType.DEFINITION, page=4, symbol=r"R_k(\theta)", relation="=", units=VALUE)
 def device_objective(*, value: Any, linear: Any, alpha: Any, square: Any) -> Any:
     """What an active device minimises: L_k(θ) − ⟨∇L_k(θ_k^{t−1}), θ⟩ + (α/2)‖θ − θ^{t−1}‖²."""
     return value - linear + alpha / 2 * square
 
 
-@PAPER.statement("Equation (2)", Claim.IDENTITY, page=4, symbol="0", relation="=", units=GRADIENT, assumes=FEDDYN)
+@PAPER.statement("Equation (2)", ClaimType.IDENTITY, page=4, symbol="0", relation="=", units=GRADIENT, assumes=FEDDYN)
 def first_order_residual(*, new_gradient: Any, old_gradient: Any, alpha: Any, theta: Any, server: Any) -> Any:
     """The device's first-order condition: ∇L_k(θ_k^t) − ∇L_k(θ_k^{t−1}) + α(θ_k^t − θ^{t−1}) vanishes."""
     return new_gradient - old_gradient + alpha * (theta - server)
 
 
-@PAPER.statement("Equation (3)", Claim.IDENTITY, page=4, symbol="0", relation="=", units=GRADIENT)
+@PAPER.statement("Equation (3)", ClaimType.IDENTITY, page=4, symbol="0", relation="=", units=GRADIENT)
 def global_gradient(*, gradients: Any) -> Any:
     """A stationary point of the objective makes this vanish: (1/m)Σ_k ∇L_k(θ_*).
 
@@ -32,7 +32,7 @@ def global_gradient(*, gradients: Any) -> Any:
     return sum(gradients) / len(gradients)
 
 
-@PAPER.statement("Equation (4)", Claim.UPPER, page=28, symbol="L_k(y)", units=VALUE, assumes=(Smooth(),))
+@PAPER.statement("Equation (4)", ClaimType.UPPER, page=28, symbol="L_k(y)", units=VALUE, assumes=(Smooth(),))
 def smooth_upper(*, value: Any, inner: Any, L: Any, square: Any) -> Any:
     """A smooth function lies below its quadratic: L_k(x) + ⟨∇L_k(x), y − x⟩ + (L/2)‖y − x‖²."""
     return value + inner + L / 2 * square
@@ -43,7 +43,7 @@ def _mean_square(*, L: Any, mean_square: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (5)", Claim.UPPER, page=28, symbol="", units=VALUE, assumes=(Convex(), Smooth()), left=_mean_square,
+    "Equation (5)", ClaimType.UPPER, page=28, symbol="", units=VALUE, assumes=(Convex(), Smooth()), left=_mean_square,
     letters={"gap": PAPER.notation["gap"]},
 )  # fmt: skip
 def gradient_difference_bound(*, gap: Any) -> Any:
@@ -53,7 +53,7 @@ def gradient_difference_bound(*, gap: Any) -> Any:
 
 @PAPER.statement(
     "Equation (6)",
-    Claim.UPPER,
+    ClaimType.UPPER,
     page=28,
     symbol=r"-\langle\nabla L_k(x),z-y\rangle",
     units=VALUE,
@@ -64,7 +64,7 @@ def three_points(*, value_z: Any, value_y: Any, L: Any, square: Any) -> Any:
     return -value_z + value_y + L / 2 * square
 
 
-@PAPER.statement("Equation (7)", Claim.DEFINITION, page=28, symbol=r"\tilde R_k(\theta)", relation="=", units=VALUE)
+@PAPER.statement("Equation (7)", ClaimType.DEFINITION, page=28, symbol=r"\tilde R_k(\theta)", relation="=", units=VALUE)
 def virtual_objective(*, value: Any, linear: Any, alpha: Any, square: Any) -> Any:
     """What the virtual variable θ̃_k^t of every device, active or not, minimises: the same as (1)."""
     return device_objective.calculator.formula(value=value, linear=linear, alpha=alpha, square=square)
@@ -72,7 +72,7 @@ def virtual_objective(*, value: Any, linear: Any, alpha: Any, square: Any) -> An
 
 @PAPER.statement(
     "Equation (8)",
-    Claim.IDENTITY,
+    ClaimType.IDENTITY,
     page=28,
     symbol=r"\tilde\theta_k^t-\theta^{t-1}",
     relation="=",
@@ -85,7 +85,7 @@ def virtual_step(*, old_gradient: Any, new_gradient: Any, alpha: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (9)", Claim.IDENTITY, page=28, symbol=r"\gamma^t", relation="=", units=LENGTH, assumes=FEDDYN
+    "Equation (9)", ClaimType.IDENTITY, page=28, symbol=r"\gamma^t", relation="=", units=LENGTH, assumes=FEDDYN
 )
 def active_average(*, server: Any, h: Any, alpha: Any) -> Any:
     """The mean of the active devices' models: θ^t + h^t/α; `server` is θ^t."""
@@ -93,7 +93,7 @@ def active_average(*, server: Any, h: Any, alpha: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (11)", Claim.UPPER, page=32, symbol=r"-\langle\nabla L_k(x),z-y\rangle", units=VALUE,
+    "Equation (11)", ClaimType.UPPER, page=32, symbol=r"-\langle\nabla L_k(x),z-y\rangle", units=VALUE,
     assumes=(StronglyConvex(), Smooth()),
 )  # fmt: skip
 def three_points_strongly(*, value_z: Any, value_y: Any, L: Any, mu: Any, square: Any, separation: Any) -> Any:
@@ -103,7 +103,7 @@ def three_points_strongly(*, value_z: Any, value_y: Any, L: Any, mu: Any, square
 
 @PAPER.statement(
     "Equation (15)",
-    Claim.DEFINITION,
+    ClaimType.DEFINITION,
     page=37,
     symbol=r"\tilde\theta_k^t",
     relation="=",
@@ -116,7 +116,7 @@ def virtual_gradient_step(*, server: Any, gradient: Any, memory: Any, alpha: Any
 
 
 @PAPER.statement(
-    "Equation (16)", Claim.IDENTITY, page=37, symbol="h^t", relation="=", units=GRADIENT, assumes=ONE_GRADIENT
+    "Equation (16)", ClaimType.IDENTITY, page=37, symbol="h^t", relation="=", units=GRADIENT, assumes=ONE_GRADIENT
 )
 def mean_memory(*, memories: Any) -> Any:
     """The server's state is the mean of all devices' memories: (1/m)Σ_k h_k^t."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import geometric_sum, maximum
 from fedconvex.statements.notation import SQUARED_LENGTH, VALUE
-from fedconvex.statements.statement import Claim
+from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.feddyn.assumptions import (
     ACTIVE,
     ALPHA_STRONGLY_CONVEX,
@@ -35,7 +35,7 @@ def _excess(*, epsilon: Any, alpha: Any, L: Any) -> Any:
 
 
 @PAPER.statement(
-    "Lemma 4, sharper", Claim.UPPER, symbol="", units=SQUARED_LENGTH, left=_excess, ours=True,
+    "Lemma 4, sharper", ClaimType.UPPER, symbol="", units=SQUARED_LENGTH, left=_excess, ours=True,
     assumes=(*FEDDYN, *CONVEX),
 )  # fmt: skip
 def lemma4_sharper(*, C: Any, gap: Any, alpha: Any, L: Any) -> Any:
@@ -80,7 +80,7 @@ def _left(*, distance_next: Any, C_next: Any, alpha: Any, L: Any, num_clients: A
 
 
 @PAPER.statement(
-    "Lemma 1, sharper", Claim.UPPER, symbol="", units=SQUARED_LENGTH, left=_left, ours=True,
+    "Lemma 1, sharper", ClaimType.UPPER, symbol="", units=SQUARED_LENGTH, left=_left, ours=True,
     assumes=(*FEDDYN, *CONVEX, ALPHA_SHARPER),
 )  # fmt: skip
 def lemma1_sharper(*, distance: Any, C: Any, gap: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
@@ -93,7 +93,7 @@ def lemma1_sharper(*, distance: Any, C: Any, gap: Any, alpha: Any, L: Any, num_c
 
 
 @PAPER.statement(
-    "Theorem 2, sharper", Claim.UPPER, symbol=MEAN_GAP, units=VALUE, ours=True,
+    "Theorem 2, sharper", ClaimType.UPPER, symbol=MEAN_GAP, units=VALUE, ours=True,
     assumes=(*FEDDYN, *CONVEX, ALPHA_SHARPER),
 )  # fmt: skip
 def convex_bound_sharper(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
@@ -115,7 +115,7 @@ def _left_strongly(
 
 
 @PAPER.statement(
-    "Lemma 8, sharper", Claim.UPPER, symbol="", units=SQUARED_LENGTH, left=_left_strongly, ours=True,
+    "Lemma 8, sharper", ClaimType.UPPER, symbol="", units=SQUARED_LENGTH, left=_left_strongly, ours=True,
     assumes=(*FEDDYN, *STRONGLY_CONVEX, ALPHA_STRONGLY_CONVEX),
 )  # fmt: skip
 def lemma8_sharper(
@@ -132,7 +132,7 @@ def lemma8_sharper(
 
 
 @PAPER.statement(
-    "Theorem 3, sharper", Claim.UPPER, symbol=WEIGHTED_GAP, units=VALUE, ours=True,
+    "Theorem 3, sharper", ClaimType.UPPER, symbol=WEIGHTED_GAP, units=VALUE, ours=True,
     assumes=(*FEDDYN, *STRONGLY_CONVEX, ALPHA_STRONGLY_CONVEX),
 )  # fmt: skip
 def strongly_convex_bound_sharper(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from fedconvex.statements.assumptions import Smooth, StartsAtLocalMinima
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.notation import CURVATURE, SQUARED_GRADIENT, SQUARED_LENGTH, VALUE
-from fedconvex.statements.statement import Claim
+from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.feddyn.assumptions import (
     ACTIVE,
     ALPHA_NONCONVEX,
@@ -40,7 +40,7 @@ def _left_as_summed(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_clie
 
 
 @PAPER.statement(
-    "Lemma 10, as summed", Claim.UPPER, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth(), ALPHA_NONCONVEX),
+    "Lemma 10, as summed", ClaimType.UPPER, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth(), ALPHA_NONCONVEX),
     left=_left_as_summed, letters=LETTERS, ours=True,
 )  # fmt: skip
 def lemma10_as_summed(
@@ -57,7 +57,7 @@ def _squared_rest(*, epsilon: Any, alpha: Any, L: Any) -> Any:
 
 
 @PAPER.statement(
-    "Lemma 11, sharper", Claim.UPPER, symbol="", units=SQUARED_GRADIENT, assumes=(*FEDDYN, Smooth(), ABOVE_L),
+    "Lemma 11, sharper", ClaimType.UPPER, symbol="", units=SQUARED_GRADIENT, assumes=(*FEDDYN, Smooth(), ABOVE_L),
     left=_squared_rest, letters=LETTERS, ours=True,
 )  # fmt: skip
 def lemma11_sharper(*, C: Any, gradient_square: Any, L: Any) -> Any:
@@ -69,7 +69,7 @@ def lemma11_sharper(*, C: Any, gradient_square: Any, L: Any) -> Any:
 
 
 @PAPER.statement(
-    "Lemma 12, sharper", Claim.UPPER, symbol="C_t", units=SQUARED_LENGTH, assumes=FEDDYN, letters=LETTERS, ours=True
+    "Lemma 12, sharper", ClaimType.UPPER, symbol="C_t", units=SQUARED_LENGTH, assumes=FEDDYN, letters=LETTERS, ours=True
 )
 def lemma12_sharper(*, C: Any, epsilon: Any, move: Any, num_clients: Any, num_active: Any) -> Any:
     """C_t ≤ (2(m−P)/(2m−P))C_{t−1} + (P/m)ε_t + (2(m−P)/P − P/m)E‖γ^t − γ^{t−1}‖², an equality for P = m."""
@@ -104,7 +104,7 @@ def _left_sharper(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_client
 
 
 @PAPER.statement(
-    "Lemma 10, sharper", Claim.UPPER, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth(), ALPHA_SHARPER_NONCONVEX),
+    "Lemma 10, sharper", ClaimType.UPPER, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth(), ALPHA_SHARPER_NONCONVEX),
     left=_left_sharper, letters=LETTERS, ours=True,
 )  # fmt: skip
 def lemma10_sharper(
@@ -119,7 +119,7 @@ def lemma10_sharper(
 
 
 @PAPER.statement(
-    "Theorem 4, sharper", Claim.UPPER, symbol=MEAN_GRADIENT, units=SQUARED_GRADIENT, ours=True,
+    "Theorem 4, sharper", ClaimType.UPPER, symbol=MEAN_GRADIENT, units=SQUARED_GRADIENT, ours=True,
     assumes=(*FEDDYN, Smooth(), StartsAtLocalMinima(), ALPHA_SHARPER_NONCONVEX),
 )  # fmt: skip
 def nonconvex_bound_sharper(
@@ -136,7 +136,7 @@ def nonconvex_bound_sharper(
 
 
 @PAPER.statement(
-    "Lemma 19, sharper", Claim.UPPER, symbol=r"\epsilon_t", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, Smooth()),
+    "Lemma 19, sharper", ClaimType.UPPER, symbol=r"\epsilon_t", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, Smooth()),
     ours=True,
 )  # fmt: skip
 def lemma19_sharper(*, B: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
@@ -148,7 +148,7 @@ def lemma19_sharper(*, B: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (20), sharper", Claim.UPPER, symbol=r"\tfrac1T\textstyle\sum_{t=1}^T E\|\nabla\ell(\gamma^{t-1})\|^2",
+    "Equation (20), sharper", ClaimType.UPPER, symbol=r"\tfrac1T\textstyle\sum_{t=1}^T E\|\nabla\ell(\gamma^{t-1})\|^2",
     units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth(), ALPHA_ONE_GRADIENT_NONCONVEX), ours=True,
 )  # fmt: skip
 def one_gradient_nonconvex_bound_sharper(
@@ -160,7 +160,7 @@ def one_gradient_nonconvex_bound_sharper(
 
 
 @PAPER.statement(
-    "Equation (18), sharper", Claim.UPPER, symbol=one_gradient_bound.symbol, units=VALUE,
+    "Equation (18), sharper", ClaimType.UPPER, symbol=one_gradient_bound.symbol, units=VALUE,
     assumes=(*ONE_GRADIENT, *STRONGLY_CONVEX, ALPHA_ONE_GRADIENT), ours=True,
 )  # fmt: skip
 def one_gradient_bound_sharper(

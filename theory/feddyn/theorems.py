@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from fedconvex.statements.assumptions import Smooth, StartsAtLocalMinima
 from fedconvex.statements.functions import maximum, power, sqrt
 from fedconvex.statements.notation import SQUARED_GRADIENT, VALUE
-from fedconvex.statements.statement import Claim
+from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.feddyn.assumptions import (
     ALPHA_CONVEX,
     ALPHA_NONCONVEX,
@@ -45,7 +45,7 @@ def _rates(
 
 
 @PAPER.statement(
-    "Theorem 1", Claim.ASYMPTOTIC, page=5, symbol=(WEIGHTED_GAP, MEAN_GAP, r"E\|\nabla\ell(\gamma_T)\|^2"),
+    "Theorem 1", ClaimType.ASYMPTOTIC, page=5, symbol=(WEIGHTED_GAP, MEAN_GAP, r"E\|\nabla\ell(\gamma_T)\|^2"),
     relation=r"= O(\cdot)", units=(VALUE, VALUE, SQUARED_GRADIENT), assumes=(*FEDDYN, Smooth(), ORDERED), cases=CASES,
 )  # fmt: skip
 def rates(
@@ -61,7 +61,7 @@ def rates(
 
 
 @PAPER.statement(
-    "Theorem 2", Claim.UPPER, page=28, symbol=MEAN_GAP, units=VALUE, assumes=(*FEDDYN, *CONVEX, ALPHA_CONVEX)
+    "Theorem 2", ClaimType.UPPER, page=28, symbol=MEAN_GAP, units=VALUE, assumes=(*FEDDYN, *CONVEX, ALPHA_CONVEX)
 )
 def convex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
     """For convex devices and α ≥ 25L, the gap of the mean of γ⁰, …, γ^{T−1} after T rounds:
@@ -73,7 +73,7 @@ def convex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: An
 
 
 @PAPER.statement(
-    "Theorem 3", Claim.UPPER, page=32, symbol=WEIGHTED_GAP, units=VALUE,
+    "Theorem 3", ClaimType.UPPER, page=32, symbol=WEIGHTED_GAP, units=VALUE,
     assumes=(*FEDDYN, *STRONGLY_CONVEX, ALPHA_STRONGLY_CONVEX),
 )  # fmt: skip
 def strongly_convex_bound(
@@ -87,7 +87,7 @@ def strongly_convex_bound(
 
 
 @PAPER.statement(
-    "Theorem 4", Claim.UPPER, page=33, symbol=MEAN_GRADIENT, units=SQUARED_GRADIENT,
+    "Theorem 4", ClaimType.UPPER, page=33, symbol=MEAN_GRADIENT, units=SQUARED_GRADIENT,
     assumes=(*FEDDYN, Smooth(), StartsAtLocalMinima(), ALPHA_NONCONVEX),
 )  # fmt: skip
 def nonconvex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, delta: Any, spread: Any) -> Any:
@@ -100,7 +100,7 @@ def nonconvex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T:
 
 
 @PAPER.statement(
-    "Theorem 5", Claim.ASYMPTOTIC, page=37, symbol=(WEIGHTED_GAP, MEAN_GAP, r"E\|\nabla\ell(\gamma_T)\|^2"),
+    "Theorem 5", ClaimType.ASYMPTOTIC, page=37, symbol=(WEIGHTED_GAP, MEAN_GAP, r"E\|\nabla\ell(\gamma_T)\|^2"),
     relation=r"= O(\cdot)", units=(VALUE, VALUE, SQUARED_GRADIENT), assumes=(*ONE_GRADIENT, Smooth(), ORDERED),
     cases=ONE_GRADIENT_CASES,
 )  # fmt: skip

@@ -5,7 +5,7 @@ from typing import Any
 
 from fedconvex.statements.assumptions import Dissimilarity, InexactnessOfEach, SampledIID
 from fedconvex.statements.notation import STEPSIZE
-from fedconvex.statements.statement import Claim
+from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedprox.notation import PAPER
 from fedconvex.theory.fedprox.results import DECREASE, SETTING, rho_variable
 
@@ -13,7 +13,7 @@ ALL = replace(PAPER.notation["gammas"], meaning="inexactness of every device, dr
 
 
 @PAPER.statement(
-    "Corollary 9, corrected", Claim.UPPER, symbol=r"\rho^t", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    "Corollary 9, corrected", ClaimType.UPPER, symbol=r"\rho^t", relation="=", units=STEPSIZE, conclusion=DECREASE,
     positive=True, assumes=(*SETTING, Dissimilarity(), InexactnessOfEach(), SampledIID()), letters={"gammas": ALL},
     ours=True,
 )  # fmt: skip

@@ -7,6 +7,7 @@ The formulas are the paper's, as printed. What is known of them: ρ of Theorem 4
 from typing import Any, NamedTuple
 
 from fedconvex.statements.assumptions import (
+    BoundedNegativeCurvature,
     BoundedVariance,
     BoundedVarianceEverywhere,
     Convex,
@@ -20,21 +21,24 @@ from fedconvex.statements.assumptions import (
     Runs,
     SampledIID,
     Smooth,
-    WeaklyConvex,
 )
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import ceil, maximum, sqrt
 from fedconvex.statements.notation import CURVATURE, NUMBER, STEPSIZE
-from fedconvex.statements.statement import Claim
+from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedprox.notation import PAPER
 
 PROXIMAL = Condition("mu", ">", "L_minus")
-SETTING = (Runs("FedProx"), Smooth(), WeaklyConvex(), PROXIMAL, NotStationary())
+SETTING = (Runs("FedProx"), Smooth(), BoundedNegativeCurvature(), PROXIMAL, NotStationary())
 DECREASE = r"\mathbb{E}_{S_t}[f(w^{t+1})] \le f(w^t) - \rho\,\|\nabla f(w^t)\|^2 \text{ where } \rho > 0"
 
 
 @PAPER.statement(
-    "Definition 1", Claim.DEFINITION, symbol=r"\gamma", relation="=", assumes=(Condition("client_gradient", ">", 0),)
+    "Definition 1",
+    ClaimType.DEFINITION,
+    symbol=r"\gamma",
+    relation="=",
+    assumes=(Condition("client_gradient", ">", 0),),
 )
 def inexactness(*, residual: Any, client_gradient: Any) -> Any:
     """The least γ for which an answer is a γ-inexact solution: ‖∇h(w*; w₀)‖ = γ‖∇h(w₀; w₀)‖, h = F + (μ/2)‖· − w₀‖².
@@ -46,7 +50,7 @@ def inexactness(*, residual: Any, client_gradient: Any) -> Any:
 
 @PAPER.statement(
     "Definition 2",
-    Claim.DEFINITION,
+    ClaimType.DEFINITION,
     symbol=r"\gamma_k^t",
     relation="=",
     assumes=(Condition("client_gradient", ">", 0),),
@@ -57,7 +61,7 @@ def client_inexactness(*, residual: Any, client_gradient: Any) -> Any:
 
 
 @PAPER.statement(
-    "Definition 3", Claim.DEFINITION, symbol="B(w)", relation="=",
+    "Definition 3", ClaimType.DEFINITION, symbol="B(w)", relation="=",
     assumes=(Condition("square", ">", 0), Condition("mean_square", ">=", "square")),
 )  # fmt: skip
 def dissimilarity(*, mean_square: Any, square: Any) -> Any:
@@ -68,7 +72,7 @@ def dissimilarity(*, mean_square: Any, square: Any) -> Any:
     return sqrt(mean_square / square)
 
 
-@PAPER.statement("Assumption 1", Claim.DEFINITION, symbol=r"B_\epsilon", relation=r"\ge")
+@PAPER.statement("Assumption 1", ClaimType.DEFINITION, symbol=r"B_\epsilon", relation=r"\ge")
 def bounded_dissimilarity(*, dissimilarities: Any) -> Any:
     """B(w) ≤ B_ε wherever ‖∇f(w)‖² > ε: the least B_ε that fits the given B(w) of such points."""
     return maximum(*dissimilarities)
@@ -88,7 +92,7 @@ def _terms(mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> tuple[A
 
 
 @PAPER.statement(
-    "Theorem 4", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE, positive=True,
+    "Theorem 4", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE, positive=True,
     assumes=(*SETTING, Dissimilarity(), Inexactness(), SampledIID()),
 )  # fmt: skip
 def rho(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
@@ -115,7 +119,7 @@ class Margins(NamedTuple):
 
 
 @PAPER.statement(
-    "Remark 5", Claim.CONDITION, symbol=(r"1-\gamma B", r"1-B/\sqrt K"), relation="=", units=(NUMBER, NUMBER),
+    "Remark 5", ClaimType.CONDITION, symbol=(r"1-\gamma B", r"1-B/\sqrt K"), relation="=", units=(NUMBER, NUMBER),
     conclusion=r"\rho > 0 \Rightarrow \text{both are positive}",
 )  # fmt: skip
 def necessary_margins(*, B: Any, gamma: Any, K: Any) -> Margins:
@@ -131,10 +135,11 @@ def _rho(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
 
 
 @PAPER.statement(
-    "Theorem 6", Claim.UPPER, symbol="T", relation=r"\ge", integer=True,
+    "Theorem 6", ClaimType.UPPER, symbol="T", relation=r"\ge", integer=True,
     conclusion=r"\frac1T\sum_{t<T}\mathbb{E}\|\nabla f(w^t)\|^2 \le \epsilon",
     assumes=(
-        Runs("FedProx"), Smooth(), WeaklyConvex(), PROXIMAL, DissimilarityAlongTheRun(), Inexactness(), SampledIID(),
+        Runs("FedProx"), Smooth(), BoundedNegativeCurvature(), PROXIMAL, DissimilarityAlongTheRun(), Inexactness(),
+        SampledIID(),
         Condition("rho", "<=", _rho),
     ),
 )  # fmt: skip
@@ -155,7 +160,7 @@ class ConvexChoice(NamedTuple):
 
 
 @PAPER.statement(
-    "Corollary 7", Claim.ASYMPTOTIC, symbol=(r"\mu", r"\rho"), relation=r"\approx", units=(CURVATURE, STEPSIZE),
+    "Corollary 7", ClaimType.ASYMPTOTIC, symbol=(r"\mu", r"\rho"), relation=r"\approx", units=(CURVATURE, STEPSIZE),
     assumes=(
         Runs("FedProx"), Convex(), Smooth(), NotStationary(), ExactSolutions(), Dissimilarity(), SampledIID(),
         Condition("L", ">", 0), Condition("K", ">=", lambda B: 4 * B * B),
@@ -170,7 +175,7 @@ def convex_choice(*, L: Any, B: Any, K: Any) -> ConvexChoice:
 
 
 @PAPER.statement(
-    "Remark 8", Claim.ASYMPTOTIC, symbol="T", relation=r"= O(\cdot)", units=NUMBER,
+    "Remark 8", ClaimType.ASYMPTOTIC, symbol="T", relation=r"= O(\cdot)", units=NUMBER,
     assumes=(
         Runs("FedProx"), Convex(), Smooth(), ExactSolutions(), BoundedVarianceEverywhere(), SampledIID(),
         Condition("K", ">=", lambda sigma2, epsilon: 4 * (1 + sigma2 / epsilon)),
@@ -186,7 +191,7 @@ def sgd_like_iterations(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> Any
 
 
 @PAPER.statement(
-    "Corollary 9", Claim.UPPER, symbol=r"\rho^t", relation="=", units=STEPSIZE, conclusion=DECREASE, positive=True,
+    "Corollary 9", ClaimType.UPPER, symbol=r"\rho^t", relation="=", units=STEPSIZE, conclusion=DECREASE, positive=True,
     assumes=(*SETTING, Dissimilarity(), InexactnessOfEach(), SampledIID()),
 )  # fmt: skip
 def rho_variable(*, mu: Any, L: Any, L_minus: Any, B: Any, gammas: Any, K: Any) -> Any:
@@ -198,7 +203,7 @@ def rho_variable(*, mu: Any, L: Any, L_minus: Any, B: Any, gammas: Any, K: Any) 
     return sum(_terms(mu, L, L_minus, B, maximum(*gammas), K))
 
 
-@PAPER.statement("Corollary 10", Claim.UPPER, symbol="B(w)", assumes=(BoundedVariance(), LargeGradient()))
+@PAPER.statement("Corollary 10", ClaimType.UPPER, symbol="B(w)", assumes=(BoundedVariance(), LargeGradient()))
 def dissimilarity_from_variance(*, sigma2: Any, epsilon: Any) -> Any:
     """Bounded variance bounds the dissimilarity: B(w) ≤ √(1 + σ²/ε) where E_k‖∇F_k(w) − ∇f(w)‖² ≤ σ², ‖∇f(w)‖² ≥ ε.
 
@@ -208,7 +213,7 @@ def dissimilarity_from_variance(*, sigma2: Any, epsilon: Any) -> Any:
 
 
 @PAPER.statement(
-    "Theorem 11", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE, positive=True,
+    "Theorem 11", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE, positive=True,
     assumes=(*SETTING, BoundedVariance(), LargeGradient(), Inexactness(), SampledIID()),
 )  # fmt: skip
 def rho_bounded_variance(*, mu: Any, L: Any, L_minus: Any, sigma2: Any, epsilon: Any, gamma: Any, K: Any) -> Any:

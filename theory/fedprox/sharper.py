@@ -3,6 +3,7 @@
 from typing import Any
 
 from fedconvex.statements.assumptions import (
+    BoundedNegativeCurvature,
     BoundedVariance,
     BoundedVarianceEverywhere,
     Convex,
@@ -15,18 +16,17 @@ from fedconvex.statements.assumptions import (
     Runs,
     SampledIID,
     Smooth,
-    WeaklyConvex,
 )
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import sqrt
 from fedconvex.statements.notation import CURVATURE, NUMBER, STEPSIZE
-from fedconvex.statements.statement import Claim
+from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedprox.design import rho_of_everyone
 from fedconvex.theory.fedprox.design import slack as slack_of_rho
 from fedconvex.theory.fedprox.notation import PAPER
 from fedconvex.theory.fedprox.results import DECREASE, PROXIMAL, ConvexChoice, dissimilarity_from_variance
 
-ANYWHERE = (Runs("FedProx"), Smooth(), WeaklyConvex(), PROXIMAL)
+ANYWHERE = (Runs("FedProx"), Smooth(), BoundedNegativeCurvature(), PROXIMAL)
 EXACT = (Runs("FedProx"), Convex(), Smooth(), ExactSolutions())
 CURVED = (Condition("L", ">", 0), Condition("mu", ">=", lambda L: sqrt(L * L / 2)))
 FOUR_B = Condition("K", ">=", lambda B: 4 * B)
@@ -34,7 +34,7 @@ _dissimilarity = dissimilarity_from_variance.calculator.formula
 
 
 @PAPER.statement(
-    "Theorem 4, sharper", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    "Theorem 4, sharper", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
     positive=True, assumes=(*ANYWHERE, Dissimilarity(), Inexactness(), SampledIID()), ours=True,
 )  # fmt: skip
 def rho_sharp(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any) -> Any:
@@ -47,7 +47,7 @@ def rho_sharp(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any) -> Any:
 
 
 @PAPER.statement(
-    "Theorem 4, by variance", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    "Theorem 4, by variance", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
     positive=True, ours=True,
     assumes=(*ANYWHERE, Condition("mu", ">=", "L"), Dissimilarity(), Inexactness(), SampledIID()),
 )  # fmt: skip
@@ -64,7 +64,7 @@ def rho_by_variance(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any
 
 
 @PAPER.statement(
-    "Theorem 4, by curvature", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    "Theorem 4, by curvature", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
     positive=True, ours=True,
     assumes=(
         *ANYWHERE, Condition("L", ">", 0), Condition("mu", ">=", lambda L, L_minus: L + L_minus), Dissimilarity(),
@@ -85,7 +85,7 @@ def rho_by_curvature(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: An
 
 
 @PAPER.statement(
-    "Theorem 4, convex", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    "Theorem 4, convex", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
     positive=True, assumes=(*EXACT, *CURVED, Dissimilarity(), SampledIID()), ours=True,
 )  # fmt: skip
 def rho_convex(*, mu: Any, L: Any, B: Any, K: Any) -> Any:
@@ -99,7 +99,7 @@ def rho_convex(*, mu: Any, L: Any, B: Any, K: Any) -> Any:
 
 
 @PAPER.statement(
-    "Theorem 4, convex, everyone", Claim.TIGHT, symbol=r"\rho", relation="=", units=STEPSIZE, positive=True,
+    "Theorem 4, convex, everyone", ClaimType.TIGHT, symbol=r"\rho", relation="=", units=STEPSIZE, positive=True,
     conclusion=r"f(w^{t+1}) \le f(w^t) - \rho\,\|\nabla f(w^t)\|^2 \text{ where } \rho > 0",
     assumes=(*EXACT, *CURVED, Dissimilarity(), Everyone()), ours=True,
 )  # fmt: skip
@@ -117,7 +117,7 @@ def _kept(mu: Any, L: Any, B: Any) -> Any:
 
 
 @PAPER.statement(
-    "Remark 5, sharper", Claim.CONDITION, symbol=r"1-\gamma B-B(1+\gamma)\sqrt{2/K}", relation="=", units=NUMBER,
+    "Remark 5, sharper", ClaimType.CONDITION, symbol=r"1-\gamma B-B(1+\gamma)\sqrt{2/K}", relation="=", units=NUMBER,
     conclusion=r"\rho > 0 \text{ for some } \mu \Leftrightarrow \text{this is positive}", ours=True,
 )  # fmt: skip
 def sharp_margin(*, B: Any, gamma: Any, K: Any) -> Any:
@@ -126,7 +126,7 @@ def sharp_margin(*, B: Any, gamma: Any, K: Any) -> Any:
 
 
 @PAPER.statement(
-    "Corollary 7, sharper", Claim.UPPER, symbol=(r"\mu", r"\rho"), relation="=", units=(CURVATURE, STEPSIZE),
+    "Corollary 7, sharper", ClaimType.UPPER, symbol=(r"\mu", r"\rho"), relation="=", units=(CURVATURE, STEPSIZE),
     assumes=(*EXACT, Dissimilarity(), SampledIID(), Condition("L", ">", 0), FOUR_B), ours=True,
 )  # fmt: skip
 def convex_choice_sharp(*, L: Any, B: Any, K: Any) -> ConvexChoice:
@@ -138,7 +138,7 @@ def convex_choice_sharp(*, L: Any, B: Any, K: Any) -> ConvexChoice:
 
 
 @PAPER.statement(
-    "Remark 8, sharper", Claim.UPPER, symbol="T", units=NUMBER, ours=True,
+    "Remark 8, sharper", ClaimType.UPPER, symbol="T", units=NUMBER, ours=True,
     assumes=(
         *EXACT, BoundedVarianceEverywhere(), SampledIID(), Condition("L", ">", 0),
         ProximalWeight(lambda L, sigma2, epsilon: L * _dissimilarity(sigma2=sigma2, epsilon=epsilon)),
@@ -155,7 +155,7 @@ def rounds_above_accuracy(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> A
 
 
 @PAPER.statement(
-    "Theorem 11, sharper", Claim.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    "Theorem 11, sharper", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
     positive=True, assumes=(*ANYWHERE, BoundedVariance(), LargeGradient(), Inexactness(), SampledIID()), ours=True,
 )  # fmt: skip
 def rho_bounded_variance_sharp(*, mu: Any, L: Any, L_minus: Any, sigma2: Any, epsilon: Any, gamma: Any) -> Any:

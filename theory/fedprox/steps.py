@@ -6,6 +6,7 @@ Each calculator gives the right-hand side as printed. Norms are not squared unle
 from typing import Any
 
 from fedconvex.statements.assumptions import (
+    BoundedNegativeCurvature,
     Convex,
     Dissimilarity,
     ExactSolutions,
@@ -13,53 +14,52 @@ from fedconvex.statements.assumptions import (
     Runs,
     SampledIID,
     Smooth,
-    WeaklyConvex,
 )
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import sqrt
 from fedconvex.statements.notation import GRADIENT, LENGTH, SQUARED_LENGTH, VALUE
-from fedconvex.statements.statement import Claim
+from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedprox.notation import PAPER
 from fedconvex.theory.fedprox.results import PROXIMAL
 
-LOCAL = (Runs("FedProx"), WeaklyConvex(), PROXIMAL, Inexactness())
+LOCAL = (Runs("FedProx"), BoundedNegativeCurvature(), PROXIMAL, Inexactness())
 ENOUGH = Condition("K", ">=", lambda B: 4 * B * B)
 CONVEX = (Runs("FedProx"), Convex(), Smooth(), ExactSolutions(), Dissimilarity(), SampledIID(), ENOUGH)
 
 
-@PAPER.statement("Equation (1)", Claim.DEFINITION, symbol="f(w)", relation="=", units=VALUE)
+@PAPER.statement("Equation (1)", ClaimType.DEFINITION, symbol="f(w)", relation="=", units=VALUE)
 def objective(*, weights: Any, values: Any) -> Any:
     """The objective: the mean of the clients' functions with weights p_k that sum to 1."""
     return sum(p * value for p, value in zip(weights, values, strict=True))
 
 
-@PAPER.statement("Equation (2)", Claim.DEFINITION, symbol="h_k(w; w^t)", relation="=", units=VALUE)
+@PAPER.statement("Equation (2)", ClaimType.DEFINITION, symbol="h_k(w; w^t)", relation="=", units=VALUE)
 def local_objective(*, value: Any, mu: Any, distance: Any) -> Any:
     """What device k minimises: F_k(w) + (μ/2)‖w − w^t‖², here from the value F_k(w)."""
     return value + mu / 2 * distance**2
 
 
 @PAPER.statement(
-    "Equation (3)", Claim.UPPER, symbol=r"\|e_k^{t+1}\|", units=GRADIENT, assumes=(Runs("FedProx"), Inexactness())
+    "Equation (3)", ClaimType.UPPER, symbol=r"\|e_k^{t+1}\|", units=GRADIENT, assumes=(Runs("FedProx"), Inexactness())
 )
 def residual_bound(*, gamma: Any, client_gradient: Any) -> Any:
     """The residual e_k = ∇F_k(w_k^{t+1}) + μ(w_k^{t+1} − w^t) of a γ-inexact answer is at most γ‖∇F_k(w^t)‖ long."""
     return gamma * client_gradient
 
 
-@PAPER.statement("Equation (4)", Claim.IDENTITY, symbol=r"\bar w^{t+1}-w^t", relation="=", units=LENGTH)
+@PAPER.statement("Equation (4)", ClaimType.IDENTITY, symbol=r"\bar w^{t+1}-w^t", relation="=", units=LENGTH)
 def mean_step(*, mu: Any, mean_new_gradient: Any, mean_residual: Any) -> Any:
     """The step of the mean answer: −(1/μ)E_k∇F_k(w_k^{t+1}) + (1/μ)E_k e_k^{t+1}; numbers or vectors."""
     return -mean_new_gradient / mu + mean_residual / mu
 
 
-@PAPER.statement("Equation (5)", Claim.UPPER, symbol=r"\|\hat w_k^{t+1}-w_k^{t+1}\|", units=LENGTH, assumes=LOCAL)
+@PAPER.statement("Equation (5)", ClaimType.UPPER, symbol=r"\|\hat w_k^{t+1}-w_k^{t+1}\|", units=LENGTH, assumes=LOCAL)
 def solution_distance(*, mu: Any, L_minus: Any, gamma: Any, client_gradient: Any) -> Any:
     """A γ-inexact answer is at most (γ/μ̄)‖∇F_k(w^t)‖ from the subproblem's solution, by its strong convexity."""
     return gamma / (mu - L_minus) * client_gradient
 
 
-@PAPER.statement("Equation (6)", Claim.UPPER, symbol=r"\|w_k^{t+1}-w^t\|", units=LENGTH, assumes=LOCAL)
+@PAPER.statement("Equation (6)", ClaimType.UPPER, symbol=r"\|w_k^{t+1}-w^t\|", units=LENGTH, assumes=LOCAL)
 def client_step(*, mu: Any, L_minus: Any, gamma: Any, client_gradient: Any) -> Any:
     """A device moves by at most ((1 + γ)/μ̄)‖∇F_k(w^t)‖."""
     return (1 + gamma) / (mu - L_minus) * client_gradient
@@ -72,7 +72,7 @@ def mean_step_bound(*, mu: Any, L_minus: Any, B: Any, gamma: Any, gradient: Any)
 
 
 @PAPER.statement(
-    "Equation (7)", Claim.UPPER, symbol=r"\|M_{t+1}\|", units=GRADIENT, assumes=(Smooth(), *LOCAL, Dissimilarity())
+    "Equation (7)", ClaimType.UPPER, symbol=r"\|M_{t+1}\|", units=GRADIENT, assumes=(Smooth(), *LOCAL, Dissimilarity())
 )
 def drift(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, gradient: Any) -> Any:
     """How far −μ(w̄^{t+1} − w^t) is from ∇f(w^t): at most (L(1 + γ)/μ̄ + γ)B‖∇f(w^t)‖."""
@@ -80,7 +80,7 @@ def drift(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, gradient: Any) -
 
 
 @PAPER.statement(
-    "Equation (8)", Claim.UPPER, symbol=r"f(\bar w^{t+1})", units=VALUE, assumes=(Smooth(), *LOCAL, Dissimilarity())
+    "Equation (8)", ClaimType.UPPER, symbol=r"f(\bar w^{t+1})", units=VALUE, assumes=(Smooth(), *LOCAL, Dissimilarity())
 )
 def mean_decrease(*, value: Any, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, gradient: Any) -> Any:
     """The value at the mean answer: f(w^t) − ((1 − γB)/μ − LB(1+γ)/(μ̄μ) − L(1+γ)²B²/(2μ̄²))‖∇f(w^t)‖²."""
@@ -90,7 +90,7 @@ def mean_decrease(*, value: Any, mu: Any, L: Any, L_minus: Any, B: Any, gamma: A
     return value - decrease * gradient**2
 
 
-@PAPER.statement("Equation (9)", Claim.UPPER, symbol="f(w^{t+1})", units=VALUE)
+@PAPER.statement("Equation (9)", ClaimType.UPPER, symbol="f(w^{t+1})", units=VALUE)
 def value_bound(*, mean_value: Any, lipschitz: Any, deviation: Any) -> Any:
     """The value at the server's point: f(w̄^{t+1}) + L₀‖w^{t+1} − w̄^{t+1}‖, L₀ the local Lipschitz constant of f."""
     return mean_value + lipschitz * deviation
@@ -102,26 +102,26 @@ def local_lipschitz(*, L: Any, gradient: Any, mean_step: Any, step: Any) -> Any:
     return gradient + L * (mean_step + step)
 
 
-@PAPER.statement("Equation (10)", Claim.UPPER, symbol=r"\mathbb{E}_{S_t}[f(w^{t+1})]", units=VALUE)
+@PAPER.statement("Equation (10)", ClaimType.UPPER, symbol=r"\mathbb{E}_{S_t}[f(w^{t+1})]", units=VALUE)
 def expected_value_bound(*, mean_value: Any, Q: Any) -> Any:
     """The expected value at the server's point: f(w̄^{t+1}) + Q_t."""
     return mean_value + Q
 
 
-@PAPER.statement("Equation (11)", Claim.UPPER, symbol="Q_t", units=VALUE, assumes=(Smooth(),))
+@PAPER.statement("Equation (11)", ClaimType.UPPER, symbol="Q_t", units=VALUE, assumes=(Smooth(),))
 def Q_bound(*, L: Any, gradient: Any, mean_step: Any, deviation: Any, mean_square_deviation: Any) -> Any:
     """Q_t ≤ (‖∇f(w^t)‖ + 2L‖w̄^{t+1} − w^t‖) E‖w^{t+1} − w̄^{t+1}‖ + L E‖w^{t+1} − w̄^{t+1}‖²."""
     return (gradient + 2 * L * mean_step) * deviation + L * mean_square_deviation
 
 
-@PAPER.statement("Equation (12)", Claim.UPPER, symbol=r"\mathbb{E}\|w^{t+1}-\bar w^{t+1}\|", units=LENGTH)
+@PAPER.statement("Equation (12)", ClaimType.UPPER, symbol=r"\mathbb{E}\|w^{t+1}-\bar w^{t+1}\|", units=LENGTH)
 def deviation_bound(*, mean_square_deviation: Any) -> Any:
     """The mean deviation is at most the root of the mean squared one."""
     return sqrt(mean_square_deviation)
 
 
 @PAPER.statement(
-    "Equation (13)", Claim.UPPER, symbol=r"\mathbb{E}\|w^{t+1}-\bar w^{t+1}\|^2", units=SQUARED_LENGTH,
+    "Equation (13)", ClaimType.UPPER, symbol=r"\mathbb{E}\|w^{t+1}-\bar w^{t+1}\|^2", units=SQUARED_LENGTH,
     assumes=(*LOCAL, Dissimilarity(), SampledIID()),
 )  # fmt: skip
 def mean_square_deviation_bound(*, mu: Any, L_minus: Any, B: Any, gamma: Any, K: Any, gradient: Any) -> Any:
@@ -130,7 +130,11 @@ def mean_square_deviation_bound(*, mu: Any, L_minus: Any, B: Any, gamma: Any, K:
 
 
 @PAPER.statement(
-    "Equation (14)", Claim.UPPER, symbol="Q_t", units=VALUE, assumes=(Smooth(), *LOCAL, Dissimilarity(), SampledIID())
+    "Equation (14)",
+    ClaimType.UPPER,
+    symbol="Q_t",
+    units=VALUE,
+    assumes=(Smooth(), *LOCAL, Dissimilarity(), SampledIID()),
 )
 def sampling_error(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any, gradient: Any) -> Any:
     """What sampling devices costs: Q_t ≤ (B(1+γ)√2/(μ̄√K) + LB²(1+γ)²(2√(2K)+2)/(μ̄²K))‖∇f(w^t)‖²."""
@@ -140,7 +144,7 @@ def sampling_error(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any,
 
 
 @PAPER.statement(
-    "Equation (15)", Claim.ASYMPTOTIC, symbol=r"\mathbb{E}_{S_t}[f(w^{t+1})]", relation=r"\lesssim", units=VALUE,
+    "Equation (15)", ClaimType.ASYMPTOTIC, symbol=r"\mathbb{E}_{S_t}[f(w^{t+1})]", relation=r"\lesssim", units=VALUE,
     assumes=CONVEX,
 )  # fmt: skip
 def convex_decrease(*, value: Any, mu: Any, L: Any, B: Any, gradient: Any) -> Any:
@@ -152,7 +156,7 @@ def convex_decrease(*, value: Any, mu: Any, L: Any, B: Any, gradient: Any) -> An
 
 
 @PAPER.statement(
-    "Equation (16)", Claim.ASYMPTOTIC, symbol=r"\mathbb{E}_{S_t}[f(w^{t+1})]", relation=r"\lesssim", units=VALUE,
+    "Equation (16)", ClaimType.ASYMPTOTIC, symbol=r"\mathbb{E}_{S_t}[f(w^{t+1})]", relation=r"\lesssim", units=VALUE,
     assumes=(*CONVEX, Condition("L", ">", 0)),
 )  # fmt: skip
 def convex_decrease_chosen(*, value: Any, L: Any, B: Any, gradient: Any) -> Any:

@@ -16,7 +16,7 @@ from fedconvex.statements.assumptions import (
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import exp, log, power, sqrt
 from fedconvex.statements.notation import CURVATURE, LENGTH, NUMBER, STEPSIZE, VALUE, Parameter
-from fedconvex.statements.statement import Claim
+from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedsplit.notation import AT_U, PAPER
 
 PER_SQUARED_LENGTH = (0, -2)  # values of the logistic functions are numbers
@@ -37,7 +37,7 @@ def contraction(*, kappa: Any) -> Any:
 
 
 @PAPER.statement(
-    "Theorem 1", Claim.UPPER, symbol=r"\|x^{(t+1)}-x^*\|", units=LENGTH, assumes=(*FEDSPLIT, ProxError()),
+    "Theorem 1", ClaimType.UPPER, symbol=r"\|x^{(t+1)}-x^*\|", units=LENGTH, assumes=(*FEDSPLIT, ProxError()),
 )  # fmt: skip
 def distance_bound(*, t: Any, kappa: Any, initial_distance: Any, num_clients: Any, b: Any = 0) -> Any:
     """After t rounds the server's point is this close to the minimiser, with proximal steps that err by at most b:
@@ -59,7 +59,7 @@ def approximate_iterations(*, kappa: Any, initial_distance: Any, num_clients: An
     return sqrt(kappa) * log(initial_distance / (accuracy * sqrt(num_clients)))
 
 
-@PAPER.statement("Equation (17)", Claim.DEFINITION, symbol="u^{(t+1)}", relation="=", units=LENGTH, letters=AT_U)
+@PAPER.statement("Equation (17)", ClaimType.DEFINITION, symbol="u^{(t+1)}", relation="=", units=LENGTH, letters=AT_U)
 def prox_gradient_step(*, u: Any, x: Any, stepsize: Any, local_stepsize: Any, gradient: Any) -> Any:
     """A gradient step on sf_j + ½‖· − x‖², as printed: u − αs∇f_j(u) + (u − x).
 
@@ -79,7 +79,7 @@ def _contraction_of_a_step(kappa: Any) -> Any:
 
 
 @PAPER.statement(
-    "Corollary 1", Claim.UPPER, symbol="b", units=LENGTH,
+    "Corollary 1", ClaimType.UPPER, symbol="b", units=LENGTH,
     assumes=(*FEDSPLIT, GradientStepsFromCenter(_contraction_of_a_step)),
 )  # fmt: skip
 def prox_error_bound(*, kappa: Any, local_steps: Any, start_distance: Any) -> Any:
@@ -102,7 +102,7 @@ def largest_regularizer(*, epsilon: Any, num_clients: Any, squared_distance: Any
 SMALL_REGULARIZER = Condition("regularizer", "<", largest_regularizer.formula)
 
 
-@PAPER.statement("Equation (19)", Claim.DEFINITION, symbol=r"F_\lambda(z)", relation="=", units=VALUE)
+@PAPER.statement("Equation (19)", ClaimType.DEFINITION, symbol=r"F_\lambda(z)", relation="=", units=VALUE)
 def regularized_objective(*, values: Any, squared_distances: Any, regularizer: Any) -> Any:
     """The regularised objective as printed: Σ_j {f_j(z_j) + (λ/(2m))‖z_j − x^(1)‖²}.
 
@@ -114,7 +114,7 @@ def regularized_objective(*, values: Any, squared_distances: Any, regularizer: A
 
 
 @PAPER.statement(
-    "Theorem 2", Claim.ASYMPTOTIC, symbol="T", relation=r"= \tilde O(\cdot)", units=NUMBER,
+    "Theorem 2", ClaimType.ASYMPTOTIC, symbol="T", relation=r"= \tilde O(\cdot)", units=NUMBER,
     conclusion=r"F(\hat x) - F^* \le \varepsilon",
     assumes=(Runs("RegularizedFedSplit"), Everyone(), Convex(), Smooth(), ExactSolutions(), SMALL_REGULARIZER),
 )  # fmt: skip
@@ -134,7 +134,7 @@ def regularized_stepsize(*, L: Any, regularizer: Any) -> Any:
     return 1 / sqrt(regularizer * (L + regularizer))
 
 
-@PAPER.statement("Equation (20)", Claim.DEFINITION, symbol="F(x)", relation="=")
+@PAPER.statement("Equation (20)", ClaimType.DEFINITION, symbol="F(x)", relation="=")
 def logistic_objective(*, margins: Any) -> Any:
     """Binary logistic regression: Σ log(1 + exp(−b aᵀx)) over all samples of all clients."""
     return sum(log(1 + exp(-margin)) for margin in margins)
@@ -143,7 +143,7 @@ def logistic_objective(*, margins: Any) -> Any:
 RIDGE = Parameter(r"\lambda", "weight of the ridge of every client", PER_SQUARED_LENGTH, above=0)
 
 
-@PAPER.statement("Equation (21)", Claim.DEFINITION, symbol="F(x)", relation="=", letters={"regularizer": RIDGE})
+@PAPER.statement("Equation (21)", ClaimType.DEFINITION, symbol="F(x)", relation="=", letters={"regularizer": RIDGE})
 def multiclass_objective(*, margins: Any, squared_norm: Any, regularizer: Any, num_clients: Any) -> Any:
     """One-against-all logistic regression: Σ log(1 + exp(−b aᵀx_k)) over all samples and classes + (mλ/2)Σ_k‖x_k‖²."""
     losses = logistic_objective.calculator.formula(margins=margins)
@@ -158,7 +158,7 @@ class Complexities(NamedTuple):
 
 
 @PAPER.statement(
-    "Equation (22)", Claim.ASYMPTOTIC, symbol=(r"T_{\mathrm{FedSplit}}", r"T_{\mathrm{FedGrad}}"),
+    "Equation (22)", ClaimType.ASYMPTOTIC, symbol=(r"T_{\mathrm{FedSplit}}", r"T_{\mathrm{FedGrad}}"),
     relation=r"= O(\cdot)",
     units=(NUMBER, NUMBER), letters={"epsilon": PAPER.notation["relative_accuracy"]},
     assumes=(StronglyConvex(), Smooth()),

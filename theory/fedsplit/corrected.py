@@ -6,7 +6,7 @@ from fedconvex.statements.assumptions import Convex, Everyone, ExactSolutions, R
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import log, maximum
 from fedconvex.statements.notation import LENGTH, NUMBER, VALUE, Parameter
-from fedconvex.statements.statement import Claim
+from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedsplit.convergence import SMALL_REGULARIZER
 from fedconvex.theory.fedsplit.notation import AT_U, PAPER
 
@@ -23,7 +23,7 @@ REGULARIZED = (Runs("RegularizedFedSplit"), Everyone(), Convex(), Smooth(), Exac
 
 @PAPER.statement(
     "Equation (17), corrected",
-    Claim.DEFINITION,
+    ClaimType.DEFINITION,
     symbol="u^{(t+1)}",
     relation="=",
     units=LENGTH,
@@ -37,7 +37,7 @@ def corrected_prox_gradient_step(*, u: Any, x: Any, stepsize: Any, local_stepsiz
 
 @PAPER.statement(
     "Equation (19), corrected",
-    Claim.DEFINITION,
+    ClaimType.DEFINITION,
     symbol=r"F_\lambda(z)",
     relation="=",
     units=VALUE,
@@ -54,7 +54,7 @@ def corrected_regularized_objective(*, values: Any, squared_distances: Any, regu
 
 
 @PAPER.statement(
-    "Theorem 2, corrected", Claim.UPPER, symbol="T", relation="=", units=NUMBER,
+    "Theorem 2, corrected", ClaimType.UPPER, symbol="T", relation="=", units=NUMBER,
     conclusion=r"F(x^{(t+1)}) - F^* \le \varepsilon\text{ for all } t \ge T",
     assumes=(*REGULARIZED, SMALL_REGULARIZER, Condition("initial_distance", ">", 0)), letters=FROM_REGULARIZED,
     ours=True,

@@ -18,7 +18,7 @@ from fedconvex.statements.matrices import (
     transpose,
 )
 from fedconvex.statements.notation import Parameter, Shape
-from fedconvex.statements.statement import Claim
+from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedsplit.notation import OF_GRADIENT_STEPS, PAPER
 
 DATA = {
@@ -28,7 +28,7 @@ DATA = {
 }
 
 
-@PAPER.statement("Equation (8)", Claim.DEFINITION, symbol="F(x)", relation="=", letters=DATA)
+@PAPER.statement("Equation (8)", ClaimType.DEFINITION, symbol="F(x)", relation="=", letters=DATA)
 def least_squares_objective(*, A: Any, b: Any, x: Any) -> Any:
     """The least-squares objective F(x) = ½ Σ_j‖A_j x − b_j‖²; A a list of (n_j, d), b of (n_j,), x (d,)."""
     residuals = [difference(product(design, x), response) for design, response in zip(A, b, strict=True)]
@@ -36,7 +36,7 @@ def least_squares_objective(*, A: Any, b: Any, x: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (9)", Claim.IDENTITY, symbol=r"x^*_{\mathrm{ls}}", relation="=", letters=DATA,
+    "Equation (9)", ClaimType.IDENTITY, symbol=r"x^*_{\mathrm{ls}}", relation="=", letters=DATA,
 )  # fmt: skip
 def least_squares_solution(*, A: Any, b: Any) -> Any:
     """The minimiser (Σ A_jᵀA_j)⁻¹ Σ A_jᵀb_j, shape (d,).
@@ -60,7 +60,7 @@ def fedprox_fixed_point(*, A: Any, b: Any, stepsize: Any) -> Any:
 
 @PAPER.statement(
     "Equation (10)",
-    Claim.IDENTITY,
+    ClaimType.IDENTITY,
     symbol=r"x^*_{\mathrm{FedGD}}",
     relation="=",
     letters=DATA | OF_GRADIENT_STEPS,

@@ -8,24 +8,24 @@ from typing import Any, NamedTuple
 from fedconvex.statements.assumptions import Convex, ExactSolutions, Runs
 from fedconvex.statements.functions import maximum, minimum
 from fedconvex.statements.notation import CURVATURE, GRADIENT, LENGTH, NUMBER, VALUE
-from fedconvex.statements.statement import Claim
+from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedsplit.notation import OF_GRADIENT_STEPS, PAPER
 
 
-@PAPER.statement("Equation (1)", Claim.DEFINITION, symbol="F(x)", relation="=", units=VALUE)
+@PAPER.statement("Equation (1)", ClaimType.DEFINITION, symbol="F(x)", relation="=", units=VALUE)
 def objective(*, values: Any) -> Any:
     """The objective: the plain sum of the f_j(x)."""
     return sum(values)
 
 
-@PAPER.statement("Equation (2)", Claim.DEFINITION, symbol="F(x_1, \\dots, x_m)", relation="=", units=VALUE)
+@PAPER.statement("Equation (2)", ClaimType.DEFINITION, symbol="F(x_1, \\dots, x_m)", relation="=", units=VALUE)
 def consensus_objective(*, values: Any) -> Any:
     """The consensus form: the sum of the f_j(x_j), to be minimised over x_1 = … = x_m."""
     return sum(values)
 
 
 @PAPER.statement(
-    "Equation (3)", Claim.DEFINITION, symbol="G_j(x)", relation="=", units=LENGTH, letters=OF_GRADIENT_STEPS
+    "Equation (3)", ClaimType.DEFINITION, symbol="G_j(x)", relation="=", units=LENGTH, letters=OF_GRADIENT_STEPS
 )
 def gradient_map(*, x: Any, stepsize: Any, gradient: Any) -> Any:
     """One gradient step of client j: x − s∇f_j(x)."""
@@ -33,21 +33,21 @@ def gradient_map(*, x: Any, stepsize: Any, gradient: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (4)", Claim.DEFINITION, symbol="x^{(t+1)}", relation="=", units=LENGTH, assumes=(Runs("FedGD"),)
+    "Equation (4)", ClaimType.DEFINITION, symbol="x^{(t+1)}", relation="=", units=LENGTH, assumes=(Runs("FedGD"),)
 )
 def fedgd_round(*, points: Any) -> Any:
     """One round of FedGD(s, e): the plain mean of the clients' points G_j^e(x)."""
     return sum(points) / len(points)
 
 
-@PAPER.statement("Equation (5)", Claim.IDENTITY, symbol="0", relation="=", units=GRADIENT, assumes=(Runs("FedGD"),))
+@PAPER.statement("Equation (5)", ClaimType.IDENTITY, symbol="0", relation="=", units=GRADIENT, assumes=(Runs("FedGD"),))
 def fedgd_residual(*, gradients: Any) -> Any:
     """Limits of FedGD(s, e) make this vanish: the sum of all ∇f_j(G_j^{i−1}(x)), i = 1, …, e, j = 1, …, m."""
     return sum(gradients)
 
 
 @PAPER.statement(
-    "Equation (6)", Claim.DEFINITION, symbol="x^{(t+1)}", relation="=", units=LENGTH,
+    "Equation (6)", ClaimType.DEFINITION, symbol="x^{(t+1)}", relation="=", units=LENGTH,
     assumes=(Runs("FedProx"), ExactSolutions()),
 )  # fmt: skip
 def fedprox_round(*, points: Any) -> Any:
@@ -56,7 +56,7 @@ def fedprox_round(*, points: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (7)", Claim.IDENTITY, symbol="0", relation="=", units=GRADIENT,
+    "Equation (7)", ClaimType.IDENTITY, symbol="0", relation="=", units=GRADIENT,
     assumes=(Runs("FedProx"), ExactSolutions(), Convex()),
 )  # fmt: skip
 def fedprox_residual(*, x: Any, points: Any, stepsize: Any) -> Any:
@@ -64,20 +64,20 @@ def fedprox_residual(*, x: Any, points: Any, stepsize: Any) -> Any:
     return sum(x - point for point in points) / stepsize
 
 
-@PAPER.statement("Equation (11)", Claim.DEFINITION, symbol="0", relation="=", units=GRADIENT)
+@PAPER.statement("Equation (11)", ClaimType.DEFINITION, symbol="0", relation="=", units=GRADIENT)
 def normal_cone_residual(*, blocks: Any) -> Any:
     """v is in E^⊥, the normal cone at a consensus point, exactly if the sum of its blocks vanishes."""
     return sum(blocks)
 
 
-@PAPER.statement("Equation (12)", Claim.IDENTITY, symbol="0", relation="=", units=GRADIENT)
+@PAPER.statement("Equation (12)", ClaimType.IDENTITY, symbol="0", relation="=", units=GRADIENT)
 def inclusion_residual(*, gradients: Any) -> Any:
     """At a consensus point, 0 ∈ ∇F(x) + N_E(x) exactly if this vanishes: Σ_j ∇f_j(x)."""
     return sum(gradients)
 
 
 @PAPER.statement(
-    "Equation (13)", Claim.IDENTITY, symbol="0", relation="=", units=LENGTH,
+    "Equation (13)", ClaimType.IDENTITY, symbol="0", relation="=", units=LENGTH,
     assumes=(Runs("FedSplit"), ExactSolutions()),
 )  # fmt: skip
 def fedsplit_residual(*, x: Any, point: Any) -> Any:
@@ -90,7 +90,7 @@ PAPER.alias("Proposition 2", fedprox_residual)
 
 
 @PAPER.statement(
-    "Proposition 3", Claim.IDENTITY, symbol="0", relation="=", units=GRADIENT,
+    "Proposition 3", ClaimType.IDENTITY, symbol="0", relation="=", units=GRADIENT,
     assumes=(Runs("FedSplit"), ExactSolutions(), Convex()),
 )  # fmt: skip
 def optimality_residual(*, gradients: Any) -> Any:
@@ -107,7 +107,7 @@ class Conditioning(NamedTuple):
 
 
 @PAPER.statement(
-    "Equation (14)", Claim.DEFINITION, symbol=(r"\ell_*", "L^*", r"\kappa"), relation="=",
+    "Equation (14)", ClaimType.DEFINITION, symbol=(r"\ell_*", "L^*", r"\kappa"), relation="=",
     units=(CURVATURE, CURVATURE, NUMBER),
 )  # fmt: skip
 def condition_number(*, mus: Any, Ls: Any) -> Conditioning:
@@ -117,7 +117,7 @@ def condition_number(*, mus: Any, Ls: Any) -> Conditioning:
 
 
 @PAPER.statement(
-    "Equation (15)", Claim.DEFINITION, symbol="b", relation=r"\ge", units=LENGTH, assumes=(Runs("FedSplit"),)
+    "Equation (15)", ClaimType.DEFINITION, symbol="b", relation=r"\ge", units=LENGTH, assumes=(Runs("FedSplit"),)
 )
 def prox_error(*, update: Any, prox: Any) -> Any:
     """The error of a proximal update in one dimension, |prox_update_j(z) − prox_{s f_j}(z)|: at most b for all j, z."""

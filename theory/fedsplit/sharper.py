@@ -12,14 +12,14 @@ from fedconvex.statements.assumptions import (
 )
 from fedconvex.statements.functions import maximum, power, sqrt
 from fedconvex.statements.notation import LENGTH, VALUE
-from fedconvex.statements.statement import Claim
+from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedsplit.convergence import FEDSPLIT, ORDERED, contraction
 from fedconvex.theory.fedsplit.corrected import FROM_REGULARIZED, REGULARIZED
 from fedconvex.theory.fedsplit.notation import PAPER
 
 
 @PAPER.statement(
-    "Theorem 1, sharper", Claim.TIGHT, symbol=r"\|x^{(t+1)}-x^*\|", units=LENGTH,
+    "Theorem 1, sharper", ClaimType.TIGHT, symbol=r"\|x^{(t+1)}-x^*\|", units=LENGTH,
     assumes=(Runs("FedSplit"), Everyone(), StronglyConvex(), Smooth(), ORDERED, ProxError()), ours=True,
 )  # fmt: skip
 def distance_bound_any_stepsize(
@@ -36,7 +36,7 @@ def distance_bound_any_stepsize(
 
 
 @PAPER.statement(
-    "Corollary 1, sharper", Claim.TIGHT, symbol="b", units=LENGTH, ours=True,
+    "Corollary 1, sharper", ClaimType.TIGHT, symbol="b", units=LENGTH, ours=True,
     assumes=(*FEDSPLIT, GradientStepsFromCenter(lambda kappa: contraction.formula(kappa=kappa))),
 )  # fmt: skip
 def prox_error_bound_sharp(*, kappa: Any, local_steps: Any, start_distance: Any) -> Any:
@@ -49,7 +49,7 @@ def prox_error_bound_sharp(*, kappa: Any, local_steps: Any, start_distance: Any)
 
 
 @PAPER.statement(
-    "Theorem 2, round by round", Claim.UPPER, symbol="F(x^{(t+1)})-F^*", units=VALUE,
+    "Theorem 2, round by round", ClaimType.UPPER, symbol="F(x^{(t+1)})-F^*", units=VALUE,
     assumes=REGULARIZED, letters=FROM_REGULARIZED, ours=True,
 )  # fmt: skip
 def regularized_gap_bound(

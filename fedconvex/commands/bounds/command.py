@@ -12,7 +12,7 @@ from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
     from fedconvex.commands.bounds.numbers import Number
-    from fedconvex.commands.bounds.values import Entry, Value
+    from fedconvex.commands.bounds.values import Computable, Value
     from fedconvex.statements import Paper
 
 PICTURES = (".png", ".pdf", ".svg")
@@ -141,7 +141,7 @@ def _list(papers: "list[Paper]", as_json: bool) -> None:
         console.print()
 
 
-def _compute(entry: "Entry", values: "dict[str, Value]", as_json: bool) -> None:
+def _compute(entry: "Computable", values: "dict[str, Value]", as_json: bool) -> None:
     """The value, and the left-hand side's where its parameters are given too."""
     from fedconvex.commands.bounds.numbers import evaluate
     from fedconvex.commands.bounds.values import missing
@@ -160,7 +160,7 @@ def _compute(entry: "Entry", values: "dict[str, Value]", as_json: bool) -> None:
 
 
 def _sweep(
-    entry: "Entry", values: "dict[str, Value]", texts: list[str], out: Path | None, plot: str | None, as_json: bool
+    entry: "Computable", values: "dict[str, Value]", texts: list[str], out: Path | None, plot: str | None, as_json: bool
 ) -> None:
     """The table of the sweep on standard output or in a file, the picture, and what there is to say about it."""
     from rich.console import Console
@@ -195,9 +195,11 @@ def _sweep(
         raise typer.Exit(1)
 
 
-def _print(entry: "Entry", values: "dict[str, Value]", found: "dict[str, Number]", left: "dict[str, Number]") -> None:
+def _print(
+    entry: "Computable", values: "dict[str, Value]", found: "dict[str, Number]", left: "dict[str, Number]"
+) -> None:
     from fedconvex.commands.bounds.values import missing, option, written
-    from fedconvex.statements import Claim, Sign
+    from fedconvex.statements import ClaimType, Sign
 
     typer.echo(f"{entry.identifier}  ({entry.source}; {entry.claim})")
     typer.echo(f"  {entry.words}")
@@ -206,7 +208,7 @@ def _print(entry: "Entry", values: "dict[str, Value]", found: "dict[str, Number]
     rows = {"left side": next(iter(left.values()))} if left else {}
     rows |= {"right side": next(iter(found.values()))} if entry.left is not None else found
     width = max(map(len, rows))
-    signed = entry.positive or (entry.statement is not None and entry.statement.claim is Claim.CONDITION)
+    signed = entry.positive or (entry.statement is not None and entry.statement.claim is ClaimType.CONDITION)
     for name, number in rows.items():
         sign = f"  ({_said(number.sign)})" if signed else ""
         typer.echo(f"{name:<{width}} {number.text}{sign}")
@@ -222,7 +224,7 @@ def _said(sign: Any) -> str:
 
 
 def _result(
-    entry: "Entry", values: "dict[str, Value]", found: "dict[str, Number]", left: "dict[str, Number]"
+    entry: "Computable", values: "dict[str, Value]", found: "dict[str, Number]", left: "dict[str, Number]"
 ) -> dict[str, Any]:
     """A computed statement, ready for JSON: a value, or its parts."""
     from fedconvex.commands.bounds.values import written

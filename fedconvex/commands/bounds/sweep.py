@@ -15,7 +15,7 @@ import typer
 
 from fedconvex.arithmetic.rationals import nearest_float
 from fedconvex.commands.bounds.values import (
-    Entry,
+    Computable,
     Value,
     missing,
     number,
@@ -54,7 +54,7 @@ class Axis:
 class Sweep:
     """The formula on the grid of the axes; rows that the statement refuses hold NaN."""
 
-    entry: Entry
+    entry: Computable
     axes: Mapping[str, Axis]
     fixed: Mapping[str, Value]
     columns: Mapping[str, np.ndarray]  # the swept parameters, row by row
@@ -107,7 +107,7 @@ class Sweep:
         }
 
 
-def run_sweep(entry: Entry, values: Mapping[str, Value], texts: Sequence[str]) -> Sweep:
+def run_sweep(entry: Computable, values: Mapping[str, Value], texts: Sequence[str]) -> Sweep:
     """Evaluates the grid; raises InvalidInput where every row is refused."""
     axes = _axes(entry, texts)
     for name in axes.keys() & values.keys():
@@ -248,7 +248,7 @@ def _signs(
     return signs
 
 
-def _axes(entry: Entry, texts: Sequence[str]) -> dict[str, Axis]:
+def _axes(entry: Computable, texts: Sequence[str]) -> dict[str, Axis]:
     """The grids of `mu=1:100:200` and `mu=log:1:1e4:200`."""
     axes: dict[str, Axis] = {}
     for text in texts:
@@ -267,7 +267,7 @@ def _axes(entry: Entry, texts: Sequence[str]) -> dict[str, Axis]:
     return axes
 
 
-def _axis(entry: Entry, name: str, text: str, parts: list[str], *, logarithmic: bool) -> Axis:
+def _axis(entry: Computable, name: str, text: str, parts: list[str], *, logarithmic: bool) -> Axis:
     parameter = entry.parameters[name]
     if parameter.shape not in (Shape.SCALAR, Shape.VECTOR):
         raise InvalidInput(

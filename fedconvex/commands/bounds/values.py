@@ -23,7 +23,7 @@ Value = Fraction | tuple[Fraction, ...]
 
 @final
 @dataclass(frozen=True)
-class Entry:
+class Computable:
     """What the command can compute: a statement, or a calculator that belongs to one."""
 
     identifier: str
@@ -98,13 +98,13 @@ def option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def entries(paper: Paper) -> list[Entry]:
+def entries(paper: Paper) -> list[Computable]:
     """A paper's statements, in its order, then its calculators without a number."""
-    statements = [Entry(s.identifier, s.source, s.calculator, paper, s) for s in paper.everything]
+    statements = [Computable(s.identifier, s.source, s.calculator, paper, s) for s in paper.everything]
     return statements + [entry for name, entry in _attributes(paper).items() if entry.statement is None]
 
 
-def find(identifier: str) -> Entry:
+def find(identifier: str) -> Computable:
     """`fedprox.theorem4` by number, or `fedprox.rho` by name; InvalidInput with what comes near."""
     from fedconvex.theory import papers
 
@@ -117,7 +117,7 @@ def find(identifier: str) -> Entry:
             return attributes[own]
         statement = (paper.statements | paper.ours).get(own.lower())
         if statement is not None:
-            return Entry(statement.identifier, statement.source, statement.calculator, paper, statement)
+            return Computable(statement.identifier, statement.source, statement.calculator, paper, statement)
         function = vars(_module(paper)).get(own)
         if isfunction(function) and function.__module__.startswith("fedconvex.theory."):
             cure = f"call fedconvex.theory.{paper.name}.{own} in Python"
@@ -131,15 +131,15 @@ def _module(paper: Paper) -> Any:
     return import_module(f"fedconvex.theory.{paper.name}")
 
 
-def _attributes(paper: Paper) -> dict[str, Entry]:
+def _attributes(paper: Paper) -> dict[str, Computable]:
     """Statements and calculators by their names in the paper's module."""
     found = {}
     for name, value in vars(_module(paper)).items():
         if isinstance(value, Statement):
-            found[name] = Entry(value.identifier, value.source, value.calculator, paper, value)
+            found[name] = Computable(value.identifier, value.source, value.calculator, paper, value)
         elif isinstance(value, Calculator):
             source = f"{paper.short}, {value.owner.partition(': ')[2]}"
-            found[name] = Entry(f"{paper.name}.{name}", source, value, paper)
+            found[name] = Computable(f"{paper.name}.{name}", source, value, paper)
     return found
 
 
@@ -165,7 +165,7 @@ def split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     return alone, texts
 
 
-def require_known(entry: Entry, names: Sequence[str], value: str = "") -> None:
+def require_known(entry: Computable, names: Sequence[str], value: str = "") -> None:
     """Raises InvalidInput for the first name that is no parameter of the formula."""
     for name in names:
         if name not in entry.parameters:
@@ -173,7 +173,7 @@ def require_known(entry: Entry, names: Sequence[str], value: str = "") -> None:
             raise InvalidInput(option(name), value, f"{entry.identifier} has no such parameter", cure)
 
 
-def parse(entry: Entry, texts: Mapping[str, str]) -> dict[str, Value]:
+def parse(entry: Computable, texts: Mapping[str, str]) -> dict[str, Value]:
     """The exact values of the parameters given."""
     values: dict[str, Value] = {}
     for name, text in texts.items():
@@ -209,7 +209,7 @@ def missing(calculator: Calculator, values: Mapping[str, Any]) -> list[str]:
     return [name for name in calculator.names if name not in values and name not in calculator.defaults]
 
 
-def require_complete(entry: Entry, values: Mapping[str, Any]) -> None:
+def require_complete(entry: Computable, values: Mapping[str, Any]) -> None:
     """Raises InvalidInput that says what is missing, with its meaning and its range."""
     lacking = missing(entry.calculator, values)
     if entry.left is not None and any(name not in entry.calculator.parameters for name in values):
@@ -220,7 +220,7 @@ def require_complete(entry: Entry, values: Mapping[str, Any]) -> None:
         raise InvalidInput("missing", names, f"{entry.identifier} needs a value of each", f"give {', '.join(meanings)}")
 
 
-def defaults(entry: Entry, values: Mapping[str, Any]) -> dict[str, Value]:
+def defaults(entry: Computable, values: Mapping[str, Any]) -> dict[str, Value]:
     """The values of the parameters that were left out and need not be given."""
     return {name: Fraction(value) for name, value in entry.calculator.defaults.items() if name not in values}
 

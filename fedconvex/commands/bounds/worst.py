@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fedconvex.commands.bounds.values import Entry, number, option
+from fedconvex.commands.bounds.values import Computable, number, option
 from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.verdicts import Verdict
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fedconvex.proofs_checks.worst_cases.looseness import Looseness
 
 
-def show(entry: Entry, texts: Mapping[str, str], as_json: bool) -> None:
+def show(entry: Computable, texts: Mapping[str, str], as_json: bool) -> None:
     """Prints the finding; exit status 1 where it does not show that the statement holds, or that promises nothing."""
     from fedconvex.proofs_checks import looseness
     from fedconvex.proofs_checks.worst_cases.asking import registered, taken

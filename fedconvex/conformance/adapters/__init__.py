@@ -19,7 +19,7 @@ from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Method
 
 
-class Functions(TypedDict):
+class ImplementationFunctions(TypedDict):
     """An implementation, as `check` takes it."""
 
     init: Callable[[Any, Any], Any]

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.adapters import Functions, Steps, not_shipped, require
+from fedconvex.conformance.adapters import ImplementationFunctions, Steps, not_shipped, require
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.methods.feddyn import FedDyn
@@ -18,7 +18,9 @@ from fedconvex.problems.quadratics import LeastSquares
 TESTED = "1.3.0"
 
 
-def wrap(method: Method, local_solver: LocalSolver | None = None, option: str = "weighted_scale") -> Functions:
+def wrap(
+    method: Method, local_solver: LocalSolver | None = None, option: str = "weighted_scale"
+) -> ImplementationFunctions:
     """FedLab's implementation of FedGD (its FedAvg), FedProx, Scaffold, FedDyn or FedNova.
 
     Whatever the model's precision, FedLab averages with float32 weights; so the server's point is given as float32.
@@ -36,13 +38,13 @@ def wrap(method: Method, local_solver: LocalSolver | None = None, option: str = 
     from fedlab.core.standalone import StandalonePipeline
     from fedlab.utils import Logger
 
-    from fedconvex.conformance.adapters.feed import LinearModel, half_squares, point, samples
+    from fedconvex.conformance.adapters.feed import LinearModule, half_squares, point, samples
 
     handler, trainer_class, server_settings, client_settings = _classes(method, option)
     steps = Steps.of(method, local_solver)
 
     def init(problem: LeastSquares, x0: Any) -> Any:
-        model, data, logger = LinearModel(x0), samples(problem), Logger("fedlab")
+        model, data, logger = LinearModule(x0), samples(problem), Logger("fedlab")
         server = handler(model, global_round=0, sample_ratio=1.0, logger=logger)
         trainer = trainer_class(model, num_clients=problem.num_clients, logger=logger)
         if server_settings:

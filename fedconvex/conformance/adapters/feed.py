@@ -10,7 +10,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.problems.quadratics import LeastSquares
 
 
-class LinearModel(torch.nn.Linear):
+class LinearModule(torch.nn.Linear):
     """θ ↦ Aθ in float64, starting at x0."""
 
     def __init__(self, x0: Any) -> None:

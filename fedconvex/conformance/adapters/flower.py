@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.adapters import Functions, Steps, not_shipped, require
+from fedconvex.conformance.adapters import ImplementationFunctions, Steps, not_shipped, require
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.methods.fedgd import FedGD
@@ -24,7 +24,7 @@ def wrap(
     method: Method,
     local_solver: LocalSolver | None = None,
     proximal_term: ProximalTerm = "documented",
-) -> Functions:
+) -> ImplementationFunctions:
     """Flower's implementation of FedGD (its FedAvg) or FedProx.
 
     Flower leaves the proximal term to the client and documents one.
@@ -43,7 +43,7 @@ def wrap(
     from flwr.app import ArrayRecord
     from flwr.serverapp import strategy as strategies
 
-    from fedconvex.conformance.adapters.feed import LinearModel, point, samples
+    from fedconvex.conformance.adapters.feed import LinearModule, point, samples
 
     steps = Steps.of(method, local_solver)
     settings = {"fraction_evaluate": 0.0, "min_train_nodes": 1, "min_available_nodes": 1}
@@ -57,7 +57,7 @@ def wrap(
                 raise not_shipped(method, "Flower", "FedGD or FedProx")
 
     def init(problem: LeastSquares, x0: Any) -> Any:
-        return LinearModel(x0), samples(problem)
+        return LinearModule(x0), samples(problem)
 
     def round(problem: LeastSquares, state: Any, active: Any) -> Any:
         model, data = state
@@ -102,13 +102,13 @@ def _client_app(steps: Steps, proximal_term: str, data: list[Any]) -> Any:
     from flwr.app import ArrayRecord, Message, MetricRecord, RecordDict
     from flwr.clientapp import ClientApp
 
-    from fedconvex.conformance.adapters.feed import LinearModel, half_squares
+    from fedconvex.conformance.adapters.feed import LinearModule, half_squares
 
     app = ClientApp()
 
     def train(message: Any, context: Any) -> Any:
         A, b = data[context.node_config["partition-id"]]
-        model = LinearModel([0.0] * A.shape[1])
+        model = LinearModule([0.0] * A.shape[1])
         model.load_state_dict(message.content["arrays"].to_torch_state_dict())
         optimizer = torch.optim.SGD(model.parameters(), lr=steps.stepsize)
         term = _PROXIMAL_TERMS[proximal_term](model)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.adapters import Functions, Steps, not_shipped, require
+from fedconvex.conformance.adapters import ImplementationFunctions, Steps, not_shipped, require
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.methods.fedgd import FedGD
@@ -26,7 +26,7 @@ class _State:
     rounds: int = 0
 
 
-def wrap(method: Method, local_solver: LocalSolver | None = None) -> Functions:
+def wrap(method: Method, local_solver: LocalSolver | None = None) -> ImplementationFunctions:
     """pfl's implementation of FedGD (its FederatedAveraging), FedProx or Scaffold.
 
     FedGD and FedProx are weighted by `WeightByDatapoints`, SCAFFOLD, whose paper has no weights, by `WeightByUser`.
@@ -50,7 +50,7 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Functions:
     from pfl.hyperparam.base import NNTrainHyperParams
     from pfl.model.pytorch import PyTorchModel
 
-    from fedconvex.conformance.adapters.feed import LinearModel, point, samples
+    from fedconvex.conformance.adapters.feed import LinearModule, point, samples
 
     steps = Steps.of(method, local_solver)
     training = NNTrainHyperParams(
@@ -61,7 +61,7 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Functions:
     weighting = WeightByUser() if method.plain else WeightByDatapoints()
 
     def init(problem: LeastSquares, x0: Any) -> _State:
-        module = LinearModel(x0)
+        module = LinearModule(x0)
         optimizer = torch.optim.SGD(module.parameters(), lr=server_stepsize)
         model = PyTorchModel(module, torch.optim.SGD, optimizer)
         return _State(model, algorithm_class(), own_parameters(problem.num_clients))

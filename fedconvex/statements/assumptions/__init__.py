@@ -1,10 +1,11 @@
 """What statements assume, as objects that can be checked on a problem, a method and a participation scheme."""
 
 from fedconvex.statements.assumptions.base import Assumption as Assumption
-from fedconvex.statements.assumptions.base import Finding as Finding
+from fedconvex.statements.assumptions.base import AssumptionFinding as AssumptionFinding
 from fedconvex.statements.assumptions.base import Given as Given
 from fedconvex.statements.assumptions.base import ProximalWeight as ProximalWeight
 from fedconvex.statements.assumptions.base import StepsizeAtMost as StepsizeAtMost
+from fedconvex.statements.assumptions.functions import BoundedNegativeCurvature as BoundedNegativeCurvature
 from fedconvex.statements.assumptions.functions import BoundedVariance as BoundedVariance
 from fedconvex.statements.assumptions.functions import BoundedVarianceEverywhere as BoundedVarianceEverywhere
 from fedconvex.statements.assumptions.functions import Convex as Convex
@@ -16,7 +17,6 @@ from fedconvex.statements.assumptions.functions import Smooth as Smooth
 from fedconvex.statements.assumptions.functions import SmoothObjective as SmoothObjective
 from fedconvex.statements.assumptions.functions import StronglyConvex as StronglyConvex
 from fedconvex.statements.assumptions.functions import StronglyConvexObjective as StronglyConvexObjective
-from fedconvex.statements.assumptions.functions import WeaklyConvex as WeaklyConvex
 from fedconvex.statements.assumptions.runs import Everyone as Everyone
 from fedconvex.statements.assumptions.runs import ExactSolutions as ExactSolutions
 from fedconvex.statements.assumptions.runs import GradientStepsFromCenter as GradientStepsFromCenter

@@ -9,18 +9,18 @@ from fedconvex.statements.conditions import Condition
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from fedconvex.statements.setting import Setting
+    from fedconvex.statements.setting import MeasuredSetting
 
 
 @dataclass(frozen=True)
-class Finding:
+class AssumptionFinding:
     """Whether an assumption holds on an instance, and why."""
 
     verdict: Verdict
     reason: str
 
 
-PROVED = Finding(Verdict.PROVED, "")
+PROVED = AssumptionFinding(Verdict.PROVED, "")
 
 
 Written = Callable[[str], str]  # a parameter's name, or its letter in a paper
@@ -48,7 +48,7 @@ class Assumption(ABC):
         """In words; `written` says how a parameter is."""
 
     @abstractmethod
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         """Whether it holds for this problem, method and participation, at these values of the parameters."""
 
 
@@ -67,7 +67,7 @@ class OnParameters(Assumption):
     def in_words(self, written: Written) -> str:
         return _readable(self.asked(), written)
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         return check_condition(self.asked(), values)
 
 
@@ -114,13 +114,13 @@ class ProximalWeight(OnParameters):
         return Condition("mu", "=", self.formula)
 
 
-def check_condition(condition: Condition, values: dict[str, Any]) -> Finding:
+def check_condition(condition: Condition, values: dict[str, Any]) -> AssumptionFinding:
     """Whether the parameters' values satisfy it."""
     offence = condition.check(condition.argument, values)
     if offence is None:
         return PROVED
     verdict = Verdict.UNKNOWN if offence.undecided else Verdict.REFUTED
-    return Finding(verdict, f"{condition.argument} = {short(offence.value)} against {short(offence.bound)}")
+    return AssumptionFinding(verdict, f"{condition.argument} = {short(offence.value)} against {short(offence.bound)}")
 
 
 def short(value: Any) -> str:

@@ -3,28 +3,28 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
-from fedconvex.statements.assumptions.base import PROVED, Assumption, Finding, Written, short
+from fedconvex.statements.assumptions.base import PROVED, Assumption, AssumptionFinding, Written, short
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from fedconvex.statements.setting import Setting
+    from fedconvex.statements.setting import MeasuredSetting
 
 
-def _compare(holds: Any, fails: Any, reason: str) -> Finding:
+def _compare(holds: Any, fails: Any, reason: str) -> AssumptionFinding:
     """PROVED or REFUTED where a comparison of balls says so, else UNKNOWN."""
     if holds:
         return PROVED
-    return Finding(Verdict.REFUTED if fails else Verdict.UNKNOWN, reason)
+    return AssumptionFinding(Verdict.REFUTED if fails else Verdict.UNKNOWN, reason)
 
 
-def _bounded_below(setting: "Setting", low: Any) -> Finding:
+def _bounded_below(setting: "MeasuredSetting", low: Any) -> AssumptionFinding:
     """Whether no client's Hessian has an eigenvalue below `low`."""
     asked, known = setting.number(low), setting.curvatures
     if known.strong_convexity >= asked:
         return PROVED
     reason = f"a client's curvature goes down to about {short(known.strong_convexity)}"
     if known.attained_convexity < asked:
-        return Finding(Verdict.REFUTED, reason)
+        return AssumptionFinding(Verdict.REFUTED, reason)
     decided = known.lie_between(low, None)
     return _compare(decided, decided is False, reason)
 
@@ -57,7 +57,7 @@ class Smooth(Assumption):
     def in_words(self, written: Written) -> str:
         return f"every client's function is {written(self.L)}-smooth"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         asked, known = setting.number(values[self.L]), setting.curvatures
         reason = f"a client's gradient changes {short(known.attained_smoothness)} times as fast as its argument"
         if known.smoothness <= asked or known.attained_smoothness > asked:
@@ -68,7 +68,7 @@ class Smooth(Assumption):
 
 @final
 @dataclass(frozen=True)
-class WeaklyConvex(Assumption):
+class BoundedNegativeCurvature(Assumption):
     """∇²F_k ≽ −L_minus·I for every k."""
 
     L_minus: str = "L_minus"
@@ -76,7 +76,7 @@ class WeaklyConvex(Assumption):
     def in_words(self, written: Written) -> str:
         return f"no client's Hessian has an eigenvalue below -{written(self.L_minus)}"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         return _bounded_below(setting, -values[self.L_minus])
 
 
@@ -88,7 +88,7 @@ class Convex(Assumption):
     def in_words(self, written: Written) -> str:
         return "every client's function is convex"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         proved = setting.curvatures.strong_convexity >= 0 or setting.problem.is_convex
         silent = any(weight == 0 for weight in setting.problem.exact_weights)  # whose function may be left out
         return _compare(proved, not silent, "a client's function is not convex")
@@ -104,9 +104,9 @@ class StronglyConvex(Assumption):
     def in_words(self, written: Written) -> str:
         return f"every client's function is {written(self.mu)}-strongly convex, {written(self.mu)} > 0"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         if setting.number(values[self.mu]) <= 0:
-            return Finding(Verdict.UNKNOWN, "no positive lower bound of the clients' curvatures was found")
+            return AssumptionFinding(Verdict.UNKNOWN, "no positive lower bound of the clients' curvatures was found")
         return _bounded_below(setting, values[self.mu])
 
 
@@ -118,7 +118,7 @@ class NotStationary(Assumption):
     def in_words(self, written: Written) -> str:
         return "the point is not stationary"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         return _compare(setting.square > 0, setting.square == 0, "the objective's gradient at the point is 0")
 
 
@@ -132,7 +132,7 @@ class Dissimilarity(Assumption):
     def in_words(self, written: Written) -> str:
         return f"the clients' functions are {written(self.B)}-dissimilar at the point"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         here, asked = setting.dissimilarity, setting.number(values[self.B])
         return _compare(here <= asked or values[self.B] is here, here > asked, f"B(w) = {short(here)} at the point")
 
@@ -150,13 +150,13 @@ class DissimilarityAlongTheRun(Assumption):
     def in_words(self, written: Written) -> str:
         return f"the clients' functions are {written(self.B)}-dissimilar at every w^t that the run reaches"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         asked = values[self.B]
         if not _differ_linearly(setting.problem, constants_too=True):
-            return Finding(Verdict.UNKNOWN, "B(w) is not bounded over all points of the run")
+            return AssumptionFinding(Verdict.UNKNOWN, "B(w) is not bounded over all points of the run")
         if setting.number(asked) >= 1 or asked is setting.dissimilarity:
             return PROVED  # B(w) = 1
-        return Finding(Verdict.UNKNOWN, "B is not proved to be at least 1")
+        return AssumptionFinding(Verdict.UNKNOWN, "B is not proved to be at least 1")
 
 
 @final
@@ -169,7 +169,7 @@ class BoundedVariance(Assumption):
     def in_words(self, written: Written) -> str:
         return f"the variance of the clients' gradients at the point is at most {written(self.sigma2)}"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         here = setting.gradient_variance
         if values[self.sigma2] is here:
             return PROVED
@@ -187,11 +187,11 @@ class BoundedVarianceEverywhere(Assumption):
     def in_words(self, written: Written) -> str:
         return f"the variance of the clients' gradients is at most {written(self.sigma2)} at all points"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         here = BoundedVariance(self.sigma2).check(setting, values)
         if here.verdict is Verdict.REFUTED or _differ_linearly(setting.problem):  # it is the same at all points
             return here
-        return Finding(Verdict.UNKNOWN, "the variance is not bounded over all points")
+        return AssumptionFinding(Verdict.UNKNOWN, "the variance is not bounded over all points")
 
 
 @final
@@ -204,7 +204,7 @@ class LargeGradient(Assumption):
     def in_words(self, written: Written) -> str:
         return f"the squared norm of the objective's gradient at the point is at least {written(self.epsilon)}"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         asked = setting.number(values[self.epsilon])
         reason = f"it is {short(setting.square)}"
         return _compare(setting.square >= asked, setting.square < asked, reason)
@@ -220,7 +220,7 @@ class SmoothObjective(Assumption):
     def in_words(self, written: Written) -> str:
         return f"the objective is {written(self.L)}-smooth"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         asked, known = setting.number(values[self.L]), setting.objective_curvatures
         reason = f"{short(known.smoothness)}-smoothness is proved"
         return _compare(known.smoothness <= asked, known.attained_smoothness > asked, reason)
@@ -236,7 +236,7 @@ class StronglyConvexObjective(Assumption):
     def in_words(self, written: Written) -> str:
         return f"the objective is {written(self.mu)}-strongly convex"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         asked, known = setting.number(values[self.mu]), setting.objective_curvatures
         reason = f"{short(known.strong_convexity)}-strong convexity is proved"
         return _compare(known.strong_convexity >= asked, known.attained_convexity < asked, reason)

@@ -4,18 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
-from fedconvex.statements.assumptions.base import PROVED, Assumption, Finding, Written, short
+from fedconvex.statements.assumptions.base import PROVED, Assumption, AssumptionFinding, Written, short
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from fedconvex.statements.setting import Setting
+    from fedconvex.statements.setting import MeasuredSetting
 
 
 ITS_OWN_SOLVER = ("FedGD", "FedDynOneGD")  # methods that are named for what their clients do
 
 
-def _refuted(reason: str) -> Finding:
-    return Finding(Verdict.REFUTED, reason)
+def _refuted(reason: str) -> AssumptionFinding:
+    return AssumptionFinding(Verdict.REFUTED, reason)
 
 
 @final
@@ -33,7 +33,7 @@ class Runs(Assumption):
     def in_words(self, written: Written) -> str:
         return f"the method is {self.method}" + (f" with {self.local_steps} local step" if self.local_steps else "")
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         name = type(setting.method).__name__
         if name != self.method:
             return _refuted(f"the method is {name}")
@@ -58,8 +58,8 @@ class OfOneFunction(Assumption):
     def in_words(self, written: Written) -> str:
         return self.iteration
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
-        return Finding(Verdict.UNKNOWN, f"not decided for a run of {type(setting.method).__name__}")
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
+        return AssumptionFinding(Verdict.UNKNOWN, f"not decided for a run of {type(setting.method).__name__}")
 
 
 @final
@@ -70,7 +70,7 @@ class ExactSolutions(Assumption):
     def in_words(self, written: Written) -> str:
         return "clients solve their subproblems exactly"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         solver = type(setting.local_solver).__name__
         return PROVED if solver == "Exact" else _refuted(f"the local solver is {solver}")
 
@@ -85,13 +85,13 @@ class Inexactness(Assumption):
     def in_words(self, written: Written) -> str:
         return f"every client's solution is {written(self.gamma)}-inexact"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         if values[self.gamma] is setting.inexactness:
             return PROVED
         if _reaches(setting, values[self.gamma]):
             return PROVED
         reached = setting.number(setting.inexactness)
-        return Finding(Verdict.UNKNOWN, f"only {short(reached)}-inexactness is proved of the local solver")
+        return AssumptionFinding(Verdict.UNKNOWN, f"only {short(reached)}-inexactness is proved of the local solver")
 
 
 @final
@@ -104,13 +104,13 @@ class InexactnessOfEach(Assumption):
     def in_words(self, written: Written) -> str:
         return f"every drawn client's solution is as inexact as {written(self.gammas)} say, or less"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         if _reaches(setting, max(values[self.gammas])):
             return PROVED
-        return Finding(Verdict.UNKNOWN, "the local solver is not proved to reach them")
+        return AssumptionFinding(Verdict.UNKNOWN, "the local solver is not proved to reach them")
 
 
-def _reaches(setting: "Setting", asked: Any) -> bool:
+def _reaches(setting: "MeasuredSetting", asked: Any) -> bool:
     """Whether every local solution is proved to be `asked`-inexact."""
     reached = setting.inexactness
     if any(type(value).__name__ == "arb" for value in (reached, asked)):
@@ -136,13 +136,13 @@ class MatchedStepsize(Assumption):
         s, mu, L = written("stepsize"), written("mu"), written("L")
         return f"{s} = 1/√({mu} {L}), every client's function being {mu}-strongly convex and {L}-smooth"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         asked, needed = setting.number(values["kappa"]), setting.condition_number
         if values["kappa"] is needed or needed <= asked:
             return PROVED
         if setting.least_condition_number > asked:
             return _refuted(f"with this stepsize kappa is {short(needed)}")
-        return Finding(Verdict.UNKNOWN, f"with this stepsize kappa is proved to be at most {short(needed)}")
+        return AssumptionFinding(Verdict.UNKNOWN, f"with this stepsize kappa is proved to be at most {short(needed)}")
 
 
 @final
@@ -155,10 +155,10 @@ class ProxError(Assumption):
     def in_words(self, written: Written) -> str:
         return f"every computed proximal point is at most {written(self.b)} from the true one"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         if setting.number(setting.prox_error) <= setting.number(values[self.b]):
             return PROVED
-        return Finding(Verdict.UNKNOWN, f"an error of at most {short(setting.prox_error)} is proved")
+        return AssumptionFinding(Verdict.UNKNOWN, f"an error of at most {short(setting.prox_error)} is proved")
 
 
 @final
@@ -178,7 +178,7 @@ class GradientStepsFromCenter(Assumption):
         s, mu, L, e = (written(name) for name in ("stepsize", "mu", "L", "local_steps"))
         return f"the local solver takes {e} gradient steps from the centre, with α = 1/(1 + {s}({mu} + {L})/2)"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         solver: Any = setting.local_solver
         if type(solver).__name__ != "GradientDescent":
             return _refuted(f"the local solver is {type(solver).__name__}")
@@ -191,7 +191,9 @@ class GradientStepsFromCenter(Assumption):
             if setting.step_contraction <= allowed:
                 return PROVED
             reason = f"local steps of size {short(solver.stepsize)} are proved to shrink distances by"
-            return Finding(Verdict.UNKNOWN, f"{reason} {short(setting.step_contraction)}, not {short(allowed)}")
+            return AssumptionFinding(
+                Verdict.UNKNOWN, f"{reason} {short(setting.step_contraction)}, not {short(allowed)}"
+            )
 
 
 @final
@@ -204,7 +206,7 @@ class SampledIID(Assumption):
     def in_words(self, written: Written) -> str:
         return f"{written(self.K)} devices are drawn independently with probabilities p_k, and averaged plainly"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         scheme = type(setting.participation).__name__
         if scheme != "Weighted":
             return _refuted(f"the participation scheme is {scheme}, not Weighted")
@@ -221,7 +223,7 @@ class SampledUniformly(Assumption):
         active, all_of_them = written("num_active"), written("num_clients")
         return f"{active} of {all_of_them} devices take part in a round, every set equally likely"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         if setting.everyone or type(setting.participation).__name__ == "Uniform":
             return PROVED
         return _refuted(f"the participation scheme is {type(setting.participation).__name__}")
@@ -235,7 +237,7 @@ class Everyone(Assumption):
     def in_words(self, written: Written) -> str:
         return "everyone takes part in every round"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         if not setting.everyone:
             return _refuted("only some clients take part")
         if type(setting.participation).__name__ == "Uniform" and not setting.method.plain:
@@ -256,7 +258,9 @@ class StartsAtLocalMinima(Assumption):
     def in_words(self, written: Written) -> str:
         return "every device's first model is a stationary point of its own function"
 
-    def check(self, setting: "Setting", values: dict[str, Any]) -> Finding:
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         if values["spread"] is setting.spread:
             return PROVED
-        return Finding(Verdict.UNKNOWN, "how far the devices' first models are spread was given, not measured")
+        return AssumptionFinding(
+            Verdict.UNKNOWN, "how far the devices' first models are spread was given, not measured"
+        )

@@ -8,7 +8,7 @@ from data_checks import is_argmax_of_some_linear_model, is_variance, pooled, sam
 from scipy.stats import ks_2samp, norm
 
 from fedconvex.data import synthetic, synthetic_iid
-from fedconvex.data.draws import Draw, stream
+from fedconvex.data.draws import GeneratorStream, stream
 from fedconvex.data.gaussian_clients import linear_model
 from fedconvex.errors import InvalidInput
 
@@ -69,7 +69,7 @@ def test_centres_are_normal_around_b_k(beta: float) -> None:
 
 
 def test_models_are_normal_around_one_u_k_for_weights_and_biases() -> None:
-    models = [linear_model(stream(5, Draw.MODEL, k), 4, 7, 3.0) for k in range(2000)]
+    models = [linear_model(stream(5, GeneratorStream.MODEL, k), 4, 7, 3.0) for k in range(2000)]
     means = np.array([np.append(model.W, model.b).mean() for model in models])
     assert is_variance(scatter(means), 1999, 9 + 1 / 32)
     assert not is_variance(scatter(means), 1999, 3 + 1 / 32)
@@ -84,7 +84,7 @@ def test_models_are_normal_around_one_u_k_for_weights_and_biases() -> None:
 def test_labels_are_the_highest_scores_of_the_clients_models() -> None:
     data = synthetic(4, 1, clients=3, features=5, classes=4, sizes=[40, 1, 60], seed=8)
     assert np.array_equal(data.classes, np.arange(4))
-    models = [linear_model(stream(8, Draw.MODEL, k), 4, 5, 2.0) for k in range(3)]
+    models = [linear_model(stream(8, GeneratorStream.MODEL, k), 4, 5, 2.0) for k in range(3)]
 
     def agree(x: np.ndarray, y: np.ndarray, W: np.ndarray, b: np.ndarray) -> bool:
         scores = [[sum(W[c, j] * sample[j] for j in range(5)) + b[c] for c in range(4)] for sample in x]

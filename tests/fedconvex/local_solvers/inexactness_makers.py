@@ -11,7 +11,7 @@ from problem_makers import Terms, fractions, terms_of
 import fedconvex as fc
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.participation import Draw as Drawn
-from fedconvex.runs.rounds import Played, rounds_of
+from fedconvex.runs.rounds import RoundResult, rounds_of
 
 FLOATS = ["float", *(["torch"] if importlib.util.find_spec("torch") else [])]
 GAMMAS = [Fraction(1), Fraction(9, 10), Fraction(1, 2), Fraction(1, 3), Fraction(1, 10), Fraction(1, 1000)]
@@ -40,7 +40,7 @@ def rationals(values: Any) -> np.ndarray:
     return np.array(flat, dtype=object).reshape(values.shape)
 
 
-def ratios(problem: Any, method: Any, round: Played, members: Any = None) -> list[Fraction]:
+def ratios(problem: Any, method: Any, round: RoundResult, members: Any = None) -> list[Fraction]:
     """The clients' ‖∇φ_k(θ_k)‖²/‖∇φ_k(start_k)‖², 0/0 being 0."""
     terms = terms_of(problem).as_a_sum() if method.plain else terms_of(problem)
     asked, found = round.subproblem, []

@@ -16,7 +16,7 @@ from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.local_solvers.minibatches import deal
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Problem
-from fedconvex.runs.rounds import Played, rounds_of
+from fedconvex.runs.rounds import RoundResult, rounds_of
 
 FLOATS = ["float", *(["torch"] if importlib.util.find_spec("torch") else [])]
 COUNTS, D, CLASSES = (5, 3, 1, 4), 2, 3
@@ -155,7 +155,7 @@ def numbers(values: Any, arithmetic: str) -> Any:
     return to_fraction(values) if arithmetic == "exact" else float(values)
 
 
-def rounds_played(method: Any, kind: str, solver: fc.SGD, arithmetic: str, draws: Sequence[Draw]) -> list[Played]:
+def rounds_played(method: Any, kind: str, solver: fc.SGD, arithmetic: str, draws: Sequence[Draw]) -> list[RoundResult]:
     """From (1, −1/2, …)."""
     problem = PROBLEMS[kind]
     rounds = rounds_of(method, problem, arithmetic, solver)
@@ -170,7 +170,7 @@ def rounds_played(method: Any, kind: str, solver: fc.SGD, arithmetic: str, draws
 
 
 def expected(
-    method: Any, kind: str, solver: fc.SGD, arithmetic: str, draw: Draw, played: Played, *,
+    method: Any, kind: str, solver: fc.SGD, arithmetic: str, draw: Draw, played: RoundResult, *,
     last_batch: bool = True, reseeded: int = 0, decay: bool = True, velocities: Any = None, shared: bool = False,
     **faults: Any,
 ) -> list[list[Any]]:  # fmt: skip

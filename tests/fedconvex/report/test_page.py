@@ -12,8 +12,8 @@ from fedconvex.proofs_checks.reporting.recorded import as_recorded, recorded
 from fedconvex.proofs_checks.reporting.records import Record, record
 from fedconvex.proofs_checks.reporting.results import Origin
 from fedconvex.proofs_checks.verification import proof_of
-from fedconvex.proofs_checks.worst_cases.looseness_table import Row
-from fedconvex.report.contents import Entry, Loose
+from fedconvex.proofs_checks.worst_cases.looseness_table import LoosenessRow
+from fedconvex.report.contents import Loose, StatementEntry
 from fedconvex.report.markup import Html, math, mixed, tag
 from fedconvex.report.page import Sections, page
 from fedconvex.theory import papers, statement
@@ -29,7 +29,7 @@ def records() -> list[Record]:
 
 
 def shown(records: list[Record]) -> str:
-    return page([Entry(r, "a paper", Origin.RUN) for r in records], Sections({"made": "now"}))
+    return page([StatementEntry(r, "a paper", Origin.RUN) for r in records], Sections({"made": "now"}))
 
 
 def test_the_whole_page_is_well_formed_and_loads_nothing(whole):
@@ -141,8 +141,8 @@ def test_text_is_escaped(records):
         tightness={"quotient": 0.5, "how": EVIL, "exact": None, "attained": False},
         verdict="refuted",
     )
-    loose = Loose(Row(first.identifier, EVIL, EVIL, EVIL, EVIL, False), {EVIL: "1"}, 1.0, 1.0, 2.0, False)
-    entry = Entry(bad, EVIL, Origin.RUN, ((1.0, 0.5), (2.0, 1.0)), (loose, loose))
+    loose = Loose(LoosenessRow(first.identifier, EVIL, EVIL, EVIL, EVIL, False), {EVIL: "1"}, 1.0, 1.0, 2.0, False)
+    entry = StatementEntry(bad, EVIL, Origin.RUN, ((1.0, 0.5), (2.0, 1.0)), (loose, loose))
     text = page([entry], Sections({EVIL: EVIL}, [EVIL]))
     read = Read(text)
     assert read.faults() == []
@@ -183,15 +183,15 @@ def test_every_formula_of_the_catalogue_becomes_one():
 
 def test_what_is_used_is_rounded_down_and_looseness_too(records):
     part = {"quotient": 0.9999, "how": "", "exact": None, "attained": False}
-    loose = Loose(Row("x", "L = 1", "1", "0.5", "2", False), {"L": "1"}, 1.0, 1.99999, 2.0, False)
-    entry = Entry(dataclasses.replace(records[0], tightness=part), "p", Origin.RUN, (), (loose,))
+    loose = Loose(LoosenessRow("x", "L = 1", "1", "0.5", "2", False), {"L": "1"}, 1.0, 1.99999, 2.0, False)
+    entry = StatementEntry(dataclasses.replace(records[0], tightness=part), "p", Origin.RUN, (), (loose,))
     line = text_of(Read(page([entry], Sections({}))).all("summary")[0])
     assert "0.999 used" in line
     assert "1.999 times loose" in line
 
 
 def test_a_worst_case_is_in_the_bound_s_unit():
-    row = Row("x", "", "", "", "", False)
+    row = LoosenessRow("x", "", "", "", "", False)
     assert Loose(row, {}, 10.0, 2.0, 4.0, False).worst == (2.5, 5.0)
     assert Loose(row, {}, 10.0, 2.0, 4.0, True).worst == (20.0, 40.0)  # a decrease is more than was promised
     assert Loose(row, {}, None, 2.0, 4.0, True).worst is None
@@ -233,7 +233,7 @@ def test_where_verdicts_come_from_is_said(whole):
 
 def test_a_page_s_numbers_of_points_are_those_of_the_runs(records):
     points = tuple((float(i), float(Fraction(i, 2))) for i in range(1, 8))
-    text = page([Entry(records[0], "p", Origin.RUN, points)], Sections({}))
+    text = page([StatementEntry(records[0], "p", Origin.RUN, points)], Sections({}))
     titles = [text_of(one) for one in Read(text).all("title")[1:]]
     assert titles == [
         f"larger side {i}, smaller side {json.dumps(i / 2).removesuffix('.0')}: 0.5 used" for i in range(1, 8)

@@ -30,7 +30,7 @@ from fedconvex.proofs_checks.engines.hilbert import (
 )
 from fedconvex.proofs_checks.engines.sampling import Independent, Moments, WithoutReplacement, second_moment
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.proof import Claim
+from fedconvex.proofs_checks.proof import Relation
 from fedconvex.verdicts import Verdict
 
 SIZE, CLIENTS = 3, 3
@@ -166,9 +166,9 @@ def test_moments(scheme) -> None:
     assert Moments(scheme).run(claim).verdict is Verdict.PROVED
     for other in (Independent(K), WithoutReplacement(m, P)):
         right = second_moment(family("u"), family("v"), other).right
-        mixed = Claim(claim.left, "=", right)
+        mixed = Relation(claim.left, "=", right)
         assert (Moments(scheme).run(mixed).verdict is Verdict.PROVED) is (other == scheme)
-    assert Moments(scheme).run(Claim(claim.left, "<=", claim.right)).verdict is not Verdict.PROVED
+    assert Moments(scheme).run(Relation(claim.left, "<=", claim.right)).verdict is not Verdict.PROVED
 
 
 @pytest.mark.parametrize("wrong", [lambda s: 1 / (s.drawn + 1), lambda s: 2 / s.drawn, lambda s: 1 / s.drawn])
@@ -324,12 +324,12 @@ def test_selected_is_the_expectation(share, new, old) -> None:
 # ---- facts made of facts
 
 x, y, D, G = (length(name) for name in ("x", "y", "E x", "E y"))
-CLIENT = Claim(x, "<=", 2 * y, name="for every client").fact
+CLIENT = Relation(x, "<=", 2 * y, name="for every client").fact
 
 
 def test_averaged() -> None:
     assert facts.averaged(CLIENT, {x: D, y: G}).expression == 2 * G - D
-    squared = Claim(x**2, "<=", 4 * y**2).fact
+    squared = Relation(x**2, "<=", 4 * y**2).fact
     assert facts.averaged(squared, {x**2: D, y**2: G}).expression == 4 * G - D
 
 
@@ -344,13 +344,13 @@ def test_a_client_that_is_left_over(means) -> None:
 )
 def test_what_is_not_linear_has_no_average(expression) -> None:
     with pytest.raises((Unsound, sympy.PolynomialError, ValueError, TypeError)):
-        facts.averaged(Claim(0, "<=", expression).fact, {x: D, y: G})
+        facts.averaged(Relation(0, "<=", expression).fact, {x: D, y: G})
 
 
 def test_specialised_keeps_conditions() -> None:
     b, c = sympy.symbols("b c", nonnegative=True)
     K = sympy.Symbol("K", positive=True, integer=True)
-    claim = Claim(b, "<=", c * K, Domain((sympy.Ge(c, b),)), "a claim")
+    claim = Relation(b, "<=", c * K, Domain((sympy.Ge(c, b),)), "a claim")
     fact = facts.specialised(claim.fact, {c: b + 1, K: 3})
     assert fact.expression.expand() == 2 * b + 3
     assert not fact.requires or all(relation.subs(b, 2) for relation in fact.requires)
@@ -359,7 +359,7 @@ def test_specialised_keeps_conditions() -> None:
         with pytest.raises(Unsound):
             facts.specialised(claim.fact, values)
     with pytest.raises(Unsound):
-        facts.specialised(Claim(inner(g, h), "<=", norm(g) * norm(h)).fact, {norm(g): 0})
+        facts.specialised(Relation(inner(g, h), "<=", norm(g) * norm(h)).fact, {norm(g): 0})
     with pytest.raises(Unsound):
         facts.specialised(facts.smooth(f_y, f_x, g, s, L), {L: 0})
 
@@ -370,8 +370,8 @@ def test_iterated(rho, added, start, steps, slacks) -> None:
     assume(rho != 1)
     after, now, a0, at_, power = sympy.symbols("after now a0 at power", real=True)
     factor, c = sympy.Symbol("rho", nonnegative=True), sympy.Symbol("c", real=True)
-    step = Claim(after, "<=", factor * now + c).fact
-    fact = facts.iterated(step, Claim(0, "<=", factor).fact, after, now, a0, at_, power)
+    step = Relation(after, "<=", factor * now + c).fact
+    fact = facts.iterated(step, Relation(0, "<=", factor).fact, after, now, a0, at_, power)
     value = start
     for slack in slacks[:steps]:
         value = rho * value + added - slack
@@ -380,15 +380,15 @@ def test_iterated(rho, added, start, steps, slacks) -> None:
 
 def test_iterated_needs_a_recurrence_with_that_factor() -> None:
     after, now, a0, at_, power, rho = sympy.symbols("after now a0 at power rho", real=True)
-    known = Claim(0, "<=", rho).fact
+    known = Relation(0, "<=", rho).fact
     for right in (rho * now**2, rho * now + now * after, 2 * rho * now, rho * now - after):
         with pytest.raises((Unsound, sympy.PolynomialError)):
-            facts.iterated(Claim(after, "<=", right).fact, known, after, now, a0, at_, power)
+            facts.iterated(Relation(after, "<=", right).fact, known, after, now, a0, at_, power)
 
 
 def test_decayed_needs_a_factor_between_0_and_1() -> None:
     rho, log, n, small, power = sympy.symbols("rho log n small power", real=True)
-    enough = Claim(log / (1 - rho), "<=", n).fact
+    enough = Relation(log / (1 - rho), "<=", n).fact
     fact = facts.decayed(enough, n, log, small, rho, power)
     assert set(fact.requires) >= {sympy.Ge(rho, 0, evaluate=False), sympy.Lt(rho, 1, evaluate=False)}
     with pytest.raises(Unsound):

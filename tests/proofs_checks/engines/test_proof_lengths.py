@@ -8,7 +8,7 @@ from fedconvex.proofs_checks.engines.facts import jensen, norm_of_mean, root_of,
 from fedconvex.proofs_checks.engines.hilbert import Unsound, family, length, mean, norm, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.hypotheses import ambiguous
-from fedconvex.proofs_checks.proof import Claim, Proof, Step
+from fedconvex.proofs_checks.proof import Proof, Relation, Step
 from fedconvex.verdicts import Verdict
 
 u, v = vector("u"), vector("v")
@@ -18,11 +18,11 @@ whole = length("u+v")
 
 def proof(*facts: object) -> Proof:
     by = Combination(facts=tuple((1, fact) for fact in facts))  # type: ignore[arg-type]
-    return Proof((Step("", "", Claim(0, "<=", 1), by),))
+    return Proof((Step("", "", Relation(0, "<=", 1), by),))
 
 
 def test_the_triangle_inequality_is_used() -> None:
-    claim = Claim(whole, "<=", norm(u) + norm(v))
+    claim = Relation(whole, "<=", norm(u) + norm(v))
     fact = triangle((whole, u + v), (norm(u), u), (norm(v), v))
     assert Combination(facts=((1, fact),)).run(claim).verdict is Verdict.PROVED
     assert fact.defines == ((whole**2, square(u + v)),)
@@ -49,7 +49,7 @@ def test_a_factor_must_not_be_negative() -> None:
     basic = triangle((norm(u), u), ((1 - s) * norm(u), (1 - s) * u), (s * norm(u), s * u))
     composite = triangle((length("w"), u + v), ((1 - s) * whole, (1 - s) * (u + v)), (s * whole, s * (u + v)))
     assert basic.requires == composite.requires == (sympy.Ge(1 - s, 0, evaluate=False),)
-    claim = Claim(length("w"), "<=", whole, Domain())
+    claim = Relation(length("w"), "<=", whole, Domain())
     assert Combination(facts=((1, composite),)).run(claim).verdict is Verdict.UNKNOWN
-    inside = Claim(length("w"), "<=", whole, Domain((sympy.Le(s, 1, evaluate=False),)))
+    inside = Relation(length("w"), "<=", whole, Domain((sympy.Le(s, 1, evaluate=False),)))
     assert Combination(facts=((1, composite),)).run(inside).verdict is Verdict.PROVED

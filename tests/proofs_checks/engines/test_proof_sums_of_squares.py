@@ -5,12 +5,12 @@ import sympy
 from fedconvex.proofs_checks import standalone_checker
 from fedconvex.proofs_checks.engines.checks import Combination, Inequality
 from fedconvex.proofs_checks.engines.facts import square_of
-from fedconvex.proofs_checks.proof import Claim
+from fedconvex.proofs_checks.proof import Relation
 from fedconvex.verdicts import Verdict
 
 x, y, z = sympy.symbols("x y z", real=True)
 HALF = sympy.Rational(1, 2)
-SCHUR_LIKE = Claim(x * y + y * z + z * x, "<=", x**2 + y**2 + z**2)
+SCHUR_LIKE = Relation(x * y + y * z + z * x, "<=", x**2 + y**2 + z**2)
 SQUARES = tuple((HALF, square_of(a - b)) for a, b in ((x, y), (y, z), (z, x)))
 
 
@@ -25,17 +25,17 @@ def test_other_weights_or_squares_are_none() -> None:
     for wrong in (SQUARES[:2], (*SQUARES[:2], (HALF, square_of(z + x))), tuple((1, fact) for _, fact in SQUARES)):
         assert Combination(facts=wrong).run(SCHUR_LIKE).verdict is Verdict.UNKNOWN
     negative = ((-1, square_of(x)),)
-    assert Combination(facts=negative).run(Claim(x**2, "<=", 0)).verdict is Verdict.UNKNOWN
+    assert Combination(facts=negative).run(Relation(x**2, "<=", 0)).verdict is Verdict.UNKNOWN
 
 
 def test_it_decides_where_coefficients_do_not() -> None:
     """Motzkin's polynomial times x² + y² + 1 is a sum of squares, though it is none itself."""
     motzkin = x**4 * y**2 + x**2 * y**4 - 3 * x**2 * y**2 + 1
-    claim = Claim(0, "<=", sympy.expand((x**2 + y**2 + 1) * motzkin))
+    claim = Relation(0, "<=", sympy.expand((x**2 + y**2 + 1) * motzkin))
     squares = (
         (1, square_of(x**2 * y - y)), (1, square_of(x * y**2 - x)), (1, square_of(x**2 * y**2 - 1)),
         (sympy.Rational(1, 4), square_of(x * y**3 - x**3 * y)),
         (sympy.Rational(3, 4), square_of(x * y**3 + x**3 * y - 2 * x * y)),
     )  # fmt: skip
     assert Combination(facts=squares).run(claim).verdict is Verdict.PROVED
-    assert Inequality().run(Claim(0, "<=", motzkin - 1)).verdict is not Verdict.PROVED
+    assert Inequality().run(Relation(0, "<=", motzkin - 1)).verdict is not Verdict.PROVED

@@ -14,7 +14,7 @@ from fedconvex.proofs_checks.engines.facts import Fact, called, convex, inexact,
 from fedconvex.proofs_checks.engines.hilbert import Unsound, drawn, family, inner, norm, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.engines.witnesses import Witness
-from fedconvex.proofs_checks.proof import Claim, Proof, Role, Step, conclusion
+from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, conclusion
 from fedconvex.proofs_checks.verification import verify, verify_all
 from fedconvex.statements.assumptions import Convex, ExactSolutions, Inexactness, Runs, Smooth, StronglyConvex
 from fedconvex.statements.rendering import symbols
@@ -23,7 +23,7 @@ from fedconvex.theory import feddyn, fedprox
 from fedconvex.verdicts import Verdict
 
 x = sympy.Symbol("x", nonnegative=True)
-TRUE, FALSE = Claim(0, "<=", x, name="true"), Claim(x, "<=", 0, name="false")
+TRUE, FALSE = Relation(0, "<=", x, name="true"), Relation(x, "<=", 0, name="false")
 FROM_1 = Domain((sympy.Ge(x, 1),))
 
 
@@ -40,7 +40,7 @@ def provable() -> Iterator[dict[str, Any]]:
     proofs._BUILT.update(made)
 
 
-def step(claim: Claim, by: Any, **more: Any) -> Step:
+def step(claim: Relation, by: Any, **more: Any) -> Step:
     return Step("shown", "because", claim, by, **more)
 
 
@@ -80,12 +80,12 @@ def test_not_proved(provable, steps) -> None:
 
 def test_a_proof_of_something_else(provable) -> None:
     """Of 0 = 0, say; or of the formula in a step that is not the last."""
-    nothing = step(Claim(sympy.Integer(0), "=", sympy.Integer(0)), Identity())
-    instances = step(Claim(0, "=", 0), Agreement(lambda n: (n, n)))
+    nothing = step(Relation(sympy.Integer(0), "=", sympy.Integer(0)), Identity())
+    instances = step(Relation(0, "=", 0), Agreement(lambda n: (n, n)))
 
     def formula_first(statement: Statement) -> Proof:
         found = statement.calculator.formula(gamma=x, client_gradient=x)
-        return Proof((step(Claim(0, "<=", found), Inequality()), nothing))
+        return Proof((step(Relation(0, "<=", found), Inequality()), nothing))
 
     def formula_last(statement: Statement) -> Proof:
         return Proof(tuple(reversed(formula_first(statement).steps)))
@@ -106,7 +106,7 @@ def test_every_case_is_proved(provable) -> None:
             letters = symbols(statement.calculator.parameters)
             found = statement.calculator.formula(**letters)
             some = list(zip(found, statement.cases, strict=True))[:number]
-            return Proof(tuple(step(Claim(part, "=", part + 0), Assumed("it"), case=case) for part, case in some))
+            return Proof(tuple(step(Relation(part, "=", part + 0), Assumed("it"), case=case) for part, case in some))
 
         return builder
 
@@ -119,9 +119,9 @@ def test_every_case_is_proved(provable) -> None:
 u, v = vector("u"), vector("v")
 V, W, root = (sympy.Symbol(name, nonnegative=True) for name in ("V", "W", "√r"))
 ZERO = sympy.Integer(0)
-NAMED = Claim(square(u), "<=", V, name="named")
+NAMED = Relation(square(u), "<=", V, name="named")
 IS_NAMED = step(NAMED, Combination(facts=((-1, named(V, square(u))),)))
-VANISHES = Claim(square(u), "<=", ZERO, name="u = 0")
+VANISHES = Relation(square(u), "<=", ZERO, name="u = 0")
 
 
 def by(*facts: tuple[int, Fact]) -> Combination:
@@ -133,13 +133,13 @@ def by(*facts: tuple[int, Fact]) -> Combination:
     (IS_NAMED, step(VANISHES, Special(NAMED, ((V, ZERO),)))),
     (IS_NAMED, step(VANISHES, by((1, specialised(NAMED.fact, {V: 0}))))),
     # two meanings of one letter: two lengths, a length and a number, a letter and its square, in a circle
-    (step(Claim(square(u), "=", square(v)), by((1, root_of(root, square(u))), (-1, root_of(root, square(v))))),),
-    (step(Claim(ZERO, "=", square(u)), by((-1, named(V, ZERO)), (1, named(V, square(u))))),),
-    (step(Claim(square(u) ** 2, "=", square(u)), Combination(facts=(
+    (step(Relation(square(u), "=", square(v)), by((1, root_of(root, square(u))), (-1, root_of(root, square(v))))),),
+    (step(Relation(ZERO, "=", square(u)), by((-1, named(V, ZERO)), (1, named(V, square(u))))),),
+    (step(Relation(square(u) ** 2, "=", square(u)), Combination(facts=(
         (-1, root_of(V, square(u))), (V + square(u), named(V, square(u)))))),),
-    (step(Claim(ZERO, "=", sympy.Integer(1)), by((1, named(V, V + 1)))),),
-    (step(Claim(ZERO, "=", sympy.Integer(1)), by((1, named(V, W + 1)), (1, named(W, V)))),),
-    (step(Claim(square(u), "=", 2 * square(u)), by(
+    (step(Relation(ZERO, "=", sympy.Integer(1)), by((1, named(V, V + 1)))),),
+    (step(Relation(ZERO, "=", sympy.Integer(1)), by((1, named(V, W + 1)), (1, named(W, V)))),),
+    (step(Relation(square(u), "=", 2 * square(u)), by(
         (-1, named(V, square(u))), (1, named(V, 2 * square(v))), (-2, called(u, v)))),),
 ])  # fmt: skip
 def test_a_letter_has_one_meaning(provable, steps) -> None:
@@ -152,10 +152,10 @@ def test_a_letter_may_be_told_twice(provable) -> None:
     """As a number and as its root, of a vector and of its name."""
     moved = drawn(family("w"), sympy.Symbol("σ", nonnegative=True))
     steps = (
-        step(Claim(V, "=", square(moved)), by((1, named(V, square(moved))))),
-        step(Claim(V, "=", square(u)), by((1, named(V, square(moved))), (-1, called(u, moved)))),
-        step(Claim(V, "=", root**2), by((1, root_of(root, V)))),
-        step(Claim(norm(u) ** 2, "=", root**2), by((1, called(u, moved)), (1, root_of(root, square(moved))))),
+        step(Relation(V, "=", square(moved)), by((1, named(V, square(moved))))),
+        step(Relation(V, "=", square(u)), by((1, named(V, square(moved))), (-1, called(u, moved)))),
+        step(Relation(V, "=", root**2), by((1, root_of(root, V)))),
+        step(Relation(norm(u) ** 2, "=", root**2), by((1, called(u, moved)), (1, root_of(root, square(moved))))),
     )
     assert verdict_of(provable, with_steps(*steps)) is Verdict.PROVED
 
@@ -167,8 +167,8 @@ def test_a_vector_of_every_client_has_no_common_name() -> None:
 
 def test_what_a_case_shows_is_not_used_outside(provable) -> None:
     f, g = sympy.symbols("f_y f_x", real=True)
-    tangent = Claim(g + inner(u, v), "<=", f, name="tangent")
-    twice = Claim(2 * g + 2 * inner(u, v), "<=", 2 * f, name="twice")
+    tangent = Relation(g + inner(u, v), "<=", f, name="tangent")
+    twice = Relation(2 * g + 2 * inner(u, v), "<=", 2 * f, name="twice")
     inside = step(tangent, by((1, convex(f, g, u, v))), case=(Convex(),))
     after = step(twice, by((2, tangent.fact)))
     statement = replace(feddyn.theorem1, cases=((StronglyConvex(),), (Convex(),), (Convex(), Smooth())))
@@ -190,7 +190,7 @@ def test_what_a_case_shows_is_not_used_outside(provable) -> None:
 gamma, small = (symbols(fedprox.PAPER.notation)[name] for name in ("gamma", "L"))
 g, h = vector("∇F_k"), vector("e_k")
 f_y, f_x = sympy.symbols("f_y f_x", real=True)
-DESCENT = {k: Claim(f_y, "<=", f_x + inner(u, v) + k * small * square(v) / 2, name=f"{k}L") for k in (0, 1, 2)}
+DESCENT = {k: Relation(f_y, "<=", f_x + inner(u, v) + k * small * square(v) / 2, name=f"{k}L") for k in (0, 1, 2)}
 
 
 def is_smooth(k: Any, **more: Any) -> Step:
@@ -199,10 +199,10 @@ def is_smooth(k: Any, **more: Any) -> Step:
 
 @pytest.mark.parametrize(("steps", "statement", "expected"), [
     # every client's answer is gamma-inexact: with 2·gamma, not with 0 or gamma/2
-    ((step(Claim(square(h), "<=", 4 * gamma**2 * square(g)), by((1, inexact(h, g, 2 * gamma)))),), fedprox.equation3,
+    ((step(Relation(square(h), "<=", 4 * gamma**2 * square(g)), by((1, inexact(h, g, 2 * gamma)))),), fedprox.equation3,
      Verdict.PROVED),
-    ((step(Claim(square(h), "<=", ZERO), by((1, inexact(h, g, 0)))),), fedprox.equation3, Verdict.UNKNOWN),
-    ((step(Claim(square(h), "<=", gamma**2 * square(g) / 4), by((1, inexact(h, g, gamma / 2)))),), fedprox.equation3,
+    ((step(Relation(square(h), "<=", ZERO), by((1, inexact(h, g, 0)))),), fedprox.equation3, Verdict.UNKNOWN),
+    ((step(Relation(square(h), "<=", gamma**2 * square(g) / 4), by((1, inexact(h, g, gamma / 2)))),), fedprox.equation3,
      Verdict.UNKNOWN),
     # L-smooth: with a larger constant, not with a smaller one, and not by putting 0 in for L afterwards
     ((is_smooth(1),), fedprox.theorem4, Verdict.PROVED),
@@ -220,12 +220,12 @@ def test_an_assumption_is_used_with_its_constant(provable, steps, statement, exp
 def test_another_statement_is_used_with_the_constants_that_it_is_given(provable) -> None:
     """(3) for γ = 0, under γ-inexactness; and with an inexactness that is shown, but not the one that (3) assumes."""
     three = conclusion(fedprox.equation3)
-    none = Claim(norm(h), "<=", ZERO, three.domain, name="no residual")
+    none = Relation(norm(h), "<=", ZERO, three.domain, name="no residual")
     of_none = step(none, Special(three, ((gamma, ZERO),)))
     assert verdict_of(provable, with_steps(of_none), fedprox.equation5) is Verdict.UNKNOWN
     exact = replace(fedprox.equation5, assumptions=(Runs("FedProx"), ExactSolutions()))
     assert verdict_of(provable, with_steps(of_none), exact) is Verdict.PROVED
-    loose = Claim(square(h), "<=", 25 * gamma**2 * square(g), three.domain, name="loose")
+    loose = Relation(square(h), "<=", 25 * gamma**2 * square(g), three.domain, name="loose")
     shown = step(loose, by((1, inexact(h, g, 5 * gamma))))
     by_loose = step(replace(three, source=""), Special(three, (), shown=((inexact(h, g, 5 * gamma), loose),)))
     statement = replace(fedprox.equation5, assumptions=(Runs("FedProx"), Inexactness("L")))

@@ -15,7 +15,7 @@ from fedconvex.proofs_checks.engines.signs import Domain, NoSignProof, prove_sig
 from fedconvex.proofs_checks.feddyn.letters import lemma3_in_letters
 from fedconvex.proofs_checks.feddyn.setting import LETTERS, SCALE, L, P, alpha, epsilon, m, move, scale, virtual
 from fedconvex.proofs_checks.feddyn.sharper import interpolated, rest_of_convex
-from fedconvex.proofs_checks.proof import Claim, Role, builder_of, conclusion
+from fedconvex.proofs_checks.proof import Relation, Role, builder_of, conclusion
 from fedconvex.proofs_checks.verification import verify_all
 from fedconvex.statements.assumptions import Convex, Smooth, StronglyConvex
 from fedconvex.theory import feddyn
@@ -81,7 +81,7 @@ def test_what_else_is_needed(name: str, kind: Any) -> None:
 # ---- what must be rejected ----
 
 
-def last_check(name: str) -> tuple[Claim, Combination]:
+def last_check(name: str) -> tuple[Relation, Combination]:
     statement = getattr(feddyn, name)
     builder = builder_of(statement)
     assert builder is not None
@@ -104,9 +104,9 @@ def test_other_multipliers_do_not_add_up(name: str) -> None:
 def test_the_draw_must_not_spread_more_than_the_devices() -> None:
     """Lemma 3 needs σ ≤ 1."""
     check = Combination(squares=((1 - scale, deviation(virtual)),))
-    assert check.run(Claim(move, "<=", epsilon, SCALE)).verdict is Verdict.PROVED
-    assert check.run(Claim(move, "<=", epsilon)).verdict is Verdict.UNKNOWN
-    assert Combination().run(Claim(move, "<=", epsilon, SCALE)).verdict is Verdict.UNKNOWN
+    assert check.run(Relation(move, "<=", epsilon, SCALE)).verdict is Verdict.PROVED
+    assert check.run(Relation(move, "<=", epsilon)).verdict is Verdict.UNKNOWN
+    assert Combination().run(Relation(move, "<=", epsilon, SCALE)).verdict is Verdict.UNKNOWN
 
 
 def test_a_fact_is_not_used_where_it_is_not_known() -> None:
@@ -119,7 +119,7 @@ def test_a_fact_is_not_used_where_it_is_not_known() -> None:
     assert outcome.verdict is Verdict.UNKNOWN
     assert "is known for" in outcome.detail
     third = Combination(facts=lemma3_in_letters())
-    letters = Claim(LETTERS["move"], "<=", LETTERS["epsilon"], SCALE)
+    letters = Relation(LETTERS["move"], "<=", LETTERS["epsilon"], SCALE)
     assert third.run(letters).verdict is Verdict.PROVED
     assert third.run(replace(letters, domain=Domain())).verdict is Verdict.UNKNOWN
 

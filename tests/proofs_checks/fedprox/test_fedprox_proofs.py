@@ -10,7 +10,7 @@ from mutations import mutants, survivors
 
 from fedconvex.proofs_checks.engines.checks import Combination, Inequality, Special
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.proof import Claim, Role
+from fedconvex.proofs_checks.proof import Relation, Role
 from fedconvex.proofs_checks.verification import Result, proof_of, verify_all
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
@@ -130,7 +130,7 @@ def test_a_special_case_outside_of_what_is_known_is_refused() -> None:
     ((mu, value),) = step.by.values
     assert replace(step.by, values=((mu, value - value),)).run(step.claim).verdict is Verdict.UNKNOWN  # μ = 0
     assert replace(step.by, values=((mu, 2 * value),)).run(step.claim).verdict is Verdict.UNKNOWN
-    backwards = Claim(step.claim.right, "<=", step.claim.left, step.claim.domain)
+    backwards = Relation(step.claim.right, "<=", step.claim.left, step.claim.domain)
     assert step.by.run(backwards).verdict is Verdict.UNKNOWN
 
 

@@ -16,7 +16,7 @@ from fedconvex.proofs_checks.engines.facts import decayed, iterated
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.fedsplit.interpolation import interpolation
 from fedconvex.proofs_checks.fedsplit.setting import BEST, q, rho, with_logarithm, with_power
-from fedconvex.proofs_checks.proof import Claim, Step
+from fedconvex.proofs_checks.proof import Relation, Step
 from fedconvex.theory import fedsplit
 from fedconvex.verdicts import Verdict
 
@@ -46,7 +46,7 @@ def test_what_is_right_is_not_refuted_by_the_steps(name: str) -> None:
     assert all(step.by.run(step.claim).verdict is Verdict.PROVED for step in steps.steps)
 
 
-def broken(step: Step) -> Iterator[tuple[str, Any, Claim]]:
+def broken(step: Step) -> Iterator[tuple[str, Any, Relation]]:
     """The step with one multiplier or weight doubled, one fact's sign changed, or the sides exchanged."""
     by: Any = step.by
     for n, (multiplier, fact) in enumerate(by.facts):
@@ -106,24 +106,24 @@ def test_a_larger_factor_between_two_points_fails() -> None:
 
 def test_recurrences_are_read_from_the_step() -> None:
     now, after, last, first, P = sympy.symbols("now after last first P", nonnegative=True)
-    step = Claim(after, "<=", rho * now + 3, BEST, "a step").fact
-    positive = Claim(0, "<=", rho, BEST, "not negative").fact
+    step = Relation(after, "<=", rho * now + 3, BEST, "a step").fact
+    positive = Relation(0, "<=", rho, BEST, "not negative").fact
     found = iterated(step, positive, after, now, first, last, P)
     assert is_zero(found.expression - (P * first + 3 * (q + 1) / 2 * (1 - P) - last))
     assert len(found.claims) == 2
     with pytest.raises(AssertionError, match="another factor"):
-        iterated(step, Claim(0, "<=", q, BEST, "of another").fact, after, now, first, last, P)
+        iterated(step, Relation(0, "<=", q, BEST, "of another").fact, after, now, first, last, P)
     with pytest.raises(AssertionError, match="no recurrence"):
-        iterated(Claim(2 * after, "<=", rho * now, BEST).fact, positive, after, now, first, last, P)
+        iterated(Relation(2 * after, "<=", rho * now, BEST).fact, positive, after, now, first, last, P)
 
 
 def test_too_few_rounds() -> None:
     P, small = sympy.symbols("P small", nonnegative=True)
     logarithm = sympy.Symbol("log", nonnegative=True)
     needed, half = logarithm / (1 - rho), logarithm / (1 - rho) / 2
-    assert Inequality().run(Claim(needed, "<=", half, BEST)).verdict is Verdict.REFUTED
+    assert Inequality().run(Relation(needed, "<=", half, BEST)).verdict is Verdict.REFUTED
     with pytest.raises(AssertionError, match="another number of rounds"):
-        decayed(Claim(half, "<=", half, BEST).fact, half, logarithm, small, rho, P)
+        decayed(Relation(half, "<=", half, BEST).fact, half, logarithm, small, rho, P)
 
 
 def test_only_the_right_power_is_replaced() -> None:

@@ -14,9 +14,9 @@ import fedconvex as fc
 from fedconvex.commands import main as cli
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case
-from fedconvex.proofs_checks.worst_cases.attaining import Instance
+from fedconvex.proofs_checks.worst_cases.attaining import AttainingFederation
 from fedconvex.proofs_checks.worst_cases.certifying import Certified
-from fedconvex.proofs_checks.worst_cases.classes import Kind, Kinds
+from fedconvex.proofs_checks.worst_cases.classes import ClientGroup, ClientGroups
 from fedconvex.proofs_checks.worst_cases.replaying import measured
 from fedconvex.proofs_checks.worst_cases.residuals import Leaving
 from fedconvex.verdicts import Verdict
@@ -175,7 +175,7 @@ def test_answers_that_are_not_inexact_enough_would_be_worse():
 
 def test_an_instance_without_residuals_is_played_exactly():
     found = inexact(F(1, 2), metric="descent")
-    instance = Instance(fc.Quadratic([[[1]], [[1]]], [[-1], [-1]]), np.array([[F(0)], [F(0)]]))
+    instance = AttainingFederation(fc.Quadratic([[[1]], [[1]]], [[-1], [-1]]), np.array([[F(0)], [F(0)]]))
     step = F(1, 11)
     assert measured(found.question, instance) == -(step - step**2 / 2)
 
@@ -216,7 +216,7 @@ def test_no_draw_of_inexact_answers_decreases_by_less(data, gamma):
 
 def test_kinds_of_clients_that_are_alike():
     """Every kind has residuals of its own."""
-    alike = Kinds(Kind(SmoothConvex(1), 1), Kind(SmoothConvex(1), 3))
+    alike = ClientGroups(ClientGroup(SmoothConvex(1), 1), ClientGroup(SmoothConvex(1), 3))
     for gamma in (F(1, 10), F(1, 2)):
         assert float(inexact(gamma, alike).lower) == pytest.approx(float(inexact(gamma).lower), abs=1e-7)
 

@@ -9,7 +9,7 @@ from written_out import Clients
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, worst_case
-from fedconvex.proofs_checks.worst_cases.classes import Kind, Kinds
+from fedconvex.proofs_checks.worst_cases.classes import ClientGroup, ClientGroups
 
 
 class Weighted(Clients):
@@ -58,7 +58,7 @@ def test_a_block_for_every_kind(weights, curvatures, kinds, metric):
     def prox(c, k):
         return c.prox(k, 1.5, c.w)[0]
 
-    mixture = Kinds(*(Kind(SmoothStronglyConvex(mu, L), share, count) for share, mu, L, count in kinds))
+    mixture = ClientGroups(*(ClientGroup(SmoothStronglyConvex(mu, L), share, count) for share, mu, L, count in kinds))
     for written, method in ((step, fc.FedGD(stepsize=F(2, 5))), (prox, fc.FedProx(mu=F(3, 2)))):
         found = worst_case(method, mixture, "any", metric=metric, heterogeneity=F(1, 2))
         assert found.lower <= found.upper
@@ -71,14 +71,19 @@ def test_equal_kinds_are_one_kind():
     clients, question = SmoothStronglyConvex(1, 3), {"heterogeneity": 1, "metric": "gap"}
     one = worst_case(fc.FedGD(stepsize=F(1, 4), local_steps=2), clients, "any", **question)
     two = worst_case(
-        fc.FedGD(stepsize=F(1, 4), local_steps=2), Kinds(Kind(clients, 1), Kind(clients, 5)), "any", **question
+        fc.FedGD(stepsize=F(1, 4), local_steps=2),
+        ClientGroups(ClientGroup(clients, 1), ClientGroup(clients, 5)),
+        "any",
+        **question,
     )
     assert abs(one.upper - two.upper) < 1e-9
 
 
 def test_fedsplit_is_as_slow_as_its_slowest_kind():
     s = F(1, 2)
-    mixture = Kinds(Kind(SmoothStronglyConvex(1, 2), 1), Kind(SmoothStronglyConvex(F(1, 2), 2), 1, 1))
+    mixture = ClientGroups(
+        ClientGroup(SmoothStronglyConvex(1, 2), 1), ClientGroup(SmoothStronglyConvex(F(1, 2), 2), 1, 1)
+    )
     found = worst_case(fc.FedSplit(stepsize=s), mixture, "any", metric="lifted_distance")
     assert found.lower <= ((1 - s / 2) / (1 + s / 2)) ** 2 <= found.upper
     assert found.upper == F(9, 25)
@@ -87,16 +92,21 @@ def test_fedsplit_is_as_slow_as_its_slowest_kind():
 
 def test_kinds_that_are_none():
     with pytest.raises(InvalidInput, match="share"):
-        Kind(SmoothConvex(1), 0)
+        ClientGroup(SmoothConvex(1), 0)
     with pytest.raises(InvalidInput, match="none"):
-        Kinds()
+        ClientGroups()
     with pytest.raises(InvalidInput, match="mu < L"):
-        Kind(SmoothStronglyConvex(1, 1), 1)
+        ClientGroup(SmoothStronglyConvex(1, 1), 1)
     with pytest.raises(InvalidInput, match="several kinds"):
-        worst_case(fc.FedGD(stepsize=1), Kinds(Kind(SmoothConvex(1), 1)), 4, participation=fc.participation.Uniform(2))
+        worst_case(
+            fc.FedGD(stepsize=1),
+            ClientGroups(ClientGroup(SmoothConvex(1), 1)),
+            4,
+            participation=fc.participation.Uniform(2),
+        )
 
 
-KINDS = Kinds(Kind(SmoothStronglyConvex(1, 2), 1), Kind(SmoothConvex(4), 3))
+KINDS = ClientGroups(ClientGroup(SmoothStronglyConvex(1, 2), 1), ClientGroup(SmoothConvex(4), 3))
 METHODS = (
     fc.FedGD(stepsize=F(1, 5), local_steps=2), fc.FedProx(mu=2), fc.FedSplit(stepsize=F(1, 2)), fc.FedDyn(alpha=4),
     fc.DANE(mu=5),
@@ -123,7 +133,7 @@ def test_the_attained_end_is_what_simulate_finds(method, metric):
 
 
 def test_one_client_cannot_count_for_three():
-    alone = Kinds(Kind(SmoothStronglyConvex(1, 2), 1, 1), Kind(SmoothConvex(4), 3, 1))
+    alone = ClientGroups(ClientGroup(SmoothStronglyConvex(1, 2), 1, 1), ClientGroup(SmoothConvex(4), 3, 1))
     assert worst_case(fc.FedProx(mu=2), alone, "any", heterogeneity=1).federation().num_clients == 2
     with pytest.raises(ValueError, match="not numbers of clients"):
         worst_case(fc.FedDyn(alpha=4), alone, "any", heterogeneity=1).federation()

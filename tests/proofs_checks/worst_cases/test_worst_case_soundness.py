@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case
-from fedconvex.proofs_checks.worst_cases.attaining import Instance
+from fedconvex.proofs_checks.worst_cases.attaining import AttainingFederation
 from fedconvex.proofs_checks.worst_cases.certifying import Certified, is_positive_semidefinite
 from fedconvex.proofs_checks.worst_cases.feasible import Feasible
 from fedconvex.proofs_checks.worst_cases.replaying import measured
@@ -68,7 +68,7 @@ def test_no_federation_is_above_the_proved_end(method, mu, ratio, m, metric, dat
     for _ in range(3):
         problem = data.draw(federations(mu, mu * ratio, m))
         start = np.array([data.draw(fractions(-3, 3)) for _ in range(2)], dtype=object)
-        happens = measured(found.question, Instance(problem, np.array([start] * m)))
+        happens = measured(found.question, AttainingFederation(problem, np.array([start] * m)))
         assert happens is None or happens <= found.upper
 
 
@@ -81,7 +81,7 @@ def test_no_federation_decreases_by_less(mu, L_minus, B, m, data):
     for _ in range(3):
         problem = data.draw(federations(-L_minus, F(1), m))
         start = np.array([data.draw(fractions(-3, 3)) for _ in range(2)], dtype=object)
-        happens = measured(found.question, Instance(problem, np.array([start] * m)))
+        happens = measured(found.question, AttainingFederation(problem, np.array([start] * m)))
         assert happens is None or -happens >= found.lower
 
 
@@ -89,7 +89,9 @@ def test_a_federation_above_is_noticed():
     """The check above can fail: with a smaller class the same federation is worse than what is proved."""
     found = worst_case(fc.FedGD(stepsize=F(1, 2)), SmoothStronglyConvex(1, 2))
     outside = fc.Quadratic([np.array([[F(1, 2)]], dtype=object)] * 2, [np.array([F(0)], dtype=object)] * 2)
-    assert measured(found.question, Instance(outside, np.array([[F(1)], [F(1)]], dtype=object))) > found.upper
+    assert (
+        measured(found.question, AttainingFederation(outside, np.array([[F(1)], [F(1)]], dtype=object))) > found.upper
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from statement_makers import statements
 
 import fedconvex as fc
 from fedconvex import participation
-from fedconvex.statements import Claim
+from fedconvex.statements import ClaimType
 from fedconvex.theory import papers
 
 SHOWN = bounds(EQUAL, fc.FedDyn(alpha=100), participation.Uniform(2))
@@ -35,7 +35,7 @@ def test_frame() -> None:
     assert len(rows) == 2
     assert rows["quantity"].is_unique
     np.testing.assert_allclose(rows["value"], [float(v) for v in chosen["fedprox.corollary7"].value])
-    assert (rows["claim"] == Claim.ASYMPTOTIC.value).all()
+    assert (rows["claim"] == ClaimType.ASYMPTOTIC.value).all()
     yes, no = frame[frame["applies"]], frame[~frame["applies"]]
     assert np.isfinite(yes["value"]).all()
     assert (yes["reason"] == "").all()

@@ -17,11 +17,11 @@ PROBLEM = fc.LeastSquares(A=[[[1, 2], [0, 1]], [[3, 1]]], b=[[1, -1], [2]], weig
 
 
 def test_the_loss_of_the_linear_model_is_the_clients_function() -> None:
-    from fedconvex.conformance.adapters.feed import LinearModel, half_squares, point, samples
+    from fedconvex.conformance.adapters.feed import LinearModule, half_squares, point, samples
 
     x = np.array([0.5, -2.0])
     for k, (A, b) in enumerate(samples(PROBLEM)):
-        model = LinearModel(x)
+        model = LinearModule(x)
         assert point(model).tolist() == x.tolist()
         loss = half_squares(model(A), b)
         loss.backward()
