@@ -21,7 +21,8 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import MEAN, O
 from fedconvex.proofs_checks.worst_cases.programs.solver import propose
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothConvex
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, first_state, in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, first_state
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn, fedprox, nesterov
 from fedconvex.verdicts import Verdict
