@@ -159,7 +159,7 @@ def _metric(question: Question, problem: Quadratic, points: list[np.ndarray]) ->
 def _rounds(question: Question, problem: Quadratic) -> Rounds:
     """As `rounds_of`, without checking again that subproblems have one solution: `pose` did."""
     exact = arithmetics.get("exact")
-    method, solver = (in_arithmetic(part, exact) for part in (question.method, question.solver))
+    method, solver = in_arithmetic(question.method, exact), in_arithmetic(question.solver, exact)
     with exact.context():
         return Rounds(method, solver, problem, problem.clients(exact, question.method.scale(problem)), exact)
 
@@ -223,9 +223,8 @@ def _expected_square(question: Question, run: Rounds, first: np.ndarray) -> Frac
     maps, size = [], len(first)
     starts = np.vstack([0 * first, np.eye(size, dtype=int).astype(object)])
     for chance, draw in question.draws.from_two_halves():
-        shift, *images = (
-            run.arithmetic.publish(_play(run, _start(question, run, x[None]), draw)[0].server) for x in starts
-        )
+        ends = [_play(run, _start(question, run, x[None]), draw)[0].server for x in starts]
+        shift, *images = map(run.arithmetic.publish, ends)
         maps.append((chance, np.column_stack([image - shift for image in images]), shift))
     mean, second = first, np.outer(first, first)
     for _ in range(question.rounds):
@@ -238,7 +237,8 @@ def _expected_square(question: Question, run: Rounds, first: np.ndarray) -> Frac
 
 def _fixed_point(question: Question, problem: Quadratic) -> np.ndarray:
     """FedSplit's z_k* = −s∇F_k(x*) for all clients, (m, d); the minimiser x* is 0."""
-    return to_fraction(question.method.stepsize) * -_gradients_at_zero(problem)  # type: ignore[attr-defined]
+    stepsize = to_fraction(question.method.stepsize)  # type: ignore[attr-defined]
+    return np.asarray(stepsize * -_gradients_at_zero(problem))
 
 
 def _gradients_at_zero(problem: Quadratic) -> np.ndarray:

@@ -58,7 +58,7 @@ class Question:
     draws: Draws
     weights: tuple[Fraction, ...]
     spread: Fraction | None
-    board: Board | EnumeratedBoard
+    board: Any  # a Board, or an EnumeratedBoard
     start: Any  # Vectors
     program: Program
     exact: bool = True
@@ -141,7 +141,7 @@ def _on_board(asked: Specification, board: Any, played: int, composable: bool = 
     )
 
 
-def _metric(asked: Specification, board: Any, points: Sequence[Any]) -> Form:
+def _metric(asked: Specification, board: Any, points: Sequence[Any]) -> Any:
     """The metric of the last point; of γ^0, γ^1, … where it is an average over rounds."""
     first, last = points[0], points[-1]
     if asked.metric in ("mean_gap", "mean_gradient_norm"):

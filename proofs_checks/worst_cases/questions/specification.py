@@ -87,8 +87,8 @@ def specify(
                            'give metric="distance"')  # fmt: skip
     return Specification(
         in_rationals(method), solver, clients, count, rounds, metric,
-        None if dissimilarity is None else to_fraction(dissimilarity), to_fraction(heterogeneity), participation, draws, shares,
-        None if spread is None else to_fraction(spread),
+        None if dissimilarity is None else to_fraction(dissimilarity), to_fraction(heterogeneity), participation,
+        draws, shares, None if spread is None else to_fraction(spread),
     )  # fmt: skip
 
 

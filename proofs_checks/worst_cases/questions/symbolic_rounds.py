@@ -66,7 +66,7 @@ def outcomes(
         yield chance, [start, *(averages if asked.metric in AVERAGES else [end])], variance
 
 
-def _round_of_all(asked: Specification, board: Board, state: State, _: Draw) -> Round:
+def _round_of_all(asked: Specification, board: Board | EnumeratedBoard, state: State, _: Draw) -> Round:
     following, answers = answered(asked.method, asked.solver, board, state, asked.draws)
     return following, mean(answers)
 
