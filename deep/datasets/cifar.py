@@ -12,6 +12,7 @@ from fedconvex.data.table import bad_file
 from fedconvex.deep.datasets.checksums import Sums, require_sums
 from fedconvex.deep.datasets.choices import one_of
 from fedconvex.deep.datasets.dataset import Dataset
+from fedconvex.deep.datasets.loader import Loader
 from fedconvex.deep.datasets.pickles import read_plain_pickle
 from fedconvex.deep.datasets.reading import find, missing, require_folder
 
@@ -120,3 +121,9 @@ def _joined(
             raise bad_file(path, problem, "give files of this data set")
     images = np.concatenate([images for images, _ in parts]).reshape(-1, *IMAGE)
     return Dataset(images, np.concatenate([labels for _, labels in parts]).astype(np.int64), classes, source)
+
+
+LOADERS = (
+    Loader(cifar10, "a folder with data_batch_1.bin (or data_batch_1) and so on", ORIGIN, has_test_files=True),
+    Loader(cifar100, "a folder with train.bin and test.bin (or train and test)", ORIGIN, has_test_files=True),
+)
