@@ -13,9 +13,13 @@ A new model is a new function in a module here: every public function of these m
 this package and of the section [model] of a run's file.
 """
 
+from collections.abc import Callable
+
+from torch import nn
+
 from fedconvex.discovery import public_functions
 
-MODELS = dict(public_functions(__name__))
+MODELS: dict[str, Callable[..., nn.Module]] = dict(public_functions(__name__))
 # Bound here and not in a `__getattr__`, so that a model may have the name of its module.
 globals().update(MODELS)
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 class Trajectory:
     """The server's points of a run, what was recorded on the way, and the state after its last round."""
 
-    points: Array  # (T + 1, d) in the run's arithmetic; Fractions for exact ones
+    points: np.ndarray  # (T + 1, d) in the run's arithmetic; Fractions for exact ones
     problem: Problem
     method: Method
     state: State
