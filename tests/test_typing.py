@@ -47,7 +47,6 @@ reveal_type(METHODS["FedPD"])  # type: type[Method]
 reveal_type(LOCAL_SOLVERS["Exact"])  # type: type[LocalSolver]
 reveal_type(PROBLEMS["Quadratic"])  # type: type[Problem]
 fc.FedPD(eat=1)  # error
-fc.FedPD()  # error
 fc.simulate(problem, fc.FedPD(eta=1), rounds=3)  # error
 fc.simulate(fc.FedPD(eta=1), problem, rounds="3")  # error
 fc.FedNothing  # error
