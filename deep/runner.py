@@ -20,20 +20,20 @@ from fedconvex.deep.logs import log_to, require_log
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.measuring.columns import OF_ROUNDS, Measuring, names_of
 from fedconvex.deep.memory import with_room
+from fedconvex.deep.monitor import Monitor, require_evaluation
 from fedconvex.deep.over_the_run import RoundSetting, before_and_in, over_the_run, participation_of
 from fedconvex.deep.processes import Processes, join, own_device
+from fedconvex.deep.rounds import RecordedRound, recorded_round
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import NetworkTask, Task, require_fit, task_of
-from fedconvex.deep.turns import play
-from fedconvex.deep.watcher import Watcher, require_evaluation
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.participation import Participation, Stragglers
 from fedconvex.progress import track
 from fedconvex.runs.measurements import COUNTS, OF_CLIENTS
-from fedconvex.runs.player import Simulator
 from fedconvex.runs.rounds import rounds_of
+from fedconvex.runs.simulator import SaveSchedule, Simulator, Stop, run_rounds
 from fedconvex.validation import integer_at_least
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class DeepRun:
     state: State
     records: list[dict[str, Any]]
     task: Task
-    player: Simulator
+    simulator: Simulator
     seconds: dict[str, float]
     stopped: str | None
 
@@ -103,10 +103,10 @@ class DeepRun:
         Args:
             **given: constants that are not to be measured, and those that cannot be: epsilon=1e-3.
         """
-        rounds, player = self.player.rounds, self.player
+        rounds, simulator = self.simulator.rounds, self.simulator
         settings = [
             RoundSetting(
-                rounds.problem, rounds.method, participation_of(player), rounds.solver, len(self.records) - 1,
+                rounds.problem, rounds.method, participation_of(simulator), rounds.solver, len(self.records) - 1,
                 before_and_in(now, after, rounds.problem.num_clients),
             )
             for now, after in zip(self.records, self.records[1:], strict=False)
@@ -205,32 +205,32 @@ def run(
         with task.arithmetic.context():
             running = rounds_of(method, task.problem, task.arithmetic, local_solver, share)
             of_rounds = tuple(name for name in OF_ROUNDS if name in names)
-            player = Simulator.of(running, participation, stragglers, seed, of_rounds, rounds)
+            simulator = Simulator.of(running, participation, stragglers, seed, of_rounds, rounds)
             measuring = Measuring.of(
-                names, measure == "all", player, task,
+                names, measure == "all", simulator, task,
                 integer_at_least(lanczos_steps, 1, "lanczos_steps"), integer_at_least(draws, 1, "draws"),
             )  # fmt: skip
-            watcher = Watcher(task, held_out, measuring, integer_at_least(every, 1, "every"), rounds, share, evaluate)
+            monitor = Monitor(task, held_out, measuring, integer_at_least(every, 1, "every"), rounds, share, evaluate)
             file = None
             if checkpoint is not None:
                 everyone = (
                     task.shards if share is None else Shards.of(clients, criterion, place, number).fitting(task.module)
                 )
                 identity = RunIdentity.of(
-                    task, everyone, player, task.start(), (*names, precision, evaluate), held_out,
+                    task, everyone, simulator, task.start(), (*names, precision, evaluate), held_out,
                     every, lanczos_steps, draws,
                 )  # fmt: skip
                 file = DeepCheckpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share)
             state, records = (None if file is None else file.load(rounds)) or (running.start(task.start()), [])
             if records:
-                records[-1] = watcher.seen_on_the_way(records[-1])
+                records[-1] = monitor.seen_on_the_way(records[-1])
             else:
                 nothing = dict.fromkeys(COUNTS, 0.0) | dict.fromkeys(of_rounds, nan)
-                records.append(watcher.record(0, state, nothing))
+                records.append(monitor.record(0, state, nothing))
             if before is not None and share is None and isinstance(task, NetworkTask):
-                before(with_room(lambda: footprint(task, player, state, rounds), watcher.budget))
+                before(with_room(lambda: footprint(task, simulator, state, rounds), monitor.budget))
             with log_to(None if silent else log, records) as written:
-                tellers = [written] if watch is None or silent else [written, watch]
+                listeners = [written] if watch is None or silent else [written, watch]
                 left = track(
                     range(len(records) - 1, rounds),
                     f"{type(method).__name__}: {rounds} rounds",
@@ -238,46 +238,48 @@ def run(
                 )
                 if watch is not None and not silent:
                     watch(records[-1])
-                state, stopped = _rounds(player, state, records, watcher, left, file, tellers, until)
+                state, stopped = _run_rounds(simulator, state, records, monitor, left, file, listeners, until)
             trained = task.module_at(state.server)
-            return DeepRun(trained, state, records, task, player, watcher.seconds, stopped)
+            return DeepRun(trained, state, records, task, simulator, monitor.seconds, stopped)
 
 
-def _rounds(
-    player: Simulator,
+def _run_rounds(
+    simulator: Simulator,
     state: State,
     records: list[dict[str, Any]],
-    watcher: Watcher,
+    monitor: Monitor,
     left: Iterable[int],
     file: DeepCheckpoint | None,
-    tellers: Sequence[Callable[[dict[str, Any]], None]],
+    listeners: Sequence[Callable[[dict[str, Any]], None]],
     until: Callable[[dict[str, Any]], bool] | None,
 ) -> tuple[State, str | None]:
-    """Plays the rounds that are left: the last good state, and why it ended early, if it did."""
-    if watcher.has_seen(until, records[-1]):
+    """Runs the rounds that are left: the last finite state, and why the run ended early, if it did."""
+    if monitor.has_seen(until, records[-1]):  # of a checkpoint: the run had ended there
         return state, _reached(records)
-    for t in left:
+
+    def simulate(state: State, t: int) -> RecordedRound:
         begun = time.perf_counter()
-        turn = play(player, state, t, watcher.processes)
-        watcher.took("rounds", begun)
-        record = watcher.record(t + 1, turn.state, turn.of_round) if turn.is_finite(watcher.processes) else None
-        if record is None or not watcher.finds_finite(record):
-            turn.undo()
-            if file is not None:
-                file.save(state, records)
-            what = "the model" if record is None else "its value"
-            return state, f"round {t}: {what} is not finite; a smaller stepsize may help"
-        state = turn.state
-        del turn  # and with it the rows that were overwritten
-        records.append(record)
-        for tell in tellers:
-            tell(records[-1])
-        ended = watcher.has_seen(until, records[-1])
-        if file is not None and (ended or t + 1 == watcher.rounds or (t + 1) % file.every == 0):
-            file.save(state, records)
-        if ended:
-            return state, _reached(records)
-    return state, None
+        simulated = recorded_round(simulator, state, t, monitor.processes)
+        monitor.took("rounds", begun)
+        return simulated
+
+    def record(t: int, simulated: RecordedRound) -> Stop | None:
+        finite = simulated.is_finite(monitor.processes)
+        row = monitor.record(t + 1, simulated.state, simulated.columns) if finite else None
+        if row is None or not monitor.finds_finite(row):
+            what = "the model" if row is None else "its value"
+            return Stop(f"round {t}: {what} is not finite; a smaller stepsize may help", undo=True)
+        records.append(row)
+        for listener in listeners:
+            listener(row)
+        return Stop(_reached(records)) if monitor.has_seen(until, row) else None
+
+    def save(state: State) -> None:
+        assert file is not None
+        file.save(state, records)
+
+    schedule = None if file is None else SaveSchedule(save, file.every, monitor.rounds)
+    return run_rounds(simulate, state, left, record, schedule)
 
 
 def _reached(records: Sequence[Any]) -> str:

@@ -47,12 +47,6 @@ class Run:
         """The number of rounds that were run."""
         return len(self.points) - 1
 
-    def after(self, state: State, record: dict[str, Any]) -> "Run":
-        """The run after one more round; the old one must not be used again."""
-        self.points.append(state.server)
-        self.recorded.append(record)
-        return Run(state, self.points, self.recorded)
-
     def columns(self, names: Sequence[str]) -> dict[str, np.ndarray]:
         """The records, one array per name."""
         return {name: np.array([record[name] for record in self.recorded]) for name in names}

@@ -27,7 +27,7 @@ EVALUATIONS = ("all", "test")
 
 @final
 @dataclass(frozen=True, eq=False)
-class Watcher:
+class Monitor:
     """Evaluates and measures before every `every`-th round, and after the last."""
 
     task: Task
