@@ -1,4 +1,4 @@
-"""Running a method on a PyTorch model: the core's method objects, the clients of a round advancing together."""
+"""`run`: a method on a PyTorch model, with the core's method objects and all clients of a round in one batch."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, eq=False)
 class DeepRun:
-    """A run: the trained model, the state after its last good round, one record per point.
+    """A finished run: the trained model, the state after the last finite round, and one record per model.
 
-    `stopped` says why a run ended early: the next round's model, or its value, was not finite, or `until` held.
-    `seconds` says what the rounds, the evaluations and each kind of measurement took.
+    `stopped` is the reason why the run ended early, or None: the next round's model, or its value, was not finite, or
+    `until` held. `seconds` is the time that the rounds, the evaluations and each kind of measurement took.
     """
 
     model: nn.Module
@@ -93,15 +93,16 @@ class DeepRun:
         return draw(self, path, statement, **given)
 
     def bounds(self, **given: Any) -> "pandas.DataFrame":
-        """The papers' statements about the method, round by round, on what was measured; not for rounds passed over.
+        """The papers' statements about the method, evaluated round by round on the measured constants.
 
-        Columns: round; statement; applies: whether all its assumptions hold, by measurement, before that round;
-        quantity, promised: its number there; happened: what the round did, slack: happened − promised (ρ of the
-        decrease statements, where `decrease` was measured; NaN else); assumption, reason: what fails where it does not
-        apply. `fedconvex.deep.over_the_run.when` puts it in sentences.
+        Rounds whose model was not evaluated (`every`) have no rows. Columns: round; statement; applies: whether all
+        its assumptions hold, by measurement, before that round; quantity, promised: the promised number; happened:
+        what the round did, slack: happened − promised (ρ of the decrease statements, where `decrease` was measured;
+        NaN elsewhere); assumption, reason: what fails where the statement does not apply.
+        `fedconvex.deep.over_the_run.when` summarises the table in sentences.
 
         Args:
-            **given: constants that are not to be measured, and those that cannot be: epsilon=1e-3.
+            **given: constants to use instead of measured ones, and those that cannot be measured: epsilon=1e-3.
         """
         rounds, simulator = self.simulator.rounds, self.simulator
         settings = [
@@ -145,11 +146,14 @@ def run(
     before: Callable[[Footprint], None] | None = None,
     progress: bool = True,
 ) -> DeepRun:
-    """The method's first rounds on f_k(θ) = (1/n_k) Σ_i loss(model_θ(x_i), y_i) + (ridge/2)‖θ‖².
+    """Trains a model with a federated method on f_k(θ) = (1/n_k) Σ_i loss(model_θ(x_i), y_i) + (ridge/2)‖θ‖².
 
-    θ are the model's trainable parameters, started at those that it has; the model itself is not changed. A linear
-    layer under a convex loss is run as the core's own problem, with all that it offers: `Exact` solutions, and on
-    the CPU its machine code, which computes in float64 whatever the dtype.
+    Use it to see whether a theorem's assumptions and promises hold on a network: `measure` records its constants,
+    `.bounds()` compares. For convex problems with exact numbers use `fedconvex.simulate`.
+
+    θ are the model's trainable parameters, starting from their present values; the model itself is not changed. A
+    linear layer under a convex loss runs as the core's own problem, with all that it offers: `Exact` local solutions,
+    and on the CPU its machine code, which computes in float64 whatever the dtype.
 
     Args:
         model: a module that maps (batch, …) inputs to (batch, outputs), a function of its parameters alone.
@@ -164,28 +168,27 @@ def run(
         device: "cpu", "cuda" or "auto" (a GPU if there is one).
         precision: "full"; "tf32" or "bf16": products of networks' local work and measurements in fewer digits, of
             float32 parameters (on GPUs; bf16 also on CPUs). Evaluations are in full.
-        test: (inputs, targets) on which the server's model is tried as well.
+        test: (inputs, targets) on which the server's model is evaluated, too.
         measure: "all" (that the method has) or some of heterogeneity, curvature, decrease, memory, inexactness, drift;
-            what they are: `fedconvex.deep.measuring.columns`.
+            defined in `fedconvex.deep.measuring.columns`.
         every: the model is evaluated and measured before every `every`-th round, and after the last.
-        evaluate: "all"; or "test": on the test set alone, value and accuracy are NaN. The clients' samples can cost
-            more than the round.
+        evaluate: "all"; or "test": on the test set alone, value and accuracy are NaN. Evaluating the clients' samples
+            can cost more than the round.
         until: ends the run after the first record of which it is true, such as
-            `lambda record: record["test_accuracy"] >= 0.9`; `rounds` stays the most there are. Numbers of models that
-            are not evaluated are NaN. It is asked of a checkpoint's last record too, before any round.
+            `lambda record: record["test_accuracy"] >= 0.9`, or after `rounds` rounds. Numbers of models that are not
+            evaluated are NaN. A checkpoint's last record is tested, too, before any round.
         lanczos_steps, draws: Hessian products per client for the curvature; draws of clients for the decrease, at most.
-        log: a file to which the records are written as the run goes on, if its name ends in .csv; else a folder for
-            TensorBoard.
-        checkpoint: a .safetensors file, written every `checkpoint_every` rounds and after the last. If it is there
-            already, the run goes on from it, to exactly the run without interruption (on the same kind of device),
-            `rounds` being as many as there were or more; a `Schedule` must have all of them from the beginning.
-        watch: is called with every record, those of a checkpoint's last round included.
-        before: is called once, with the memory that the run will take, before it starts; costs a few clients' epochs,
-            and nothing where it is not given. Not for linear models, and not in several processes.
-        progress: shows a bar with an estimate on a terminal when it takes long.
+        log: a file for the records, written during the run, if its name ends in .csv; else a folder for TensorBoard.
+        checkpoint: a .safetensors file, written every `checkpoint_every` rounds and after the last. If it exists, the
+            run resumes from it, to exactly the run without interruption (on the same kind of device), with as many
+            `rounds` or more; a `Schedule` must list all rounds from the beginning.
+        watch: called with every record, a checkpoint's last one included.
+        before: called once before the run with the memory that it will take; the estimate costs a few clients' epochs,
+            and nothing where `before` is not given. Not for linear models, and not in several processes.
+        progress: shows a progress bar on a terminal once the run has taken a second.
 
     Raises:
-        InvalidInput: for what does not fit, before any work; for "cuda" where there is none.
+        InvalidInput: arguments that do not fit together, before any work; "cuda" where there is no GPU.
     """
     rounds, seed = integer_at_least(rounds, 0, "rounds"), integer_at_least(seed, 0, "seed")
     number, criterion, names = dtype_of(dtype), loss_of(loss), names_of(measure)
@@ -223,7 +226,7 @@ def run(
                 file = DeepCheckpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share)
             state, records = (None if file is None else file.load(rounds)) or (running.start(task.start()), [])
             if records:
-                records[-1] = monitor.seen_on_the_way(records[-1])
+                records[-1] = monitor.as_not_last(records[-1])
             else:
                 nothing = dict.fromkeys(COUNTS, 0.0) | dict.fromkeys(of_rounds, nan)
                 records.append(monitor.record(0, state, nothing))
@@ -254,7 +257,7 @@ def _run_rounds(
     until: Callable[[dict[str, Any]], bool] | None,
 ) -> tuple[State, str | None]:
     """Runs the rounds that are left: the last finite state, and why the run ended early, if it did."""
-    if monitor.has_seen(until, records[-1]):  # of a checkpoint: the run had ended there
+    if monitor.ends(until, records[-1]):  # of a checkpoint: the run had ended there
         return state, _reached(records)
 
     def simulate(state: State, t: int) -> RecordedRound:
@@ -266,13 +269,13 @@ def _run_rounds(
     def record(t: int, simulated: RecordedRound) -> Stop | None:
         finite = simulated.is_finite(monitor.processes)
         row = monitor.record(t + 1, simulated.state, simulated.columns) if finite else None
-        if row is None or not monitor.finds_finite(row):
+        if row is None or not monitor.is_finite(row):
             what = "the model" if row is None else "its value"
             return Stop(f"round {t}: {what} is not finite; a smaller stepsize may help", undo=True)
         records.append(row)
         for listener in listeners:
             listener(row)
-        return Stop(_reached(records)) if monitor.has_seen(until, row) else None
+        return Stop(_reached(records)) if monitor.ends(until, row) else None
 
     def save(state: State) -> None:
         assert file is not None
@@ -283,4 +286,4 @@ def _run_rounds(
 
 
 def _reached(records: Sequence[Any]) -> str:
-    return f"round {len(records) - 1}: what it was run until is reached"
+    return f"round {len(records) - 1}: `until` holds"
