@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 
 import pytest
+from page_reader import Read, text_of
 
 from fedconvex.proofs_checks import verify
 from fedconvex.proofs_checks.reporting.recorded import as_recorded, recorded
@@ -17,8 +18,6 @@ from fedconvex.report.contents import Loose, StatementEntry
 from fedconvex.report.markup import Html, math, mixed, tag
 from fedconvex.report.page import Sections, page
 from fedconvex.theory import papers, statement
-
-from .conftest import Read, text_of
 
 SOME = ["fedprox.equation7", "fedsplit.equation17", "fedprox.equation6"]
 

@@ -2,15 +2,15 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
+from page_reader import Read, text_of
 
 from fedconvex.commands import main as cli
 from fedconvex.proofs_checks import verification
 from fedconvex.proofs_checks.reporting import cache, recorded
 from fedconvex.reproduce import experiments, summary
-
-from .conftest import Read, text_of
 
 ONE = "fedprox.equation6"
 
@@ -34,6 +34,37 @@ def run(monkeypatch, capsys):
         return stop.value.code or 0, captured.out, captured.err
 
     return once
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """What a small run of `fedconvex reproduce` leaves: one full experiment with a picture, one reduced."""
+    from matplotlib.figure import Figure
+
+    summary = {
+        "id": "fedsplit.figure1", "title": "a < b", "source": "Figure 1", "quick": False, "note": "", "seeds": 1,
+        "numbers": [{"what": "rounds", "source": "", "published": 400, "ours": 404.0, "released": None, "theory": 529.0,
+                     "why": "", "agrees": True, "within": 2}],
+        "claims": [
+            {"claim": "it stops above", "source": "section 2", "note": "", "verdict": "reproduced", "cases": [],
+             "number": "0.17 > 0.01"},
+            {"claim": "it is fast", "source": "section 4", "note": "slow", "verdict": "contradicted", "cases": [],
+             "number": "9 < 3"},
+        ],
+        "choices": [{"open": "stepsize", "choice": "1/L", "alternatives": "", "effect": {"1/(2L)": 0.5}}],
+        "date": "2026-01-02T03:04:05+00:00", "processor": "one", "cores": 2, "versions": {},
+    }  # fmt: skip
+    folder = tmp_path / "reproduced"
+    for place, content in (
+        (folder / "fedsplit.figure1", summary),
+        (folder / "quick" / "fedprox.figure9", {**summary, "id": "fedprox.figure9", "quick": True}),
+    ):
+        place.mkdir(parents=True)
+        (place / "summary.json").write_text(json.dumps(content), "utf-8")
+    figure = Figure(figsize=(8, 4))
+    figure.subplots().plot([1, 2], [2, 1])
+    figure.savefig(folder / "fedsplit.figure1" / "figure.png", dpi=150)
+    return folder
 
 
 def section(read: Read, name: str) -> str:
