@@ -14,9 +14,9 @@ from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged
 from fedconvex.fixed_points import FixedPoint, fixed_point
 from fedconvex.ground_truths import GroundTruth, ground_truth
-from fedconvex.heterogeneity import dissimilarity, gradient_variance
 from fedconvex.methods.base import Method, State
 from fedconvex.problems.base import Problem
+from fedconvex.problems.heterogeneity import dissimilarity, gradient_variance
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.validation import integer_at_least, positive
