@@ -193,7 +193,7 @@ class _Lines:
 def _save(result: "DeepRun", folder: Path) -> list[Path]:
     import safetensors.torch
 
-    from fedconvex.writing import write_atomically
+    from fedconvex.atomic_files import write_atomically
 
     files = [folder / "run.csv", folder / "run.safetensors", folder / "model.safetensors"]
     parameters = {name: value.detach().cpu().contiguous() for name, value in result.model.state_dict().items()}

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from fedconvex.writing import write_atomically
+from fedconvex.atomic_files import write_atomically
 
 
 def test_content_replaces_the_old_one_and_leaves_nothing_else(tmp_path):
