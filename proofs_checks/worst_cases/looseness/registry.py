@@ -12,8 +12,8 @@ from inspect import Parameter, signature
 from typing import Any, final
 
 from fedconvex.errors import InvalidInput
-from fedconvex.proofs_checks.worst_cases.forms import Form
-from fedconvex.proofs_checks.worst_cases.playing import Board
+from fedconvex.proofs_checks.worst_cases.questions.board import Board
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import Form
 from fedconvex.statements.functions import sqrt
 from fedconvex.statements.statement import Statement
 

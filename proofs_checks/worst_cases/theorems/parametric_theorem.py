@@ -10,9 +10,9 @@ from fedconvex.proofs_checks.engines.algebra import factored, factors, fraction
 from fedconvex.proofs_checks.engines.checks import Combination, Inequality
 from fedconvex.proofs_checks.engines.signs import Domain, NoSignProof, prove_sign
 from fedconvex.proofs_checks.proof import Proof, Relation, Step
-from fedconvex.proofs_checks.worst_cases.parametric import Parameters
-from fedconvex.proofs_checks.worst_cases.proving import proof
-from fedconvex.proofs_checks.worst_cases.questions import Question, asked
+from fedconvex.proofs_checks.worst_cases.certificates.proofs import proof
+from fedconvex.proofs_checks.worst_cases.questions.question import Question, asked
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters
 
 Ask = Callable[..., Mapping[str, Any]]
 DEFAULTS: Mapping[str, Any] = {

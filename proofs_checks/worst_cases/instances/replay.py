@@ -12,12 +12,12 @@ from fedconvex.methods.base import State
 from fedconvex.parameters import in_arithmetic
 from fedconvex.participation import Draw
 from fedconvex.problems.quadratics import Quadratic
-from fedconvex.proofs_checks.worst_cases.attaining import AttainingFederation
-from fedconvex.proofs_checks.worst_cases.certifying import is_positive_semidefinite
-from fedconvex.proofs_checks.worst_cases.enumerating import Written, histories
-from fedconvex.proofs_checks.worst_cases.playing import Board
-from fedconvex.proofs_checks.worst_cases.questions import AVERAGES, Question
-from fedconvex.proofs_checks.worst_cases.residuals import Leaving
+from fedconvex.proofs_checks.worst_cases.certificates.search import is_positive_semidefinite
+from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
+from fedconvex.proofs_checks.worst_cases.instances.residuals import Leaving
+from fedconvex.proofs_checks.worst_cases.questions.board import Board
+from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import Written, histories
+from fedconvex.proofs_checks.worst_cases.questions.question import AVERAGES, Question
 from fedconvex.runs.rounds import Rounds
 
 LARGEST = 200  # clients of a federation that is played with drawn clients

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
-from fedconvex.proofs_checks.worst_cases.asking import Compared, Multiplied
-from fedconvex.proofs_checks.worst_cases.certifying import Certified
-from fedconvex.proofs_checks.worst_cases.feasible import Feasible, feasible
-from fedconvex.proofs_checks.worst_cases.polishing import polish
-from fedconvex.proofs_checks.worst_cases.presolving import certify_usable
-from fedconvex.proofs_checks.worst_cases.programs import Program
-from fedconvex.proofs_checks.worst_cases.solving import propose
+from fedconvex.proofs_checks.worst_cases.certificates.presolve import certify_usable
+from fedconvex.proofs_checks.worst_cases.certificates.search import Certified
+from fedconvex.proofs_checks.worst_cases.instances.feasible_points import Feasible, feasible
+from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared, Multiplied
+from fedconvex.proofs_checks.worst_cases.programs.program import Program
+from fedconvex.proofs_checks.worst_cases.programs.refinement import polish
+from fedconvex.proofs_checks.worst_cases.programs.solver import propose
 
 INFINITE = float("inf")
 

@@ -13,9 +13,9 @@ import numpy as np
 from flint import fmpq
 
 from fedconvex.arithmetic.rationals import to_fmpq
-from fedconvex.proofs_checks.worst_cases.forms import ONE, ZERO
-from fedconvex.proofs_checks.worst_cases.programs import Program
-from fedconvex.proofs_checks.worst_cases.solving import Proposal
+from fedconvex.proofs_checks.worst_cases.programs.program import Program
+from fedconvex.proofs_checks.worst_cases.programs.solver import Proposal
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import ONE, ZERO
 
 BITS = 240
 STEPS = 25

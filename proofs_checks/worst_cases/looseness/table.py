@@ -1,6 +1,6 @@
 """The page of the guide that tells how loose the bounds are, made by running
 
-python -m fedconvex.proofs_checks.worst_cases.looseness_table > docs/looseness.md
+python -m fedconvex.proofs_checks.worst_cases.looseness.table > docs/looseness.md
 """
 
 import sys
@@ -11,15 +11,15 @@ from fractions import Fraction as F
 from typing import Any, final
 
 from fedconvex.proofs_checks.verification import proof_of
-from fedconvex.proofs_checks.worst_cases.comparing import Quotient
-from fedconvex.proofs_checks.worst_cases.looseness import INFINITE, SAME, Looseness, looseness
+from fedconvex.proofs_checks.worst_cases.looseness.factor import INFINITE, SAME, Looseness, looseness
+from fedconvex.proofs_checks.worst_cases.looseness.quotients import Quotient
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory import papers
 
 DIGITS = 4
 HEAD = """# How loose are the bounds?
 
-Made by `python -m fedconvex.proofs_checks.worst_cases.looseness_table` from the running code. The looseness of a bound
+Made by `python -m fedconvex.proofs_checks.worst_cases.looseness.table` from the running code. The looseness of a bound
 at given numbers is the bound divided by the exact worst case: over all clients of the class, all starts and, for
 γ-inexact solutions, all answers that are inexact enough. Of a promised decrease it is the least decrease divided by the
 promise. 1 is a bound that is attained. Both ends of every worst case are proved ([worst-cases.md](worst-cases.md)).

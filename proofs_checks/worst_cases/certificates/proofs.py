@@ -16,12 +16,12 @@ from fedconvex.proofs_checks.engines.facts import Fact, convex, dissimilar, inex
 from fedconvex.proofs_checks.engines.hilbert import Atom, Subspace, Vector, inner
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.proof import Proof, Relation, Step
-from fedconvex.proofs_checks.worst_cases.classes import ClientGroups
-from fedconvex.proofs_checks.worst_cases.enumerating import Written
-from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, ZERO, Family, Form, Key, mean
-from fedconvex.proofs_checks.worst_cases.parametric import Parametric
-from fedconvex.proofs_checks.worst_cases.playing import Evaluation
-from fedconvex.proofs_checks.worst_cases.questions import LEAST, Question
+from fedconvex.proofs_checks.worst_cases.questions.board import Evaluation
+from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import Written
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import DEVIATION, ZERO, Family, Form, Key, mean
+from fedconvex.proofs_checks.worst_cases.questions.question import LEAST, Question
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parametric
 
 
 def proof(question: Question, t: Any, multipliers: Sequence[Any], domain: Domain | None = None) -> Proof:

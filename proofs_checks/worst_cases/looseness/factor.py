@@ -9,10 +9,18 @@ from typing import Any, final
 
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
-from fedconvex.proofs_checks.worst_cases.asking import Ask, Compared, Multiplied, Played, needed, registered, taken
-from fedconvex.proofs_checks.worst_cases.comparing import Quotient, quotient
-from fedconvex.proofs_checks.worst_cases.draws import Draws
-from fedconvex.proofs_checks.worst_cases.multiplying import BITS, product_quotient, root_below
+from fedconvex.proofs_checks.worst_cases.looseness.products import BITS, product_quotient, root_below
+from fedconvex.proofs_checks.worst_cases.looseness.quotients import Quotient, quotient
+from fedconvex.proofs_checks.worst_cases.looseness.registry import (
+    Ask,
+    Compared,
+    Multiplied,
+    Played,
+    needed,
+    registered,
+    taken,
+)
+from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
 from fedconvex.proofs_checks.worst_cases.worst_case import WorstCase, worst_case
 from fedconvex.statements.conditions import by_definition, refuse
 from fedconvex.statements.statement import Statement
@@ -235,7 +243,7 @@ def _load() -> None:
     """Imports the questions, which are next to the papers' proofs."""
     from fedconvex.proofs_checks.verification import papers_with_proofs
 
-    import_module("fedconvex.proofs_checks.worst_cases.textbooks")
+    import_module("fedconvex.proofs_checks.worst_cases.looseness.textbooks")
     for name in papers_with_proofs():
         import_module(f"fedconvex.proofs_checks.{name}")
 

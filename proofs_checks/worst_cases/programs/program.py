@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 from flint import fmpq_mat
 
-from fedconvex.proofs_checks.worst_cases.forms import ONE, ZERO, Form, Key
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import ONE, ZERO, Form, Key
 
 Matrix = list[list[Any]]  # of flint's rationals
 Sparse = Mapping[tuple[int, int], Any]  # the entries (i, j) with i <= j that are not 0

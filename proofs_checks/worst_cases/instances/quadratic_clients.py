@@ -13,13 +13,13 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex.problems.quadratics import Quadratic
-from fedconvex.proofs_checks.worst_cases.certifying import is_positive_semidefinite
-from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
-from fedconvex.proofs_checks.worst_cases.enumerating import Written
-from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, Family, Form, Vectors, of_kind
-from fedconvex.proofs_checks.worst_cases.playing import Board
-from fedconvex.proofs_checks.worst_cases.programs import Program
-from fedconvex.proofs_checks.worst_cases.solving import Proposal
+from fedconvex.proofs_checks.worst_cases.certificates.search import is_positive_semidefinite
+from fedconvex.proofs_checks.worst_cases.programs.program import Program
+from fedconvex.proofs_checks.worst_cases.programs.solver import Proposal
+from fedconvex.proofs_checks.worst_cases.questions.board import Board
+from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import Written
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import DEVIATION, Family, Form, Vectors, of_kind
 
 BITS = 40
 INSIDE = Fraction(1, 2**36)  # how far fitted quadratics are pulled inside the class, against rounding

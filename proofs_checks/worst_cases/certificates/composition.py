@@ -15,11 +15,11 @@ from typing import Any
 from scipy.optimize import minimize_scalar
 
 from fedconvex.arithmetic.rationals import to_fraction
-from fedconvex.proofs_checks.worst_cases.certifying import nearest
-from fedconvex.proofs_checks.worst_cases.forms import square
-from fedconvex.proofs_checks.worst_cases.programs import Program
-from fedconvex.proofs_checks.worst_cases.questions import Question, of_one_round
-from fedconvex.proofs_checks.worst_cases.solving import propose
+from fedconvex.proofs_checks.worst_cases.certificates.search import nearest
+from fedconvex.proofs_checks.worst_cases.programs.program import Program
+from fedconvex.proofs_checks.worst_cases.programs.solver import propose
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import square
+from fedconvex.proofs_checks.worst_cases.questions.question import Question, of_one_round
 
 LONG = 2000  # bits of a denominator
 KEPT = 200  # bits that are left of it

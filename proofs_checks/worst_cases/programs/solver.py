@@ -5,7 +5,7 @@ from typing import Any, final
 
 import numpy as np
 
-from fedconvex.proofs_checks.worst_cases.programs import Program
+from fedconvex.proofs_checks.worst_cases.programs.program import Program
 
 TOLERANCE = 1e-11
 LEAST = 1e-6  # of the largest length or value, as a unit

@@ -12,14 +12,14 @@ import numpy as np
 from scipy.optimize import minimize
 
 from fedconvex.arithmetic.rationals import to_fraction
-from fedconvex.proofs_checks.worst_cases.asking import Multiplied
-from fedconvex.proofs_checks.worst_cases.comparing import Quotient
-from fedconvex.proofs_checks.worst_cases.feasible import Feasible, feasible
-from fedconvex.proofs_checks.worst_cases.forms import Form
-from fedconvex.proofs_checks.worst_cases.polishing import polish
-from fedconvex.proofs_checks.worst_cases.presolving import certify_usable
-from fedconvex.proofs_checks.worst_cases.programs import Program
-from fedconvex.proofs_checks.worst_cases.solving import Proposal, propose
+from fedconvex.proofs_checks.worst_cases.certificates.presolve import certify_usable
+from fedconvex.proofs_checks.worst_cases.instances.feasible_points import Feasible, feasible
+from fedconvex.proofs_checks.worst_cases.looseness.quotients import Quotient
+from fedconvex.proofs_checks.worst_cases.looseness.registry import Multiplied
+from fedconvex.proofs_checks.worst_cases.programs.program import Program
+from fedconvex.proofs_checks.worst_cases.programs.refinement import polish
+from fedconvex.proofs_checks.worst_cases.programs.solver import Proposal, propose
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import Form
 
 BITS = 128  # of roots that are rounded
 DIGITS = 10**8

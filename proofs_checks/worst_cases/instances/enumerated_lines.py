@@ -13,9 +13,9 @@ import numpy as np
 
 from fedconvex.arithmetic.rationals import fraction_array
 from fedconvex.problems.quadratics import Quadratic
-from fedconvex.proofs_checks.worst_cases.attaining import AttainingFederation
-from fedconvex.proofs_checks.worst_cases.questions import Question
-from fedconvex.proofs_checks.worst_cases.replaying import measures
+from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
+from fedconvex.proofs_checks.worst_cases.instances.replay import measures
+from fedconvex.proofs_checks.worst_cases.questions.question import Question
 
 DIGITS = 10**6
 TRIED = 2

@@ -6,10 +6,10 @@ from typing import Any
 from flint import fmpq
 
 from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
-from fedconvex.proofs_checks.worst_cases.certifying import Certified, balanced, certify, certify_exactly, holds
-from fedconvex.proofs_checks.worst_cases.forms import Key
-from fedconvex.proofs_checks.worst_cases.programs import Program
-from fedconvex.proofs_checks.worst_cases.solving import Proposal, propose
+from fedconvex.proofs_checks.worst_cases.certificates.search import Certified, balanced, certify, certify_exactly, holds
+from fedconvex.proofs_checks.worst_cases.programs.program import Program
+from fedconvex.proofs_checks.worst_cases.programs.solver import Proposal, propose
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import Key
 
 
 def certify_usable(program: Program, guess: Fraction | None = None) -> tuple[Certified | None, Proposal]:

@@ -17,12 +17,12 @@ from flint import fmpq
 
 from fedconvex.arithmetic.rationals import fraction_array, to_fmpq
 from fedconvex.problems.quadratics import Quadratic
-from fedconvex.proofs_checks.worst_cases.attaining import AttainingFederation
-from fedconvex.proofs_checks.worst_cases.classes import ClientGroups
-from fedconvex.proofs_checks.worst_cases.enumerating import Written
-from fedconvex.proofs_checks.worst_cases.forms import DEVIATION, MEAN, ONE, ZERO, Family, Form, Key
-from fedconvex.proofs_checks.worst_cases.playing import Evaluation
-from fedconvex.proofs_checks.worst_cases.questions import LEAST, Question
+from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
+from fedconvex.proofs_checks.worst_cases.questions.board import Evaluation
+from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import Written
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import DEVIATION, MEAN, ONE, ZERO, Family, Form, Key
+from fedconvex.proofs_checks.worst_cases.questions.question import LEAST, Question
 
 BITS = 60
 Numbers = tuple[Any, ...]  # one for each client, flint's rationals

@@ -22,13 +22,19 @@ from fedconvex.progress import track
 from fedconvex.proofs_checks.engines.algebra import factored
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.proof import Proof
-from fedconvex.proofs_checks.worst_cases.certifying import Certified, certify_exactly, certify_read_off, forced
-from fedconvex.proofs_checks.worst_cases.fitting import fitted
-from fedconvex.proofs_checks.worst_cases.lines import lines
-from fedconvex.proofs_checks.worst_cases.parametric import Region, at
-from fedconvex.proofs_checks.worst_cases.questions import Question
-from fedconvex.proofs_checks.worst_cases.solving import Proposal, propose
-from fedconvex.proofs_checks.worst_cases.theorems import DEFAULTS, Ask, needed_signs, question_of, theorem
+from fedconvex.proofs_checks.worst_cases.certificates.search import Certified, certify_exactly, certify_read_off, forced
+from fedconvex.proofs_checks.worst_cases.instances.line_federations import lines
+from fedconvex.proofs_checks.worst_cases.programs.solver import Proposal, propose
+from fedconvex.proofs_checks.worst_cases.questions.question import Question
+from fedconvex.proofs_checks.worst_cases.theorems.parametric_theorem import (
+    DEFAULTS,
+    Ask,
+    needed_signs,
+    question_of,
+    theorem,
+)
+from fedconvex.proofs_checks.worst_cases.theorems.rational_fits import fitted
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Region, at
 from fedconvex.proofs_checks.worst_cases.worst_case import worst_case
 from fedconvex.validation import integer_at_least
 from fedconvex.verdicts import Verdict

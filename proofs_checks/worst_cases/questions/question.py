@@ -11,12 +11,21 @@ from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.methods.fedsplit import FedSplit
-from fedconvex.proofs_checks.worst_cases.classes import ClientGroups, FunctionClass, NotSmooth
-from fedconvex.proofs_checks.worst_cases.draws import EVERYONE, Draws, draws_of
-from fedconvex.proofs_checks.worst_cases.enumerating import Written, drawn_round, histories
-from fedconvex.proofs_checks.worst_cases.forms import Family, Form, expected, mean, noise, shared, square, value
-from fedconvex.proofs_checks.worst_cases.playing import Board, answered, first_state, in_rationals, played
-from fedconvex.proofs_checks.worst_cases.programs import Program
+from fedconvex.proofs_checks.worst_cases.programs.program import Program
+from fedconvex.proofs_checks.worst_cases.questions.board import Board, answered, first_state, in_rationals, played
+from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import Written, drawn_round, histories
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, FunctionClass, NotSmooth
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import (
+    Family,
+    Form,
+    expected,
+    mean,
+    noise,
+    shared,
+    square,
+    value,
+)
+from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws, draws_of
 
 AVERAGES = ("average_gap", "mean_gap", "mean_gradient_norm")  # of all rounds
 METRICS = ("distance", "lifted_distance", "gap", "gradient_norm", "descent", *AVERAGES)

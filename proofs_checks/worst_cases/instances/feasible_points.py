@@ -13,11 +13,11 @@ import numpy as np
 from flint import fmpq
 
 from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
-from fedconvex.proofs_checks.worst_cases.certifying import is_positive_semidefinite, nearest
-from fedconvex.proofs_checks.worst_cases.forms import ZERO
-from fedconvex.proofs_checks.worst_cases.polishing import Polished
-from fedconvex.proofs_checks.worst_cases.programs import Matrix, Program
-from fedconvex.proofs_checks.worst_cases.solving import Proposal, conic, full, triangles, units
+from fedconvex.proofs_checks.worst_cases.certificates.search import is_positive_semidefinite, nearest
+from fedconvex.proofs_checks.worst_cases.programs.program import Matrix, Program
+from fedconvex.proofs_checks.worst_cases.programs.refinement import Polished
+from fedconvex.proofs_checks.worst_cases.programs.solver import Proposal, conic, full, triangles, units
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import ZERO
 
 
 @final

@@ -17,9 +17,18 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Subproblem
-from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
-from fedconvex.proofs_checks.worst_cases.forms import ONE, Family, Form, Mixture, Vectors, family, mean, of_kind
-from fedconvex.proofs_checks.worst_cases.playing import Board, Evaluation, Residual, no_objective, solved
+from fedconvex.proofs_checks.worst_cases.questions.board import Board, Evaluation, Residual, no_objective, solved
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import (
+    ONE,
+    Family,
+    Form,
+    Mixture,
+    Vectors,
+    family,
+    mean,
+    of_kind,
+)
 
 
 @final

@@ -7,10 +7,15 @@ import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import State
 from fedconvex.proofs_checks.dane import one_round_of_dane
-from fedconvex.proofs_checks.worst_cases.asking import Compared, Played, asks
-from fedconvex.proofs_checks.worst_cases.classes import NotSmooth, SmoothConvex, SmoothStronglyConvex, WeaklyConvex
-from fedconvex.proofs_checks.worst_cases.forms import mean, shared, square
-from fedconvex.proofs_checks.worst_cases.playing import Board, answered, first_state, in_rationals
+from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared, Played, asks
+from fedconvex.proofs_checks.worst_cases.questions.board import Board, answered, first_state, in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
+    NotSmooth,
+    SmoothConvex,
+    SmoothStronglyConvex,
+    WeaklyConvex,
+)
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import mean, shared, square
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import dane, ghadimi_lan, giselsson_boyd, nesterov, rockafellar
 

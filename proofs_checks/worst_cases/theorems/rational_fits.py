@@ -7,8 +7,8 @@ from typing import Any
 
 from flint import fmpq_mat, nmod_mat
 
-from fedconvex.proofs_checks.worst_cases.forms import ONE, ZERO
-from fedconvex.proofs_checks.worst_cases.parametric import at
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import ONE, ZERO
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import at
 
 SPARE = 6  # points beyond those that determine the function
 AGREE = 0.9  # share of the points where it must be right: at special ones other values may be right, too

@@ -11,10 +11,10 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
-from fedconvex.proofs_checks.worst_cases.forms import ONE, ZERO
-from fedconvex.proofs_checks.worst_cases.polishing import Polished, polish
-from fedconvex.proofs_checks.worst_cases.programs import Matrix, Program
-from fedconvex.proofs_checks.worst_cases.solving import Proposal, propose
+from fedconvex.proofs_checks.worst_cases.programs.program import Matrix, Program
+from fedconvex.proofs_checks.worst_cases.programs.refinement import Polished, polish
+from fedconvex.proofs_checks.worst_cases.programs.solver import Proposal, propose
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import ONE, ZERO
 
 DENOMINATORS = (12, 1000, 10**6)
 CLOSE = 1e-6  # how near to a proposal simple fractions are tried

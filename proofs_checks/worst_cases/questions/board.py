@@ -13,9 +13,8 @@ from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.parameters import in_arithmetic
 from fedconvex.problems.base import Subproblem
-from fedconvex.proofs_checks.worst_cases.classes import ClientGroups, FunctionClass, NotSmooth
-from fedconvex.proofs_checks.worst_cases.draws import EVERYONE, Draws
-from fedconvex.proofs_checks.worst_cases.forms import (
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, FunctionClass, NotSmooth
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import (
     DEVIATION,
     Family,
     Form,
@@ -31,6 +30,7 @@ from fedconvex.proofs_checks.worst_cases.forms import (
     square,
     value,
 )
+from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws
 
 T = TypeVar("T")
 
