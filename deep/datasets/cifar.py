@@ -12,7 +12,7 @@ import numpy as np
 
 from fedconvex.data.stream import contents
 from fedconvex.data.table import bad_file
-from fedconvex.deep.datasets.checksums import Sums, require_sums
+from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.deep.datasets.choices import one_of
 from fedconvex.deep.datasets.dataset import Dataset
 from fedconvex.deep.datasets.reading import find, missing, require_folder
@@ -24,7 +24,7 @@ BATCHES = tuple(f"data_batch_{i}" for i in range(1, 6))
 SPLITS = ("train", "test")
 
 
-def cifar10(folder: str | os.PathLike[str], split: str = "train", *, sha256: Sums = None) -> Dataset:
+def cifar10(folder: str | os.PathLike[str], split: str = "train", *, sha256: Checksums = None) -> Dataset:
     """CIFAR-10: uint8 images (N, 3, 32, 32), channels red, green, blue, of 10 classes; N = 50,000 or 10,000.
 
     Use it for the image experiments of the papers, with `Dataset.deal` for the clients: the data have none.
@@ -38,12 +38,12 @@ def cifar10(folder: str | os.PathLike[str], split: str = "train", *, sha256: Sum
     names = BATCHES if one_of(split, SPLITS, "split") == "train" else ("test_batch",)
     folder = _folder_with(Path(folder), names, "CIFAR-10", "cifar-10-batches-bin", "cifar-10-batches-py")
     paths = [find(folder, [f"{name}.bin"], "CIFAR-10", ORIGIN) for name in names]
-    require_sums(paths, sha256)
+    require_checksums(paths, sha256)
     return _dataset(paths, 1, 0, 10, f"CIFAR-10 {split}")
 
 
 def cifar100(
-    folder: str | os.PathLike[str], split: str = "train", labels: str = "fine", *, sha256: Sums = None
+    folder: str | os.PathLike[str], split: str = "train", labels: str = "fine", *, sha256: Checksums = None
 ) -> Dataset:
     """CIFAR-100: uint8 images (N, 3, 32, 32) of 100 classes, grouped into 20 coarse ones; N = 50,000 or 10,000.
 
@@ -58,7 +58,7 @@ def cifar100(
     name = one_of(split, SPLITS, "split")
     folder = _folder_with(Path(folder), (name,), "CIFAR-100", "cifar-100-binary", "cifar-100-python")
     path = find(folder, [f"{name}.bin"], "CIFAR-100", ORIGIN)
-    require_sums([path], sha256)
+    require_checksums([path], sha256)
     # Each record of CIFAR-100 starts with the coarse label, then the fine one.
     return _dataset([path], 2, 0 if coarse else 1, 20 if coarse else 100, f"CIFAR-100 {split} ({labels})")
 
