@@ -1,4 +1,4 @@
-"""Looks at the server's models of a run, and keeps the time."""
+"""Evaluates and measures the server's models during a deep run, and adds up the time that this takes."""
 
 import time
 from collections.abc import Callable
@@ -27,8 +27,8 @@ EVALUATIONS = ("all", "test")
 
 @final
 @dataclass(frozen=True, eq=False)
-class Watcher:
-    """Evaluates and measures before every `every`-th round, and after the last."""
+class Monitor:
+    """Evaluates and measures the model before every `every`-th round and after the last."""
 
     task: Task
     test: Shards | None
@@ -40,27 +40,27 @@ class Watcher:
 
     @cached_property
     def module(self) -> nn.Module:
-        """A copy of the module to look at points with."""
+        """A copy of the module, into which the server's models are loaded: the user's own stays unchanged."""
         return deepcopy(self.task.module)
 
     @cached_property
     def budget(self) -> Budget:
-        """That of all that the run computes for networks; of evaluations alone elsewhere."""
+        """Of networks: the budget that training and evaluation share; of linear models: one for evaluations alone."""
         return budget_of(self.task.problem) or Budget()
 
     @property
     def seconds(self) -> dict[str, float]:
-        """By what was done."""
+        """Seconds by activity: rounds, evaluation, and each kind of measurement."""
         return self.measuring.seconds
 
     def took(self, what: str, begun: float) -> None:
-        """Adds the time since `begun`."""
+        """Adds the time since `begun` to that activity."""
         self.seconds[what] = self.seconds.get(what, 0.0) + time.perf_counter() - begun
 
     def record(self, t: int, state: State, of_round: dict[str, Any]) -> dict[str, Any]:
-        """The row of the model before round t."""
+        """The row of the model before round t, beside the columns of the round that led to it."""
         rest = {name: v.tolist() if name == OF_CLIENTS else v for name, v in of_round.items()}
-        if not self._looks_at(t):
+        if not self._evaluates_before(t):
             return {"round": t} | self._nothing() | rest | self.measuring.nothing()
         begun = time.perf_counter()
         seen = {"round": t} | with_room(lambda: self._evaluated(state), self.budget, self.processes)
@@ -68,24 +68,24 @@ class Watcher:
         measuring = budget_of(self.task.problem)
         return seen | rest | with_room(lambda: self.measuring.at(state, t), measuring, self.processes)
 
-    def finds_finite(self, record: dict[str, Any]) -> bool:
-        """Whether the record's value is a number, or was not looked for; that of the test set where it stands alone."""
-        looked = self._looks_at(record["round"])
-        return not looked or isfinite(record["value" if self.evaluate == "all" else "test_value"])
+    def is_finite(self, record: dict[str, Any]) -> bool:
+        """Whether the recorded value is finite, or was not evaluated; the test value where only that is evaluated."""
+        evaluated = self._evaluates_before(record["round"])
+        return not evaluated or isfinite(record["value" if self.evaluate == "all" else "test_value"])
 
-    def seen_on_the_way(self, last: dict[str, Any]) -> dict[str, Any]:
-        """A checkpoint's last record, as it is if the run goes on from there: looked at for being the last, no more."""
-        return last if self._looks_at(last["round"]) else last | self._nothing() | self.measuring.nothing()
+    def as_not_last(self, last: dict[str, Any]) -> dict[str, Any]:
+        """A checkpoint's last record as a longer run has it: a row evaluated only for being the last becomes NaN."""
+        return last if self._evaluates_before(last["round"]) else last | self._nothing() | self.measuring.nothing()
 
-    def _looks_at(self, t: int) -> bool:
+    def _evaluates_before(self, t: int) -> bool:
         return t % self.every == 0 or t == self.rounds
 
     def _nothing(self) -> dict[str, float]:
         names = ("value", "accuracy", *(("test_value", "test_accuracy") if self.test is not None else ()))
         return dict.fromkeys(names, nan)
 
-    def has_seen(self, until: Callable[[dict[str, Any]], bool] | None, record: dict[str, Any]) -> bool:
-        """Whether the run is to end; of several processes the first one decides, so that all end together."""
+    def ends(self, until: Callable[[dict[str, Any]], bool] | None, record: dict[str, Any]) -> bool:
+        """Whether `until` ends the run; with several processes the first one decides, so that all end together."""
         if until is None:
             return False
         ended = bool(until(record))
@@ -109,7 +109,7 @@ class Watcher:
 
 
 def require_evaluation(evaluate: str, test: Shards | None) -> None:
-    """Raises InvalidInput for an unknown word, and for "test" where there is no test set."""
+    """Raises InvalidInput for an unknown value of `evaluate`, and for "test" without a test set."""
     if evaluate not in EVALUATIONS:
         raise InvalidInput("evaluate", evaluate, "is unknown", f"give one of {', '.join(EVALUATIONS)}")
     if evaluate == "test" and test is None:

@@ -1,4 +1,4 @@
-"""One round of a deep run: played, recorded, and taken back where it came to nothing."""
+"""One round of a deep run: simulated and recorded, again with smaller batches where memory runs out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,21 +11,24 @@ from fedconvex.deep.memory import with_room
 from fedconvex.deep.problem import budget_of
 from fedconvex.deep.processes import Processes
 from fedconvex.methods.base import State
-from fedconvex.runs.player import Simulator
+from fedconvex.runs.simulator import Simulator
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class RecordedRound:
-    """The core's `player.Turn`, recorded. What the clients sent is gone, the rows that were overwritten are kept."""
+    """A `SimulatedRound` with its record. It no longer holds what the clients sent, only the overwritten rows."""
 
     state: State
-    of_round: dict[str, Any]
+    columns: dict[str, Any]  # of this round's record
     undo: Callable[[], None]
     communicated: bool
 
     def is_finite(self, processes: Processes | None) -> bool:
-        """Whether what the server has is: all that a round changed goes into it, but where it hears of nothing."""
+        """Whether the model after the round is finite: the server's vectors and, after a local round, the memories.
+
+        A round with communication carries every client's change into the server's vectors, so that these suffice.
+        """
         server = self.state.server
         vectors = [server, *(part for part in self.state.shared.values() if part.shape == server.shape)]
         if not all(map(_is_finite, vectors)):
@@ -36,11 +39,11 @@ class RecordedRound:
         return here if processes is None else processes.largest(float(not here)) == 0
 
 
-def play(player: Simulator, state: State, t: int, processes: Processes | None) -> RecordedRound:
-    """Round t; where memory runs out, the round or its record alone again, with less at once."""
-    budget = budget_of(player.rounds.problem)
-    turn = with_room(lambda: player.next_round(state, t), budget, processes)
-    return RecordedRound(turn.state, with_room(turn.record, budget, processes), turn.undo, turn.communicated)
+def recorded_round(simulator: Simulator, state: State, t: int, processes: Processes | None) -> RecordedRound:
+    """Round t with its record; where memory runs out, the round or the record is repeated with smaller batches."""
+    budget = budget_of(simulator.rounds.problem)
+    done = with_room(lambda: simulator.next_round(state, t), budget, processes)
+    return RecordedRound(done.state, with_room(done.record, budget, processes), done.undo, done.communicated)
 
 
 def _is_finite(part: Array) -> bool:
