@@ -18,7 +18,7 @@ _HOMES = {
     "errors": ("FedconvexError", "InvalidInput", "NoFixedPoint", "NoMinimizer", "NotConverged"),
     "fixed_points": ("FixedPoint", "fixed_point"),
     "ground_truths": ("GroundTruth", "ground_truth"),
-    "heterogeneity": ("dissimilarity", "gradient_variance"),
+    "problems.heterogeneity": ("dissimilarity", "gradient_variance"),
     "runs.simulation": ("Trajectory", "simulate"),
     "sweeps": ("Setting", "SweepFailed", "draw_sweep", "sweep"),
 }

@@ -12,8 +12,6 @@ from fedconvex.fixed_points.answer import FixedPoint as FixedPoint
 from fedconvex.fixed_points.find import fixed_point as fixed_point
 from fedconvex.ground_truths.certify import GroundTruth as GroundTruth
 from fedconvex.ground_truths.find import ground_truth as ground_truth
-from fedconvex.heterogeneity import dissimilarity as dissimilarity
-from fedconvex.heterogeneity import gradient_variance as gradient_variance
 from fedconvex.local_solvers.accelerated import AcceleratedGradient as AcceleratedGradient
 from fedconvex.local_solvers.exact import Exact as Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent as GradientDescent
@@ -34,6 +32,8 @@ from fedconvex.methods.fedsgd import FedSGD as FedSGD
 from fedconvex.methods.fedsplit import FedSplit as FedSplit
 from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit as RegularizedFedSplit
 from fedconvex.methods.scaffold import Scaffold as Scaffold
+from fedconvex.problems.heterogeneity import dissimilarity as dissimilarity
+from fedconvex.problems.heterogeneity import gradient_variance as gradient_variance
 from fedconvex.problems.logistic import Logistic as Logistic
 from fedconvex.problems.logistic import MultinomialLogistic as MultinomialLogistic
 from fedconvex.problems.quadratics import LeastSquares as LeastSquares

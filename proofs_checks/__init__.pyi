@@ -10,15 +10,15 @@ from fedconvex.proofs_checks.verification import papers_with_proofs as papers_wi
 from fedconvex.proofs_checks.verification import proof_of as proof_of
 from fedconvex.proofs_checks.verification import verify as verify
 from fedconvex.proofs_checks.verification import verify_all as verify_all
-from fedconvex.proofs_checks.worst_cases.classes import ClientGroup as ClientGroup
-from fedconvex.proofs_checks.worst_cases.classes import ClientGroups as ClientGroups
-from fedconvex.proofs_checks.worst_cases.classes import Quadratics as Quadratics
-from fedconvex.proofs_checks.worst_cases.classes import SmoothConvex as SmoothConvex
-from fedconvex.proofs_checks.worst_cases.classes import SmoothStronglyConvex as SmoothStronglyConvex
-from fedconvex.proofs_checks.worst_cases.classes import WeaklyConvex as WeaklyConvex
-from fedconvex.proofs_checks.worst_cases.discovering import Discovered as Discovered
-from fedconvex.proofs_checks.worst_cases.discovering import discover as discover
-from fedconvex.proofs_checks.worst_cases.looseness import looseness as looseness
+from fedconvex.proofs_checks.worst_cases.looseness.factor import looseness as looseness
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroup as ClientGroup
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups as ClientGroups
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import Quadratics as Quadratics
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothConvex as SmoothConvex
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothStronglyConvex as SmoothStronglyConvex
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import WeaklyConvex as WeaklyConvex
+from fedconvex.proofs_checks.worst_cases.theorems.discovery import Discovered as Discovered
+from fedconvex.proofs_checks.worst_cases.theorems.discovery import discover as discover
 from fedconvex.proofs_checks.worst_cases.worst_case import WorstCase as WorstCase
 from fedconvex.proofs_checks.worst_cases.worst_case import worst_case as worst_case
 

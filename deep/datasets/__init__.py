@@ -13,7 +13,6 @@ from fedconvex.deep.datasets.dataset import Dataset
 from fedconvex.deep.datasets.idx import read_idx
 from fedconvex.deep.datasets.leaf import read_leaf_json
 from fedconvex.deep.datasets.mnist import MNIST_SUMS
-from fedconvex.deep.datasets.pickles import read_plain_pickle
 from fedconvex.deep.datasets.plays import read_plays
 from fedconvex.deep.datasets.registry import DATASETS, load_dataset, names
 from fedconvex.deep.datasets.words import read_word_vectors, word_numbers
@@ -34,7 +33,6 @@ __all__ = [
     "names",
     "read_idx",
     "read_leaf_json",
-    "read_plain_pickle",
     "read_plays",
     "read_word_vectors",
     "word_numbers",

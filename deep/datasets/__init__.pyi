@@ -14,7 +14,6 @@ from fedconvex.deep.datasets.leaf import read_leaf_json as read_leaf_json
 from fedconvex.deep.datasets.mnist import MNIST_SUMS as MNIST_SUMS
 from fedconvex.deep.datasets.mnist import emnist as emnist
 from fedconvex.deep.datasets.mnist import mnist as mnist
-from fedconvex.deep.datasets.pickles import read_plain_pickle as read_plain_pickle
 from fedconvex.deep.datasets.plays import read_plays as read_plays
 from fedconvex.deep.datasets.registry import load_dataset as load_dataset
 from fedconvex.deep.datasets.registry import names as names
@@ -44,7 +43,6 @@ __all__ = [
     "names",
     "read_idx",
     "read_leaf_json",
-    "read_plain_pickle",
     "read_plays",
     "read_word_vectors",
     "sent140",

@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from fedconvex.atomic_files import require_room_for, write_atomically
 from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.proofs_checks.proof import CheckOutcome, Role, Step
 from fedconvex.proofs_checks.reporting.records import Record, record
 from fedconvex.proofs_checks.verification import Result, StepResult, proof_of
 from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict
-from fedconvex.writing import require_room_for, write_atomically
 
 PATH = Path(__file__).parents[1] / "verdicts.json"
 
