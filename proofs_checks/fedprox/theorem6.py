@@ -20,7 +20,7 @@ from fedconvex.proofs_checks.engines.facts import (
     telescoped,
 )
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.fedprox.setting import (
+from fedconvex.proofs_checks.fedprox.notation import (
     ROOTS,
     B,
     K,

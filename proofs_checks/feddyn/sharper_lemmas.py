@@ -1,24 +1,26 @@
-"""FedDyn: Lemmas 1 and 8 in a sharper form, by the interpolation inequality between θ̃_k^t and θ_*.
+"""FedDyn, convex devices: sharper forms of Lemmas 1, 4 and 8, by the interpolation inequality between θ̃_k^t and θ_*.
 
 With b_k = ∇L_k(θ_k^{t−1}) − ∇L_k(θ_*) and n_k = ∇L_k(θ̃_k^t) − ∇L_k(θ_*): θ̃_k^t − γ^{t−1} = (b_k − b̄ − n_k)/α. The
-products ⟨b_k − b̄, n_k⟩ that two inequalities about the devices' functions bring cancel, and a quadratic form is left.
+proofs add two inequalities about the devices' functions, `interpolated` and `descended`. The products ⟨b_k − b̄, n_k⟩
+in the two cancel, and what remains is a quadratic form in the b_k and n_k, which `rest_of_convex` and
+`rest_of_strongly_convex` write as a sum of squares.
 """
 
 from typing import Any
 
 import sympy
 
+from fedconvex.proofs_checks.builders import positive
 from fedconvex.proofs_checks.engines.algebra import factored
 from fedconvex.proofs_checks.engines.checks import Combination, Identity
 from fedconvex.proofs_checks.engines.facts import convex, lipschitz, selected, smooth
 from fedconvex.proofs_checks.engines.hilbert import Vector, deviation, inner, mean, square
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.feddyn import letters
-from fedconvex.proofs_checks.feddyn.convex import DEVICES, moments_of_the_draw
-from fedconvex.proofs_checks.feddyn.convex_instances import tightness
-from fedconvex.proofs_checks.feddyn.convex_round import positive
-from fedconvex.proofs_checks.feddyn.letters import C_meant, meanings
-from fedconvex.proofs_checks.feddyn.setting import (
+from fedconvex.proofs_checks.feddyn import expectations
+from fedconvex.proofs_checks.feddyn.convex_lemmas import moments_of_the_draw
+from fedconvex.proofs_checks.feddyn.convex_tightness import tightness
+from fedconvex.proofs_checks.feddyn.expectations import C_meant, definitions
+from fedconvex.proofs_checks.feddyn.notation import (
     SCALE,
     L,
     P,
@@ -35,6 +37,8 @@ from fedconvex.proofs_checks.feddyn.setting import (
     new_gradients,
     old_gradients,
     scale,
+    sides,
+    symbolic,
     virtual,
 )
 from fedconvex.proofs_checks.feddyn.smoothness import at_shifted, at_x
@@ -44,16 +48,19 @@ from fedconvex.theory import feddyn
 
 old, new, away = old_gradients - at_minimiser, new_gradients - at_minimiser, virtual - minimiser
 here = average - minimiser
-e = scale + L / alpha
+e = scale + L / alpha  # the paper's constants in the sharper statements are functions of this number
 
 
 def with_scale(expression: Any) -> Any:
-    """σ for (m − P)/(P max(m − 1, 1)): max(m − 1, 1) is what makes it so."""
+    """The expression with σ for (m − P)/(P max(m − 1, 1)), by solving that for max(m − 1, 1)."""
     return sympy.sympify(expression).subs(sympy.Max(1, m - 1), (m - P) / (P * scale))
 
 
 def interpolated(domain: Domain, strong: Any = 0) -> Step:
-    """L_k(θ_*) against L_k(θ̃_k^t), its tangent there, and the squares that smoothness (and strong convexity) add."""
+    """L_k(θ_*) is at least the tangent of L_k at θ̃_k^t plus the squares that smoothness and strong convexity add.
+
+    `strong` is μ, or 0 for devices that are only convex.
+    """
     beyond = new - strong * away
     shift = beyond / L
     right = least - at_x + inner(new_gradients, away)
@@ -73,7 +80,7 @@ def interpolated(domain: Domain, strong: Any = 0) -> Step:
 
 
 def descended(domain: Domain) -> Step:
-    """ℓ(γ^{t−1}) against the devices' values at θ̃_k^t."""
+    """The descent lemma: ℓ(γ^{t−1}) is at most the mean of the devices' quadratics around θ̃_k^t."""
     right = at_x + inner(new_gradients, average - virtual) + L / 2 * square(average - virtual)
     return Step(r"E\ell(\gamma^{t-1}) \le \tfrac1m\sum_kE[L_k(\tilde\theta_k^t)+\langle\nabla L_k(\tilde\theta_k^t),"
                 r"\gamma^{t-1}-\tilde\theta_k^t\rangle+\tfrac L2\|\gamma^{t-1}-\tilde\theta_k^t\|^2]", "(4)",
@@ -82,12 +89,12 @@ def descended(domain: Domain) -> Step:
 
 
 def two_squares(u: Vector, v: Vector, uu: Any, uv: Any, vv: Any) -> tuple[tuple[Any, Vector], ...]:
-    """uu‖u‖² + 2uv⟨u, v⟩ + vv‖v‖² as two squares."""
+    """uu‖u‖² + 2uv⟨u, v⟩ + vv‖v‖² as two squares, by completing the square in u."""
     return ((factored(uu), u + factored(uv / uu) * v), (factored(vv - uv**2 / uu), v))
 
 
 def rest_of_convex(kappa: Any) -> tuple[tuple[Any, Vector], ...]:
-    """q‖b̃‖² + (c − q)‖ñ‖² − s‖b̃ − ñ‖² of the deviations, and what is left of the means; q = κP/m."""
+    """q‖b̃‖² + (c − q)‖ñ‖² − s‖b̃ − ñ‖² of the deviations, and the squares of the means; q = κP/m."""
     q, s, c = factored(kappa * P / m), e / alpha**2, 1 / (alpha * L)
     means = ((q, mean(old)), (factored(c - q - 1 / alpha**2 - L / alpha**3), mean(new)))
     return (*two_squares(deviation(old), deviation(new), q - s, s, c - q - s), *means)
@@ -95,13 +102,13 @@ def rest_of_convex(kappa: Any) -> tuple[tuple[Any, Vector], ...]:
 
 @proves(feddyn.lemma4sharper)
 def devices_move_little(statement: Statement) -> Proof:
-    """b_k − h is no longer than b_k: h is the mean of the b_k."""
-    assert statement.left is not None
+    """The paper bounds the b_k and h separately. Here they stay together: h is the mean of the b_k, and the deviations
+    b_k − h are no longer in mean square than the b_k.
+    """
     domain = Domain.of(statement)
     parts = (deviation(old), at_minimiser - gradients, gradients - new_gradients)
     apart = [(1 / alpha**2, u - v) for i, u in enumerate(parts) for v in parts[:i]]
-    left = statement.left.formula(epsilon=letters.epsilon, alpha=alpha, L=L)
-    right = statement.calculator.formula(C=letters.C, gap=letters.gap, alpha=alpha, L=L)
+    left, right = sides(statement)
     lemma = Relation(left, "<=", right, domain, "Lemma 4, sharper")
     return Proof((
         Step(r"\tilde\theta_k^t-\gamma^{t-1} = \tfrac1\alpha\big((b_k-h^{t-1})+(\nabla L_k(\theta_*)"
@@ -116,24 +123,19 @@ def devices_move_little(statement: Statement) -> Proof:
              Combination(facts=(
                  (3 / alpha**2, lipschitz(new_gradients - gradients, virtual - average, L)),
                  (6 * L / alpha**2, conclusion(feddyn.equation5).fact),
-                 *meanings(lemma),
+                 *definitions(lemma),
              ), squares=(*apart, (3 / alpha**2, mean(old))))),
     ), tightness=tightness(statement))  # fmt: skip
 
 
 @proves(feddyn.lemma1sharper)
 def potential_after(statement: Statement) -> Proof:
-    assert statement.left is not None
     domain = Domain.of(statement) & SCALE
-    given = {"alpha": alpha, "L": L, **DEVICES}
-    kappa = factored(with_scale(feddyn.sharper_constants.formula(**given).kappa))
-    left = with_scale(statement.left.formula(distance_next=letters.distance_next, C_next=letters.C_next, **given))
-    right = with_scale(
-        statement.calculator.formula(distance=letters.distance, C=letters.C, gap=letters.gap, **given)
-    )  # fmt: skip
+    kappa = factored(with_scale(symbolic(feddyn.sharper_constants).kappa))
+    left, right = map(with_scale, sides(statement))
     lemma = Relation(left, "<=", right, domain, "Lemma 1, sharper")
     below, above = interpolated(domain), descended(domain)
-    draw = selected(letters.C_next, square(new), C_meant, P / m)
+    draw = selected(expectations.C_next, square(new), C_meant, P / m)
     return Proof((
         *moments_of_the_draw(virtual - average),
         positive(r"\alpha-2Le > 0", "α ≥ 5L and e ≤ 6/5", alpha - 2 * L * e, domain, ""),
@@ -143,12 +145,12 @@ def potential_after(statement: Statement) -> Proof:
              r"-\tfrac2\alpha E[\ell(\gamma^{t-1})-\ell(\theta_*)]",
              "2/α times both; every device is drawn with probability P/m. A sum of squares is left", lemma,
              Combination(facts=((2 / alpha, below.claim.fact), (2 / alpha, above.claim.fact), (kappa, draw),
-                                *meanings(lemma)), squares=rest_of_convex(kappa))),
+                                *definitions(lemma)), squares=rest_of_convex(kappa))),
     ), tightness=tightness(statement))  # fmt: skip
 
 
 def rest_of_strongly_convex(kappa: Any) -> tuple[tuple[Any, Vector], ...]:
-    """What is left of C, beyond 4/5 of the κP/m that the convex case has; the deviations; the means."""
+    """The form as squares: what is left of C beyond 4/5 of the κP/m of the convex case, the deviations, the means."""
     rho, q, c = mu / alpha, factored(kappa * P / m), (L + mu) / (alpha * L**2)
     r = 1 + rho
     kept = sympy.Rational(4, 5) * q
@@ -157,7 +159,7 @@ def rest_of_strongly_convex(kappa: Any) -> tuple[tuple[Any, Vector], ...]:
         deviation(new), deviation(old),
         draw + c * r**2 - r * q, -draw - c * r * rho, draw + c * rho**2 + kept,
     )  # fmt: skip
-    gained = 4 * rho * rho  # of ‖γ − θ_*‖², from the strong convexity between γ^{t−1} and θ_*
+    gained = 4 * rho * rho  # the multiple of ‖γ^{t−1} − θ_*‖² that the step "growth" of Lemma 8 contributes
     means = two_squares(
         mean(new), here, c * r**2 - 1 / alpha**2 - L / alpha**3 - r * q, -c * r * mu, gained + c * mu**2
     )
@@ -166,19 +168,14 @@ def rest_of_strongly_convex(kappa: Any) -> tuple[tuple[Any, Vector], ...]:
 
 @proves(feddyn.lemma8sharper)
 def potential_after_strongly(statement: Statement) -> Proof:
-    assert statement.left is not None
     domain = Domain.of(statement) & SCALE
-    given = {"alpha": alpha, "L": L, "mu": mu, **DEVICES}
     r = 1 + mu / alpha
-    kappa = factored(with_scale(feddyn.sharper_strongly_convex_constants.formula(**given).kappa))
-    left = with_scale(statement.left.formula(distance_next=letters.distance_next, C_next=letters.C_next, **given))
-    right = with_scale(
-        statement.calculator.formula(distance=letters.distance, C=letters.C, gap=letters.gap, **given)
-    )  # fmt: skip
+    kappa = factored(with_scale(symbolic(feddyn.sharper_strongly_convex_constants).kappa))
+    left, right = map(with_scale, sides(statement))
     lemma = Relation(left, "<=", right, domain, "Lemma 8, sharper")
     below, above = interpolated(domain, mu), descended(domain)
     grown = Relation(mu / 2 * square(here), "<=", gap, domain, "growth")
-    draw = selected(letters.C_next, square(new), C_meant, P / m)
+    draw = selected(expectations.C_next, square(new), C_meant, P / m)
     return Proof((
         *moments_of_the_draw(virtual - minimiser),
         below,
@@ -191,6 +188,6 @@ def potential_after_strongly(statement: Statement) -> Proof:
              "2/α times the first two, 8μ/α² times the third; every device is drawn with probability P/m. A sum of "
              "squares is left", lemma,
              Combination(facts=((2 / alpha, below.claim.fact), (2 / alpha, above.claim.fact),
-                                (8 * mu / alpha**2, grown.fact), (r * kappa, draw), *meanings(lemma)),
+                                (8 * mu / alpha**2, grown.fact), (r * kappa, draw), *definitions(lemma)),
                          squares=rest_of_strongly_convex(kappa))),
     ), tightness=tightness(statement))  # fmt: skip

@@ -7,13 +7,13 @@ import sympy
 
 from fedconvex.proofs_checks.engines.checks import Combination, Identity, Inequality
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.fedprox.setting import B, L, L_minus, gamma, mu, mu_bar, r
+from fedconvex.proofs_checks.fedprox.notation import B, L, L_minus, gamma, mu, mu_bar, r
 from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 from fedconvex.theory.fedprox import design
 
-LETTERS = {"mu": mu, "L": L, "L_minus": L_minus, "B": B, "gamma": gamma, "K": 2 * r**2}
+SYMBOLS = {"mu": mu, "L": L, "L_minus": L_minus, "B": B, "gamma": gamma, "K": 2 * r**2}
 DOMAIN = Domain.of(fedprox.theorem4).substituted(K=2 * r**2)
 sharp = 1 - gamma * B - B * (1 + gamma) / r
 whole_root = sympy.Symbol("√K", positive=True)
@@ -22,7 +22,7 @@ SAME_K = sympy.Eq(whole_root**2, 2 * r**2, evaluate=False)
 
 def rho_needs_slack() -> Step:
     """μρ ≤ 1 − γB − B(1+γ)√(2/K)."""
-    rho = fedprox.rho.calculator.formula(**LETTERS)
+    rho = fedprox.rho.calculator.formula(**SYMBOLS)
     return Step(r"\mu\rho \le 1-\gamma B-B(1+\gamma)\sqrt{2/K}", "μ/μ̄ ≥ 1, and the other terms only lower ρ",
                 Relation(mu * rho, "<=", sharp, DOMAIN, "ρ needs slack"),
                 Inequality())  # fmt: skip
@@ -61,7 +61,7 @@ def remark5_sharper(statement: Statement) -> Proof:
     domain = DOMAIN
     margin = statement.calculator.formula(B=B, gamma=gamma, K=2 * r**2)
     a, c1, c2, c3 = design.coefficients.formula(L=L, L_minus=L_minus, B=B, gamma=gamma, K=2 * r**2)
-    rho = fedprox.rho.calculator.formula(**LETTERS)
+    rho = fedprox.rho.calculator.formula(**SYMBOLS)
     quadratic = a * mu_bar**2 - (c1 * L_minus + c2 + c3) * mu_bar - c3 * L_minus
     s, extra = sympy.symbols("a x₀", positive=True)
     C, c = sympy.symbols("c c₃", nonnegative=True)

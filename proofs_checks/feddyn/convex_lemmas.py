@@ -1,18 +1,21 @@
-"""FedDyn, convex devices: Lemmas 2 to 5 and 7, equation (10), Lemma 1."""
+"""FedDyn, convex devices: the lemmas about one round that Theorems 2 and 3 rest on (Lemmas 2 to 5 and 7).
+
+Equation (10) and Lemma 1, which add them up, are in `convex_round`.
+"""
 
 import sympy
 
+from fedconvex.proofs_checks.builders import chained
 from fedconvex.proofs_checks.engines.checks import Agreement, Combination, Identity, Inequality
 from fedconvex.proofs_checks.engines.facts import lipschitz, selected
 from fedconvex.proofs_checks.engines.hilbert import Vector, deviation, drawn, expected, mean, square, vector
 from fedconvex.proofs_checks.engines.sampling import Moments, second_moment
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.feddyn import letters
-from fedconvex.proofs_checks.feddyn.convex_instances import tightness
-from fedconvex.proofs_checks.feddyn.letters import C_meant as C
-from fedconvex.proofs_checks.feddyn.letters import C_next, meanings
-from fedconvex.proofs_checks.feddyn.runs import errors_of_the_start
-from fedconvex.proofs_checks.feddyn.setting import (
+from fedconvex.proofs_checks.feddyn.convex_tightness import tightness
+from fedconvex.proofs_checks.feddyn.exact_runs import errors_of_the_start
+from fedconvex.proofs_checks.feddyn.expectations import C_meant as C
+from fedconvex.proofs_checks.feddyn.expectations import C_next, definitions
+from fedconvex.proofs_checks.feddyn.notation import (
     SCALE,
     SCHEME,
     L,
@@ -33,17 +36,21 @@ from fedconvex.proofs_checks.feddyn.setting import (
     old_gradients,
     scale,
     server,
+    sides,
+    symbolic,
     virtual,
 )
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
-DEVICES = {"num_clients": m, "num_active": P}
-
 
 def invariants() -> tuple[Step, ...]:
-    """h^t is the mean of the stored gradients, by induction over the rounds, and γ^t = θ^t + h^t/α."""
+    """h^t is the mean of the stored gradients, by induction over the rounds, and γ^t = θ^t + h^t/α.
+
+    Each lemma that uses one of the two facts repeats these steps: h is defined as that mean in `notation`, and here is
+    why the algorithm keeps it so.
+    """
     stored_next = mean(old_gradients) + P / m * drawn(new_gradients - old_gradients, scale)
     return (
         Step(r"h^0 = \tfrac1m\sum_k\nabla L_k(\theta_k^0) = 0",
@@ -63,7 +70,7 @@ def expected_move(statement: Statement) -> Proof:
     moved = drawn(virtual - server, scale) - h / alpha
     in_gradients = drawn(old_gradients - new_gradients - h, scale) / alpha
     over_all = mean(old_gradients - new_gradients - h) / alpha
-    right = statement.calculator.formula(alpha=alpha, mean_gradient=mean(new_gradients))
+    right = symbolic(statement.calculator, mean_gradient=mean(new_gradients))
     return Proof((
         *invariants(),
         Step(r"E[\gamma^t-\gamma^{t-1}] = E\Big[\tfrac1P\sum_{k\in P_t}\theta_k^t-\theta^{t-1}-\tfrac1\alpha h^{t-1}"
@@ -83,7 +90,7 @@ def expected_move(statement: Statement) -> Proof:
 
 
 def moments_of_the_draw(u: Vector) -> tuple[Step, ...]:
-    """The drawn average's mean square, and that its scale is in [0, 1]: with one device there is no deviation."""
+    """The mean square of the drawn devices' average, and that the factor σ in it is in [0, 1] for m ≥ 2."""
     several = Domain((sympy.Ge(m, 2, evaluate=False), sympy.Le(P, m, evaluate=False)))
     return (
         Step(r"E\big\|\tfrac1P\sum_{k\in P_t}u_k\big\|^2 = \|\bar u\|^2+\sigma\,\tfrac1m\sum_k\|u_k-\bar u\|^2,\quad"
@@ -95,7 +102,11 @@ def moments_of_the_draw(u: Vector) -> tuple[Step, ...]:
 
 
 def average_over_the_drawn(point: Vector, name: str, symbol: str, lemma: str) -> tuple[Step, ...]:
-    """E‖γ^t − x‖² ≤ (1/m)Σ_k E‖θ̃_k^t − x‖², as the paper shows it for two points x: Lemmas 3 and 9."""
+    """E‖γ^t − x‖² ≤ (1/m)Σ_k E‖θ̃_k^t − x‖², which Lemmas 3 and 9 state for x = γ^{t−1} and x = θ_*.
+
+    The paper passes through Σ_{k∈P_t}‖θ_k^t − x‖², where the summands depend on the draw. `chosen` is the mean over
+    the devices of 1[k ∈ P_t]‖θ_k^t − x‖², and the fact `selected` gives its expectation.
+    """
     chosen = sympy.Symbol(f"(1/m)Σ_k E 1[k∈P_t]‖θ_k^t−{name}‖²", nonnegative=True)
     away = virtual - point
     in_all = selected(chosen, square(away), 0, P / m)
@@ -122,19 +133,19 @@ def average_over_the_drawn(point: Vector, name: str, symbol: str, lemma: str) ->
 @proves(feddyn.lemma3)
 def average_moves_little(statement: Statement) -> Proof:
     steps = average_over_the_drawn(average, "γ^{t−1}", r"\gamma^{t-1}", "Lemma 3")
-    lemma = Relation(move, "<=", statement.calculator.formula(epsilon=epsilon), SCALE, "Lemma 3")
+    lemma = Relation(move, "<=", symbolic(statement.calculator, epsilon=epsilon), SCALE, "Lemma 3")
     return Proof((
         *steps,
         Step(r"E\|\gamma^t-\gamma^{t-1}\|^2 \le \epsilon_t", "the two together, and the definition of ε_t", lemma,
-             Combination(facts=tuple((1, step.claim.fact) for step in steps[-2:])), place="Lemma 3"),
+             Combination(facts=chained(*(step.claim for step in steps[-2:]))), place="Lemma 3"),
     ), tightness=tightness(statement))  # fmt: skip
 
 
 @proves(feddyn.lemma7)
 def state_is_small(statement: Statement) -> Proof:
-    """The round's beginning stands for any time t."""
+    """The lemma is about time t; the proof states it for the time t − 1 of `notation`, which is any time."""
     errors = old_gradients - at_minimiser
-    bound = statement.calculator.formula(C_next=C)
+    bound = symbolic(statement.calculator, C_next=C)
     return Proof((
         *invariants(),
         Step(r"E\|h^t\|^2 = E\Big\|\tfrac1m\sum_k\nabla L_k(\theta_k^t)\Big\|^2"
@@ -150,7 +161,6 @@ def state_is_small(statement: Statement) -> Proof:
 
 @proves(feddyn.lemma4)
 def devices_move_little(statement: Statement) -> Proof:
-    assert statement.left is not None
     domain = Domain.of(statement)
     moved = virtual - server - h / alpha
     parts = (old_gradients - at_minimiser, at_minimiser - gradients, gradients - new_gradients, -h)
@@ -159,10 +169,10 @@ def devices_move_little(statement: Statement) -> Proof:
     whole = sum(parts[1:], parts[0])
     split = Relation(epsilon, "<=", four, domain, "Lemma 4, four parts")
     with_C = Relation(epsilon, "<=", three + 4 / alpha**2 * C, domain, "Lemma 4, with C")
+    # The lemma's right side before 4L²/α² · ε_t is moved to its left side.
     last = 8 / alpha**2 * C + 4 * L**2 / alpha**2 * epsilon + 8 * L / alpha**2 * gap
     bounded = Relation(epsilon, "<=", last, domain, "Lemma 4, before it is rearranged")
-    left = statement.left.formula(epsilon=letters.epsilon, alpha=alpha, L=L)
-    right = statement.calculator.formula(C=letters.C, gap=letters.gap, alpha=alpha, L=L)
+    left, right = sides(statement)
     lemma = Relation(left, "<=", right, domain, "Lemma 4")
     return Proof((
         Step(r"\epsilon_t = \tfrac1m\sum_kE\|\tilde\theta_k^t-\theta^{t-1}-\tfrac1\alpha h^{t-1}\|^2", "(9)",
@@ -194,7 +204,7 @@ def devices_move_little(statement: Statement) -> Proof:
              )), place="proof of Lemma 4, third inequality"),
         Step(r"\Big(1-\tfrac{4L^2}{\alpha^2}\Big)\epsilon_t \le \tfrac8{\alpha^2}C_{t-1}"
              r"+\tfrac{8L}{\alpha^2}E[\ell(\gamma^{t-1})-\ell(\theta_*)]", "rearranged", lemma,
-             Combination(facts=((1, bounded.fact), *meanings(lemma))), place="Lemma 4"),
+             Combination(facts=((1, bounded.fact), *definitions(lemma))), place="Lemma 4"),
     ), tightness=tightness(statement))  # fmt: skip
 
 
@@ -208,8 +218,7 @@ def errors_shrink(statement: Statement) -> Proof:
     split = Relation(C_next, "<=", (1 - part) * C + 2 * part * (square(on) + square(off)), domain, "Lemma 5, two parts")
     smoothed = Relation(C_next, "<=", (1 - part) * C + 2 * L**2 * part * epsilon + 2 * part * square(off), domain,
                      "Lemma 5, smoothness")  # fmt: skip
-    bound = statement.calculator.formula(C=letters.C, gap=letters.gap, epsilon=letters.epsilon, L=L, **DEVICES)
-    lemma = Relation(C_next, "<=", bound, domain, "Lemma 5")
+    lemma = Relation(C_next, "<=", symbolic(statement.calculator), domain, "Lemma 5")
     return Proof((
         Step(r"C_t = \big(1-\tfrac Pm\big)\tfrac1m\sum_kE\|\nabla L_k(\theta_k^{t-1})-\nabla L_k(\theta_*)\|^2"
              r"+\tfrac Pm\tfrac1m\sum_kE\|\nabla L_k(\tilde\theta_k^t)-\nabla L_k(\theta_*)\|^2",
@@ -232,6 +241,6 @@ def errors_shrink(statement: Statement) -> Proof:
         Step(r"\dots \le \big(1-\tfrac Pm\big)C_{t-1}+\tfrac{2L^2P}m\epsilon_t"
              r"+\tfrac{4LP}mE[\ell(\gamma^{t-1})-\ell(\theta_*)]", "(5)", lemma,
              Combination(facts=((1, smoothed.fact), (4 * L * part, conclusion(feddyn.equation5).fact),
-                                *meanings(lemma))),
+                                *definitions(lemma))),
              place="Lemma 5"),
     ), tightness=tightness(statement))  # fmt: skip

@@ -1,17 +1,19 @@
-"""FedDyn, smooth devices that need not be convex: Lemmas 11 and 12, equation (14).
+"""FedDyn, smooth devices that need not be convex: Lemmas 11 and 12 and equation (14), all about one round.
 
-The vectors are those of `setting`. Conclusions are in the paper's letters (ε_t, C_t, …), which `facts.named` explains.
-In Lemma 12 γ^t and the θ_k^t depend on the same draw: there both are vectors of their own, and what the draw does is
-said by `facts.selected`.
+The proofs use the vectors of `notation`; their last steps are about the symbols ε_t, C_t, …, with the definitions
+`is_epsilon`, `is_apart`, … (`facts.named`). C_t is here the mean of E‖θ_k^t − γ^t‖². In Lemma 12 γ^t and the θ_k^t
+depend on the same draw. Each is therefore a vector of its own, and `facts.selected` states how the draw chooses
+between the new and the old θ_k.
 """
 
+from fedconvex.proofs_checks.builders import chained
 from fedconvex.proofs_checks.engines.checks import Combination, Identity
 from fedconvex.proofs_checks.engines.facts import called, lipschitz, named, selected, smooth
 from fedconvex.proofs_checks.engines.hilbert import deviation, family, inner, mean, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.feddyn.nonconvex_tightness import measured
-from fedconvex.proofs_checks.feddyn.setting import (
-    LETTERS,
+from fedconvex.proofs_checks.feddyn.notation import (
+    SYMBOLS,
     L,
     P,
     alpha,
@@ -26,17 +28,19 @@ from fedconvex.proofs_checks.feddyn.setting import (
     new_gradients,
     next_average,
     old_gradients,
+    sides,
+    symbolic,
     virtual,
 )
-from fedconvex.proofs_checks.feddyn.setting import epsilon as epsilon_meant
-from fedconvex.proofs_checks.feddyn.setting import move as move_meant
-from fedconvex.proofs_checks.feddyn.splitting import lemma6, total, young
+from fedconvex.proofs_checks.feddyn.notation import epsilon as epsilon_meant
+from fedconvex.proofs_checks.feddyn.notation import move as move_meant
+from fedconvex.proofs_checks.feddyn.sums_of_squares import lemma6, total, young
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
 epsilon, move, C, C_next, gradient_square = (
-    LETTERS[name] for name in ("epsilon", "move", "C", "C_next", "gradient_square")
+    SYMBOLS[name] for name in ("epsilon", "move", "C", "C_next", "gradient_square")
 )
 apart = models - average  # θ_k^{t−1} − γ^{t−1}
 old_change = old_gradients - gradients  # ∇L_k(θ_k^{t−1}) − ∇L_k(γ^{t−1})
@@ -47,7 +51,7 @@ is_move = named(move, move_meant)
 is_apart = named(C, square(apart))
 is_gradient_square = named(gradient_square, square(gradient))
 
-weight = P / (2 * m - P)  # of Young's inequality in Lemma 12
+weight_of_young = P / (2 * m - P)  # z in Young's inequality, in Lemma 12 and its sharper form
 
 
 @proves(feddyn.lemma11)
@@ -64,12 +68,8 @@ def lemma11(statement: Statement) -> Proof:
     by_smoothness = Relation(jensen, "<=", last, domain, "Lemma 11, by smoothness")
     meaning = Relation(epsilon, "=", square(step - h / alpha), domain, "Lemma 11, first line")
     eighth = Relation(square(step - h / alpha), "=", square(difference) / alpha**2, domain, "Lemma 11, by (8)")
-    left = statement.left
-    assert left is not None
-    lemma = Relation(
-        left.formula(epsilon=epsilon, alpha=alpha, L=L), "<=",
-        statement.calculator.formula(C=C, gradient_square=gradient_square, alpha=alpha, L=L), domain, "Lemma 11",
-    )  # fmt: skip
+    left, right = sides(statement)
+    lemma = Relation(left, "<=", right, domain, "Lemma 11")
     place = "proof of Lemma 11"
     return Proof((
         Step(r"\epsilon_t = \tfrac1m\sum_k E\|\tilde\theta_k^t-\theta^{t-1}-\tfrac1\alpha h^{t-1}\|^2",
@@ -99,17 +99,16 @@ def lemma11(statement: Statement) -> Proof:
                                 (-4 / alpha**2, is_gradient_square))), place=place),
         Step(r"\left(1-4L^2\tfrac1{\alpha^2}\right)\epsilon_t \le 8L^2\tfrac1{\alpha^2}C_{t-1}"
              r"+4\tfrac1{\alpha^2}E\|\nabla\ell(\gamma^{t-1})\|^2", "rearranged", lemma,
-             Combination(facts=((1, meaning.fact), (1, eighth.fact), (1, by_lemma6.fact), (1, by_jensen.fact),
-                                (1, by_smoothness.fact))), place="Lemma 11"),
+             Combination(facts=chained(meaning, eighth, by_lemma6, by_jensen, by_smoothness)), place="Lemma 11"),
     ), vacuous="α ≤ 2L: the left side is not positive.")  # fmt: skip
 
 
 @proves(feddyn.lemma12)
 @measured
 def lemma12(statement: Statement) -> Proof:
-    """Young's inequality with the weight P/(2m − P), of which the first coefficient is 2m/(2m − P), the other 2m/P."""
+    """Young's inequality with z = P/(2m − P): its coefficients 1 + z and 1 + 1/z are 2m/(2m − P) and 2m/P."""
     domain = Domain.of(statement)
-    z = P / (2 * m - P)
+    z = weight_of_young
     after, moved = family("θ_k^t−γ^{t−1}"), vector("γ^t−γ^{t−1}")
     is_next = named(C_next, square(after - moved))
     meaning = Relation(C_next, "=", square(after - moved), domain, "Lemma 12, the definition of C_t")
@@ -123,10 +122,7 @@ def lemma12(statement: Statement) -> Proof:
     chance = selected(square(after), square(virtual - average), square(apart), P / m)
     in_letters = P / m * (1 + z) * epsilon + (1 - P / m) * (1 + z) * C + (1 + 1 / z) * move
     last = Relation(drawn.right, "=", in_letters, domain, "Lemma 12, last line")
-    lemma = Relation(
-        C_next, "<=",
-        statement.calculator.formula(C=C, epsilon=epsilon, move=move, num_clients=m, num_active=P), domain, "Lemma 12",
-    )  # fmt: skip
+    lemma = Relation(C_next, "<=", symbolic(statement.calculator), domain, "Lemma 12")
     place = "proof of Lemma 12"
     return Proof((
         Step(r"C_t = \tfrac1m\sum_k E\|\theta_k^t-\gamma^{t-1}+\gamma^{t-1}-\gamma^t\|^2", "the definition of C_t",
@@ -148,7 +144,7 @@ def lemma12(statement: Statement) -> Proof:
              place=place),
         Step(r"C_t \le \tfrac{2(m-P)}{2m-P}C_{t-1}+\tfrac{2P}{2m-P}\epsilon_t"
              r"+\tfrac{2m}PE\|\gamma^t-\gamma^{t-1}\|^2", "the fractions put together", lemma,
-             Combination(facts=tuple((1, claim.fact) for claim in (meaning, split, drawn, last))), place="Lemma 12"),
+             Combination(facts=chained(meaning, split, drawn, last)), place="Lemma 12"),
     ), notes="The devices' functions do not enter: smoothness, which the lemma assumes, is not needed.")  # fmt: skip
 
 
@@ -165,14 +161,9 @@ def equation14(statement: Statement) -> Proof:
                       (square(change) - square(gradient)) / (2 * alpha), domain, "(14), completed")  # fmt: skip
     jensen = Relation(completed.right, "<=", square(new_change) / (2 * alpha) - square(gradient) / (2 * alpha), domain,
                    "(14), by Jensen's inequality")  # fmt: skip
-    left = statement.left
-    assert left is not None
-    last = Relation(
-        left.formula(loss_next=loss_next, loss=loss, move=move, L=L), "<=",
-        statement.calculator.formula(epsilon=epsilon, gradient_square=gradient_square, alpha=alpha, L=L), domain,
-        "equation (14)",
-    )  # fmt: skip
-    facts = tuple((1, claim.fact) for claim in (descent, expected_move, completed, jensen))
+    left, right = sides(statement)
+    last = Relation(left, "<=", right, domain, "equation (14)")
+    facts = chained(descent, expected_move, completed, jensen)
     smoothness = (1 / (2 * alpha), lipschitz(new_change, virtual - average, L))
     definitions = (-(L**2) / (2 * alpha), is_epsilon), (1 / (2 * alpha), is_gradient_square), (-L / 2, is_move)
     return Proof((

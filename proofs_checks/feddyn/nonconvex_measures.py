@@ -9,7 +9,7 @@ from typing import Any
 
 import fedconvex as fc
 from fedconvex.proofs_checks.engines.tightness import Measure
-from fedconvex.proofs_checks.feddyn.runs import Draws, Federation, mean, rational
+from fedconvex.proofs_checks.feddyn.exact_runs import Draws, Federation, mean, rational
 from fedconvex.statements.assumptions import Runs
 from fedconvex.statements.statement import Statement
 

@@ -22,11 +22,11 @@ from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.statements.rendering import symbols
 from fedconvex.theory.fedsplit import PAPER
 
-LETTERS = symbols(PAPER.notation)
+SYMBOLS = symbols(PAPER.notation)
 mu, L, kappa, s, b, t, m, x, u = (
-    LETTERS[name] for name in ("mu", "L", "kappa", "stepsize", "b", "t", "num_clients", "x", "u")
+    SYMBOLS[name] for name in ("mu", "L", "kappa", "stepsize", "b", "t", "num_clients", "x", "u")
 )
-stacked, accuracy = LETTERS["initial_distance"], LETTERS["accuracy"]
+stacked, accuracy = SYMBOLS["initial_distance"], SYMBOLS["accuracy"]
 
 q, r = sympy.Symbol("√κ", positive=True), sympy.Symbol("√m", positive=True)
 rho = 1 - 2 / (q + 1)

@@ -1,84 +1,91 @@
-"""FedDyn, Theorems 2 and 3: Lemmas 1 and 8, summed over the rounds; and rounded up, as the paper does."""
+"""FedDyn, convex devices: Theorems 2 and 3, from Lemmas 1 and 8 summed over the rounds.
+
+The sums give constants in κ and κ₀; the last steps round them up to those that the paper prints.
+"""
 
 from typing import Any
 
 import sympy
 
-from fedconvex.proofs_checks.engines.checks import Agreement, Combination, Inequality
-from fedconvex.proofs_checks.engines.facts import Fact, convex, named, over_rounds
-from fedconvex.proofs_checks.engines.hilbert import centred, square, vector
+from fedconvex.proofs_checks.builders import positive
+from fedconvex.proofs_checks.engines.checks import Combination, Inequality
+from fedconvex.proofs_checks.engines.facts import Fact
+from fedconvex.proofs_checks.engines.hilbert import square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.feddyn.convex_instances import tightness
-from fedconvex.proofs_checks.feddyn.convex_round import positive
-from fedconvex.proofs_checks.feddyn.letters import C, C_meant, C_next, distance, distance_next, gap
-from fedconvex.proofs_checks.feddyn.runs import errors_of_the_start
-from fedconvex.proofs_checks.feddyn.setting import LETTERS, SCALE, L, P, T, alpha, least, m, mu
+from fedconvex.proofs_checks.feddyn.convex_tightness import tightness
+from fedconvex.proofs_checks.feddyn.expectations import C, C_next, distance, distance_next, gap
+from fedconvex.proofs_checks.feddyn.notation import SCALE, P, T, alpha, least, m, mu, symbolic
+from fedconvex.proofs_checks.feddyn.run_sums import (
+    D0,
+    G,
+    R,
+    Squares,
+    at_mean,
+    gaps_summed,
+    inverse_of_sum,
+    jensen,
+    last,
+    start,
+    sum_of_powers,
+    weighted_gaps,
+)
 from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
-D0, G = LETTERS["D0"], LETTERS["G"]
-D_T, C_T = (square(vector(name)) for name in ("γ^T−θ*", "∇L(θ_k^T)−∇L(θ*)"))
-total = sympy.Symbol("Σ_t r^(t−1) E[ℓ(γ^(t−1))−ℓ(θ*)]", real=True)  # with r = 1 in Theorem 2
-at_mean = sympy.Symbol("Eℓ(mean γ)", real=True)
-R, last = sympy.symbols("R r^(T−1)", positive=True)
+away_at_end, error_at_end = vector("γ^T−θ*"), vector("∇L(θ_k^T)−∇L(θ*)")
+D_T, C_T = square(away_at_end), square(error_at_end)
 
 
 def rearranged(lemma: Relation, kappa: Any, kappa0: Any, growth: Any = 1) -> Relation:
-    """Lemma 1 or 8 with the gap on the left."""
+    """Lemma 1 or 8 with the gap alone on the left; `growth` is Lemma 8's r."""
     right = distance + kappa * C - growth * (distance_next + kappa * C_next)
     return Relation(kappa0 * gap, "<=", right, lemma.domain, f"{lemma.name or lemma.source}, rearranged")
 
 
 def summed(one: Relation, growth: Any = 1, power: Any = 1) -> Fact:
-    """Over the rounds, with the weights growth^(t−1)."""
-    states = {(distance, distance_next): (D0, D_T), (C, C_next): (G, C_T)}
-    return over_rounds(one.fact, states, {gap: total}, growth, power)
+    """The rearranged lemma over the rounds, with the weights growth^(t−1)."""
+    return gaps_summed(one, (C, C_next), (D_T, C_T), growth, power)
 
 
-def start() -> Step:
-    return Step(r"\gamma^0=\theta^0,\quad C_0=\tfrac1m\sum_k\|\nabla L_k(\theta_*)\|^2",
-                "h⁰ = 0 and ∇L_k(θ_k⁰) = 0: the running code starts so",
-                Relation(C_meant, "=", G, name="C_0"), Agreement(errors_of_the_start))  # fmt: skip
+def all_rounds(kappa: Any, kappa0: Any, domain: Domain, end: Any = 1) -> Relation:
+    """κ₀ times the sum of the gaps is at most the potential at the start minus `end` times that after T rounds."""
+    right = D0 + kappa * G - end * (D_T + kappa * C_T)
+    return Relation(kappa0 * weighted_gaps, "<=", right, domain, "summed")
 
 
-def jensen(weights: Any, domain: Domain, shown: str, place: str) -> Step:
-    """The rounds, with their weights r^(t−1)/R, are a family; their mean is the point."""
-    tangent = convex(total / weights + least, at_mean, vector("∇ℓ(mean γ)"), centred("γ^(t−1)"))
-    return Step(shown, "Jensen: ℓ is convex, and lies above its tangent at the mean",
-                Relation(at_mean - least, "<=", total / weights, domain, "Jensen"),
-                Combination(facts=((1, tangent),)), place=place)  # fmt: skip
+def end_of_run(weight: Any, kappa: Any) -> Squares:
+    """The squares that drop `weight` times the potential after T rounds."""
+    return ((weight, away_at_end), (weight * kappa, error_at_end))
 
 
 @proves(feddyn.theorem2)
 def convex_rate(statement: Statement) -> Proof:
     domain = Domain.of(statement) & SCALE
-    devices = {"num_clients": m, "num_active": P}
-    c = feddyn.convex_constants.formula(alpha=alpha, L=L, **devices)
+    c = symbolic(feddyn.convex_constants)
     lemma = conclusion(feddyn.lemma1)
     one = rearranged(lemma, c.kappa, c.kappa0)
-    all_rounds = Relation(c.kappa0 * total, "<=", D0 + c.kappa * G - (D_T + c.kappa * C_T), domain, "summed")
-    without_end = Relation(c.kappa0 * total, "<=", D0 + c.kappa * G, domain, "without what is negative")
+    over_all_rounds = all_rounds(c.kappa, c.kappa0, domain)
+    without_end = Relation(c.kappa0 * weighted_gaps, "<=", D0 + c.kappa * G, domain, "without what is negative")
     mean = jensen(T, domain, r"E\,\ell\Big(\tfrac1T\sum_{t=1}^T\gamma^{t-1}\Big)-\ell(\theta_*) \le "
                   r"\tfrac1T\sum_{t=1}^TE[\ell(\gamma^{t-1})-\ell(\theta_*)]", "after Lemma 1")  # fmt: skip
     lemmas = Relation(at_mean - least, "<=", (D0 + c.kappa * G) / (c.kappa0 * T), domain, "before it is rounded up")
     first = Relation(1 / c.kappa0, "<=", 10 * alpha, domain, "1/κ₀")
     second = Relation(c.kappa / c.kappa0, "<=", 100 * m / P / alpha, domain, "κ/κ₀")
-    bound = statement.calculator.formula(alpha=alpha, L=L, **devices, T=T, D0=D0, G=G)
+    bound = symbolic(statement.calculator)
     return Proof((
         Step(r"\kappa_0E[\ell(\gamma^{t-1})-\ell(\theta_*)] \le (E\|\gamma^{t-1}-\theta_*\|^2+\kappa C_{t-1})"
              r"-(E\|\gamma^t-\theta_*\|^2+\kappa C_t)", "Lemma 1", one, Combination(facts=((1, lemma.fact),)),
              place="after Lemma 1, first line"),
         start(),
         Step(r"\kappa_0\sum_{t=1}^TE[\ell(\gamma^{t-1})-\ell(\theta_*)] \le (E\|\gamma^0-\theta_*\|^2+\kappa C_0)"
-             r"-(E\|\gamma^T-\theta_*\|^2+\kappa C_T)", "summed over the rounds", all_rounds,
+             r"-(E\|\gamma^T-\theta_*\|^2+\kappa C_T)", "summed over the rounds", over_all_rounds,
              Combination(facts=((1, summed(one)),)), place="after Lemma 1, second line"),
         positive(r"\kappa_0 > 0", "α ≥ 25L", c.kappa0, domain, "after Lemma 1"),
         positive(r"\kappa > 0", "α ≥ 25L", c.kappa, domain, "after Lemma 1"),
         Step(r"\kappa_0\sum_{t=1}^TE[\ell(\gamma^{t-1})-\ell(\theta_*)] \le E\|\gamma^0-\theta_*\|^2+\kappa C_0",
              "what is left at the end is not negative", without_end,
-             Combination(facts=((1, all_rounds.fact),),
-                         squares=((1, vector("γ^T−θ*")), (c.kappa, vector("∇L(θ_k^T)−∇L(θ*)")))),
+             Combination(facts=((1, over_all_rounds.fact),), squares=end_of_run(1, c.kappa)),
              place="after Lemma 1, third line"),
         mean,
         Step(r"E\,\ell\Big(\tfrac1T\sum_{t=1}^T\gamma^{t-1}\Big)-\ell(\theta_*) \le "
@@ -103,24 +110,10 @@ def convex_rate(statement: Statement) -> Proof:
                "θ⁰ itself does not exceed.", tightness=tightness(statement))  # fmt: skip
 
 
-def sum_of_powers(r: Any, domain: Domain) -> tuple[Step, ...]:
-    """R(r − 1) = r^T − 1, by adding up r·r^(t−1) − r^(t−1) = (r − 1)r^(t−1)."""
-    now, then, weight = sympy.symbols("1_(t−1) 1_t 1", positive=True)
-    one = Relation(r * then - now, "=", (r - 1) * weight, domain, "a round's part")
-    added = over_rounds(one.fact, {(now, then): (sympy.Integer(1), sympy.Integer(1))}, {weight: R}, r, r * last)
-    return (
-        Step(r"r\cdot1-1 = (r-1)\cdot1", "which is to be summed with the weights r^{t−1}", one,
-             Combination(facts=((r, named(then, 1)), (-1, named(now, 1)), (-(r - 1), named(weight, 1))))),
-        Step(r"\tfrac1R = \tfrac{r-1}{r^T-1}", "the sum telescopes",
-             Relation((r - 1) * R, "=", r * last - 1, domain, "the sum of powers"),
-             Combination(facts=((-1, added),)), place="after Lemma 8, fifth line"),
-    )  # fmt: skip
-
-
 def other_reading(
     exact: Relation, powers: Relation, first: Relation, second: Relation, constants: tuple[Any, Any], domain: Domain
 ) -> tuple[Step, ...]:
-    """Theorem 3 with the factor 1/(r^T − 1)."""
+    """Theorem 3 if its printed factor is read as 1/(r^T − 1) in place of 1/r^{T−1}."""
     (kappa, kappa0), rest = constants, (1 + mu / alpha) * last - 1
     at_most_two = Relation(1 + mu / alpha, "<=", 2, domain, "r")
     inverse = Relation(1 / R, "<=", 1 / rest, domain, "1/R, read otherwise")
@@ -143,39 +136,36 @@ def strongly_convex_rate(statement: Statement) -> Proof:
     r = 1 + mu / alpha
     grown = sympy.Ge(last, 1, evaluate=False)  # r^(T−1) ≥ 1
     domain = Domain.of(statement) & SCALE & grown
-    given = {"alpha": alpha, "L": L, "mu": mu, "num_clients": m, "num_active": P}
-    c = feddyn.strongly_convex_constants.formula(**given)
+    c = symbolic(feddyn.strongly_convex_constants)
     lemma = conclusion(feddyn.lemma8)
     one = rearranged(lemma, c.kappa, c.kappa0, c.r)
-    end = c.r * last * (D_T + c.kappa * C_T)
-    all_rounds = Relation(c.kappa0 * total, "<=", D0 + c.kappa * G - end, domain, "summed")
-    divided = Relation(c.kappa0 / R * total, "<=", (D0 + c.kappa * G) / R, domain, "without what is negative")
+    over_all_rounds = all_rounds(c.kappa, c.kappa0, domain, c.r * last)
+    divided = Relation(c.kappa0 / R * weighted_gaps, "<=", (D0 + c.kappa * G) / R, domain, "without what is negative")
     powers = sum_of_powers(r, domain)
     mean = jensen(R, domain, r"E\,\ell\Big(\tfrac1R\sum_{t=1}^Tr^{t-1}\gamma^{t-1}\Big)-\ell(\theta_*) \le "
                   r"\tfrac1R\sum_{t=1}^Tr^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)]", "after Lemma 8")  # fmt: skip
     exact = Relation(at_mean - least, "<=", (D0 + c.kappa * G) / (c.kappa0 * R), domain, "with 1/R")
-    at_least_one = Relation(1, "<=", last, domain, "r^(T−1)")
-    inverse = Relation(1 / R, "<=", 1 / last, domain, "1/R")
+    inverse = inverse_of_sum(
+        r, powers[1].claim, domain, "r^T − 1 ≥ (r − 1)r^{T−1}", "after Lemma 8, fifth line"
+    )  # fmt: skip
     lemmas = Relation(at_mean - least, "<=", (D0 + c.kappa * G) / (c.kappa0 * last), domain, "with 1/r^(T−1)")
     first = Relation(1 / c.kappa0, "<=", 20 * alpha, domain, "1/κ₀")
     second = Relation(c.kappa / c.kappa0, "<=", 400 * m / P / alpha, domain, "κ/κ₀")
-    bound = statement.calculator.formula(**given, T=T, D0=D0, G=G).subs(r ** (1 - T), 1 / last)
+    bound = symbolic(statement.calculator).subs(r ** (1 - T), 1 / last)
     return Proof((
         Step(r"\kappa_0r^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)] \le r^{t-1}(E\|\gamma^{t-1}-\theta_*\|^2"
              r"+\kappa C_{t-1})-r^t(E\|\gamma^t-\theta_*\|^2+\kappa C_t)", "Lemma 8, to be taken r^{t−1} times", one,
              Combination(facts=((1, lemma.fact),)), place="after Lemma 8, first line"),
         start(),
         Step(r"\kappa_0\sum_{t=1}^Tr^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)] \le (E\|\gamma^0-\theta_*\|^2"
-             r"+\kappa C_0)-r^T(E\|\gamma^T-\theta_*\|^2+\kappa C_T)", "summed over the rounds", all_rounds,
+             r"+\kappa C_0)-r^T(E\|\gamma^T-\theta_*\|^2+\kappa C_T)", "summed over the rounds", over_all_rounds,
              Combination(facts=((1, summed(one, c.r, c.r * last)),)), place="after Lemma 8, second line"),
         positive(r"\kappa_0 > 0", "α ≥ max(5(m/P)μ, 30L)", c.kappa0, domain, "after Lemma 8"),
         positive(r"\kappa > 0", "α ≥ max(5(m/P)μ, 30L)", c.kappa, domain, "after Lemma 8"),
         Step(r"\kappa_0\tfrac1R\sum_{t=1}^Tr^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)] \le "
              r"\tfrac1R(E\|\gamma^0-\theta_*\|^2+\kappa C_0)",
              "divided by R; what is left at the end is not negative", divided,
-             Combination(facts=((1 / R, all_rounds.fact),),
-                         squares=((c.r * last / R, vector("γ^T−θ*")),
-                                  (c.r * last * c.kappa / R, vector("∇L(θ_k^T)−∇L(θ*)")))),
+             Combination(facts=((1 / R, over_all_rounds.fact),), squares=end_of_run(c.r * last / R, c.kappa)),
              place="after Lemma 8, third line"),
         mean,
         Step(r"E\,\ell\Big(\tfrac1R\sum_{t=1}^Tr^{t-1}\gamma^{t-1}\Big)-\ell(\theta_*) \le "
@@ -183,14 +173,10 @@ def strongly_convex_rate(statement: Statement) -> Proof:
              Combination(facts=((1, mean.claim.fact), (1 / c.kappa0, divided.fact))),
              place="after Lemma 8, fourth line"),
         *powers,
-        Step(r"r^{T-1} \ge 1", "r > 1", at_least_one, Inequality()),
-        Step(r"\tfrac1R \le \tfrac1{r^{T-1}}", "r^T − 1 ≥ (r − 1)r^{T−1}", inverse,
-             Combination(facts=((-1 / ((r - 1) * R * last), powers[1].claim.fact),
-                                (1 / ((r - 1) * R * last), at_least_one.fact))),
-             place="after Lemma 8, fifth line"),
+        *inverse,
         Step(r"E\,\ell\Big(\tfrac1R\sum_{t=1}^Tr^{t-1}\gamma^{t-1}\Big)-\ell(\theta_*) \le "
              r"\tfrac1{r^{T-1}}\tfrac1{\kappa_0}(\|\gamma^0-\theta_*\|^2+\kappa C_0)", "the two together", lemmas,
-             Combination(facts=((1, exact.fact), ((D0 + c.kappa * G) / c.kappa0, inverse.fact))),
+             Combination(facts=((1, exact.fact), ((D0 + c.kappa * G) / c.kappa0, inverse[-1].claim.fact))),
              place="after Lemma 8, sixth line"),
         Step(r"\tfrac1{\kappa_0} \le 20\alpha", "α ≥ max(5(m/P)μ, 30L)", first, Inequality()),
         Step(r"\tfrac\kappa{\kappa_0} \le 400\tfrac mP\tfrac1\alpha", "α ≥ max(5(m/P)μ, 30L)", second, Inequality()),

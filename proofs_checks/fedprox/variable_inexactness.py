@@ -10,8 +10,8 @@ from fedconvex.proofs_checks.engines.facts import inexact
 from fedconvex.proofs_checks.engines.hilbert import norm, square
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.engines.witnesses import Witness, replay
-from fedconvex.proofs_checks.fedprox import setting
-from fedconvex.proofs_checks.fedprox.setting import (
+from fedconvex.proofs_checks.fedprox import notation
+from fedconvex.proofs_checks.fedprox.notation import (
     ROOTS,
     B,
     K,
@@ -32,8 +32,8 @@ from fedconvex.statements.functions import Irrational
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
-gammas = setting.LETTERS["gammas"]
-LETTERS = {"mu": mu, "L": L, "L_minus": L_minus, "B": B, "K": K}
+gammas = notation.SYMBOLS["gammas"]
+SYMBOLS = {"mu": mu, "L": L, "L_minus": L_minus, "B": B, "K": K}
 
 PROGRAM = """
 from fractions import Fraction as F
@@ -94,7 +94,7 @@ def variable_inexactness(statement: Statement) -> Proof:
 def variable_inexactness_corrected(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     highest = sympy.Max(*gammas)
-    rho = statement.calculator.formula(**LETTERS, gammas=gammas).subs(highest, gamma)
+    rho = statement.calculator.formula(**SYMBOLS, gammas=gammas).subs(highest, gamma)
     largest = domain & Domain((sympy.Ge(gamma, gammas[0], evaluate=False), sympy.Le(gamma, 1, evaluate=False)))
     allowed = Relation(gammas[0], "<=", gamma, largest, "the largest γ_k")
     each = Relation(square(e), "<=", gamma**2 * square(g), largest, "all answers are γ-inexact")

@@ -4,8 +4,7 @@ from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.facts import cauchy_schwarz, smooth
 from fedconvex.proofs_checks.engines.hilbert import deviation
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.fedprox.moves import squared_moves
-from fedconvex.proofs_checks.fedprox.setting import (
+from fedconvex.proofs_checks.fedprox.notation import (
     B,
     K,
     L,
@@ -20,6 +19,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     steps,
     value,
 )
+from fedconvex.proofs_checks.fedprox.step_lengths import squared_moves
 from fedconvex.proofs_checks.fedprox.tightness import FAR, decreasing
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement

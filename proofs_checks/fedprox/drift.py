@@ -11,7 +11,7 @@ from fedconvex.proofs_checks.engines.facts import (
 )
 from fedconvex.proofs_checks.engines.hilbert import length, mean, norm, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.fedprox.setting import (
+from fedconvex.proofs_checks.fedprox.notation import (
     B,
     L,
     L_minus,

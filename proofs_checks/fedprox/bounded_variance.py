@@ -10,10 +10,10 @@ from fedconvex.proofs_checks.engines.facts import bounded_variance, dissimilar, 
 from fedconvex.proofs_checks.engines.hilbert import deviation, square
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.engines.tightness import Tightness
-from fedconvex.proofs_checks.fedprox.setting import (
-    LETTERS,
+from fedconvex.proofs_checks.fedprox.notation import (
     NOT_STATIONARY,
     ROOTS,
+    SYMBOLS,
     B,
     K,
     L,
@@ -35,7 +35,7 @@ from fedconvex.theory import fedprox
 b = sympy.Symbol("b", positive=True)
 sigma2 = (b**2 - 1) * epsilon
 AT_LEAST_ONE = Domain((sympy.Ge(b, 1, evaluate=False),))
-WRITTEN = ((LETTERS["sigma2"], sigma2),)
+WRITTEN = ((SYMBOLS["sigma2"], sigma2),)
 at_w = sympy.Symbol("B(w)", nonnegative=True)
 
 

@@ -1,4 +1,4 @@
-"""Theorem 5: FedDynOneGD's rates, with their constants, from (18), from (18) with μ = 0, and from (20)."""
+"""FedDynOneGD, Theorem 5: its three rates with explicit constants, from (18), from (18) with μ = 0, and from (20)."""
 
 from dataclasses import replace
 from typing import Any
@@ -9,34 +9,37 @@ from fedconvex.proofs_checks.engines.checks import Combination, Inequality
 from fedconvex.proofs_checks.engines.facts import lipschitz, named, root_of
 from fedconvex.proofs_checks.engines.hilbert import family, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.feddyn.main_theorem import chosen_alpha
-from fedconvex.proofs_checks.feddyn.one_gradient_rounds import (
+from fedconvex.proofs_checks.feddyn.notation import SCALE, L, P, T, alpha, at_minimiser, least, m, mu, symbolic
+from fedconvex.proofs_checks.feddyn.one_gradient_notation import A, distance, distance_next, epsilon, gap
+from fedconvex.proofs_checks.feddyn.one_gradient_rounds import all_rounds, one_round
+from fedconvex.proofs_checks.feddyn.run_sums import (
     B0,
     D0,
-    DEVICES,
     G,
-    all_rounds,
+    R,
+    at_mean,
+    at_random,
     delta,
-    one_round,
-    slopes,
+    inverse_of_sum,
+    jensen,
+    last,
+    random_index,
+    spread,
+    sum_of_powers,
+    weighted_gaps,
 )
-from fedconvex.proofs_checks.feddyn.one_gradient_setting import A, distance, distance_next, epsilon, gap
-from fedconvex.proofs_checks.feddyn.rates import R, at_mean, jensen, last, sum_of_powers
-from fedconvex.proofs_checks.feddyn.rates import total as weighted_gaps
-from fedconvex.proofs_checks.feddyn.setting import LETTERS, SCALE, L, P, T, alpha, at_minimiser, least, m, mu
+from fedconvex.proofs_checks.feddyn.theorem1 import steps_of_cases, without_mu
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
-spread = LETTERS["spread"]
-at_random = sympy.Symbol("E‖∇ℓ(γ_T)‖²", nonnegative=True)
 first_models, first_changes = family("θ_k^0−θ^0"), family("∇L_k(θ_k^0)−∇L_k(θ^0)")
 is_start = named(D0, square(vector("θ^0−θ*")))
 is_spread_at_minimiser = named(G, square(at_minimiser))
 
 
 def strongly_convex_case(formula: sympy.Expr, chosen: Any, domain: Domain) -> tuple[Step, ...]:
-    """With α = β. The constant is 151/15: ten times the largest r, which is 151/150."""
+    """(18) with α = β. The constant is 151/15: its ten times the largest r, which is 151/150."""
     r, constant = 1 + mu / (3 * alpha), sympy.Rational(151, 15)
     domain = domain & sympy.Ge(alpha, chosen, evaluate=False) & SCALE & sympy.Ge(last, 1, evaluate=False)
     bound = formula.subs(chosen, alpha).subs(r**T, r * last).subs(r ** (-T), 1 / (r * last))
@@ -45,10 +48,8 @@ def strongly_convex_case(formula: sympy.Expr, chosen: Any, domain: Domain) -> tu
     mean = jensen(R, domain, r"E\,\ell\Big(\tfrac1R\sum_{t<T}r^t\gamma^t\Big)-\ell_* \le "
                   r"\tfrac1R\sum_{t=1}^Tr^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)]", "after (18)")  # fmt: skip
     powers = sum_of_powers(r, domain)
-    at_least_one = Relation(1, "<=", last, domain, "r^(T−1)")
-    inverse = Relation(1 / R, "<=", 1 / last, domain, "1/R")
+    inverse = inverse_of_sum(r, powers[1].claim, domain, "R is at least its last term")
     growth = Relation(r, "<=", sympy.Rational(151, 150), domain, "r")
-    weight = 1 / ((r - 1) * R * last)
     theorem = Relation(at_mean - least, "<=", constant * bound, domain, "Theorem 5, strongly convex")
     return (
         Step(r"\tfrac1R\sum_{t=1}^Tr^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)] \le "
@@ -57,15 +58,13 @@ def strongly_convex_case(formula: sympy.Expr, chosen: Any, domain: Domain) -> tu
              Combination(facts=((T / R, conclusion(feddyn.equation18).fact),)), place="after (18)"),
         mean,
         *(replace(step, place="") for step in powers),
-        Step(r"r^{T-1} \ge 1", "r > 1", at_least_one, Inequality()),
-        Step(r"\tfrac1R \le \tfrac1{r^{T-1}}", "R is at least its last term", inverse,
-             Combination(facts=((-weight, powers[1].claim.fact), (weight, at_least_one.fact)))),
+        *inverse,
         Step(r"r \le \tfrac{151}{150}", "β ≥ 50(m/P)μ", growth, Inequality()),
         Step(r"E\,\ell\Big(\tfrac1R\sum_{t<T}r^t\gamma^t\Big)-\ell_* = O\Big(\tfrac1{r^T}\Big(\beta\|\theta^0"
              r"-\theta_*\|^2"
              r"+\tfrac mP\tfrac1\beta\tfrac1m\sum_k\|\nabla L_k(\theta_*)\|^2\Big)\Big)", "with the constant 151/15",
              theorem,
-             Combination(facts=((1, mean.claim.fact), (1, divided.fact), (start, inverse.fact),
+             Combination(facts=((1, mean.claim.fact), (1, divided.fact), (start, inverse[-1].claim.fact),
                                 (10 * (alpha * D0 + m / P * G / alpha) / (r * last), growth.fact),
                                 (-9 * alpha / last, is_start)),
                          squares=((9 * alpha / last, vector("θ^0−θ*")),)),
@@ -74,9 +73,8 @@ def strongly_convex_case(formula: sympy.Expr, chosen: Any, domain: Domain) -> tu
 
 
 def convex_case(formula: sympy.Expr, chosen: Any, domain: Domain) -> tuple[Step, ...]:
-    """(17) and (18) with μ = 0; then α = 50L√(m/P), the constant is 50."""
-    domain = Domain(tuple(r for r in domain.relations if mu not in r.free_symbols))
-    domain = domain & sympy.Ge(alpha, 50 * L, evaluate=False) & SCALE
+    """(17) and (18) are proved again for μ = 0, which they exclude; then α = 50L√(m/P), and the constant is 50."""
+    domain = without_mu(domain) & sympy.Ge(alpha, 50 * L, evaluate=False) & SCALE
     right = distance - distance_next + L / alpha**3 * A + epsilon
     round_ = one_round(2 / alpha * gap, right, sympy.Integer(0), domain)
     start = alpha * D0 + 10 * m / P / alpha * G
@@ -106,12 +104,11 @@ def convex_case(formula: sympy.Expr, chosen: Any, domain: Domain) -> tuple[Step,
 
 
 def nonconvex_case(formula: sympy.Expr, chosen: Any, domain: Domain) -> tuple[Step, ...]:
-    """α = 50L m/P; the constant is 200."""
-    domain = Domain(tuple(r for r in domain.relations if mu not in r.free_symbols))
-    largest = feddyn.smallest_alpha_one_gradient_nonconvex.formula(L=L, **DEVICES)
-    domain = domain & sympy.Ge(alpha, largest, evaluate=False) & SCALE
+    """(20) with α = 50L m/P; the constant is 200."""
+    smallest = symbolic(feddyn.smallest_alpha_one_gradient_nonconvex)
+    domain = without_mu(domain) & sympy.Ge(alpha, smallest, evaluate=False) & SCALE
     errors = Relation(B0, "<=", L**2 * spread, domain, "B_0")
-    index = Relation(at_random, "=", slopes / T, domain, "the random index")
+    index = random_index(domain, "Theorem 5")
     theorem = Relation(at_random, "<=", 200 * formula, domain, "Theorem 5, non-convex")
     rest = 199 * L**2 / T
     return (
@@ -119,13 +116,11 @@ def nonconvex_case(formula: sympy.Expr, chosen: Any, domain: Domain) -> tuple[St
              "γ⁰ = θ⁰: then smoothness", errors,
              Combination(facts=((1, lipschitz(first_changes, first_models, L)), (1, named(B0, square(first_changes))),
                                 (-L**2, named(spread, square(first_models)))))),
-        Step(r"E\|\nabla\ell(\gamma_T)\|^2 = \tfrac1T\sum_{t=1}^TE\|\nabla\ell(\gamma^{t-1})\|^2",
-             "γ_T is each of γ⁰, …, γ^{T−1} with equal probability", index,
-             Combination(facts=((1, named(at_random, slopes / T)),)), place="Theorem 5"),
+        index,
         Step(r"E\|\nabla\ell(\gamma_T)\|^2 = O\Big(\tfrac1T\Big(L\tfrac mP(\ell(\theta^0)-\ell_*)"
              r"+L^2\tfrac1m\sum_k\|\theta_k^0-\theta^0\|^2\Big)\Big)", "(20) with α = 50L m/P, with the constant 200",
              theorem,
-             Combination(facts=((1, index.fact), (1, conclusion(feddyn.equation20).fact), (1 / T, errors.fact),
+             Combination(facts=((1, index.claim.fact), (1, conclusion(feddyn.equation20).fact), (1 / T, errors.fact),
                                 (4 * delta / T - B0 / (alpha * T), named(alpha, chosen)),
                                 (-rest, named(spread, square(first_models)))),
                          squares=((rest, first_models),)),
@@ -138,16 +133,8 @@ CASES = (strongly_convex_case, convex_case, nonconvex_case)
 
 @proves(feddyn.theorem5)
 def theorem5(statement: Statement) -> Proof:
-    formula = statement.calculator.formula(
-        L=L, mu=mu, T=T, D0=D0, G=G, delta=delta, spread=spread, **DEVICES
-    )  # fmt: skip
-    domain = Domain.of(statement)
     return Proof(
-        tuple(
-            replace(step, case=assumed)
-            for make, part, assumed in zip(CASES, formula, statement.cases, strict=True)
-            for step in make(part, chosen_alpha(assumed), domain)
-        ),
+        steps_of_cases(statement, CASES),
         notes="The constants: 151/15 with α = β, 50 with α = 50L√(m/P), and 200 with α = 50Lm/P. Algorithm 2 has the "
               "input ∇L_k(θ_k⁰) = 0: read as h_k⁰ = ∇L_k(θ_k⁰) = 0, so that θ_k⁰ is a stationary point of L_k. If θ_k⁰ "
               "were any model, say θ⁰ itself, and only h_k⁰ = 0, the third case would be false with any constant: for "

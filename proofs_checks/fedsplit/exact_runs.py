@@ -9,7 +9,7 @@ import numpy as np
 import sympy
 
 import fedconvex as fc
-from fedconvex.proofs_checks.fedsplit.instances import Pair, exact, local_answer, one_client
+from fedconvex.proofs_checks.fedsplit.tightness import Pair, exact, local_answer, one_client
 from fedconvex.theory import fedsplit
 
 Formula = Callable[..., Any]

@@ -4,8 +4,8 @@ from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.facts import averaged, dissimilar, norm_of_mean
 from fedconvex.proofs_checks.engines.hilbert import length, norm, square
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.fedprox.round import mean_norms, move
-from fedconvex.proofs_checks.fedprox.setting import (
+from fedconvex.proofs_checks.fedprox.drift import mean_norms, move
+from fedconvex.proofs_checks.fedprox.notation import (
     B,
     L_minus,
     d,

@@ -18,8 +18,8 @@ from fedconvex.proofs_checks.engines.hilbert import centred, drawn, family, leng
 from fedconvex.statements.rendering import symbols
 from fedconvex.theory.fedprox import PAPER
 
-LETTERS = symbols(PAPER.notation)
-mu, L, L_minus, B, gamma, K = (LETTERS[name] for name in ("mu", "L", "L_minus", "B", "gamma", "K"))
+SYMBOLS = symbols(PAPER.notation)
+mu, L, L_minus, B, gamma, K = (SYMBOLS[name] for name in ("mu", "L", "L_minus", "B", "gamma", "K"))
 mu_bar = mu - L_minus
 
 g, d, e = vector("∇F_k"), vector("d_k"), vector("e_k")
@@ -31,8 +31,8 @@ mean_step = -(gradient + M) / mu
 steps = mean_step + centred("d")
 server_step = drawn(steps, 1 / K)
 
-value = LETTERS["value"]  # f(w^t)
-at_mean = LETTERS["mean_value"]  # f(w̄^{t+1})
+value = SYMBOLS["value"]  # f(w^t)
+at_mean = SYMBOLS["mean_value"]  # f(w̄^{t+1})
 after = sympy.Symbol("E f(w⁺)", real=True)  # E f(w^{t+1}), given w^t
 gradient_norm = norm(gradient)  # ‖∇f(w^t)‖
 mean_gradient_norm = length("E_k‖∇F_k‖")
@@ -40,7 +40,7 @@ mean_step_norm = length("E_k‖d_k‖")
 mean_residual_norm = length("E_k‖e_k‖")
 root_mean_square = length("√E_k‖∇F_k‖²")
 NOT_STATIONARY = sympy.Gt(gradient_norm, 0, evaluate=False)
-Q = LETTERS["Q"]
+Q = SYMBOLS["Q"]
 r = sympy.Symbol("√(K/2)", positive=True)
 ROOTS = ((r, K / 2),)  # for `checks`: with K = 2r² the paper's roots √(2/K) and √(2K) are 1/r and 2r
-epsilon, delta = LETTERS["epsilon"], LETTERS["delta"]
+epsilon, delta = SYMBOLS["epsilon"], SYMBOLS["delta"]

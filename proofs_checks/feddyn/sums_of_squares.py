@@ -1,4 +1,7 @@
-"""The squares that bring norms of sums apart, in the forms in which FedDyn's proofs use them."""
+"""Lemma 6 and Young's inequality as exact sums of squares, as FedDyn's proofs use them to split norms of sums.
+
+Each function returns the squares ‖v‖², with their weights, that make up the difference of the inequality's two sides.
+"""
 
 from itertools import combinations
 from typing import Any

@@ -1,13 +1,16 @@
-"""FedDyn, smooth devices: Lemma 10, from scaled lemmas, and Theorem 4, from its sum over the rounds."""
+"""FedDyn, smooth devices: Lemma 10, a sum of scaled lemmas, and Theorem 4, Lemma 10 summed over the rounds."""
+
+from typing import Any
 
 import sympy
 
+from fedconvex.proofs_checks.builders import positive
 from fedconvex.proofs_checks.engines.checks import Combination, Identity, Inequality
-from fedconvex.proofs_checks.engines.facts import minimal, named, over_rounds
-from fedconvex.proofs_checks.engines.hilbert import family, square
+from fedconvex.proofs_checks.engines.facts import Fact, named
+from fedconvex.proofs_checks.engines.hilbert import family
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.feddyn.nonconvex import C as C_before
-from fedconvex.proofs_checks.feddyn.nonconvex import (
+from fedconvex.proofs_checks.feddyn.nonconvex_lemmas import C as C_before
+from fedconvex.proofs_checks.feddyn.nonconvex_lemmas import (
     C_next,
     epsilon,
     gradient_square,
@@ -17,53 +20,85 @@ from fedconvex.proofs_checks.feddyn.nonconvex import (
     move,
 )
 from fedconvex.proofs_checks.feddyn.nonconvex_tightness import measured
-from fedconvex.proofs_checks.feddyn.setting import LETTERS, SCALE, L, P, T, alpha, gradient, loss, loss_next, m
+from fedconvex.proofs_checks.feddyn.notation import (
+    SCALE,
+    L,
+    P,
+    T,
+    alpha,
+    gradient,
+    loss,
+    loss_next,
+    m,
+    sides,
+    symbolic,
+)
+from fedconvex.proofs_checks.feddyn.run_sums import (
+    Facts,
+    Squares,
+    delta,
+    end_of_slopes,
+    loss_first,
+    loss_last,
+    slopes,
+    slopes_summed,
+    spread,
+)
 from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
-DEVICES = {"num_clients": m, "num_active": P}
-GIVEN = {"alpha": alpha, "L": L, **DEVICES}
-constants = feddyn.nonconvex_constants.formula(**GIVEN)
-delta, spread = LETTERS["delta"], LETTERS["spread"]
-
-least = sympy.Symbol("ℓ_*", real=True)
-loss_first, loss_last = sympy.symbols("Eℓ(γ^0) Eℓ(γ^T)", real=True)
+constants = symbolic(feddyn.nonconvex_constants)
+lowest = sympy.Symbol("ℓ_*", real=True)  # the infimum of ℓ, which may have no minimiser here
 C_first, C_last = sympy.symbols("C_0 C_T", nonnegative=True)
-total = sympy.Symbol("Σ_t E‖∇ℓ(γ^{t-1})‖²", nonnegative=True)
-"""Over t = 1, …, T."""
+last_apart = family("θ_k^T−γ^T")
 
 
-def lemma3_in_letters(domain: Domain) -> Step:
-    """E‖γ^t − γ^{t−1}‖² ≤ ε_t."""
+def lemma3_in_symbols(domain: Domain) -> Step:
+    """Lemma 3, E‖γ^t − γ^{t−1}‖² ≤ ε_t, as a step whose claim is about the two symbols."""
     facts = ((1, conclusion(feddyn.lemma3).fact), (1, is_move), (-1, is_epsilon))
     return Step(r"E\|\gamma^t-\gamma^{t-1}\|^2 \le \epsilon_t", "Lemma 3",
                 Relation(move, "<=", epsilon, domain, "Lemma 3, in letters"), Combination(facts=facts))  # fmt: skip
 
 
-@proves(feddyn.lemma10)
-@measured
-def lemma10(statement: Statement) -> Proof:
-    """The sum has +16L²Pm in κ₀'s numerator; that the paper prints −16L²Pm leaves (16L²Pm/(αz))E‖∇ℓ‖² unused."""
-    domain = Domain.of(statement) & SCALE
-    third = lemma3_in_letters(domain)
-    unused = 16 * L**2 * P * m / (alpha * constants.z)
-    scaled = (
+def scaled_lemmas(third: Step) -> tuple[tuple[Any, Fact], ...]:
+    """(14), and Lemmas 12, 3 and 11 times z₀, z₁ and z₂: their sum is Lemma 10. `third` is `lemma3_in_symbols`."""
+    return (
         (1, conclusion(feddyn.equation14).fact),
         (constants.z0, conclusion(feddyn.lemma12).fact),
         (constants.z1, third.claim.fact),
         (constants.z2, conclusion(feddyn.lemma11).fact),
-        (-unused, is_gradient_square),
     )
-    assert statement.left is not None
-    left = statement.left.formula(loss_next=loss_next, C_next=C_next, **GIVEN)
-    right = statement.calculator.formula(loss=loss, C=C_before, gradient_square=gradient_square, **GIVEN)
+
+
+def errors_summed(one: Fact) -> Fact:
+    """A one-round inequality with the potential ℓ(γ^t) + κC_t, summed over the rounds."""
+    return slopes_summed(one, (C_before, C_next), (C_first, C_last))
+
+
+def end_of_run(weight: Any, kappa: Any) -> tuple[Facts, Squares]:
+    """What drops weight·(ℓ(γ^T) + κC_T) from that sum, and writes the start as Δ and the spread."""
+    start = ((-weight * kappa, named(spread, C_first)),)
+    return end_of_slopes(weight, weight * kappa, (C_last, last_apart), lowest, start)
+
+
+@proves(feddyn.lemma10)
+@measured
+def lemma10(statement: Statement) -> Proof:
+    """The scaled lemmas add up to a κ₀ with +16L²Pm in its numerator, where the paper prints −16L²Pm.
+
+    The difference, (16L²Pm/(αz))E‖∇ℓ‖² ≥ 0, is `unused`.
+    """
+    domain = Domain.of(statement) & SCALE
+    third = lemma3_in_symbols(domain)
+    unused = 16 * L**2 * P * m / (alpha * constants.z)
+    scaled = (*scaled_lemmas(third), (-unused, is_gradient_square))
+    left, right = sides(statement)
     claim = Relation(left, "<=", right, domain, "Lemma 10")
-    positive = [
-        Step(rf"{name} > 0", "the condition on α", Relation(0, "<", value, Domain.of(statement)), Inequality(),
-             place="after (14)")
+    scales = [
+        positive(rf"{name} > 0", "the condition on α", value, Domain.of(statement), "after (14)")
         for name, value in (("z_0", constants.z0), ("z_1", constants.z1), ("z_2", constants.z2))
-    ]  # fmt: skip
+    ]
     summed = -1 / (2 * alpha) + 4 / alpha**2 * constants.z2
     printed = Step(r"\kappa_0 = \tfrac1{2\alpha}"
                    r"\tfrac{\alpha^2P^2-4\alpha LP^2-32L^2m^2-16L^2Pm-24L^2P^2}z",
@@ -72,7 +107,7 @@ def lemma10(statement: Statement) -> Proof:
                    role=Role.PRINTED)  # fmt: skip
     return Proof(
         (
-            *positive,
+            *scales,
             printed,
             third,
             Step(r"E\ell(\gamma^t)+\kappa C_t \le E\ell(\gamma^{t-1})+\kappa C_{t-1}"
@@ -91,40 +126,30 @@ def theorem4(statement: Statement) -> Proof:
     domain = Domain.of(statement) & SCALE
     kappa, kappa0 = constants.kappa, constants.kappa0
     lemma = conclusion(feddyn.lemma10).fact
-    decrease = (loss - least + kappa * C_before) - (loss_next - least + kappa * C_next)
+    decrease = (loss - lowest + kappa * C_before) - (loss_next - lowest + kappa * C_next)
     one = Relation(kappa0 * gradient_square, "<=", decrease, domain, "one round")
-    telescoped = over_rounds(
-        one.fact, {(loss, loss_next): (loss_first, loss_last), (C_before, C_next): (C_first, C_last)},
-        {gradient_square: total},
-    )  # fmt: skip
-    summed = Relation(kappa0 * total, "<=",
-                   (loss_first - least + kappa * C_first) - (loss_last - least + kappa * C_last),
+    summed = Relation(kappa0 * slopes, "<=",
+                   (loss_first - lowest + kappa * C_first) - (loss_last - lowest + kappa * C_last),
                    domain, "all rounds")  # fmt: skip
-    start, at_start = named(delta, loss_first - least), named(spread, C_first)
-    last_apart = family("θ_k^T−γ^T")
-    bound = Relation(total / T, "<=", (delta + kappa * spread) / (kappa0 * T), domain, "before the constants")
+    bound = Relation(slopes / T, "<=", (delta + kappa * spread) / (kappa0 * T), domain, "before the constants")
     value = Relation(1, "<=", 3 * alpha * kappa0, Domain.of(statement), "1/κ₀")
     error = Relation(kappa, "<=", 30 * L**3 * m / P / alpha * kappa0, Domain.of(statement), "κ/κ₀")
-    given = {**GIVEN, "T": T, "delta": delta, "spread": spread}
-    theorem = Relation(total / T, "<=", statement.calculator.formula(**given), domain, "Theorem 4")
+    theorem = Relation(slopes / T, "<=", symbolic(statement.calculator), domain, "Theorem 4")
     weight = 1 / (kappa0 * T)
+    end, squares = end_of_run(weight, kappa)
     return Proof((
         Step(r"\kappa_0E\|\nabla\ell(\gamma^{t-1})\|^2 \le \left(E[\ell(\gamma^{t-1})]-\ell_*+\kappa C_{t-1}\right)"
              r"-\left(E[\ell(\gamma^t)]-\ell_*+\kappa C_t\right)", "Lemma 10", one, Combination(facts=((1, lemma),)),
              place="after Lemma 10"),
         Step(r"\kappa_0\sum_{t=1}^TE\|\nabla\ell(\gamma^{t-1})\|^2 \le \left(E[\ell(\gamma^0)]-\ell_*+\kappa C_0\right)"
              r"-\left(E[\ell(\gamma^T)]-\ell_*+\kappa C_T\right)", "summed over the rounds", summed,
-             Combination(facts=((1, telescoped),)), place="after Lemma 10"),
-        Step(r"\kappa_0 > 0", "the condition on α", Relation(0, "<", kappa0, Domain.of(statement)), Inequality(),
-             place="after Lemma 10"),
-        Step(r"\kappa > 0", "the condition on α", Relation(0, "<", kappa, Domain.of(statement)), Inequality(),
-             place="after Lemma 10"),
+             Combination(facts=((1, errors_summed(one.fact)),)), place="after Lemma 10"),
+        positive(r"\kappa_0 > 0", "the condition on α", kappa0, Domain.of(statement), "after Lemma 10"),
+        positive(r"\kappa > 0", "the condition on α", kappa, Domain.of(statement), "after Lemma 10"),
         Step(r"E\Big[\tfrac1T\sum_{t=1}^T\|\nabla\ell(\gamma^{t-1})\|^2\Big] \le \tfrac1T\tfrac1{\kappa_0}"
              r"\Big(\ell(\theta^0)-\ell_*+\kappa\tfrac1m\sum_kE\|\theta_k^0-\theta^0\|^2\Big)",
              "γ⁰ = θ⁰ + h⁰/α = θ⁰, as h⁰ is the mean of the ∇L_k(θ_k⁰) = 0; what is left at T is not negative", bound,
-             Combination(facts=((weight, summed.fact), (weight, minimal(loss_last, least)), (-weight, start),
-                                (-weight * kappa, at_start), (-weight * kappa, named(C_last, square(last_apart)))),
-                         squares=((weight * kappa, last_apart),)),
+             Combination(facts=((weight, summed.fact), *end), squares=squares),
              place="after Lemma 10"),
         Step(r"\tfrac1{\kappa_0} \le 3\alpha", "the condition on α", value, Inequality()),
         Step(r"\tfrac\kappa{\kappa_0} \le 30L^3\tfrac mP\tfrac1\alpha", "the condition on α", error, Inequality()),

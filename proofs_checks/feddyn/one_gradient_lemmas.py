@@ -1,16 +1,27 @@
-"""FedDynOneGD: equations (15) and (16), Lemmas 13 to 18."""
-
-from typing import Any
+"""FedDynOneGD, convex devices: the lemmas about one round that Theorem 5 rests on (Lemmas 13 to 18)."""
 
 import sympy
 
+from fedconvex.proofs_checks.builders import chained
 from fedconvex.proofs_checks.engines.checks import Combination, Identity
-from fedconvex.proofs_checks.engines.facts import Fact, lipschitz, named, selected
+from fedconvex.proofs_checks.engines.facts import lipschitz, selected
 from fedconvex.proofs_checks.engines.hilbert import deviation, drawn, expected, mean, square
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.feddyn.convex import moments_of_the_draw
+from fedconvex.proofs_checks.feddyn.convex_lemmas import moments_of_the_draw
 from fedconvex.proofs_checks.feddyn.nonconvex_tightness import measured
-from fedconvex.proofs_checks.feddyn.one_gradient_setting import (
+from fedconvex.proofs_checks.feddyn.notation import (
+    SCALE,
+    L,
+    P,
+    alpha,
+    at_minimiser,
+    gradients,
+    m,
+    minimiser,
+    scale,
+    symbolic,
+)
+from fedconvex.proofs_checks.feddyn.one_gradient_notation import (
     A,
     A_next,
     average,
@@ -23,6 +34,7 @@ from fedconvex.proofs_checks.feddyn.one_gradient_setting import (
     is_distance_next,
     is_epsilon,
     is_error_at_minimiser,
+    is_gap,
     is_move,
     memories,
     move,
@@ -31,31 +43,25 @@ from fedconvex.proofs_checks.feddyn.one_gradient_setting import (
     server,
     virtual,
 )
-from fedconvex.proofs_checks.feddyn.setting import (
-    SCALE,
-    L,
-    P,
-    alpha,
-    at_minimiser,
-    gradients,
-    least,
-    loss,
-    m,
-    minimiser,
-    scale,
-)
-from fedconvex.proofs_checks.feddyn.splitting import lemma6, total
+from fedconvex.proofs_checks.feddyn.sums_of_squares import lemma6, total
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
 to_minimiser = gradients - at_minimiser  # ∇L_k(γ^{t−1}) − ∇L_k(θ_*)
-is_gap = named(gap, loss - least)
 
 
-def chained(*claims: Relation) -> tuple[tuple[Any, Fact], ...]:
-    """Lines of a display, each at most the next."""
-    return tuple((1, claim.fact) for claim in claims)
+def update_error(lemma: str, domain: Domain) -> tuple[Step, Step]:
+    """ε_t written with (9), then with (15): the first two displayed lines of Lemmas 14 and 19."""
+    place, moved = f"proof of {lemma}", virtual - server - h / alpha
+    meaning = Relation(epsilon, "=", square(moved), domain, f"{lemma}, (9)")
+    update = Relation(square(moved), "=", square(memories - new_gradients - h) / alpha**2, domain, f"{lemma}, (15)")
+    return (
+        Step(r"\epsilon_t = \tfrac1m\sum_k E\|\tilde\theta_k^t-\theta^{t-1}-\tfrac1\alpha h^{t-1}\|^2",
+             "the definition of ε_t, and (9)", meaning, Combination(facts=((1, is_epsilon),)), place=place),
+        Step(r"= \tfrac1{\alpha^2}\tfrac1m\sum_k E\|h_k^{t-1}-\nabla L_k(\theta^{t-1})-h^{t-1}\|^2", "(15)", update,
+             Identity(), place=place),
+    )  # fmt: skip
 
 
 @proves(feddyn.lemma13)
@@ -65,7 +71,7 @@ def lemma13(statement: Statement) -> Proof:
     third = drawn(memories - new_gradients - h, scale) / alpha
     fourth = mean(memories - new_gradients - h) / alpha
     place = "proof of Lemma 13"
-    right = statement.calculator.formula(alpha=alpha, mean_gradient=mean(new_gradients))
+    right = symbolic(statement.calculator, mean_gradient=mean(new_gradients))
     lemma = Relation(expected(next_average - average), "=", right, name="Lemma 13")
     return Proof((
         Step(r"E[\gamma^t-\gamma^{t-1}] = E\Big[\Big(\tfrac1P\sum_{k\in P_t}\theta_k^t\Big)-\theta^{t-1}"
@@ -88,7 +94,7 @@ def lemma17(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     mean_error = Relation(h, "=", mean(errors_at_minimiser), domain)
     jensen = Relation(square(mean(errors_at_minimiser)), "<=", square(errors_at_minimiser), domain, "Lemma 17, Jensen")
-    claim = Relation(square(h), "<=", statement.calculator.formula(A_next=A), domain, "Lemma 17")
+    claim = Relation(square(h), "<=", symbolic(statement.calculator, A_next=A), domain, "Lemma 17")
     place = "proof of Lemma 17"
     return Proof((
         Step(r"E\|h^t\|^2 = E\Big\|\tfrac1m\sum_k h_k^t\Big\|^2 = E\Big\|\tfrac1m\sum_k(h_k^t"
@@ -106,8 +112,7 @@ def lemma17(statement: Statement) -> Proof:
 def lemma18(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     equal = Relation(square(server - average), "=", square(h) / alpha**2, domain, "Lemma 18, (9)")
-    claim = Relation(square(server - average), "<=", statement.calculator.formula(A_next=A, alpha=alpha), domain,
-                  "Lemma 18")  # fmt: skip
+    claim = Relation(square(server - average), "<=", symbolic(statement.calculator, A_next=A), domain, "Lemma 18")
     return Proof((
         Step(r"E\|\theta^t-\gamma^t\|^2 = \tfrac1{\alpha^2}E\|h^t\|^2", "(9)", equal, Identity(),
              place="proof of Lemma 18"),
@@ -117,7 +122,7 @@ def lemma18(statement: Statement) -> Proof:
 
 
 def gradients_near(domain: Domain) -> Step:
-    """(1/m)Σ E‖∇L_k(γ^{t−1}) − ∇L_k(θ_*)‖² ≤ 2L E[ℓ(γ^{t−1}) − ℓ(θ_*)], in letters: (5)."""
+    """(5), that is (1/m)Σ E‖∇L_k(γ^{t−1}) − ∇L_k(θ_*)‖² ≤ 2L E[ℓ(γ^{t−1}) − ℓ(θ_*)], with the gap as a symbol."""
     claim = Relation(square(to_minimiser), "<=", 2 * L * gap, domain, "(5), in letters")
     return Step(r"\tfrac1m\sum_k E\|\nabla L_k(\gamma^{t-1})-\nabla L_k(\theta_*)\|^2"
                 r" \le 2L\,E[\ell(\gamma^{t-1})-\ell(\theta_*)]", "(5)", claim,
@@ -132,20 +137,17 @@ def lemma14(statement: Statement) -> Proof:
     whole = memories - new_gradients - h
     four = (errors_at_minimiser, -to_minimiser, -change, -h)
     scaled = 4 / alpha**2
-    meaning = Relation(epsilon, "=", square(virtual - server - h / alpha), domain, "Lemma 14, (9)")
-    update = Relation(square(virtual - server - h / alpha), "=", square(whole) / alpha**2, domain, "Lemma 14, (15)")
+    lines = update_error("Lemma 14", domain)
+    meaning, update = (line.claim for line in lines)
     split = Relation(square(whole) / alpha**2, "<=", scaled * total(*four), domain, "Lemma 14, Lemma 6")
     twice = 2 * scaled * A + scaled * total(to_minimiser, change)
     by_lemma17 = Relation(split.right, "<=", twice, domain, "Lemma 14, Lemma 17")
     smooth_part = (2 * scaled + 4 * L**2 / alpha**4) * A + scaled * square(to_minimiser)
     by_lemma18 = Relation(twice, "<=", smooth_part, domain, "Lemma 14, smoothness and Lemma 18")
-    lemma = Relation(epsilon, "<=", statement.calculator.formula(A=A, gap=gap, alpha=alpha, L=L), domain, "Lemma 14")
+    lemma = Relation(epsilon, "<=", symbolic(statement.calculator), domain, "Lemma 14")
     place = "proof of Lemma 14"
     return Proof((
-        Step(r"\epsilon_t = \tfrac1m\sum_k E\|\tilde\theta_k^t-\theta^{t-1}-\tfrac1\alpha h^{t-1}\|^2",
-             "the definition of ε_t, and (9)", meaning, Combination(facts=((1, is_epsilon),)), place=place),
-        Step(r"= \tfrac1{\alpha^2}\tfrac1m\sum_k E\|h_k^{t-1}-\nabla L_k(\theta^{t-1})-h^{t-1}\|^2", "(15)", update,
-             Identity(), place=place),
+        *lines,
         Step(r"= \tfrac1{\alpha^2}\tfrac1m\sum_k E\|h_k^{t-1}-\nabla L_k(\theta_*)+\nabla L_k(\theta_*)"
              r"-\nabla L_k(\gamma^{t-1})+\nabla L_k(\gamma^{t-1})-\nabla L_k(\theta^{t-1})-h^{t-1}\|^2",
              "∇L_k(θ_*) and ∇L_k(γ) are added and subtracted", Relation(whole, "=", sum(four), domain), Identity(),
@@ -186,8 +188,7 @@ def lemma15(statement: Statement) -> Proof:
     split = Relation(chosen.right, "<=", first + 2 * part * total(change, to_minimiser), domain, "Lemma 15, Lemma 6")
     smooth_part = (1 - part + part * 2 * L**2 / alpha**2) * A + 2 * part * square(to_minimiser)
     by_lemma18 = Relation(split.right, "<=", smooth_part, domain, "Lemma 15, smoothness and Lemma 18")
-    bound = statement.calculator.formula(A=A, gap=gap, alpha=alpha, L=L, num_clients=m, num_active=P)
-    lemma = Relation(A_next, "<=", bound, domain, "Lemma 15")
+    lemma = Relation(A_next, "<=", symbolic(statement.calculator), domain, "Lemma 15")
     place = "proof of Lemma 15"
     return Proof((
         Step(r"A_t = \left(1-\tfrac Pm\right)\tfrac1m\sum_k E\|h_k^{t-1}-\nabla L_k(\theta_*)\|^2"
@@ -227,8 +228,7 @@ def lemma16(statement: Statement) -> Proof:
     by_nine = Relation(split.right, "=", state, domain, "Lemma 16, (9)")
     by_lemma17 = Relation(state, "<=", 3 * move + 3 / alpha**2 * A + 3 * square(server - minimiser), domain,
                        "Lemma 16, Lemma 17")  # fmt: skip
-    bound = statement.calculator.formula(distance_next=distance_next, move=move, A=A, alpha=alpha)
-    lemma = Relation(-square(server - minimiser), "<=", bound, domain, "Lemma 16")
+    lemma = Relation(-square(server - minimiser), "<=", symbolic(statement.calculator), domain, "Lemma 16")
     lines = (meaning, split, by_nine, by_lemma17)
     place = "proof of Lemma 16"
     return Proof((
@@ -247,8 +247,12 @@ def lemma16(statement: Statement) -> Proof:
     ))  # fmt: skip
 
 
-def lemma3_in_letters(domain: Domain) -> tuple[Step, ...]:
-    """E‖γ^t − γ^{t−1}‖² ≤ ε_t for FedDynOneGD, which the paper takes over from FedDyn: it rests on (9) alone."""
+def lemma3_for_one_gradient(domain: Domain) -> tuple[Step, ...]:
+    """E‖γ^t − γ^{t−1}‖² ≤ ε_t for FedDynOneGD.
+
+    The paper takes this over from FedDyn's Lemma 3, which rests on (9) alone. That lemma assumes FedDyn, so the proof
+    is repeated here with FedDynOneGD's θ̃_k^t.
+    """
     moved = virtual - average
     claim = Relation(move, "<=", epsilon, domain & SCALE, "Lemma 3 for FedDynOneGD")
     return (
