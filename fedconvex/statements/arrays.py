@@ -1,22 +1,20 @@
 """Formulas over arrays, a chunk at a time: faster than over whole arrays, and without their temporary copies."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fedconvex.errors import InvalidInput
 from fedconvex.statements.arguments import LARGE, SMALL, Arguments, NumberType, is_array, is_extreme, name_at, to_float
+from fedconvex.statements.formula import CheckedFormula
 from fedconvex.statements.functions import Imprecise
 from fedconvex.statements.results import broadcast_shape, like, out_of_range, parts
-
-if TYPE_CHECKING:
-    from fedconvex.statements.calculator import Calculator
 
 CHUNK = 1 << 14  # entries that are worked on at once: what one formula needs then stays in the processor's cache
 MOST_AT_ONCE = 32  # arrays that NumPy walks through side by side
 
 
-def in_chunks(calculator: "Calculator", arguments: Arguments) -> Any:
+def in_chunks(calculator: CheckedFormula, arguments: Arguments) -> Any:
     """The formula over NumPy arrays that broadcast, in float64: an array, or the named tuple of arrays."""
     arrays = {name: value for name, value in arguments.values.items() if is_array(value)}
     numbers = {name: value for name, value in arguments.values.items() if name not in arrays}
@@ -69,7 +67,7 @@ def _extreme(arrays: dict[str, Any], size: int) -> Any:
 
 
 def _by_way_of_balls(
-    calculator: "Calculator",
+    calculator: CheckedFormula,
     arguments: Arguments,
     numbers: dict[str, Any],
     values: dict[str, Any],
@@ -109,7 +107,7 @@ def _chunks(arrays: list[Any], size: int) -> Any:
             yield piece if isinstance(piece, tuple) else (piece,)
 
 
-def _out_of_range(calculator: "Calculator", place: int, shape: tuple[int, ...]) -> InvalidInput:
+def _out_of_range(calculator: CheckedFormula, place: int, shape: tuple[int, ...]) -> InvalidInput:
     index = tuple(int(i) for i in np.unravel_index(place, shape))
     return out_of_range(calculator.owner, {"index": index})
 

@@ -1,16 +1,14 @@
 """Formulas on lists of matrices, one per client: floats, rationals, balls, torch tensors, SymPy matrices."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fedconvex.errors import InvalidInput
 from fedconvex.statements.arguments import is_array, number, to_ball, to_symbol
+from fedconvex.statements.formula import CheckedFormula
 from fedconvex.statements.functions import home
 from fedconvex.statements.notation import Shape
 from fedconvex.statements.results import out_of_range
-
-if TYPE_CHECKING:
-    from fedconvex.statements.calculator import Calculator
 
 UNRELIABLE = 64  # times size and rounding: beyond the inverse of that, a condition number of floats is not told from ∞
 
@@ -120,7 +118,7 @@ def _require_regular(square: Any) -> None:
         raise ZeroDivisionError
 
 
-def call_with_matrices(calculator: "Calculator", given: Mapping[str, Any]) -> Any:
+def call_with_matrices(calculator: CheckedFormula, given: Mapping[str, Any]) -> Any:
     """A calculator of lists of matrices: its numbers are checked as ever, the matrices for their shapes."""
     given = {**calculator.defaults, **given}
     if given.keys() != calculator.parameters.keys():

@@ -2,16 +2,14 @@
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fedconvex.errors import InvalidInput
 from fedconvex.statements.arguments import Arguments, NumberType, entry, is_array
+from fedconvex.statements.formula import CheckedFormula
 from fedconvex.statements.functions import Irrational, Undecided
 from fedconvex.statements.notation import Shape
 from fedconvex.statements.results import broadcast_shape
-
-if TYPE_CHECKING:
-    from fedconvex.statements.calculator import Calculator
 
 
 class Sign(Enum):
@@ -26,7 +24,7 @@ class Sign(Enum):
         raise TypeError(f"{self} has no truth value; compare it: sign is Sign.POSITIVE")
 
 
-def sign(calculator: "Calculator", given: Mapping[str, Any], *, precision: int = 64, limit: int = 1 << 12) -> Any:
+def sign(calculator: CheckedFormula, given: Mapping[str, Any], *, precision: int = 64, limit: int = 1 << 12) -> Any:
     """The sign of a calculator's value: a `Sign`, or for arrays an object array of them.
 
     Balls of `precision` bits decide; where they contain 0 the formula is tried in rational numbers, which alone can
@@ -58,7 +56,7 @@ def sign(calculator: "Calculator", given: Mapping[str, Any], *, precision: int =
     return signs
 
 
-def _sign(calculator: "Calculator", arguments: Arguments, precision: int, limit: int) -> Sign:
+def _sign(calculator: CheckedFormula, arguments: Arguments, precision: int, limit: int) -> Sign:
     enclosed = any(type(value).__name__ == "arb" for value in arguments.values.values())
     tried_exactly = enclosed
     while precision <= limit:
