@@ -160,7 +160,7 @@ def assumptions_of(statement: DisplayedStatement, as_latex: bool = True) -> list
 def _phrase(statement: DisplayedStatement, assumption: Assumption, as_latex: bool) -> str:
     notation = statement.notation
     if isinstance(assumption, OnParameters):
-        condition = assumption.asked()
+        condition = assumption.required()
         return _condition(statement, condition) if as_latex else condition.text(notation)
     letters = {name: f"${parameter.letter()}$" for name, parameter in notation.items()}
     return assumption.in_words(lambda name: letters.get(name, name) if as_latex else name)
