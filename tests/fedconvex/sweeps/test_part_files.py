@@ -9,11 +9,11 @@ import sweep_makers as make
 
 from fedconvex.errors import InvalidInput
 from fedconvex.sweeps import sweep
+from fedconvex.sweeps.cell_runs import run_cell
 from fedconvex.sweeps.errors import IncompleteSweep
 from fedconvex.sweeps.grid import Grid, make_grid
-from fedconvex.sweeps.parts import Parts
+from fedconvex.sweeps.part_files import PartFiles
 from fedconvex.sweeps.tables import merged
-from fedconvex.sweeps.work import run_cell
 
 
 @pytest.fixture(scope="module")
@@ -30,9 +30,9 @@ def contents(grid: Grid) -> list[tuple[str, bytes]]:
 
 
 @pytest.fixture
-def parts(tmp_path: Path, contents: list[tuple[str, bytes]]) -> Parts:
+def parts(tmp_path: Path, contents: list[tuple[str, bytes]]) -> PartFiles:
     """Five of twelve."""
-    parts = Parts.beside(tmp_path / "sweep.parquet")
+    parts = PartFiles.beside(tmp_path / "sweep.parquet")
     for key, content in contents[:5]:
         parts.add(key, content)
     return parts
@@ -55,7 +55,7 @@ def test_merging_refuses_what_is_not_each_run_once(grid: Grid, contents: list[tu
         merged(grid.cells, exchanged)
 
 
-def test_what_is_there_is_not_run_again(tmp_path: Path, parts: Parts, contents: list[tuple[str, bytes]]) -> None:
+def test_what_is_there_is_not_run_again(tmp_path: Path, parts: PartFiles, contents: list[tuple[str, bytes]]) -> None:
     with make.watched() as keys:
         table = sweep(**make.grid(), out=tmp_path / "sweep.parquet", jobs=1)
     assert sorted(keys) == sorted(key for key, _ in contents[5:])
@@ -64,7 +64,7 @@ def test_what_is_there_is_not_run_again(tmp_path: Path, parts: Parts, contents: 
 
 
 def test_parts_are_kept_until_the_table_is_written(
-    tmp_path: Path, parts: Parts, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, parts: PartFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
         raise OSError("disk full")
@@ -77,7 +77,7 @@ def test_parts_are_kept_until_the_table_is_written(
 
 
 def test_killed_between_the_table_and_the_removal_of_its_parts(
-    tmp_path: Path, parts: Parts, contents: list[tuple[str, bytes]]
+    tmp_path: Path, parts: PartFiles, contents: list[tuple[str, bytes]]
 ) -> None:
     out = tmp_path / "sweep.parquet"
     table = sweep(**make.grid(), out=out, jobs=1)
@@ -132,7 +132,9 @@ DAMAGES = [shorten, empty, exchange, rename, *(flip(i / 10) for i in range(11))]
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_part_is_refused_by_its_name(tmp_path: Path, parts: Parts, damage: Callable[[Path], Path]) -> None:
+def test_a_damaged_part_is_refused_by_its_name(
+    tmp_path: Path, parts: PartFiles, damage: Callable[[Path], Path]
+) -> None:
     path = damage(parts.folder)
     with make.watched() as keys, pytest.raises(InvalidInput) as refused:
         sweep(**make.grid(), out=tmp_path / "sweep.parquet", jobs=1)
@@ -143,13 +145,13 @@ def test_a_damaged_part_is_refused_by_its_name(tmp_path: Path, parts: Parts, dam
     make.assert_identical(sweep(**make.grid(), out=tmp_path / "sweep.parquet", jobs=1), sweep(**make.grid(), jobs=1))
 
 
-def test_a_foreign_file_is_refused(tmp_path: Path, parts: Parts) -> None:
+def test_a_foreign_file_is_refused(tmp_path: Path, parts: PartFiles) -> None:
     (parts.folder / "notes.txt").write_text("mine")
     with pytest.raises(InvalidInput, match=r"its parts, .*notes\.txt is none; move it out of the folder"):
         sweep(**make.grid(), out=tmp_path / "sweep.parquet", jobs=1)
 
 
-def test_two_parts_of_one_run_are_refused(tmp_path: Path, parts: Parts, contents: list[tuple[str, bytes]]) -> None:
+def test_two_parts_of_one_run_are_refused(tmp_path: Path, parts: PartFiles, contents: list[tuple[str, bytes]]) -> None:
     parts.add(contents[0][0], contents[0][1] + b" ")
     with pytest.raises(InvalidInput, match="is another one of a run that has one already; delete one of"):
         sweep(**make.grid(), out=tmp_path / "sweep.parquet", jobs=1)
@@ -162,7 +164,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_process_was_writing_is_ignored_and_removed(
-    tmp_path: Path, parts: Parts, contents: list[tuple[str, bytes]]
+    tmp_path: Path, parts: PartFiles, contents: list[tuple[str, bytes]]
 ) -> None:
     half = parts.folder / f".{contents[7][0][:32]}-0123.parquet.abcd"
     half.write_bytes(b"PAR1")
@@ -171,7 +173,7 @@ def test_what_a_killed_process_was_writing_is_ignored_and_removed(
     assert [path.name for path in tmp_path.iterdir()] == ["sweep.parquet"]
 
 
-def test_a_larger_grid_takes_over_and_a_smaller_one_leaves_alone(tmp_path: Path, parts: Parts) -> None:
+def test_a_larger_grid_takes_over_and_a_smaller_one_leaves_alone(tmp_path: Path, parts: PartFiles) -> None:
     """The five parts are prox on squares with all three seeds, and prox on logistic with the first two."""
     out = tmp_path / "sweep.parquet"
     with make.watched() as keys:

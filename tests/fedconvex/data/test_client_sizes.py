@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedconvex.data import lognormal_sizes, power_law_sizes
-from fedconvex.data.sizes import apportion
+from fedconvex.data.client_sizes import apportion
 from fedconvex.errors import InvalidInput
 
 SEEDS = st.integers(0, 2**64)

@@ -1,4 +1,8 @@
-"""The progress of runs that finish in any order."""
+"""A progress bar for runs that several processes finish in any order.
+
+`fedconvex.progress.track` shows progress through a sequence of known length in this process. This module counts results
+as they arrive from elsewhere, starts at the number that an earlier call finished, and estimates the time left.
+"""
 
 import sys
 import time
@@ -8,13 +12,14 @@ from typing import TypeVar
 from fedconvex.progress import SECONDS_BEFORE_SHOWN
 
 T = TypeVar("T")
-SECONDS_OF_SPEED = 600.0  # the time left is judged by the runs that finished in so long
+SECONDS_OF_SPEED = 600.0  # the estimate of the time left uses the runs that finished within this time
 
 
-def counted(results: Iterable[T], description: str, done: int, total: int, show: bool = True) -> Generator[T]:
-    """The results as they come, with a bar that counts them on standard error if that is a terminal, after a second.
+def with_progress_bar(results: Iterable[T], description: str, done: int, total: int, show: bool = True) -> Generator[T]:
+    """Yields the results as they arrive and counts them in a bar on standard error.
 
-    It shows the number of runs, the time gone and an estimate of the time left; `done` of `total` were there before.
+    The bar appears only on a terminal and only after a second. It shows the number of finished runs (`done` of `total`
+    at the start), the elapsed time and an estimate of the time left.
     """
     if not show or not sys.stderr.isatty():
         yield from results

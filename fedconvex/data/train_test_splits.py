@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from fedconvex.arithmetic.rationals import to_fraction
-from fedconvex.data.draws import GeneratorStream, stream
 from fedconvex.data.federated import FederatedData
+from fedconvex.data.random_streams import GeneratorStream, stream
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least
 

@@ -1,4 +1,4 @@
-"""The finished runs of a sweep on disk, one Parquet file each: what a sweep that was stopped goes on from."""
+"""The finished runs of a sweep on disk, one Parquet file each, from which an interrupted sweep continues."""
 
 import hashlib
 import re
@@ -10,30 +10,31 @@ from typing import final
 from fedconvex.atomic_files import write_atomically
 from fedconvex.errors import InvalidInput
 
-SUFFIX = ".parts"  # of the folder, after the name of the result
-DIGITS = 32  # of a key and of a digest in a part's name: 128 bits each
+SUFFIX = ".parts"  # the folder has the name of the result with this suffix
+DIGITS = 32  # hexadecimal digits of the key and of the digest in a file's name: 128 bits each
 NAME = re.compile(rf"([0-9a-f]{{{DIGITS}}})-[0-9a-f]{{{DIGITS}}}\.parquet")
 
 
 @final
 @dataclass(frozen=True)
-class Parts:
-    """The folder of the parts. A part's name has its cell's key, and a digest of the key and the file's bytes.
+class PartFiles:
+    """The folder of the part files. The name of a file holds its cell's key and a digest of that key and the content.
 
-    So every part is whole, unchanged and the right one, or it is refused.
+    `load` therefore accepts a file only if it is complete, unchanged and belongs to its cell. The key covers all that
+    the run depends on, so that a part of another method, problem or library version is never taken for this cell's.
     """
 
     folder: Path
 
     @staticmethod
-    def beside(out: Path) -> "Parts":
-        """Those of the sweep whose result goes to `out`."""
-        return Parts(out.with_name(out.name + SUFFIX))
+    def beside(out: Path) -> "PartFiles":
+        """The part files of the sweep that writes its result to `out`."""
+        return PartFiles(out.with_name(out.name + SUFFIX))
 
     def load(self, keys: Iterable[str]) -> dict[str, bytes]:
-        """The contents of the parts of these cells that are there; those of other sweeps are left alone.
+        """The contents of the existing part files of these cells, by key. Files of other sweeps are ignored.
 
-        Raises InvalidInput for a file that is no part, for a damaged part, and for two parts of one cell.
+        Raises InvalidInput for a file that is not a part file, for a damaged one, and for two files of one cell.
         """
         wanted, found = {_short(key): key for key in keys}, dict[str, bytes]()
         if not self.folder.exists():
@@ -57,12 +58,12 @@ class Parts:
         return found
 
     def add(self, key: str, content: bytes) -> None:
-        """Writes a cell's part: whole, or not at all."""
+        """Writes the part file of a cell, completely or not at all."""
         self.folder.mkdir(exist_ok=True)
         write_atomically(self.folder / _name(key, content), content)
 
     def remove(self, keys: Iterable[str]) -> None:
-        """Deletes the parts of these cells and what writing them may have left behind; the folder, if it is empty."""
+        """Deletes these cells' part files and unfinished temporary files; the folder too, if it is then empty."""
         gone = {_short(key) for key in keys}
         if not self.folder.is_dir():
             return
@@ -76,7 +77,7 @@ class Parts:
         return InvalidInput("out", self.folder.name.removesuffix(SUFFIX), problem.format(path), cure)
 
     def _files(self) -> Iterator[Path]:
-        """All but hidden ones: among these are files that were being written when their process was killed."""
+        """All files that are not hidden: a killed process may leave a hidden, half-written temporary file."""
         return (path for path in sorted(self.folder.iterdir()) if not path.name.startswith("."))
 
 
