@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from fedconvex.fingerprints import fingerprint
-from fedconvex.reproduce.building import problem_of, setting_of, task_of
-from fedconvex.reproduce.spec import Experiment
+from fedconvex.reproduce.inputs import problem_of, setting_of, task_of
+from fedconvex.reproduce.specification import Experiment
 from fedconvex.runs.checkpoints import libraries_of
 from fedconvex.sweeps import sweep
 from fedconvex.sweeps.bar import counted
