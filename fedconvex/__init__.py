@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from fedconvex.fixed_points import fixed_point as fixed_point
     from fedconvex.ground_truths import GroundTruth as GroundTruth
     from fedconvex.ground_truths import ground_truth as ground_truth
-    from fedconvex.heterogeneity import dissimilarity as dissimilarity
-    from fedconvex.heterogeneity import gradient_variance as gradient_variance
     from fedconvex.local_solvers import SGD as SGD
     from fedconvex.local_solvers import AcceleratedGradient as AcceleratedGradient
     from fedconvex.local_solvers import Exact as Exact
@@ -48,6 +46,8 @@ if TYPE_CHECKING:
     from fedconvex.problems import Logistic as Logistic
     from fedconvex.problems import MultinomialLogistic as MultinomialLogistic
     from fedconvex.problems import Quadratic as Quadratic
+    from fedconvex.problems.heterogeneity import dissimilarity as dissimilarity
+    from fedconvex.problems.heterogeneity import gradient_variance as gradient_variance
     from fedconvex.runs.simulation import Trajectory as Trajectory
     from fedconvex.runs.simulation import simulate as simulate
     from fedconvex.sweeps import Setting as Setting
@@ -60,7 +60,7 @@ _HOMES = {
     "errors": ("FedconvexError", "InvalidInput", "NoFixedPoint", "NoMinimizer", "NotConverged"),
     "fixed_points": ("FixedPoint", "fixed_point"),
     "ground_truths": ("GroundTruth", "ground_truth"),
-    "heterogeneity": ("dissimilarity", "gradient_variance"),
+    "problems.heterogeneity": ("dissimilarity", "gradient_variance"),
     "local_solvers": ("AcceleratedGradient", "Exact", "GradientDescent", "Newton", "SGD", "ToInexactness"),
     "problems": ("LeastSquares", "Logistic", "MultinomialLogistic", "Quadratic"),
     "runs.simulation": ("Trajectory", "simulate"),

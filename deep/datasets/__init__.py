@@ -12,7 +12,6 @@ from fedconvex.deep.datasets.idx import read_idx
 from fedconvex.deep.datasets.image_folder import image_folder
 from fedconvex.deep.datasets.leaf import leaf, read_leaf_json
 from fedconvex.deep.datasets.mnist import MNIST_SUMS, emnist, mnist
-from fedconvex.deep.datasets.pickles import read_plain_pickle
 from fedconvex.deep.datasets.plays import read_plays
 from fedconvex.deep.datasets.registry import load_dataset, names
 from fedconvex.deep.datasets.sent140 import sent140
@@ -39,7 +38,6 @@ __all__ = [
     "names",
     "read_idx",
     "read_leaf_json",
-    "read_plain_pickle",
     "read_plays",
     "read_word_vectors",
     "sent140",

@@ -35,8 +35,8 @@ class Known(NamedTuple):
 DATASETS = {
     "mnist": Known(mnist, "a folder with train-images-idx3-ubyte and so on", MNIST_ORIGIN),
     "emnist": Known(emnist, "a folder with emnist-letters-train-images-idx3-ubyte and so on", EMNIST_ORIGIN),
-    "cifar10": Known(cifar10, "a folder with data_batch_1.bin (or data_batch_1) and so on", CIFAR_ORIGIN),
-    "cifar100": Known(cifar100, "a folder with train.bin and test.bin (or train and test)", CIFAR_ORIGIN),
+    "cifar10": Known(cifar10, "a folder with data_batch_1.bin and so on", CIFAR_ORIGIN),
+    "cifar100": Known(cifar100, "a folder with train.bin and test.bin", CIFAR_ORIGIN),
     "shakespeare": Known(shakespeare, "a folder or file of plays as text, or LEAF's JSON", PLAYS_ORIGIN),
     "sent140": Known(sent140, "a CSV file of tweets, or LEAF's JSON", TWEETS_ORIGIN),
     "leaf": Known(leaf, "a file or folder of LEAF's JSON", LEAF_ORIGIN),

@@ -41,8 +41,8 @@ def report(
     ] = False,
 ) -> None:
     """Collects, writes, says where."""
+    from fedconvex.atomic_files import replaces, write_atomically
     from fedconvex.report import report as made
-    from fedconvex.writing import replaces, write_atomically
 
     require_file(out, "--out")
     page, changed = made(

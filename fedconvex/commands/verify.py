@@ -118,8 +118,8 @@ def _changed(records: "list[Record]") -> list[str]:
 
 
 def _write_page(path: Path, verdicts: "list[tuple[Statement, Record, Origin]]", use_cache: bool) -> None:
+    from fedconvex.atomic_files import write_atomically
     from fedconvex.report import page_of
-    from fedconvex.writing import write_atomically
 
     write_atomically(path, page_of(verdicts, kept=use_cache)[0].encode())
 
@@ -131,8 +131,8 @@ def _write(
     latex: Path | None,
     certificates: Path | None,
 ) -> list[Path]:
+    from fedconvex.atomic_files import write_atomically
     from fedconvex.proofs_checks.reporting.records import totals
-    from fedconvex.writing import write_atomically
 
     saved: list[Path] = []
     if json_file is not None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fedconvex.audit.rounding import at_most
+from fedconvex.arithmetic.decimals import at_most
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.report.markup import Html, table, tag

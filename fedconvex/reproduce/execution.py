@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from fedconvex.atomic_files import write_atomically
 from fedconvex.fingerprints import fingerprint
 from fedconvex.reproduce.inputs import problem_of, setting_of, task_of
 from fedconvex.reproduce.specification import Experiment
@@ -22,7 +23,6 @@ from fedconvex.sweeps.bar import counted
 from fedconvex.sweeps.cores import SECONDS_OF_IDLENESS
 from fedconvex.sweeps.parts import DIGITS, Parts
 from fedconvex.sweeps.tables import GRID, from_parquet, merged, table_to_parquet, to_parquet
-from fedconvex.writing import write_atomically
 
 if TYPE_CHECKING:
     import pandas

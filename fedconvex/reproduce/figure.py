@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fedconvex.atomic_files import write_atomically
 from fedconvex.drawing import COLOURS, STYLES, tidy
 from fedconvex.reproduce.execution import rounds_of
 from fedconvex.reproduce.metrics import ExperimentMetrics, official_curves
-from fedconvex.writing import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from fedconvex.arithmetic.processor import processor
+from fedconvex.atomic_files import write_atomically
 from fedconvex.errors import InvalidInput
 from fedconvex.reproduce.execution import seeds
 from fedconvex.reproduce.expressions import Truth, evaluate, parsed
 from fedconvex.reproduce.metrics import ExperimentMetrics
 from fedconvex.reproduce.specification import Experiment
-from fedconvex.writing import write_atomically
 
 KEPT = Path(__file__).parent / "results"  # the summaries of the last full runs that are part of the package
 NAME = "summary.json"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+from fedconvex.atomic_files import write_atomically
 from fedconvex.errors import InvalidInput
-from fedconvex.writing import write_atomically
 
 SUFFIX = ".parts"  # of the folder, after the name of the result
 DIGITS = 32  # of a key and of a digest in a part's name: 128 bits each

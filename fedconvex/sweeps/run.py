@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fedconvex.atomic_files import write_atomically
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
@@ -18,7 +19,6 @@ from fedconvex.sweeps.parts import Parts
 from fedconvex.sweeps.tables import GRID, from_parquet, merged, table_to_parquet
 from fedconvex.sweeps.work import CellOutcome, pack
 from fedconvex.validation import integer_at_least
-from fedconvex.writing import write_atomically
 
 if TYPE_CHECKING:
     import pandas

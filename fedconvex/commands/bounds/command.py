@@ -165,9 +165,9 @@ def _sweep(
     """The table of the sweep on standard output or in a file, the picture, and what there is to say about it."""
     from rich.console import Console
 
+    from fedconvex.atomic_files import replaces, write_atomically
     from fedconvex.commands.bounds.sweep import file_content, notes, print_table, require_writable, run_sweep
     from fedconvex.commands.output_files import saved
-    from fedconvex.writing import replaces, write_atomically
 
     if out is not None:
         require_writable("--out", out, TABLES)
