@@ -1,4 +1,4 @@
-"""Where the objective has its minimum: found by any means, certified afterwards."""
+"""The minimiser of the objective: whether it exists, a candidate for it, and a certificate of the candidate's error."""
 
 from fedconvex.ground_truths.certify import GroundTruth
 from fedconvex.ground_truths.existence import require_minimizer
