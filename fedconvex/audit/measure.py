@@ -20,6 +20,7 @@ from fedconvex.problems.base import Problem
 from fedconvex.problems.heterogeneity import dissimilarity, gradient_variance
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import rounds_of
+from fedconvex.runs.simulator import SimulatedRound, Simulator, Stop, run_rounds
 from fedconvex.validation import integer_at_least, positive
 
 BALL_DIMENSION = 300  # up to here fixed points on quadratics are enclosed; beyond, floats
@@ -219,19 +220,26 @@ def run(
     report: Callable[[int, float], None],
 ) -> tuple[np.ndarray, np.ndarray, State]:
     """Gaps and distances to the target, round by round, until converged, diverged or out of rounds; the last state."""
-    run_of = rounds_of(method, problem)
-    with run_of.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
-        state = run_of.start(np.zeros(problem.dim))
-        gaps, distances = [], []
-        for t in range(rounds + 1):
-            gaps.append(gap(problem, state.server, minimizer))
-            distances.append(np.nan if target is None else float(np.linalg.norm(state.server - target)))
-            report(t, gaps[-1])
-            diverged = not np.isfinite(gaps[-1]) or gaps[-1] > DIVERGED * gaps[0]
-            settled = t >= LEAST_ROUNDS and distances[-1] <= SETTLED * distances[0]
-            if t == rounds or diverged or settled:
-                break
-            state = run_of.advance(state)
+    simulator = Simulator.of(rounds_of(method, problem))
+    gaps: list[float] = []
+    distances: list[float] = []
+
+    def look(t: int, point: np.ndarray) -> Stop | None:
+        gaps.append(gap(problem, point, minimizer))
+        distances.append(np.nan if target is None else float(np.linalg.norm(point - target)))
+        report(t, gaps[-1])
+        if not np.isfinite(gaps[-1]) or gaps[-1] > DIVERGED * gaps[0]:
+            return Stop("diverged")
+        # not before LEAST_ROUNDS: the contraction is measured on the last rounds
+        return Stop("settled") if t >= LEAST_ROUNDS and distances[-1] <= SETTLED * distances[0] else None
+
+    def record(t: int, simulated: SimulatedRound) -> Stop | None:
+        return look(t + 1, simulated.state.server)
+
+    with simulator.rounds.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
+        start = simulator.rounds.start(np.zeros(problem.dim))
+        left = range(rounds) if look(0, start.server) is None else range(0)
+        state, _ = run_rounds(simulator.next_round, start, left, record)
     return np.array(gaps), np.array(distances), state
 
 

@@ -225,7 +225,7 @@ def _print(result: "DeepRun", told: dict[str, list[str]], files: list[Path]) -> 
     from rich.table import Table
 
     console = Console() if sys.stdout.isatty() else Console(width=132)
-    table = Table(title=f"{result.player.rounds.method}", title_justify="left")
+    table = Table(title=f"{result.simulator.rounds.method}", title_justify="left")
     shown = ("round", "value", "accuracy", "test_accuracy", "dissimilarity", "smoothness")
     names: list[str] = [name for name in shown if name in result.records[0]]
     for name in names:

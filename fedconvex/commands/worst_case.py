@@ -15,9 +15,9 @@ from fedconvex.errors import InvalidInput
 if TYPE_CHECKING:
     from fedconvex.methods.base import Method
     from fedconvex.proofs_checks import WorstCase
-    from fedconvex.proofs_checks.worst_cases.classes import FunctionClass
-    from fedconvex.proofs_checks.worst_cases.looseness import Looseness
-    from fedconvex.proofs_checks.worst_cases.questions import Question
+    from fedconvex.proofs_checks.worst_cases.looseness.factor import Looseness
+    from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
+    from fedconvex.proofs_checks.worst_cases.questions.question import Question
 
 DIGITS = 12
 LEAST = Fraction(1, 10**9)  # of the largest: smaller multipliers are only counted
@@ -172,7 +172,7 @@ def _usual(parameter: str, kind: str, functions: "FunctionClass") -> Fraction:
 
 
 def _functions(mu: Fraction, L: Fraction, L_minus: Any, quadratic: bool) -> "FunctionClass":
-    from fedconvex.proofs_checks.worst_cases import classes
+    from fedconvex.proofs_checks.worst_cases.questions import function_classes as classes
 
     if L_minus is not None:
         if mu or quadratic:

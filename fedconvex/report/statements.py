@@ -7,7 +7,7 @@ from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.proofs_checks.proof import Role
 from fedconvex.proofs_checks.reporting.records import Record, StepRecord
 from fedconvex.proofs_checks.reporting.results import Origin
-from fedconvex.proofs_checks.worst_cases.looseness_table import letter
+from fedconvex.proofs_checks.worst_cases.looseness.table import letter
 from fedconvex.report.contents import Loose, StatementEntry
 from fedconvex.report.markup import Html, joined, math, mixed, table, tag
 from fedconvex.report.plots import Point, Series, list_of, plot, short

@@ -12,14 +12,14 @@ from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from fedconvex.proofs_checks.worst_cases.looseness import Looseness
+    from fedconvex.proofs_checks.worst_cases.looseness.factor import Looseness
 
 
 def show(entry: Computable, texts: Mapping[str, str], as_json: bool) -> None:
     """Prints the finding; exit status 1 where it does not show that the statement holds, or that promises nothing."""
     from fedconvex.proofs_checks import looseness
-    from fedconvex.proofs_checks.worst_cases.asking import registered, taken
-    from fedconvex.proofs_checks.worst_cases.looseness import looseness_of
+    from fedconvex.proofs_checks.worst_cases.looseness.factor import looseness_of
+    from fedconvex.proofs_checks.worst_cases.looseness.registry import registered, taken
 
     known = looseness_of()
     if entry.identifier not in known:
