@@ -4,9 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.faults import moves
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import asking, of_method
+from fedconvex.conformance.faults.building_blocks import negated_linear_term, of_method, with_subproblem
 from fedconvex.conformance.faults.properties import CORRECTION
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.dane import DANE, GradientCorrected
@@ -37,62 +36,62 @@ FAULTS = (
         cure=RULE,
         breaks=CORRECTION,
         applies=is_corrected,
-        ask=asking(lambda asked, state: replace(asked, linear=None)),
+        subproblem=with_subproblem(lambda asked, state: replace(asked, linear=None)),
     ),
     Fault(
         name="the gradient correction has the wrong sign",
         cure=RULE,
         breaks=CORRECTION,
         applies=is_corrected,
-        ask=asking(moves.turned),
+        subproblem=with_subproblem(negated_linear_term),
     ),
     Fault(
         name="the client's own gradient is left out of the correction",
         cure=RULE,
         breaks=CORRECTION,
         applies=is_corrected,
-        ask=tilting(lambda g, cohort: g + cohort.gradients()),
+        subproblem=tilting(lambda g, cohort: g + cohort.gradients()),
     ),
     Fault(
         name="the averaged gradient is left out of the correction",
         cure=RULE,
         breaks=CORRECTION,
         applies=is_corrected,
-        ask=tilting(lambda g, cohort: 0 * g),
+        subproblem=tilting(lambda g, cohort: 0 * g),
     ),
     Fault(
         name="the averaged gradient is not weighted",
         cure="weight client k's gradient by its number of samples",
         breaks=CORRECTION,
         applies=of_method(FedDANE),
-        ask=tilting(lambda g, cohort: cohort.gradients().sum(0) / len(cohort.points)),
+        subproblem=tilting(lambda g, cohort: cohort.gradients().sum(0) / len(cohort.points)),
     ),
     Fault(
         name="the gradients are summed, not averaged",
         cure="divide by the sum of the weights of those who are asked",
         breaks=CORRECTION,
         applies=of_method(FedDANE),
-        ask=tilting(lambda g, cohort: cohort.gradients().sum(0)),
+        subproblem=tilting(lambda g, cohort: cohort.gradients().sum(0)),
     ),
     Fault(
         name="the gradient of all clients is used instead of that of the sample",
         cure="average the gradients of the clients that take part",
         breaks=CORRECTION,
         applies=of_method(FedDANE),
-        ask=tilting(lambda g, cohort: cohort.full_gradient()),
+        subproblem=tilting(lambda g, cohort: cohort.full_gradient()),
     ),
     Fault(
         name="only the gradients of those who take part are averaged",
         cure="ask every client for its gradient",
         breaks=CORRECTION,
         applies=of_method(DANE),
-        ask=tilting(lambda g, cohort: cohort.sampled_gradient()),
+        subproblem=tilting(lambda g, cohort: cohort.sampled_gradient()),
     ),
     Fault(
         name="eta is ignored",
         cure="multiply the gradient of all clients by eta",
         breaks=CORRECTION,
         applies=lambda setup: isinstance(setup.method, DANE) and setup.method.eta != 1,
-        ask=tilting(lambda g, cohort: cohort.full_gradient()),
+        subproblem=tilting(lambda g, cohort: cohort.full_gradient()),
     ),
 )

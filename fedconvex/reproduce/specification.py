@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, final
 
 from fedconvex.errors import InvalidInput
-from fedconvex.reproduce.files import Section, content_of, merged, require_known, wrong
-from fedconvex.reproduce.tables import levels_of, numbers_of, require_table
+from fedconvex.reproduce.published_tables import levels_of, numbers_of, require_table
+from fedconvex.reproduce.toml_files import Section, content_of, merged, require_known, wrong
 
 FOLDER = Path(__file__).parent / "experiments"
 REQUIRED = ("id", "title", "source", "about", "runner", "seconds", "quick_seconds")
@@ -50,7 +50,7 @@ OF_METHODS = (
 class Experiment:
     """One figure or table: what its file says, every default filled in.
 
-    data, methods: label -> section; grids are already spelled out. needs: names of data files, in `building.FILES`.
+    data, methods: label -> section; grids are already spelled out. needs: names of data files, in `inputs.FILES`.
     also: ids of other figures that it has; `fedprox.figure1` stands for all its parts.
     """
 

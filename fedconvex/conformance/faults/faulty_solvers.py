@@ -15,7 +15,7 @@ from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
 
 
-class Working(LocalSolver):
+class FaultySolver(LocalSolver):
     """A local solver around another one."""
 
     inner: LocalSolver
@@ -26,7 +26,7 @@ class Working(LocalSolver):
 
 @final
 @dataclass(frozen=True)
-class Chained(Working):
+class Chained(FaultySolver):
     """Every client starts where the one before it ended."""
 
     inner: LocalSolver
@@ -45,7 +45,7 @@ class Chained(Working):
 
 @final
 @dataclass(frozen=True)
-class OneClientsData(Working):
+class OneClientsData(FaultySolver):
     """All clients of a round work on the last one's function."""
 
     inner: LocalSolver
@@ -57,7 +57,7 @@ class OneClientsData(Working):
 
 @final
 @dataclass(frozen=True)
-class OtherSteps(Working):
+class OtherSteps(FaultySolver):
     """Every client takes another number of steps (or epochs) than it was asked for, and does not know."""
 
     inner: GradientDescent | SGD
@@ -75,7 +75,7 @@ class OtherSteps(Working):
 
 @final
 @dataclass(frozen=True)
-class FrozenGradient(Working):
+class FrozenGradient(FaultySolver):
     """The client's own gradient is computed once, at the start."""
 
     inner: GradientDescent
@@ -90,7 +90,7 @@ class FrozenGradient(Working):
 
 @final
 @dataclass(frozen=True)
-class Decaying(Working):
+class Decaying(FaultySolver):
     """The stepsize of round t is factor(t) times the asked one, and what divides by the stepsize does not know."""
 
     inner: GradientDescent | SGD
@@ -105,7 +105,7 @@ class Decaying(Working):
 
 @final
 @dataclass(frozen=True)
-class LastingMomentum(Working):
+class LastingMomentum(FaultySolver):
     """Full-batch steps whose velocity is not set to zero: each client has its own, or all of them share one."""
 
     inner: SGD

@@ -11,16 +11,16 @@ import pandas
 import pytest
 
 from fedconvex.errors import InvalidInput
-from fedconvex.reproduce import running
-from fedconvex.reproduce.measuring import Measured
-from fedconvex.reproduce.one import run_one
-from fedconvex.reproduce.spec import experiments
+from fedconvex.reproduce import execution
+from fedconvex.reproduce.metrics import ExperimentMetrics
+from fedconvex.reproduce.pipeline import run_experiment
+from fedconvex.reproduce.specification import experiments
 from fedconvex.runs.rounds import Rounds
 
 STOPS = """
 import sys
 from pathlib import Path
-from fedconvex.reproduce import running, spec
+from fedconvex.reproduce import execution, specification
 from fedconvex.sweeps import part_files
 
 add, written = part_files.PartFiles.add, []
@@ -33,7 +33,7 @@ def add_and_wait(self, key, content):
         sys.stdin.read()  # until it is killed
 
 part_files.PartFiles.add = add_and_wait
-running.run(spec.read(Path(sys.argv[1])), Path(sys.argv[2]), None, jobs=1)
+execution.run(specification.read(Path(sys.argv[1])), Path(sys.argv[2]), None, jobs=1)
 """
 
 
@@ -48,16 +48,16 @@ def test_after_kill_9_it_goes_on(
         assert process.stdout is not None
         assert process.stdout.readline() == b"written\n"
         process.kill()
-    after = running.run(experiment, tmp_path / "killed", None, jobs=1)
+    after = execution.run(experiment, tmp_path / "killed", None, jobs=1)
     rounds = experiment.run["rounds"]
     assert len(played) == (6 - 2) * rounds  # three methods, two seeds, of which two runs were there
     assert [path.suffix for path in (tmp_path / "killed" / "runs").iterdir()] == [".parquet"] * (
         2 if runner == "sweep" else 1
     )
-    whole = running.run(experiment, tmp_path / "whole", None, jobs=1)
+    whole = execution.run(experiment, tmp_path / "whole", None, jobs=1)
     pandas.testing.assert_frame_equal(after, whole, check_exact=True)
     played.clear()
-    running.run(experiment, tmp_path / "whole", None, jobs=1)
+    execution.run(experiment, tmp_path / "whole", None, jobs=1)
     assert played == []
 
 
@@ -65,7 +65,7 @@ def test_a_long_run_goes_on_from_its_middle(
     written: Any, deep_text: str, tmp_path: Path, played: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     experiment = written(deep_text)
-    monkeypatch.setattr(running, "ROUNDS_BETWEEN_CHECKPOINTS", 1)
+    monkeypatch.setattr(execution, "ROUNDS_BETWEEN_CHECKPOINTS", 1)
     with monkeypatch.context() as stopped:
         play = Rounds.play
 
@@ -76,19 +76,19 @@ def test_a_long_run_goes_on_from_its_middle(
 
         stopped.setattr(Rounds, "play", until_round_2)
         with pytest.raises(KeyboardInterrupt):
-            running.run(experiment, tmp_path / "stopped", None, jobs=1)
+            execution.run(experiment, tmp_path / "stopped", None, jobs=1)
     assert played == [0, 1]
     played.clear()
-    after = running.run(experiment, tmp_path / "stopped", None, jobs=1)
+    after = execution.run(experiment, tmp_path / "stopped", None, jobs=1)
     assert played == [2] + [0, 1, 2] * 5
     pandas.testing.assert_frame_equal(
-        after, running.run(experiment, tmp_path / "whole", None, jobs=1), check_exact=True
+        after, execution.run(experiment, tmp_path / "whole", None, jobs=1), check_exact=True
     )
 
 
 def test_two_processes_give_the_same_table(written: Any, deep_text: str, tmp_path: Path) -> None:
     experiment = written(deep_text)
-    one, two = (running.run(experiment, tmp_path / str(jobs), None, jobs=jobs) for jobs in (1, 2))
+    one, two = (execution.run(experiment, tmp_path / str(jobs), None, jobs=jobs) for jobs in (1, 2))
     pandas.testing.assert_frame_equal(one, two, check_exact=True)
     assert set(one["method"]) == set(experiment.methods)
     assert {"value", "test_accuracy", "gradient_variance"} <= set(one.columns)
@@ -96,7 +96,7 @@ def test_two_processes_give_the_same_table(written: Any, deep_text: str, tmp_pat
 
 def test_a_run_that_is_no_longer_finite_is_the_worst_there_is(written: Any, deep_text: str, tmp_path: Path) -> None:
     text = deep_text.replace("stepsize = 0.1", "stepsize = 1e300").replace("grid = { mu = [0.1, 1] }", "mu = 1")
-    frame = running.run(written(text), tmp_path, None, jobs=1)
+    frame = execution.run(written(text), tmp_path, None, jobs=1)
     last = frame[frame["round"] == 3]
     assert len(last) == 4
     assert (last["value"] == np.inf).all()
@@ -106,7 +106,8 @@ def test_a_run_that_is_no_longer_finite_is_the_worst_there_is(written: Any, deep
 def test_rounds_are_counted_where_not_every_model_is_looked_at(written: Any, deep_text: str, tmp_path: Path) -> None:
     all_of_them, every_third = written(deep_text), written(deep_text.replace("rounds = 3", "rounds = 3\nevery = 3"))
     whole, seen = (
-        Measured(e, running.run(e, tmp_path / str(i), None, jobs=1)) for i, e in enumerate((all_of_them, every_third))
+        ExperimentMetrics(e, execution.run(e, tmp_path / str(i), None, jobs=1))
+        for i, e in enumerate((all_of_them, every_third))
     )
     place = ("value", "digits", "FedAvg")
     assert seen.last(*place) == whole.last(*place)
@@ -119,16 +120,16 @@ def test_missing_files_are_named(written: Any, deep_text: str, tmp_path: Path) -
     with pytest.raises(
         InvalidInput, match=r"needs mnist/train-images\*, .*download mnist.*no data directory was given"
     ):
-        run_one(written(text), tmp_path)
+        run_experiment(written(text), tmp_path)
     (tmp_path / "mnist").mkdir()
     (tmp_path / "mnist" / "train-images-idx3-ubyte.gz").touch()
     with pytest.raises(InvalidInput, match=r"needs mnist/train-labels\*, mnist/t10k-images.*not in "):
-        run_one(written(text), tmp_path, tmp_path)
+        run_experiment(written(text), tmp_path, tmp_path)
 
 
 def test_a_picture_and_a_summary_are_written(written: Any, sweep_text: str, tmp_path: Path) -> None:
     text = sweep_text + '\n[figure]\nkind = "curves"\ny = ["gap"]\nlog = true\nfloors = true\n'
-    summary, files = run_one(written(text), tmp_path, jobs=1)
+    summary, files = run_experiment(written(text), tmp_path, jobs=1)
     assert [file.name for file in files] == ["summary.json", "figure.png", "figure.svg"]
     assert files[1].read_bytes().startswith(b"\x89PNG")
     assert b"closed form" in files[2].read_bytes() or b"<svg" in files[2].read_bytes()
@@ -139,6 +140,6 @@ def test_a_picture_and_a_summary_are_written(written: Any, sweep_text: str, tmp_
     "key", [k for k, e in experiments(quick=True).items() if e.runner == "partition" and not e.needs]
 )
 def test_partitions_are_counted(key: str, tmp_path: Path) -> None:
-    summary, _ = run_one(experiments(quick=True)[key], tmp_path)
+    summary, _ = run_experiment(experiments(quick=True)[key], tmp_path)
     assert summary["numbers"]
     assert all(row["ours"] > 0 for row in summary["numbers"])

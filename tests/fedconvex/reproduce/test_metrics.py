@@ -10,9 +10,9 @@ import pytest
 
 from fedconvex.data import fedsplit_least_squares
 from fedconvex.errors import InvalidInput
-from fedconvex.reproduce.measuring import Measured, official_curves
-from fedconvex.reproduce.one import run_one
+from fedconvex.reproduce.metrics import ExperimentMetrics, official_curves
 from fedconvex.reproduce.partitions import classes_for
+from fedconvex.reproduce.pipeline import run_experiment
 from fedconvex.reproduce.summary import CONTRADICTED, NOT_TESTABLE, REPRODUCED, check, markdown, summarise
 
 CURVES = {
@@ -23,16 +23,16 @@ CURVES = {
 
 
 @pytest.fixture
-def measured(written: Any, sweep_text: str) -> Measured:
+def measured(written: Any, sweep_text: str) -> ExperimentMetrics:
     rows = [
         {"problem": "small", "method": method, "seed": seed, "round": t, "value": v, "test_accuracy": 1 / v}
         for (method, seed), curve in CURVES.items()
         for t, v in enumerate(curve)
     ]
-    return Measured(written(sweep_text), pandas.DataFrame(rows))
+    return ExperimentMetrics(written(sweep_text), pandas.DataFrame(rows))
 
 
-def test_statistics_of_curves(measured: Measured) -> None:
+def test_statistics_of_curves(measured: ExperimentMetrics) -> None:
     place = ("value", "small", "GD, e = 1")
     assert measured.first(*place) == 8
     assert measured.last(*place) == 2  # the median of 1 and 3
@@ -50,7 +50,7 @@ def test_statistics_of_curves(measured: Measured) -> None:
     assert measured.models_to(4.0, *place) == 1.5
 
 
-def test_what_is_not_there_is_refused(measured: Measured) -> None:
+def test_what_is_not_there_is_refused(measured: ExperimentMetrics) -> None:
     with pytest.raises(InvalidInput, match="there is no such run"):
         measured.last("value", "small", "GD, e = 2")
     with pytest.raises(InvalidInput, match="there is no such run"):
@@ -67,7 +67,7 @@ def test_rises_as_the_fedprox_paper_defines_divergence(written: Any, sweep_text:
         for s in (0, 1)
         for t, v in enumerate(curve)
     ]
-    found = Measured(written(sweep_text), pandas.DataFrame(rows))
+    found = ExperimentMetrics(written(sweep_text), pandas.DataFrame(rows))
     assert found.rises("value", "small", "GD, e = 1") == 0
     assert found.rises("value", "small", "GD, e = 5") == 6 / 11
     assert found.rises("value", "small", "Prox") == 1 / 11
@@ -88,22 +88,24 @@ CLAIM = '\n[[claims]]\nclaim = "c"\nsource = "s"\nholds = "{}"\n'
         ("rounds_to(0, 'value', 'small', 'Prox') < rounds_to(0, 'value', 'small', 'GD, e = 1')", NOT_TESTABLE, "inf"),
     ],
 )
-def test_verdicts(measured: Measured, written: Any, sweep_text: str, holds: str, verdict: str, number: str) -> None:
+def test_verdicts(
+    measured: ExperimentMetrics, written: Any, sweep_text: str, holds: str, verdict: str, number: str
+) -> None:
     experiment = written(sweep_text + CLAIM.format(holds))
-    (claim,) = summarise(Measured(experiment, measured.frame), experiment)["claims"]
+    (claim,) = summarise(ExperimentMetrics(experiment, measured.frame), experiment)["claims"]
     assert claim["verdict"] == verdict
     assert number in claim["number"]
 
 
-def test_one_case_that_fails_contradicts(measured: Measured, written: Any, sweep_text: str) -> None:
+def test_one_case_that_fails_contradicts(measured: ExperimentMetrics, written: Any, sweep_text: str) -> None:
     text = CLAIM.format("last('value', 'small', method) < 5") + 'each = { method = ["GD, e = 1", "Prox"] }\n'
     experiment = written(sweep_text + text)
-    (claim,) = summarise(Measured(experiment, measured.frame), experiment)["claims"]
+    (claim,) = summarise(ExperimentMetrics(experiment, measured.frame), experiment)["claims"]
     assert claim["verdict"] == CONTRADICTED
     assert claim["number"].startswith("1 of 2 cases: GD, e = 1: 2 < 5 (in 2 of 2 draws); Prox: 8 < 5")
 
 
-def test_published_numbers_that_differ_are_said_to(measured: Measured, written: Any, sweep_text: str) -> None:
+def test_published_numbers_that_differ_are_said_to(measured: ExperimentMetrics, written: Any, sweep_text: str) -> None:
     row = """
 [[numbers]]
 what = "w"
@@ -114,7 +116,7 @@ why = "y"
 """
     for published, agrees in ((8, True), (15, True), (17, False), (3.9, False)):
         experiment = written(sweep_text + row.format(published))
-        summary = summarise(Measured(experiment, measured.frame), experiment)
+        summary = summarise(ExperimentMetrics(experiment, measured.frame), experiment)
         assert summary["numbers"][0]["agrees"] is agrees
         assert ("**no**: y" in markdown({"k": summary})) is not agrees
 
@@ -125,20 +127,20 @@ def test_a_formula_that_cannot_be_read_is_refused_before_the_runs(
 ) -> None:
     experiment = written(sweep_text + CLAIM.format(holds))
     with pytest.raises(InvalidInput, match=r"test.sweep: claims\[0\].holds = "):
-        run_one(experiment, tmp_path / "out", jobs=1)
+        run_experiment(experiment, tmp_path / "out", jobs=1)
     assert not (tmp_path / "out").exists()
 
 
-def test_a_claim_that_compares_nothing_is_refused(measured: Measured, written: Any, sweep_text: str) -> None:
+def test_a_claim_that_compares_nothing_is_refused(measured: ExperimentMetrics, written: Any, sweep_text: str) -> None:
     experiment = written(sweep_text + CLAIM.format("last('value', 'small', 'Prox')"))
     check(experiment, measured)
     with pytest.raises(InvalidInput, match="compares nothing"):
-        summarise(Measured(experiment, measured.frame), experiment)
+        summarise(ExperimentMetrics(experiment, measured.frame), experiment)
 
 
 def test_floors_are_the_papers_closed_forms(written: Any, sweep_text: str) -> None:
     """FedSplit paper, equation (10) and the display before it, in plain linear algebra."""
-    measured = Measured(written(sweep_text), pandas.DataFrame(), seed=1)
+    measured = ExperimentMetrics(written(sweep_text), pandas.DataFrame(), seed=1)
     problem = fedsplit_least_squares(clients=3, samples=8, features=4, seed=1)
     H, c = [A.T @ A for A in problem.A], [A.T @ b for A, b in zip(problem.A, problem.b, strict=True)]
     L, eye = max(np.linalg.eigvalsh(h)[-1] for h in H), np.eye(4)

@@ -17,7 +17,7 @@ PROBLEM = fc.LeastSquares(A=[[[1, 2], [0, 1]], [[3, 1]]], b=[[1, -1], [2]], weig
 
 
 def test_the_loss_of_the_linear_model_is_the_clients_function() -> None:
-    from fedconvex.conformance.adapters.feed import LinearModule, half_squares, point, samples
+    from fedconvex.conformance.adapters.linear_model import LinearModule, half_squares, point, samples
 
     x = np.array([0.5, -2.0])
     for k, (A, b) in enumerate(samples(PROBLEM)):
@@ -31,13 +31,13 @@ def test_the_loss_of_the_linear_model_is_the_clients_function() -> None:
 
 
 def test_every_client_has_its_own_number_of_samples() -> None:
-    from fedconvex.conformance.adapters.feed import samples
+    from fedconvex.conformance.adapters.linear_model import samples
 
     assert [len(b) for _, b in samples(PROBLEM)] == [2, 1]
 
 
 def test_a_loss_that_the_adapters_do_not_use_is_refused() -> None:
-    from fedconvex.conformance.adapters.feed import samples
+    from fedconvex.conformance.adapters.linear_model import samples
 
     with pytest.raises(InvalidInput, match="loss='half_sum'"):
         samples(fc.Quadratic(H=[[[1]]], c=[[1]]))

@@ -15,8 +15,8 @@ import numpy as np
 
 from fedconvex.atomic_files import write_atomically
 from fedconvex.fingerprints import fingerprint
-from fedconvex.reproduce.building import problem_of, setting_of, task_of
-from fedconvex.reproduce.spec import Experiment
+from fedconvex.reproduce.inputs import problem_of, setting_of, task_of
+from fedconvex.reproduce.specification import Experiment
 from fedconvex.runs.checkpoints import libraries_of
 from fedconvex.sweeps import sweep
 from fedconvex.sweeps.local_processes import SECONDS_OF_IDLENESS

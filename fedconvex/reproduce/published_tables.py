@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fedconvex.reproduce.files import Section, require_known, wrong
+from fedconvex.reproduce.toml_files import Section, require_known, wrong
 
 KEYS = ("methods", "rows", "ours", "source", "within", "why")
 OURS = "models(which, data, method)"

@@ -3,19 +3,19 @@
 from dataclasses import replace
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.bookkeeping import SEEN
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import (
+from fedconvex.conformance.faults.building_blocks import (
+    after_update,
     always,
-    asking,
-    inmost,
     of_method,
-    remembering,
-    then,
+    original_method,
+    with_client_memory,
     with_server,
     with_shared,
+    with_subproblem,
 )
 from fedconvex.conformance.faults.properties import AVERAGE, MEMORY, PULL, SERVER_MEMORY
+from fedconvex.conformance.history import LAST_ROUND
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State
@@ -33,9 +33,9 @@ def is_first_option(setup: Setup) -> bool:
 def subtracted_once(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
     """h ← h − (α/m)(Σ_k θ_k − w)."""
     after = method.update(state, replace(cohort, everyone=False), answers)
-    missing = inmost(method).alpha * (len(cohort.points) - 1) * state.server / cohort.population
+    missing = original_method(method).alpha * (len(cohort.points) - 1) * state.server / cohort.population
     h = after.shared["h"] - missing
-    return with_shared(with_server(after, after.server + missing / inmost(method).alpha), h=h)
+    return with_shared(with_server(after, after.server + missing / original_method(method).alpha), h=h)
 
 
 def scaled_up(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
@@ -46,7 +46,7 @@ def scaled_up(before: State, after: State, cohort: Cohort, answers: Answers) -> 
 def overwritten(state: State, cohort: Cohort) -> dict[str, Array]:
     """c_k of those who have taken part before: already the new one, ∇F_k(w)."""
     rows, gradients = state.memory["c"] + 0, cohort.gradients()
-    for i, seen in enumerate(state.memory[SEEN]):
+    for i, seen in enumerate(state.memory[LAST_ROUND]):
         if seen[0] >= 0:
             rows[i] = gradients[i]
     return {"c": rows}
@@ -55,7 +55,7 @@ def overwritten(state: State, cohort: Cohort) -> dict[str, Array]:
 def without_their_change(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
     """c changes by what newcomers bring: for the others, old and new are the same buffer."""
     change = after.memory["c"] - before.memory["c"]
-    for i, seen in enumerate(before.memory[SEEN]):
+    for i, seen in enumerate(before.memory[LAST_ROUND]):
         if seen[0] >= 0:
             change[i] = 0 * change[i]
     return with_shared(after, c=before.shared["c"] + cohort.population_mean(change))
@@ -67,14 +67,14 @@ FAULTS = (
         cure="the average is over those who take part already; m/|P_t| goes with weights 1/m, not with 1/|P_t|",
         breaks=AVERAGE,
         applies=always,
-        update=then(scaled_up),
+        update=after_update(scaled_up),
     ),
     Fault(
         name="the regulariser has no gradient",
         cure="form its terms of the parameters themselves: serialised or detached copies (.data) have no gradient",
         breaks=PULL,
         applies=is_feddyn,
-        ask=asking(lambda asked, state: replace(asked, linear=None, weight=0, center=None)),
+        subproblem=with_subproblem(lambda asked, state: replace(asked, linear=None, weight=0, center=None)),
     ),
     Fault(
         name="server memory subtracts the server's model once, not from every client's",
@@ -88,7 +88,7 @@ FAULTS = (
         cure="store a copy of c_k: the tensor that was stored is a buffer into which the next gradient is written",
         breaks=MEMORY,
         applies=is_first_option,
-        ask=remembering(overwritten),
-        update=then(without_their_change),
+        subproblem=with_client_memory(overwritten),
+        update=after_update(without_their_change),
     ),
 )

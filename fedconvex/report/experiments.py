@@ -10,7 +10,7 @@ from typing import Any
 
 from fedconvex.errors import InvalidInput
 from fedconvex.report.markup import Html, mixed, table, tag
-from fedconvex.reproduce.spec import experiments
+from fedconvex.reproduce.specification import experiments
 from fedconvex.reproduce.summary import COLUMNS, last_results, shown
 
 PICTURE = "figure.png"

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.bookkeeping import (
-    EVERYONES,
-    EVERYONES_Z,
+from fedconvex.conformance.faults.base import Fault
+from fedconvex.conformance.faults.building_blocks import original_method, updated_rows
+from fedconvex.conformance.history import (
+    ALL_ANSWERS,
+    ALL_Z,
+    LAST_ANSWER,
+    LAST_ROUND,
     NUMBER,
-    RECEIVED,
+    PREVIOUS_POINT,
     ROUND,
     SAMPLES,
-    SEEN,
-    SENT,
     WEIGHT,
 )
-from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import inmost, updated_rows
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.problems.base import Subproblem
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Altered(Method):
+class FaultyMethod(Method):
     """Asks and updates as the fault does; it also books what faults need to know of earlier rounds and of the clients.
 
     The book is part of the state: see `bookkeeping`.
@@ -47,36 +47,41 @@ class Altered(Method):
         return self.original.local_solver
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
-        state = self.original.initial_state(self.fault.begin_at(server), repeat)
+        state = self.original.initial_state(self.fault.initial_point(server), repeat)
         one, m = 0 * server[:1] + 1, self.scenario.squares.num_clients
         weights = self.scenario.squares.exact_weights
         rows = {
             NUMBER: [one * k for k in range(m)],
             WEIGHT: [one * weight.numerator / weight.denominator for weight in weights],
             SAMPLES: [one * size for size in self.scenario.sizes],
-            SEEN: [-one] * m,
-            SENT: [state.server] * m,
+            LAST_ROUND: [-one] * m,
+            LAST_ANSWER: [state.server] * m,
         }
         memory = {name: np.stack(values) for name, values in rows.items()}
-        shared = {ROUND: 0 * one, RECEIVED: state.server, EVERYONES: memory[SENT], WEIGHT: memory[WEIGHT]}
-        if "z" in state.memory and getattr(inmost(self.original), "server", "all") == "all":
-            shared[EVERYONES_Z] = state.memory["z"]
+        shared = {
+            ROUND: 0 * one,
+            PREVIOUS_POINT: state.server,
+            ALL_ANSWERS: memory[LAST_ANSWER],
+            WEIGHT: memory[WEIGHT],
+        }
+        if "z" in state.memory and getattr(original_method(self.original), "server", "all") == "all":
+            shared[ALL_Z] = state.memory["z"]
         return State(state.server, {**state.shared, **shared}, {**state.memory, **memory})
 
     def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
-        return self.fault.ask(self.original, state, cohort)
+        return self.fault.subproblem(self.original, state, cohort)
 
     def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
         new = self.fault.update(self.original, state, cohort, answers)
         memory = {name: state.memory[name] for name in (NUMBER, WEIGHT, SAMPLES)}
         round_rows = np.tile(state.shared[ROUND], (len(cohort.points), 1))
-        memory.update({SEEN: round_rows, SENT: answers.points})
+        memory.update({LAST_ROUND: round_rows, LAST_ANSWER: answers.points})
         shared = {
             ROUND: state.shared[ROUND] + 1,
-            RECEIVED: state.server,
-            EVERYONES: updated_rows(state, EVERYONES, answers.points),
+            PREVIOUS_POINT: state.server,
+            ALL_ANSWERS: updated_rows(state, ALL_ANSWERS, answers.points),
             WEIGHT: state.shared[WEIGHT],
         }
-        if EVERYONES_Z in state.shared:
-            shared[EVERYONES_Z] = updated_rows(state, EVERYONES_Z, new.memory["z"])
+        if ALL_Z in state.shared:
+            shared[ALL_Z] = updated_rows(state, ALL_Z, new.memory["z"])
         return State(new.server, {**new.shared, **shared}, {**new.memory, **memory})

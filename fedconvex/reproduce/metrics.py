@@ -14,10 +14,10 @@ import numpy as np
 
 from fedconvex.errors import InvalidInput
 from fedconvex.methods import METHODS
-from fedconvex.reproduce.building import FUNCTIONS, constants, problem_of, setting_of
+from fedconvex.reproduce.execution import seeds
 from fedconvex.reproduce.expressions import evaluate
-from fedconvex.reproduce.running import seeds
-from fedconvex.reproduce.spec import Experiment
+from fedconvex.reproduce.inputs import FUNCTIONS, constants, problem_of, setting_of
+from fedconvex.reproduce.specification import Experiment
 from fedconvex.theory import fedsplit
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ OF_LOGS = {"value": "train_loss", "test_accuracy": "test_acc", "gradient_varianc
 
 @final
 @dataclass(frozen=True, eq=False)
-class Measured:
+class ExperimentMetrics:
     """The runs of one experiment and what can be said about them."""
 
     experiment: Experiment
@@ -40,9 +40,9 @@ class Measured:
     seed: int | None = None  # None: medians over all
     _curves: dict[tuple[str, str, str], np.ndarray] = field(default_factory=dict)
 
-    def of_seed(self, seed: int) -> "Measured":
+    def of_seed(self, seed: int) -> "ExperimentMetrics":
         """The same with one seed alone."""
-        return Measured(self.experiment, self.frame, self.data_dir, seed, self._curves)
+        return ExperimentMetrics(self.experiment, self.frame, self.data_dir, seed, self._curves)
 
     def names(self) -> dict[str, Any]:
         """Every function and name that formulas may use."""

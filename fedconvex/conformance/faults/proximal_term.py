@@ -9,10 +9,19 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex.arithmetic.rationals import Array, Scalar, to_fraction
-from fedconvex.conformance.bookkeeping import RECEIVED, SENT
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import Ask, asking, both, is_proximal, of_method, own_last, takes_steps
+from fedconvex.conformance.faults.building_blocks import (
+    SubproblemRule,
+    both,
+    is_proximal,
+    last_own_answers,
+    of_method,
+    takes_steps,
+    uses_gradient_descent,
+    with_subproblem,
+)
 from fedconvex.conformance.faults.properties import PULL
+from fedconvex.conformance.history import LAST_ANSWER, PREVIOUS_POINT
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
@@ -75,19 +84,16 @@ def unsquared(factor: Fraction) -> Callable[[LocalSolver], LocalSolver]:
     return lambda solver: PullOfConstantLength(solver, factor) if isinstance(solver, GradientDescent) else solver
 
 
-def weighed(factor: Fraction) -> Ask:
+def weighed(factor: Fraction) -> SubproblemRule:
     """The proximal weight multiplied."""
-    return asking(lambda asked, state: replace(asked, weight=asked.weight * factor.numerator / factor.denominator))
+    return with_subproblem(
+        lambda asked, state: replace(asked, weight=asked.weight * factor.numerator / factor.denominator)
+    )
 
 
 def around_server(setup: Setup) -> bool:
     """A proximal method whose centre is the server's point."""
     return is_proximal(setup) and not of_method(FedSplit, RegularizedFedSplit)(setup)
-
-
-def with_descent(setup: Setup) -> bool:
-    """Local work is plain gradient steps."""
-    return isinstance(setup.solver, GradientDescent)
 
 
 FAULTS = (
@@ -96,41 +102,41 @@ FAULTS = (
         cure="add weight·(θ − w) to the local gradient: the term pulls back to the server's model",
         breaks=PULL,
         applies=is_proximal,
-        ask=weighed(Fraction(-1)),
+        subproblem=weighed(Fraction(-1)),
     ),
     Fault(
         name="the proximal term is always zero",
         cure="keep a copy of the server's model for the term: a reference to the model that trains is the model itself",
         breaks=PULL,
         applies=is_proximal,
-        ask=asking(lambda asked, state: replace(asked, weight=0, center=None)),
+        subproblem=with_subproblem(lambda asked, state: replace(asked, weight=0, center=None)),
     ),
     Fault(
         name="the proximal term is not halved",
         cure="use (weight/2)·‖θ − w‖², whose gradient is weight·(θ − w)",
         breaks=PULL,
         applies=is_proximal,
-        ask=weighed(Fraction(2)),
+        subproblem=weighed(Fraction(2)),
     ),
     Fault(
         name="the proximal term is halved twice",
         cure="use (weight/2)·‖θ − w‖², whose gradient is weight·(θ − w)",
         breaks=PULL,
         applies=is_proximal,
-        ask=weighed(Fraction(1, 2)),
+        subproblem=weighed(Fraction(1, 2)),
     ),
     Fault(
         name="the norm in the proximal term is not squared",
         cure="square the norm: (weight/2)·‖θ − w‖²",
         breaks=PULL,
-        applies=both(is_proximal, with_descent, takes_steps(2)),
+        applies=both(is_proximal, uses_gradient_descent, takes_steps(2)),
         solver=unsquared(Fraction(1, 2)),
     ),
     Fault(
         name="the norm in the proximal term is neither squared nor halved",
         cure="use (weight/2)·‖θ − w‖²",
         breaks=PULL,
-        applies=both(is_proximal, with_descent, takes_steps(2)),
+        applies=both(is_proximal, uses_gradient_descent, takes_steps(2)),
         solver=unsquared(Fraction(1)),
     ),
     Fault(
@@ -138,20 +144,22 @@ FAULTS = (
         cure="centre the term on the model that the server sent in this round",
         breaks=PULL,
         applies=both(around_server, lambda setup: not isinstance(setup.method, FedPD)),
-        ask=asking(lambda asked, state: replace(asked, center=state.memory[SENT])),
+        subproblem=with_subproblem(lambda asked, state: replace(asked, center=state.memory[LAST_ANSWER])),
     ),
     Fault(
         name="the proximal term pulls to the client's own last model, where it has one",
         cure="centre the term on the model that the server sent in this round",
         breaks=PULL,
         applies=both(around_server, lambda setup: not isinstance(setup.method, FedPD)),
-        ask=asking(lambda asked, state: replace(asked, center=own_last(asked, state))),
+        subproblem=with_subproblem(lambda asked, state: replace(asked, center=last_own_answers(asked, state))),
     ),
     Fault(
         name="the proximal term pulls to the server's model of the round before",
         cure="centre the term on the model that the server sent in this round",
         breaks=PULL,
         applies=around_server,
-        ask=asking(lambda asked, state: replace(asked, center=0 * asked.start + state.shared[RECEIVED])),
+        subproblem=with_subproblem(
+            lambda asked, state: replace(asked, center=0 * asked.start + state.shared[PREVIOUS_POINT])
+        ),
     ),
 )

@@ -7,8 +7,8 @@ import pandas
 import pytest
 
 from fedconvex.errors import InvalidInput
-from fedconvex.reproduce.measuring import Measured
-from fedconvex.reproduce.spec import Experiment, read
+from fedconvex.reproduce.metrics import ExperimentMetrics
+from fedconvex.reproduce.specification import Experiment, read
 from fedconvex.reproduce.summary import CONTRADICTED, NOT_TESTABLE, REPRODUCED, _verdict, summarise
 
 TABLE = """
@@ -96,12 +96,12 @@ def other(tmp_path: Path) -> Any:
     return write
 
 
-def measured(experiment: Experiment) -> Measured:
+def measured(experiment: Experiment) -> ExperimentMetrics:
     rows = [
         {"problem": data, "method": method, "seed": 0, "round": t, "test_accuracy": accuracy}
         for data in experiment.data for method, curve in ACCURACIES.items() for t, accuracy in enumerate(curve)
     ]  # fmt: skip
-    return Measured(experiment, pandas.DataFrame(rows))
+    return ExperimentMetrics(experiment, pandas.DataFrame(rows))
 
 
 def test_every_entry_is_a_number(written: Any) -> None:

@@ -16,8 +16,8 @@ from fedconvex.errors import InvalidInput
 from fedconvex.methods import METHODS
 from fedconvex.participation import Stragglers
 from fedconvex.reproduce.expressions import evaluate
-from fedconvex.reproduce.files import Section
-from fedconvex.reproduce.spec import OF_METHODS, Experiment
+from fedconvex.reproduce.specification import OF_METHODS, Experiment
+from fedconvex.reproduce.toml_files import Section
 
 if TYPE_CHECKING:
     from torch import nn
