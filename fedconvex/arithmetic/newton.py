@@ -35,7 +35,7 @@ def minimise(functions: SmoothFunctions, start: Array, max_steps: int = MAX_STEP
     Small Hessians are inverted, and the inverses kept while steps converge fast; large Hessians are only multiplied by
     vectors, in conjugate gradients. Steps are halved until the function decreases (Armijo), so that the iteration
     converges from any start. The result is the point with the smallest gradient on the way; callers that need a
-    guarantee certify it (`ground_truths.certify`).
+    guarantee certify it (`ground_truths.certificates`).
 
     Args:
         start: (b, d).

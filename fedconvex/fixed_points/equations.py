@@ -24,7 +24,7 @@ from fedconvex.arithmetic.definiteness import is_positive_definite, null_space, 
 from fedconvex.arithmetic.rationals import Array, float_array, fraction_array
 from fedconvex.certainty import Certainty
 from fedconvex.errors import NoFixedPoint, NotConverged
-from fedconvex.fixed_points.contraction import spectral_radius
+from fedconvex.fixed_points.convergence_rates import spectral_radius
 from fedconvex.fixed_points.one_round import OneRoundMap
 from fedconvex.local_solvers import Exact
 from fedconvex.local_solvers.base import SmoothSolver

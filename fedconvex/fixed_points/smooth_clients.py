@@ -24,7 +24,7 @@ from fedconvex.arithmetic.base import Arithmetic, Matrix
 from fedconvex.arithmetic.krawczyk import enclose_zero
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.errors import NotConverged
-from fedconvex.fixed_points.contraction import spectral_radius
+from fedconvex.fixed_points.convergence_rates import spectral_radius
 from fedconvex.fixed_points.equations import REPELLING, is_stationary
 from fedconvex.ground_truths import ground_truth
 from fedconvex.local_solvers import Exact

@@ -11,7 +11,7 @@ from fedconvex.arithmetic.balls import norm, upper_float
 from fedconvex.arithmetic.newton import minimise
 from fedconvex.arithmetic.rationals import float_array
 from fedconvex.errors import InvalidInput
-from fedconvex.ground_truths.certify import GroundTruth, certify
+from fedconvex.ground_truths.certificates import GroundTruth, certify
 from fedconvex.ground_truths.existence import require_minimizer
 from fedconvex.problems.base import Problem
 from fedconvex.problems.logistic import LinearModel

@@ -2,9 +2,9 @@
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.errors import InvalidInput
-from fedconvex.fixed_points.answer import FixedPoint
 from fedconvex.fixed_points.equations import QuadraticFixedPoints
-from fedconvex.fixed_points.smooth import SmoothFixedPoints
+from fedconvex.fixed_points.result import FixedPoint
+from fedconvex.fixed_points.smooth_clients import SmoothFixedPoints
 from fedconvex.local_solvers.base import LocalSolver, SmoothSolver
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
@@ -31,7 +31,7 @@ def fixed_point(
     float solution whose rounding errors could exceed about 1e-7 of it is computed in balls and rounded. Among many
     solutions, the one that rounds from the origin reach, or the least-norm one where the method does not converge.
     Logistic losses: Newton's method on w = T(w), T being one round; in balls, enclosed by contraction or by Krawczyk's
-    theorem (`fixed_points.smooth`), infinitely wide where neither applies.
+    theorem (`fixed_points.smooth_clients`), infinitely wide where neither applies.
 
     Args:
         arithmetic: "float" (NUMERIC), "exact" (quadratics: Fractions), "ball" (ENCLOSED: entries are flint balls, with
