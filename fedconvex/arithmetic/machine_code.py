@@ -10,7 +10,7 @@ from numba import njit
 REORDERED = {"contract", "reassoc"}
 
 
-def kept(function: Callable[..., None]) -> Any:
+def compiled(function: Callable[..., None]) -> Any:
     """The function, compiled at its first call; the machine code is cached for later processes where possible."""
     try:
         return njit(function, cache=True, fastmath=REORDERED, error_model="numpy")
