@@ -55,6 +55,7 @@ def _pieces(value: Any, where: str) -> Iterator[bytes]:
             raise InvalidInput(where, value, "is a masked array", "fill or drop the masked entries")
         yield from _array_pieces("array", value, where)
     elif value is None or isinstance(value, bool | str | float):
+        # hex keeps every bit of a float, and the sign of zero
         yield _text(kind, value.hex() if isinstance(value, float) else str(value))
     elif isinstance(value, int):
         yield _text(kind, f"{value:x}")

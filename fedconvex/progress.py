@@ -15,6 +15,7 @@ def track(items: Iterable[T], description: str, show: bool = True) -> Iterator[T
         return
     import time
 
+    # rich is slow to import: only where a bar may be shown
     from rich.console import Console
     from rich.progress import Progress
 

@@ -78,7 +78,7 @@ def points(values: Any, argument: str, shapes: Sequence[tuple[int, ...]]) -> Any
     if hasattr(values, "detach"):
         _finite_numbers(values.detach().cpu().numpy(), argument)
         return array
-    if any(map(_is_ball, array.ravel().tolist())):
+    if any(map(_is_ball, array.ravel().tolist())):  # a ball may be infinitely wide, where nothing is known
         return array
     return _finite_numbers(array, argument)
 
@@ -108,6 +108,7 @@ def _rectangular(values: Any, argument: str) -> np.ndarray:
 
 def _finite_numbers(array: np.ndarray, argument: str) -> np.ndarray:
     if array.dtype.kind in "iu":
+        # unsigned 64-bit integers may exceed int64
         return array.astype(np.int64) if np.can_cast(array.dtype, np.int64) else _exact_objects(array, argument)
     if array.dtype.kind == "f":
         array = array.astype(np.float64)
@@ -156,7 +157,7 @@ def normalised_weights(weights: Any, num_clients: int) -> tuple[Fraction, ...]:
     for k, weight in enumerate(exact):
         if weight < 0:
             raise InvalidInput(f"weights[{k}]", weights[k], "must not be negative", "give weights >= 0")
-    total = sum(exact)
+    total = sum(exact)  # of Fractions: normalising rounds nothing
     if total == 0:
         raise InvalidInput("weights", weights, "sum to 0", "give at least one client a positive weight")
     return tuple(weight / total for weight in exact)

@@ -28,7 +28,7 @@ def lower_float(ball: Any) -> float:
     import flint
 
     with flint.ctx.workprec(max(PRECISION, flint.ctx.prec)):
-        return -upper_float(-ball)
+        return -upper_float(-ball)  # negation is exact
 
 
 def unbounded() -> Any:

@@ -45,7 +45,7 @@ def smallest_eigenvalue_bound(build: MatrixIn, guess: float, precision: int = 12
         matrix = build(balls)
         identity = balls.identity(balls.size(matrix))
         frobenius = sum((entry * entry for entry in matrix.entries()), flint.arb(0)).upper().sqrt().upper()
-        slack = max(abs(guess) * 1e-10, float(frobenius) * 1e-14)
+        slack = max(abs(guess) * 1e-10, float(frobenius) * 1e-14)  # the accuracy of eigenvalues computed in floats
         if guess <= slack and (semidefinite or is_positive_semidefinite(build)):
             return flint.arb(0)
         for _ in range(8):
@@ -53,7 +53,7 @@ def smallest_eigenvalue_bound(build: MatrixIn, guess: float, precision: int = 12
             if certifies_positive_definite(matrix - identity * candidate):
                 return candidate
             slack *= 100
-        return -frobenius
+        return -frobenius  # |λ| <= ‖M‖_F for every eigenvalue
 
 
 def largest_eigenvalue_bound(build: MatrixIn, guess: float, precision: int = 128) -> Any:
@@ -88,6 +88,7 @@ def inertia(matrix: Matrix) -> tuple[int, int, int]:
     integers, _ = matrix.numer_denom()
     coefficients = [int(c) for c in integers.charpoly().coeffs()]
     size = len(coefficients) - 1
+    # the multiplicity of the root 0, then Descartes for positive roots; the rest is negative
     zero = next(i for i, c in enumerate(coefficients) if c != 0)
     positive = _sign_changes(coefficients)
     return size - zero - positive, zero, positive
@@ -148,6 +149,7 @@ def certifies_positive_definite(ball_matrix: Matrix) -> bool:
     middle = _middle(ball_matrix)
     try:
         with arithmetics.get("float").context():
+            # halved before the sum, which might overflow
             factor = np.linalg.inv(np.linalg.cholesky(middle / 2 + middle.T / 2))
     except np.linalg.LinAlgError:
         return False

@@ -40,7 +40,7 @@ class DenseArithmetic(Arithmetic):
     def inverse(self, matrix: Matrix) -> Matrix:
         try:
             return self.xp.linalg.inv(matrix)
-        except self.xp.linalg.LinAlgError:
+        except self.xp.linalg.LinAlgError:  # the same error in every arithmetic
             raise ZeroDivisionError("singular matrix") from None
 
     def inverses(self, batch: Batch) -> Batch:

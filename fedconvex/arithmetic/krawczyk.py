@@ -51,6 +51,7 @@ def _enclose_zero(
         return None
     Y = balls.matrix(inverse)
     newton_step = balls.apply(Y, value(centre))
+    # a box twice the Newton step's size usually works at once
     radius = max(2 * float(highest_end(map(abs, newton_step))), 1e-30)
     for _ in range(ATTEMPTS):
         if not np.isfinite(radius):

@@ -61,10 +61,10 @@ def minimise(functions: SmoothFunctions, start: Array, max_steps: int = MAX_STEP
         previous, norm = norm, _norm(gradients)
         best = xp.where((norm < best_norm)[:, None], theta, best)
         best_norm = xp.where(norm < best_norm, norm, best_norm)
-        settled = _norm(step) <= SETTLED * (_norm(theta) + 1e-300)
+        settled = _norm(step) <= SETTLED * (_norm(theta) + 1e-300)  # 1e-300: a step of 0 at 0 is settled, too
         finished = finished | (settled & (norm > 0.5 * previous)) | (norm <= tolerance)
         careful = bool(((norm > SLOW * previous) & ~settled).any())
-        if careful:
+        if careful:  # far from quadratic convergence: a new Hessian, and a line search
             inverse = None
     return best
 

@@ -116,7 +116,7 @@ def nearest_float(value: Any) -> float:
         return float(value)
     exact = to_fraction(value)
     try:
-        return exact.numerator / exact.denominator
+        return exact.numerator / exact.denominator  # Python rounds a quotient of integers correctly
     except OverflowError:
         return float("inf") if exact > 0 else float("-inf")
 

@@ -61,6 +61,7 @@ def fixed_point(
         with numbers.context():
             point = numbers.publish(quadratic.point(numbers, radius))
         return FixedPoint(point, method, problem, numbers, quadratic)
+    # logistic losses: found in floats whatever the arithmetic, then enclosed or converted
     smooth = SmoothFixedPoints(method, problem, solver, rounds)
     with numbers.context():
         point = smooth.enclosure(numbers) if arithmetic == "ball" else numbers.array(smooth.point)
