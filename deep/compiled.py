@@ -5,10 +5,10 @@ All in place, float32 or float64; NaN stays NaN.
 
 import numpy as np
 
-from fedconvex.arithmetic.machine_code import kept
+from fedconvex.arithmetic.machine_code import compiled
 
 
-@kept
+@compiled
 def add_bias(values: np.ndarray, bias: np.ndarray, relu: bool) -> None:
     """values (K, B, p) += bias (K, 1, p); then negative ones become 0 if relu."""
     clients, samples, width = values.shape
@@ -27,7 +27,7 @@ def add_bias(values: np.ndarray, bias: np.ndarray, relu: bool) -> None:
                     row[j] += added[j]
 
 
-@kept
+@compiled
 def relu_backward(errors: np.ndarray, values: np.ndarray) -> None:
     """errors (K, B, p) become 0 where values (K, B, p) are not positive."""
     clients, samples, width = values.shape
@@ -39,7 +39,7 @@ def relu_backward(errors: np.ndarray, values: np.ndarray) -> None:
                 row[j] = zero if at[j] <= zero else row[j]
 
 
-@kept
+@compiled
 def add_sums(bias: np.ndarray, errors: np.ndarray, factor: float) -> None:
     """bias (K, 1, p) += factor · Σ_i errors_ki, errors (K, B, p)."""
     clients, samples, width = errors.shape
@@ -54,7 +54,7 @@ def add_sums(bias: np.ndarray, errors: np.ndarray, factor: float) -> None:
             bias[k, 0, j] += factor * total[j]
 
 
-@kept
+@compiled
 def cross_entropy_derivatives(
     outputs: np.ndarray, targets: np.ndarray, shares: np.ndarray, derivatives: np.ndarray
 ) -> None:
