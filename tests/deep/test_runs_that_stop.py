@@ -375,7 +375,7 @@ def test_a_longer_schedule_is_another_run_and_the_message_says_so(tmp_path: Path
     schedules = [participation.Schedule([[0], [1], [2]][:rounds]) for rounds in (2, 3)]
     options = {"checkpoint": tmp_path / "run.safetensors", "measure": None}
     once(participation=schedules[0], rounds=2, **options)
-    with pytest.raises(InvalidInput, match=r"another participation \(a schedule counts as a whole, rounds to come"):
+    with pytest.raises(InvalidInput, match=r"another participation \(a schedule is compared as a whole, later rounds"):
         once(participation=schedules[1], rounds=3, **options)
 
 
