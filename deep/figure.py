@@ -4,10 +4,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fedconvex.atomic_files import write_atomically
 from fedconvex.deep.over_the_run import DECREASE, about, stretches
 from fedconvex.drawing import COLOURS, STYLES, tidy
 from fedconvex.errors import InvalidInput
-from fedconvex.writing import write_atomically
 
 if TYPE_CHECKING:
     import pandas

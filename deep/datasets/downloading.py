@@ -22,6 +22,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
+from fedconvex.atomic_files import write_atomically
 from fedconvex.data.table import bad_file
 from fedconvex.deep.datasets.checksums import checksum
 from fedconvex.deep.datasets.choices import one_of
@@ -29,7 +30,6 @@ from fedconvex.deep.datasets.mnist import MNIST_SUMS
 from fedconvex.deep.datasets.reading import CHUNK
 from fedconvex.deep.datasets.registry import DATASETS, WITHOUT_FILES
 from fedconvex.errors import FedconvexError, InvalidInput
-from fedconvex.writing import write_atomically
 
 TIMEOUT = 60.0  # seconds without a byte
 

@@ -2,21 +2,22 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
 
 from fedconvex.arithmetic.balls import lower_float, upper_float
-from fedconvex.arithmetic.rationals import float_array
+from fedconvex.arithmetic.rationals import float_array, float_at_least, to_fraction
 from fedconvex.audit.methods import default_methods, describe, parse_method, read_method
 from fedconvex.audit.speed import Place, measured_contraction, predicted_contraction
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged
 from fedconvex.fixed_points import FixedPoint, fixed_point
 from fedconvex.ground_truths import GroundTruth, ground_truth
-from fedconvex.heterogeneity import dissimilarity, gradient_variance
 from fedconvex.methods.base import Method, State
 from fedconvex.problems.base import Problem
+from fedconvex.problems.heterogeneity import dissimilarity, gradient_variance
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SimulatedRound, Simulator, Stop, run_rounds
@@ -50,7 +51,7 @@ class Constants:
 
     L: float
     mu: float
-    kappa: float  # L/mu, inf where mu = 0
+    kappa: float  # an upper bound of L/mu, inf where mu = 0
     dissimilarity_at_zero: float
     dissimilarity_near_optimum: float
     gradient_variance_at_optimum: float
@@ -147,11 +148,11 @@ def measure_constants(problem: Problem, truth: GroundTruth) -> Constants:
     """L, mu, κ and the heterogeneity."""
     L = max(upper_float(problem.smoothness_bound(k)) for k in range(problem.num_clients))
     mu = min(lower_float(problem.strong_convexity_bound(k)) for k in range(problem.num_clients))
-    mu = 0.0 if abs(mu) < 1e-300 else mu
+    mu = 0.0 if 0 <= mu < 1e-300 else mu  # also −0.0; a negative lower bound stays, however small
     return Constants(
         L=L,
         mu=mu,
-        kappa=L / mu if mu > 0 else float("inf"),
+        kappa=float_at_least(to_fraction(L) / to_fraction(mu)) if mu > 0 and isfinite(L) else inf,
         dissimilarity_at_zero=float(dissimilarity(problem, np.zeros(problem.dim))),
         dissimilarity_near_optimum=float(dissimilarity(problem, (1 - NEAR) * truth.point)),
         gradient_variance_at_optimum=float(gradient_variance(problem, truth.point)),

@@ -18,11 +18,11 @@ import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array
+from fedconvex.atomic_files import write_atomically
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
 from fedconvex.methods.base import State
-from fedconvex.writing import write_atomically
 
 FORMAT = 1
 LIBRARIES = ("fedconvex", "numpy", "numba", "python-flint")  # on their versions the last digits of a run may depend
