@@ -136,16 +136,16 @@ class DeepCheckpoint:
         return tensors, rows
 
     def _read(self) -> tuple[dict[str, str], dict[str, Tensor]]:
+        from safetensors import SafetensorError, safe_open
+
         try:
-            content = self.path.read_bytes()
-            # The library's `load` does not return the metadata; they are in the header, whose length comes first.
-            length = int.from_bytes(content[:8], "little")
-            header = json.loads(content[8 : 8 + length]) if length <= len(content) else {}
-            about = dict(header["__metadata__"])
-            return about, _safetensors().load(content)
+            with safe_open(self.path, "pt") as file:
+                # Copies: the library's tensors are views of the mapped file, which the next checkpoint replaces.
+                tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118 - no mapping
+                return dict(file.metadata() or {}), tensors
         except OSError as error:
-            raise self._refused(f"cannot be read: {error.strerror}") from error
-        except Exception as error:  # the library documents no errors for bytes that are not in its format
+            raise self._refused(f"cannot be read: {error.strerror or error}") from error
+        except SafetensorError as error:
             raise self._refused("is no checkpoint of a run, or is damaged") from error
 
     def _decoded(

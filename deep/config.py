@@ -13,7 +13,6 @@
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, final
@@ -23,6 +22,7 @@ import torch
 from fedconvex import participation
 from fedconvex.deep import models
 from fedconvex.deep.datasets import read_word_vectors
+from fedconvex.deep.datasets.choices import unknown_name
 from fedconvex.deep.runner import DeepRun, run
 from fedconvex.deep.sources import Source, load
 from fedconvex.errors import InvalidInput
@@ -92,7 +92,7 @@ def config_of(sections: Mapping[str, Any], folder: Path) -> Config:
     """Build a run from sections as `read_config` finds them; paths are relative to `folder`."""
     for name, section in sections.items():
         if name not in SECTIONS:
-            raise _unknown("section", name, SECTIONS)
+            raise unknown_name("section", name, SECTIONS)
         if not isinstance(section, Mapping):
             raise InvalidInput(name, section, "is not a section", f"write [{name}] and its keys below it")
     for name in ("data", "model", "method", "run"):
@@ -102,7 +102,7 @@ def config_of(sections: Mapping[str, Any], folder: Path) -> Config:
     options = dict(sections["run"])
     for key in options:
         if key not in OPTIONS:
-            raise _unknown("run", key, OPTIONS)
+            raise unknown_name("run", key, OPTIONS)
     if "rounds" not in options:
         raise InvalidInput("run.rounds", None, "is missing", "give the number of rounds: rounds = 100")
     if "local_solver" in sections:
@@ -162,7 +162,7 @@ def _named(where: str, kinds: Mapping[str, Callable[..., Any]], section: Section
     if name is None:
         raise InvalidInput(f"{where}.name", None, "is missing", f"give one of {', '.join(sorted(kinds))}")
     if not isinstance(name, str) or name not in kinds:
-        raise _unknown(f"{where}.name", name, kinds)
+        raise unknown_name(f"{where}.name", name, sorted(kinds))
     return construct(kinds[name], given, where)
 
 
@@ -171,7 +171,7 @@ def construct(kind: Callable[..., Any], given: Section, where: str) -> Any:
     takes = signature(kind).parameters
     for key in given:
         if key not in takes:
-            raise _unknown(where, key, [name for name in takes if name != "folder"])
+            raise unknown_name(where, key, [name for name in takes if name != "folder"])
     missing = [name for name, p in takes.items() if p.default is Parameter.empty and name not in given]
     if missing:
         raise InvalidInput(f"{where}.{missing[0]}", None, "is missing", f"add it: {kind.__name__} requires it")
@@ -182,9 +182,3 @@ def construct(kind: Callable[..., Any], given: Section, where: str) -> Any:
     except (TypeError, ValueError, AttributeError) as error:
         text = ", ".join(f"{key} = {value!r}" for key, value in given.items() if key != "folder")
         raise InvalidInput(where, text, f"is not accepted: {error}", f"see the help of {kind.__name__}") from None
-
-
-def _unknown(where: str, given: Any, known: Any) -> InvalidInput:
-    near = get_close_matches(str(given), list(known), n=1)
-    guess = f"did you mean {near[0]}? " if near else ""
-    return InvalidInput(where, given, "is unknown", f"{guess}known: {', '.join(sorted(known))}")
