@@ -1,4 +1,4 @@
-"""What does not fit is refused before any work, and what fits is computed as a loop over plain PyTorch computes it."""
+"""A model, loss or samples that do not fit are refused; the others train as a plain PyTorch loop does."""
 
 from collections.abc import Callable
 from typing import Any

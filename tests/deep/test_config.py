@@ -1,4 +1,4 @@
-"""Runs written down as TOML: every section arrives where it belongs, every mistake is named with its key."""
+"""Runs described in TOML: every section reaches its destination, and every mistake is reported with its key."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Where memory runs out, less is computed at once, and the run is the same."""
+"""When memory runs out, batches become smaller, and the run's result stays the same."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Runs that are interrupted, that diverge, that are written down: nothing is lost, nothing is half there."""
+"""Interrupted and diverging runs, checkpoints and logs: no result is lost, and no file is left incomplete."""
 
 import json
 import re
