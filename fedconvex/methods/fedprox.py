@@ -17,9 +17,9 @@ class FedProx(Averaging):
     """FedProx: w ← average of argmin_θ f_k(θ) + (μ/2)‖θ − w‖².
 
     Use it for heterogeneous clients with unequal or unreliable work: its theory allows inexact answers, and a large μ
-    keeps it stable where several local epochs of FedAvg diverge. It converges in general to a point other than the minimiser
-    (FedSplit paper, Proposition 2): a larger μ reduces this bias and slows the method. Methods without it are
-    `FedSplit`, `FedDyn` and `Scaffold`.
+    keeps it stable where several local epochs of FedAvg diverge. It converges in general to a point other than the
+    minimiser (FedSplit paper, Proposition 2): a larger μ reduces this bias and slows the method. Methods without bias
+    are `FedSplit`, `FedDyn` and `Scaffold`.
 
     Source: FedProx paper, Algorithm 2. For its γ-inexact clients (Definitions 1 and 2) use the local solver
     `ToInexactness(gamma)`, for its experiments `SGD`, and for partial work of stragglers

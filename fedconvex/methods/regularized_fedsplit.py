@@ -20,7 +20,7 @@ class RegularizedFedSplit(Method):
 
     Use it for convex clients without strong convexity, to reach a given suboptimality ε in a number of rounds of order
     1/√ε (up to a logarithm). It converges to the minimiser of the regularised objective, which differs from that of
-    the objective and depends on the starting point; `FedSplit` itself has no such bias, but the paper proves no rate for it there.
+    the objective and depends on the starting point; `FedSplit` has no such bias, but the paper proves no rate there.
 
     Source: FedSplit paper, Theorem 2. Its equation (19) prints λ/(2m) where λ/2 is meant: the text goes on to call the
     function λ-strongly convex and (L^* + λ)-smooth, which it is with λ/2, and the theorem's λ < ε/(m‖x⁽¹⁾ − x*‖²)
