@@ -180,6 +180,6 @@ class NetworkSamples(Samples):
         return scaled
 
     def descend(self, descent: "Descent") -> Any:
-        from fedconvex.deep.descend import descend
+        from fedconvex.deep.local_sgd import descend
 
         return descend(self.clients, descent)

@@ -40,7 +40,7 @@ def _without(constant: Any, letters: Letters) -> None:
 IMPLIED: dict[str, dict[str, Callable[[Any, Letters], Any]]] = {
     "Smooth": {"SmoothObjective": _same_constant},
     "StronglyConvex": {"Convex": _without, "StronglyConvexObjective": _same_constant},
-    "Convex": {"WeaklyConvex": _zero},
+    "Convex": {"BoundedNegativeCurvature": _zero},
     "ExactSolutions": {"Inexactness": _zero},
     "Inexactness": {"InexactnessOfEach": _same_constant},
     "DissimilarityAlongTheRun": {"Dissimilarity": _same_constant},
@@ -54,7 +54,7 @@ IMPLIED: dict[str, dict[str, Callable[[Any, Letters], Any]]] = {
 
 LARGER_IS_STRONGER = ("StronglyConvex", "StronglyConvexObjective", "LargeGradient")
 SMALLER_IS_STRONGER = (
-    "Smooth", "SmoothObjective", "WeaklyConvex", "Inexactness", "InexactnessOfEach", "Dissimilarity",
+    "Smooth", "SmoothObjective", "BoundedNegativeCurvature", "Inexactness", "InexactnessOfEach", "Dissimilarity",
     "BoundedVariance",
 )  # fmt: skip
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+from fedconvex.atomic_files import write_atomically
 from fedconvex.errors import InvalidInput
-from fedconvex.writing import write_atomically
 
 SUFFIX = ".parts"  # the folder has the name of the result with this suffix
 DIGITS = 32  # hexadecimal digits of the key and of the digest in a file's name: 128 bits each

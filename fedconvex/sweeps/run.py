@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fedconvex.atomic_files import write_atomically
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
@@ -23,7 +24,6 @@ from fedconvex.sweeps.part_files import PartFiles
 from fedconvex.sweeps.progress_bar import with_progress_bar
 from fedconvex.sweeps.tables import GRID, from_parquet, merged, table_to_parquet
 from fedconvex.validation import integer_at_least
-from fedconvex.writing import write_atomically
 
 if TYPE_CHECKING:
     import pandas

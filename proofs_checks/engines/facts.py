@@ -56,9 +56,9 @@ def smooth_below(value_y: Any, value_x: Any, gradient_x: Vector, step: Vector, L
 def convex(value_y: Any, value_x: Any, gradient_x: Vector, step: Vector, mu: Any = 0) -> Fact:
     """f(y) ≥ f(x) + ⟨∇f(x), y − x⟩ + (μ/2)‖y − x‖² for a μ-strongly convex f; μ = −L₋ where it is weakly convex."""
     left = value_x + inner(gradient_x, step) + mu * square(step) / 2
-    kind = "Convex" if mu == 0 else "StronglyConvex" if sympy.sympify(mu).is_nonnegative else "WeaklyConvex"
+    kind = "Convex" if mu == 0 else "StronglyConvex" if sympy.sympify(mu).is_nonnegative else "BoundedNegativeCurvature"
     name = "a (strongly, weakly) convex function lies above its tangent"
-    constant = {"Convex": None, "StronglyConvex": mu, "WeaklyConvex": -mu}[kind]
+    constant = {"Convex": None, "StronglyConvex": mu, "BoundedNegativeCurvature": -mu}[kind]
     return Fact(value_y - left, name, assumes=(kind, f"{kind}Objective"), constant=constant)
 
 

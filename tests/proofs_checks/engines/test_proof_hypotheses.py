@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from fedconvex.proofs_checks import verify
+from fedconvex.proofs_checks import hypotheses, verify
 from fedconvex.statements import assumptions as known
 from fedconvex.statements.assumptions import Assumption, Given
 from fedconvex.statements.rendering import markdown
@@ -59,3 +59,16 @@ def test_what_a_case_assumes_is_told_with_the_statement(statement) -> None:
             assert f"for the {which} formula also every" in text
         assert "convex and" in text
     assert str(statement).count("alpha = ") == 3
+
+
+def unknown_names() -> set[str]:
+    """Names by which the rules on hypotheses speak of an assumption that no class has."""
+    implied = {other for others in hypotheses.IMPLIED.values() for other in others}
+    ordered = {*hypotheses.LARGER_IS_STRONGER, *hypotheses.SMALLER_IS_STRONGER}
+    return {name for name in {*hypotheses.IMPLIED, *implied, *ordered} if not hasattr(known, name)}
+
+
+def test_the_rules_speak_of_assumptions_by_the_names_of_their_classes(monkeypatch) -> None:
+    assert unknown_names() == set()
+    monkeypatch.setitem(hypotheses.IMPLIED, "Convex", {"WeaklyConvex": hypotheses.IMPLIED["Convex"]})
+    assert unknown_names() == {"WeaklyConvex"}
