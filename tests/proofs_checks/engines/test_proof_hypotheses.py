@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from fedconvex.proofs_checks import verify
+from fedconvex.proofs_checks import proof_of, verify
+from fedconvex.proofs_checks.hypotheses import IMPLIED, LARGER_IS_STRONGER, SMALLER_IS_STRONGER
 from fedconvex.statements import assumptions as known
 from fedconvex.statements.assumptions import Assumption, Given
 from fedconvex.statements.rendering import markdown
 from fedconvex.statements.statement import Statement
-from fedconvex.theory import feddyn, fedprox
+from fedconvex.theory import feddyn, fedprox, papers
 from fedconvex.verdicts import Verdict
 
 
@@ -59,3 +60,14 @@ def test_what_a_case_assumes_is_told_with_the_statement(statement) -> None:
             assert f"for the {which} formula also every" in text
         assert "convex and" in text
     assert str(statement).count("alpha = ") == 3
+
+
+def test_the_hypotheses_that_proofs_use_are_assumptions_that_exist() -> None:
+    """A class that is renamed without its name in the facts would leave proofs with hypotheses that nobody can make."""
+    names = {name for name in vars(known) if isinstance(getattr(known, name), type)}
+    assert {*IMPLIED, *LARGER_IS_STRONGER, *SMALLER_IS_STRONGER} <= names
+    assert {name for implied in IMPLIED.values() for name in implied} <= names
+    for paper in papers().values():
+        for proof in filter(None, map(proof_of, paper.everything)):
+            for step in proof.steps:
+                assert all(names & {*alternatives} for alternatives, _ in step.by.assumes()), step.shown
