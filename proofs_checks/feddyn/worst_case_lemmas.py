@@ -11,19 +11,19 @@ from typing import Any
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import State
-from fedconvex.proofs_checks.worst_cases.asking import Compared, asks, compared, decreasing
-from fedconvex.proofs_checks.worst_cases.classes import (
+from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared, asks, compared, decreasing
+from fedconvex.proofs_checks.worst_cases.questions.board import Board, answered, in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import Written, drawn_round, replaced, rows
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     FunctionClass,
     NotSmooth,
     SmoothConvex,
     SmoothStronglyConvex,
     WeaklyConvex,
 )
-from fedconvex.proofs_checks.worst_cases.draws import EVERYONE, Draws
-from fedconvex.proofs_checks.worst_cases.enumerating import Written, drawn_round, replaced, rows
-from fedconvex.proofs_checks.worst_cases.forms import Form, mean, shared, square
-from fedconvex.proofs_checks.worst_cases.playing import Board, answered, in_rationals
-from fedconvex.proofs_checks.worst_cases.questions import MOST
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import Form, mean, shared, square
+from fedconvex.proofs_checks.worst_cases.questions.question import MOST
+from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import fedconvex as fc
 from fedconvex.participation import Uniform
-from fedconvex.proofs_checks.worst_cases.asking import Played, asks
-from fedconvex.proofs_checks.worst_cases.classes import (
+from fedconvex.proofs_checks.worst_cases.looseness.registry import Played, asks
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     FunctionClass,
     SmoothConvex,
     SmoothStronglyConvex,

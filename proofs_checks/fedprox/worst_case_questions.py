@@ -11,7 +11,7 @@ from typing import Any
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.participation import Weighted
-from fedconvex.proofs_checks.worst_cases.asking import (
+from fedconvex.proofs_checks.worst_cases.looseness.registry import (
     Compared,
     Length,
     Multiplied,
@@ -21,12 +21,17 @@ from fedconvex.proofs_checks.worst_cases.asking import (
     compared,
     rational_root,
 )
-from fedconvex.proofs_checks.worst_cases.classes import FunctionClass, NotSmooth, SmoothConvex, WeaklyConvex
-from fedconvex.proofs_checks.worst_cases.draws import Draws
-from fedconvex.proofs_checks.worst_cases.enumerating import Written, drawn_round
-from fedconvex.proofs_checks.worst_cases.forms import Family, Form, inner, mean, shared, square
-from fedconvex.proofs_checks.worst_cases.playing import Board, answered, first_state, in_rationals
-from fedconvex.proofs_checks.worst_cases.questions import MOST
+from fedconvex.proofs_checks.worst_cases.questions.board import Board, answered, first_state, in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import Written, drawn_round
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
+    FunctionClass,
+    NotSmooth,
+    SmoothConvex,
+    WeaklyConvex,
+)
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import Family, Form, inner, mean, shared, square
+from fedconvex.proofs_checks.worst_cases.questions.question import MOST
+from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 

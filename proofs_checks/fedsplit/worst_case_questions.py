@@ -10,10 +10,10 @@ import fedconvex as fc
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.methods.base import State
 from fedconvex.problems.base import Subproblem
-from fedconvex.proofs_checks.worst_cases.asking import Compared, asks, rational_root
-from fedconvex.proofs_checks.worst_cases.classes import SmoothStronglyConvex
-from fedconvex.proofs_checks.worst_cases.forms import mean, shared, square
-from fedconvex.proofs_checks.worst_cases.playing import Board, answered, in_rationals, solved
+from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared, asks, rational_root
+from fedconvex.proofs_checks.worst_cases.questions.board import Board, answered, in_rationals, solved
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothStronglyConvex
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import mean, shared, square
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit
 

@@ -6,19 +6,18 @@ import re
 from fractions import Fraction
 
 import pytest
+from page_reader import Read, text_of
 
 from fedconvex.proofs_checks import verify
 from fedconvex.proofs_checks.reporting.recorded import as_recorded, recorded
 from fedconvex.proofs_checks.reporting.records import Record, record
 from fedconvex.proofs_checks.reporting.results import Origin
 from fedconvex.proofs_checks.verification import proof_of
-from fedconvex.proofs_checks.worst_cases.looseness_table import LoosenessRow
+from fedconvex.proofs_checks.worst_cases.looseness.table import LoosenessRow
 from fedconvex.report.contents import Loose, StatementEntry
 from fedconvex.report.markup import Html, math, mixed, tag
 from fedconvex.report.page import Sections, page
 from fedconvex.theory import papers, statement
-
-from .conftest import Read, text_of
 
 SOME = ["fedprox.equation7", "fedsplit.equation17", "fedprox.equation6"]
 
