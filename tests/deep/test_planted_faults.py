@@ -16,6 +16,8 @@ from fedconvex.local_solvers.descent import Descent
 from fedconvex.problems.base import Subproblem
 from fedconvex.runs.rounds import Rounds
 
+pytestmark = pytest.mark.beyond_core  # trains networks
+
 CLIENTS = samples()
 NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))
 SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)

@@ -10,6 +10,8 @@ import pytest
 from deep_makers import vector
 from several_processes import METHODS, SCHEMES, train
 
+pytestmark = pytest.mark.beyond_core  # starts processes
+
 HERE = Path(__file__).parent
 
 

@@ -6,6 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.beyond_core  # starts processes
+
 
 def test_gpu_runs_on_the_stand_in() -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}

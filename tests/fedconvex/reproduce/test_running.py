@@ -17,6 +17,8 @@ from fedconvex.reproduce.one import run_one
 from fedconvex.reproduce.spec import experiments
 from fedconvex.runs.rounds import Rounds
 
+pytestmark = pytest.mark.beyond_core  # trains networks
+
 STOPS = """
 import sys
 from pathlib import Path

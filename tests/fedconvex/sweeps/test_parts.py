@@ -15,6 +15,8 @@ from fedconvex.sweeps.parts import Parts
 from fedconvex.sweeps.tables import merged
 from fedconvex.sweeps.work import run_cell
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 
 @pytest.fixture(scope="module")
 def grid() -> Grid:
