@@ -191,6 +191,7 @@ def content(result: Path) -> dict[str, Any]:
 
 
 class TestKill9:
+    @pytest.mark.beyond_core  # starts a process
     def test_again_and_again(self, tmp_path) -> None:
         """In the work, while writing, before and after the file is closed: then the run is as if nothing had been."""
         (tmp_path / "folder").mkdir()

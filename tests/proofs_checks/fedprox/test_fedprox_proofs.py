@@ -63,6 +63,7 @@ def test_every_displayed_line_is_there(name: str) -> None:
     assert [place for place in places if place in DISPLAYED[name]] == DISPLAYED[name]
 
 
+@pytest.mark.beyond_core  # starts a process
 def test_the_refuted_corollary_has_a_witness_and_a_correction() -> None:
     result = results()["fedprox.corollary9"]
     assert result.corrected is fedprox.corollary9corrected
