@@ -13,13 +13,13 @@ from torch import Tensor
 
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array
+from fedconvex.atomic_files import remove_leftovers, require_room_for, write_atomically
 from fedconvex.deep.identities import RunIdentity
 from fedconvex.deep.processes import Processes
 from fedconvex.errors import InvalidInput, MissingLibrary
 from fedconvex.fingerprints import fingerprint
 from fedconvex.methods.base import State
 from fedconvex.validation import integer_at_least
-from fedconvex.writing import remove_leftovers, require_room_for, write_atomically
 
 FORMAT = "3"
 LIBRARIES = ("fedconvex", "numpy", "torch")

@@ -4,10 +4,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fedconvex.atomic_files import write_atomically
 from fedconvex.deep.over_the_run import DECREASE, about, stretches
 from fedconvex.drawing import COLOURS, STYLES, tidy
 from fedconvex.errors import InvalidInput
-from fedconvex.writing import write_atomically
 
 if TYPE_CHECKING:
     import pandas
@@ -38,7 +38,7 @@ def figure(run: "DeepRun", statement: str = "fedprox.theorem4", **given: Any) ->
     from matplotlib.figure import Figure
 
     frame, table = run.to_frame(), run.bounds(**given)
-    known = sorted(found.identifier for found in about(run.player.rounds.method))
+    known = sorted(found.identifier for found in about(run.simulator.rounds.method))
     if statement not in known:
         raise InvalidInput("statement", statement, "is not about this method", f"give one of {', '.join(known)}")
     drawn = Figure(figsize=(8, 8), layout="constrained")
@@ -68,7 +68,7 @@ def _draw(
         right.plot(seen["round"], seen["accuracy"], color=OTHER, linestyle="--", label="accuracy")
         right.set_ylabel("accuracy", color=OTHER)
         right.set_ylim(0, 1)
-    top.set_title(f"{run.player.rounds.method}\n{statement} over the run", fontsize=10)
+    top.set_title(f"{run.simulator.rounds.method}\n{statement} over the run", fontsize=10)
     _decreases(middle, frame, table[table["statement"] == statement], statement)
     for axes in (top, middle, bottom):
         tidy(axes)

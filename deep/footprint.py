@@ -14,7 +14,7 @@ from fedconvex.deep.problem import budget_of
 from fedconvex.deep.tasks import Task
 from fedconvex.methods.base import State
 from fedconvex.participation import Draw
-from fedconvex.runs.player import Simulator
+from fedconvex.runs.simulator import Simulator
 
 PROBES = 8  # clients
 ROUNDS = 3  # whose clients are counted

@@ -12,7 +12,7 @@ from fedconvex.deep.evaluation import evaluate
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import Task
 from fedconvex.fingerprints import fingerprint
-from fedconvex.runs.player import Simulator
+from fedconvex.runs.simulator import Simulator
 
 FEW = 64  # samples, from all over
 SHARED = {torch.float64: 1e-8, torch.float32: 1e-4}  # up to which part of the largest loss machines agree

@@ -8,9 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from fedconvex.atomic_files import remove_leftovers, require_room_for, write_atomically
 from fedconvex.errors import InvalidInput, MissingLibrary
 from fedconvex.runs.measurements import OF_CLIENTS
-from fedconvex.writing import remove_leftovers, require_room_for, write_atomically
 
 Write = Callable[[dict[str, Any]], None]
 

@@ -14,7 +14,7 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.participation import Participation
 from fedconvex.problems.base import Problem
-from fedconvex.runs.player import Simulator
+from fedconvex.runs.simulator import Simulator
 from fedconvex.statements.assumptions import Runs
 from fedconvex.statements.instance import Unmeasured
 from fedconvex.statements.results import named_parts

@@ -21,7 +21,7 @@ from fedconvex.problems.linear_models import size_groups
 from fedconvex.problems.samples import Samples
 
 if TYPE_CHECKING:
-    from fedconvex.local_solvers.descent import Descent
+    from fedconvex.problems.local_sgd import Descent
 
 
 @final
@@ -180,6 +180,6 @@ class NetworkSamples(Samples):
         return scaled
 
     def descend(self, descent: "Descent") -> Any:
-        from fedconvex.deep.descend import descend
+        from fedconvex.deep.local_sgd import descend
 
         return descend(self.clients, descent)

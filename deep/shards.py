@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from fedconvex.deep.fitting import inputs_for, targets_for
+from fedconvex.deep.compatibility import inputs_for, targets_for
 from fedconvex.deep.losses import TorchLoss, UserLoss
 from fedconvex.deep.networks.base import Batch
 from fedconvex.errors import InvalidInput
@@ -33,7 +33,7 @@ class Shards:
     ) -> "Shards":
         """From one pair (inputs (n_k, …), targets (n_k,)) per client: tensors or arrays.
 
-        Floating inputs are taken to `dtype`, integers become int64 (see `fitting`), and so do class numbers, and
+        Floating inputs are taken to `dtype`, integers become int64 (see `compatibility`), and so do class numbers, and
         integer targets of a user's loss. Raises InvalidInput for what is no such list, empty clients, shapes that do
         not fit, NaN, and numbers that are too large for `dtype`.
         """

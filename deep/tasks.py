@@ -15,8 +15,8 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.dense import TorchArithmetic
 from fedconvex.arithmetic.rationals import Array, to_fraction
-from fedconvex.deep.fitting import require_fit as require_fit
-from fedconvex.deep.fitting import require_no_chance
+from fedconvex.deep.compatibility import require_fit as require_fit
+from fedconvex.deep.compatibility import require_no_chance
 from fedconvex.deep.losses import TorchCrossEntropy, TorchLogistic, TorchLoss
 from fedconvex.deep.networks import Layout, network_of
 from fedconvex.deep.networks.layered import layers_of

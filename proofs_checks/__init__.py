@@ -7,14 +7,15 @@ verify("fedprox.theorem4").verdict
 from importlib import import_module
 from typing import Any
 
+_CLASSES = "worst_cases.questions.function_classes"
 _HOMES = {
     "Result": "verification", "catalogue": "verification", "papers_with_proofs": "verification",
     "proof_of": "verification", "verify": "verification", "verify_all": "verification",
-    "SmoothConvex": "worst_cases.classes", "SmoothStronglyConvex": "worst_cases.classes",
-    "WeaklyConvex": "worst_cases.classes", "Quadratics": "worst_cases.classes",
-    "ClientGroup": "worst_cases.classes", "ClientGroups": "worst_cases.classes",
-    "looseness": "worst_cases.looseness", "WorstCase": "worst_cases.worst_case", "worst_case": "worst_cases.worst_case",
-    "Discovered": "worst_cases.discovering", "discover": "worst_cases.discovering",
+    "SmoothConvex": _CLASSES, "SmoothStronglyConvex": _CLASSES, "WeaklyConvex": _CLASSES, "Quadratics": _CLASSES,
+    "ClientGroup": _CLASSES, "ClientGroups": _CLASSES,
+    "WorstCase": "worst_cases.worst_case", "worst_case": "worst_cases.worst_case",
+    "looseness": "worst_cases.looseness.factor",
+    "Discovered": "worst_cases.theorems.discovery", "discover": "worst_cases.theorems.discovery",
     "Relation": "proof", "Proof": "proof", "Step": "proof", "proves": "proof",
 }  # fmt: skip
 __all__ = [*_HOMES]

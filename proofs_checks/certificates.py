@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import sympy
 
+from fedconvex.atomic_files import write_atomically
 from fedconvex.proofs_checks.engines.hilbert import Vector
 from fedconvex.proofs_checks.engines.signs import Domain, NoSignProof, SignProof, prove_sign
 from fedconvex.verdicts import Verdict
-from fedconvex.writing import write_atomically
 
 if TYPE_CHECKING:
     from fedconvex.proofs_checks.engines.facts import Fact

@@ -9,8 +9,8 @@ from fedconvex.methods.dane import DANE
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.engines.tightness import Measure, Tightness
 from fedconvex.proofs_checks.proof import Proof, proves
-from fedconvex.proofs_checks.worst_cases.classes import WeaklyConvex
-from fedconvex.proofs_checks.worst_cases.theorems import theorem
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import WeaklyConvex
+from fedconvex.proofs_checks.worst_cases.theorems.parametric_theorem import theorem
 from fedconvex.statements.rendering import symbols
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import dane

@@ -1,4 +1,4 @@
-"""Names to choose from."""
+"""Validation of arguments that choose one of several names."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -7,7 +7,7 @@ from fedconvex.errors import InvalidInput
 
 
 def one_of(value: object, known: Iterable[str], argument: str) -> str:
-    """`value`, if it is one of the known names; else InvalidInput with the nearest of them."""
+    """Return `value` if it is one of the known names; otherwise raise InvalidInput, which suggests the nearest one."""
     names = list(known)
     if isinstance(value, str) and value in names:
         return value

@@ -23,8 +23,8 @@ from fedconvex.deep.measuring.heterogeneity import heterogeneity
 from fedconvex.deep.tasks import Task
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import State
-from fedconvex.runs.player import Simulator
 from fedconvex.runs.rounds import Share
+from fedconvex.runs.simulator import Simulator
 
 AT_POINTS: dict[str, tuple[str, ...]] = {
     "heterogeneity": ("gradient_norm", "dissimilarity", "gradient_variance"),

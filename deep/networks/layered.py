@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from fedconvex.deep.calls import Call
 from fedconvex.deep.losses import TorchLoss, UserLoss
 from fedconvex.deep.networks.base import Batch, Network
-from fedconvex.deep.networks.between import ACTIVATIONS, Activation, activating, adding_sums, differentiating
+from fedconvex.deep.networks.elementwise import ACTIVATIONS, Activation, activating, adding_sums, differentiating
 from fedconvex.deep.networks.layout import Layout
 
 

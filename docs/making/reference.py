@@ -20,8 +20,8 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "running": (
         "Running and answers",
         (
-            "fedconvex.runs.simulation", "fedconvex.fixed_points", "fedconvex.ground_truths", "fedconvex.heterogeneity",
-            "fedconvex.certainty", "fedconvex.sweeps", "fedconvex.audit",
+            "fedconvex.runs.simulation", "fedconvex.fixed_points", "fedconvex.ground_truths",
+            "fedconvex.problems.heterogeneity", "fedconvex.certainty", "fedconvex.sweeps", "fedconvex.audit",
         ),
     ),
     "theory": ("Theory", ("fedconvex.theory", "fedconvex.theory.bounds", *STATEMENTS)),

@@ -4,6 +4,7 @@ Integers, `fractions.Fraction` and flint's `fmpz`/`fmpq` are taken as they are; 
 is.
 """
 
+import math
 from fractions import Fraction
 from numbers import Integral, Rational
 from typing import Any
@@ -118,3 +119,10 @@ def nearest_float(value: Any) -> float:
         return exact.numerator / exact.denominator
     except OverflowError:
         return float("inf") if exact > 0 else float("-inf")
+
+
+def float_at_least(value: Any) -> float:
+    """The least float that is not below a rational number: use it to hand an exact upper bound on as a float."""
+    exact = to_fraction(value)
+    nearest = nearest_float(exact)
+    return nearest if nearest >= exact else math.nextafter(nearest, math.inf)

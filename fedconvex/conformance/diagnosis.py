@@ -120,5 +120,5 @@ def faults_start(faults: Sequence[Fault], reference: Reference) -> np.ndarray:
     """The first point of a faulty run."""
     point = reference.scenario.first_point
     for fault in faults:
-        point = float_array(fault.begin_at(point))
+        point = float_array(fault.initial_point(point))
     return point

@@ -15,8 +15,8 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.balls import largest_radius
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array, float_array
-from fedconvex.conformance.altered import Altered
 from fedconvex.conformance.faults.base import Fault
+from fedconvex.conformance.faulty_method import FaultyMethod
 from fedconvex.conformance.scenarios import Scenario
 from fedconvex.conformance.setup import Setup
 from fedconvex.errors import InvalidInput
@@ -107,7 +107,7 @@ def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic, faults: S
     method: Method = in_arithmetic(setup.method, numbers)
     solver: LocalSolver = in_arithmetic(setup.solver, numbers)
     for fault in faults:
-        method, solver = Altered(method, fault, scenario), fault.solver(solver)
+        method, solver = FaultyMethod(method, fault, scenario), fault.solver(solver)
     return Rounds(method, solver, scenario.squares, scenario.squares.clients(numbers, tuple(scale)), numbers)
 
 

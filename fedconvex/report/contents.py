@@ -10,8 +10,8 @@ from fedconvex.proofs_checks.reporting import cache
 from fedconvex.proofs_checks.reporting.records import Record
 from fedconvex.proofs_checks.reporting.results import Origin
 from fedconvex.proofs_checks.verification import proof_of
-from fedconvex.proofs_checks.worst_cases.looseness import Looseness, looseness
-from fedconvex.proofs_checks.worst_cases.looseness_table import LoosenessRow, compared, played, row
+from fedconvex.proofs_checks.worst_cases.looseness.factor import Looseness, looseness
+from fedconvex.proofs_checks.worst_cases.looseness.table import LoosenessRow, compared, played, row
 from fedconvex.statements.statement import Statement
 
 SECONDS = 0.25  # for finding exact runs near the worst one of a statement

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR
 from math import ceil, floor, isfinite, log10
 from typing import final
 
-from fedconvex.audit.rounding import significant
+from fedconvex.arithmetic.decimals import Rounding, significant, without_trailing_zeros
 from fedconvex.report.markup import Html, joined, tag
 
 WIDTH, HEIGHT = 340, 230
@@ -163,16 +162,12 @@ def _fits(point: Point, log: tuple[bool, bool]) -> bool:
 def short(value: float, digits: int = 4) -> str:
     """A few digits; powers of ten for what is very small or large."""
     if value and not 1e-4 <= abs(value) < 1e5:
-        exponent = floor(log10(abs(value)) + 1e-9)
-        front = f"{value / 10**exponent:.{digits - 1}g}"
+        rounded = without_trailing_zeros(significant(value, digits, Rounding.NEAREST))
+        exponent = rounded.adjusted()
+        front = str(rounded.scaleb(-exponent))
         power = f"10{str(exponent).translate(SUPERSCRIPTS)}"
         return power if front == "1" else f"{front}·{power}"
     return f"{value:.{digits}g}"
-
-
-def rounded_down(value: float, digits: int) -> str:
-    """To so many digits, never above the value."""
-    return f"{float(significant(value, digits, ROUND_FLOOR)):.{digits}g}"
 
 
 def list_of(parts: Sequence[Html]) -> Html:

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.proofs_checks.proof import Role
 from fedconvex.proofs_checks.reporting.records import Record, StepRecord
 from fedconvex.proofs_checks.reporting.results import Origin
-from fedconvex.proofs_checks.worst_cases.looseness_table import letter
+from fedconvex.proofs_checks.worst_cases.looseness.table import letter
 from fedconvex.report.contents import Loose, StatementEntry
 from fedconvex.report.markup import Html, joined, math, mixed, table, tag
-from fedconvex.report.plots import Point, Series, list_of, plot, rounded_down, short
+from fedconvex.report.plots import Point, Series, list_of, plot, short
 from fedconvex.verdicts import Verdict
 
 
@@ -41,7 +42,7 @@ def statement(entry: StatementEntry, place: int, on_page: frozenset[str]) -> Htm
         badge(record.verdict),
         tag("span", *_steps(record), class_="number steps"),
         tag("span", *_used(used), class_="number used"),
-        tag("span", *([] if loose is None else [rounded_down(loose, 4), unit("times loose")]), class_="number loose"),
+        tag("span", *([] if loose is None else [_rounded_down(loose, 4), unit("times loose")]), class_="number loose"),
     )
     return tag(
         "details", line, tag("div", *_inside(entry, on_page)),
@@ -67,10 +68,14 @@ def _used(used: float | None) -> list[Html | str]:
         return []
     width = f"width:{100 * min(max(used, 0), 1):.1f}%"
     return [
-        rounded_down(used, 3),
+        _rounded_down(used, 3),
         unit("used"),
         tag("span", tag("span", style=width), class_="bar", aria_hidden="true"),
     ]
+
+
+def _rounded_down(value: float, digits: int) -> str:
+    return to_text(value, digits, Rounding.FLOOR)
 
 
 def _inside(entry: StatementEntry, on_page: frozenset[str]) -> list[Html]:
@@ -117,9 +122,8 @@ def _tightness(entry: StatementEntry) -> list[Html]:
         return []
     if record.tightness is not None:
         how = f": {record.tightness['how']}" if record.tightness["how"] else ""
-        found = (
-            f"On the worst instance that was found, {rounded_down(record.tightness['quotient'], 4)} of it is used{how}."
-        )
+        used = _rounded_down(record.tightness["quotient"], 4)
+        found = f"On the worst instance that was found, {used} of it is used{how}."
         parts.append(tag("p", mixed(found)))
     if entry.looseness:
         parts.append(looseness_table([entry], named=False))
@@ -152,14 +156,14 @@ def _runs(entry: StatementEntry) -> Html:
         Point(
             larger,
             smaller,
-            f"larger side {short(larger)}, smaller side {short(smaller)}: {rounded_down(smaller / larger, 3)} used",
+            f"larger side {short(larger)}, smaller side {short(smaller)}: {_rounded_down(smaller / larger, 3)} used",
         )
         for larger, smaller in entry.points
     ]
     most = max(smaller / larger for larger, smaller in entry.points)
     about = (
         f"The two sides of the inequality on {len(points)} exact runs near the worst instance that was found. At best "
-        f"{rounded_down(most, 3)} of the bound is used here; on the line both sides are equal."
+        f"{_rounded_down(most, 3)} of the bound is used here; on the line both sides are equal."
     )
     series = [Series("an exact run", points)]
     return plot(series, x="larger side", y="smaller side", about=about, diagonal="attained: both sides are equal")

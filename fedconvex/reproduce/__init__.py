@@ -4,6 +4,6 @@
 what a number in them means, `summary` compares with what was published, `figure` draws.
 """
 
-from fedconvex.reproduce.spec import Experiment as Experiment
-from fedconvex.reproduce.spec import experiments as experiments
-from fedconvex.reproduce.spec import read as read
+from fedconvex.reproduce.specification import Experiment as Experiment
+from fedconvex.reproduce.specification import experiments as experiments
+from fedconvex.reproduce.specification import read as read

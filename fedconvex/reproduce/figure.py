@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fedconvex.atomic_files import write_atomically
 from fedconvex.drawing import COLOURS, STYLES, tidy
-from fedconvex.reproduce.measuring import Measured, official_curves
-from fedconvex.reproduce.running import rounds_of
-from fedconvex.writing import write_atomically
+from fedconvex.reproduce.execution import rounds_of
+from fedconvex.reproduce.metrics import ExperimentMetrics, official_curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ GREY = "0.45"
 RELEASED = "released code, authors' data (thin)"
 
 
-def draw(measured: Measured, folder: Path) -> list[Path]:
+def draw(measured: ExperimentMetrics, folder: Path) -> list[Path]:
     """Writes figure.png and figure.svg; nothing where the experiment has no picture."""
     kind = measured.experiment.figure.get("kind", "none")
     if kind == "none":
@@ -46,7 +46,7 @@ def draw(measured: Measured, folder: Path) -> list[Path]:
     return files
 
 
-def curves(measured: Measured) -> "Figure":
+def curves(measured: ExperimentMetrics) -> "Figure":
     """A row of panels per column of the table, a panel per data set and panel of the methods; bands hold all seeds."""
     experiment = measured.experiment
     options, methods = experiment.figure, experiment.methods
@@ -89,7 +89,7 @@ def _line(label: str, entry: Mapping[str, Any]) -> str:
     return str(entry.get("line", label))
 
 
-def _curve(axes: "Axes", measured: Measured, column: str, data: str, method: str, line: str, i: int) -> None:
+def _curve(axes: "Axes", measured: ExperimentMetrics, column: str, data: str, method: str, line: str, i: int) -> None:
     found = measured.curves(column, data, method)
     lowest = LOWEST if column == "gap" else -math.inf
     highest = CUT * float(np.max(found[:, 0])) if column == "value" else math.inf
@@ -108,7 +108,7 @@ def _curve(axes: "Axes", measured: Measured, column: str, data: str, method: str
                       bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})  # fmt: skip
 
 
-def _official(axes: "Axes", measured: Measured, column: str, data: str, method: str, i: int) -> None:
+def _official(axes: "Axes", measured: ExperimentMetrics, column: str, data: str, method: str, i: int) -> None:
     """The released code's curve, thin, where it measures the same: its variance weighs clients in another way."""
     run = measured.experiment.figure.get("official", {}).get(data, {}).get(method)
     curve = official_curves(measured.data_dir).get(run, {}).get(column) if run else None
@@ -120,7 +120,7 @@ def _official(axes: "Axes", measured: Measured, column: str, data: str, method: 
         axes.plot([], [], color=GREY, linewidth=0.6, label=RELEASED)
 
 
-def rounds(measured: Measured) -> "Figure":
+def rounds(measured: ExperimentMetrics) -> "Figure":
     """Rounds to the level against the numbers `x` of the data entries, both logarithmic, with guides κ and √κ."""
     options, experiment = measured.experiment.figure, measured.experiment
     figure = _figure(1, 1.6)
@@ -154,7 +154,7 @@ def rounds(measured: Measured) -> "Figure":
     return figure
 
 
-def bars(measured: Measured) -> "Figure":
+def bars(measured: ExperimentMetrics) -> "Figure":
     """Published and ours side by side for every number that has both."""
     rows = [row for row in measured.experiment.numbers if isinstance(row.get("published"), int | float)]
     ours = [measured.number(row, "ours") for row in rows]
@@ -179,7 +179,7 @@ def bars(measured: Measured) -> "Figure":
     return figure
 
 
-def histogram(measured: Measured) -> "Figure":
+def histogram(measured: ExperimentMetrics) -> "Figure":
     """How many clients hold given shares of their samples in so many classes: columns share, classes, clients."""
     frame = measured.frame
     shares: Sequence[float] = sorted(frame["share"].unique())
@@ -208,7 +208,7 @@ def _figure(rows: float, columns: float) -> "Figure":
     return Figure(figsize=(max(3.1 * columns, 7.5), max(2.3 * rows + 1.1, 4.2)), layout="constrained")
 
 
-def _title(measured: Measured, figure: "Figure") -> str:
+def _title(measured: ExperimentMetrics, figure: "Figure") -> str:
     experiment = measured.experiment
     text = f"{experiment.id}: {experiment.title}" + (" (quick)" if experiment.quick else "")
     return textwrap.fill(text + (f"; {experiment.note}" if experiment.note else ""), int(12 * figure.get_figwidth()))

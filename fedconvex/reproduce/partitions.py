@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fedconvex.reproduce.building import task_of
-from fedconvex.reproduce.spec import Experiment
+from fedconvex.reproduce.inputs import task_of
+from fedconvex.reproduce.specification import Experiment
 
 if TYPE_CHECKING:
     import pandas

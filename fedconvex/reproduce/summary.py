@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from fedconvex.arithmetic.processor import processor
+from fedconvex.atomic_files import write_atomically
 from fedconvex.errors import InvalidInput
+from fedconvex.reproduce.execution import seeds
 from fedconvex.reproduce.expressions import Truth, evaluate, parsed
-from fedconvex.reproduce.measuring import Measured
-from fedconvex.reproduce.running import seeds
-from fedconvex.reproduce.spec import Experiment
-from fedconvex.writing import write_atomically
+from fedconvex.reproduce.metrics import ExperimentMetrics
+from fedconvex.reproduce.specification import Experiment
 
 KEPT = Path(__file__).parent / "results"  # the summaries of the last full runs that are part of the package
 NAME = "summary.json"
@@ -25,7 +25,7 @@ COLUMNS = ("published", "released", "ours", "theory")  # released: by the releas
 REPRODUCED, CONTRADICTED, NOT_TESTABLE = "reproduced", "contradicted", "not testable here"
 
 
-def summarise(measured: Measured | None, experiment: Experiment) -> dict[str, Any]:
+def summarise(measured: ExperimentMetrics | None, experiment: Experiment) -> dict[str, Any]:
     """Everything that is kept of an experiment beside its runs and its picture."""
     return {
         "id": experiment.id, "title": experiment.title, "source": experiment.source, "quick": experiment.quick,
@@ -37,7 +37,7 @@ def summarise(measured: Measured | None, experiment: Experiment) -> dict[str, An
     }  # fmt: skip
 
 
-def check(experiment: Experiment, measured: Measured) -> None:
+def check(experiment: Experiment, measured: ExperimentMetrics) -> None:
     """Raises InvalidInput for a formula that cannot be read: before the runs, not after them."""
     names = measured.names()
     formulas = [
@@ -53,7 +53,7 @@ def check(experiment: Experiment, measured: Measured) -> None:
         parsed(text, names | dict.fromkeys(each), f"{experiment.id}: {place}")
 
 
-def _number(row: Mapping[str, Any], measured: Measured) -> dict[str, Any]:
+def _number(row: Mapping[str, Any], measured: ExperimentMetrics) -> dict[str, Any]:
     found: dict[str, Any] = {
         "what": row["what"],
         "source": row.get("source", ""),
@@ -71,7 +71,9 @@ def _number(row: Mapping[str, Any], measured: Measured) -> dict[str, Any]:
     return found
 
 
-def _claim(i: int, claim: Mapping[str, Any], measured: Measured | None, experiment: Experiment) -> dict[str, Any]:
+def _claim(
+    i: int, claim: Mapping[str, Any], measured: ExperimentMetrics | None, experiment: Experiment
+) -> dict[str, Any]:
     found = {"claim": claim["claim"], "source": claim["source"], "note": claim.get("note", "")}
     if "not_testable" in claim or measured is None:
         why = claim.get("not_testable", "was not run")
@@ -110,7 +112,9 @@ def _each(entries: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, dict[str,
         yield ", ".join(map(str, values)), dict(zip(entries, values, strict=True))
 
 
-def _choice(i: int, choice: Mapping[str, Any], measured: Measured | None, experiment: Experiment) -> dict[str, Any]:
+def _choice(
+    i: int, choice: Mapping[str, Any], measured: ExperimentMetrics | None, experiment: Experiment
+) -> dict[str, Any]:
     effect = {} if measured is None else {
         ", ".join(filter(None, (case, label))): _finite(
             float(evaluate(text, measured.names() | names, f"{experiment.id}: choices[{i}].effect"))

@@ -8,8 +8,8 @@ its subclass `NotDecided` where neither could be proved.
 
 from fedconvex.testing.bounds import assert_bound_holds, observable
 from fedconvex.testing.contraction import assert_contracts
+from fedconvex.testing.failures import NotDecided
 from fedconvex.testing.points import assert_fixed_point, assert_minimizer
-from fedconvex.testing.verdicts import NotDecided
 
 __all__ = [
     "NotDecided",

@@ -18,7 +18,7 @@ from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.simulation import Trajectory, simulate
 from fedconvex.statements.instance import Instance
 from fedconvex.statements.statement import Statement
-from fedconvex.testing.verdicts import refuted, undecided
+from fedconvex.testing.failures import refuted, undecided
 from fedconvex.theory.bounds import Applies, apply
 from fedconvex.validation import non_negative
 from fedconvex.verdicts import Verdict

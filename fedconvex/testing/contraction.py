@@ -17,7 +17,7 @@ from fedconvex.methods.base import Method, State
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import Rounds, rounds_of
-from fedconvex.testing.verdicts import refuted, undecided
+from fedconvex.testing.failures import refuted, undecided
 
 MOST_NUMBERS = 300  # in a method's state
 

@@ -14,7 +14,7 @@ from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import rounds_of
-from fedconvex.testing.verdicts import decide, refuted, undecided
+from fedconvex.testing.failures import decide, refuted, undecided
 from fedconvex.validation import non_negative, points
 
 PRECISION = 128

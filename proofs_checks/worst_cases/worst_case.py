@@ -12,20 +12,25 @@ import numpy as np
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
-from fedconvex.proofs_checks.worst_cases.attaining import AttainingFederation, quadratics, vectors
-from fedconvex.proofs_checks.worst_cases.certifying import Certified, certify, certify_exactly, forced
-from fedconvex.proofs_checks.worst_cases.classes import ClientGroup, ClientGroups, FunctionClass
-from fedconvex.proofs_checks.worst_cases.composing import after_rounds, best_round, measured_with, shortened
-from fedconvex.proofs_checks.worst_cases.enumerating import Written
-from fedconvex.proofs_checks.worst_cases.feasible import Feasible, feasible
-from fedconvex.proofs_checks.worst_cases.interpolating import Interpolating
-from fedconvex.proofs_checks.worst_cases.lines import Line, lines
-from fedconvex.proofs_checks.worst_cases.polishing import Polished, polish
-from fedconvex.proofs_checks.worst_cases.presolving import certify_usable
-from fedconvex.proofs_checks.worst_cases.questions import Question, asked
-from fedconvex.proofs_checks.worst_cases.replaying import federation, kinds, measured
-from fedconvex.proofs_checks.worst_cases.solving import Proposal, propose
-from fedconvex.proofs_checks.worst_cases.written_lines import written_lines
+from fedconvex.proofs_checks.worst_cases.certificates.composition import (
+    after_rounds,
+    best_round,
+    measured_with,
+    shortened,
+)
+from fedconvex.proofs_checks.worst_cases.certificates.presolve import certify_usable
+from fedconvex.proofs_checks.worst_cases.certificates.search import Certified, certify, certify_exactly, forced
+from fedconvex.proofs_checks.worst_cases.instances.enumerated_lines import written_lines
+from fedconvex.proofs_checks.worst_cases.instances.feasible_points import Feasible, feasible
+from fedconvex.proofs_checks.worst_cases.instances.interpolating_functions import Interpolating
+from fedconvex.proofs_checks.worst_cases.instances.line_federations import Line, lines
+from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation, quadratics, vectors
+from fedconvex.proofs_checks.worst_cases.instances.replay import federation, kinds, measured
+from fedconvex.proofs_checks.worst_cases.programs.refinement import Polished, polish
+from fedconvex.proofs_checks.worst_cases.programs.solver import Proposal, propose
+from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import Written
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroup, ClientGroups, FunctionClass
+from fedconvex.proofs_checks.worst_cases.questions.question import Question, asked
 
 INFINITE = float("inf")
 CLOSE = Fraction(1, 10**9)  # ends that near to each other need no other instance
@@ -164,7 +169,7 @@ class WorstCase:
     def residuals(self) -> tuple[Any, ...]:
         """What the answers of `federation()` leave of their subproblems' gradients in every round, each (m, d).
 
-        Empty where the local solver is not ToInexactness; `worst_cases.residuals.Leaving` plays them.
+        Empty where the local solver is not ToInexactness; `worst_cases.instances.residuals.Leaving` plays them.
         """
         if self.is_played and self.instance is not None:
             return self.instance.residuals
@@ -188,7 +193,7 @@ class WorstCase:
 
     def proof(self) -> Any:
         """The certificate as a `Proof` of one step, of one round where `power` > 1. Raises ValueError without one."""
-        from fedconvex.proofs_checks.worst_cases.proving import proof
+        from fedconvex.proofs_checks.worst_cases.certificates.proofs import proof
 
         if self.certificate is None:
             raise ValueError("nothing was proved")

@@ -12,7 +12,7 @@ import fedconvex as fc
 from fedconvex import participation
 from fedconvex.deep import models, run
 from fedconvex.deep.processes import Processes
-from fedconvex.runs.player import Simulator
+from fedconvex.runs.simulator import Simulator
 
 CLIENTS = samples()
 SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)

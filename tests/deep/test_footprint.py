@@ -17,8 +17,8 @@ from fedconvex.deep.footprint import Footprint, Ledger, footprint
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.tasks import task_of
 from fedconvex.errors import InvalidInput
-from fedconvex.runs.player import Simulator
 from fedconvex.runs.rounds import rounds_of
+from fedconvex.runs.simulator import Simulator
 
 pytestmark = pytest.mark.beyond_core  # trains networks
 

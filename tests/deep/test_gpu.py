@@ -24,8 +24,8 @@ from fedconvex.deep.evaluation import evaluate
 from fedconvex.deep.footprint import footprint
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.tasks import task_of
-from fedconvex.runs.player import Simulator
 from fedconvex.runs.rounds import rounds_of
+from fedconvex.runs.simulator import Simulator
 
 on_a_gpu = [
     pytest.mark.gpu,

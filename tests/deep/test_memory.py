@@ -119,14 +119,14 @@ def test_a_budget_that_cannot_be_smaller_raises() -> None:
 
 @pytest.mark.parametrize("model", [NETWORK, random(torch.nn.Linear(FEATURES, CLASSES))], ids=["network", "linear"])
 def test_evaluations_take_fewer_samples_at_once(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from fedconvex.deep import watcher
+    from fedconvex.deep import monitor
     from fedconvex.deep.losses import TorchCrossEntropy
 
     options = {"local_solver": SGD, "rounds": 2, "test": CLIENTS[3]}
     usual, values, evaluate = (
         run(fc.FedDyn(alpha=1), model, CLIENTS, **options),
         TorchCrossEntropy.values,
-        watcher.evaluate,
+        monitor.evaluate,
     )
     most = 9
 
@@ -145,7 +145,7 @@ def test_evaluations_take_fewer_samples_at_once(model: Any, monkeypatch: pytest.
         most = 0
         return evaluate(*given)
 
-    monkeypatch.setattr(watcher, "evaluate", never)
+    monkeypatch.setattr(monitor, "evaluate", never)
     with pytest.raises(OutOfMemory, match="one sample"):
         run(fc.FedDyn(alpha=1), model, CLIENTS, **options)
 

@@ -13,7 +13,7 @@ import fedconvex as fc
 from fedconvex import participation
 from fedconvex.deep import models, run
 from fedconvex.errors import InvalidInput
-from fedconvex.runs.player import Simulator
+from fedconvex.runs.simulator import Simulator
 
 pytestmark = pytest.mark.beyond_core  # trains networks
 

@@ -38,7 +38,7 @@ def wrap(
     from fedlab.core.standalone import StandalonePipeline
     from fedlab.utils import Logger
 
-    from fedconvex.conformance.adapters.feed import LinearModule, half_squares, point, samples
+    from fedconvex.conformance.adapters.linear_model import LinearModule, half_squares, point, samples
 
     handler, trainer_class, server_settings, client_settings = _classes(method, option)
     steps = Steps.of(method, local_solver)

@@ -43,7 +43,7 @@ def wrap(
     from flwr.app import ArrayRecord
     from flwr.serverapp import strategy as strategies
 
-    from fedconvex.conformance.adapters.feed import LinearModule, point, samples
+    from fedconvex.conformance.adapters.linear_model import LinearModule, point, samples
 
     steps = Steps.of(method, local_solver)
     settings = {"fraction_evaluate": 0.0, "min_train_nodes": 1, "min_available_nodes": 1}
@@ -102,7 +102,7 @@ def _client_app(steps: Steps, proximal_term: str, data: list[Any]) -> Any:
     from flwr.app import ArrayRecord, Message, MetricRecord, RecordDict
     from flwr.clientapp import ClientApp
 
-    from fedconvex.conformance.adapters.feed import LinearModule, half_squares
+    from fedconvex.conformance.adapters.linear_model import LinearModule, half_squares
 
     app = ClientApp()
 

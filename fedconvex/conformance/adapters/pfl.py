@@ -50,7 +50,7 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Implementat
     from pfl.hyperparam.base import NNTrainHyperParams
     from pfl.model.pytorch import PyTorchModel
 
-    from fedconvex.conformance.adapters.feed import LinearModule, point, samples
+    from fedconvex.conformance.adapters.linear_model import LinearModule, point, samples
 
     steps = Steps.of(method, local_solver)
     training = NNTrainHyperParams(

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.bookkeeping import EVERYONES, SAMPLES, WEIGHT
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import averaging, then, updated_rows, with_server
+from fedconvex.conformance.faults.building_blocks import after_update, updated_rows, with_average, with_server
 from fedconvex.conformance.faults.properties import AVERAGE, PARTICIPANTS
+from fedconvex.conformance.history import ALL_ANSWERS, SAMPLES, WEIGHT
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.averaging import Averaging
@@ -52,7 +52,7 @@ def shares(state: State, cohort: Cohort) -> Array:
 
 def with_inactive(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
     """θ averaged over all m clients, those who take no part with the last model that they sent."""
-    everyones = updated_rows(state, EVERYONES, answers.points)
+    everyones = updated_rows(state, ALL_ANSWERS, answers.points)
     weights = state.shared[WEIGHT]
     if method.plain:
         weights = 0 * weights + 1
@@ -67,14 +67,14 @@ FAULTS = (
         cure="weight client k by its number of samples, n_k over the sum of the samples of those who take part",
         breaks=AVERAGE,
         applies=weighted,
-        update=averaging(lambda stack, state, cohort: stack.sum(0) / len(stack)),
+        update=with_average(lambda stack, state, cohort: stack.sum(0) / len(stack)),
     ),
     Fault(
         name="the average is weighted by samples",
         cure="average plainly: the method's paper minimises the plain mean of the clients' functions",
         breaks=AVERAGE,
         applies=plain,
-        update=averaging(
+        update=with_average(
             lambda stack, state, cohort: (state.memory[SAMPLES] * stack).sum(0) / state.memory[SAMPLES].sum()
         ),
     ),
@@ -83,21 +83,21 @@ FAULTS = (
         cure="divide by the sum of the weights of those who take part",
         breaks=AVERAGE,
         applies=weighted,
-        update=averaging(sum_over(shares)),
+        update=with_average(sum_over(shares)),
     ),
     Fault(
         name="the average is divided by m instead of |P_t|",
         cure="divide by the number of those who take part",
         breaks=AVERAGE,
         applies=plain,
-        update=averaging(lambda stack, state, cohort: stack.sum(0) / cohort.population),
+        update=with_average(lambda stack, state, cohort: stack.sum(0) / cohort.population),
     ),
     Fault(
         name="the clients' models are summed, not averaged",
         cure="divide by the sum of the weights of those who take part",
         breaks=AVERAGE,
         applies=averages,
-        update=averaging(lambda stack, state, cohort: stack.sum(0)),
+        update=with_average(lambda stack, state, cohort: stack.sum(0)),
     ),
     Fault(
         name="models of inactive clients are averaged in",
@@ -111,7 +111,7 @@ FAULTS = (
         cure="average over those who take part only, with weights that sum to 1",
         breaks=PARTICIPANTS,
         applies=of_models,
-        update=averaging(
+        update=with_average(
             lambda stack, state, cohort: (shares(state, cohort) * (stack - cohort.points)).sum(0) + state.server
         ),
     ),
@@ -120,14 +120,14 @@ FAULTS = (
         cure="collect all local models before you average them",
         breaks=AVERAGE,
         applies=averages,
-        update=averaging(lambda stack, state, cohort: stack[-1]),
+        update=with_average(lambda stack, state, cohort: stack[-1]),
     ),
     Fault(
         name="the server's old model is averaged in as one more client",
         cure="average over the clients' models only",
         breaks=AVERAGE,
         applies=of_models,
-        update=then(
+        update=after_update(
             lambda before, after, cohort, answers: with_server(
                 after,
                 after.server

@@ -7,7 +7,7 @@ from typing import Any
 
 from fedconvex.arithmetic.rationals import Scalar
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import always, scaled, with_solver
+from fedconvex.conformance.faults.building_blocks import always, scaled, with_solver
 from fedconvex.conformance.faults.properties import LOCAL_FUNCTION, PARAMETERS
 from fedconvex.conformance.setup import Setup
 

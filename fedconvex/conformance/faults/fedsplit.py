@@ -5,7 +5,14 @@ from typing import Any
 
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import asking, in_cohort, of_method, then, with_memory, with_server
+from fedconvex.conformance.faults.building_blocks import (
+    after_update,
+    of_method,
+    with_cohort,
+    with_memory,
+    with_server,
+    with_subproblem,
+)
 from fedconvex.conformance.faults.properties import MEMORY, MEMORY_RULE, REFLECTION, SERVER_MEMORY, SERVER_STEP
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
@@ -50,7 +57,7 @@ def around(what: Any) -> Any:
         start = asked.start + shift if (asked.start == 2 * state.server - state.memory["z"]).all() else asked.start
         return replace(asked, center=asked.center + shift, start=start)
 
-    return asking(change)
+    return with_subproblem(change)
 
 
 def server_of(which: str) -> Any:
@@ -74,49 +81,49 @@ FAULTS = (
         cure=RULE,
         breaks=MEMORY_RULE,
         applies=is_fedsplit,
-        update=then(half_way),
+        update=after_update(half_way),
     ),
     Fault(
         name="the reflection goes the wrong way",
         cure=RULE,
         breaks=MEMORY_RULE,
         applies=is_fedsplit,
-        update=then(backwards),
+        update=after_update(backwards),
     ),
     Fault(
         name="the proximal step is taken around x instead of 2x − z_k",
         cure=RULE,
         breaks=REFLECTION,
         applies=is_fedsplit,
-        ask=around(lambda state: state.server),
+        subproblem=around(lambda state: state.server),
     ),
     Fault(
         name="the proximal step is taken around z_k instead of 2x − z_k",
         cure=RULE,
         breaks=REFLECTION,
         applies=is_fedsplit,
-        ask=around(lambda state: state.memory["z"]),
+        subproblem=around(lambda state: state.memory["z"]),
     ),
     Fault(
         name="the clients' z_k is reset to the server's model",
         cure="keep every client's z_k for the whole run",
         breaks=MEMORY,
         applies=is_fedsplit,
-        update=then(reset),
+        update=after_update(reset),
     ),
     Fault(
         name="the clients' z_k is never stored",
         cure="write the new z_k back to where the next round reads it",
         breaks=MEMORY,
         applies=is_fedsplit,
-        update=then(lambda before, after, *_: with_memory(after, z=before.memory["z"])),
+        update=after_update(lambda before, after, *_: with_memory(after, z=before.memory["z"])),
     ),
     Fault(
         name="the server averages the proximal points instead of the z_k",
         cure="x ← mean of the z_k after their reflection",
         breaks=SERVER_STEP,
         applies=is_fedsplit,
-        update=then(
+        update=after_update(
             lambda before, after, cohort, answers: with_server(after, answers.points.sum(0) / len(answers.points))
         ),
     ),
@@ -139,6 +146,6 @@ FAULTS = (
         cure="x ← the mean of all m clients' z_k: it changes by (1/m)·Σ(z_k⁺ − z_k)",
         breaks=SERVER_MEMORY,
         applies=server_of("all"),
-        update=in_cohort(lambda state, cohort: {"population": len(cohort.points)}),
+        update=with_cohort(lambda state, cohort: {"population": len(cohort.points)}),
     ),
 )

@@ -4,11 +4,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from fedconvex.conformance.bookkeeping import SENT
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import always, asking, both, own_last, takes_steps, with_solver
-from fedconvex.conformance.faults.properties import LATE, LOCAL_FUNCTION, LOCAL_WORK, START
-from fedconvex.conformance.faults.working import (
+from fedconvex.conformance.faults.building_blocks import (
+    always,
+    both,
+    last_own_answers,
+    takes_steps,
+    uses_gradient_descent,
+    with_solver,
+    with_subproblem,
+)
+from fedconvex.conformance.faults.faulty_solvers import (
     Chained,
     Decaying,
     FrozenGradient,
@@ -16,6 +22,8 @@ from fedconvex.conformance.faults.working import (
     OneClientsData,
     OtherSteps,
 )
+from fedconvex.conformance.faults.properties import LATE, LOCAL_FUNCTION, LOCAL_WORK, START
+from fedconvex.conformance.history import LAST_ANSWER
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
@@ -47,11 +55,6 @@ def with_steps(change: Callable[[int], int]) -> Callable[[LocalSolver], LocalSol
 def frozen(solver: LocalSolver) -> LocalSolver:
     """Steps that all have the first gradient."""
     return FrozenGradient(solver) if isinstance(solver, GradientDescent) else solver
-
-
-def descends(setup: Setup) -> bool:
-    """Local work is plain gradient steps."""
-    return isinstance(setup.solver, GradientDescent)
 
 
 def starts_matter(setup: Setup) -> bool:
@@ -110,7 +113,7 @@ FAULTS = (
         name="local gradients are all taken at the server's model",
         cure="compute a new gradient, at the local model, in every local step",
         breaks=LOCAL_WORK,
-        applies=both(takes_steps(2), descends),
+        applies=both(takes_steps(2), uses_gradient_descent),
         solver=frozen,
     ),
     *(
@@ -128,7 +131,7 @@ FAULTS = (
             name=f"local steps have a momentum of {float(factor)}",
             cure="switch the optimiser's momentum off, or state it: local_solver=SGD(…, momentum=…)",
             breaks=LOCAL_WORK,
-            applies=both(takes_steps(2), descends),
+            applies=both(takes_steps(2), uses_gradient_descent),
             parameters=momentum(factor),
         )
         for factor in (Fraction(9, 10), Fraction(1, 2))
@@ -138,7 +141,7 @@ FAULTS = (
             name=f"local steps have a weight decay of {float(factor)}",
             cure="switch the optimiser's weight decay off, or state it: local_solver=SGD(…, weight_decay=…)",
             breaks=LOCAL_WORK,
-            applies=both(takes_steps(1), descends),
+            applies=both(takes_steps(1), uses_gradient_descent),
             parameters=weight_decay(factor),
         )
         for factor in (Fraction(1, 10_000), Fraction(5, 10_000), Fraction(1, 1000), Fraction(1, 100))
@@ -162,14 +165,14 @@ FAULTS = (
         cure="load the server's model into the client at the beginning of each of its rounds",
         breaks=START,
         applies=starts_matter,
-        ask=asking(lambda asked, state: replace(asked, start=state.memory[SENT])),
+        subproblem=with_subproblem(lambda asked, state: replace(asked, start=state.memory[LAST_ANSWER])),
     ),
     Fault(
         name="clients start at their own last model, where they have one",
         cure="load the server's model into the client at the beginning of each of its rounds",
         breaks=START,
         applies=starts_matter,
-        ask=asking(lambda asked, state: replace(asked, start=own_last(asked, state))),
+        subproblem=with_subproblem(lambda asked, state: replace(asked, start=last_own_answers(asked, state))),
     ),
     Fault(
         name="every client starts where the one before it ended",

@@ -3,11 +3,19 @@
 from dataclasses import replace
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.bookkeeping import ROUND, SEEN
-from fedconvex.conformance.faults import moves
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import asking, inmost, of_method, remembering, then, with_memory, with_server
+from fedconvex.conformance.faults.building_blocks import (
+    after_update,
+    negated_linear_term,
+    of_method,
+    original_method,
+    with_client_memory,
+    with_memory,
+    with_server,
+    with_subproblem,
+)
 from fedconvex.conformance.faults.properties import CORRECTION, MEMORY, MEMORY_RULE
+from fedconvex.conformance.history import LAST_ROUND, ROUND
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State
@@ -33,7 +41,7 @@ def forgotten(state: State) -> dict[str, Array]:
     """The vector of those who took no part in the round before: zero."""
     name = name_in(state)
     rows = state.memory[name] + 0
-    for i, seen in enumerate(state.memory[SEEN]):
+    for i, seen in enumerate(state.memory[LAST_ROUND]):
         if seen[0] != state.shared[ROUND][0] - 1:
             rows[i] = 0 * rows[i]
     return {name: rows}
@@ -60,7 +68,7 @@ def turn(method: Method, state: State, cohort: Cohort, answers: Answers) -> Stat
     after, name = method.update(state, replace(cohort, everyone=False), answers), name_in(state)
     wrong = 2 * state.memory[name] - after.memory[name]
     if name == NAMES[FedPD]:
-        after = with_server(after, cohort.average(answers.points + inmost(method).eta * wrong))
+        after = with_server(after, cohort.average(answers.points + original_method(method).eta * wrong))
     return with_memory(after, **{name: wrong})
 
 
@@ -76,28 +84,28 @@ FAULTS = (
         cure="SCAFFOLD: gradient − c_k + c; FedDyn: gradient − g_k; FedPD: gradient + λ_k",
         breaks=CORRECTION,
         applies=tilts,
-        ask=asking(moves.turned),
+        subproblem=with_subproblem(negated_linear_term),
     ),
     Fault(
         name="the correction of the local gradient is left out",
         cure="add the linear term where gradients flow: of the parameters, not of detached copies (.data)",
         breaks=CORRECTION,
         applies=tilts,
-        ask=asking(lambda asked, state: replace(asked, linear=None)),
+        subproblem=with_subproblem(lambda asked, state: replace(asked, linear=None)),
     ),
     Fault(
         name="the clients' memory is never stored",
         cure="write the new value back to where the next round reads it",
         breaks=MEMORY,
         applies=tilts,
-        update=then(kept),
+        update=after_update(kept),
     ),
     Fault(
         name="the clients' memory is lost in rounds that they skip",
         cure="keep the memory of every client for the whole run, whoever takes part",
         breaks=MEMORY,
         applies=tilts,
-        ask=ask_forgetful,
+        subproblem=ask_forgetful,
         update=update_forgetful,
     ),
     Fault(
@@ -112,7 +120,7 @@ FAULTS = (
         cure="correct the local steps with the values that the client had at the beginning of the round",
         breaks=MEMORY_RULE,
         applies=lambda setup: isinstance(setup.method, Scaffold) and setup.method.option == 2,
-        ask=remembering(lambda state, cohort: {name_in(state): cohort.gradients()}),
+        subproblem=with_client_memory(lambda state, cohort: {name_in(state): cohort.gradients()}),
     ),
     Fault(
         name="control variates are updated before they are used",
@@ -120,6 +128,6 @@ FAULTS = (
         breaks=MEMORY_RULE,
         applies=of_method(Scaffold),
         parameters=by_gradients,
-        ask=remembering(lambda state, cohort: {name_in(state): cohort.gradients()}),
+        subproblem=with_client_memory(lambda state, cohort: {name_in(state): cohort.gradients()}),
     ),
 )

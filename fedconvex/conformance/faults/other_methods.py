@@ -1,7 +1,14 @@
 """Faults of FedNova and FedPD that no other method has."""
 
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import both, inmost, of_method, takes_steps, then, with_server
+from fedconvex.conformance.faults.building_blocks import (
+    after_update,
+    both,
+    of_method,
+    original_method,
+    takes_steps,
+    with_server,
+)
 from fedconvex.conformance.faults.properties import NORMALISED, SERVER_STEP
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State
@@ -16,7 +23,7 @@ def one_step(method: Method, state: State, cohort: Cohort, answers: Answers) -> 
     """w ← w + Σ w_k (θ_k − w)/τ_k."""
     directions = (answers.points - cohort.points) / answers.path_lengths
     after = method.update(state, cohort, answers)
-    return with_server(after, state.server + inmost(method).stepsize * cohort.average(directions))
+    return with_server(after, state.server + original_method(method).stepsize * cohort.average(directions))
 
 
 FAULTS = (
@@ -25,7 +32,7 @@ FAULTS = (
         cure=RULE,
         breaks=NORMALISED,
         applies=is_fednova,
-        update=then(lambda before, after, cohort, answers: with_server(after, cohort.average(answers.points))),
+        update=after_update(lambda before, after, cohort, answers: with_server(after, cohort.average(answers.points))),
     ),
     Fault(
         name="normalised progress is not multiplied by the mean number of local steps",
@@ -39,6 +46,6 @@ FAULTS = (
         cure="w ← mean of θ_k + eta·λ_k",
         breaks=SERVER_STEP,
         applies=of_method(FedPD),
-        update=then(lambda before, after, cohort, answers: with_server(after, cohort.average(answers.points))),
+        update=after_update(lambda before, after, cohort, answers: with_server(after, cohort.average(answers.points))),
     ),
 )

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import always
+from fedconvex.conformance.faults.building_blocks import always
 from fedconvex.conformance.faults.properties import PARTICIPANTS
 from fedconvex.participation import Draw
 

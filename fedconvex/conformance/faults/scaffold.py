@@ -6,18 +6,18 @@ from typing import Any
 
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import (
-    Update,
-    asking,
+from fedconvex.conformance.faults.building_blocks import (
+    UpdateRule,
+    after_update,
     both,
-    in_cohort,
-    inmost,
     of_method,
+    original_method,
     takes_steps,
-    then,
+    with_cohort,
     with_memory,
     with_server,
     with_shared,
+    with_subproblem,
 )
 from fedconvex.conformance.faults.properties import CORRECTION, MEMORY_RULE, SERVER_MEMORY, SERVER_STEP
 from fedconvex.conformance.setup import Setup
@@ -49,18 +49,18 @@ def with_option(number: Any) -> Callable[[Setup], Setup]:
     return change
 
 
-def dividing(path: Callable[[Array, Any], Array]) -> Update:
+def dividing(path: Callable[[Array, Any], Array]) -> UpdateRule:
     """Another ℓ_k than K·s in option II: `path(ℓ_k, method)`."""
 
     def change(method: Any, state: State, cohort: Cohort, answers: Answers) -> State:
-        moved = replace(answers, path_lengths=path(answers.path_lengths, inmost(method)))
+        moved = replace(answers, path_lengths=path(answers.path_lengths, original_method(method)))
         after: State = method.update(state, replace(cohort, everyone=False), moved)
         return after
 
     return change
 
 
-def storing(rule: Callable[[State, State, Answers], Array]) -> Update:
+def storing(rule: Callable[[State, State, Answers], Array]) -> UpdateRule:
     """Other c_k⁺, from the states before and after; the server's c follows them."""
 
     def change(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
@@ -68,7 +68,7 @@ def storing(rule: Callable[[State, State, Answers], Array]) -> Update:
         c = before.shared["c"] + cohort.population_mean(own - before.memory["c"])
         return with_shared(with_memory(after, c=own), c=c)
 
-    return then(change)
+    return after_update(change)
 
 
 FAULTS = (
@@ -77,42 +77,44 @@ FAULTS = (
         cure="correct every local step with − c_k + c",
         breaks=CORRECTION,
         applies=is_scaffold,
-        ask=asking(lambda asked, state: replace(asked, linear=-state.memory["c"])),
+        subproblem=with_subproblem(lambda asked, state: replace(asked, linear=-state.memory["c"])),
     ),
     Fault(
         name="the client's control variate is left out of the correction",
         cure="correct every local step with − c_k + c",
         breaks=CORRECTION,
         applies=is_scaffold,
-        ask=asking(lambda asked, state: replace(asked, linear=0 * asked.start + state.shared["c"])),
+        subproblem=with_subproblem(lambda asked, state: replace(asked, linear=0 * asked.start + state.shared["c"])),
     ),
     Fault(
         name="the server's control variate is never updated",
         cure="add the mean over all m clients of the changes c_k⁺ − c_k to c, in every round",
         breaks=SERVER_MEMORY,
         applies=is_scaffold,
-        update=then(lambda before, after, *_: with_shared(after, c=before.shared["c"])),
+        update=after_update(lambda before, after, *_: with_shared(after, c=before.shared["c"])),
     ),
     Fault(
         name="server memory is divided by |P_t| instead of m",
         cure="scale it: c ← c + (|P_t|/m)·mean of the changes = (1/m)·their sum",
         breaks=SERVER_MEMORY,
         applies=is_scaffold,
-        update=in_cohort(lambda state, cohort: {"population": len(cohort.points)}),
+        update=with_cohort(lambda state, cohort: {"population": len(cohort.points)}),
     ),
     Fault(
         name="server memory is summed, not divided by m",
         cure="scale it: c ← c + (1/m)·sum of the changes",
         breaks=SERVER_MEMORY,
         applies=is_scaffold,
-        update=in_cohort(lambda state, cohort: {"population": 1}),
+        update=with_cohort(lambda state, cohort: {"population": 1}),
     ),
     Fault(
         name="the server's control variate is the mean of those who took part",
         cure="add the changes to the old c: the others' control variates stay in the mean",
         breaks=SERVER_MEMORY,
         applies=is_scaffold,
-        update=then(lambda before, after, *_: with_shared(after, c=after.memory["c"].sum(0) / len(after.memory["c"]))),
+        update=after_update(
+            lambda before, after, *_: with_shared(after, c=after.memory["c"].sum(0) / len(after.memory["c"]))
+        ),
     ),
     Fault(
         name="option I is used instead of option II",

@@ -48,9 +48,9 @@ def test_word_vectors(tmp_path: Path) -> None:
         ("the\n", "line 1: has 0 numbers"),
         ("the 1 2\nthe 3 4\n", "line 2: the word 'the' comes a second time"),
         (" 1 2\n", "line 1: the word '' is missing"),
-        ("the 1 x\n", "line 1: has entries that are no finite numbers"),
-        ("the 1 nan\n", "line 1: has entries that are no finite numbers"),
-        ("the 1 1e39\n", "line 1: has entries that are no finite numbers"),
+        ("the 1 x\n", "line 1: has entries that are not finite numbers"),
+        ("the 1 nan\n", "line 1: has entries that are not finite numbers"),
+        ("the 1 1e39\n", "line 1: has entries that are not finite numbers"),
         ("", "has no words"),
     ],
 )
@@ -146,7 +146,7 @@ def test_wrong_lines(line: str, says: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("x", "y", "says"),
-    [("text", 1, "['x'] = text"), (["1", "2"], 1, "is no list [id,"), (["1"] * 4 + [5], 1, "is no list"),
+    [("text", 1, "['x'] = text"), (["1", "2"], 1, "is not a list [id,"), (["1"] * 4 + [5], 1, "is not a list"),
      (["1"] * 5, 3, "['y'] = 3"), (["1"] * 5, True, "['y'] = True"), (["1"] * 5, None, "is not 0, 1 or 4")],
 )  # fmt: skip
 def test_wrong_json(x: Any, y: Any, says: str, tmp_path: Path) -> None:

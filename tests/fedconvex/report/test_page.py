@@ -13,7 +13,7 @@ from fedconvex.proofs_checks.reporting.recorded import as_recorded, recorded
 from fedconvex.proofs_checks.reporting.records import Record, record
 from fedconvex.proofs_checks.reporting.results import Origin
 from fedconvex.proofs_checks.verification import proof_of
-from fedconvex.proofs_checks.worst_cases.looseness_table import LoosenessRow
+from fedconvex.proofs_checks.worst_cases.looseness.table import LoosenessRow
 from fedconvex.report.contents import Loose, StatementEntry
 from fedconvex.report.markup import Html, math, mixed, tag
 from fedconvex.report.page import Sections, page

@@ -7,8 +7,8 @@ import pandas
 import pytest
 
 from fedconvex.errors import InvalidInput
-from fedconvex.reproduce import running
-from fedconvex.reproduce.measuring import Measured
+from fedconvex.reproduce import execution
+from fedconvex.reproduce.metrics import ExperimentMetrics
 
 UNTIL = 'rounds = 8\nuntil = "test_accuracy"\nevaluate = "test"'
 LEVELS = "\n[figure.levels]\ndigits = [0.2, LEVEL]\n"
@@ -28,35 +28,35 @@ def ending(written: Any, deep_text: str) -> Any:
 
 def test_what_it_took_is_what_the_whole_run_says(ending: Any, tmp_path: Path) -> None:
     experiment = ending(0.6)
-    whole = running.run(ending(0.6, ('until = "test_accuracy"\n', "")), tmp_path, None, jobs=1)
-    found = running.run(experiment, tmp_path, None, jobs=1)
-    ended = Measured(experiment, found)
+    whole = execution.run(ending(0.6, ('until = "test_accuracy"\n', "")), tmp_path, None, jobs=1)
+    found = execution.run(experiment, tmp_path, None, jobs=1)
+    ended = ExperimentMetrics(experiment, found)
     assert set(found.columns).isdisjoint({"value", "accuracy"})
     for method in experiment.methods:
         rows, all_rows = (frame[frame["method"] == method].reset_index(drop=True) for frame in (found, whole))
         rounds = ended.rounds_to(0.6, "test_accuracy", "digits", method)
         assert 0 < rounds == len(rows) - 1 < 8
-        assert rounds == Measured(experiment, whole).rounds_to(0.6, "test_accuracy", "digits", method)
+        assert rounds == ExperimentMetrics(experiment, whole).rounds_to(0.6, "test_accuracy", "digits", method)
         pandas.testing.assert_frame_equal(rows, all_rows[: len(rows)])
 
 
 def test_what_is_not_reached_has_all_its_rounds(ending: Any, tmp_path: Path) -> None:
-    found = running.run(ending(1.1), tmp_path, None, jobs=1)
+    found = execution.run(ending(1.1), tmp_path, None, jobs=1)
     assert (found.groupby("method")["round"].max() == 8).all()
 
 
 def test_other_levels_are_other_runs(ending: Any, tmp_path: Path, played: list[int]) -> None:
     for level in (0.2, 0.2, 0.6):
-        running.run(ending(level), tmp_path, None, jobs=1)
+        execution.run(ending(level), tmp_path, None, jobs=1)
     longer = len(played)
-    running.run(ending(0.6), tmp_path, None, jobs=1)
+    execution.run(ending(0.6), tmp_path, None, jobs=1)
     assert len(played) == longer > 3
     assert len(list((tmp_path / "runs").glob("*.parquet"))) == 2
 
 
 def test_nothing_is_said_of_rounds_that_were_not_run(ending: Any, tmp_path: Path) -> None:
     experiment = ending(0.6)
-    known = set(Measured(experiment, pandas.DataFrame()).names())
+    known = set(ExperimentMetrics(experiment, pandas.DataFrame()).names())
     assert {"models_to", "rounds_to", "first", "level"} <= known
     assert known.isdisjoint({"last", "tail", "at", "lowest", "highest", "roughness", "rises"})
 

@@ -21,8 +21,8 @@ from fedconvex.proofs_checks import (
 )
 from fedconvex.proofs_checks.dane import one_round_of_dane
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.worst_cases.parametric import Parameters, at
-from fedconvex.proofs_checks.worst_cases.theorems import question_of, theorem
+from fedconvex.proofs_checks.worst_cases.theorems.parametric_theorem import question_of, theorem
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, at
 from fedconvex.theory import dane, fedprox, fedsplit
 from fedconvex.verdicts import Verdict
 

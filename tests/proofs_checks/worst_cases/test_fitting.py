@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedconvex.arithmetic.rationals import to_fraction
-from fedconvex.proofs_checks.worst_cases.fitting import fitted
-from fedconvex.proofs_checks.worst_cases.parametric import Parameters, at
+from fedconvex.proofs_checks.worst_cases.theorems.rational_fits import fitted
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, at
 
 x, y = sympy.symbols("x y", positive=True)
 FIELD = sympy.QQ.frac_field(x, y).field

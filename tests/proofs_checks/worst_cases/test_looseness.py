@@ -12,15 +12,15 @@ from looseness_makers import EVERYONE, PROX, SOME, mean, scaled, with_formula
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import looseness
-from fedconvex.proofs_checks.worst_cases.asking import Compared
-from fedconvex.proofs_checks.worst_cases.classes import SmoothConvex
-from fedconvex.proofs_checks.worst_cases.comparing import quotient
-from fedconvex.proofs_checks.worst_cases.forms import MEAN, ONE, Form, shared, square
-from fedconvex.proofs_checks.worst_cases.looseness import looseness_of
-from fedconvex.proofs_checks.worst_cases.playing import Board, answered, first_state, in_rationals
-from fedconvex.proofs_checks.worst_cases.presolving import certify_usable, usable
-from fedconvex.proofs_checks.worst_cases.programs import Program
-from fedconvex.proofs_checks.worst_cases.solving import propose
+from fedconvex.proofs_checks.worst_cases.certificates.presolve import certify_usable, usable
+from fedconvex.proofs_checks.worst_cases.looseness.factor import looseness_of
+from fedconvex.proofs_checks.worst_cases.looseness.quotients import quotient
+from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared
+from fedconvex.proofs_checks.worst_cases.programs.program import Program
+from fedconvex.proofs_checks.worst_cases.programs.solver import propose
+from fedconvex.proofs_checks.worst_cases.questions.board import Board, answered, first_state, in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothConvex
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import MEAN, ONE, Form, shared, square
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn, fedprox, nesterov
 from fedconvex.verdicts import Verdict

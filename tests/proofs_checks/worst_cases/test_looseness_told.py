@@ -10,9 +10,9 @@ import pytest
 from looseness_makers import scaled
 
 from fedconvex.commands import main as cli
-from fedconvex.proofs_checks.worst_cases.asking import registered
-from fedconvex.proofs_checks.worst_cases.looseness import looseness_of
-from fedconvex.proofs_checks.worst_cases.looseness_table import BOUNDS, as_markdown, compared, played, without_rows
+from fedconvex.proofs_checks.worst_cases.looseness.factor import looseness_of
+from fedconvex.proofs_checks.worst_cases.looseness.registry import registered
+from fedconvex.proofs_checks.worst_cases.looseness.table import BOUNDS, as_markdown, compared, played, without_rows
 from fedconvex.theory import fedsplit, papers
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "looseness.md"
@@ -40,7 +40,7 @@ def ends_in(cell: str) -> list[float]:
 def test_the_page_is_what_the_code_computes() -> None:
     """The ends come from a solver in floating point: they may differ in their last digits from machine to machine."""
     made, kept = as_markdown().splitlines(), PAGE.read_text("utf-8").splitlines()
-    told = "run `python -m fedconvex.proofs_checks.worst_cases.looseness_table > docs/looseness.md`"
+    told = "run `python -m fedconvex.proofs_checks.worst_cases.looseness.table > docs/looseness.md`"
     assert len(made) == len(kept), told
     words = set(without_rows())
     for now, before in zip(made, kept, strict=True):
@@ -112,7 +112,7 @@ def test_where_nothing_is_promised_no_option_is_wrong(run: Callable[..., tuple[A
 def test_the_command_fails_where_the_bound_does(
     run: Callable[..., tuple[Any, str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import fedconvex.proofs_checks.worst_cases.looseness as module
+    import fedconvex.proofs_checks.worst_cases.looseness.factor as module
 
     small = scaled(fedsplit.corollary1sharper, F(99, 100))
     monkeypatch.setattr(module, "_found", lambda _: (small, registered()[small.identifier][1]))

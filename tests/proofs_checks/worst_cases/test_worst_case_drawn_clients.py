@@ -9,7 +9,7 @@ from every_draw import every_draw
 import fedconvex as fc
 from fedconvex.participation import Uniform, Weighted
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, worst_case
-from fedconvex.proofs_checks.worst_cases.replaying import federation
+from fedconvex.proofs_checks.worst_cases.instances.replay import federation
 from fedconvex.runs.rounds import rounds_of
 
 METHODS = [

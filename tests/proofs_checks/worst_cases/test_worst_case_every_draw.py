@@ -13,9 +13,9 @@ import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.participation import Uniform, Weighted
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case
-from fedconvex.proofs_checks.worst_cases import questions
-from fedconvex.proofs_checks.worst_cases.draws import Draws
-from fedconvex.proofs_checks.worst_cases.enumerating import Written
+from fedconvex.proofs_checks.worst_cases.questions import question as questions
+from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import Written
+from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
 from fedconvex.runs.rounds import rounds_of
 
 

@@ -8,7 +8,7 @@ import pytest
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case
-from fedconvex.proofs_checks.worst_cases.interpolating import Interpolating, least
+from fedconvex.proofs_checks.worst_cases.instances.interpolating_functions import Interpolating, least
 
 QUESTIONS = {
     "gradient descent": (fc.FedGD(stepsize=1), SmoothConvex(1), {"rounds": 3, "metric": "gap", "num_clients": 1}),

@@ -14,11 +14,11 @@ import fedconvex as fc
 from fedconvex.commands import main as cli
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case
-from fedconvex.proofs_checks.worst_cases.attaining import AttainingFederation
-from fedconvex.proofs_checks.worst_cases.certifying import Certified
-from fedconvex.proofs_checks.worst_cases.classes import ClientGroup, ClientGroups
-from fedconvex.proofs_checks.worst_cases.replaying import measured
-from fedconvex.proofs_checks.worst_cases.residuals import Leaving
+from fedconvex.proofs_checks.worst_cases.certificates.search import Certified
+from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
+from fedconvex.proofs_checks.worst_cases.instances.replay import measured
+from fedconvex.proofs_checks.worst_cases.instances.residuals import Leaving
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroup, ClientGroups
 from fedconvex.verdicts import Verdict
 
 FEW = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)

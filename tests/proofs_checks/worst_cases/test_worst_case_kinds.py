@@ -9,7 +9,7 @@ from written_out import Clients
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, worst_case
-from fedconvex.proofs_checks.worst_cases.classes import ClientGroup, ClientGroups
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroup, ClientGroups
 
 
 class Weighted(Clients):

@@ -6,7 +6,7 @@ import pytest
 
 import fedconvex as fc
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, worst_case
-from fedconvex.proofs_checks.worst_cases.classes import Quadratics
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import Quadratics
 
 
 @pytest.mark.parametrize("m", [1, 2, 7, 10**6, "any"])

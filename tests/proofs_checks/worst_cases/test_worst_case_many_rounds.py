@@ -10,7 +10,7 @@ from every_draw import every_draw
 import fedconvex as fc
 from fedconvex.participation import Uniform, Weighted
 from fedconvex.proofs_checks import SmoothStronglyConvex, worst_case
-from fedconvex.proofs_checks.worst_cases.composing import after_rounds, shortened
+from fedconvex.proofs_checks.worst_cases.certificates.composition import after_rounds, shortened
 from fedconvex.runs.rounds import rounds_of
 
 CLIENTS = SmoothStronglyConvex(F(1, 2), 2)

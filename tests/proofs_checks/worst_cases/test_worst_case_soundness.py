@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case
-from fedconvex.proofs_checks.worst_cases.attaining import AttainingFederation
-from fedconvex.proofs_checks.worst_cases.certifying import Certified, is_positive_semidefinite
-from fedconvex.proofs_checks.worst_cases.feasible import Feasible
-from fedconvex.proofs_checks.worst_cases.replaying import measured
+from fedconvex.proofs_checks.worst_cases.certificates.search import Certified, is_positive_semidefinite
+from fedconvex.proofs_checks.worst_cases.instances.feasible_points import Feasible
+from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
+from fedconvex.proofs_checks.worst_cases.instances.replay import measured
 
 FEW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 
@@ -215,7 +215,7 @@ def test_a_stepsize_is_taken_exactly():
 
 
 def test_a_solver_that_fails_is_reported(monkeypatch):
-    from fedconvex.proofs_checks.worst_cases import solving
+    from fedconvex.proofs_checks.worst_cases.programs import solver as solving
 
     real = solving.conic
     monkeypatch.setattr(solving, "conic", lambda *a: (*(part * np.nan for part in real(*a)[:2]), "NumericalError"))

@@ -1,0 +1,91 @@
+"""`fedconvex bounds STATEMENT … --worst-case`: how loose the bound is there, proved both ways."""
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from fedconvex.commands.bounds.values import Computable, number, option
+from fedconvex.errors import FedconvexError, InvalidInput
+from fedconvex.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from fedconvex.proofs_checks.worst_cases.looseness.factor import Looseness
+
+
+def show(entry: Computable, texts: Mapping[str, str], as_json: bool) -> None:
+    """Prints the finding; exit status 1 where it does not show that the statement holds, or that promises nothing."""
+    from fedconvex.proofs_checks import looseness
+    from fedconvex.proofs_checks.worst_cases.looseness.factor import looseness_of
+    from fedconvex.proofs_checks.worst_cases.looseness.registry import registered, taken
+
+    known = looseness_of()
+    if entry.identifier not in known:
+        near = [identifier for identifier in known if identifier.startswith(f"{entry.paper.name}.")]
+        cure = f"ask about one of {', '.join(near)}"
+        raise InvalidInput("--worst-case", entry.identifier, "is no bound of a method that can be played", cure)
+    if not texts:
+        letters, needed = entry.paper.notation, known[entry.identifier]
+        names = [
+            f"{option(name)}: {letters[name].meaning if name in letters else 'number of clients'}"
+            + ", if the worst case is to be for so many only" * (name not in needed)
+            for name in taken(registered()[entry.identifier][1])
+        ]
+        typer.echo("\n  ".join([f"{entry.identifier} --worst-case takes", *names]))
+        return
+    try:
+        found = looseness(entry.identifier, **{name: number(option(name), text) for name, text in texts.items()})
+    except InvalidInput as error:
+        if error.argument != entry.calculator.name:
+            raise
+        # no option is wrong: these are numbers at which there is no bound to look at
+        needs = f"it needs {error.argument} > 0, and that is {float(error.value):.6g}"
+        raise FedconvexError(f"{entry.identifier} promises nothing here: {needs}") from None
+    if as_json:
+        typer.echo(json.dumps(to_dictionary(found), indent=1, allow_nan=False, ensure_ascii=False))
+    else:
+        for line in lines(found):
+            typer.echo(line)
+    if found.verdict is not Verdict.PROVED:
+        raise typer.Exit(1)
+
+
+def lines(found: "Looseness") -> list[str]:
+    """What was found, for people."""
+    from fedconvex.commands.worst_case import ends, meaning
+    from fedconvex.proofs_checks import WorstCase
+
+    statement = found.statement
+    written = [
+        f"{statement.identifier}  ({statement.source}; {statement.claim.value})",
+        f"  {statement.words}",
+        "  " + ", ".join(f"{name} = {value}" for name, value in found.numbers.items()),
+    ]
+    if isinstance(found.worst, WorstCase):
+        root = "√ of " * (found.power == 2)
+        written += [f"{root}{found.metric}: {meaning(found.worst.question)}", f"bound: {float(found.bound):.12g}"]
+    else:
+        squares = "squares of " * (found.power == 2)
+        written.append(f"quotient: {squares}what happens / what is promised")
+    return [*written, *ends(found, found.metric), found.says]
+
+
+def to_dictionary(found: "Looseness") -> dict[str, Any]:
+    """What was found, for programs: exact numbers as fractions, what is infinite or unknown as null."""
+    return {
+        "statement": found.statement.identifier,
+        "arguments": {name: str(value) for name, value in found.numbers.items()},
+        "metric": found.metric,
+        "bound": None if found.bound is None else float(found.bound),
+        "worst": {"lower": _exact(found.lower), "upper": _exact(found.upper)},
+        "factor": {"lower": _exact(found.factor[0]), "upper": _exact(found.factor[1])},
+        "verdict": found.verdict.value,
+        "says": found.says,
+        "multipliers": {name: str(value) for name, value in found.worst.multipliers.items()},
+    }
+
+
+def _exact(value: Any) -> str | None:
+    return str(value) if isinstance(value, Fraction) else None

@@ -1,0 +1,131 @@
+"""A certificate as a proof for the catalogue: one combination of facts and squares, which stands on its own.
+
+Every multiplier is used twice: an inequality between two points of smooth functions is convexity at the first point and
+the descent lemma at the second, both looking at a third point, whose value drops out.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import sympy
+
+from fedconvex.arithmetic.rationals import to_fmpq
+from fedconvex.proofs_checks.engines.algebra import factored
+from fedconvex.proofs_checks.engines.checks import Combination
+from fedconvex.proofs_checks.engines.facts import Fact, convex, dissimilar, inexact, minimal, smooth
+from fedconvex.proofs_checks.engines.hilbert import Atom, Subspace, Vector, inner
+from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.proof import Proof, Relation, Step
+from fedconvex.proofs_checks.worst_cases.questions.board import Evaluation
+from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import Written
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import DEVIATION, ZERO, Family, Form, Key, mean
+from fedconvex.proofs_checks.worst_cases.questions.question import LEAST, Question
+from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parametric
+
+
+def proof(question: Question, t: Any, multipliers: Sequence[Any], domain: Domain | None = None) -> Proof:
+    """That the metric is at most t times what it is measured in, for the functions and vectors of the question.
+
+    All numbers may be rational functions of parameters in a domain (`parametric`).
+    """
+    if isinstance(question.clients, ClientGroups) or isinstance(question.board, Written):
+        raise ValueError("proofs about several kinds of clients, or about every way to draw them, are not written out")
+    program, domain = question.program, domain or Domain()
+    facts: list[tuple[Any, Fact]] = []
+    for (name, _), multiplier in zip(program.inequalities, multipliers, strict=True):
+        if multiplier:
+            facts += [(_number(multiplier), fact) for fact in _facts(name, question)]
+    rest = program.rest(t, multipliers)
+    if rest.values:
+        raise ValueError(f"the function values {', '.join(rest.values)} do not cancel")
+    squares = [(_number(weight), _vector(u)) for weight, u in _squares(rest)]
+    name = f"{question.metric} <= t·N"
+    claim = Relation(-_expression(program.constant), "<=", _number(t) * _expression(program.measure), domain, name)
+    what = f"a worst case of {type(question.method).__name__}: {len(facts)} facts and {len(squares)} squares"
+    by = Combination(facts=tuple(facts), squares=tuple(squares))
+    return Proof((Step(_shown(question.metric, _number(t)), what, claim, by),))
+
+
+def _shown(metric: str, t: Any) -> str:
+    if metric == "descent":
+        return rf"f(w)-f(w^+) \ge {sympy.latex(factored(-t))}\,\|\nabla f(w)\|^2"
+    return rf"\text{{{metric.replace('_', ' ')}}} \le {sympy.latex(t)}\cdot N"
+
+
+def _facts(name: str, question: Question) -> list[Fact]:
+    evaluations, functions = question.board.evaluations, question.clients
+    if name == "dissimilarity":
+        first = next(e for e in evaluations if e.point.key == question.start.key)
+        assert question.dissimilarity is not None
+        return [dissimilar(_vector(first.gradient), _number(to_fmpq(question.dissimilarity)))]
+    low, high = to_fmpq(functions.lowest), to_fmpq(functions.highest)
+    if name.startswith("inexactness "):
+        residual = question.board.residuals[int(name.removeprefix("inexactness ")) - 1]
+        return [inexact(_vector(residual.left), _vector(residual.first), _number(residual.gamma))]
+    if name.startswith(LEAST):
+        at = evaluations[int(name.removeprefix(f"{LEAST} from "))]
+        lower, down = sympy.Symbol(f"F(z) {name}", real=True), _vector(mean(at.gradient)) / -_number(high)
+        return [
+            minimal(lower, _symbol(LEAST)),
+            smooth(lower, _value(at), _vector(mean(at.gradient)), down, _number(high)),
+        ]
+    after, before = (evaluations[int(place)] for place in name.split(" from "))
+    step = after.point - before.point
+    if low == high:
+        return [convex(_value(after), _value(before), _vector(before.gradient), _vector(step), _number(low))]
+    further = (before.gradient - after.gradient + step * low) / (high - low)  # from `after` to the third point
+    third = sympy.Symbol(f"F(z) {name}", real=True)
+    return [
+        convex(third, _value(before), _vector(before.gradient), _vector(step + further), _number(low)),
+        smooth(third, _value(after), _vector(after.gradient), _vector(further), _number(high)),
+    ]
+
+
+def _squares(form: Form) -> list[tuple[Any, Family]]:
+    """A form without values, that is not negative, as Σ weight · ‖vector‖²: by elimination."""
+    keys = sorted({key for pair in form.products for key in pair})
+    rest = [[form.products.get((min(a, b), max(a, b)), ZERO) / (1 if a == b else 2) for b in keys] for a in keys]
+    found = []
+    for i, key in enumerate(keys):
+        pivot = rest[i][i]
+        if pivot:
+            row = [entry / pivot for entry in rest[i]]
+            found.append((pivot, Family({other: c for other, c in zip(keys, row, strict=True) if c})))
+            rest = [[entry - pivot * row[a] * row[b] for b, entry in enumerate(line)] for a, line in enumerate(rest)]
+        elif any(rest[i]):
+            raise ValueError(f"the rest is no sum of squares: {key} has none")
+    return found
+
+
+def _expression(form: Form) -> Any:
+    """In the symbols of `engines.hilbert`."""
+    products = sum(
+        _number(c) * inner(Vector({_atom(a): sympy.Integer(1)}), Vector({_atom(b): sympy.Integer(1)}))
+        for (a, b), c in form.products.items()
+    )
+    return products + sum(_number(c) * _symbol(name) for name, c in form.values.items())
+
+
+def _vector(u: Family) -> Vector:
+    return Vector({_atom(key): _number(c) for key, c in u.parts.items()})
+
+
+def _atom(key: Key) -> Atom:
+    part, name = key
+    return Atom(name.replace("*", "_star"), Subspace.DEVIATION if part == DEVIATION else Subspace.SAME)
+
+
+def _value(evaluation: Evaluation) -> Any:
+    return _symbol(evaluation.value)
+
+
+def _symbol(name: str) -> Any:
+    return sympy.Symbol(name, real=True) if name else sympy.Integer(0)
+
+
+def _number(x: Any) -> Any:
+    if isinstance(x, Parametric):
+        return x.expression
+    exact = to_fmpq(x)
+    return sympy.Rational(int(exact.p), int(exact.q))

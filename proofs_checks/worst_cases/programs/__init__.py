@@ -1,0 +1,1 @@
+"""The semidefinite program of a question: exact data, floating-point solution, refinement to many digits."""

@@ -1,0 +1,202 @@
+"""A proposal with many more digits, so that rational numbers can be read off it, or little is lost by rounding.
+
+At the solution the form t·N + C − Σ λ_i I_i vanishes on the worst instance's vectors, and the inequalities with a
+multiplier hold there with equality. Newton's steps on these equations, with the derivative in floating point and what
+is missing in rationals, gain some seven digits each. Nothing here is trusted: what comes out is a proposal again.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from flint import fmpq
+
+from fedconvex.arithmetic.rationals import to_fmpq
+from fedconvex.proofs_checks.worst_cases.programs.program import Program
+from fedconvex.proofs_checks.worst_cases.programs.solver import Proposal
+from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import ONE, ZERO
+
+BITS = 240
+STEPS = 25
+ENOUGH = 1e-45
+DIVERGED = 10**9
+ACTIVE = (1e-5, 1e-3, 1e-7)  # of the largest: multipliers and eigenvalues below are taken for 0
+LARGEST = 120  # unknowns
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Polished:
+    """t, all multipliers, and the instance, to many digits; each block's Gram matrix is W M Wᵀ."""
+
+    t: Any
+    multipliers: list[Any]
+    values: list[Any]
+    parts: list[tuple[np.ndarray, np.ndarray]]
+
+
+def polish(program: Program, proposal: Proposal, largest: int = LARGEST) -> Iterator[Polished]:
+    """What the proposal nearly is, for several guesses of which of its numbers are 0, and at most `largest` others."""
+    if not all(np.isfinite(part).all() for part in (*proposal.grams, proposal.values)):
+        return
+    tried = []
+    for least in ACTIVE:
+        equations = _Equations.of(program, proposal, least)
+        if equations is not None and len(equations.start) <= largest and equations.guess not in tried:
+            tried.append(equations.guess)
+            found = equations.solved()
+            if found is not None:
+                yield found
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Equations:
+    """Unknown: t, active multipliers, function values, and per block Z = W M Wᵀ with W = (I; Y) in some order."""
+
+    program: Program
+    active: list[int]
+    orders: list[np.ndarray]
+    ranks: list[int]
+    start: np.ndarray
+
+    @classmethod
+    def of(cls, program: Program, proposal: Proposal, least: float) -> "_Equations | None":
+        largest = max(proposal.multipliers, default=0.0)
+        active = [i for i, x in enumerate(proposal.multipliers) if x > least * largest]
+        orders, ranks, parts = [], [], []
+        biggest = max((float(np.abs(gram).max()) for gram in proposal.grams if gram.size), default=0.0)
+        for gram in proposal.grams:
+            order, rank = _pivoted(gram, least * biggest)
+            M = gram[np.ix_(order[:rank], order[:rank])]
+            Y = gram[np.ix_(order[rank:], order[:rank])] @ np.linalg.pinv(M)
+            orders.append(order)
+            ranks.append(rank)
+            parts += [M[np.triu_indices(rank)], Y.ravel()]
+        start = np.concatenate([[proposal.t], proposal.multipliers[active], proposal.values, *parts])
+        return cls(program, active, orders, ranks, start) if np.isfinite(start).all() else None
+
+    @property
+    def guess(self) -> tuple[list[int], list[int]]:
+        """What is not 0."""
+        return self.active, self.ranks
+
+    def solved(self) -> Polished | None:
+        """Newton's steps; None where they do not arrive."""
+        unknown = np.array([to_fmpq(float(x)) for x in self.start], dtype=object)
+        for step in range(STEPS):
+            missing = self.missing(unknown)
+            largest = max(map(abs, missing))
+            if largest > DIVERGED:
+                return None
+            size = float(largest)
+            if size < ENOUGH:
+                multipliers = [ZERO] * len(self.program.inequalities)
+                for place, i in enumerate(self.active):
+                    multipliers[i] = unknown[1 + place]
+                _, _, values, parts = self._split(unknown)
+                return Polished(unknown[0], multipliers, list(values), parts)
+            if step < 3:  # later the derivative hardly changes
+                inverse = np.linalg.pinv(self.derivative(np.array([float(x) for x in unknown])), rcond=1e-10)
+            scaled = np.array([float(x / to_fmpq(size)) for x in missing])
+            change = inverse @ scaled
+            if not np.isfinite(change).all():
+                return None
+            unknown = unknown - np.array([to_fmpq(float(x)) * to_fmpq(size) for x in change], dtype=object)
+            unknown = np.array([_rounded(x) for x in unknown], dtype=object)
+        return None
+
+    def missing(self, unknown: np.ndarray) -> list[Any]:
+        """By how much the equations fail."""
+        t, multipliers, values, parts = self._split(unknown)
+        weights = [ZERO] * len(self.program.inequalities)
+        for place, i in enumerate(self.active):
+            weights[i] = multipliers[place]
+        blocks, heights = self.program.remainder(t, weights)
+        found = list(heights)
+        grams = []
+        for block, (W, M) in zip(blocks, parts, strict=True):
+            found += list((np.array(block, dtype=object).reshape(len(W), len(W)) @ W).ravel())
+            grams.append(W @ M @ W.T)
+        named = dict(zip(self.program.values, values, strict=True))
+        for place in (0, *(i + 2 for i in self.active)):
+            form = self.program.forms[place]
+            total = sum((c * named[name] for name, c in form.values.items()), ZERO) - (ONE if place == 0 else ZERO)
+            for gram, matrix in zip(grams, self.program.matrices[place], strict=True):
+                total += sum((c * gram[i, j] * (1 if i == j else 2) for (i, j), c in matrix.items()), ZERO)
+            found.append(total)
+        return found
+
+    def derivative(self, x: np.ndarray) -> np.ndarray:
+        """In floating point."""
+        blocks, of_values = self.program.floats
+        t, multipliers, values, parts = self._split(x)
+        places = [i + 2 for i in self.active]
+        columns: list[np.ndarray] = []
+        linear = [0, *places]
+        signs = [1.0, *(-1.0 for _ in places)]
+        images = [
+            [s * (m[k] @ W) for k, s in zip(linear, signs, strict=True)]
+            for m, (W, _) in zip(blocks, parts, strict=True)
+        ]
+        pad = np.zeros(len(linear))
+        for place, (k, s) in enumerate(zip(linear, signs, strict=True)):
+            columns.append(np.concatenate([s * of_values[k], *(image[place].ravel() for image in images), pad]))
+        sizes = [W.size for W, _ in parts]
+        above = len(self.program.values) + sum(sizes)
+        columns += [np.concatenate([np.zeros(above), of_values[linear, v]]) for v in range(len(values))]
+        offset = len(self.program.values)
+        for m, (W, M), order, rank in zip(blocks, parts, self.orders, self.ranks, strict=True):
+            R = t * m[0] + m[1] - np.tensordot(multipliers, m[places], 1) if places else t * m[0] + m[1]
+            for i, j in zip(*np.triu_indices(rank), strict=True):
+                E = np.zeros((rank, rank))
+                E[i, j] = E[j, i] = 1.0
+                columns.append(np.concatenate([np.zeros(above), np.tensordot(m[linear], W @ E @ W.T, 2)]))
+            for row in order[rank:]:
+                for column in range(rank):
+                    D = np.zeros_like(W)
+                    D[row, column] = 1.0
+                    top = np.zeros(above)
+                    top[offset : offset + W.size] = (R @ D).ravel()
+                    change = D @ M @ W.T
+                    columns.append(np.concatenate([top, np.tensordot(m[linear], change + change.T, 2)]))
+            offset += W.size
+        return np.column_stack(columns)
+
+    def _split(self, unknown: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
+        place = 1 + len(self.active) + len(self.program.values)
+        zero, one = (ZERO, ONE) if unknown.dtype == object else (0.0, 1.0)
+        parts = []
+        for order, rank in zip(self.orders, self.ranks, strict=True):
+            M = np.full((rank, rank), zero, dtype=unknown.dtype)
+            rows, columns = np.triu_indices(rank)
+            M[rows, columns] = M[columns, rows] = unknown[place : place + len(rows)]
+            place += len(rows)
+            W = np.full((len(order), rank), zero, dtype=unknown.dtype)
+            W[order[:rank], range(rank)] = one
+            count = (len(order) - rank) * rank
+            W[order[rank:]] = unknown[place : place + count].reshape(-1 if rank else len(order), rank)
+            place += count
+            parts.append((W, M))
+        first = 1 + len(self.active)
+        return unknown[0], unknown[1:first], unknown[first : first + len(self.program.values)], parts
+
+
+def _pivoted(gram: np.ndarray, least: float) -> tuple[np.ndarray, int]:
+    """An order in which the first rows are independent, and how many are (Cholesky with pivots)."""
+    rest, order, rank = gram.copy(), np.arange(len(gram)), 0
+    while rank < len(gram):
+        diagonal = np.diag(rest)[order[rank:]]
+        best = rank + int(np.argmax(diagonal))
+        if diagonal.max() <= least:
+            break
+        order[[rank, best]] = order[[best, rank]]
+        p = order[rank]
+        rest = rest - np.outer(rest[:, p], rest[p]) / rest[p, p]
+        rank += 1
+    return order, rank
+
+
+def _rounded(x: Any) -> Any:
+    return fmpq((x * (1 << BITS)).floor(), 1 << BITS)

@@ -1,0 +1,139 @@
+"""The semidefinite program solved in floating point: a proposal, never an answer."""
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from fedconvex.proofs_checks.worst_cases.programs.program import Program
+
+TOLERANCE = 1e-11
+LEAST = 1e-6  # of the largest length or value, as a unit
+Units = tuple[list[np.ndarray], np.ndarray, tuple[int, ...]]  # of vectors in every block, of values; the blocks' sizes
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """What the solver gave: t, the multipliers, and the Gram matrices of an instance that is nearly the worst."""
+
+    t: float
+    multipliers: np.ndarray
+    grams: tuple[np.ndarray, ...]
+    values: np.ndarray
+    status: str
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether it is worth a look."""
+        return "Solved" in self.status and bool(np.isfinite([self.t, *self.multipliers]).all())
+
+
+def propose(program: Program, fixed: float | None = None, twice: bool = False) -> Proposal:
+    """Solves the program in floating point.
+
+    With t `fixed`, the quadratic form is made as positive as possible instead: what is the smallest eigenvalue of its
+    matrices (in the solver's units) is then returned in the place of t. With `twice`, where the solver does not quite
+    arrive, it begins again in the units of what it has found.
+    """
+    found = _proposed(program, fixed, units(program))
+    if not twice or found.status == "Solved" or not np.isfinite([*found.values, *map(np.sum, found.grams)]).all():
+        return found
+    again = _proposed(program, fixed, _units_of(found))
+    return again if again.status == "Solved" or (again.is_solved and not found.is_solved) else found
+
+
+def _units_of(found: Proposal) -> Units:
+    """In which its vectors have length 1 and its values are 1; not much less than the largest."""
+    lengths = [np.sqrt(np.maximum(np.diag(gram), 0.0)) for gram in found.grams]
+    vectors, heights = ([np.maximum(x, LEAST * x.max(initial=LEAST)) for x in parts]
+                        for parts in (lengths, [np.abs(found.values)]))  # fmt: skip
+    return vectors, heights[0], tuple(map(len, lengths))
+
+
+def _proposed(program: Program, fixed: float | None, scales: Units) -> Proposal:
+    import clarabel
+
+    (blocks, of_values), (vectors, heights, sizes) = program.floats, scales
+    scaled = [m * np.multiply.outer(v, v) for m, v in zip(blocks, vectors, strict=True)]
+    values = of_values * heights
+    norms = np.max([np.abs(m).max(axis=(1, 2)) for m in scaled] + ([np.abs(values).max(1)] if values.size else []), 0)
+    norms[norms == 0] = 1.0
+    count = len(program.inequalities)
+    rows, right, cones = [], [], []
+    for part in (values / norms[:, None], *(triangles(m / norms[:, None, None]) for m in scaled)):
+        first = -part[0] if fixed is None else np.zeros_like(part[0])
+        rows.append(np.column_stack([first, *part[2:]]))
+        right.append(part[1] if fixed is None else part[1] + fixed * norms[0] / norms[1] * part[0])
+    if fixed is not None:
+        for block, size in zip(rows[1:], sizes, strict=True):
+            block[:, 0] = triangles(np.eye(size)[None])[0]
+    positive = np.column_stack([np.zeros(count), -np.eye(count)])
+    A = np.vstack([rows[0], positive, *rows[1:]])
+    b = np.concatenate([right[0], np.zeros(count), *right[1:]])
+    if program.values:
+        cones.append(clarabel.ZeroConeT(len(program.values)))
+    cones += [clarabel.NonnegativeConeT(count), *(clarabel.PSDTriangleConeT(size) for size in sizes)]
+    objective = np.zeros(1 + count)
+    objective[0] = 1.0 if fixed is None else -1.0
+    x, z, status = conic(A, b, cones, objective)
+    grams, place = [], len(program.values) + count
+    for size, vector in zip(sizes, vectors, strict=True):
+        length = size * (size + 1) // 2
+        grams.append(full(z[place : place + length], size) * np.multiply.outer(vector, vector))
+        place += length
+    t = x[0] * (norms[1] / norms[0] if fixed is None else 1.0)
+    return Proposal(float(t), x[1:] * norms[1] / norms[2:], tuple(grams), z[: len(program.values)] * heights, status)
+
+
+def conic(A: np.ndarray, b: np.ndarray, cones: list[Any], objective: np.ndarray) -> tuple[Any, Any, str]:
+    """min objective·x with b − Ax in the cones: x, the dual solution, and what the solver says."""
+    import clarabel
+    from scipy import sparse
+
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
+    rows, columns = A.shape
+    by_columns = A.T != 0  # SciPy's own conversion takes as long as a small program
+    places = (np.nonzero(by_columns)[1], np.concatenate([[0], np.cumsum(by_columns.sum(1))]))
+    compressed = sparse.csc_matrix((A.T[by_columns], *places), shape=(rows, columns))
+    P = sparse.csc_matrix((np.zeros(0), np.zeros(0, int), np.zeros(columns + 1, int)), shape=(columns, columns))
+    solution = clarabel.DefaultSolver(P, objective, compressed, b, cones, settings).solve()
+    return np.array(solution.x), np.array(solution.z), str(solution.status)
+
+
+def triangles(matrices: np.ndarray) -> np.ndarray:
+    """Upper triangles by columns, entries off the diagonal times √2: (k, n, n) to (k, n(n + 1)/2)."""
+    columns, rows = np.tril_indices(matrices.shape[-1])
+    found: np.ndarray = matrices[:, rows, columns] * np.where(rows == columns, 1.0, np.sqrt(2))
+    return found
+
+
+def full(entries: np.ndarray, n: int) -> np.ndarray:
+    """The symmetric matrix of such a triangle."""
+    columns, rows = np.tril_indices(n)
+    matrix = np.zeros((n, n))
+    matrix[rows, columns] = matrix[columns, rows] = entries * np.where(rows == columns, 1.0, np.sqrt(0.5))
+    return matrix
+
+
+def units(program: Program) -> Units:
+    """Lengths of the basic vectors, and heights of the values, in which the inequalities' entries are alike.
+
+    A client's curvature may be 10⁶: its gradients are then that much longer than its points.
+    """
+    blocks, of_values = program.floats
+    vectors = [np.ones(size) for size in program.sizes]
+    heights = np.ones(len(program.values))
+    for _ in range(2):
+        scaled = [np.abs(m) * np.multiply.outer(v, v) for m, v in zip(blocks, vectors, strict=True)]
+        values = np.abs(of_values) * heights
+        parts = [m.max(axis=(1, 2)) for m in scaled] + ([values.max(1)] if values.size else [])
+        norms = np.max(parts, 0)
+        norms[norms == 0] = 1.0
+        for vector, m in zip(vectors, scaled, strict=True):
+            vector /= np.sqrt((m / norms[:, None, None]).max(axis=(0, 1)))
+        if values.size:
+            heights /= (values / norms[:, None]).max(0)
+    return vectors, heights, program.sizes
