@@ -19,6 +19,8 @@ from fedconvex.methods import METHODS
 from fedconvex.runs import checkpoints
 from fedconvex.runs.rounds import Rounds
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 T = 4
 HALF = Fraction(1, 2)
 STEPS = fc.GradientDescent(steps=3, stepsize=Fraction(1, 16))

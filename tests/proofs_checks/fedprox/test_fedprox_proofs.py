@@ -89,6 +89,7 @@ def test_how_much_of_a_bound_is_used(statement: Statement) -> None:
     assert tightness.how
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("statement", EVERY, ids=name_of)
 def test_a_wrong_formula_is_not_proved(statement: Statement) -> None:
     number = sum(1 for _ in mutants(statement))
