@@ -18,6 +18,8 @@ from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import Writt
 from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
 from fedconvex.runs.rounds import rounds_of
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 
 def mean(rows):
     return sum(rows) / len(rows)
