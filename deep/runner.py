@@ -1,4 +1,4 @@
-"""Running a method on a PyTorch model: the core's method objects, the clients of a round advancing together."""
+"""`run`: a method on a PyTorch model, with the core's method objects and all clients of a round in one batch."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -20,20 +20,20 @@ from fedconvex.deep.logs import log_to, require_log
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.measuring.columns import OF_ROUNDS, Measuring, names_of
 from fedconvex.deep.memory import with_room
+from fedconvex.deep.monitor import Monitor, require_evaluation
 from fedconvex.deep.over_the_run import RoundSetting, before_and_in, over_the_run, participation_of
 from fedconvex.deep.processes import Processes, join, own_device
+from fedconvex.deep.rounds import RecordedRound, recorded_round
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import NetworkTask, Task, require_fit, task_of
-from fedconvex.deep.turns import play
-from fedconvex.deep.watcher import Watcher, require_evaluation
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
 from fedconvex.participation import Participation, Stragglers
 from fedconvex.progress import track
 from fedconvex.runs.measurements import COUNTS, OF_CLIENTS
-from fedconvex.runs.player import Simulator
 from fedconvex.runs.rounds import rounds_of
+from fedconvex.runs.simulator import SaveSchedule, Simulator, Stop, run_rounds
 from fedconvex.validation import integer_at_least
 
 if TYPE_CHECKING:
@@ -44,17 +44,17 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, eq=False)
 class DeepRun:
-    """A run: the trained model, the state after its last good round, one record per point.
+    """A finished run: the trained model, the state after the last finite round, and one record per model.
 
-    `stopped` says why a run ended early: the next round's model, or its value, was not finite, or `until` held.
-    `seconds` says what the rounds, the evaluations and each kind of measurement took.
+    `stopped` is the reason why the run ended early, or None: the next round's model, or its value, was not finite, or
+    `until` held. `seconds` is the time that the rounds, the evaluations and each kind of measurement took.
     """
 
     model: nn.Module
     state: State
     records: list[dict[str, Any]]
     task: Task
-    player: Simulator
+    simulator: Simulator
     seconds: dict[str, float]
     stopped: str | None
 
@@ -93,20 +93,21 @@ class DeepRun:
         return draw(self, path, statement, **given)
 
     def bounds(self, **given: Any) -> "pandas.DataFrame":
-        """The papers' statements about the method, round by round, on what was measured; not for rounds passed over.
+        """The papers' statements about the method, evaluated round by round on the measured constants.
 
-        Columns: round; statement; applies: whether all its assumptions hold, by measurement, before that round;
-        quantity, promised: its number there; happened: what the round did, slack: happened − promised (ρ of the
-        decrease statements, where `decrease` was measured; NaN else); assumption, reason: what fails where it does not
-        apply. `fedconvex.deep.over_the_run.when` puts it in sentences.
+        Rounds whose model was not evaluated (`every`) have no rows. Columns: round; statement; applies: whether all
+        its assumptions hold, by measurement, before that round; quantity, promised: the promised number; happened:
+        what the round did, slack: happened − promised (ρ of the decrease statements, where `decrease` was measured;
+        NaN elsewhere); assumption, reason: what fails where the statement does not apply.
+        `fedconvex.deep.over_the_run.when` summarises the table in sentences.
 
         Args:
-            **given: constants that are not to be measured, and those that cannot be: epsilon=1e-3.
+            **given: constants to use instead of measured ones, and those that cannot be measured: epsilon=1e-3.
         """
-        rounds, player = self.player.rounds, self.player
+        rounds, simulator = self.simulator.rounds, self.simulator
         settings = [
             RoundSetting(
-                rounds.problem, rounds.method, participation_of(player), rounds.solver, len(self.records) - 1,
+                rounds.problem, rounds.method, participation_of(simulator), rounds.solver, len(self.records) - 1,
                 before_and_in(now, after, rounds.problem.num_clients),
             )
             for now, after in zip(self.records, self.records[1:], strict=False)
@@ -145,11 +146,14 @@ def run(
     before: Callable[[Footprint], None] | None = None,
     progress: bool = True,
 ) -> DeepRun:
-    """The method's first rounds on f_k(θ) = (1/n_k) Σ_i loss(model_θ(x_i), y_i) + (ridge/2)‖θ‖².
+    """Trains a model with a federated method on f_k(θ) = (1/n_k) Σ_i loss(model_θ(x_i), y_i) + (ridge/2)‖θ‖².
 
-    θ are the model's trainable parameters, started at those that it has; the model itself is not changed. A linear
-    layer under a convex loss is run as the core's own problem, with all that it offers: `Exact` solutions, and on
-    the CPU its machine code, which computes in float64 whatever the dtype.
+    Use it to see whether a theorem's assumptions and promises hold on a network: `measure` records its constants,
+    `.bounds()` compares. For convex problems with exact numbers use `fedconvex.simulate`.
+
+    θ are the model's trainable parameters, starting from their present values; the model itself is not changed. A
+    linear layer under a convex loss runs as the core's own problem, with all that it offers: `Exact` local solutions,
+    and on the CPU its machine code, which computes in float64 whatever the dtype.
 
     Args:
         model: a module that maps (batch, …) inputs to (batch, outputs), a function of its parameters alone.
@@ -164,28 +168,27 @@ def run(
         device: "cpu", "cuda" or "auto" (a GPU if there is one).
         precision: "full"; "tf32" or "bf16": products of networks' local work and measurements in fewer digits, of
             float32 parameters (on GPUs; bf16 also on CPUs). Evaluations are in full.
-        test: (inputs, targets) on which the server's model is tried as well.
+        test: (inputs, targets) on which the server's model is evaluated, too.
         measure: "all" (that the method has) or some of heterogeneity, curvature, decrease, memory, inexactness, drift;
-            what they are: `fedconvex.deep.measuring.columns`.
+            defined in `fedconvex.deep.measuring.columns`.
         every: the model is evaluated and measured before every `every`-th round, and after the last.
-        evaluate: "all"; or "test": on the test set alone, value and accuracy are NaN. The clients' samples can cost
-            more than the round.
+        evaluate: "all"; or "test": on the test set alone, value and accuracy are NaN. Evaluating the clients' samples
+            can cost more than the round.
         until: ends the run after the first record of which it is true, such as
-            `lambda record: record["test_accuracy"] >= 0.9`; `rounds` stays the most there are. Numbers of models that
-            are not evaluated are NaN. It is asked of a checkpoint's last record too, before any round.
+            `lambda record: record["test_accuracy"] >= 0.9`, or after `rounds` rounds. Numbers of models that are not
+            evaluated are NaN. A checkpoint's last record is tested, too, before any round.
         lanczos_steps, draws: Hessian products per client for the curvature; draws of clients for the decrease, at most.
-        log: a file to which the records are written as the run goes on, if its name ends in .csv; else a folder for
-            TensorBoard.
-        checkpoint: a .safetensors file, written every `checkpoint_every` rounds and after the last. If it is there
-            already, the run goes on from it, to exactly the run without interruption (on the same kind of device),
-            `rounds` being as many as there were or more; a `Schedule` must have all of them from the beginning.
-        watch: is called with every record, those of a checkpoint's last round included.
-        before: is called once, with the memory that the run will take, before it starts; costs a few clients' epochs,
-            and nothing where it is not given. Not for linear models, and not in several processes.
-        progress: shows a bar with an estimate on a terminal when it takes long.
+        log: a file for the records, written during the run, if its name ends in .csv; else a folder for TensorBoard.
+        checkpoint: a .safetensors file, written every `checkpoint_every` rounds and after the last. If it exists, the
+            run resumes from it, to exactly the run without interruption (on the same kind of device), with as many
+            `rounds` or more; a `Schedule` must list all rounds from the beginning.
+        watch: called with every record, a checkpoint's last one included.
+        before: called once before the run with the memory that it will take; the estimate costs a few clients' epochs,
+            and nothing where `before` is not given. Not for linear models, and not in several processes.
+        progress: shows a progress bar on a terminal once the run has taken a second.
 
     Raises:
-        InvalidInput: for what does not fit, before any work; for "cuda" where there is none.
+        InvalidInput: arguments that do not fit together, before any work; "cuda" where there is no GPU.
     """
     rounds, seed = integer_at_least(rounds, 0, "rounds"), integer_at_least(seed, 0, "seed")
     number, criterion, names = dtype_of(dtype), loss_of(loss), names_of(measure)
@@ -205,32 +208,32 @@ def run(
         with task.arithmetic.context():
             running = rounds_of(method, task.problem, task.arithmetic, local_solver, share)
             of_rounds = tuple(name for name in OF_ROUNDS if name in names)
-            player = Simulator.of(running, participation, stragglers, seed, of_rounds, rounds)
+            simulator = Simulator.of(running, participation, stragglers, seed, of_rounds, rounds)
             measuring = Measuring.of(
-                names, measure == "all", player, task,
+                names, measure == "all", simulator, task,
                 integer_at_least(lanczos_steps, 1, "lanczos_steps"), integer_at_least(draws, 1, "draws"),
             )  # fmt: skip
-            watcher = Watcher(task, held_out, measuring, integer_at_least(every, 1, "every"), rounds, share, evaluate)
+            monitor = Monitor(task, held_out, measuring, integer_at_least(every, 1, "every"), rounds, share, evaluate)
             file = None
             if checkpoint is not None:
                 everyone = (
                     task.shards if share is None else Shards.of(clients, criterion, place, number).fitting(task.module)
                 )
                 identity = RunIdentity.of(
-                    task, everyone, player, task.start(), (*names, precision, evaluate), held_out,
+                    task, everyone, simulator, task.start(), (*names, precision, evaluate), held_out,
                     every, lanczos_steps, draws,
                 )  # fmt: skip
                 file = DeepCheckpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share)
             state, records = (None if file is None else file.load(rounds)) or (running.start(task.start()), [])
             if records:
-                records[-1] = watcher.seen_on_the_way(records[-1])
+                records[-1] = monitor.as_not_last(records[-1])
             else:
                 nothing = dict.fromkeys(COUNTS, 0.0) | dict.fromkeys(of_rounds, nan)
-                records.append(watcher.record(0, state, nothing))
+                records.append(monitor.record(0, state, nothing))
             if before is not None and share is None and isinstance(task, NetworkTask):
-                before(with_room(lambda: footprint(task, player, state, rounds), watcher.budget))
+                before(with_room(lambda: footprint(task, simulator, state, rounds), monitor.budget))
             with log_to(None if silent else log, records) as written:
-                tellers = [written] if watch is None or silent else [written, watch]
+                listeners = [written] if watch is None or silent else [written, watch]
                 left = track(
                     range(len(records) - 1, rounds),
                     f"{type(method).__name__}: {rounds} rounds",
@@ -238,47 +241,49 @@ def run(
                 )
                 if watch is not None and not silent:
                     watch(records[-1])
-                state, stopped = _rounds(player, state, records, watcher, left, file, tellers, until)
+                state, stopped = _run_rounds(simulator, state, records, monitor, left, file, listeners, until)
             trained = task.module_at(state.server)
-            return DeepRun(trained, state, records, task, player, watcher.seconds, stopped)
+            return DeepRun(trained, state, records, task, simulator, monitor.seconds, stopped)
 
 
-def _rounds(
-    player: Simulator,
+def _run_rounds(
+    simulator: Simulator,
     state: State,
     records: list[dict[str, Any]],
-    watcher: Watcher,
+    monitor: Monitor,
     left: Iterable[int],
     file: DeepCheckpoint | None,
-    tellers: Sequence[Callable[[dict[str, Any]], None]],
+    listeners: Sequence[Callable[[dict[str, Any]], None]],
     until: Callable[[dict[str, Any]], bool] | None,
 ) -> tuple[State, str | None]:
-    """Plays the rounds that are left: the last good state, and why it ended early, if it did."""
-    if watcher.has_seen(until, records[-1]):
+    """Runs the rounds that are left: the last finite state, and why the run ended early, if it did."""
+    if monitor.ends(until, records[-1]):  # of a checkpoint: the run had ended there
         return state, _reached(records)
-    for t in left:
+
+    def simulate(state: State, t: int) -> RecordedRound:
         begun = time.perf_counter()
-        turn = play(player, state, t, watcher.processes)
-        watcher.took("rounds", begun)
-        record = watcher.record(t + 1, turn.state, turn.of_round) if turn.is_finite(watcher.processes) else None
-        if record is None or not watcher.finds_finite(record):
-            turn.undo()
-            if file is not None:
-                file.save(state, records)
-            what = "the model" if record is None else "its value"
-            return state, f"round {t}: {what} is not finite; a smaller stepsize may help"
-        state = turn.state
-        del turn  # and with it the rows that were overwritten
-        records.append(record)
-        for tell in tellers:
-            tell(records[-1])
-        ended = watcher.has_seen(until, records[-1])
-        if file is not None and (ended or t + 1 == watcher.rounds or (t + 1) % file.every == 0):
-            file.save(state, records)
-        if ended:
-            return state, _reached(records)
-    return state, None
+        simulated = recorded_round(simulator, state, t, monitor.processes)
+        monitor.took("rounds", begun)
+        return simulated
+
+    def record(t: int, simulated: RecordedRound) -> Stop | None:
+        finite = simulated.is_finite(monitor.processes)
+        row = monitor.record(t + 1, simulated.state, simulated.columns) if finite else None
+        if row is None or not monitor.is_finite(row):
+            what = "the model" if row is None else "its value"
+            return Stop(f"round {t}: {what} is not finite; a smaller stepsize may help", undo=True)
+        records.append(row)
+        for listener in listeners:
+            listener(row)
+        return Stop(_reached(records)) if monitor.ends(until, row) else None
+
+    def save(state: State) -> None:
+        assert file is not None
+        file.save(state, records)
+
+    schedule = None if file is None else SaveSchedule(save, file.every, monitor.rounds)
+    return run_rounds(simulate, state, left, record, schedule)
 
 
 def _reached(records: Sequence[Any]) -> str:
-    return f"round {len(records) - 1}: what it was run until is reached"
+    return f"round {len(records) - 1}: `until` holds"

@@ -1,6 +1,33 @@
-"""Hypothesis without deadlines: a test asserts what is true on any machine, not how fast it is."""
+"""What all tests share: the modules beside them can be imported, processes run this checkout, tests have layers."""
+
+import os
+import sys
+from pathlib import Path
 
 from hypothesis import settings
 
+HERE = Path(__file__).parent
+
+
+def helper_modules() -> list[Path]:
+    """The modules that several tests share: neither tests, nor fixtures, nor parts of a helper package."""
+    files = sorted(HERE.rglob("*.py"))
+    packages = {file.parent for file in files if file.name == "__init__.py"}
+    modules = [file for file in files if not file.name.startswith("test_") and file.parent not in packages]
+    return [*sorted(packages), *(file for file in modules if file.name != "conftest.py")]
+
+
+# With --import-mode=importlib, pytest adds no folder to the path. `tests` itself must stay off it: it has a folder
+# `fedconvex`, which would be taken for the package.
+for folder in sorted({str(module.parent) for module in helper_modules()}):
+    sys.path.insert(0, folder)
+
+# A process that a test starts in another folder would else import whatever fedconvex is installed, which in a second
+# checkout is not the one under test.
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH")]))
+
+# A test asserts what is true on any machine, not how fast it is.
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
+
+pytest_plugins = ("core_layer", "pytester")

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.beyond_core  # starts processes
+
 ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 FOLDERS: dict[str, str] = PYPROJECT["tool"]["setuptools"]["package-dir"]
@@ -141,6 +143,16 @@ def test_every_module_is_in_the_wheel_once(wheel: Path) -> None:
     found = [name for name, _ in contents(wheel) if name.endswith(".py")]
     assert "fedconvex/theory/__init__.py" in found
     assert differences(python_files(ROOT), found) == []
+
+
+def test_every_stub_is_in_the_wheel(wheel: Path) -> None:
+    stubs = {
+        str(Path(name.replace(".", "/")) / path.relative_to(ROOT / folder))
+        for name, folder in FOLDERS.items()
+        for path in (ROOT / folder).rglob("*.pyi")
+    }
+    assert {"fedconvex/__init__.pyi", "fedconvex/deep/models/__init__.pyi"} <= stubs
+    assert stubs <= {name for name, _ in contents(wheel)}
 
 
 def test_a_missing_a_repeated_and_a_strange_file_are_noticed() -> None:

@@ -1,4 +1,4 @@
-"""Samples of a classification in memory, and which of them lie with which client."""
+"""A classification data set in memory, and its partition into clients."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,8 +7,8 @@ from typing import final
 import numpy as np
 
 from fedconvex.data.federated import FederatedData
-from fedconvex.data.holdout import train_test_split
 from fedconvex.data.partition import partition
+from fedconvex.data.train_test_splits import train_test_split
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least
 
@@ -19,15 +19,17 @@ KINDS = "give uint8 images, int64 tokens or floats"
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """N >= 1 samples with labels 0 … num_classes − 1.
+    """N >= 1 samples with labels 0 … num_classes − 1, and which client owns which of them.
+
+    Every loader returns one. Build one yourself for samples in memory; `client_data` is for `fedconvex.deep.run`.
 
     Args:
         inputs: (N, …), no axis empty: uint8 images (N, channels, height, width), int64 tokens >= 0 (N, length), or
-            finite float32 or float64. A read-only view of what is given.
-        labels: (N,) whole numbers; int64 here. Not every class needs to have a sample: see `require_all_classes`.
-        source: where they come from, for reports.
-        clients: (name, row numbers) of each client, none empty, no row with two clients; rows may be left over. None:
-            the data say nothing about clients, `deal` makes some.
+            finite float32 or float64 values. Kept as a read-only view.
+        labels: (N,) integers, stored as int64. A class may have no sample: see `require_all_classes`.
+        source: the origin of the samples, for reports.
+        clients: (name, row numbers) of each client, none empty, no row with two clients; some rows may belong to none.
+            None: the data set has no natural clients, `deal` partitions it.
 
     Raises:
         InvalidInput: lengths that differ, labels out of range, empty clients, rows out of range or used twice.
@@ -56,32 +58,33 @@ class Dataset:
 
     @property
     def num_samples(self) -> int:
-        """N."""
+        """N, the number of samples."""
         return len(self.labels)
 
     @property
     def sizes(self) -> np.ndarray:
-        """The clients' numbers of samples, int64 (m,). Raises InvalidInput where there are no clients."""
-        return np.array([len(rows) for _, rows in self._dealt()], dtype=np.int64)
+        """The clients' numbers of samples, int64 (m,). Raises InvalidInput if there are no clients."""
+        return np.array([len(rows) for _, rows in self._require_clients()], dtype=np.int64)
 
     def deal(self, num_clients: int, scheme: str = "iid", seed: int = 0) -> "Dataset":
-        """All samples dealt anew to clients named 0, 1, … by `fedconvex.data.partition`, whatever clients there were.
+        """Partition all samples among clients named 0, 1, … with `fedconvex.data.partition`, replacing any clients.
 
         scheme: `iid`, `lognormal:SIGMA`, `dirichlet:ALPHA`, `by-label:D` or `power-law-labels:D`, on the class labels.
         """
-        # As text, labels are labels however many there are: numbers of more than 100 classes would be binned.
+        # `partition` bins numeric targets of more than 100 values, as it must for regression; text it takes as labels.
         rows = partition(np.char.mod("%09d", self.labels), num_clients, scheme, seed)
         return replace(self, clients=tuple((str(k), part) for k, part in enumerate(rows)))
 
     def client_data(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """A copy (inputs (n_k, …), labels (n_k,)) for each client."""
-        return [(self.inputs[rows], self.labels[rows]) for _, rows in self._dealt()]
+        """Return copies (inputs (n_k, …), labels (n_k,)) for each client, as `fedconvex.deep.run` takes them."""
+        return [(self.inputs[rows], self.labels[rows]) for _, rows in self._require_clients()]
 
     def hold_out(self, test_fraction: float = 0.2, seed: int = 0) -> tuple["Dataset", "Dataset"]:
-        """(train, test): each client's samples dealt at random, as `fedconvex.data.train_test_split` does it."""
-        names = tuple(name for name, _ in self._dealt())
-        numbers = tuple(rows[:, None] for _, rows in self._dealt())
-        targets = tuple(self.labels[rows] for _, rows in self._dealt())
+        """Split every client's samples at random into (train, test), as `fedconvex.data.train_test_split` does."""
+        names = tuple(name for name, _ in self._require_clients())
+        numbers = tuple(rows[:, None] for _, rows in self._require_clients())
+        targets = tuple(self.labels[rows] for _, rows in self._require_clients())
+        # Row numbers take the place of features, so that the split is the core's own and images are copied once.
         whole = FederatedData(numbers, targets, names, ("row",), self.source)
         train, test = train_test_split(whole, test_fraction, seed)
         return self._part(train), self._part(test)
@@ -89,13 +92,15 @@ class Dataset:
     def scaled(
         self, mean: float | Sequence[float] | None = None, std: float | Sequence[float] | None = None
     ) -> "Dataset":
-        """(x − mean)/std in float32, where x is uint8 divided by 255, or a float as it is.
+        """Return (x − mean)/std in float32, where x are the inputs, uint8 images divided by 255 first.
 
-        mean, std: finite, std > 0; one number, or one for each of the channels, inputs.shape[1]; default 0 and 1.
-        Raises InvalidInput, for tokens too.
+        Use it before training on images: networks are slow to train on inputs of 0 … 255.
+
+        mean, std: finite, std > 0; one number, or one per channel, inputs.shape[1]; default 0 and 1.
+        Raises InvalidInput, also for tokens.
         """
         if self.inputs.dtype == np.int64:
-            raise InvalidInput("inputs", self, "are token numbers, which have no scale", "leave out the scaling")
+            raise InvalidInput("inputs", self, "are token numbers, which cannot be scaled", "leave out the scaling")
         channels = self.inputs.shape[1]
         shift, scale = _per_channel(mean, channels, "mean", 0.0), _per_channel(std, channels, "std", 1.0)
         if not (scale > 0).all():
@@ -108,46 +113,38 @@ class Dataset:
         return replace(self, inputs=values)
 
     def require_all_classes(self) -> "Dataset":
-        """Itself. Raises InvalidInput where a class has no sample."""
+        """Return the data set itself, or raise InvalidInput if a class has no sample."""
         lacking = np.flatnonzero(np.bincount(self.labels, minlength=self.num_classes) == 0)
         if lacking.size:
             problem = f"{lacking.size} of them have no sample in {self.source}, the first is class {int(lacking[0])}"
-            raise InvalidInput("num_classes", self.num_classes, problem, "give all samples, or say fewer classes")
+            raise InvalidInput("num_classes", self.num_classes, problem, "give all samples, or fewer classes")
         return self
 
-    def _dealt(self) -> Clients:
+    def _require_clients(self) -> Clients:
         if self.clients is None:
-            raise InvalidInput("clients", None, f"{self.source} says nothing about clients", "call deal(num_clients)")
+            raise InvalidInput("clients", None, f"{self.source} has no natural clients", "call deal(num_clients)")
         return self.clients
 
     def _part(self, chosen: FederatedData) -> "Dataset":
         rows = [numbers[:, 0].astype(np.int64) for numbers in chosen.features]
-        return take(self, list(zip(chosen.client_names, rows, strict=True)), chosen.source)
+        every = np.concatenate(rows)
+        clients = consecutive_rows(chosen.client_names, [len(own) for own in rows])
+        return Dataset(self.inputs[every], self.labels[every], self.num_classes, chosen.source, clients)
 
 
-def take(whole: Dataset, clients: Sequence[tuple[str, np.ndarray]], source: str) -> Dataset:
-    """The rows of these clients alone, below one another."""
-    ends = np.cumsum([len(rows) for _, rows in clients])
-    every = np.concatenate([rows for _, rows in clients])
-    return Dataset(
-        whole.inputs[every], whole.labels[every], whole.num_classes, source, below_one_another(clients, ends)
-    )
-
-
-def below_one_another(clients: Sequence[tuple[str, np.ndarray]], ends: np.ndarray) -> Clients:
-    """The clients' names with the rows that they have where their samples are stacked."""
-    return tuple(
-        (name, np.arange(end - len(rows), end)) for (name, rows), end in zip(clients, ends.tolist(), strict=True)
-    )
+def consecutive_rows(names: Sequence[str], counts: Sequence[int]) -> Clients:
+    """Return clients for samples stacked client by client: the k-th owns counts[k] rows, after those before it."""
+    ends = np.cumsum(counts, dtype=np.int64).tolist()
+    return tuple((name, np.arange(end - n, end)) for name, n, end in zip(names, counts, ends, strict=True))
 
 
 def _inputs(values: np.ndarray) -> np.ndarray:
     array = np.asarray(values)
     kind = f"{array.dtype} of shape {array.shape}"
     if array.dtype not in (np.uint8, np.int64, np.float32, np.float64):
-        raise InvalidInput("inputs", kind, "is of no type that is used here", KINDS)
+        raise InvalidInput("inputs", kind, "has an unsupported type", KINDS)
     if array.ndim < 2 or array.size == 0:
-        raise InvalidInput("inputs", kind, "has no samples, or samples without numbers", "give (N, …) with N >= 1")
+        raise InvalidInput("inputs", kind, "has no samples, or empty ones", "give (N, …) with N >= 1")
     if array.dtype == np.int64 and array.min() < 0:
         raise InvalidInput("inputs", int(array.min()), "is a token number below 0", "number tokens from 0")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
@@ -162,12 +159,12 @@ def _labels(values: np.ndarray, num_classes: int) -> np.ndarray:
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         kind = f"{array.dtype} of shape {array.shape}"
-        raise InvalidInput("labels", kind, "are not whole numbers of shape (N,)", "number the classes from 0")
+        raise InvalidInput("labels", kind, "are not integers of shape (N,)", "number the classes from 0")
     bad = np.flatnonzero((array < 0) | (array >= num_classes))
     if bad.size:
         row = int(bad[0])
         problem = f"is not among the {num_classes} classes 0 … {num_classes - 1}"
-        raise InvalidInput(f"labels[{row}]", int(array[row]), problem, "repair the label, or say more classes")
+        raise InvalidInput(f"labels[{row}]", int(array[row]), problem, "repair the label, or give more classes")
     labels = array.astype(np.int64)
     labels.flags.writeable = False
     return labels
@@ -176,11 +173,11 @@ def _labels(values: np.ndarray, num_classes: int) -> np.ndarray:
 def _clients(clients: Clients, num_samples: int) -> Clients:
     names = [str(name) for name, _ in clients]
     if not names:
-        raise InvalidInput("clients", clients, "names no client", "give at least one, or None")
+        raise InvalidInput("clients", clients, "contains no client", "give at least one, or None")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InvalidInput("clients", twice, "is the name of two clients", "give every client its own name")
-    owner = np.full(num_samples, -1)
+    owner = np.full(num_samples, -1)  # the position of each row's client, −1 as long as it has none
     checked = []
     for k, (name, (_, values)) in enumerate(zip(names, clients, strict=True)):
         rows = np.array(values)
@@ -188,10 +185,12 @@ def _clients(clients: Clients, num_samples: int) -> Clients:
         if rows.size == 0:
             raise InvalidInput(place, "no rows", "a client without data", "leave the client out")
         if rows.ndim != 1 or rows.dtype.kind not in "iu":
-            raise InvalidInput(place, f"{rows.dtype} of shape {rows.shape}", "are no row numbers", "give integers (n,)")
+            raise InvalidInput(
+                place, f"{rows.dtype} of shape {rows.shape}", "are not row numbers", "give integers (n,)"
+            )
         outside = rows[(rows < 0) | (rows >= num_samples)]
         if outside.size:
-            problem = f"is no row number: there are {num_samples} samples"
+            problem = f"is not a row number: there are {num_samples} samples"
             raise InvalidInput(place, int(outside[0]), problem, f"give 0 … {num_samples - 1}")
         taken = rows[owner[rows] >= 0]
         if taken.size or len(np.unique(rows)) < len(rows):

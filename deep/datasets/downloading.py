@@ -1,6 +1,12 @@
-"""Fetching the files of a data set on request: `fedconvex deep download` calls this, and nothing else fetches anything.
+"""Download of data sets with a stable address: for `fedconvex deep download`; no other module opens a connection.
 
-A file is written beside its place, compared with the published sum, and renamed: what is there is whole and right.
+A file is received beside its destination, compared with the published checksum, and only then renamed: a file in place
+is complete and is the published one. A file of the user's is never replaced.
+
+Python's own `urllib` does this, rather than the library pooch, for four reasons. pooch compares the bytes of the
+downloaded file, but copies of MNIST differ in their compression, and only their content has a published checksum. pooch
+replaces an existing file that differs. It has no limit on the size that a server may send. And it leaves files
+readable for their owner alone, which is wrong for a shared data folder.
 """
 
 import hashlib
@@ -16,6 +22,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
+from fedconvex.atomic_files import write_atomically
 from fedconvex.data.table import bad_file
 from fedconvex.deep.datasets.checksums import checksum
 from fedconvex.deep.datasets.choices import one_of
@@ -23,24 +30,23 @@ from fedconvex.deep.datasets.mnist import MNIST_SUMS
 from fedconvex.deep.datasets.reading import CHUNK
 from fedconvex.deep.datasets.registry import DATASETS, WITHOUT_FILES
 from fedconvex.errors import FedconvexError, InvalidInput
-from fedconvex.writing import write_atomically
 
-SECONDS = 60.0  # without a byte
+TIMEOUT = 60.0  # seconds without a byte
 
-Tell = Callable[[str, int, int | None], None]
+Progress = Callable[[str, int, int | None], None]
 
 
 class NotDownloaded(FedconvexError):
-    """A file could not be fetched, or what came is not the published file; nothing of it was kept."""
+    """A file could not be downloaded, or is not the published one; nothing of it was kept."""
 
 
 @final
 @dataclass(frozen=True)
 class Remote:
-    """A published file: where it is, how it is called here, its sum, and the size in bytes that it cannot have.
+    """A published file: its address base + path, its name here, its checksum, and a bound that its size is below.
 
-    sha256 is of the uncompressed content, md5 (as its authors publish it) of the file itself. What has `members` is a
-    tar archive, which stays in the folder as what its members are compared with.
+    sha256 is of the uncompressed content; md5, where the authors publish no better checksum, is of the file itself. A
+    file with `members` is a tar archive; it is kept beside its members, which are compared with it in later calls.
     """
 
     base: str
@@ -51,19 +57,15 @@ class Remote:
     md5: str | None = None
     members: tuple[str, ...] = ()
 
-    def sum_of(self, file: Path) -> tuple[str, str]:
-        """The kind of sum that is published, and the file's."""
-        if self.sha256 is not None:
-            return "SHA-256", checksum(file)
-        with file.open("rb") as stream:
-            return "MD5", hashlib.file_digest(stream, "md5").hexdigest()
-
     def require(self, file: Path) -> None:
-        """Raises NotDownloaded where the file is another one."""
-        kind, found = self.sum_of(file)
-        wanted = self.sha256 or self.md5
-        if found != wanted:
-            raise NotDownloaded(f"its {kind} is {found}, that of the published file is {wanted}")
+        """Raise NotDownloaded if the file's checksum is not the published one."""
+        if self.sha256 is not None:
+            kind, published, found = "SHA-256", self.sha256, checksum(file)
+        else:
+            with file.open("rb") as stream:
+                kind, published, found = "MD5", str(self.md5), hashlib.file_digest(stream, "md5").hexdigest()
+        if found != published:
+            raise NotDownloaded(f"its {kind} is {found}, that of the published file is {published}")
 
 
 MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist/"
@@ -95,46 +97,51 @@ REMOTES: dict[str, tuple[Remote, ...]] = {
 
 
 def download(
-    name: str, folder: Path, mirror: str | None = None, tell: Tell = lambda name, done, size: None
+    name: str, folder: Path, mirror: str | None = None, progress: Progress = lambda name, done, size: None
 ) -> list[str]:
-    """Puts the files of a data set into the folder, and says of each what was done.
+    """Download the files of a data set into the folder, and return one line per file that says what was done.
+
+    Use it once per data set, before `load_dataset`, which never downloads. Data sets without a stable address must be
+    fetched by hand.
 
     Args:
-        folder: made where it is not there. Files that are there and right are left as they are.
-        mirror: the address of a folder that has the files under their own names, instead of the usual one.
-        tell: is called with a file's name, the bytes so far, and how many it has if that is known.
+        folder: created if it does not exist. Files in it that are the published ones are left as they are.
+        mirror: the address of a folder with the same file names, instead of the usual one.
+        progress: called with a file's name, the number of bytes received, and its size if the server announces one.
 
     Raises:
-        InvalidInput: a data set that has no stable address (saying where its files can be had), another file under the
-            name of a published one, a mirror that is no address, a folder that is none.
-        NotDownloaded: no connection, an answer that is no file, a file that is not the published one.
+        InvalidInput: a data set without a stable address (the error says from where to get its files), another file
+            under the name of a published one, a mirror that is not a web address, a folder that cannot be created.
+        NotDownloaded: no connection, an answer that is not a file, a file that is not the published one.
     """
     one_of(name, DATASETS, "name")
     if name in WITHOUT_FILES:
         raise InvalidInput("name", name, "needs no files", "use it as it is")
     if name not in REMOTES:
         cure = f"get {DATASETS[name].files} from {DATASETS[name].origin}, and give that as data_dir"
-        raise InvalidInput("name", name, "has no stable address that its files could be fetched from", cure)
+        raise InvalidInput("name", name, "has no stable address to download its files from", cure)
     if mirror is not None and not _is_address(mirror):
-        raise InvalidInput("mirror", mirror, "is no address", "give such as https://example.org/mnist")
+        raise InvalidInput("mirror", mirror, "is not a web address", "give one such as https://example.org/mnist")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise bad_file(folder, f"is no folder and cannot be made: {error.strerror}", "give another folder") from None
+        raise bad_file(
+            folder, f"is not a folder and cannot be created: {error.strerror}", "give another folder"
+        ) from None
     done = []
     for remote in REMOTES[name]:
         here = folder / remote.name
         if _is_there(remote, here):
             done.append(f"{here} was there already")
         else:
-            _fetch(remote, _address(remote, mirror), here, tell)
-            done.append(f"{here} has the published sum")
+            _fetch(remote, _address(remote, mirror), here, progress)
+            done.append(f"{here} has the published checksum")
         done += _unpack(here, folder, remote.members)
     return done
 
 
 def _is_address(text: str) -> bool:
-    """Of the web: others, such as file:, would be opened too."""
+    """Return whether the text is an address of the web; `urlopen` would also open others, such as file:."""
     try:
         parts = urlsplit(text)
     except ValueError:
@@ -147,7 +154,8 @@ def _address(remote: Remote, mirror: str | None) -> str:
 
 
 def _is_there(remote: Remote, here: Path) -> bool:
-    """Raises InvalidInput for another file: it is not for us to replace."""
+    """Return whether the file exists; raise InvalidInput for another file of that name, which must not be replaced."""
+    # The checksum of uncompressed content holds for the plain and the gzipped file alike; the loaders read either.
     plain = here.with_name(here.name.removesuffix(".gz"))
     for place in (plain, plain.with_name(f"{plain.name}.gz")) if remote.sha256 else (here,):
         if place.exists():
@@ -163,15 +171,16 @@ def _another(place: Path, problem: str) -> InvalidInput:
     return bad_file(place, f"is there already, and {problem}", "move it away, and try again")
 
 
-def _fetch(remote: Remote, address: str, here: Path, tell: Tell) -> None:
+def _fetch(remote: Remote, address: str, here: Path, progress: Progress) -> None:
     try:
+        # A folder beside the destination is on the same disk, so that the renaming is atomic.
         with tempfile.TemporaryDirectory(dir=here.parent, prefix=f".{here.name}.") as beside:
             file = Path(beside, here.name)
-            _receive(address, file, remote.too_large, lambda so_far, size: tell(here.name, so_far, size))
+            _receive(address, file, remote.too_large, lambda received, size: progress(here.name, received, size))
             try:
                 remote.require(file)
             except InvalidInput:
-                raise NotDownloaded("is no gzip file, or a damaged one") from None
+                raise NotDownloaded("is not a gzip file, or a damaged one") from None
             os.replace(file, here)
     except NotDownloaded as error:
         raise NotDownloaded(f"{address}: {error}; nothing was kept. {_by_hand(remote, here)}") from None
@@ -179,39 +188,39 @@ def _fetch(remote: Remote, address: str, here: Path, tell: Tell) -> None:
         if isinstance(error, HTTPError):
             error.close()
         reason = error.reason if isinstance(error, URLError) and not isinstance(error, HTTPError) else error
-        raise NotDownloaded(f"{address} could not be fetched: {reason}. {_by_hand(remote, here)}") from None
+        raise NotDownloaded(f"{address} could not be downloaded: {reason}. {_by_hand(remote, here)}") from None
 
 
 def _by_hand(remote: Remote, here: Path) -> str:
     further = ", and run this once more to unpack it" if remote.members else ""
-    return f"Fetch {remote.base}{remote.path} by hand, or from a mirror, and put it at {here}{further}"
+    return f"Download {remote.base}{remote.path} by hand, or from a mirror, and put it at {here}{further}"
 
 
-def _receive(address: str, file: Path, too_large: int, tell: Callable[[int, int | None], None]) -> None:
-    with urlopen(address, timeout=SECONDS) as answer, file.open("wb") as out:
-        said = answer.headers.get("Content-Length", "")
-        size, done = int(said) if said.isdecimal() else None, 0
-        tell(0, size)
+def _receive(address: str, file: Path, too_large: int, progress: Callable[[int, int | None], None]) -> None:
+    with urlopen(address, timeout=TIMEOUT) as answer, file.open("wb") as out:
+        announced = answer.headers.get("Content-Length", "")
+        size, done = int(announced) if announced.isdecimal() else None, 0
+        progress(0, size)
         while piece := answer.read(CHUNK):
             done += len(piece)
             if done >= too_large:
                 raise NotDownloaded(f"is larger than the published file, which has less than {too_large} bytes")
             out.write(piece)
-            tell(done, size)
-        if size is not None and done < size:
+            progress(done, size)
+        if size is not None and done < size:  # http.client ends a shortened answer without an error
             raise NotDownloaded(f"ended after {done} of {size} bytes")
         out.flush()
         os.fsync(out.fileno())
 
 
 def _unpack(archive: Path, folder: Path, members: Sequence[str]) -> list[str]:
-    """Writes those members of the archive to the folder that are not there."""
+    """Write the members of the archive to the folder, except those that exist with the same content."""
     done = []
     if members:
         with tarfile.open(archive, "r:gz") as packed:
-            for name in members:  # these names alone, whatever others the archive has
+            for name in members:  # only these names: others could lead outside the folder
                 stream = packed.extractfile(name)
-                assert stream is not None  # an archive with this sum has them
+                assert stream is not None  # an archive with this checksum contains them
                 content, place = stream.read(), folder / name
                 if place.exists():
                     if not place.is_file() or place.read_bytes() != content:

@@ -1,4 +1,4 @@
-"""The idx format of MNIST and EMNIST: a type, the sizes of the axes, and the numbers, all big-endian.
+"""Reader of the idx format of MNIST and EMNIST: a number type, the sizes of the axes, then the numbers, big-endian.
 
 Source: LeCun, Cortes and Burges, "The MNIST database of handwritten digits", section on file formats.
 """
@@ -18,10 +18,12 @@ MAX_AXES = 32
 
 
 def read_idx(path: str | os.PathLike[str]) -> np.ndarray:
-    """The array in an idx file, gzipped if its name ends in .gz, in the machine's byte order.
+    """Read the array of an idx file, in the machine's byte order; a file whose name ends in .gz is uncompressed.
 
-    Raises InvalidInput for a wrong magic number, files that are too short or too long, and arrays over 4 GiB. No more
-    memory is asked for than the file has bytes, whatever its header says.
+    Use it for idx files that no loader of this package knows; `mnist` and `emnist` call it themselves.
+
+    Raises InvalidInput for a wrong magic number, a file that is too short or too long, and an array over 4 GiB. Memory
+    grows with the bytes that arrive, so a header that announces a huge array costs nothing.
     """
     path = Path(path)
     with opened(path) as stream:
@@ -31,7 +33,7 @@ def read_idx(path: str | os.PathLike[str]) -> np.ndarray:
         if len(data) < size:
             problem = f"is truncated: {len(data)} of the {size} bytes for an array of shape {shape}"
             raise bad_file(path, problem, "download or copy the file again")
-        if stream.read(1):
+        if stream.read(1):  # trailing bytes mean that header and content do not belong together
             raise bad_file(path, f"goes on after the array of shape {shape}", "download or copy the file again")
     array = np.frombuffer(data, dtype=kind.newbyteorder(">")).reshape(shape)
     return array.astype(kind, copy=False)
@@ -43,13 +45,14 @@ def _header(path: Path, stream: IO[bytes]) -> tuple[np.dtype[np.generic], tuple[
         raise bad_file(path, f"is truncated: {len(magic)} bytes", "download or copy the file again")
     if magic[:2] != b"\0\0" or magic[2] not in TYPES or magic[3] > MAX_AXES:
         cure = "give an idx file; a compressed one needs .gz at the end of its name"
-        raise bad_file(path, f"starts with {magic.hex(' ')}, which is no idx file", cure)
+        raise bad_file(path, f"starts with {magic.hex(' ')}, which is not the head of an idx file", cure)
     kind, axes = np.dtype(TYPES[magic[2]]), magic[3]
     sizes = read(stream, 4 * axes)
     if len(sizes) < 4 * axes:
         raise bad_file(path, f"is truncated in the sizes of its {axes} axes", "download or copy the file again")
     shape = tuple(np.frombuffer(sizes, dtype=">u4").tolist())
+    # Axes of size 0 are left out of the product: beside one of them, the other sizes could be absurd unnoticed.
     if math.prod(size for size in shape if size) * kind.itemsize > MAX_BYTES:
-        problem = f"says that it has shape {shape}, which is more than {MAX_BYTES / 2**30:.0f} GiB"
+        problem = f"announces an array of shape {shape}, which is more than {MAX_BYTES / 2**30:.0f} GiB"
         raise bad_file(path, problem, "give a smaller file, or an undamaged one")
     return kind, shape

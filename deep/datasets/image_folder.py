@@ -1,4 +1,4 @@
-"""Images as files, one folder for each class."""
+"""JPEG and PNG files in one folder per class, read with Pillow."""
 
 import os
 from pathlib import Path
@@ -8,6 +8,7 @@ import numpy as np
 from fedconvex.data.table import MAX_BYTES, bad_file
 from fedconvex.deep.datasets.choices import one_of
 from fedconvex.deep.datasets.dataset import Dataset
+from fedconvex.deep.datasets.loader import Loader
 from fedconvex.deep.datasets.reading import missing
 from fedconvex.errors import MissingLibrary
 
@@ -17,10 +18,13 @@ ORIGIN = "wherever the data set is published"
 
 
 def image_folder(folder: str | os.PathLike[str], split: str | None = None, *, mode: str = "RGB") -> Dataset:
-    """JPEG and PNG files FOLDER/CLASS/NAME as uint8 images (N, channels, height, width), all of the same size.
+    """Read JPEG and PNG files FOLDER/CLASS/NAME as uint8 images (N, channels, height, width).
 
-    Classes are numbered in the order of their folders' names, images in the order of theirs. split: the name of a
-    folder in `folder` to take instead, such as train or test. mode: RGB (3 channels) or L (grey, 1).
+    Use it for your own images, brought to one size beforehand; all of them are held in memory, at most 4 GiB.
+
+    Classes are numbered in the order of their folders' names, images sorted by name within them.
+    split: the name of a folder in `folder` to read instead, such as train or test.
+    mode: RGB (3 channels) or L (grey, 1).
     Raises InvalidInput, and MissingLibrary without Pillow.
     """
     place = Path(folder) if split is None else Path(folder) / split
@@ -47,18 +51,19 @@ def image_folder(folder: str | os.PathLike[str], split: str | None = None, *, mo
 def _images(folder: Path) -> list[Path]:
     found = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
     if not found:
-        raise bad_file(folder, "has no images, and its class would have no samples", "add some or remove the folder")
+        raise bad_file(folder, "has no images, so its class would have no samples", "add some or remove the folder")
     return found
 
 
 def _decoded(path: Path, mode: str, size: tuple[int, ...] | None = None) -> np.ndarray:
-    """Pixels (height, width) or (height, width, 3); the size is compared before anything is decoded."""
+    """Return the pixels, (height, width) or (height, width, 3)."""
     try:
         from PIL import Image
     except ImportError:
         raise MissingLibrary("Pillow", "reading image files", "deep") from None
     try:
         with Image.open(path, formats=("JPEG", "PNG")) as image:
+            # Image.open reads the header alone: a wrong or enormous size is refused before any pixel is decoded.
             found = image.size[::-1]
             if size is not None and found != size:
                 problem = f"is {found[0]} × {found[1]} pixels, the first image {size[0]} × {size[1]}"
@@ -67,4 +72,7 @@ def _decoded(path: Path, mode: str, size: tuple[int, ...] | None = None) -> np.n
                 raise bad_file(path, f"is {found[0]} × {found[1]} pixels", "give smaller images")
             return np.asarray(image.convert(mode))
     except (OSError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise bad_file(path, f"is no readable JPEG or PNG image ({str(error)[:80]})", "replace it") from None
+        raise bad_file(path, f"is not a readable JPEG or PNG image ({str(error)[:80]})", "replace it") from None
+
+
+LOADERS = (Loader(image_folder, "a folder with a folder of images for each class", ORIGIN),)

@@ -1,6 +1,6 @@
-"""The JSON files of the benchmark LEAF: users, their numbers of samples, and each user's x and y.
+"""Reader of the benchmark LEAF's JSON files: users, their numbers of samples, and each user's inputs x and labels y.
 
-Source: Caldas et al., "LEAF: a benchmark for federated settings" (2018). FedProx's released data have this form.
+Source: Caldas et al., "LEAF: a benchmark for federated settings" (2018). FedProx's released data have this format.
 """
 
 import json
@@ -13,9 +13,10 @@ import numpy as np
 
 from fedconvex.data.stream import contents
 from fedconvex.data.table import bad_file
-from fedconvex.deep.datasets.checksums import Sums, require_sums
-from fedconvex.deep.datasets.dataset import Clients, Dataset, below_one_another
-from fedconvex.deep.datasets.reading import missing, texts
+from fedconvex.deep.datasets.checksums import Checksums, require_checksums
+from fedconvex.deep.datasets.dataset import Clients, Dataset, consecutive_rows
+from fedconvex.deep.datasets.loader import Loader
+from fedconvex.deep.datasets.reading import files_with_suffix, missing
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least
 
@@ -26,21 +27,23 @@ Places = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 def json_files(place: str | os.PathLike[str], split: str | None) -> list[Path]:
-    """The file, or the folder's JSON files; with a split, those of the folder of that name in it."""
+    """List the JSON files: the file itself or those of the folder; with a split, those of the folder of that name."""
     place = Path(place)
     if split is not None:
         if not (place / split).is_dir():
             wanted = "LEAF's JSON files, split into train and test,"
             raise missing(place, f"has no folder {split} with *.json, or leave out split", wanted, ORIGIN)
         place = place / split
-    return texts(place, SUFFIXES, "LEAF's JSON files", ORIGIN)
+    return files_with_suffix(place, SUFFIXES, "LEAF's JSON files", ORIGIN)
 
 
 def read_leaf_json(paths: Places) -> dict[str, Any]:
-    """{"users": […], "num_samples": […], "user_data": {user: {"x": […], "y": […]}}} of all files together.
+    """Merge LEAF's JSON files into one {"users": […], "num_samples": […], "user_data": {user: {"x": […], "y": […]}}}.
 
-    paths: a JSON file, gzipped or not, a folder of them, or a list. Other entries of the files are left out.
-    Raises InvalidInput for what has another form, counts that do not agree, users that come twice, NaN.
+    Use it for LEAF data whose x are not vectors; `leaf`, `sent140` and `shakespeare` read the usual ones.
+
+    paths: a JSON file, plain or gzipped, a folder of them, or a list of such. Other entries of the files are ignored.
+    Raises InvalidInput for another structure, counts that do not agree, a user in two files, NaN.
     """
     places = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     merged: dict[str, Any] = {"users": [], "num_samples": [], "user_data": {}}
@@ -48,25 +51,29 @@ def read_leaf_json(paths: Places) -> dict[str, Any]:
         found = _checked(path, _parsed(path))
         twice = [user for user in found["users"] if user in merged["user_data"]]
         if twice:
-            raise bad_file(path, f"user {twice[0]!r} comes in another file, too", "give every file once")
+            raise bad_file(path, f"user {twice[0]!r} is in another file, too", "give every file once")
         merged["users"] += found["users"]
         merged["num_samples"] += found["num_samples"]
         merged["user_data"] |= {user: found["user_data"][user] for user in found["users"]}
     return merged
 
 
-def leaf(path: Places, split: str | None = None, *, num_classes: int | None = None, sha256: Sums = None) -> Dataset:
-    """Vectors of numbers and class numbers of LEAF's JSON, such as FedProx's synthetic data; clients are the users.
+def leaf(
+    path: Places, split: str | None = None, *, num_classes: int | None = None, sha256: Checksums = None
+) -> Dataset:
+    """Read LEAF's JSON files whose x are vectors: float64 inputs (N, p), and the users as clients.
 
-    path: as for `read_leaf_json`; with a split, a folder that has a folder `train` or `test` of JSON files.
-    num_classes: default: the largest label and 1. sha256: sums of the files by their names.
-    Raises InvalidInput. Inputs are float64 (N, p).
+    Use it for the partitions that LEAF's preprocessing or FedProx's authors made, such as their synthetic data.
+
+    path: as for `read_leaf_json`; with a split, a folder that contains a folder `train` or `test` of JSON files.
+    num_classes: default: the largest label plus 1. sha256: expected checksums by file name.
+    Raises InvalidInput.
     """
     if split is not None and not isinstance(path, str | os.PathLike):
         raise InvalidInput("split", split, "is given with a list of files", "list the files of one split")
     places = [path] if isinstance(path, str | os.PathLike) else list(path)
     files = [file for place in places for file in json_files(place, split)]
-    require_sums(files, sha256)
+    require_checksums(files, sha256)
     data = read_leaf_json(files)
     inputs: list[np.ndarray] = []
     labels: list[int] = []
@@ -85,36 +92,36 @@ def leaf(path: Places, split: str | None = None, *, num_classes: int | None = No
 
 
 def clients_of(data: dict[str, Any]) -> Clients:
-    """The users that have samples, which are stacked in this order."""
-    sizes = [(user, np.empty(count)) for user, count in zip(data["users"], data["num_samples"], strict=True)]
-    having = [(user, rows) for user, rows in sizes if len(rows)]
-    return below_one_another(having, np.cumsum([len(rows) for _, rows in having], dtype=np.int64))
+    """Return the users that have samples, for samples stacked user by user."""
+    counts = {user: n for user, n in zip(data["users"], data["num_samples"], strict=True) if n}
+    return consecutive_rows(list(counts), list(counts.values()))
 
 
 def _parsed(path: Path) -> Any:
     try:
+        # Python's reader accepts NaN and Infinity, which JSON does not have: `_refuse` turns them into an error.
         return json.loads(contents(path), parse_constant=_refuse)
     except InvalidInput:
         raise
     except (ValueError, RecursionError) as error:
-        raise bad_file(path, f"is no JSON: {str(error)[:80]}", "download or copy the file again") from None
+        raise bad_file(path, f"is not JSON: {str(error)[:80]}", "download or copy the file again") from None
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"it has the number {constant}")
+    raise ValueError(f"it contains the number {constant}")
 
 
 def _checked(path: Path, found: Any) -> dict[str, Any]:
-    """The dictionary, if it has LEAF's form and its counts agree."""
+    """Return the dictionary if it has LEAF's structure and its counts agree; otherwise raise InvalidInput."""
     if not isinstance(found, dict):
-        raise bad_file(path, "is no JSON object", CURE)
+        raise bad_file(path, "is not a JSON object", CURE)
     for name, kind in (("users", list), ("num_samples", list), ("user_data", dict)):
         if not isinstance(found.get(name), kind):
             what = "an object" if kind is dict else "a list"
             raise bad_file(path, f"has no entry {name!r} that is {what}", CURE)
     users, counts, data = found["users"], found["num_samples"], found["user_data"]
     if not all(isinstance(user, str) for user in users) or len(set(users)) < len(users):
-        raise bad_file(path, "'users' are not all different texts", CURE)
+        raise bad_file(path, "'users' are not distinct strings", CURE)
     if len(users) != len(counts) or set(users) != data.keys():
         problem = f"has {len(users)} users, {len(counts)} num_samples and {len(data)} user_data, or other names there"
         raise bad_file(path, problem, "give one of each for every user")
@@ -133,10 +140,10 @@ def _checked(path: Path, found: Any) -> dict[str, Any]:
 def _vector(user: str, row: Any, width: int | None) -> np.ndarray:
     try:
         vector = np.asarray(row)
-    except ValueError:  # ragged
+    except ValueError:  # NumPy refuses lists of unequal lengths
         vector = np.asarray(None)
     if vector.dtype.kind not in "iuf" or vector.ndim != 1 or vector.size == 0 or vector.size != (width or vector.size):
-        wanted = "a list of numbers" if width is None else f"a list of {width} numbers, as others are"
+        wanted = "a list of numbers" if width is None else f"a list of {width} numbers, as the others are"
         raise InvalidInput(f"user_data[{user!r}]['x']", row, f"has an entry that is not {wanted}", "repair the file")
     return vector.astype(np.float64)
 
@@ -145,3 +152,6 @@ def _class_number(user: str, label: Any) -> int:
     if isinstance(label, bool) or not isinstance(label, int | float) or not 0 <= label < 2**31 or label != int(label):
         raise InvalidInput(f"user_data[{user!r}]['y']", label, "is no class number 0, 1, …", "number the classes")
     return int(label)
+
+
+LOADERS = (Loader(leaf, "a file or folder of LEAF's JSON", ORIGIN),)

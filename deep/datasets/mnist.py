@@ -1,4 +1,4 @@
-"""MNIST and what shares its files (Fashion-MNIST, KMNIST), and EMNIST: grey images and labels in idx files."""
+"""MNIST, data sets with the same file names (Fashion-MNIST, KMNIST), and EMNIST: grey images in idx files."""
 
 import os
 from itertools import product
@@ -8,17 +8,18 @@ from types import MappingProxyType
 import numpy as np
 
 from fedconvex.data.table import bad_file
-from fedconvex.deep.datasets.checksums import Sums, require_sums
+from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.deep.datasets.choices import one_of
 from fedconvex.deep.datasets.dataset import Dataset
 from fedconvex.deep.datasets.idx import read_idx
+from fedconvex.deep.datasets.loader import Loader
 from fedconvex.deep.datasets.reading import find
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least
 
 MNIST_ORIGIN = "the MNIST page of Yann LeCun or one of its mirrors (fedconvex deep download mnist does)"
 EMNIST_ORIGIN = "the EMNIST page of NIST (the archive gzip.zip)"
-# Of the uncompressed files.
+# SHA-256 of the uncompressed files: copies of MNIST in circulation are compressed in different ways.
 MNIST_SUMS = MappingProxyType({
     "train-images-idx3-ubyte": "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
     "train-labels-idx1-ubyte": "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
@@ -31,10 +32,12 @@ EMNIST_CLASSES = MappingProxyType(
 
 
 def mnist(folder: str | os.PathLike[str], split: str = "train", *, verify: bool = False) -> Dataset:
-    """Handwritten digits: uint8 images (N, 1, 28, 28) and 10 classes; 60,000 for `train`, 10,000 for `test`.
+    """MNIST: uint8 images (N, 1, 28, 28) of the 10 handwritten digits; N = 60,000 (train) or 10,000 (test).
 
-    folder: has the files of that split, such as train-images-idx3-ubyte, also with .idx3 or .gz.
-    verify: compare the files with the published sums, and say which one differs.
+    Use it for the papers' first image experiments; `Dataset.deal` makes the clients.
+
+    folder: contains the files of that split, such as train-images-idx3-ubyte, also with .idx3 or .gz.
+    verify: compare the files with the published checksums; leave it False for Fashion-MNIST and KMNIST.
     Raises InvalidInput. Source: LeCun, Bottou, Bengio and Haffner, "Gradient-based learning applied to document
     recognition" (1998).
     """
@@ -42,7 +45,7 @@ def mnist(folder: str | os.PathLike[str], split: str = "train", *, verify: bool 
     paths = [_find(Path(folder), stem, kind, "MNIST", MNIST_ORIGIN) for kind in ("images-idx3", "labels-idx1")]
     if verify:
         for path, kind in zip(paths, ("images-idx3", "labels-idx1"), strict=True):
-            require_sums([path], MNIST_SUMS[f"{stem}-{kind}-ubyte"])
+            require_checksums([path], MNIST_SUMS[f"{stem}-{kind}-ubyte"])
     images, labels = _read(*paths)
     return Dataset(images, labels, 10, f"MNIST {split}")
 
@@ -53,15 +56,17 @@ def emnist(
     subset: str = "letters",
     *,
     first_classes: int | None = None,
-    sha256: Sums = None,
+    sha256: Checksums = None,
 ) -> Dataset:
-    """Handwritten letters and digits: uint8 images (N, 1, 28, 28), upright: the files have them transposed.
+    """EMNIST: uint8 images (N, 1, 28, 28) of handwritten letters and digits, upright.
 
-    folder: has emnist-SUBSET-train-images-idx3-ubyte and so on, also with .gz, or a folder `gzip` with them.
-    subset: letters (26 classes, which the files number from 1 and this from 0), balanced or bymerge (47), byclass (62),
+    Use it for FedDyn's EMNIST-L (`first_classes=10`), or where MNIST's 10 classes are too few.
+
+    folder: contains emnist-SUBSET-train-images-idx3-ubyte and so on, also with .gz, or a folder `gzip` with them.
+    subset: letters (26 classes, numbered from 1 in the files and from 0 here), balanced or bymerge (47), byclass (62),
         digits or mnist (10).
     first_classes: keep only the classes 0 … first_classes − 1; each must occur. 10 of letters is FedDyn's EMNIST-L.
-    sha256: sums of the uncompressed files by their names.
+    sha256: expected checksums of the uncompressed files by name.
 
     Raises InvalidInput. Source: Cohen, Afshar, Tapson and van Schaik, "EMNIST: an extension of MNIST to handwritten
     letters" (2017); FedDyn, appendix A.2.
@@ -71,9 +76,9 @@ def emnist(
     name = f"EMNIST {subset} {split}"
     stem = f"emnist-{subset}-{split}"
     paths = [_find(Path(folder), stem, kind, "EMNIST", EMNIST_ORIGIN) for kind in ("images-idx3", "labels-idx1")]
-    require_sums(paths, sha256)
+    require_checksums(paths, sha256)
     images, labels = _read(*paths)
-    images = np.ascontiguousarray(images.swapaxes(2, 3))
+    images = np.ascontiguousarray(images.swapaxes(2, 3))  # EMNIST's files store every image transposed
     labels = labels.astype(np.int64)
     if subset == "letters":
         if labels.min() < 1:
@@ -98,7 +103,7 @@ def _find(folder: Path, stem: str, kind: str, data: str, origin: str) -> Path:
 
 
 def _read(image_path: Path, label_path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Images (N, 1, height, width) and labels (N,), N >= 1."""
+    """Read images (N, 1, height, width) and labels (N,), N >= 1."""
     images, labels = read_idx(image_path), read_idx(label_path)
     for path, array, axes in ((image_path, images, 3), (label_path, labels, 1)):
         if array.dtype != np.uint8 or array.ndim != axes or array.size == 0:
@@ -108,3 +113,9 @@ def _read(image_path: Path, label_path: Path) -> tuple[np.ndarray, np.ndarray]:
         problem = f"has {len(labels)} labels for {len(images)} images in {image_path.name}"
         raise bad_file(label_path, problem, "give two files of the same split")
     return images[:, None], labels
+
+
+LOADERS = (
+    Loader(mnist, "a folder with train-images-idx3-ubyte and so on", MNIST_ORIGIN, True),
+    Loader(emnist, "a folder with emnist-letters-train-images-idx3-ubyte and so on", EMNIST_ORIGIN, True),
+)

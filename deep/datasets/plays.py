@@ -1,8 +1,8 @@
-"""Who says what in plays: plain text in two formats.
+"""Parser of plays: the speeches of every role, from plain text in two formats.
 
 * `NAME<TAB>speech`, further lines of the speech indented, stage directions in brackets: the Moby/MIT edition.
-* `NAME:` on a line of its own, which is how the file starts, the speech on the lines below, blank lines between
-  speeches: the file "tinyshakespeare".
+* `NAME:` on a line of its own, the speech on the lines below, blank lines between speeches; the file starts with
+  such a name: the file "tinyshakespeare".
 """
 
 import os
@@ -13,14 +13,14 @@ from pathlib import Path
 
 from fedconvex.data.stream import contents
 from fedconvex.data.table import MAX_BYTES, bad_file
-from fedconvex.deep.datasets.reading import opened, read, texts
+from fedconvex.deep.datasets.reading import files_with_suffix, opened, read
 
 ORIGIN = (
     "the MIT edition of Shakespeare's plays (one text file per play), the file tinyshakespeare of char-rnn (fedconvex "
     "deep download shakespeare does that), or the benchmark LEAF (as JSON)"
 )
 ARCHIVES = (".tar.gz", ".tgz", ".tar")
-# Of a line: that it starts an act or a scene, so that nobody speaks; or something spoken by nobody in particular.
+# A line that starts an act or a scene, or a prologue or an epilogue: from here on no role speaks until one is named.
 HEADING = re.compile(r"\s*(?:(?:ACT|SCENE)\s+[IVXL]+\b|(?:THE )?(?:PROLOGUE|EPILOGUE)\.?\s*$|INDUCTION\s*$)")
 WITH_TAB = re.compile(r"^[^\s|\[][^\t\n]*\t[ \t]*[^\s|]", re.MULTILINE)
 WITH_COLON = re.compile(r"([^\s:][^:\n]{0,60}):[ \t]*")
@@ -31,20 +31,22 @@ Speeches = dict[tuple[str, str], list[str]]
 
 
 def read_plays(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> Speeches:
-    """The speeches of every (play, role) in the order of the text, lines separated by newlines.
+    """Read the speeches of every (play, role) in the order of the text, lines separated by newlines.
 
-    paths: a text file, gzipped or not, named for its play; a tar archive of such files; a folder, of which all *.txt
-        and *.txt.gz are read; or a list of them. A folder's or an archive's files without speeches (poems) pass.
+    Use it to build your own data set from plays; `shakespeare` calls it.
 
-    Names of roles are in capitals; one that is spread over two lines is put together; FIRST LORD is another role in
-    every play. Left out: the list of roles at the start, headings, stage directions, and what is said before somebody
-    is named in a scene (some prologues and epilogues). Raises InvalidInput where no file has a speech.
+    paths: a text file, plain or gzipped, named for its play; a tar archive of such files; a folder, whose *.txt and
+        *.txt.gz files are read; or a list of them. Files without speeches (poems) in a folder or archive are skipped.
+
+    Names of roles are in capitals; a name spread over two lines is joined; FIRST LORD is a different role in every
+    play. Left out: the list of roles at the start, headings, stage directions, and lines before the first name in a
+    scene (some prologues and epilogues). Raises InvalidInput if no file has a speech.
     """
     places = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     speeches: Speeches = {}
     for place in places:
         before = len(speeches)
-        for path in texts(Path(place), (".txt", ".txt.gz"), "the plays", ORIGIN):
+        for path in files_with_suffix(Path(place), (".txt", ".txt.gz"), "the plays", ORIGIN):
             for play, text in _plays(path):
                 for role, speech in _speeches(text):
                     speeches.setdefault((play, role), []).append(speech)
@@ -55,13 +57,13 @@ def read_plays(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]])
 
 
 def _plays(path: Path) -> Iterator[tuple[str, str]]:
-    """The play's name and its text, or those of every text file in an archive."""
+    """Yield the play's name and its text, or those of every text file in an archive."""
     if not path.name.lower().endswith(ARCHIVES):
         yield re.sub(r"(\.txt)?(\.gz)?$", "", path.name, flags=re.IGNORECASE), _decoded(path, contents(path))
         return
     try:
         with opened(path) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
-            for member in archive:  # read, never unpacked to where its name says
+            for member in archive:  # read into memory, never unpacked: a member's name could lead outside the folder
                 if not member.isfile() or not member.name.lower().endswith(".txt"):
                     continue
                 inside = archive.extractfile(member)
@@ -69,7 +71,7 @@ def _plays(path: Path) -> Iterator[tuple[str, str]]:
                     raise bad_file(path, f"{member.name} cannot be read", "unpack it and give the folder")
                 yield Path(member.name).stem, _decoded(path, bytes(read(inside)))
     except tarfile.TarError as error:
-        raise bad_file(path, f"is no readable archive ({error})", "download or copy the file again") from None
+        raise bad_file(path, f"is not a readable archive ({error})", "download or copy the file again") from None
 
 
 def _decoded(path: Path, data: bytes) -> str:
@@ -81,7 +83,7 @@ def _decoded(path: Path, data: bytes) -> str:
 
 
 def _speeches(text: str) -> Iterator[tuple[str, str]]:
-    """Role and speech; none at all in text of neither format."""
+    """Yield role and speech; nothing for a text in neither format."""
     if WITH_TAB.search(text):
         lines = _lines_with_tabs(text)
     elif WITH_COLON.fullmatch(text.lstrip().partition("\n")[0]):  # a poem may have such a line, but starts with a title
@@ -100,9 +102,10 @@ def _speeches(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _lines_with_tabs(text: str) -> Iterator[tuple[str | None, str]]:
-    """Lines that are spoken, with who starts to speak ("": nobody), None where it is the same as before."""
+    """Yield (name, line): the role that starts to speak, "" for none, or None while the same role goes on."""
     begun = "DRAMATIS PERSONAE" not in text
     title = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    # first_part: the first line of a name that is spread over two; inside: within a bracket that is still open.
     first_part, inside = "", False
     for whole in text.splitlines():
         if not whole.strip():
@@ -112,7 +115,7 @@ def _lines_with_tabs(text: str) -> Iterator[tuple[str | None, str]]:
         if HEADING.match(whole):
             begun = True
             yield "", ""
-        elif not begun or not line.strip() or whole.strip() == title:
+        elif not begun or not line.strip() or whole.strip() == title:  # the title may be repeated
             continue
         elif line[0].isspace():
             yield None, line
@@ -127,18 +130,19 @@ def _lines_with_tabs(text: str) -> Iterator[tuple[str | None, str]]:
 
 
 def _without_directions(line: str, inside: bool) -> tuple[str, bool]:
-    """The line without what is in brackets; and whether a bracket is still open at its end."""
+    """Return the line without stage directions in brackets, and whether a bracket is still open at its end."""
     if inside:
         _, closed, line = line.partition("]")
         if not closed:
             return "", True
-        line = "\t" + line
+        line = "\t" + line  # the rest of the line belongs to the speech, as an indented line does
     line = DIRECTION.sub("", line)
     spoken, opened_here, _ = line.partition("[")
     return spoken, bool(opened_here)
 
 
 def _lines_with_colons(text: str) -> Iterator[tuple[str | None, str]]:
+    """As `_lines_with_tabs`."""
     for paragraph in re.split(r"\n[ \t]*\n", text):
         lines = paragraph.strip("\n").split("\n")
         head = WITH_COLON.fullmatch(lines[0])

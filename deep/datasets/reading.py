@@ -1,4 +1,7 @@
-"""Find and read the files of data sets, plain or gzipped (.gz), as data that may be wrong or too large."""
+"""Finding and reading the files of data sets, plain or gzipped (.gz).
+
+Files come from users and from the network: they may be missing, damaged or too large, and are never executed.
+"""
 
 import zlib
 from collections.abc import Iterator, Sequence
@@ -15,7 +18,7 @@ CHUNK = 2**20
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The file's uncompressed bytes as a stream; every failure to read them is an InvalidInput."""
+    """Open a file as a stream of its uncompressed bytes; a failure to read, at any time, becomes an InvalidInput."""
     try:
         with open_bytes(path) as stream:
             yield stream
@@ -24,14 +27,15 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def chunks(stream: IO[bytes], limit: int) -> Iterator[bytes]:
-    """At most `limit` bytes of the stream, piece by piece: memory is asked for as the bytes come."""
+    """Yield at most `limit` bytes of the stream, one mebibyte at a time."""
     while limit > 0 and (piece := stream.read(min(limit, CHUNK))):
         limit -= len(piece)
         yield piece
 
 
 def read(stream: IO[bytes], limit: int = MAX_BYTES) -> bytearray:
-    """At most `limit` bytes of the stream."""
+    """Read at most `limit` bytes of the stream."""
+    # stream.read(limit) would allocate `limit` bytes at once, also for a short file whose header lies about its size.
     data = bytearray()
     for piece in chunks(stream, limit):
         data += piece
@@ -39,9 +43,9 @@ def read(stream: IO[bytes], limit: int = MAX_BYTES) -> bytearray:
 
 
 def find(folder: Path, names: Sequence[str], data: str, origin: str) -> Path:
-    """The first of `names` that is there, with or without .gz; names may have folders in them (a/b).
+    """Return the first of `names` that exists in the folder, plain or with .gz; a name may contain folders (a/b).
 
-    Raises InvalidInput that says which files are looked for and where `data` can be had.
+    Raises InvalidInput that lists the names, and says from where (`origin`) the data set `data` is available.
     """
     require_folder(folder, names, data, origin)
     for name in names:
@@ -52,19 +56,19 @@ def find(folder: Path, names: Sequence[str], data: str, origin: str) -> Path:
 
 
 def require_folder(folder: Path, names: Sequence[str], data: str, origin: str) -> None:
-    """Raises InvalidInput where the folder is not there, or is a file."""
+    """Raise InvalidInput if the folder does not exist or is a file."""
     if not folder.is_dir():
-        what = "is a file, not the folder of" if folder.exists() else "there is no such folder to look for"
+        what = "is a file, not the folder of" if folder.exists() else "there is no such folder, expected with"
         raise missing(folder, f"{what} {', '.join(names)}", data, origin)
 
 
 def missing(place: Path, problem: str, data: str, origin: str) -> InvalidInput:
-    """The error for files of a data set that are not there."""
+    """Return the error for files of a data set that do not exist."""
     return bad_file(place, problem, f"nothing is downloaded here: get {data} from {origin}")
 
 
-def texts(place: Path, suffixes: Sequence[str], data: str, origin: str) -> list[Path]:
-    """The file itself, or those files of a folder, in the order of their names, that end in one of the suffixes."""
+def files_with_suffix(place: Path, suffixes: Sequence[str], data: str, origin: str) -> list[Path]:
+    """Return `place` itself if it is a file, or else the folder's files with one of the suffixes, sorted by name."""
     if not place.is_dir():
         if not place.exists():
             raise missing(place, "there is no such file or folder", data, origin)

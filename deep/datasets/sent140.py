@@ -1,4 +1,4 @@
-"""Sent140: is a tweet sad or happy? One client for each account."""
+"""Sent140: tweets labelled sad or happy, one client per account."""
 
 import csv
 import os
@@ -10,9 +10,10 @@ import numpy as np
 
 from fedconvex.data.stream import numbered_lines
 from fedconvex.data.table import bad_file
-from fedconvex.deep.datasets.checksums import Sums, require_sums
-from fedconvex.deep.datasets.dataset import Dataset, below_one_another
+from fedconvex.deep.datasets.checksums import Checksums, require_checksums
+from fedconvex.deep.datasets.dataset import Dataset, consecutive_rows
 from fedconvex.deep.datasets.leaf import SUFFIXES, json_files, read_leaf_json
+from fedconvex.deep.datasets.loader import Loader
 from fedconvex.deep.datasets.reading import missing
 from fedconvex.deep.datasets.words import read_word_vectors, require_vocabulary, word_numbers
 from fedconvex.errors import InvalidInput
@@ -22,7 +23,7 @@ ORIGIN = "Sentiment140 (training.1600000.processed.noemoticon.csv), or the bench
 COLUMNS = ("polarity", "id", "date", "query", "user", "text")
 NEUTRAL = 2
 HAPPY = {0: 0, 1: 1, 4: 1}
-TEXT = 4  # in LEAF's rows, which have the polarity apart
+TEXT = 4  # position in LEAF's rows, which do not contain the polarity
 
 Tweets = dict[str, tuple[list[list[int]], list[int]]]
 
@@ -35,20 +36,22 @@ def sent140(
     seq_length: int = 25,
     min_samples_per_client: int = 1,
     lowercase: bool = False,
-    sha256: Sums = None,
+    sha256: Checksums = None,
 ) -> Dataset:
-    """Inputs int64 (N, seq_length): word numbers, see `word_numbers`; labels 0 (sad) and 1 (happy).
+    """Read tweets as word numbers, int64 inputs (N, seq_length), with labels 0 (sad) and 1 (happy).
+
+    Use it for FedProx's experiment on text with natural clients, with the model `sentiment_lstm`.
 
     Args:
-        path: a CSV file of Sentiment140: six columns, Latin-1, no header: polarity 0, 2 or 4, id, date, query, user,
+        path: Sentiment140's CSV file: six columns, Latin-1, no header: polarity 0, 2 or 4, id, date, query, user,
             text. Or LEAF's JSON, one file or a folder: polarity 0 or 1 (or 4), rows [id, date, query, user, text, …].
-        vocabulary: the numbers 0 … V − 1 of the words, or the path of word vectors, whose words are taken.
-        split: for JSON, the folder `train` or `test` in `path`. Otherwise there is none: see `Dataset.hold_out`.
+        vocabulary: a dictionary from words to numbers 0 … V − 1, or the path of word vectors whose words to use.
+        split: for JSON, the folder `train` or `test` in `path`. The CSV file has no splits: see `Dataset.hold_out`.
         min_samples_per_client: leave out accounts with fewer tweets.
-        lowercase: make the text lower-case, as GloVe's words are. LEAF and FedProx do not.
-        sha256: sum of the file, or sums of files by their names.
+        lowercase: convert the text to lower case, as GloVe's words are. LEAF and FedProx do not.
+        sha256: expected checksum of the file, or checksums by file name.
 
-    Clients are in the order of their names. Tweets of polarity 2 (neutral: some in the manual test file) are left out.
+    Clients are sorted by name. Neutral tweets (polarity 2, some in the manual test file) are left out.
     Raises InvalidInput. Source: Go, Bhayani and Huang, "Twitter sentiment classification using distant supervision"
     (2009); Caldas et al., "LEAF" (2018).
     """
@@ -68,24 +71,23 @@ def sent140(
         raise bad_file(place, f"no account has {fewest} tweets", "give a smaller min_samples_per_client")
     pooled = np.array([row for _, rows, _ in kept for row in rows], dtype=np.int64)
     happy = np.array([label for _, _, own in kept for label in own], dtype=np.int64)
-    sizes = [(user, np.empty(len(own))) for user, _, own in kept]
-    clients = below_one_another(sizes, np.cumsum([len(rows) for _, rows in sizes]))
+    clients = consecutive_rows([user for user, _, _ in kept], [len(own) for _, _, own in kept])
     return Dataset(pooled, happy, 2, f"Sent140 {place.name}", clients)
 
 
-def _tweets(place: Path, split: str | None, sha256: Sums) -> Iterator[tuple[str, int, str]]:
-    """User, label and text of each tweet."""
+def _tweets(place: Path, split: str | None, sha256: Checksums) -> Iterator[tuple[str, int, str]]:
+    """Yield user, label and text of each tweet."""
     if not place.exists():
         raise missing(place, "there is no such file or folder", "the tweets", ORIGIN)
     if place.is_dir() or place.name.lower().endswith(SUFFIXES):
         files = json_files(place, split)
-        require_sums(files, sha256)
+        require_checksums(files, sha256)
         yield from _of_json(read_leaf_json(files))
         return
     if split is not None:
         problem = "a CSV file of Sentiment140 has no splits"
-        raise InvalidInput("split", split, problem, "leave it out, and call hold_out() of what you get")
-    require_sums([place], sha256)
+        raise InvalidInput("split", split, problem, "leave it out, and call hold_out() on the result")
+    require_checksums([place], sha256)
     yield from _of_csv(place)
 
 
@@ -93,7 +95,7 @@ def _of_json(data: dict[str, Any]) -> Iterator[tuple[str, int, str]]:
     for user in data["users"]:
         for row, polarity in zip(data["user_data"][user]["x"], data["user_data"][user]["y"], strict=True):
             if not isinstance(row, list) or len(row) <= TEXT or not isinstance(row[TEXT], str):
-                problem = "has an entry that is no list [id, date, query, user, text, …]"
+                problem = "has an entry that is not a list [id, date, query, user, text, …]"
                 raise InvalidInput(f"user_data[{user!r}]['x']", row, problem, "give LEAF's Sent140")
             number = _polarity(polarity)
             if number is None:
@@ -104,6 +106,7 @@ def _of_json(data: dict[str, Any]) -> Iterator[tuple[str, int, str]]:
 
 
 def _of_csv(path: Path) -> Iterator[tuple[str, int, str]]:
+    # Decoded line by line: a quoted text may span lines, and csv counts them for the error messages.
     reader = csv.reader((line.decode("latin-1") for _, line in numbered_lines(path)), strict=True)
     while True:
         try:
@@ -116,7 +119,7 @@ def _of_csv(path: Path) -> Iterator[tuple[str, int, str]]:
         if not row:
             continue
         number = _polarity(row[0]) if len(row) == len(COLUMNS) else None
-        if number is None or number == 1:
+        if number is None or number == 1:  # 1 is LEAF's polarity; in this file it is a mistake
             problem = f"line {reader.line_num}: is not {', '.join(COLUMNS)}, with polarity 0, 2 or 4"
             raise bad_file(path, problem, "give the CSV file of Sentiment140, without a header")
         if number != NEUTRAL:
@@ -124,6 +127,9 @@ def _of_csv(path: Path) -> Iterator[tuple[str, int, str]]:
 
 
 def _polarity(value: Any) -> int | None:
-    """0, 1, 2 or 4, from a number or its text."""
+    """Return 0, 1, 2 or 4, given as an integer or as text; None for anything else."""
     text = str(value) if type(value) in (int, str) else ""
     return int(text) if text in ("0", "1", "2", "4") else None
+
+
+LOADERS = (Loader(sent140, "a CSV file of tweets, or LEAF's JSON", ORIGIN),)

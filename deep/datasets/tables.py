@@ -1,4 +1,4 @@
-"""Small tables: LIBSVM files, and the digits that scikit-learn carries with it."""
+"""Data sets from tables: LIBSVM files, and the digits that are installed with scikit-learn."""
 
 import os
 from collections.abc import Sequence
@@ -10,8 +10,9 @@ import numpy as np
 from fedconvex.data import builtin
 from fedconvex.data.files import read_table
 from fedconvex.data.targets import as_class_labels
-from fedconvex.deep.datasets.checksums import Sums, require_sums
+from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.deep.datasets.dataset import Dataset
+from fedconvex.deep.datasets.loader import Loader
 from fedconvex.deep.datasets.reading import missing
 from fedconvex.errors import InvalidInput
 
@@ -23,29 +24,36 @@ def libsvm(
     *,
     num_features: int | None = None,
     classes: Sequence[Any] | None = None,
-    sha256: Sums = None,
+    sha256: Checksums = None,
 ) -> Dataset:
-    """A LIBSVM file, gzipped or not: float64 inputs (N, p), labels numbered 0, 1, … in the order of the file's labels.
+    """Read a LIBSVM classification file: float64 inputs (N, p), and the file's labels, sorted, as classes 0, 1, ….
 
-    num_features: p, where the last features never occur. classes: all labels there are, 2 or more, where some may not
-    occur (give the same for training and test file); default: those that occur. sha256: the file's sum.
+    Use it for the tables of the LIBSVM page that fit into memory as dense arrays.
+
+    path: plain or gzipped. num_features: p, needed where the last features are zero in every sample. classes: all
+    labels, 2 or more; give the same ones for training and test file if a class may be absent from either; default:
+    the labels in the file. sha256: the file's expected checksum.
     Raises InvalidInput. See `fedconvex.data.files.read_table`.
     """
     if not Path(path).is_file():
         raise missing(Path(path), "there is no such file", "LIBSVM data", ORIGIN)
-    require_sums([Path(path)], sha256)
+    require_checksums([Path(path)], sha256)
     table = read_table(path, format="libsvm", num_features=num_features)
     if table.targets.dtype.kind != "i":
-        problem = f"has labels that are no whole numbers, such as {table.targets[table.targets % 1 != 0][0]}"
-        raise InvalidInput("path", Path(path), problem, "give data of a classification")
+        problem = f"has labels that are not integers, such as {table.targets[table.targets % 1 != 0][0]}"
+        raise InvalidInput("path", Path(path), problem, "give a classification data set")
     every = as_class_labels(table.targets if classes is None else classes, table.targets)
     return Dataset(table.features, np.searchsorted(every, table.targets), len(every), Path(path).name)
 
 
 def digits() -> Dataset:
-    """1,797 handwritten digits: float32 images (1797, 1, 8, 8), 0 … 1 in steps of 1/16, and 10 classes. No files.
+    """1,797 handwritten digits: float32 images (1797, 1, 8, 8) with values 0, 1/16, …, 1, of 10 classes.
 
+    Use it for examples and tests: it needs no files. It is too easy to compare methods by their accuracy.
     Source: Alpaydin and Kaynak, optical recognition of handwritten digits, test set (1998), through scikit-learn.
     """
     table = builtin.table("digits")
     return Dataset(table.features.reshape(-1, 1, 8, 8).astype(np.float32), table.targets, 10, "digits")
+
+
+LOADERS = (Loader(libsvm, "a LIBSVM file", ORIGIN), Loader(digits, "", "scikit-learn"))

@@ -1,4 +1,4 @@
-"""Words as numbers, and the vectors that somebody has trained for them (GloVe)."""
+"""Words as numbers, and trained word vectors in GloVe's text format."""
 
 import os
 import re
@@ -9,26 +9,29 @@ import numpy as np
 
 from fedconvex.data.stream import numbered_lines
 from fedconvex.data.table import MAX_BYTES, bad_file
-from fedconvex.deep.datasets.checksums import Sums, require_sums
+from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least
 
-WORD = re.compile(r"[\w']+|[.,!?;]")  # as LEAF splits tweets
+WORD = re.compile(r"[\w']+|[.,!?;]")  # LEAF's rule for splitting tweets
 
 
 def read_word_vectors(
-    path: str | os.PathLike[str], dim: int | None = None, max_words: int | None = None, *, sha256: Sums = None
+    path: str | os.PathLike[str], dim: int | None = None, max_words: int | None = None, *, sha256: Checksums = None
 ) -> tuple[dict[str, int], np.ndarray]:
-    """(number of each word, float32 (V + 2, d)): row i is the vector of word i, 0 … V − 1 in the order of the file.
+    """Read word vectors: a dictionary from word to number 0 … V − 1, and a float32 matrix (V + 2, d).
 
-    Row V is for unknown words, row V + 1 for padding, see `word_numbers`; both are zero.
+    Use it for `sentiment_lstm`, whose embedding is the matrix, and give the dictionary to `sent140`.
+
+    Row i is the vector of word i, in the order of the file. Row V stands for unknown words and row V + 1 for padding,
+    see `word_numbers`; both are zero.
 
     path: text with lines `word v1 … vd`, UTF-8, gzipped or not. dim: d, which the file must have; default: that of its
-    first line. max_words: read only so many (GloVe's files have the frequent ones first).
+    first line. max_words: read at most so many (GloVe's files list frequent words first).
     Raises InvalidInput with the line number. Source: Pennington, Socher and Manning, "GloVe" (2014).
     """
     path = Path(path)
-    require_sums([path], sha256)
+    require_checksums([path], sha256)
     dim = None if dim is None else integer_at_least(dim, 1, "dim")
     limit = None if max_words is None else integer_at_least(max_words, 1, "max_words")
     vocabulary: dict[str, int] = {}
@@ -52,9 +55,9 @@ def read_word_vectors(
 
 
 def word_numbers(text: str, vocabulary: Mapping[str, int], length: int) -> list[int]:
-    """The first `length` words of the text as numbers: V for unknown words, and V + 1 fills up where there are fewer.
+    """Encode the first `length` words of a text: V for an unknown word, V + 1 as padding of a shorter text.
 
-    V is the size of the vocabulary, whose numbers are 0 … V − 1. LEAF has one number for both, V.
+    V is the size of the vocabulary, whose numbers are 0 … V − 1. LEAF's code uses V for both.
     """
     unknown = len(vocabulary)
     numbers = [vocabulary.get(word, unknown) for word in WORD.findall(text)[:length]]
@@ -62,7 +65,7 @@ def word_numbers(text: str, vocabulary: Mapping[str, int], length: int) -> list[
 
 
 def require_vocabulary(vocabulary: Mapping[str, int]) -> Mapping[str, int]:
-    """Itself, if it numbers its words 0 … V − 1, V >= 1."""
+    """Return the vocabulary if it numbers its words 0 … V − 1, V >= 1; otherwise raise InvalidInput."""
     if not vocabulary or set(vocabulary.values()) != set(range(len(vocabulary))):
         problem = f"does not number its {len(vocabulary)} words 0 … {len(vocabulary) - 1}"
         raise InvalidInput("vocabulary", vocabulary, problem, "take that of read_word_vectors")
@@ -85,6 +88,6 @@ def _vector(path: Path, number: int, fields: list[bytes]) -> np.ndarray:
         vector = np.array([float(field) for field in fields])
     except ValueError:
         vector = np.array([np.nan])
-    if not (np.abs(vector) < np.finfo(np.float32).max).all():  # NaN is refused too
-        raise bad_file(path, f"line {number}: has entries that are no finite numbers", "remove the line")
+    if not (np.abs(vector) < np.finfo(np.float32).max).all():  # a comparison with NaN is false: NaN is refused too
+        raise bad_file(path, f"line {number}: has entries that are not finite numbers", "remove the line")
     return vector.astype(np.float32)

@@ -2,23 +2,25 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
 
 from fedconvex.arithmetic.balls import lower_float, upper_float
-from fedconvex.arithmetic.rationals import float_array
+from fedconvex.arithmetic.rationals import float_array, float_at_least, to_fraction
 from fedconvex.audit.methods import default_methods, describe, parse_method, read_method
 from fedconvex.audit.speed import Place, measured_contraction, predicted_contraction
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged
 from fedconvex.fixed_points import FixedPoint, fixed_point
 from fedconvex.ground_truths import GroundTruth, ground_truth
-from fedconvex.heterogeneity import dissimilarity, gradient_variance
 from fedconvex.methods.base import Method, State
 from fedconvex.problems.base import Problem
+from fedconvex.problems.heterogeneity import dissimilarity, gradient_variance
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import rounds_of
+from fedconvex.runs.simulator import SimulatedRound, Simulator, Stop, run_rounds
 from fedconvex.validation import integer_at_least, positive
 
 BALL_DIMENSION = 300  # up to here fixed points on quadratics are enclosed; beyond, floats
@@ -49,7 +51,7 @@ class Constants:
 
     L: float
     mu: float
-    kappa: float  # L/mu, inf where mu = 0
+    kappa: float  # an upper bound of L/mu, inf where mu = 0
     dissimilarity_at_zero: float
     dissimilarity_near_optimum: float
     gradient_variance_at_optimum: float
@@ -146,11 +148,11 @@ def measure_constants(problem: Problem, truth: GroundTruth) -> Constants:
     """L, mu, κ and the heterogeneity."""
     L = max(upper_float(problem.smoothness_bound(k)) for k in range(problem.num_clients))
     mu = min(lower_float(problem.strong_convexity_bound(k)) for k in range(problem.num_clients))
-    mu = 0.0 if abs(mu) < 1e-300 else mu
+    mu = 0.0 if 0 <= mu < 1e-300 else mu  # also −0.0; a negative lower bound stays, however small
     return Constants(
         L=L,
         mu=mu,
-        kappa=L / mu if mu > 0 else float("inf"),
+        kappa=float_at_least(to_fraction(L) / to_fraction(mu)) if mu > 0 and isfinite(L) else inf,
         dissimilarity_at_zero=float(dissimilarity(problem, np.zeros(problem.dim))),
         dissimilarity_near_optimum=float(dissimilarity(problem, (1 - NEAR) * truth.point)),
         gradient_variance_at_optimum=float(gradient_variance(problem, truth.point)),
@@ -218,19 +220,26 @@ def run(
     report: Callable[[int, float], None],
 ) -> tuple[np.ndarray, np.ndarray, State]:
     """Gaps and distances to the target, round by round, until converged, diverged or out of rounds; the last state."""
-    run_of = rounds_of(method, problem)
-    with run_of.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
-        state = run_of.start(np.zeros(problem.dim))
-        gaps, distances = [], []
-        for t in range(rounds + 1):
-            gaps.append(gap(problem, state.server, minimizer))
-            distances.append(np.nan if target is None else float(np.linalg.norm(state.server - target)))
-            report(t, gaps[-1])
-            diverged = not np.isfinite(gaps[-1]) or gaps[-1] > DIVERGED * gaps[0]
-            settled = t >= LEAST_ROUNDS and distances[-1] <= SETTLED * distances[0]
-            if t == rounds or diverged or settled:
-                break
-            state = run_of.advance(state)
+    simulator = Simulator.of(rounds_of(method, problem))
+    gaps: list[float] = []
+    distances: list[float] = []
+
+    def look(t: int, point: np.ndarray) -> Stop | None:
+        gaps.append(gap(problem, point, minimizer))
+        distances.append(np.nan if target is None else float(np.linalg.norm(point - target)))
+        report(t, gaps[-1])
+        if not np.isfinite(gaps[-1]) or gaps[-1] > DIVERGED * gaps[0]:
+            return Stop("diverged")
+        # not before LEAST_ROUNDS: the contraction is measured on the last rounds
+        return Stop("settled") if t >= LEAST_ROUNDS and distances[-1] <= SETTLED * distances[0] else None
+
+    def record(t: int, simulated: SimulatedRound) -> Stop | None:
+        return look(t + 1, simulated.state.server)
+
+    with simulator.rounds.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
+        start = simulator.rounds.start(np.zeros(problem.dim))
+        left = range(rounds) if look(0, start.server) is None else range(0)
+        state, _ = run_rounds(simulator.next_round, start, left, record)
     return np.array(gaps), np.array(distances), state
 
 

@@ -2,13 +2,12 @@
 
 import math
 from dataclasses import MISSING, fields
-from decimal import ROUND_FLOOR
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from fedconvex.audit.rounding import significant
+from fedconvex.arithmetic.decimals import Rounding, significant
 from fedconvex.errors import InvalidInput
 from fedconvex.ground_truths import GroundTruth
 from fedconvex.methods import METHODS
@@ -101,7 +100,7 @@ def shorthand(method: Method) -> str:
 
 def three_digits(value: float) -> Fraction:
     """The positive number rounded down to three significant digits, exactly as written in decimals."""
-    return Fraction(significant(value, 3, ROUND_FLOOR))
+    return Fraction(significant(value, 3, Rounding.FLOOR))
 
 
 def _flattest(problem: Problem, truth: GroundTruth, largest: float, scale: np.ndarray | float = 1.0) -> float:

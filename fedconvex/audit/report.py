@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fedconvex.arithmetic.decimals import at_least, at_most
+from fedconvex.atomic_files import replaces, write_atomically
 from fedconvex.audit.figure import draw_audit
 from fedconvex.audit.measure import Audit, Interval, MethodAudit
 from fedconvex.audit.methods import shorthand
-from fedconvex.audit.rounding import at_least, at_most
 from fedconvex.certainty import Certainty
-from fedconvex.writing import replaces, write_atomically
 
 if TYPE_CHECKING:
     import pandas

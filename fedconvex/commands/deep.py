@@ -98,7 +98,7 @@ def run(
         import torch  # noqa: F401 - a clear error before any work
     except ImportError:
         raise MissingLibrary("torch", "fedconvex deep", "deep") from None
-    from fedconvex.commands.folders import require_writable
+    from fedconvex.commands.output_files import require_writable
     from fedconvex.deep.config import read_config
 
     given = {"rounds": rounds, "seed": seed, "device": device}
@@ -193,7 +193,7 @@ class _Lines:
 def _save(result: "DeepRun", folder: Path) -> list[Path]:
     import safetensors.torch
 
-    from fedconvex.writing import write_atomically
+    from fedconvex.atomic_files import write_atomically
 
     files = [folder / "run.csv", folder / "run.safetensors", folder / "model.safetensors"]
     parameters = {name: value.detach().cpu().contiguous() for name, value in result.model.state_dict().items()}
@@ -225,7 +225,7 @@ def _print(result: "DeepRun", told: dict[str, list[str]], files: list[Path]) -> 
     from rich.table import Table
 
     console = Console() if sys.stdout.isatty() else Console(width=132)
-    table = Table(title=f"{result.player.rounds.method}", title_justify="left")
+    table = Table(title=f"{result.simulator.rounds.method}", title_justify="left")
     shown = ("round", "value", "accuracy", "test_accuracy", "dissimilarity", "smoothness")
     names: list[str] = [name for name in shown if name in result.records[0]]
     for name in names:

@@ -3,13 +3,13 @@
 import json
 import math
 from dataclasses import MISSING, fields
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fedconvex.arithmetic.decimals import Rounding, significant, to_text
 from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -230,14 +230,14 @@ def ends(found: "WorstCase | Looseness", metric: str) -> list[str]:
     """The worst case in one line, or both of its ends."""
     lower, upper = found.lower, found.upper
     if lower == upper:
-        return [f"worst: {_exactly(lower, ROUND_HALF_EVEN)}"]
+        return [f"worst: {_exactly(lower, Rounding.NEAREST)}"]
     apart = f"; {float(upper - lower):.1e} apart" if math.isfinite(upper) and math.isfinite(lower) else ""
     which = ("proved", "attained") if metric == "descent" else ("attained", "proved")
-    return [f"worst: at least {_exactly(lower, ROUND_FLOOR)} ({which[0]})",
-            f"       at most  {_exactly(upper, ROUND_CEILING)} ({which[1]}){apart}"]  # fmt: skip
+    return [f"worst: at least {_exactly(lower, Rounding.FLOOR)} ({which[0]})",
+            f"       at most  {_exactly(upper, Rounding.CEILING)} ({which[1]}){apart}"]  # fmt: skip
 
 
-def _exactly(value: Any, rounding: str) -> str:
+def _exactly(value: Any, rounding: Rounding) -> str:
     text, digits = _all_digits(value), _digits(value, rounding)
     return digits if len(text) > LONGEST or text == digits else f"{text} = {digits}" if "/" in text else text
 
@@ -252,7 +252,7 @@ def _multipliers(found: "WorstCase") -> list[str]:
     return [
         f"multipliers of what the functions at point j must be, seen from point i{points}",
         *(f"  {name:<{width}}  {_written(value)}" for name, value in shown.items()),
-        *([f"  and {rest} more, each less than {float(least):.1e}"] if rest else []),
+        *([f"  and {rest} more, each less than {to_text(least, 2, Rounding.CEILING)}"] if rest else []),
     ]
 
 
@@ -325,11 +325,8 @@ def _all_digits(value: Any) -> str:
 
 def _written(value: Any) -> str:
     text = _all_digits(value)
-    return text if len(text) <= LONGEST else f"{_digits(value, ROUND_HALF_EVEN)}…"
+    return text if len(text) <= LONGEST else f"{_digits(value, Rounding.NEAREST)}…"
 
 
-def _digits(value: Any, rounding: str) -> str:
-    if isinstance(value, float):
-        return str(value)
-    context = Context(prec=DIGITS, rounding=rounding)
-    return str(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
+def _digits(value: Any, rounding: Rounding) -> str:
+    return str(value if isinstance(value, float) else significant(value, DIGITS, rounding))

@@ -1,4 +1,8 @@
-"""Long runs can be stopped at any moment: their state on disk, as data only, whole or not there at all."""
+"""Checkpoints of `simulate`: a run's state in an NPZ file, from which an interrupted run resumes exactly.
+
+The file holds numbers and text only (`allow_pickle=False`) and is replaced atomically, so that a killed process leaves
+the old file or the new one. A fingerprint of everything that determines the run refuses the checkpoint of another.
+"""
 
 import json
 import zipfile
@@ -14,15 +18,15 @@ import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array
+from fedconvex.atomic_files import write_atomically
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
 from fedconvex.methods.base import State
-from fedconvex.writing import write_atomically
 
 FORMAT = 1
 LIBRARIES = ("fedconvex", "numpy", "numba", "python-flint")  # on their versions the last digits of a run may depend
-# What reading a file that is no checkpoint, or was damaged, can raise.
+# What NumPy, zipfile and JSON raise on a damaged file, or on one that is no checkpoint.
 DAMAGE = (
     OSError, ValueError, TypeError, AttributeError, KeyError, IndexError, EOFError, RuntimeError, MemoryError,
     zipfile.BadZipFile, zlib.error,
@@ -30,13 +34,13 @@ DAMAGE = (
 
 
 def libraries_of(arithmetic: str) -> tuple[str, ...]:
-    """Those on whose versions the last digits of a run in that arithmetic may depend."""
+    """The libraries on whose versions the last digits of a run in that arithmetic may depend."""
     return (*LIBRARIES, "torch") if arithmetic == "torch" else LIBRARIES
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """How far a run has come: its state, the server's points so far, and one record per round."""
+    """The progress of a run: its state, the server's points so far, and one record per round."""
 
     state: State
     points: list[Array]
@@ -44,23 +48,17 @@ class Run:
 
     @property
     def round(self) -> int:
-        """The number of rounds that were run."""
+        """The number of rounds done."""
         return len(self.points) - 1
 
-    def after(self, state: State, record: dict[str, Any]) -> "Run":
-        """The run after one more round; the old one must not be used again."""
-        self.points.append(state.server)
-        self.recorded.append(record)
-        return Run(state, self.points, self.recorded)
-
     def columns(self, names: Sequence[str]) -> dict[str, np.ndarray]:
-        """The records, one array per name."""
+        """The records as one array per name."""
         return {name: np.array([record[name] for record in self.recorded]) for name in names}
 
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A file that holds a `Run`: when it is written, and what tells this run from all others."""
+    """The file of a `Run`: how often it is written, and the fingerprint of the run that it belongs to."""
 
     path: Path
     every: int
@@ -76,7 +74,7 @@ class Checkpoint:
             raise InvalidInput("checkpoint", self.path, "balls are not saved", "use 'float' or 'exact' arithmetic")
 
     def save(self, run: Run) -> None:
-        """Writes the run, replacing what was there only when it is complete."""
+        """Writes the run to the file, atomically."""
         arrays = {"server": self._encode(run.state.server), "points": self._encode(self.arithmetic.rows(run.points))}
         for group, parts in (("shared", run.state.shared), ("memory", run.state.memory)):
             arrays |= {f"{group}/{name}": self._encode(values) for name, values in parts.items()}
@@ -86,10 +84,10 @@ class Checkpoint:
         write_atomically(self.path, lambda file: np.savez(file, **arrays))  # type: ignore[arg-type]
 
     def load(self, rounds: int) -> Run | None:
-        """The run that the file holds; None where there is no file.
+        """The saved run; None where there is no file.
 
-        Raises InvalidInput for a damaged file, one that is no checkpoint, one of another run or other versions of the
-        libraries, and one that holds more than `rounds` rounds.
+        Raises InvalidInput for a damaged file, one that is no checkpoint, one of another run, one written with other
+        versions of the libraries, and one with more than `rounds` rounds.
         """
         if not self.path.exists():
             return None

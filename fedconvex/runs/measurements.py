@@ -1,4 +1,4 @@
-"""What can be seen in a run: at the server's points, and in what the clients answered."""
+"""What a run is measured by: quantities at the server's points, and of each round's answers and messages."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ CANCELLING = 1e-3  # a gap above this part of f* keeps 12 digits when two values
 
 
 def round_columns(measure: "str | Sequence[str] | None") -> tuple[str, ...]:
-    """The columns that a run records round by round, from what the user asked for."""
+    """The per-round columns to record, from the argument `measure`; raises InvalidInput for unknown names."""
     given = () if measure is None else ROUND_COLUMNS if measure == "all" else measure
     names = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
     for name in names:
@@ -34,7 +34,7 @@ def round_columns(measure: "str | Sequence[str] | None") -> tuple[str, ...]:
 
 
 def recorded_names(columns: Sequence[str]) -> tuple[str, ...]:
-    """All that a run records when it was asked for these columns."""
+    """The names of everything that a run with these columns records in each round, counts included."""
     return (*COUNTS, *columns, *((OF_CLIENTS,) if "inexactness" in columns else ()))
 
 
@@ -49,7 +49,7 @@ def minimizer_of(problem: Problem) -> np.ndarray | None:
 
 
 def at_points(problem: Problem, points: np.ndarray, columns: Sequence[str]) -> dict[str, np.ndarray]:
-    """The columns at float64 points (T, d), from one evaluation of all clients' values and gradients at each.
+    """The named columns at float64 points (T, d); each point costs one evaluation of all values and gradients.
 
     value f(x); gap f(x) − f(x*) and distance ‖x − x*‖ to the certified minimiser (NaN where there is none);
     gradient_norm ‖∇f(x)‖; dissimilarity B(x) (FedProx, Definition 3); gradient_variance Σ_k p_k‖∇f_k(x) − ∇f(x)‖².
@@ -73,7 +73,7 @@ def _of_chunk(problem: Problem, points: np.ndarray, minimizer: np.ndarray | None
         result["distance"] = np.linalg.norm(points - minimizer, axis=-1)
         result["gap"] = result["value"] - least
         near = ~(result["gap"] > CANCELLING * abs(least))
-        if near.any():  # subtracting two values would lose digits
+        if near.any():  # f(x) − f(x*) cancels there: sum the samples' differences instead
             result["gap"][near] = clients.differences_from(points[near], minimizer) @ weights
     return result | _of_gradients(gradients, weights)
 
@@ -97,7 +97,7 @@ def _of_gradients(gradients: np.ndarray, weights: np.ndarray) -> dict[str, np.nd
 
 @dataclass(frozen=True, eq=False)
 class RoundMeasurements:
-    """What is recorded while a run goes on; one number per round in every column."""
+    """Measures each round of a run: counts of participants and bytes, and the columns asked for."""
 
     rounds: Rounds
     columns: tuple[str, ...]
@@ -105,7 +105,7 @@ class RoundMeasurements:
 
     @staticmethod
     def of(rounds: Rounds, columns: tuple[str, ...]) -> "RoundMeasurements":
-        """With the clients' gradients at the minimiser, where control variates are to be compared with them."""
+        """Computes the clients' gradients at the minimiser once, where `control_error` compares with them."""
         gradients = None
         if "control_error" in columns and rounds.method.control_variate is not None:
             minimizer = minimizer_of(rounds.problem)
@@ -116,15 +116,16 @@ class RoundMeasurements:
         return RoundMeasurements(rounds, columns, gradients)
 
     def record(self, asked: Draw, gradient_draw: Draw | None, draw: Draw, played: RoundResult | None) -> dict[str, Any]:
-        """The numbers of one round: who was `asked`, who of them answered (`draw`), and what.
+        """The columns of one round, from the clients that were drawn (`asked`) and those that answered (`draw`).
 
-        participants: clients whose answers count. bytes_down, bytes_up: the numbers that the server sends to and gets
-        from the clients, those who are dropped included downwards, 8 bytes each (on torch what its dtype takes); 0 in
-        local rounds. inexactness: the largest
-        γ_k = ‖∇φ_k(θ_k)‖/‖∇φ_k(start_k)‖ (FedProx, Definition 2); where the start already solves the problem, a ratio
-        of rounding errors, or inf; client_inexactness: every client's γ_k. drift: √(average ‖θ_k − w‖²). control_error:
-        √((1/m) Σ_k ‖c_k − ∇F_k(x*)‖²) over all clients after the round, c_k being what the method stores as the
-        gradient (FedDyn's √C_t where local solutions are exact).
+        * participants: the clients whose answers the server averages.
+        * bytes_down, bytes_up: what the server sends and receives, 8 bytes a number (on torch, its dtype's size); 0 in
+          local rounds. A dropped straggler received the model, so it counts downwards.
+        * inexactness: the largest γ_k = ‖∇φ_k(θ_k)‖/‖∇φ_k(start_k)‖ (FedProx, Definition 2); where the start already
+          solves the local problem, a ratio of rounding errors, or inf. client_inexactness: every client's γ_k.
+        * drift: √(average ‖θ_k − w‖²).
+        * control_error: √((1/m) Σ_k ‖c_k − ∇F_k(x*)‖²) over all clients after the round, where c_k is the method's
+          estimate of the client's gradient (FedDyn's √C_t where local solutions are exact).
         """
         method, m = self.rounds.method, self.rounds.problem.num_clients
         vector = (
@@ -156,11 +157,11 @@ class RoundMeasurements:
         return found
 
     def inexactness(self, draw: Draw, played: RoundResult) -> np.ndarray:
-        """γ_k of all clients in the draw, which are those that played."""
+        """γ_k of every participant."""
         return self._of_all(self._inexactness(played), draw)
 
     def _of_all(self, values: np.ndarray, draw: Draw) -> np.ndarray:
-        """The numbers of all clients in the draw, from those of the clients here."""
+        """The numbers of all participants, gathered from all processes."""
         share, m = self.rounds.share, self.rounds.problem.num_clients
         if share is None:
             return values
@@ -199,9 +200,9 @@ class RoundMeasurements:
 
 
 def table(points: Mapping[str, np.ndarray], rounds: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
-    """One column per quantity for rounds 0, …, T; what belongs to a round stands beside the point that it led to.
+    """One column per quantity for rows 0, …, T: row t has the point after t rounds, and the columns of the t-th round.
 
-    Before the first round nobody has taken part and nothing was sent; the other columns are NaN there.
+    In row 0 no client has taken part and nothing was sent: counts are 0 there, the other columns of rounds NaN.
     """
     shown = {name: values for name, values in rounds.items() if name != OF_CLIENTS}
     return {**points, **{n: np.concatenate([[0.0 if n in COUNTS else np.nan], v]) for n, v in shown.items()}}

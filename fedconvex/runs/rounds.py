@@ -1,4 +1,8 @@
-"""The rounds of one method on one problem in one arithmetic: the only place where method, solver and problem meet."""
+"""One round of a method on a problem: the only place where method, local solver, problem and arithmetic meet.
+
+`rounds_of` checks that the four fit together; `Rounds.advance` maps a state to the next one. The same code computes in
+floats, rationals, balls and torch tensors, since methods use `+ − * /` and averages alone.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -25,26 +29,26 @@ from fedconvex.randomness import Purpose, stream
 
 @dataclass(frozen=True, eq=False)
 class RoundResult:
-    """A round that was played: the next state, and what led to it."""
+    """What one round computed: the next state, and the local problems and answers that led to it."""
 
     state: State
-    clients: Clients  # those who took part
-    points: Array  # (K, d): the server's point before the round in every row
+    clients: Clients  # the participants
+    points: Array  # (K, d): the server's point before the round, once a participant
     subproblem: Subproblem
     answers: Answers
     average: Callable[[Array], Array]
     communicated: bool
-    undo: Callable[[], None]  # gives the old state, whose memory was overwritten in place, its rows back
+    undo: Callable[[], None]  # restores the memory of the state before the round, where it was overwritten in place
 
 
 class Share(ABC):
-    """The clients that one of several processes has; all processes play the same rounds, each with its own clients."""
+    """The clients that one of several processes holds; all processes run the same rounds, each with its own clients."""
 
-    members: np.ndarray  # their numbers, ascending
+    members: np.ndarray  # client numbers, ascending
 
     @abstractmethod
     def total(self, part: Array) -> Array:
-        """The sum of all processes' arrays, the same everywhere."""
+        """The sum of all processes' arrays, the same number in every process."""
 
     @abstractmethod
     def total_numbers(self, part: np.ndarray) -> np.ndarray:
@@ -55,7 +59,7 @@ class Share(ABC):
         """The largest of all processes' numbers."""
 
     def everyones(self, own: np.ndarray, members: np.ndarray, num_clients: int) -> np.ndarray:
-        """The numbers of all clients (m,), those of `members` being `own`; 0 for clients that no process names."""
+        """One number a client, (m,), gathered from all processes: `own` for `members`; 0 for clients nobody names."""
         places = np.zeros(num_clients)
         places[members] = own
         return self.total_numbers(places)
@@ -63,17 +67,21 @@ class Share(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Rounds:
-    """`start`, then `advance` again and again; everything inside `arithmetic.context()`."""
+    """The rounds of one method: `start` gives the first state, `advance` the next one.
+
+    Call them inside `arithmetic.context()`, which sets the precision of balls. To run many rounds with participation
+    schemes, stragglers and measurements, use `simulate`.
+    """
 
     method: Method
     solver: LocalSolver
     problem: Problem
     clients: Clients
     arithmetic: Arithmetic
-    share: Share | None = None  # where the clients are shared out among processes, those that are here
+    share: Share | None = None  # with several processes: the clients that this one holds
 
     def start(self, x0: Array) -> State:
-        """The first state, from the server's first point (d,)."""
+        """The state before round 0, from the server's first point (d,)."""
         return self.method.initial_state(x0, partial(self.arithmetic.repeat, times=self.clients.num_clients))
 
     def advance(
@@ -91,13 +99,15 @@ class Rounds:
         in_place: bool = False,
         answers: Answers | None = None,
     ) -> RoundResult | None:
-        """One round; None where nobody takes part (or nobody whose weight is positive): then nothing changes.
+        """One round: the method's questions, the local solver's answers, the server's update.
+
+        Returns None where no participant has a positive weight: then nothing changes.
 
         Args:
-            draw: who takes part, and with how much work.
-            gradient_draw: who is asked for gradients first, by methods that do so; default the same clients.
-            in_place: overwrite the rows of the state's memory that change, instead of copying all clients' memory.
-            answers: those of the drawn clients, where they are known already.
+            draw: the participants, and how much local work each does.
+            gradient_draw: the clients whose gradients the server averages first (FedDANE); default the participants.
+            in_place: overwrite the participants' rows of the memory instead of copying the memory of all clients.
+            answers: the participants' answers, where they are known already; default: solve the local problems.
         """
         gradient_draw = draw if gradient_draw is None else gradient_draw
         if not (self._can_average(draw) and self._can_average(gradient_draw)):
@@ -121,11 +131,11 @@ class Rounds:
         )
         seen = state.of(places)
         subproblem = self.method.subproblem(seen, cohort)
-        if not self.method.linear:  # the proximal weight may have changed since `rounds_of` checked it
+        if not self.method.linear:  # an adaptive proximal weight may have changed since `rounds_of` checked it
             exact = self.arithmetic.certainty is Certainty.EXACT
             weight = subproblem.weight if exact else nearest_float(subproblem.weight)
             self.solver.require(self.problem, self.method.scale(self.problem), weight)
-        if answers is None and clients.num_clients == 0:  # all who take part are elsewhere
+        if answers is None and clients.num_clients == 0:  # all participants are in other processes
             answers = Answers(points, points[:, :1])
         elif answers is None:
             answers = self.solver.solve(clients, subproblem, here)
@@ -133,7 +143,7 @@ class Rounds:
         undo = partial(state.put_back, places, seen) if in_place else _nothing
         try:
             whole = state.replaced(places, following, in_place)
-        except BaseException:  # memory may run out between two of its parts
+        except BaseException:  # memory may run out after some parts were overwritten: restore them, then raise
             undo()
             raise
         return RoundResult(
@@ -148,10 +158,11 @@ class Rounds:
         )
 
     def tangent(self, state: State) -> Callable[[State], State]:
-        """The derivative of one round with everyone at `state`, as a linear map on changes of the state.
+        """The derivative of a full-participation round at `state`, as a linear map on perturbations of the state.
 
-        The lines of a linear method also carry the changes; only the local solver and the clients' gradients have
-        derivatives of their own. For quadratic clients and fixed local work, this is the linear part of the round.
+        A linear method's own code maps perturbations, too; only the local solver and the clients' gradients are
+        replaced by their derivatives. For quadratic clients and fixed local work the round is affine, and this is its
+        linear part.
         """
         assert self.method.linear
         assert isinstance(self.solver, SmoothSolver)
@@ -179,11 +190,11 @@ class Rounds:
 
     @cached_property
     def weights(self) -> Array:
-        """The weights of the server's average over everyone, (m,)."""
+        """The weights of the server's average over all clients, (m,)."""
         return self.arithmetic.array(list(self.method.average_weights(self.problem)))
 
     def objective(self, point: Array) -> Scalar:
-        """f at a (d,) point: the problem's objective, whatever the method makes of its weights."""
+        """f at a (d,) point, with the problem's weights even where the method averages plainly."""
         return self._average(EVERYONE)(self.clients.values(point))
 
     def _communicates(self, draw: Draw) -> bool:
@@ -194,14 +205,14 @@ class Rounds:
         return self._average(draw)(self._taking_part(self.places(self.here(draw))).gradients(point))
 
     def here(self, draw: Draw) -> Draw:
-        """Those of the draw whose clients are here."""
+        """The part of the draw whose clients this process holds."""
         if self.share is None:
             return draw
         members = np.arange(self.problem.num_clients) if draw.members is None else draw.members
         return replace(draw, members=members).kept(np.isin(members, self.share.members))
 
     def places(self, here: Draw) -> np.ndarray | None:
-        """Which rows of the clients' memory are theirs; None: all."""
+        """The participants' rows of the clients' memory; None: all."""
         if self.share is None or here.members is None:
             return here.members
         return np.searchsorted(self.share.members, here.members)
@@ -229,7 +240,7 @@ class Rounds:
     def _weights_of(self, draw: Draw) -> Array:
         if draw.members is None:
             return self.weights
-        if draw.shares is not None:  # few different numbers of draws: convert each once
+        if draw.shares is not None:  # shares take few different values: convert each to the arithmetic once
             values, places = np.unique(draw.shares, return_inverse=True)
             total = int(draw.shares.sum())
             return self.arithmetic.array([Fraction(int(value), total) for value in values])[places]
@@ -249,7 +260,7 @@ class Rounds:
 
     @cached_property
     def _last_subset(self) -> dict[str, Any]:
-        """The clients of the last round with a draw: often those of the next."""
+        """The last subset of clients that was made: a schedule often draws the same participants again."""
         return {}
 
 
@@ -260,11 +271,16 @@ def rounds_of(
     local_solver: LocalSolver | None = None,
     share: Share | None = None,
 ) -> Rounds:
-    """The rounds, after checking that the clients' subproblems have exactly one solution each.
+    """The rounds of a method on a problem, after checking that every client's local problem has exactly one solution.
+
+    Args:
+        arithmetic: "float", "exact", "ball", "torch", or an arithmetic object.
+        local_solver: default the method's own.
+        share: with several processes, the clients that this one holds.
 
     Raises:
-        InvalidInput: a subproblem that is unbounded below or has many minimisers, a logistic loss in exact arithmetic,
-            a local solver that does not tell the method what it must know.
+        InvalidInput: a local problem that is unbounded below or has many minimisers, a logistic loss in exact
+            arithmetic, a local solver without step sizes for a method that divides by them (SCAFFOLD, FedNova).
     """
     if not isinstance(method, Method):
         raise InvalidInput("method", method, "is not a method", "give for example fedconvex.FedProx(mu=1)")

@@ -1,4 +1,4 @@
-"""Running a method and looking at where it goes."""
+"""`simulate`: a method run on a problem, and the trajectory of its server's points."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -27,8 +27,8 @@ from fedconvex.runs.measurements import (
     round_columns,
     table,
 )
-from fedconvex.runs.player import Simulator
 from fedconvex.runs.rounds import rounds_of
+from fedconvex.runs.simulator import SaveSchedule, SimulatedRound, Simulator, run_rounds
 from fedconvex.validation import integer_at_least
 from fedconvex.validation import points as points_of
 
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """The server's points of a run, what was recorded on the way, and the state after its last round."""
+    """A simulated run: the server's points, what was recorded in each round, and the state after the last round."""
 
-    points: Array  # (T + 1, d) in the run's arithmetic; Fractions for exact ones
+    points: np.ndarray  # (T + 1, d) in the run's arithmetic; Fractions for exact ones
     problem: Problem
     method: Method
     state: State
@@ -92,21 +92,25 @@ def simulate(
     checkpoint_every: int = 100,
     progress: bool = True,
 ) -> Trajectory:
-    """The method's first `rounds` rounds on the problem.
+    """Runs the method for `rounds` rounds on the problem.
+
+    Use it to see a method at work and to compare a run with a bound. Where the method converges to, and how fast, is
+    computed without a run by `fixed_point`; grids of methods, problems and seeds are run by `sweep`; neural networks
+    by `fedconvex.deep.run`.
 
     Args:
         rounds: T >= 0; the trajectory has T + 1 points.
         participation: who takes part; default everyone.
         local_solver: how clients solve their subproblems; default the method's own.
         x0: the server's first point (d,); default 0.
-        seed: of everything that is random. The same seed gives the same clients, stragglers and mini-batches whatever
-            the method, so that comparisons are paired.
+        seed: seeds every random draw. One seed gives the same participants, stragglers and mini-batches whatever the
+            method, so that comparisons are paired.
         arithmetic: "float", "exact" (rational data and methods), "ball" (with `precision` bits) or "torch".
-        stragglers: clients that come late, and what becomes of their work; default none.
+        stragglers: clients that finish only a part of their work, and whether the server uses it; default none.
         measure: "all" or some of inexactness, drift, control_error, recorded round by round.
-        checkpoint: a file that holds the run's state, written every `checkpoint_every` rounds and after the last. If
-            it is there already, the run goes on from it, to exactly the trajectory of an uninterrupted run.
-        progress: shows a bar with an estimate on a terminal when it takes long.
+        checkpoint: the file to save the run's state to, every `checkpoint_every` rounds and after the last. If the
+            file exists, the run resumes from it, to exactly the trajectory of an uninterrupted run.
+        progress: shows a progress bar on a terminal once the run has taken a second.
 
     Raises:
         InvalidInput: a subproblem without exactly one solution, a bad x0, a logistic loss in exact arithmetic, a
@@ -114,31 +118,38 @@ def simulate(
     """
     rounds, seed = integer_at_least(rounds, 0, "rounds"), integer_at_least(seed, 0, "seed")
     numbers = arithmetics.get(arithmetic, precision=precision)
-    run = rounds_of(method, problem, numbers, local_solver)
+    method_rounds = rounds_of(method, problem, numbers, local_solver)
     columns, every = round_columns(measure), integer_at_least(checkpoint_every, 1, "checkpoint_every")
-    player = Simulator.of(run, participation, stragglers, seed, columns, rounds)
+    simulator = Simulator.of(method_rounds, participation, stragglers, seed, columns, rounds)
     with numbers.context():
-        start = run.start(_first_point(x0, problem, numbers))
+        start = method_rounds.start(_first_point(x0, problem, numbers))
         file = None
         if checkpoint is not None:
             identity = {
-                "method": method, "problem": problem, "participation": player.participation, "local_solver": run.solver,
+                "method": method, "problem": problem, "participation": simulator.participation,
+                "local_solver": method_rounds.solver,
                 "stragglers": stragglers, "x0": start.server, "seed": seed, "arithmetic": arithmetic,
                 "measure": columns,
             }  # fmt: skip
             mark = fingerprint([fingerprint(value, name) for name, value in identity.items()])
             file = Checkpoint(_path(checkpoint), every, mark, numbers, recorded_names(columns))
         saved = None if file is None else file.load(rounds)
-        progressed = saved if saved is not None else Run(state=start, points=[start.server], recorded=[])
-        left = range(progressed.round, rounds)
-        for t in track(left, f"{type(method).__name__}: {rounds} rounds", show=progress):
-            turn = player.next_round(progressed.state, progressed.round)
-            progressed = progressed.after(turn.state, turn.record())
-            del turn  # and with it all that the clients sent
-            if file is not None and (t + 1 == rounds or (t + 1) % file.every == 0):
-                file.save(progressed)
-        points = numbers.publish(numbers.rows(progressed.points))
-        return Trajectory(points, problem, method, progressed.state, progressed.columns(recorded_names(columns)))
+        begun = Run(start, [start.server], []) if saved is None else saved
+        points, recorded = begun.points, begun.recorded
+
+        def record(t: int, simulated: SimulatedRound) -> None:
+            recorded.append(simulated.record())
+            points.append(simulated.state.server)
+
+        def save(state: State) -> None:
+            assert file is not None
+            file.save(Run(state, points, recorded))
+
+        left = track(range(begun.round, rounds), f"{type(method).__name__}: {rounds} rounds", show=progress)
+        schedule = None if file is None else SaveSchedule(save, file.every, rounds)
+        state, _ = run_rounds(simulator.next_round, begun.state, left, record, schedule)
+        columns_of_rounds = Run(state, points, recorded).columns(recorded_names(columns))
+        return Trajectory(numbers.publish(numbers.rows(points)), problem, method, state, columns_of_rounds)
 
 
 def _path(checkpoint: Any) -> Path:

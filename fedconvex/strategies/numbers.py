@@ -9,7 +9,7 @@ from typing import Any, TypeVar, final
 
 from hypothesis import strategies as st
 
-from fedconvex.arithmetic.rationals import Scalar, to_fraction
+from fedconvex.arithmetic.rationals import Scalar, float_at_least, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least
 
@@ -59,7 +59,7 @@ class NumberRange:
     def floats(self) -> st.SearchStrategy[float]:
         """All floats among them."""
         low, high = to_fraction(self.low), to_fraction(self.high)
-        first, last = _float_at_least(low), -_float_at_least(-high)
+        first, last = float_at_least(low), -float_at_least(-high)
         if first > last:
             raise InvalidInput("max_value", self.high, "leaves no float between", "give a wider range, or exact=True")
         return st.floats(first, last, allow_subnormal=False)
@@ -148,11 +148,3 @@ def _simplest(low: Fraction, high: Fraction) -> Fraction:
     if low == whole:  # 1/n for the least n above 1/(high − whole)
         return whole + 1 / Fraction(floor(1 / (high - whole)) + 1)
     return whole + 1 / _simplest(1 / (high - whole), 1 / (low - whole))
-
-
-def _float_at_least(number: Fraction) -> float:
-    """The least float that is not below the number."""
-    from math import inf, nextafter
-
-    nearest = float(number)
-    return nearest if nearest >= number else nextafter(nearest, inf)

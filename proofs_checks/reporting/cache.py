@@ -9,8 +9,8 @@ from pathlib import Path
 from sys import version_info
 from typing import Any
 
+from fedconvex.atomic_files import write_atomically
 from fedconvex.proofs_checks.reporting.records import Record
-from fedconvex.writing import write_atomically
 
 LIBRARIES = ("numpy", "python-flint", "sympy", "z3-solver")
 ENVIRONMENT_VARIABLE = "FEDCONVEX_CACHE"

@@ -1,4 +1,4 @@
-"""Where memory runs out, less is computed at once, and the run is the same."""
+"""When memory runs out, batches become smaller, and the run's result stays the same."""
 
 from typing import Any
 
@@ -17,6 +17,8 @@ from fedconvex.methods.base import State
 from fedconvex.participation import Draw
 from fedconvex.runs.measurements import RoundMeasurements
 from fedconvex.runs.rounds import rounds_of
+
+pytestmark = pytest.mark.beyond_core  # trains networks
 
 CLIENTS = samples()
 NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))
@@ -117,14 +119,14 @@ def test_a_budget_that_cannot_be_smaller_raises() -> None:
 
 @pytest.mark.parametrize("model", [NETWORK, random(torch.nn.Linear(FEATURES, CLASSES))], ids=["network", "linear"])
 def test_evaluations_take_fewer_samples_at_once(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from fedconvex.deep import watcher
+    from fedconvex.deep import monitor
     from fedconvex.deep.losses import TorchCrossEntropy
 
     options = {"local_solver": SGD, "rounds": 2, "test": CLIENTS[3]}
     usual, values, evaluate = (
         run(fc.FedDyn(alpha=1), model, CLIENTS, **options),
         TorchCrossEntropy.values,
-        watcher.evaluate,
+        monitor.evaluate,
     )
     most = 9
 
@@ -143,7 +145,7 @@ def test_evaluations_take_fewer_samples_at_once(model: Any, monkeypatch: pytest.
         most = 0
         return evaluate(*given)
 
-    monkeypatch.setattr(watcher, "evaluate", never)
+    monkeypatch.setattr(monitor, "evaluate", never)
     with pytest.raises(OutOfMemory, match="one sample"):
         run(fc.FedDyn(alpha=1), model, CLIENTS, **options)
 
@@ -248,7 +250,7 @@ def test_one_of_several_processes_works_again_before_a_sum_and_not_behind_it() -
         raise torch.OutOfMemoryError("no room")
 
     assert with_room(before_it, Budget(), peers) == "done"  # type: ignore[arg-type]
-    with pytest.raises(OutOfMemory, match="behind a sum"):
+    with pytest.raises(OutOfMemory, match="after a sum"):
         with_room(behind_it, Budget(), peers)  # type: ignore[arg-type]
     with pytest.raises(torch.OutOfMemoryError):
         with_room(behind_it, None)
@@ -273,8 +275,8 @@ def test_stepping_together_or_alone(cache: int, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_rows_laid_out_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    from fedconvex.deep import descend
+    from fedconvex.deep import local_sgd
 
     usual = once()
-    monkeypatch.setattr(descend, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(local_sgd, "ROWS_AT_ONCE", 1)
     np.testing.assert_array_equal(vector(once().model), vector(usual.model))

@@ -1,14 +1,10 @@
-"""Tests of this folder may `import problem_makers`: with --import-mode=importlib, pytest adds no folder to the path."""
+"""Fixtures that several folders use."""
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fedconvex.runs.rounds import Rounds
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture

@@ -88,7 +88,7 @@ def bounds(
     if worst_case:
         if sweep or latex:
             raise InvalidInput("--worst-case", entry.identifier, "is about one set of numbers", "leave out the others")
-        from fedconvex.commands.bounds.worst import show
+        from fedconvex.commands.bounds.looseness import show
 
         show(entry, texts, as_json)
         return
@@ -165,9 +165,9 @@ def _sweep(
     """The table of the sweep on standard output or in a file, the picture, and what there is to say about it."""
     from rich.console import Console
 
+    from fedconvex.atomic_files import replaces, write_atomically
     from fedconvex.commands.bounds.sweep import file_content, notes, print_table, require_writable, run_sweep
-    from fedconvex.commands.folders import saved
-    from fedconvex.writing import replaces, write_atomically
+    from fedconvex.commands.output_files import saved
 
     if out is not None:
         require_writable("--out", out, TABLES)

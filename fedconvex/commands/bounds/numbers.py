@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from math import isfinite
@@ -11,6 +11,7 @@ from typing import Any, final
 from flint import ctx
 
 from fedconvex.arithmetic.balls import lower_float, upper_float
+from fedconvex.arithmetic.decimals import Rounding, rounding_context, significant, without_trailing_zeros
 from fedconvex.arithmetic.rationals import nearest_float, to_fraction
 from fedconvex.commands.bounds.values import written
 from fedconvex.errors import InvalidInput, NotConverged
@@ -49,15 +50,16 @@ class Number:
             return Decimal("-inf"), Decimal("inf")
         middle, _, radius = self.ball.str(2 * DIGITS).strip("[]").partition("+/-")
         m, r = Decimal(middle.strip() or 0), Decimal(radius.strip() or 0)
-        return _context(4 * DIGITS).subtract(m, r), _context(4 * DIGITS).add(m, r)
+        lower = rounding_context(4 * DIGITS, Rounding.FLOOR).subtract(m, r)
+        return lower, rounding_context(4 * DIGITS, Rounding.CEILING).add(m, r)
 
     @cached_property
     def decimal(self) -> Decimal | None:
         """Rounded to nearest, to as many digits (at most `DIGITS`) as are proved; None where not even one is."""
         if self.exact is not None:
-            return _context(DIGITS).divide(Decimal(self.exact.numerator), Decimal(self.exact.denominator))
+            return significant(self.exact, DIGITS, Rounding.NEAREST)
         for digits in range(DIGITS, 0, -1):
-            low, high = (_context(digits).plus(end) for end in self.ends)
+            low, high = (significant(end, digits, Rounding.NEAREST) for end in self.ends)
             if low == high:
                 return low
         return None
@@ -71,12 +73,13 @@ class Number:
     def text(self) -> str:
         """`= 7/3 ≈ 2.33333333333333`, `≈ 0.00786848364598506`; every digit is proved."""
         if self.decimal is None:
-            low, high = _context(3, ROUND_FLOOR).plus(self.ends[0]), _context(3, ROUND_CEILING).plus(self.ends[1])
+            lower, upper = self.ends
+            low, high = significant(lower, 3, Rounding.FLOOR), significant(upper, 3, Rounding.CEILING)
             return f"between {low:e} and {high:e}"
         if self.exact is None:
             return f"≈ {_plain(self.decimal)}"
         whole = f"{self.exact}" if self.fits else ""
-        rounded = _plain(self.decimal.normalize(_context(DIGITS)))
+        rounded = _plain(without_trailing_zeros(self.decimal))
         relation = "=" if Fraction(self.decimal) == self.exact else "≈"
         if whole and len(whole) <= SHORT:
             return f"= {whole}" if self.exact.denominator == 1 else f"= {whole} {relation} {rounded}"
@@ -159,10 +162,6 @@ def _number(value: Any) -> Number:
         if abs(exponent) <= MOST_BITS:
             return Number(value, mantissa * Fraction(2) ** exponent)
     return Number(value)
-
-
-def _context(digits: int, rounding: str = ROUND_HALF_EVEN) -> Context:
-    return Context(prec=digits, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 def _plain(decimal: Decimal) -> str:

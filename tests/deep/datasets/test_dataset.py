@@ -1,3 +1,5 @@
+"""`Dataset`: its checks, partitions into clients, splits and scaling."""
+
 from dataclasses import replace
 
 import numpy as np
@@ -43,7 +45,7 @@ def test_client_data_are_the_rows_named() -> None:
         ({"labels": LABELS[:4]}, ("4 labels", "is not one label for each of 5 samples")),
         ({"labels": np.array([0, 1, 2, 3, 0])}, ("labels[3] = 3", "3 classes 0 … 2")),
         ({"labels": np.array([0, -1, 2, 0, 0])}, ("labels[1] = -1",)),
-        ({"labels": LABELS / 1}, ("are not whole numbers",)),
+        ({"labels": LABELS / 1}, ("are not integers",)),
         ({"labels": LABELS[:, None]}, ("of shape (5, 1)",)),
         ({"num_classes": 0}, ("num_classes = 0",)),
         ({"inputs": PICTURES[:0], "labels": LABELS[:0]}, ("has no samples",)),
@@ -52,7 +54,7 @@ def test_client_data_are_the_rows_named() -> None:
         ({"inputs": PICTURES.astype(object)}, ("object",)),
         ({"inputs": -PICTURES.astype(np.int64)}, ("is a token number below 0",)),
         ({"inputs": np.where(PICTURES == 7, np.nan, 1.0)}, ("inputs[0, 1, 1, 1] = nan", "not finite")),
-        ({"clients": ()}, ("names no client",)),
+        ({"clients": ()}, ("contains no client",)),
     ],
 )
 def test_wrong_samples_are_refused(fields: dict, says: tuple[str, ...]) -> None:
@@ -78,13 +80,13 @@ def test_wrong_clients_are_refused(clients: list, says: tuple[str, ...]) -> None
 
 def test_row_numbers_that_are_none_are_refused() -> None:
     for rows in (np.array([0.0]), np.array([[0]]), np.array([True])):
-        with refused("clients['a']", "are no row numbers"):
+        with refused("clients['a']", "are not row numbers"):
             Dataset(PICTURES, LABELS, 3, "test", (("a", rows),))
 
 
 def test_without_clients_it_says_how_to_make_some() -> None:
     for ask in (WHOLE.client_data, lambda: WHOLE.sizes, WHOLE.hold_out):
-        with refused("says nothing about clients", "deal(num_clients)"):
+        with refused("has no natural clients", "deal(num_clients)"):
             ask()
 
 

@@ -1,4 +1,4 @@
-"""Files are fetched from a server on this machine: whole, compared with their sums, or not at all."""
+"""Downloads from a local server: a file is complete and has the published checksum, or is not kept."""
 
 import gzip
 import hashlib
@@ -19,6 +19,8 @@ from typer.testing import CliRunner
 from fedconvex.commands.main import app
 from fedconvex.deep.datasets import checksum, downloading, load_dataset, names
 from fedconvex.deep.datasets.downloading import REMOTES, NotDownloaded, Remote, download
+
+pytestmark = pytest.mark.beyond_core  # serves files from a thread
 
 ROOT = Path(__file__).parents[3]
 
@@ -105,9 +107,9 @@ def files(folder: Path) -> set[str]:
 def test_what_is_fetched_is_loaded(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     found = small_mnist(server, monkeypatch)
     told: list[Any] = []
-    done = download("mnist", tmp_path / "new" / "folder", tell=lambda *given: told.append(given))
+    done = download("mnist", tmp_path / "new" / "folder", progress=lambda *given: told.append(given))
     assert files(tmp_path / "new" / "folder") == {f"{name}.gz" for name in found}
-    assert all("has the published sum" in line for line in done)
+    assert all("has the published checksum" in line for line in done)
     assert load_dataset("mnist", tmp_path / "new" / "folder", "test").labels.tolist() == [0, 1]
     size = len(server.files["/some/where/train-images-idx3-ubyte.gz"])
     assert told[:2] == [("train-images-idx3-ubyte.gz", 0, size), ("train-images-idx3-ubyte.gz", size, size)]
@@ -152,9 +154,9 @@ def test_another_file_under_the_name_is_not_replaced(
 
 FAULTS = {
     "changed": "its SHA-256 is",
-    "no gzip": "is no gzip file, or a damaged one",
+    "no gzip": "is not a gzip file, or a damaged one",
     "cut off": "ended after",
-    "cut off, size unknown": "is no gzip file, or a damaged one",
+    "cut off, size unknown": "is not a gzip file, or a damaged one",
     "too large": "is larger than the published file",
     "missing": "HTTP Error 404: Not Found",
 }
@@ -181,7 +183,7 @@ def test_what_is_not_the_published_file_is_not_kept(
         download("mnist", tmp_path)
     assert FAULTS[fault] in str(caught.value)
     here = tmp_path / "train-images-idx3-ubyte.gz"
-    assert f"Fetch {server.address}{path} by hand, or from a mirror, and put it at {here}" in str(caught.value)
+    assert f"Download {server.address}{path} by hand, or from a mirror, and put it at {here}" in str(caught.value)
     assert files(tmp_path) == set()
 
 
@@ -195,7 +197,7 @@ def test_an_interrupted_download_leaves_nothing(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        download("mnist", tmp_path, tell=interrupt)
+        download("mnist", tmp_path, progress=interrupt)
     assert files(tmp_path) == set()
 
 
@@ -203,7 +205,7 @@ def test_no_connection(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path
     small_mnist(server, monkeypatch)
     remotes = tuple(replace(remote, base="http://127.0.0.1:9/") for remote in REMOTES["mnist"])  # nobody listens
     monkeypatch.setitem(REMOTES, "mnist", remotes)
-    with pytest.raises(NotDownloaded, match=r"could not be fetched: .*refused.*Fetch .* by hand.* put it at "):
+    with pytest.raises(NotDownloaded, match=r"could not be downloaded: .*refused.*Download .* by hand.* put it at "):
         download("mnist", tmp_path)
     assert files(tmp_path) == set()
 
@@ -251,7 +253,7 @@ def test_a_mirror(slash: str, server: Server, monkeypatch: pytest.MonkeyPatch, t
     "mirror", ["file:///etc", "/tmp", "ftp://example.org", "https://", "example.org", "http://[::1"]
 )
 def test_mirrors_that_are_no_addresses(mirror: str, tmp_path: Path) -> None:
-    with refused(f"mirror = {mirror}", "is no address"):
+    with refused(f"mirror = {mirror}", "is not a web address"):
         download("mnist", tmp_path, mirror)
 
 
@@ -266,7 +268,7 @@ def test_wrong_names_and_folders(tmp_path: Path) -> None:
     with refused("name = minst", "did you mean mnist?"):
         download("minst", tmp_path)
     (tmp_path / "file").write_text("")
-    with refused("file", "is no folder and cannot be made"):
+    with refused("file", "is not a folder and cannot be created"):
         download("mnist", tmp_path / "file")
 
 
@@ -275,7 +277,7 @@ def test_the_command(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     words = ["deep", "download", "mnist", "--data-dir", str(tmp_path)]
     first = CliRunner().invoke(app, words)
     assert first.exit_code == 0, first.output
-    assert first.stdout.count("has the published sum") == 4
+    assert first.stdout.count("has the published checksum") == 4
     assert "train-images-idx3-ubyte.gz: 0.0 of 0.0 MB" in first.stderr
     assert CliRunner().invoke(app, words).stdout.count("was there already") == 4
 

@@ -1,3 +1,5 @@
+"""The idx reader against files packed by hand, and on damaged ones."""
+
 import contextlib
 import gzip
 import struct
@@ -66,7 +68,7 @@ def test_a_damaged_file_is_read_or_refused_and_nothing_else(array: np.ndarray, p
     ("data", "says"),
     [
         (b"", "is truncated: 0 bytes"),
-        (b"\x1f\x8b\x08\x00", "starts with 1f 8b 08 00, which is no idx file"),
+        (b"\x1f\x8b\x08\x00", "starts with 1f 8b 08 00, which is not the head of an idx file"),
         (b"\0\0\x0a\1\0\0\0\0", "starts with 00 00 0a 01"),
         (b"\0\1\x08\1\0\0\0\0", "starts with 00 01 08 01"),
         (b"\0\0\x08\xff", "starts with 00 00 08 ff"),

@@ -1,3 +1,5 @@
+"""LEAF's JSON files, merged and checked."""
+
 import contextlib
 import gzip
 import json
@@ -56,7 +58,7 @@ def test_several_files_and_splits(tmp_path: Path) -> None:
     files = [tmp_path / "train" / name for name in ("a.json", "b.json")]
     assert read_leaf_json(files) == read_leaf_json(tmp_path / "train")
     assert leaf(files).num_samples == 4
-    with refused("test", "user 'f_1' comes in another file, too"):
+    with refused("test", "user 'f_1' is in another file, too"):
         read_leaf_json([tmp_path / "train", tmp_path / "test"])
     with refused("has no file *.json", "LEAF"):
         leaf(tmp_path)
@@ -82,16 +84,16 @@ def test_a_user_without_samples_is_no_client(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        ("{", "is no JSON"),
-        ("[" * 100_000, "is no JSON"),
-        ('{"users": NaN}', "it has the number NaN"),
-        (b"\xff\xfe\x00".decode("latin-1"), "is no JSON"),
-        ([], "is no JSON object"),
+        ("{", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ('{"users": NaN}', "it contains the number NaN"),
+        (b"\xff\xfe\x00".decode("latin-1"), "is not JSON"),
+        ([], "is not a JSON object"),
         ({}, "has no entry 'users' that is a list"),
         (changed(num_samples=3), "has no entry 'num_samples' that is a list"),
         (changed(user_data=[]), "has no entry 'user_data' that is an object"),
-        (changed(users=["f_1", "f_1"]), "'users' are not all different texts"),
-        (changed(users=["f_1", 0]), "'users' are not all different texts"),
+        (changed(users=["f_1", "f_1"]), "'users' are not distinct strings"),
+        (changed(users=["f_1", 0]), "'users' are not distinct strings"),
         (changed(users=["f_1"]), "has 1 users, 2 num_samples and 2 user_data"),
         (changed(users=["f_1", "g"]), "or other names there"),
         (changed(num_samples=[2]), "has 2 users, 1 num_samples"),
@@ -130,7 +132,7 @@ def test_what_is_no_vector_or_class(x: list, y: list, says: str, tmp_path: Path)
 
 
 def test_other_lengths_and_infinite_numbers(tmp_path: Path) -> None:
-    with refused("a list of 1 numbers, as others are"):
+    with refused("a list of 1 numbers, as the others are"):
         leaf(written(tmp_path / "x.json", of_one([[1], [1, 2]], [0, 0], 2)))
     text = json.dumps(of_one([[7]], [0]))
     with refused("inputs[0, 0] = inf"):

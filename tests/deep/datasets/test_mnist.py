@@ -1,3 +1,5 @@
+"""MNIST and EMNIST from small idx files: orientation, numbering of classes, checksums."""
+
 import gzip
 from pathlib import Path
 
@@ -129,11 +131,11 @@ def test_given_sums(tmp_path: Path) -> None:
     emnist(tmp_path, subset="digits", sha256={name: right.upper()})
     with refused(name, f"SHA-256 {right}, not {'0' * 64}"):
         emnist(tmp_path, subset="digits", sha256={name: "0" * 64})
-    with refused("sha256 = labels", "is no file that is read", name):
+    with refused("sha256 = labels", "is not among the files of this data set", name):
         emnist(tmp_path, subset="digits", sha256={"labels": right})
-    with refused("is one sum for 2 files"):
+    with refused("is one checksum for 2 files"):
         emnist(tmp_path, subset="digits", sha256=right)
-    with refused("is no SHA-256"):
+    with refused("is not a SHA-256"):
         emnist(tmp_path, subset="digits", sha256={name: "00"})
 
 

@@ -1,3 +1,5 @@
+"""Speeches and roles from plays in both text formats."""
+
 import gzip
 import io
 import tarfile
@@ -150,7 +152,7 @@ def test_an_archive_is_never_unpacked(tmp_path: Path) -> None:
         ("empty.txt", b"", "the file is empty"),
         ("latin.txt", b"A:\nyes\n\nB:\n\xe9\n", "line 5: is not UTF-8 text"),
         ("x.tar.gz", b"no archive", "gzip data is damaged"),
-        ("y.tar.gz", gzip.compress(b"no archive"), "is no readable archive"),
+        ("y.tar.gz", gzip.compress(b"no archive"), "is not a readable archive"),
         ("z.txt.gz", gzip.compress(WITH_TABS.encode())[:-9], "truncated"),
     ],
     ids=["poem", "empty", "latin", "damaged", "no archive", "truncated"],  # bytes of gzip have the time in them

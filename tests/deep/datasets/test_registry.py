@@ -1,3 +1,5 @@
+"""`load_dataset`: names, options and missing files; LIBSVM files and image folders."""
+
 import json
 import subprocess
 import sys
@@ -123,7 +125,7 @@ def test_folders_of_images(tmp_path: Path) -> None:
 def test_what_is_no_image(data: bytes, tmp_path: Path) -> None:
     save(tmp_path / "cat" / "a.png", np.zeros((2, 2), np.uint8))
     (tmp_path / "cat" / "b.png").write_bytes(data)
-    with refused("b.png", "is no readable JPEG or PNG image"):
+    with refused("b.png", "is not a readable JPEG or PNG image"):
         image_folder(tmp_path)
 
 
@@ -133,7 +135,7 @@ def test_an_image_that_is_cut_off(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for length in range(0, len(whole) - 40, 7):
         path.write_bytes(whole[:length])
-        with refused("a.png", "is no readable"):
+        with refused("a.png", "is not a readable"):
             image_folder(tmp_path)
 
 
@@ -161,6 +163,7 @@ except MissingLibrary as error:
 """
 
 
+@pytest.mark.beyond_core  # starts a process
 def test_numpy_is_enough_to_import_and_pillow_is_named_where_it_lacks(tmp_path: Path) -> None:
     save(tmp_path / "cat" / "a.png", np.zeros((2, 2), np.uint8))
     done = subprocess.run([sys.executable, "-c", LACKING, str(tmp_path)], capture_output=True, text=True)

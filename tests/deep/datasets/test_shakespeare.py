@@ -1,3 +1,5 @@
+"""Windows of characters per speaking role: splits, amounts and random choices."""
+
 import json
 import string
 import sys
@@ -146,7 +148,7 @@ def test_windows_from_leaf_s_json(tmp_path: Path) -> None:
     ):
         assert by_role(found) == {"PLAY_ANNA": [("abc", "d"), ("bcd", "}")], "PLAY_BEN": [("xyz", "}")]}
         assert found.num_classes == 80
-    with refused("user_data['PLAY_ANNA']['x'] = abc", "no text of 80 characters", "seq_length"):
+    with refused("user_data['PLAY_ANNA']['x'] = abc", "not a text of 80 characters", "seq_length"):
         shakespeare(tmp_path)
     with refused("has no folder train", "leave out split"):
         shakespeare(tmp_path / "all_data.json", "train", seq_length=3)
@@ -157,5 +159,5 @@ def test_wrong_windows_in_leaf_s_json(name: str, value: list, tmp_path: Path) ->
     data = json.loads(json.dumps(LEAF))
     data["user_data"]["PLAY_ANNA"][name] = (value * 2)[:2]
     (tmp_path / "x.json").write_text(json.dumps(data))
-    with refused(f"user_data['PLAY_ANNA']['{name}']", "has an entry that is no text"):
+    with refused(f"user_data['PLAY_ANNA']['{name}']", "has an entry that is not a text"):
         shakespeare(tmp_path / "x.json", seq_length=3)

@@ -11,7 +11,7 @@ from typing import Any
 import flint
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fedconvex import arithmetic as arithmetics
@@ -24,7 +24,7 @@ from fedconvex.arithmetic.balls import (
     square_root_upper,
     upper_float,
 )
-from fedconvex.arithmetic.rationals import float_array, nearest_float, to_fmpq, to_fraction
+from fedconvex.arithmetic.rationals import float_array, float_at_least, nearest_float, to_fmpq, to_fraction
 from fedconvex.errors import InvalidInput
 
 ALL = ["float", "exact", "ball", *(["torch"] if importlib.util.find_spec("torch") else [])]
@@ -283,3 +283,18 @@ def test_the_highest_and_the_lowest_end(middles: list[int], radius: int) -> None
     highest, lowest = dyadic(highest_end(balls)), dyadic(lowest_end(balls))
     assert 0 <= highest - max(m + radius * (i % 2) for i, m in enumerate(middles)) < Fraction(1, 10**6)
     assert 0 <= min(m - radius * (i % 2) for i, m in enumerate(middles)) - lowest < Fraction(1, 10**6)
+
+
+@given(st.fractions() | st.builds(lambda q, e: q * Fraction(10) ** e, st.fractions(), st.integers(-340, 320)))
+@example(Fraction(1, 10**400))
+@example(Fraction(-1, 10**400))
+@example(Fraction(10**400))
+@example(Fraction(-(10**400)))
+def test_float_at_least_is_the_least_float_that_is_not_below(number):
+    bound = float_at_least(number)
+    assert math.nextafter(bound, -math.inf) < number <= bound
+
+
+def test_nearest_float_is_no_upper_bound():
+    assert nearest_float(Fraction(3, 10)) < Fraction(3, 10) < float_at_least(Fraction(3, 10))
+    assert nearest_float(Fraction(1, 10**400)) == 0 < float_at_least(Fraction(1, 10**400))

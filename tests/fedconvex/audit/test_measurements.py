@@ -7,11 +7,14 @@ import pytest
 
 import fedconvex as fc
 from fedconvex.audit import audit, default_methods, parse_method
+from fedconvex.audit.measure import measure_constants
 from fedconvex.audit.methods import AUDITED, describe, three_digits
 from fedconvex.audit.speed import measured_contraction, predicted_contraction
 from fedconvex.certainty import Certainty
-from fedconvex.fixed_points.smooth import SmoothFixedPoints
+from fedconvex.fixed_points.smooth_clients import SmoothFixedPoints
 from fedconvex.runs.rounds import rounds_of
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +124,18 @@ def test_constants_are_proved_bounds(result, problem):
     assert L * (1 - 1e-13) <= result.constants.L <= L * (1 + 1e-6)
     assert mu * (1 - 1e-6) <= result.constants.mu <= mu * (1 + 1e-13)
     assert result.constants.kappa >= L / mu * (1 - 1e-12)
+    assert result.constants.kappa >= Fraction(result.constants.L) / Fraction(result.constants.mu)
+
+
+def test_the_condition_number_is_an_upper_bound():
+    below = 0
+    for mu in range(3, 12):
+        problem = fc.Quadratic(H=[[[100]], [[mu]]], c=[[1], [1]])
+        constants = measure_constants(problem, fc.ground_truth(problem))
+        exact = Fraction(constants.L) / Fraction(constants.mu)
+        assert Fraction(constants.kappa) >= exact
+        below += Fraction(constants.L / constants.mu) < exact
+    assert below  # a quotient rounded to nearest fails this test
 
 
 def test_default_parameters_come_from_the_constants(problem):

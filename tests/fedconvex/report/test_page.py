@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 
 import pytest
+from page_reader import Read, text_of
 
 from fedconvex.proofs_checks import verify
 from fedconvex.proofs_checks.reporting.recorded import as_recorded, recorded
@@ -18,7 +19,7 @@ from fedconvex.report.markup import Html, math, mixed, tag
 from fedconvex.report.page import Sections, page
 from fedconvex.theory import papers, statement
 
-from .conftest import Read, text_of
+pytestmark = pytest.mark.beyond_core  # takes seconds
 
 SOME = ["fedprox.equation7", "fedsplit.equation17", "fedprox.equation6"]
 

@@ -1,0 +1,180 @@
+"""Checks that a model, a loss and samples fit together, made on a few samples before training starts."""
+
+from contextlib import suppress
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from fedconvex.deep.losses import TorchLoss, UserLoss
+from fedconvex.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from fedconvex.deep.shards import Shards
+
+MISFITS = (RuntimeError, ValueError, IndexError, TypeError)  # torch's errors for wrong shapes and types
+SIZES = (2, 1)  # a batch of one hides outputs in the wrong order of axes, a batch of two a squeezed batch axis
+
+
+def require_fit(module: nn.Module, loss: TorchLoss, shards: "Shards") -> None:
+    """Raise InvalidInput unless the module accepts the samples, and the loss its outputs and the targets."""
+    for size in SIZES:
+        inputs, targets = _some(shards, size)
+        outputs = _outputs(module, inputs)
+        if isinstance(loss, UserLoss):
+            _require_losses(loss, outputs, targets)
+    width, most = outputs.shape[1], int(shards.targets.max()) if loss.classes else 0
+    if loss.classes and most >= width:
+        problem = f"has {width} outputs, the targets go up to class {most}"
+        raise InvalidInput("model", type(module).__name__, problem, f"give it {most + 1} outputs or more")
+    if loss.name in ("logistic", "half_square") and width != 1:
+        raise InvalidInput("model", type(module).__name__, f"has {width} outputs, {loss.name} takes 1", "give it one")
+
+
+def require_deterministic(module: nn.Module, loss: TorchLoss, shards: "Shards") -> None:
+    """Raise InvalidInput if the module or the loss draws random numbers: if a call changes torch's generators.
+
+    The module is also called in training mode. Runs use evaluation mode, in which a functional dropout (no layer of its
+    own, so `Layout` does not see it) would be left out silently: not the model that the user wrote.
+    """
+    inputs, targets = _some(shards, 2)
+    before = _generators(inputs.device)
+
+    def drawn() -> bool:
+        return not all(map(torch.equal, before, _generators(inputs.device)))
+
+    with torch.no_grad():
+        outputs = module(inputs)
+        in_training = deepcopy(module).train()
+        with suppress(Exception):  # a module that fails in this mode is fine: runs never use it
+            in_training(inputs)
+        if drawn():
+            cure = "leave out what draws them, such as dropout and noise"
+            raise InvalidInput("model", type(module).__name__, "draws random numbers when it is called", cure)
+        loss.values(outputs, targets)
+        if drawn():
+            raise InvalidInput("loss", loss.title, "draws random numbers", "give a function of outputs and targets")
+
+
+def inputs_for(module: nn.Module, inputs: Tensor, dtype: torch.dtype) -> Tensor:
+    """The inputs, with integers converted to `dtype` if the module accepts only floats; token numbers stay int64.
+
+    Raises InvalidInput for token numbers outside the range of the module's embedding.
+    """
+    if inputs.is_floating_point():
+        return inputs
+    if (error := _index_error(module, inputs)) is not None:
+        problem = f"does not accept the samples' numbers {int(inputs.min())} to {int(inputs.max())}: {error}"
+        raise InvalidInput("model", type(module).__name__, problem, "give it as many vectors as there are tokens")
+    return inputs if _is_taken(module, inputs[:1]) else inputs.to(dtype)
+
+
+def targets_for(module: nn.Module, loss: TorchLoss, inputs: Tensor, targets: Tensor, dtype: torch.dtype) -> Tensor:
+    """The targets, with integers converted to `dtype` if a user's loss can be differentiated only with floats."""
+    if targets.is_floating_point() or not isinstance(loss, UserLoss):
+        return targets
+    first = slice(0, 2)
+    try:
+        with torch.no_grad():
+            outputs = module(inputs[first])
+    except MISFITS:  # `require_fit` reports it
+        return targets
+    for given in (targets, targets.to(dtype)):
+        if _is_differentiated(loss, outputs, given[first]):
+            return given
+    return targets
+
+
+def _some(shards: "Shards", size: int) -> tuple[Tensor, Tensor]:
+    rows = torch.arange(size).clamp(max=len(shards.targets) - 1)
+    return shards.inputs[rows], shards.targets[rows]
+
+
+def _outputs(module: nn.Module, inputs: Tensor) -> Tensor:
+    """The module's outputs (B, C); raises InvalidInput for any other shape."""
+    try:
+        with torch.no_grad():
+            outputs = module(inputs)
+    except MISFITS as error:
+        problem = f"does not take samples of shape {tuple(inputs.shape[1:])}: {_first_line(error)}"
+        raise InvalidInput("model", type(module).__name__, problem, "give a model for these samples") from None
+    if not isinstance(outputs, Tensor) or outputs.ndim != 2 or len(outputs) != len(inputs):
+        shape = tuple(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__
+        problem = f"gives {shape} for {_samples(len(inputs))}"
+        raise InvalidInput("model", type(module).__name__, problem, "give (batch, outputs)")
+    return outputs
+
+
+def _require_losses(loss: UserLoss, outputs: Tensor, targets: Tensor) -> None:
+    try:
+        with torch.enable_grad():
+            values: Any = loss.values(outputs.detach().requires_grad_(), targets)
+    except MISFITS as error:
+        shapes = f"outputs {tuple(outputs.shape)} and targets {tuple(targets.shape)}"
+        problem = f"does not take {shapes}: {_first_line(error)}"
+        raise InvalidInput("loss", loss.title, problem, "give a function (outputs, targets)") from error
+    if not isinstance(values, Tensor) or values.shape != targets.shape:
+        shape = f"shape {tuple(values.shape)}" if isinstance(values, Tensor) else f"a {type(values).__name__}"
+        problem = f"gives {shape} for {_samples(len(targets))}"
+        raise InvalidInput("loss", loss.title, problem, "give one loss per sample")
+    if not values.requires_grad:
+        problem = "cannot be differentiated in the outputs"
+        raise InvalidInput("loss", loss.title, problem, "compute it from them with torch's functions")
+
+
+def _index_error(module: nn.Module, inputs: Tensor) -> str | None:
+    """The error for token numbers outside the module's embedding, or None.
+
+    Only the samples with the least and the largest number are tried, and on the CPU: on a GPU an index out of range
+    makes the whole process unusable.
+    """
+    if not inputs.numel():
+        return None
+    per_sample = inputs[0].numel()
+    rows = torch.tensor([int(place) // per_sample for place in (inputs.argmin(), inputs.argmax())])
+    here = module if inputs.device.type == "cpu" else deepcopy(module).cpu()
+    extremes = inputs[rows].cpu()
+    try:
+        with torch.no_grad():
+            here(extremes)
+    except IndexError as error:
+        # If the module accepts these numbers as floats, they are values and not tokens.
+        floats = extremes.to(next(here.parameters()).dtype)
+        return None if _is_taken(here, floats) else _first_line(error)
+    except Exception:  # any other error is not about tokens; `require_fit` reports it
+        return None
+    return None
+
+
+def _is_taken(module: nn.Module, inputs: Tensor) -> bool:
+    try:
+        with torch.no_grad():
+            module(inputs)
+    except MISFITS:
+        return False
+    return True
+
+
+def _is_differentiated(loss: TorchLoss, outputs: Any, targets: Tensor) -> bool:
+    try:
+        with torch.enable_grad():
+            leaf = outputs.detach().requires_grad_()
+            torch.autograd.grad(loss.values(leaf, targets).sum(), leaf)
+    except (*MISFITS, AttributeError):
+        return False
+    return True
+
+
+def _generators(place: torch.device) -> list[Tensor]:
+    """The states of torch's random number generators."""
+    states = [torch.get_rng_state()]
+    return [*states, torch.cuda.get_rng_state(place)] if place.type == "cuda" else states
+
+
+def _samples(count: int) -> str:
+    return "one sample" if count == 1 else f"{count} samples"
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]

@@ -1,0 +1,116 @@
+"""Evaluates and measures the server's models during a deep run, and adds up the time that this takes."""
+
+import time
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite, nan
+from typing import Any, final
+
+import numpy as np
+from torch import nn
+
+from fedconvex.deep.evaluation import evaluate
+from fedconvex.deep.measuring.columns import Measuring
+from fedconvex.deep.memory import Budget, with_room
+from fedconvex.deep.problem import budget_of
+from fedconvex.deep.processes import Processes
+from fedconvex.deep.shards import Shards
+from fedconvex.deep.tasks import Task
+from fedconvex.errors import InvalidInput
+from fedconvex.methods.base import State
+from fedconvex.runs.measurements import OF_CLIENTS
+
+EVALUATIONS = ("all", "test")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Monitor:
+    """Evaluates and measures the model before every `every`-th round and after the last."""
+
+    task: Task
+    test: Shards | None
+    measuring: Measuring
+    every: int
+    rounds: int
+    processes: Processes | None
+    evaluate: str = "all"
+
+    @cached_property
+    def module(self) -> nn.Module:
+        """A copy of the module, into which the server's models are loaded: the user's own stays unchanged."""
+        return deepcopy(self.task.module)
+
+    @cached_property
+    def budget(self) -> Budget:
+        """Of networks: the budget that training and evaluation share; of linear models: one for evaluations alone."""
+        return budget_of(self.task.problem) or Budget()
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Seconds by activity: rounds, evaluation, and each kind of measurement."""
+        return self.measuring.seconds
+
+    def took(self, what: str, begun: float) -> None:
+        """Adds the time since `begun` to that activity."""
+        self.seconds[what] = self.seconds.get(what, 0.0) + time.perf_counter() - begun
+
+    def record(self, t: int, state: State, of_round: dict[str, Any]) -> dict[str, Any]:
+        """The row of the model before round t, beside the columns of the round that led to it."""
+        rest = {name: v.tolist() if name == OF_CLIENTS else v for name, v in of_round.items()}
+        if not self._evaluates_before(t):
+            return {"round": t} | self._nothing() | rest | self.measuring.nothing()
+        begun = time.perf_counter()
+        seen = {"round": t} | with_room(lambda: self._evaluated(state), self.budget, self.processes)
+        self.took("evaluation", begun)
+        measuring = budget_of(self.task.problem)
+        return seen | rest | with_room(lambda: self.measuring.at(state, t), measuring, self.processes)
+
+    def is_finite(self, record: dict[str, Any]) -> bool:
+        """Whether the recorded value is finite, or was not evaluated; the test value where only that is evaluated."""
+        evaluated = self._evaluates_before(record["round"])
+        return not evaluated or isfinite(record["value" if self.evaluate == "all" else "test_value"])
+
+    def as_not_last(self, last: dict[str, Any]) -> dict[str, Any]:
+        """A checkpoint's last record as a longer run has it: a row evaluated only for being the last becomes NaN."""
+        return last if self._evaluates_before(last["round"]) else last | self._nothing() | self.measuring.nothing()
+
+    def _evaluates_before(self, t: int) -> bool:
+        return t % self.every == 0 or t == self.rounds
+
+    def _nothing(self) -> dict[str, float]:
+        names = ("value", "accuracy", *(("test_value", "test_accuracy") if self.test is not None else ()))
+        return dict.fromkeys(names, nan)
+
+    def ends(self, until: Callable[[dict[str, Any]], bool] | None, record: dict[str, Any]) -> bool:
+        """Whether `until` ends the run; with several processes the first one decides, so that all end together."""
+        if until is None:
+            return False
+        ended = bool(until(record))
+        return ended if self.processes is None else bool(self.processes.from_first(ended))
+
+    def _evaluated(self, state: State) -> dict[str, float]:
+        self.task.load(self.module, state.server)
+        seen = {"value": nan, "accuracy": nan} if self.evaluate == "test" else self._of_clients(state)
+        if self.test is not None:
+            losses, correct = evaluate(self.module, self.task.loss, self.test, self.budget)
+            seen |= {"test_value": float(losses.mean()), "test_accuracy": correct / len(losses)}
+        return seen
+
+    def _of_clients(self, state: State) -> dict[str, float]:
+        losses, correct = evaluate(self.module, self.task.loss, self.task.shards, self.budget)
+        sums = np.array([self.task.loss_of(losses), correct, float(len(losses))])
+        if self.processes is not None:
+            sums = self.processes.total_numbers(sums)
+        loss, right, samples = sums.tolist()
+        return {"value": loss + self.task.penalty(state.server), "accuracy": right / samples}
+
+
+def require_evaluation(evaluate: str, test: Shards | None) -> None:
+    """Raises InvalidInput for an unknown value of `evaluate`, and for "test" without a test set."""
+    if evaluate not in EVALUATIONS:
+        raise InvalidInput("evaluate", evaluate, "is unknown", f"give one of {', '.join(EVALUATIONS)}")
+    if evaluate == "test" and test is None:
+        raise InvalidInput("evaluate", evaluate, "needs a test set, and none was given", "give test=(inputs, targets)")

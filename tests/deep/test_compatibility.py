@@ -1,0 +1,283 @@
+"""A model, loss or samples that do not fit are refused; the others train as a plain PyTorch loop does."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from deep_makers import CLASSES, FEATURES, SIZES, Wrapped, mixed, plain_training, random, samples, vector
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+import fedconvex as fc
+from fedconvex.deep import run
+from fedconvex.errors import InvalidInput
+
+pytestmark = pytest.mark.beyond_core  # trains networks
+
+CLIENTS = samples()
+FLOATS = [(X, X.sum(1)) for X, _ in CLIENTS]
+SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
+AVERAGING = fc.FedAvg(epochs=1, batch_size=4, stepsize=0.05)
+
+
+def trained(model: nn.Module, clients: Any = CLIENTS, rounds: int = 2, **options: Any) -> Any:
+    return run(AVERAGING, model, clients, rounds=rounds, weights="samples", local_solver=SGD, seed=3, **options)
+
+
+def by_a_loop(model: nn.Module, rounds: int = 2) -> np.ndarray:
+    for t in range(rounds):
+        model = mixed(
+            [plain_training(model, CLIENTS, k, SGD, 3, t, SGD.effort) for k in range(len(CLIENTS))], list(SIZES)
+        )
+    return vector(model)
+
+
+# ---- losses of a user ----
+
+
+def one_output() -> nn.Module:
+    return random(nn.Sequential(nn.Linear(FEATURES, 4), nn.Tanh(), nn.Linear(4, 1)))
+
+
+@pytest.mark.parametrize(
+    ("loss", "told"),
+    [
+        (lambda z, y: (z - y[:, None]) ** 2 / 2, r"shape \(2, 1\) for 2 samples; give one loss per sample"),
+        (lambda z, y: (z - y) ** 2 / 2, r"shape \(2, 2\) for 2 samples"),
+        (lambda z, y: ((z[:, 0] - y) ** 2).mean(), r"shape \(\) for 2 samples"),
+        (lambda z, y: ((z.squeeze() - y) ** 2).squeeze(), r"shape \(\) for one sample"),
+        (lambda z, y: 0.0, "a float for 2 samples"),
+        (lambda z, y: ((z[:, 0] - y) ** 2).detach(), "cannot be differentiated"),
+        (lambda z, y: z @ torch.ones(7), r"does not take outputs \(2, 1\) and targets \(2,\): "),
+        (lambda z: z[:, 0], "does not take outputs"),
+        (lambda z, y: z[:, 0] * torch.rand(len(y)), "draws random numbers"),
+    ],
+)
+@pytest.mark.parametrize("clients", [1, 4])
+def test_a_loss_that_does_not_give_one_number_per_sample(loss: Any, told: str, clients: int) -> None:
+    with pytest.raises(InvalidInput, match=told) as caught:
+        trained(one_output(), FLOATS[:clients], loss=loss)
+    assert caught.value.argument == "loss"
+
+
+def test_a_loss_is_tried_on_the_only_sample() -> None:
+    alone = [(np.ones((1, FEATURES)), np.ones(1))]
+    with pytest.raises(InvalidInput, match="one loss per sample"):
+        trained(one_output(), alone, loss=lambda z, y: (z - y[:, None]) ** 2)
+    assert trained(one_output(), alone, loss=lambda z, y: (z[:, 0] - y) ** 2).stopped is None
+
+
+def smoothed(z: Tensor, y: Tensor) -> Tensor:
+    return F.cross_entropy(z, y, reduction="none", label_smoothing=0.0)
+
+
+@pytest.mark.parametrize("loss", [smoothed, nn.CrossEntropyLoss(reduction="none")])
+def test_class_numbers_stay_whole_for_a_users_loss(loss: Any) -> None:
+    model = random(nn.Sequential(nn.Linear(FEATURES, 5), nn.GELU(), nn.Linear(5, CLASSES)))
+    found = trained(model, loss=loss, test=CLIENTS[0])
+    np.testing.assert_allclose(vector(found.model), by_a_loop(model), rtol=1e-12)
+    assert found.task.shards.targets.dtype == torch.int64
+
+
+@pytest.mark.parametrize("loss", [F.binary_cross_entropy_with_logits, F.huber_loss])
+def test_whole_numbers_become_floats_for_a_loss_that_takes_no_others(loss: Callable[..., Tensor]) -> None:
+    whole = [(X, y > 0) for X, y in CLIENTS]
+
+    def ours(z: Tensor, y: Tensor) -> Tensor:
+        return loss(z[:, 0], y, reduction="none")
+
+    found = trained(one_output(), whole, loss=ours, test=whole[0])
+    expected = trained(one_output(), [(X, y.astype(float)) for X, y in whole], loss=ours)
+    np.testing.assert_array_equal(vector(found.model), vector(expected.model))
+
+
+# ---- models that are no functions of their parameters ----
+
+
+class Noisy(nn.Module):
+    def __init__(self, forward: Callable[["Noisy", Tensor], Tensor]) -> None:
+        super().__init__()
+        self.linear, self.as_told = nn.Linear(FEATURES, CLASSES), forward
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.as_told(self, x)
+
+
+@pytest.mark.parametrize(
+    "forward",
+    [
+        lambda self, x: self.linear(F.dropout(x, 0.5, training=True)),
+        lambda self, x: self.linear(F.dropout(x, 0.5, self.training)),  # none in a run, where modules are in .eval()
+        lambda self, x: self.linear(x + torch.randn_like(x)),
+    ],
+)
+@pytest.mark.parametrize("clients", [1, 4])
+def test_random_numbers_in_the_forward_pass(forward: Any, clients: int) -> None:
+    with pytest.raises(InvalidInput, match="draws random numbers when it is called; leave out what draws them"):
+        trained(random(Noisy(forward)), CLIENTS[:clients])
+
+
+class InSequence(nn.Module):
+    """torch's own recurrent or attention layers on one token, the sample."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__()
+        self.layer, self.output = layer, nn.Linear(FEATURES, CLASSES)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = x[:, None]
+        attends = isinstance(self.layer, nn.MultiheadAttention)
+        result: Tensor = self.output((self.layer(x, x, x) if attends else self.layer(x))[0][:, 0])
+        return result
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        (InSequence(nn.LSTM(FEATURES, FEATURES, 2, batch_first=True, dropout=0.5)), "'layer' drops.*dropout to 0"),
+        (InSequence(nn.GRU(FEATURES, FEATURES, 2, batch_first=True, dropout=0.5)), "'layer' drops"),
+        (InSequence(nn.MultiheadAttention(FEATURES, 2, 0.5, batch_first=True)), "'layer' drops"),
+        (nn.Sequential(nn.Linear(FEATURES, CLASSES), nn.Dropout(0.5)), "'1' drops at random.*p to 0"),
+        (nn.Sequential(nn.BatchNorm1d(FEATURES), nn.Linear(FEATURES, CLASSES)), "GroupNorm"),
+        (nn.Sequential(nn.BatchNorm1d(FEATURES, track_running_stats=False), nn.Linear(FEATURES, CLASSES)), "GroupNorm"),
+        (nn.Sequential(nn.Linear(FEATURES, CLASSES), nn.RReLU()), "draws random numbers"),
+    ],
+)
+@pytest.mark.parametrize("evaluating", [True, False])
+def test_layers_that_are_refused(model: nn.Module, told: str, evaluating: bool) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        trained(model.train(not evaluating))
+
+
+@pytest.mark.filterwarnings("ignore:.*one after another:RuntimeWarning", "ignore:.*batching rule:UserWarning")
+def test_layers_without_dropout_are_accepted() -> None:
+    layers = nn.MultiheadAttention(FEATURES, 2, batch_first=True), nn.LSTM(FEATURES, FEATURES, batch_first=True)
+    for layer in layers:
+        model = random(InSequence(layer))
+        np.testing.assert_allclose(vector(trained(model, CLIENTS, 1).model), by_a_loop(model, 1), rtol=1e-10)
+
+
+# ---- parameters in two places, and of no axes ----
+
+
+class Tied(nn.Module):
+    """Two layers, of which the second has the first one's weight, and a bias of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(FEATURES, FEATURES), nn.Linear(FEATURES, FEATURES)
+        self.second.weight = self.first.weight
+        self.output = nn.Linear(FEATURES, CLASSES)
+
+    def forward(self, x: Tensor) -> Tensor:
+        result: Tensor = self.output(self.second(self.first(x).tanh()).tanh())
+        return result
+
+
+class Scaled(nn.Module):
+    """A linear model times a number, which is a parameter."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear, self.scale = nn.Linear(FEATURES, CLASSES), nn.Parameter(torch.tensor(1.0))
+
+    def forward(self, x: Tensor) -> Tensor:
+        result: Tensor = self.linear(x) * self.scale
+        return result
+
+
+def used_twice() -> nn.Module:
+    layer = nn.Linear(FEATURES, FEATURES)
+    return nn.Sequential(layer, nn.ReLU(), layer, nn.ReLU(), nn.Linear(FEATURES, CLASSES))
+
+
+def used_twice_in_blocks() -> nn.Module:
+    """The place of a shared weight lies in a module that is itself used under two names."""
+    model = nn.Sequential(Tied(), nn.Tanh(), nn.Linear(CLASSES, FEATURES))
+    return nn.Sequential(model, model, nn.Linear(FEATURES, CLASSES))
+
+
+@pytest.mark.parametrize("make", [used_twice, used_twice_in_blocks, Tied, Scaled])
+@pytest.mark.parametrize("measure", [None, ("heterogeneity", "curvature")])
+def test_shared_parameters_and_single_numbers_are_trained_as_in_a_loop(make: Any, measure: Any) -> None:
+    model = random(make())
+    found = trained(model, measure=measure, test=CLIENTS[0])
+    np.testing.assert_allclose(vector(found.model), by_a_loop(model), rtol=1e-11)
+    assert abs(vector(found.model) - vector(model)).max() > 1e-3
+    assert len(list(found.model.parameters())) == len(list(model.parameters()))  # still shared
+
+
+@pytest.mark.parametrize("make", [used_twice, Scaled])
+@pytest.mark.parametrize("solver", [fc.GradientDescent(steps=2, stepsize=0.1), fc.SGD(steps=2, stepsize=0.1, clip=0.1)])
+def test_all_local_solvers_take_them(make: Any, solver: Any) -> None:
+    model = random(make())
+    ours, alone = (
+        run(fc.FedProx(mu=1), model, clients, rounds=2, local_solver=solver, participation=fc.participation.Full())
+        for clients in (CLIENTS[:1] * 2, CLIENTS[:1])
+    )
+    if isinstance(solver, fc.GradientDescent):  # two clients with the same samples are as good as one
+        np.testing.assert_allclose(vector(ours.model), vector(alone.model), rtol=1e-12)
+    assert ours.records[-1]["value"] < ours.records[0]["value"]
+
+
+# ---- samples ----
+
+
+class Tokens(nn.Module):
+    def __init__(self, by_hand: bool) -> None:
+        super().__init__()
+        self.vectors, self.output = nn.Embedding(5, 4), nn.Linear(4, CLASSES)
+        self.by_hand = by_hand
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        vectors = self.vectors.weight[tokens] if self.by_hand else self.vectors(tokens)
+        result: Tensor = self.output(vectors.mean(1))
+        return result
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+@pytest.mark.parametrize("place", [(0, 0), (1, 1), (2, 0)])
+@pytest.mark.parametrize("token", [5, 10**12, -6])
+def test_tokens_beyond_the_models(by_hand: bool, place: tuple[int, int], token: int) -> None:
+    clients = [(np.array([[0, 1], [2, 3]]), np.array([0, 1])), (np.array([[4, 1]]), np.array([2]))]
+    assert trained(random(Tokens(by_hand)), clients).stopped is None
+    changed = np.array([[0, 1], [2, 3], [4, 1]])
+    changed[place] = token
+    wrong = [(changed[:2], clients[0][1]), (changed[2:], clients[1][1])]
+    with pytest.raises(InvalidInput, match=rf"does not accept the samples' numbers .*{token}.*as many vectors"):
+        trained(random(Tokens(by_hand)), wrong)
+    with pytest.raises(InvalidInput, match=str(token)):
+        trained(random(Tokens(by_hand)), clients, test=(changed, np.zeros(3, int)))
+
+
+def test_numbers_that_are_too_large_for_the_dtype() -> None:
+    model = one_output()
+    large = [(X * 1e300, y) for X, y in FLOATS]
+    with pytest.raises(InvalidInput, match=r"clients\[0\]\[0\].*too large for torch.float32"):
+        trained(model, large, loss="half_square", dtype="float32")
+    with pytest.raises(InvalidInput, match=r"clients\[0\]\[1\].*too large for torch.float32"):
+        trained(model, [(X, y * 1e300) for X, y in FLOATS], loss="half_square", dtype="float32")
+    assert trained(model, large, 0, loss="half_square").records[0]["value"] > 0
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        (nn.Sequential(nn.LazyLinear(CLASSES)), "shapes are not known yet; call it once"),
+        (Wrapped(nn.Sequential(nn.Linear(FEATURES, 4), nn.Flatten(0))), r"gives \(8,\) for 2 samples"),
+        (Noisy(lambda self, x: self.linear(x).mean(0, keepdim=True)), r"gives \(1, 3\) for 2 samples"),
+        (nn.Linear(FEATURES + 1, CLASSES), r"does not take samples of shape \(6,\)"),
+    ],
+)
+def test_models_that_do_not_fit(model: nn.Module, told: str) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        trained(model)
+
+
+@pytest.mark.filterwarnings("ignore:.*is deprecated in favor of:FutureWarning", "ignore:.*batching rule:UserWarning")
+def test_the_older_weight_norm_is_refused_with_its_cure() -> None:
+    with pytest.raises(InvalidInput, match=r"cannot be copied.*torch\.nn\.utils\.parametrizations"):
+        trained(nn.utils.weight_norm(nn.Linear(FEATURES, CLASSES)))
+    trained(nn.utils.parametrizations.weight_norm(nn.Linear(FEATURES, CLASSES)))

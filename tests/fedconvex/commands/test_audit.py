@@ -1,0 +1,187 @@
+"""`fedconvex audit` as a user runs it: files in, tables, JSON, Parquet and a picture out, and its exit status."""
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas
+import pytest
+
+from fedconvex.commands import main as cli
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
+SHARED = Path(__file__).resolve().parents[4] / "shared" / "data" / "libsvm"
+
+
+@pytest.fixture
+def libsvm_file(tmp_path):
+    """Sixty samples of two classes that no plane separates."""
+    rng = np.random.default_rng(1)
+    X, noise = rng.standard_normal((60, 3)), rng.standard_normal(60)
+    lines = []
+    for x, e in zip(X, noise, strict=True):
+        label = "+1" if x[0] - x[1] + 2 * e > 0 else "-1"
+        lines.append(label + "".join(f" {j + 1}:{v:.6f}" for j, v in enumerate(x)))
+    path = tmp_path / "small.libsvm"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def run(monkeypatch, capsys, *arguments):
+    """Exit status, standard output and standard error of the command."""
+    monkeypatch.setattr(sys, "argv", ["fedconvex", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    captured = capsys.readouterr()
+    return stop.value.code, captured.out, captured.err
+
+
+def test_audit_of_a_libsvm_file_saves_everything(monkeypatch, capsys, libsvm_file, tmp_path):
+    folder = tmp_path / "result"
+    code, out, err = run(
+        monkeypatch, capsys, "audit", libsvm_file, "--clients", 4, "--partition", "by-label:1", "--rounds", 50,
+        "--ridge", 0.05, "--out", folder, "--json",
+    )  # fmt: skip
+    assert code == 0
+    printed = json.loads(out)
+    assert printed == json.loads((folder / "audit.json").read_text())
+    assert printed["clients"] == 4
+    assert printed["dimension"] == 4  # three features and the intercept
+    assert {m["method"].split("(")[0] for m in printed["methods"]} == {"FedGD", "FedProx", "FedSplit"}
+    assert printed["minimizer"]["certainty"] == "enclosed"
+    frame = pandas.read_parquet(folder / "trajectories.parquet")
+    assert list(frame.columns) == ["method", "round", "gap", "relative_gap", "distance"]
+    assert (frame.groupby("method")["relative_gap"].first() == 1).all()
+    assert (folder / "audit.png").read_bytes().startswith(b"\x89PNG")
+    assert "FedProx" in err  # plain lines tell what is going on where there is no terminal
+    assert [p.name for p in sorted(folder.iterdir())] == ["audit.json", "audit.png", "trajectories.parquet"]
+
+
+def test_table_says_how_numbers_are_known(monkeypatch, capsys, libsvm_file, tmp_path):
+    code, out, _ = run(
+        monkeypatch, capsys, "audit", libsvm_file, "--clients", 2, "--out", tmp_path / "r", "--method", "fedprox:mu=1",
+        "--method", "fedsplit", "--rounds", 40,
+    )  # fmt: skip
+    assert code == 0
+    rows = [line for line in out.splitlines() if line.lstrip().startswith(("FedProx", "FedSplit"))]
+    assert len(rows) == 2
+    assert all("enclosed" in row and "yes" in row for row in rows)
+    assert "L ≤" in out
+    assert "proved" in out
+    assert "audit.png" in out
+
+
+def test_client_column_of_a_csv(monkeypatch, capsys, tmp_path):
+    path = tmp_path / "wards.csv"
+    rows = [f"{i % 7},{(3 * i) % 5},{i % 11},{'north' if i % 3 else 'south'}" for i in range(40)]
+    path.write_text("age,dose,y,ward\n" + "\n".join(rows) + "\n")
+    code, out, _ = run(
+        monkeypatch, capsys, "audit", path, "--client-column", "ward", "--model", "least-squares", "--rounds", 20,
+        "--out", tmp_path / "r", "--json",
+    )  # fmt: skip
+    assert code == 0
+    assert json.loads(out)["clients"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["nowhere.csv"], "neither a file nor a built-in"),
+        (["FILE"], "--clients"),
+        (["FILE", "--clients", "0"], "clients"),
+        (["FILE", "--clients", "3", "--partition", "alphabetical"], "partition"),
+        (["FILE", "--clients", "3", "--method", "fedavg"], "choose dane, feddane"),
+        (["FILE", "--clients", "3", "--ridge", "-1"], "ridge"),
+        (["FILE", "--clients", "3", "--rounds", "0"], "rounds"),
+        (["FILE", "--clients", "3", "--tolerance", "0"], "tolerance"),
+        (["diabetes", "--model", "logistic"], "model"),
+        (["diabetes", "--client-column", "ward"], "client_column"),
+        (["diabetes", "--out", "FILE"], "--out"),
+        (["diabetes", "--out", "/proc/x"], "--out"),
+        (["diabetes", "--method", "foo"], "method"),
+        (["diabetes", "--method", "fedprox:mu=-1"], "mu"),
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_status_2(monkeypatch, capsys, libsvm_file, tmp_path, arguments, complaint):
+    monkeypatch.chdir(tmp_path)
+    arguments = [str(libsvm_file) if a == "FILE" else a for a in arguments]
+    code, out, err = run(monkeypatch, capsys, "audit", *arguments)
+    assert code == 2
+    assert out == ""
+    assert complaint in err.splitlines()[-1]
+    assert "Traceback" not in err
+    assert not list(tmp_path.glob("audit-*"))  # refused before anything was written
+
+
+def test_damaged_file_names_the_line(monkeypatch, capsys, tmp_path):
+    path = tmp_path / "damaged.libsvm"
+    path.write_text("+1 1:0.5\n-1 2:oops\n")
+    code, _, err = run(monkeypatch, capsys, "audit", path, "--clients", 1)
+    assert code == 2
+    assert "line 2" in err
+
+
+def test_the_folder_is_named_after_the_file_and_what_is_replaced_is_said(monkeypatch, capsys, libsvm_file, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def files(*arguments):
+        arguments = ("audit", libsvm_file, "--clients", 2, "--method", "fedsplit", *arguments)
+        code, out, _ = run(monkeypatch, capsys, *arguments)
+        assert code == 0
+        return " ".join(out.split()).rpartition("saved ")[2]
+
+    assert files("--rounds", 5).startswith("audit-small/audit.json, ")
+    assert "replaced" not in files("--rounds", 5)  # the same once more
+    assert "audit-small/audit.json (replaced)" in files("--rounds", 6)
+
+
+def test_as_a_module(tmp_path):
+    found = subprocess.run([sys.executable, "-m", "fedconvex", "--version"], capture_output=True, text=True, check=True)
+    assert found.stdout.startswith("fedconvex ")
+
+
+def test_data_without_minimiser_end_with_exit_status_1(monkeypatch, capsys, tmp_path):
+    path = tmp_path / "separable.csv"
+    path.write_text("a,y\n" + "".join(f"{v},{int(v > 0)}\n" for v in (-3, -2, -1, 1, 2, 3)))
+    code, _, err = run(monkeypatch, capsys, "audit", path, "--clients", 2, "--ridge", 0, "--out", tmp_path / "r")
+    assert code == 1
+    assert "no minimiser" in err
+    assert not (tmp_path / "r").exists()
+
+
+def test_unknown_option_is_exit_status_2_and_help_0(monkeypatch, capsys):
+    assert run(monkeypatch, capsys, "audit", "--frobnicate")[0] == 2
+    code, out, _ = run(monkeypatch, capsys, "audit", "--help")
+    assert code == 0
+    assert "where do fedgd, fedprox and fedsplit stop on your data" in " ".join(out.lower().split())
+    assert run(monkeypatch, capsys, "--version")[1].startswith("fedconvex 0.")
+
+
+def test_installed_command_runs():
+    command = [sys.executable, "-c", "from fedconvex.commands.main import main; main()", "--version"]
+    finished = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert finished.stdout.startswith("fedconvex ")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (SHARED / "a9a.gz").exists(), reason="the a9a file is not part of the project")
+def test_audit_of_a9a_over_80_clients(monkeypatch, capsys, tmp_path):
+    code, out, _ = run(
+        monkeypatch, capsys, "audit", SHARED / "a9a.gz", "--clients", 80, "--num-features", 123, "--rounds", 70,
+        "--method", "fedprox", "--method", "fedsplit", "--out", tmp_path / "a9a", "--json",
+    )  # fmt: skip
+    assert code == 0
+    result = json.loads(out)
+    assert (result["clients"], result["dimension"]) == (80, 124)
+    assert result["minimizer"]["distance_bound"] <= 1e-8
+    proximal, split = result["methods"]
+    assert proximal["bias"]["certainty"] == split["bias"]["certainty"] == "enclosed"
+    assert proximal["bias"]["lower"] > 1e-3  # it stops elsewhere
+    assert split["bias"]["upper"] < 1e-8
+    assert split["rounds_to_tolerance"] is not None
+    with gzip.open(SHARED / "a9a.gz", "rt") as lines:
+        assert f"samples={sum(1 for _ in lines)}" in result["problem"]

@@ -1,0 +1,123 @@
+"""`fedconvex reproduce` as a user runs it."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fedconvex.commands import main as cli
+from fedconvex.reproduce.specification import experiments
+from fedconvex.reproduce.summary import PACKAGED, last_results, markdown
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
+    """Exit status, standard output and standard error; without any data directory of the user's."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FEDCONVEX_DATA", raising=False)
+
+    def run(*arguments: Any) -> tuple[Any, str, str]:
+        monkeypatch.setattr(sys, "argv", ["fedconvex", "reproduce", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        captured = capsys.readouterr()
+        return stop.value.code, captured.out, captured.err
+
+    return run
+
+
+def test_the_two_fastest_from_end_to_end(command: Any, tmp_path: Path) -> None:
+    code, out, _ = command("fedsplit.figure1", "feddyn.figure3", "--quick", "--out", "here", "--jobs", 1)
+    assert code == 0
+    for key in ("fedsplit.figure1", "feddyn.figure3"):
+        folder = tmp_path / "here" / "quick" / key
+        assert {"summary.json", "figure.png", "figure.svg"} <= {path.name for path in folder.iterdir()}
+        assert json.loads((folder / "summary.json").read_text("utf-8"))["quick"] is True
+    floors = json.loads((tmp_path / "here/quick/fedsplit.figure1/summary.json").read_text("utf-8"))
+    assert all(row["ours"] == pytest.approx(row["theory"], rel=1e-6) for row in floors["numbers"])
+    assert {claim["verdict"] for claim in floors["claims"]} == {"reproduced"}
+    assert "reproduced: where they stop is the closed form" in out
+    assert "digits of 8 × 8 pixels in place of MNIST" in out
+    code, out, _ = command("claims", "--out", "here")
+    assert code == 0
+    assert "FedProx and FedGD with e > 1 fail to converge" in out
+    code, out, _ = command("table", "--out", "here")
+    assert code == 0
+    assert "| `fedsplit.figure1` |" in out
+
+
+def test_the_list_says_what_is_needed(command: Any) -> None:
+    code, out, _ = command("list")
+    assert code == 0
+    assert all(key in out for key in experiments())
+    assert "mnist (not found)" in out
+
+
+def test_missing_files_fail_only_what_was_asked_for_by_its_id(command: Any) -> None:
+    code, out, _ = command("fedsplit.figure2b", "--quick")
+    assert code == 1
+    assert "not run: needs femnist/*.json*" in out
+    assert "--data-dir DIR or FEDCONVEX_DATA" in out
+    code, out, _ = command("fedsplit.figure2b", "--quick", "--data-dir", ".")
+    assert code == 1
+    assert "not in ." in out
+
+
+def test_a_whole_paper_goes_on_past_missing_files(command: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from fedconvex.reproduce import specification
+
+    known = {k: e for k, e in experiments(quick=True).items() if k in ("fedsplit.figure2b", "fedsplit.other_claims")}
+    monkeypatch.setattr(specification, "experiments", lambda quick=False: known)
+    code, out, _ = command("all", "--quick")
+    assert code == 0
+    assert "not run: needs femnist" in out
+    assert "not testable here: practitioners" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("fedsplit.figure11",), "id = fedsplit.figure11: is not known; did you mean fedsplit.figure1?"),
+        (("fedsplit", "--data-dir", "nowhere"), "--data-dir = nowhere: is no folder; give the folder that holds"),
+        (("fedsplit", "--jobs", 0), "--jobs = 0: must be at least 1"),
+        ((), "Missing argument"),
+    ],
+)
+def test_bad_input_is_refused(command: Any, arguments: Any, message: str) -> None:
+    code, _, err = command(*arguments)
+    assert code == 2
+    assert message in " ".join(err.split())
+
+
+def test_damaged_results_are_refused(command: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "here" / "fedsplit.figure1"
+    folder.mkdir(parents=True)
+    (folder / "summary.json").write_text("{")
+    code, _, err = command("claims", "--out", "here")
+    assert code == 2
+    assert "is no JSON" in err
+
+
+def test_results_that_are_kept_belong_to_experiments(tmp_path: Path) -> None:
+    known = experiments()
+    files = sorted(PACKAGED.glob("*.json"))
+    assert files
+    for file in files:
+        content = json.loads(file.read_text("utf-8"))
+        assert content["id"] == file.stem
+        assert content["quick"] is False
+        assert [c["claim"] for c in content["claims"]] == [c["claim"] for c in known[file.stem].claims]
+        assert [n["what"] for n in content["numbers"]] == [n["what"] for n in known[file.stem].numbers]
+        assert content["processor"]
+        assert content["date"]
+    assert set(last_results(known, tmp_path)) >= {file.stem for file in files}
+
+
+def test_the_guide_has_the_tables_of_the_kept_results(tmp_path: Path) -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs" / "reproduce.md").read_text("utf-8")
+    printed = page.partition("<!-- fedconvex reproduce table -->\n")[2]
+    assert printed.strip() == markdown(last_results(experiments(), tmp_path)).strip()

@@ -1,0 +1,258 @@
+"""`fedconvex verify` as a user runs it: table, files, one step, refusals, exit status, results kept and damaged."""
+
+import json
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from fedconvex.commands import main as cli
+from fedconvex.proofs_checks import papers_with_proofs, verify
+from fedconvex.proofs_checks.reporting import cache, recorded
+from fedconvex.proofs_checks.reporting.records import Record, record
+from fedconvex.verdicts import Verdict
+
+SOME = ["fedprox.equation6", "fedprox.equation7"]
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv(cache.ENVIRONMENT_VARIABLE, str(tmp_path / "kept"))
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Exit status, standard output and standard error."""
+
+    def once(*arguments):
+        monkeypatch.setattr(sys, "argv", ["fedconvex", "verify", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        captured = capsys.readouterr()
+        return stop.value.code or 0, captured.out, captured.err
+
+    return once
+
+
+def of(identifier: str) -> Record:
+    return record(verify(identifier))
+
+
+# what is printed
+
+
+def test_every_statement_named_has_its_line(run):
+    status, out, _ = run(*SOME)
+    assert status == 0
+    lines = out.splitlines()
+    for name, line in zip(SOME, lines, strict=False):
+        assert line.startswith(name)
+        assert "PROVED" in line
+    assert "2 statements: 2 proved" in out
+
+
+def test_a_paper_is_all_its_statements():
+    from fedconvex.proofs_checks.reporting.results import chosen
+    from fedconvex.theory import papers
+
+    for name in papers_with_proofs():
+        paper = papers()[name]
+        assert {s.identifier for s in chosen([name])} == {s.identifier for s in paper.everything}
+    assert len(chosen(["fedprox", "fedprox.theorem4"])) == len(chosen(["fedprox"]))
+
+
+def test_a_refuted_statement_is_shown_with_its_program_and_what_holds(run):
+    _, out, _ = run("fedsplit.equation17")
+    assert "REFUTED" in out
+    assert "from fractions import Fraction" in out
+    assert "fedsplit.equation17corrected" in out
+
+
+def test_one_step_is_replayed(run):
+    status, out, _ = run("fedprox.equation7", "--step", 3)
+    assert status == 0
+    steps = of("fedprox.equation7").steps
+    assert f"step 3 of {len(steps)} ({steps[2].place or 'left to the reader by the paper'})" in out
+    assert "PROVED by combination" in out
+    assert steps[2].because in out
+
+
+def test_json_on_the_terminal_is_nothing_else(run):
+    status, out, _ = run("fedprox.equation6", "--json", "-")
+    content = json.loads(out)
+    assert status == 0
+    assert content["statements"][0]["verdict"] == "proved"
+    assert content["totals"]["statements"]["proved"] == 1
+
+
+# files
+
+
+class Page(HTMLParser):
+    """What a page opens and closes, and where it points to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.identifiers: set[str] = set()
+        self.links: list[str] = []
+        self.sources: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        if "id" in found:
+            self.identifiers.add(found["id"])
+        if tag == "a":
+            self.links.append(found["href"])
+        self.sources += [value for name, value in attrs if name in ("src", "srcset") or (tag == "link")]
+
+
+@pytest.mark.beyond_core  # starts a process
+def test_all_files_are_written(run, tmp_path):
+    names = {option: tmp_path / f"file{option}" for option in ("--json", "--html", "--latex")}
+    status, out, _ = run(*SOME, *(word for pair in names.items() for word in pair), "--certificates", tmp_path / "c")
+    assert status == 0
+    page = Page()
+    page.feed(names["--html"].read_text("utf-8"))
+    assert set(SOME) <= page.identifiers
+    assert not page.sources, "the page must not load anything"
+    assert all(link.removeprefix("#") in page.identifiers for link in page.links)
+    latex = names["--latex"].read_text("ascii")
+    assert latex.count(r"\begin{gather*}") == latex.count(r"\end{gather*}") > len(SOME)
+    assert latex.count("{") == latex.count("}")
+    assert len(json.loads(names["--json"].read_text("utf-8"))["statements"]) == len(SOME)
+    checked = subprocess.run(
+        [sys.executable, "-I", *sorted(map(str, (tmp_path / "c").glob("*.py"))),
+         *sorted(map(str, (tmp_path / "c").glob("*.json")))],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert checked.stdout.count("holds") == len(list((tmp_path / "c").glob("*.json"))) > 0
+    assert all(str(path) in out for path in names.values())
+
+
+# refusals
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["fedprox.theorm4"], ["fedprox.theorm4", "did you mean", "fedprox.theorem4"]),
+        (["fedprx"], ["fedprx", "did you mean fedprox"]),
+        (["nesterov"], ["paper = nesterov: has no proofs here", f"name one of {', '.join(papers_with_proofs())}"]),
+        (["fedprox", "nesterov.gradientstep"], ["paper = nesterov: has no proofs here"]),
+        (["xyz"], [f"did you mean {', '.join(papers_with_proofs())}?"]),
+        ([*SOME, "--step", "1"], ["--step", "2 statements", "name one"]),
+        (["fedprox.equation7", "--step", "99"], ["--step = 99", "has 7 steps"]),
+        (["fedprox.theorem4", "--step", "3"], ["--step = 3", "has 1 step;"]),
+        (["fedprox.equation7", "--step", "0"], ["--step = 0", "count from 1"]),
+        (["fedprox.equation7", "--html", "{folder}"], ["--html", "no file"]),
+        (["fedprox.equation7", "--html", "{folder}/none/x.html"], ["--html", "existing folder"]),
+        (["fedprox.equation7", "--certificates", "{file}"], ["--certificates", "{file}"]),
+    ],
+)
+def test_bad_input_is_refused_before_any_work(run, tmp_path, monkeypatch, arguments, words):
+    (tmp_path / "file").write_text("x")
+
+    def never(*_):
+        raise AssertionError("work was done")
+
+    if "--step" not in arguments:
+        monkeypatch.setattr("fedconvex.proofs_checks.verification._verified", never)
+    places = {"folder": str(tmp_path), "file": str(tmp_path / "file")}
+    status, _, error = run(*(word.format(**places) for word in arguments))
+    assert status == 2
+    for word in words:
+        assert word.format(**places) in error
+
+
+# verdicts that were recorded
+
+
+@pytest.fixture
+def verdicts(tmp_path, monkeypatch):
+    path = tmp_path / "verdicts.json"
+    path.write_text(recorded.as_text(map(of, SOME)))
+    monkeypatch.setattr(recorded, "PATH", path)
+    return path
+
+
+def test_a_change_of_mind_is_noticed(run, verdicts):
+    assert run(*SOME)[0] == 0
+    verdicts.write_text(verdicts.read_text().replace('"verdict": "proved"', '"verdict": "refuted"', 1))
+    status, out, _ = run(*SOME)
+    assert status == 1
+    assert "changed: fedprox.equation6: proved" in out
+
+
+def test_a_statement_without_a_recorded_verdict_is_noticed(run, verdicts):
+    verdicts.write_text("{}")
+    assert run(*SOME)[0] == 1
+
+
+def test_recorded_verdicts_that_cannot_be_read(run, verdicts):
+    verdicts.write_text("{")
+    status, _, error = run(*SOME)
+    assert status == 1
+    assert "recorded verdicts cannot be read" in error
+
+
+# results that are kept
+
+
+def test_what_was_kept_is_taken(run, monkeypatch):
+    run(*SOME)
+
+    def never(*_):
+        raise AssertionError("verified again")
+
+    monkeypatch.setattr("fedconvex.proofs_checks.verification._verified", never)
+    assert run(*SOME)[0] == 0
+    status, _, error = run(*SOME, "--no-cache")
+    assert status not in (0, 1, 2)
+    assert "verified again" in error
+
+
+def test_a_kept_result_says_the_same(run):
+    first = run("fedprox.equation7", "--json", "-")[1]
+    assert run("fedprox.equation7", "--json", "-")[1] == first
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[:-5],
+        lambda text: text.replace('"verdict": "proved"', '"verdict": "refuted"', 1),
+        lambda _: "{}",
+        lambda text: text.replace(cache.fingerprint(), "0" * 64),
+    ],
+    ids=["cut off", "another verdict", "empty", "older sources"],
+)
+def test_a_damaged_or_outdated_result_is_computed_again(damage):
+    cache.store(of("fedprox.equation3"))
+    path = cache.folder() / "fedprox.equation3.json"
+    assert cache.load("fedprox.equation3") is not None
+    path.write_text(damage(path.read_text("utf-8")), "utf-8")
+    assert cache.load("fedprox.equation3") is None
+
+
+def test_the_fingerprint_sees_every_source(monkeypatch):
+    names = {path.name for path in cache._sources()}
+    assert {"facts.py", "signs.py", "results.py", "calculator.py", "fedprox.py", "rounds.py"} <= names
+    assert not any("deep" in Path(path).parts[-2:] for path in cache._sources())
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("x")
+    monkeypatch.setenv(cache.ENVIRONMENT_VARIABLE, str(tmp_path / "file"))
+    cache.store(of("fedprox.equation3"))
+    assert cache.load("fedprox.equation3") is None
+
+
+def test_a_record_survives_json():
+    found = of("fedprox.equation7")
+    assert Record.from_dictionary(json.loads(json.dumps(found.to_dictionary()))) == found
+    with pytest.raises(ValueError, match="fields"):
+        Record.from_dictionary({})
+    assert found.count(Verdict.PROVED) == len(found.steps)

@@ -1,0 +1,370 @@
+"""Assumptions are PROVED only where they hold and REFUTED only where they fail: decided exactly by other routes."""
+
+from fractions import Fraction
+from typing import Any
+
+import flint
+import pytest
+from bound_makers import (
+    as_seen_by,
+    curved,
+    fraction,
+    gradient,
+    least_eigenvalue,
+    mean_square,
+    positive_semidefinite,
+    positive_weights,
+    size_of,
+    smooth,
+    square,
+    starts,
+    strongly_convex,
+)
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from problem_makers import entries, few, terms_of
+from statement_makers import statements
+
+import fedconvex as fc
+from fedconvex import participation
+from fedconvex.statements import Condition
+from fedconvex.statements import assumptions as known
+from fedconvex.statements.assumptions import Assumption, AssumptionFinding, Given, StepsizeAtMost
+from fedconvex.statements.instance import Instance
+from fedconvex.verdicts import Verdict
+
+PROVED, REFUTED, UNKNOWN = Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN
+HALF = Fraction(1, 2)
+FACTORS = st.sampled_from([Fraction(n, 100) for n in (1, 50, 99, 100, 101, 200, 1000)])
+METHODS = st.sampled_from([fc.FedProx(mu=2), fc.FedSplit(stepsize=HALF), fc.FedDyn(alpha=3)])
+
+
+@st.composite
+def symmetric(draw: Any) -> fc.Quadratic:
+    """Any symmetric H_k, with equal or unequal positive weights."""
+    m, d = draw(st.integers(1, 3)), draw(st.integers(1, 2))
+    H = [draw(entries(d, d)) for _ in range(m)]
+    c = [draw(entries(d)) for _ in range(m)]
+    return fc.Quadratic([(H_k + H_k.T) / 2 for H_k in H], c, draw(positive_weights(m)))
+
+
+def judge(assumption: Assumption, instance: Instance, **values: Any) -> Verdict:
+    return assumption.check(instance, values).verdict
+
+
+def honest(verdict: Verdict, truth: bool) -> bool:
+    """Never PROVED when false, never REFUTED when true."""
+    return verdict is not (REFUTED if truth else PROVED)
+
+
+def rounded(number: float) -> Fraction:
+    return Fraction(number).limit_denominator(1000)
+
+
+# ---- the clients' functions ----
+
+
+@few
+@given(symmetric(), METHODS, FACTORS)
+def test_smooth(problem: Any, method: Any, factor: Fraction) -> None:
+    H = as_seen_by(method, problem).H
+    largest = max(map(size_of, H))
+    asked = factor * rounded(largest)
+    verdict = judge(known.Smooth(), Instance(problem, method), L=asked)
+    assert honest(verdict, all(smooth(H_k, asked) for H_k in H))
+    if abs(asked - largest) > largest / 200:
+        assert verdict is (PROVED if asked > largest else REFUTED)
+
+
+@few
+@given(symmetric(), METHODS, FACTORS)
+def test_bounded_negative_curvature(problem: Any, method: Any, factor: Fraction) -> None:
+    H = as_seen_by(method, problem).H
+    depth = max(0.0, -min(map(least_eigenvalue, H)))
+    asked = factor * rounded(depth)
+    verdict = judge(known.BoundedNegativeCurvature(), Instance(problem, method), L_minus=asked)
+    assert honest(verdict, all(curved(H_k, -asked) for H_k in H))
+    if asked > depth * 1.005 or all(map(positive_semidefinite, H)):
+        assert verdict is PROVED
+
+
+@few
+@given(symmetric() | strongly_convex(), METHODS, FACTORS)
+def test_strongly_convex(problem: Any, method: Any, factor: Fraction) -> None:
+    H = as_seen_by(method, problem).H
+    least = min(map(least_eigenvalue, H))
+    asked = factor * rounded(max(least, 0.1))
+    verdict = judge(known.StronglyConvex(), Instance(problem, method), mu=asked)
+    assert honest(verdict, all(curved(H_k, asked) for H_k in H))
+    if asked < least * 0.995:
+        assert verdict is PROVED
+
+
+@pytest.mark.parametrize("mu", [0, -1])
+def test_strong_convexity_is_positive(mu: int) -> None:
+    """Every convex function is 0-strongly convex: that is not what the assumption means."""
+    assert judge(known.StronglyConvex(), PLAIN, mu=mu) is not PROVED
+
+
+@few
+@given(symmetric() | strongly_convex(), METHODS)
+def test_convex(problem: Any, method: Any) -> None:
+    truth = all(map(positive_semidefinite, terms_of(problem).H))
+    assert judge(known.Convex(), Instance(problem, method)) is (PROVED if truth else REFUTED)
+
+
+@pytest.mark.parametrize(
+    ("least", "verdict"), [(Fraction(1, 10**40), PROVED), (0, PROVED), (Fraction(-1, 10**40), REFUTED)]
+)
+def test_convex_by_a_hair(least: Any, verdict: Verdict) -> None:
+    problem = fc.Quadratic([[[1, 1], [1, 1 + least]]], [[0, 0]])
+    assert judge(known.Convex(), Instance(problem, fc.FedDyn(alpha=1))) is verdict
+
+
+@few
+@given(strongly_convex() | symmetric(), FACTORS)
+def test_smooth_objective(problem: Any, factor: Fraction) -> None:
+    terms = terms_of(problem)
+    H, _ = terms.summed()
+    bound = sum(float(w) * size_of(H_k) for w, H_k in zip(terms.w, terms.H, strict=True))
+    asked = factor * rounded(bound)
+    verdict = judge(known.SmoothObjective(), Instance(problem, fc.FedProx(mu=1)), L=asked)
+    assert honest(verdict, smooth(H, asked))
+    if asked > bound * 1.005:
+        assert verdict is PROVED
+
+
+@few
+@given(strongly_convex(), FACTORS)
+def test_strongly_convex_objective(problem: Any, factor: Fraction) -> None:
+    terms = terms_of(problem)
+    H, _ = terms.summed()
+    bound = sum(float(w) * least_eigenvalue(H_k) for w, H_k in zip(terms.w, terms.H, strict=True))
+    asked = factor * rounded(bound)
+    verdict = judge(known.StronglyConvexObjective(), Instance(problem, fc.FedProx(mu=1)), mu=asked)
+    assert honest(verdict, curved(H, asked))
+    if asked < bound * 0.995:
+        assert verdict is PROVED
+
+
+# ---- at the point ----
+
+
+@few
+@given(st.data(), symmetric(), METHODS, FACTORS)
+def test_at_the_point(data: Any, problem: Any, method: Any, factor: Fraction) -> None:
+    x = data.draw(starts(problem))
+    terms, instance = as_seen_by(method, problem), Instance(problem, method, point=x)
+    whole, second = square(gradient(terms, x)), mean_square(terms, x)
+    stationary = (REFUTED, UNKNOWN)  # balls around rationals that are not dyadic do not tell 0 from what is near
+    assert judge(known.NotStationary(), instance) in ((PROVED,) if whole > 0 else stationary)
+
+    variance = factor * (second - whole)
+    verdict = judge(known.BoundedVariance(), instance, sigma2=variance)
+    assert honest(verdict, factor >= 1 or second == whole)
+    if factor != 1 and second > whole:
+        assert verdict is (PROVED if factor > 1 else REFUTED)
+    assert judge(known.BoundedVariance(), instance, sigma2=instance.gradient_variance) is PROVED
+
+    verdict = judge(known.LargeGradient(), instance, epsilon=factor * whole)
+    assert honest(verdict, factor <= 1 or whole == 0)
+    if factor != 1 and whole > 0:
+        assert verdict is (PROVED if factor < 1 else REFUTED)
+
+    if whole > 0:
+        B = Fraction(float(second / whole) ** 0.5)
+        verdict = judge(known.Dissimilarity(), instance, B=factor * B)
+        assert honest(verdict, (factor * B) ** 2 >= second / whole)
+        if factor != 1:
+            assert verdict is (PROVED if factor > 1 else REFUTED)
+        assert judge(known.Dissimilarity(), instance, B=instance.dissimilarity) is PROVED
+
+
+def test_dissimilarity_along_the_run() -> None:
+    alone = Instance(fc.Quadratic([[[2]]], [[1]]), fc.FedProx(mu=1))
+    same = Instance(fc.LeastSquares([[[1, 2]], [[-1, -2]]], [[3], [-3]]), fc.FedProx(mu=1))
+    shifted = Instance(fc.Quadratic([[[2]], [[2]]], [[1], [1 + 1e-15]]), fc.FedProx(mu=1))
+    logistic = Instance(fc.Logistic([[[1.0]]] * 2, [[1]] * 2), fc.FedProx(mu=1))
+    for one in (alone, same):
+        assert judge(known.DissimilarityAlongTheRun(), one, B=1) is PROVED
+        assert judge(known.DissimilarityAlongTheRun(), one, B=HALF) is UNKNOWN
+    for other in (PLAIN, shifted, logistic):
+        assert judge(known.DissimilarityAlongTheRun(), other, B=100) is UNKNOWN
+
+
+# ---- what runs ----
+
+PAIR = fc.Quadratic([[[1]], [[3]]], [[1], [0]])
+PLAIN = Instance(PAIR, fc.FedProx(mu=1))
+
+
+@pytest.mark.parametrize(
+    ("assumption", "method", "verdict"),
+    [
+        (known.Runs("FedProx"), fc.FedProx(mu=1), PROVED),
+        (known.Runs("FedProx"), fc.FedDyn(alpha=1), REFUTED),
+        (known.Runs("FedDyn"), fc.FedDynOneGD(alpha=1), REFUTED),
+        (known.Runs("FedSplit"), fc.RegularizedFedSplit(stepsize=1, regularization=1), REFUTED),
+        (known.Runs("FedGD"), fc.FedGD(stepsize=1, local_steps=3), PROVED),
+        (known.Runs("FedGD", local_steps=1), fc.FedGD(stepsize=1, local_steps=3), REFUTED),
+        (known.Runs("FedGD", local_steps=1), fc.FedGD(stepsize=1), PROVED),
+        (known.ExactSolutions(), fc.FedProx(mu=1), PROVED),
+        (known.ExactSolutions(), fc.FedGD(stepsize=1), REFUTED),
+        (known.ExactSolutions(), fc.FedDynOneGD(alpha=1), REFUTED),
+    ],
+)
+def test_what_runs(assumption: Assumption, method: Any, verdict: Verdict) -> None:
+    assert judge(assumption, Instance(PAIR, method)) is verdict
+
+
+@pytest.mark.parametrize(
+    ("scheme", "iid", "uniform", "everyone"),
+    [
+        (participation.Full(), REFUTED, PROVED, PROVED),
+        (participation.Uniform(1), REFUTED, PROVED, REFUTED),
+        (participation.Uniform(2), REFUTED, PROVED, PROVED),
+        (participation.Weighted(2), PROVED, REFUTED, REFUTED),
+        (participation.Schedule([[0], [1]]), REFUTED, REFUTED, REFUTED),
+        (participation.Schedule([[0, 1], [0, 1]]), REFUTED, PROVED, PROVED),
+        (participation.Bernoulli(HALF), REFUTED, REFUTED, REFUTED),
+    ],
+)
+def test_who_takes_part(scheme: Any, iid: Verdict, uniform: Verdict, everyone: Verdict) -> None:
+    instance = Instance(PAIR, fc.FedProx(mu=1), scheme)
+    assert judge(known.SampledIID(), instance, K=2) is iid
+    assert judge(known.SampledUniformly(), instance) is uniform
+    assert judge(known.Everyone(), instance) is everyone
+
+
+@pytest.mark.parametrize(("K", "verdict"), [(1, PROVED), (5, PROVED), (6, REFUTED)])
+def test_drawing_more_devices_is_better(K: int, verdict: Verdict) -> None:
+    assert judge(known.SampledIID(), Instance(PAIR, fc.FedProx(mu=1), participation.Weighted(5)), K=K) is verdict
+
+
+@pytest.mark.parametrize(
+    ("solver", "gamma", "verdict"),
+    [
+        (fc.Exact(), 0, PROVED),
+        (fc.ToInexactness(HALF), HALF, PROVED),
+        (fc.ToInexactness(Fraction(1, 10)), 0.1, PROVED),  # the float 0.1 is a little more than 1/10
+        (fc.ToInexactness(Fraction(1, 10)), Fraction(99, 1000), UNKNOWN),
+        (fc.ToInexactness([Fraction(1, 10), HALF]), HALF, PROVED),
+        (fc.ToInexactness([Fraction(1, 10), HALF]), Fraction(1, 10), UNKNOWN),
+        # the subproblems' curvatures are 2 and 4: a step of 1/4 leaves half of the gradient
+        (fc.GradientDescent(steps=2, stepsize=Fraction(1, 4)), Fraction(26, 100), PROVED),
+        (fc.GradientDescent(steps=2, stepsize=Fraction(1, 4)), Fraction(24, 100), UNKNOWN),
+    ],
+)
+def test_inexactness(solver: Any, gamma: Any, verdict: Verdict) -> None:
+    instance = Instance(PAIR, fc.FedProx(mu=1), local_solver=solver)
+    assert judge(known.Inexactness(), instance, gamma=gamma) is verdict
+
+
+@few
+@given(strongly_convex(), st.sampled_from([Fraction(1, 20), HALF, Fraction(3)]), FACTORS)
+def test_matched_stepsize(problem: Any, s: Fraction, factor: Fraction) -> None:
+    """κ = q²: with mu = 1/(sq) and L = q/s the stepsize is 1/√(mu·L), and L/mu = q²."""
+    method = fc.FedSplit(stepsize=s)
+    H = as_seen_by(method, problem).H
+    smallest = max(1 / (float(s) * min(map(least_eigenvalue, H))), float(s) * max(map(size_of, H)))
+    q = factor * rounded(smallest)
+    verdict = judge(known.MatchedStepsize(), Instance(problem, method), kappa=q**2)
+    assert verdict is not PROVED or all(curved(H_k, 1 / (s * q)) and smooth(H_k, q / s) for H_k in H)
+    if abs(q - smallest) > smallest / 200:
+        assert verdict is (PROVED if q > smallest else REFUTED)
+
+
+def test_start_at_local_minima() -> None:
+    instance = Instance(PAIR, fc.FedDyn(alpha=1))
+    assert judge(known.StartsAtLocalMinima(), instance, spread=instance.spread) is PROVED
+    assert judge(known.StartsAtLocalMinima(), instance, spread=fraction(instance.spread.mid())) is UNKNOWN
+
+
+# ---- conditions ----
+
+
+@given(
+    st.sampled_from(["<", "<=", "=", ">=", ">"]),
+    st.fractions(-9, 9, max_denominator=9),
+    st.fractions(-9, 9, max_denominator=9),
+)
+def test_conditions_on_numbers(relation: str, mu: Fraction, L: Fraction) -> None:
+    truth = {"<": mu < L, "<=": mu <= L, "=": mu == L, ">=": mu >= L, ">": mu > L}[relation]
+    finding = Given(Condition("mu", relation, "L")).check(PLAIN, {"mu": mu, "L": L})
+    assert finding.verdict is (PROVED if truth else REFUTED)
+    assert (finding.reason == "") is truth
+
+
+def test_conditions_on_balls() -> None:
+    wide = flint.arb(1, 0.1)
+    condition = Given(Condition("mu", "<=", "L"))
+    assert judge(condition, PLAIN, mu=wide, L=2) is PROVED
+    assert judge(condition, PLAIN, mu=wide, L=HALF) is REFUTED
+    assert judge(condition, PLAIN, mu=wide, L=1) is UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("stepsize", "verdict"), [(HALF, PROVED), (Fraction(2, 3), PROVED), (0.6666666666666667, REFUTED)]
+)
+def test_stepsize_at_most(stepsize: Any, verdict: Verdict) -> None:
+    """Compared exactly: the float nearest to 2/3 from above is too much."""
+    assumption = StepsizeAtMost(lambda L: 2 / L)
+    assert assumption.parameters == ("stepsize", "L")
+    assert judge(assumption, PLAIN, stepsize=stepsize, L=3) is verdict
+
+
+# ---- all of them ----
+
+EVERY = {str(a): a for s in statements() for a in s.assumptions}
+
+
+@pytest.mark.parametrize("text", sorted(EVERY))
+def test_in_words(text: str) -> None:
+    assert "object at" not in text
+    assert "lambda" not in text
+    assert text.startswith(tuple("abcdefghijklmnopqrstuvwxyzLKN"))
+    own = (
+        known.MatchedStepsize,
+        known.StartsAtLocalMinima,
+        known.GradientStepsFromCenter,
+    )  # say in words what their letters mean
+    if not isinstance(EVERY[text], own):
+        assert all(name in text for name in EVERY[text].parameters)
+
+
+def test_other_letters_are_other_words() -> None:
+    assert "ell-smooth" in str(known.Smooth("ell"))
+    assert str(known.Smooth("ell")) != str(known.Smooth())
+    assert str(known.Runs("FedGD", local_steps=1)) != str(known.Runs("FedGD"))
+    assert str(Given(Condition("alpha", ">=", lambda L: 25 * L))) == "alpha >= 25*L"
+
+
+@pytest.mark.parametrize("finding", [AssumptionFinding(v, "why") for v in Verdict])
+def test_verdicts_have_no_truth_value(finding: AssumptionFinding) -> None:
+    with pytest.raises(TypeError, match="no truth value"):
+        assert finding.verdict
+    with pytest.raises(TypeError, match="no truth value"):
+        assert not finding.verdict
+
+
+def test_every_assumption_is_used_by_some_statement() -> None:
+    used = {type(a) for s in statements() for a in s.assumptions}
+    exported = {v for v in vars(known).values() if isinstance(v, type) and issubclass(v, Assumption)}
+    assert exported - {Assumption, StepsizeAtMost} <= used
+
+
+@few
+@given(strongly_convex())
+def test_refusing_says_why(problem: Any) -> None:
+    terms = terms_of(problem)
+    assume(max(map(size_of, terms.H)) > 1)
+    instance = Instance(problem, fc.FedProx(mu=1))
+    for assumption, values in [
+        (known.Smooth(), {"L": Fraction(1, 2)}),
+        (known.StronglyConvex(), {"mu": 10**6}),
+        (known.Runs("FedDyn"), {}),
+        (known.SampledIID(), {"K": 1}),
+    ]:
+        finding = assumption.check(instance, values)
+        assert finding.verdict is not PROVED
+        assert finding.reason
