@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from looseness_makers import EVERYONE, PROX, SOME, mean, scaled, with_formula
+from scaled_statements import EVERYONE, PROX, SOME, mean, scaled, with_formula
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
