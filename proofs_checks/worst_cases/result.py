@@ -82,6 +82,7 @@ class WorstCase:
     def says(self) -> str:
         """How the two bounds are known, in words."""
         question = self.question
+        # The words name the source of each bound; "descent" swaps lower and upper.
         by = "attained by quadratic clients" if self.is_played else "attained by interpolation"
         descent, has_spread = question.metric == "descent", question.spread is not None
         missing = "give dissimilarity" if descent else "give heterogeneity > 0"

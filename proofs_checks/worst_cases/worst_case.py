@@ -88,7 +88,7 @@ def worst_case(
         weights, spread,
     )  # fmt: skip
     question = pose(specification)
-    if question.one_round is None:
+    if question.one_round is None:  # one round, or rounds that do not compose
         return _solve(question, question)
     composed = _solve(question, best_round(question.one_round, rounds))
     # What is worst in every round need not fit together: the whole program can prove less, if it is small enough.

@@ -141,6 +141,7 @@ def looseness(statement: Statement | str, **numbers: Any) -> Looseness:
     exact = {name: to_fraction(value, name) for name, value in numbers.items()}
     _check(found, exact)
     built = build(found, **exact)
+    # A factor inverts the worst case, so that the upper bound on the one is a lower bound on the other.
     if isinstance(built, Compared):
         compared = quotient(built)
         factor = _roots(_inverse(compared.upper), _inverse(compared.lower), built.power)
@@ -167,6 +168,7 @@ def _played(statement: Statement, numbers: dict[str, Any], played: Played) -> Lo
             name = statement.calculator.name
             raise InvalidInput(name, played.bound, f"is not positive: {statement.identifier} promises nothing there",
                                "give other numbers")  # fmt: skip
+        # A decrease that holds for any number of clients holds for two, so what these attain bounds it from above.
         few = _few(played, worst)
         upper = worst.upper if few is None else few.upper
         factor = worst.lower / high, upper / low
@@ -195,6 +197,7 @@ def _roots(low: Number, high: Number, power: int) -> tuple[Number, Number]:
     """The numbers, or for power 2 rational numbers below and above their square roots."""
     if power == 1:
         return low, high
+    # Roots are rounded outwards, so that the factor's bounds stay true.
     below = root_below(Fraction(low))
     if high == INFINITE:
         return below, high
