@@ -6,10 +6,10 @@ python -m fedconvex.proofs_checks.worst_cases.looseness.table > docs/looseness.m
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction as F
 from typing import Any, final
 
+from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.proofs_checks.verification import proof_of
 from fedconvex.proofs_checks.worst_cases.looseness.factor import INFINITE, SAME, Looseness, looseness
 from fedconvex.proofs_checks.worst_cases.looseness.quotients import Quotient
@@ -55,8 +55,8 @@ with BROKEN: by a state that perhaps no run reaches), and the command's exit sta
 * A bound that is linear in quantities of the start (D₀ and G; Δ and S) is compared with the worst case over all of them
   together: the metric is divided by that combination, in units of the first.
 * With full participation in FedDyn, P = m, the worst case is the same for any number of clients. With P < m, all
-  histories of draws are enumerated, for few clients and rounds. The bounds for T rounds fall like 1/T, the first rounds'
-  values do not: the looseness is largest for few rounds.
+  histories of draws are enumerated, for few clients and rounds. A bound for T rounds falls like 1/T, the values of the
+  first rounds do not: the looseness is largest for few rounds.
 * FedSplit's and Rockafellar's worst cases are in units of the bound.
 """
 BOUNDS = (ClaimType.UPPER, ClaimType.LOWER, ClaimType.TIGHT)
@@ -206,7 +206,7 @@ def used_at_most() -> Iterator[tuple[str, str, str]]:
     for statement in (s for paper in papers().values() for s in paper.everything if s.claim in BOUNDS):
         proof = None if statement.identifier in rows else proof_of(statement)
         if proof is not None and proof.tightness is not None:
-            used = "1" if proof.tightness.attained else _short(F(float(proof.tightness.quotient)), ROUND_FLOOR)
+            used = "1" if proof.tightness.attained else _short(F(float(proof.tightness.quotient)), Rounding.FLOOR)
             yield statement.identifier, used, proof.tightness.how
 
 
@@ -237,7 +237,7 @@ def _line(*cells: str) -> str:
 
 def _bound(found: Looseness) -> str:
     """The bound; 1 for the quotient of a statement's two sides."""
-    return "1" if found.bound is None else _short(F(float(found.bound)), ROUND_HALF_EVEN)
+    return "1" if found.bound is None else _short(F(float(found.bound)), Rounding.NEAREST)
 
 
 def _worst(found: Looseness) -> str:
@@ -250,13 +250,12 @@ def _worst(found: Looseness) -> str:
 
 def _ends(lower: Any, upper: Any) -> str:
     if upper - lower <= SAME * abs(upper):
-        return _short(upper, ROUND_HALF_EVEN)
-    return f"{_short(lower, ROUND_FLOOR)} … {'?' if upper == INFINITE else _short(upper, ROUND_CEILING)}"
+        return _short(upper, Rounding.NEAREST)
+    return f"{_short(lower, Rounding.FLOOR)} … {'?' if upper == INFINITE else _short(upper, Rounding.CEILING)}"
 
 
-def _short(number: Any, rounding: str) -> str:
-    context = Context(prec=DIGITS, rounding=rounding)
-    return f"{context.divide(Decimal(number.numerator), Decimal(number.denominator)).normalize():f}"
+def _short(number: Any, rounding: Rounding) -> str:
+    return to_text(number, DIGITS, rounding, positional=True)
 
 
 if __name__ == "__main__":
