@@ -108,7 +108,7 @@ def _solve(question: Question, certified: Question) -> WorstCase:
     goal, trials = target(extreme), trial_federations(question, certified, extreme)
     best = best_of(question, trials)
     if best[0] == INFINITE:
-        return WorstCase(question, certified, "not asked", None, 1, *best, None)
+        return WorstCase(question, certified, "not needed", None, 1, *best, None)
     search = certify(
         certified.program, goal, twice=question.enumerated,
         suffices=lambda found: bound_after(found, certified, question, power) == best[0],

@@ -55,7 +55,7 @@ class Search:
     @property
     def status(self) -> str:
         """The solver's status."""
-        return "not asked" if self.proposal is None else self.proposal.status
+        return "not needed" if self.proposal is None else self.proposal.status
 
 
 def certify(

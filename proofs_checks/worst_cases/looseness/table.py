@@ -79,7 +79,7 @@ and claims up to constants. `fedprox.corollary9`, which is refuted as printed, h
 """
 PROX: dict[str, Any] = {"mu": 50, "L": 1, "L_minus": 0, "B": F(6, 5)}
 DYN = {"L": 1, "num_clients": 10, "num_active": 10}
-LETTERS = {
+SYMBOLS = {
     "alpha": "α", "epsilon": "ε", "eta": "η", "gamma": "γ", "kappa": "κ", "mu": "μ", "sigma2": "σ²",
     "num_clients": "m", "num_active": "P", "local_steps": "e", "L_minus": "L₋",
 }  # fmt: skip
@@ -88,7 +88,7 @@ ONE_OF_TWO = {"num_clients": 2, "num_active": 1}
 STRONG = {**DYN, "mu": F(1, 10)}
 
 
-def played() -> Iterator[tuple[str, dict[str, Any]]]:
+def theorems() -> Iterator[tuple[str, dict[str, Any]]]:
     """Theorems, with the numbers of their rows."""
     for gamma in (0, F(1, 10)):
         for K in (10, 100):
@@ -146,7 +146,7 @@ def played() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "rockafellar.proximalstep", {"stepsize": F(1, 2), "mu": 3}
 
 
-def compared() -> Iterator[tuple[str, dict[str, Any]]]:
+def lemmas() -> Iterator[tuple[str, dict[str, Any]]]:
     """Lemmas, with the numbers of their rows."""
     for gamma in (0, F(1, 10)):
         yield "fedprox.equation7", {"mu": 5, "L": 1, "L_minus": 1, "B": 2, "gamma": gamma}
@@ -183,26 +183,26 @@ class LoosenessRow:
     bound: str
     worst: str
     looseness: str
-    is_lemma: bool  # a step of a proof: quotients of both sides
+    is_lemma: bool  # a step of a proof, with the quotient of its two sides
 
 
-def letter(name: str) -> str:
+def symbol(name: str) -> str:
     """The symbol that the papers write for an argument."""
-    return LETTERS.get(name, name)
+    return SYMBOLS.get(name, name)
 
 
 def row(found: Looseness) -> LoosenessRow:
     """The looseness as a row of the page."""
-    at = ", ".join(f"{letter(name)} = {value}" for name, value in found.numbers.items())
+    at = ", ".join(f"{symbol(name)} = {value}" for name, value in found.numbers.items())
     assert not found.factor[1] < 1, found.says
     identifier = found.statement.identifier
-    is_lemma = identifier in {name for name, _ in compared()}
+    is_lemma = identifier in {name for name, _ in lemmas()}
     return LoosenessRow(identifier, at, _bound(found), _worst(found), _ends(*found.factor), is_lemma)
 
 
 def used_at_most() -> Iterator[tuple[str, str, str]]:
     """Bounds without a row for which the proofs know an instance: how much of the bound it uses, and how."""
-    rows = {identifier for identifier, _ in (*played(), *compared())}
+    rows = {identifier for identifier, _ in (*theorems(), *lemmas())}
     for statement in (s for paper in papers().values() for s in paper.everything if s.claim in BOUNDS):
         proof = None if statement.identifier in rows else proof_of(statement)
         if proof is not None and proof.tightness is not None:
@@ -212,15 +212,15 @@ def used_at_most() -> Iterator[tuple[str, str, str]]:
 
 def as_markdown() -> str:
     """The whole page, computed anew."""
-    theorems = [row(looseness(identifier, **numbers)) for identifier, numbers in played()]
-    lemmas = [row(looseness(identifier, **numbers)) for identifier, numbers in compared()]
+    of_theorems = [row(looseness(identifier, **numbers)) for identifier, numbers in theorems()]
+    of_lemmas = [row(looseness(identifier, **numbers)) for identifier, numbers in lemmas()]
     return "\n".join([
         HEAD,
         "| statement | at | bound | exact worst case | looseness |", "|---|---|---|---|---|",
-        *(_line(f"`{r.statement}`", r.at, r.bound, r.worst, r.looseness) for r in theorems),
+        *(_line(f"`{r.statement}`", r.at, r.bound, r.worst, r.looseness) for r in of_theorems),
         "", LEMMAS.rstrip(), "",
         "| statement | at | looseness |", "|---|---|---|",
-        *(_line(f"`{r.statement}`", r.at, r.looseness) for r in lemmas),
+        *(_line(f"`{r.statement}`", r.at, r.looseness) for r in of_lemmas),
         BEYOND + "\n".join(without_rows()), "",
     ])  # fmt: skip
 
