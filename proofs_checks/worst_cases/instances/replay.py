@@ -14,7 +14,6 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.local_solvers.base import EVERYONE
 from fedconvex.methods.base import State
-from fedconvex.parameters import in_arithmetic
 from fedconvex.participation import Draw
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import is_positive_semidefinite
@@ -162,9 +161,9 @@ def _metric(question: Question, problem: Quadratic, points: list[np.ndarray]) ->
 def _rounds(question: Question, problem: Quadratic) -> Rounds:
     """As `rounds_of`, without checking again that subproblems have one solution: `pose` did."""
     exact = arithmetics.get("exact")
-    method, solver = in_arithmetic(question.method, exact), in_arithmetic(question.solver, exact)
     with exact.context():
-        return Rounds(method, solver, problem, problem.clients(exact, question.method.scale(problem)), exact)
+        clients = problem.clients(exact, question.method.scale(problem))
+        return Rounds(question.method, question.solver, problem, clients, exact)  # their numbers are rationals
 
 
 def _outcomes(
