@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fedconvex.atomic_files import write_atomically
-from fedconvex.deep.over_the_run import DECREASE, about, stretches
+from fedconvex.deep.over_the_run import DECREASE, statements_about, stretches
 from fedconvex.drawing import COLOURS, STYLES, tidy
 from fedconvex.errors import InvalidInput
 
@@ -42,7 +42,7 @@ def figure(run: "DeepRun", statement: str = "fedprox.theorem4", **given: Any) ->
     from matplotlib.figure import Figure
 
     frame, table = run.to_frame(), run.bounds(**given)
-    known = sorted(found.identifier for found in about(run.simulator.rounds.method))
+    known = sorted(found.identifier for found in statements_about(run.simulator.rounds.method))
     if statement not in known:
         raise InvalidInput("statement", statement, "is not about this method", f"give one of {', '.join(known)}")
     drawn = Figure(figsize=(8, 8), layout="constrained")

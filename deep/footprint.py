@@ -21,7 +21,7 @@ ROUNDS = 3  # first rounds in which participants are counted
 
 
 @final
-class Ledger(TorchDispatchMode):
+class TensorMemory(TorchDispatchMode):
     """Counts the bytes of live tensors created within its context; `peak` is the largest number at any time.
 
     It intercepts every operation of torch, and so also sees tensors on a CPU, for which torch keeps no statistics.
@@ -89,13 +89,13 @@ def footprint(task: Task, player: Simulator, state: State, rounds: int = ROUNDS)
     else:
         half, whole = (_round_bytes(player, state, K) for K in (PROBES // 2, PROBES))
         work = whole + (whole - half) * (most - PROBES) // (PROBES - PROBES // 2)
-    with Ledger() as ledger:
+    with TensorMemory() as counter:
         module = task.module_at(state.server)
         evaluate(module, task.loss, task.shards, budget_of(task.problem))
     samples = sum(t.numel() * t.element_size() for t in (task.shards.inputs, task.shards.targets))
     held = [state.server, *state.shared.values(), *state.memory.values()]
     kept = sum(most * rows.shape[1] * rows.element_size() for rows in state.memory.values())
-    return Footprint(samples, sum(t.numel() * t.element_size() for t in held), max(work, ledger.peak + kept))
+    return Footprint(samples, sum(t.numel() * t.element_size() for t in held), max(work, counter.peak + kept))
 
 
 def _round_bytes(player: Simulator, state: State, clients: int) -> int:
@@ -104,12 +104,12 @@ def _round_bytes(player: Simulator, state: State, clients: int) -> int:
     efforts = None if player.rounds.solver.effort is None else np.ones(len(members), dtype=np.int64)
     draw = Draw(members, np.ones(len(members), dtype=np.int64), efforts)
     kept = {name: rows[members] for name, rows in state.memory.items()}
-    with Ledger() as ledger:
+    with TensorMemory() as counter:
         played = player.rounds.play(state, draw, in_place=True)
         del played
     for name, rows in kept.items():  # the trial changed the memory in place: restore it
         state.memory[name][members] = rows
-    peak: int = ledger.peak
+    peak: int = counter.peak
     return peak
 
 

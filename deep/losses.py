@@ -31,7 +31,7 @@ class TorchLoss(ABC):
         """(…) losses, differentiable in the outputs."""
 
     @abstractmethod
-    def differentiating(
+    def derivative_calls(
         self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
     ) -> list[Call]:
         """Calls for derivatives ← shares · ∂loss/∂outputs, (K, B, C), in place; targets and shares are (K, B)."""
@@ -51,7 +51,7 @@ class TorchCrossEntropy(TorchLoss):
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         return outputs.logsumexp(-1) - outputs.gather(-1, targets[..., None])[..., 0]
 
-    def differentiating(
+    def derivative_calls(
         self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
     ) -> list[Call]:
         if (compiled := machine_code_for(outputs)) is not None:
@@ -81,7 +81,7 @@ class TorchLogistic(TorchLoss):
 
         return softplus(-targets * outputs[..., 0])
 
-    def differentiating(
+    def derivative_calls(
         self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
     ) -> list[Call]:
         z = outputs[..., 0]
@@ -100,7 +100,7 @@ class TorchHalfSquare(TorchLoss):
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         return (outputs[..., 0] - targets) ** 2 / 2
 
-    def differentiating(
+    def derivative_calls(
         self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
     ) -> list[Call]:
         return [lambda: derivatives[..., 0].copy_((outputs[..., 0] - targets) * shares)]
@@ -122,7 +122,7 @@ class UserLoss(TorchLoss):
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         return self.function(outputs, targets)
 
-    def differentiating(
+    def derivative_calls(
         self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
     ) -> list[Call]:
         raise NotImplementedError("derivatives of a user's loss are left to autograd")

@@ -30,18 +30,18 @@ class Budget:
 
     def clients(self, numbers_of_each: int) -> int:
         """The number of clients in one batch, each of so many numbers."""
-        return self.part_of(self.whole, numbers_of_each)
+        return self.batch_size(self.whole, numbers_of_each)
 
-    def part_of(self, room: int, size: int) -> int:
+    def batch_size(self, room: int, size: int) -> int:
         """The number of elements of a size in one batch; `room` is the total size that the full budget allows."""
         at_once = max(1, room * self.numbers // (self.whole * max(1, size)))
         self.single = at_once == 1
         return at_once
 
-    def steppers(self, theta: torch.Tensor, more: int) -> int:
+    def clients_per_step(self, theta: torch.Tensor, more: int) -> int:
         """The number of clients that advance together; theta: parameters (K, d), more: other numbers of each client."""
         if theta.device.type == "cpu":
-            return self.part_of(CACHE, theta.shape[1] * theta.element_size())
+            return self.batch_size(CACHE, theta.shape[1] * theta.element_size())
         return self.clients(4 * theta.shape[1] + more)  # parameters, gradients and what autograd keeps
 
     def halve(self, error: BaseException) -> None:

@@ -208,7 +208,7 @@ class RoundSetting:
         return value
 
 
-def about(method: Method) -> list[Statement]:
+def statements_about(method: Method) -> list[Statement]:
     """The statements about that method, of all papers."""
     name = type(method).__name__
     return [
@@ -230,7 +230,7 @@ def over_the_run(settings: list[RoundSetting], given: dict[str, Any]) -> "pandas
 
 def _of_round(setting: RoundSetting, given: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
     t = setting.row["round"]
-    for statement in about(setting.method):
+    for statement in statements_about(setting.method):
         found = apply(statement, setting, given)
         if not isinstance(found, Applies):
             yield t, statement.identifier, False, "", nan, nan, nan, found.assumption, found.reason

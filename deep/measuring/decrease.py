@@ -29,7 +29,7 @@ class Decrease:
 
 
 def require_memoryless(rounds: Rounds) -> None:
-    """Raise InvalidInput unless a client's answer is independent of the other participants and of earlier rounds."""
+    """Raise InvalidInput unless a client's answer depends on the server's point alone: then one answer serves all draws."""
     if not rounds.method.memoryless:
         name = type(rounds.method).__name__
         raise InvalidInput(

@@ -49,7 +49,7 @@ class FunctionalNetwork(Network):
         gradients = self._gradients(self.layout.views(theta.expand(len(batch.targets), -1)), batch)
         return torch.cat([part.flatten(1) if part.ndim > 1 else part[:, None] for part in gradients], 1)
 
-    def stepping(
+    def step_function(
         self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None, into: Tensor | None = None
     ) -> Callable[[Batch], None]:
         changing = theta if into is None else into

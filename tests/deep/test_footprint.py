@@ -13,7 +13,7 @@ import fedconvex as fc
 from fedconvex import participation
 from fedconvex.deep import models, run
 from fedconvex.deep.evaluation import evaluate
-from fedconvex.deep.footprint import Footprint, Ledger, footprint
+from fedconvex.deep.footprint import Footprint, TensorMemory, footprint
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.tasks import task_of
 from fedconvex.errors import InvalidInput
@@ -53,15 +53,15 @@ def test_prediction(method: Any, model: nn.Module, K: int, momentum: float) -> N
     predicted = footprint(task, player, state)
     for name, rows in before.items():
         assert torch.equal(state.memory[name], rows)  # nothing has happened
-    with Ledger() as ledger:
+    with TensorMemory() as counter:
         for t in range(2):
             turn = player.next_round(state, t)
             state, undo = turn.state, turn.undo  # which a run keeps until it has looked at the model
             del turn
             evaluate(task.module_at(state.server), task.loss, task.shards)
             del undo
-    assert predicted.passing == pytest.approx(ledger.peak, rel=0.35)
-    taken = predicted.samples + predicted.state + ledger.peak
+    assert predicted.passing == pytest.approx(counter.peak, rel=0.35)
+    taken = predicted.samples + predicted.state + counter.peak
     assert predicted.total == pytest.approx(taken, rel=0.2)
     assert predicted.samples == 20 * 40 * (100 * 4 + 8)
     numbers = task.problem.dim * (1 + sum(len(rows) + 1 for rows in before.values()))
@@ -81,20 +81,20 @@ def test_the_velocity_is_predicted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_ledger_counts_what_lives() -> None:
-    with Ledger() as ledger:
+    with TensorMemory() as counter:
         a = torch.zeros(1000, dtype=torch.float64)
-        assert ledger.live == 8000
+        assert counter.live == 8000
         view = a[10:]
-        assert ledger.live == 8000
+        assert counter.live == 8000
         b = a + 1
-        assert ledger.live == 16000
+        assert counter.live == 16000
         del a, b
-        assert ledger.live == 8000  # the view holds it
+        assert counter.live == 8000  # the view holds it
         del view
-        assert ledger.live == 0
+        assert counter.live == 0
         c = torch.zeros(10)
         c.add_(1)
-        assert (ledger.live, ledger.peak) == (40, 16000)
+        assert (counter.live, counter.peak) == (40, 16000)
 
 
 def test_it_is_told_before_the_run() -> None:
