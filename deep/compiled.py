@@ -6,10 +6,10 @@ written so that a NaN is passed on: a diverging run must not look finite.
 
 import numpy as np
 
-from fedconvex.arithmetic.machine_code import kept
+from fedconvex.arithmetic.machine_code import compiled
 
 
-@kept
+@compiled
 def add_bias(values: np.ndarray, bias: np.ndarray, relu: bool) -> None:
     """values (K, B, p) += bias (K, 1, p); with `relu`, negative values then become 0."""
     clients, samples, width = values.shape
@@ -29,7 +29,7 @@ def add_bias(values: np.ndarray, bias: np.ndarray, relu: bool) -> None:
                     row[j] += added[j]
 
 
-@kept
+@compiled
 def relu_backward(errors: np.ndarray, values: np.ndarray) -> None:
     """errors (K, B, p) become 0 where the layer's outputs, values (K, B, p), are 0: the derivative of ReLU there."""
     clients, samples, width = values.shape
@@ -41,7 +41,7 @@ def relu_backward(errors: np.ndarray, values: np.ndarray) -> None:
                 row[j] = zero if at[j] <= zero else row[j]
 
 
-@kept
+@compiled
 def add_sums(bias: np.ndarray, errors: np.ndarray, factor: float) -> None:
     """bias (K, 1, p) += factor · Σ_i errors_ki, errors (K, B, p)."""
     clients, samples, width = errors.shape
@@ -56,7 +56,7 @@ def add_sums(bias: np.ndarray, errors: np.ndarray, factor: float) -> None:
             bias[k, 0, j] += factor * total[j]
 
 
-@kept
+@compiled
 def cross_entropy_derivatives(
     outputs: np.ndarray, targets: np.ndarray, shares: np.ndarray, derivatives: np.ndarray
 ) -> None:
