@@ -85,10 +85,10 @@ def before_and_in(now: dict[str, Any], after: dict[str, Any], num_clients: int) 
     return now | {"inexactness": now.get("inexactness_of_all", whole)}
 
 
-def participation_of(player: Simulator) -> "Participation | LateOnesDropped":
+def participation_of(simulator: Simulator) -> "Participation | LateOnesDropped":
     """The scheme by which clients' answers reach the server, late clients considered."""
-    late = player.stragglers
-    return player.participation if late is None or late.policy == "use" else LateOnesDropped(player.participation)
+    late = simulator.stragglers
+    return simulator.participation if late is None or late.policy == "use" else LateOnesDropped(simulator.participation)
 
 
 @final

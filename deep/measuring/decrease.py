@@ -29,7 +29,7 @@ class Decrease:
 
 
 def require_memoryless(rounds: Rounds) -> None:
-    """Raise InvalidInput unless a client's answer depends on the server's point alone: then one answer serves all draws."""
+    """Raise InvalidInput unless a client's answer depends on the server's point alone."""
     if not rounds.method.memoryless:
         name = type(rounds.method).__name__
         raise InvalidInput(
@@ -47,9 +47,9 @@ def expected_decrease(
     and the client alone). Use it to compare a round with theorems on f(w^t) − E f(w^{t+1}).
     """
     everyone = Draw(np.arange(rounds.problem.num_clients), round=t, seed=seed)
-    played = rounds.play(state, everyone)
-    assert played is not None
-    inexactness = float(RoundMeasurements(rounds, (), None).inexactness(everyone, played).max())
+    result = rounds.play(state, everyone)
+    assert result is not None
+    inexactness = float(RoundMeasurements(rounds, (), None).inexactness(everyone, result).max())
     found = outcomes(participation, rounds.problem, t, most)
     if found == []:  # a schedule without this round
         return Decrease(nan, nan, 0, inexactness)
@@ -63,7 +63,7 @@ def expected_decrease(
     for draw in draws:
         placed = replace(draw, round=t, seed=seed)
         places = rounds.places(rounds.here(draw))
-        answers = played.answers if places is None else played.answers.of(places)
+        answers = result.answers if places is None else result.answers.of(places)
         after = rounds.play(state, placed, answers=answers)
         falls.append(0.0 if after is None else before - float(rounds.objective(after.state.server)))
     mean = float(np.dot(chances, falls))

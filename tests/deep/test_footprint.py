@@ -50,16 +50,16 @@ def prepared(method: Any, model: nn.Module, scheme: Any, solver: Any = SGD) -> t
 @pytest.mark.parametrize("K", [1, 5, 20])
 @pytest.mark.parametrize("momentum", [0, 0.9])
 def test_prediction(method: Any, model: nn.Module, K: int, momentum: float) -> None:
-    task, player, state = prepared(method, model, participation.Uniform(K), replace(SGD, momentum=momentum))
+    task, simulator, state = prepared(method, model, participation.Uniform(K), replace(SGD, momentum=momentum))
     before = {name: rows.clone() for name, rows in state.memory.items()}
-    predicted = footprint(task, player, state)
+    predicted = footprint(task, simulator, state)
     for name, rows in before.items():
         assert torch.equal(state.memory[name], rows)  # nothing has happened
     with TensorMemory() as counter:
         for t in range(2):
-            turn = player.next_round(state, t)
-            state, undo = turn.state, turn.undo  # which a run keeps until it has looked at the model
-            del turn
+            done = simulator.next_round(state, t)
+            state, undo = done.state, done.undo  # which a run keeps until it has looked at the model
+            del done
             evaluate(task.module_at(state.server), task.loss, task.shards)
             del undo
     assert predicted.passing == pytest.approx(counter.peak, rel=0.35)
@@ -76,8 +76,8 @@ def test_the_velocity_is_predicted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def passing(momentum: float) -> int:
         solver = fc.SGD(epochs=1, batch_size=2, stepsize=0.1, momentum=momentum)
-        task, player, state = prepared(fc.FedProx(mu=1), NETWORK, participation.Full(), solver)
-        return footprint(task, player, state).passing - 20 * 4 * task.problem.dim * bool(momentum)
+        task, simulator, state = prepared(fc.FedProx(mu=1), NETWORK, participation.Full(), solver)
+        return footprint(task, simulator, state).passing - 20 * 4 * task.problem.dim * bool(momentum)
 
     assert passing(0.9) == pytest.approx(passing(0), rel=0.05)
 
