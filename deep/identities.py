@@ -79,6 +79,7 @@ class RunIdentity:
         found = [name for name, mark in self.marks.items() if saved["marks"][name] != mark]
         here, there = np.array(self.losses), np.array(saved["losses"], dtype=float)
         largest = np.abs(here).max(initial=0, where=np.isfinite(here))
+        # The tolerance is relative to the largest loss: small losses are differences, rounded as the large ones are.
         if not found and not np.allclose(here, there, rtol=0, atol=self.tolerance * largest, equal_nan=True):
             found = ["model or loss (the losses of its first model differ)"]
         return found

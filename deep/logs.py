@@ -19,6 +19,7 @@ def require_log(target: "str | PathLike[str] | None") -> None:
     """Raises InvalidInput for a path that cannot be written to, MissingLibrary for a folder without TensorBoard."""
     if target is None:
         return
+    # A path with a null character raises ValueError in every call of the operating system.
     if not isinstance(target, str | PathLike) or "\0" in str(target):  # type: ignore[redundant-expr]
         raise InvalidInput("log", target, "is not the path of a file or folder", "give such as 'run.csv'")
     path = Path(target)

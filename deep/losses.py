@@ -79,12 +79,13 @@ class TorchLogistic(TorchLoss):
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         from torch.nn.functional import softplus
 
+        # softplus(z) = log(1 + exp(z)) without overflow for large z.
         return softplus(-targets * outputs[..., 0])
 
     def derivative_calls(
         self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
     ) -> list[Call]:
-        z = outputs[..., 0]
+        z = outputs[..., 0]  # a view: every call reads the outputs of its own step
         return [lambda: derivatives[..., 0].copy_(-targets * (-targets * z).sigmoid() * shares)]
 
     def correct(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
@@ -110,7 +111,7 @@ class TorchHalfSquare(TorchLoss):
 class UserLoss(TorchLoss):
     """A user's function: (outputs (B, C), targets (B,)) to (B,) losses. Integer targets are passed on as integers."""
 
-    name = "of a user"
+    name = "of a user"  # code has no fingerprint, see `identities`
 
     def __init__(self, function: Callable[..., "Tensor"]) -> None:
         self.function = function

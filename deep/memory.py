@@ -34,6 +34,7 @@ class Budget:
 
     def batch_size(self, room: int, size: int) -> int:
         """The number of elements of a size in one batch; `room` is the total size that the full budget allows."""
+        # `room` shrinks with the budget: after one halving, half of it is used.
         at_once = max(1, room * self.numbers // (self.whole * max(1, size)))
         self.single = at_once == 1
         return at_once
@@ -78,4 +79,5 @@ def with_room(work: Callable[[], T], budget: Budget | None, processes: "Processe
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether the error means that memory ran out, on a GPU, or on the CPU as torch or NumPy reports it."""
+    # torch's allocator on the CPU raises a plain RuntimeError, which only its text reveals.
     return isinstance(error, torch.OutOfMemoryError | MemoryError) or "can't allocate memory" in str(error)

@@ -172,6 +172,7 @@ class RoundSetting:
                 return self.problem.num_clients
             case "num_drawn" | "num_active" if self.everyone:
                 return self.problem.num_clients
+            # Only schemes that draw a fixed number of clients have K; the statements need a fixed number.
             case "num_drawn" | "num_active" if hasattr(self.participation, "K"):
                 return self.participation.K
             case "num_rounds":
@@ -201,7 +202,7 @@ class RoundSetting:
 
     def _column(self, name: str, measurement: str) -> Any:
         value = self.row.get(name, nan)
-        if isnan(value):
+        if isnan(value):  # also in rounds without measurements
             raise Unmeasured(f"not measured: run with measure={measurement!r}")
         if not isfinite(value):
             raise Unmeasured(f"{name} is infinite here")

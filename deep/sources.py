@@ -87,6 +87,7 @@ def load(
         whole, held = _partitioned(load_dataset(name, place, **given), clients, partition, seed), None
         if test:
             whole, held = whole.hold_out(test, seed)
+    # From the training samples alone: moments of the test set would leak into training.
     mean, std = _moments(whole) if standardize else (None, None)
     pairs = _as_floats(whole, mean, std).client_data()
     if held is None:

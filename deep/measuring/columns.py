@@ -69,6 +69,7 @@ class Measuring:
         kept = []
         for name in names:
             try:
+                # "all" means all that the method has; a name given on its own must not be dropped silently.
                 _require(name, simulator)
                 kept.append(name)
             except InvalidInput:
@@ -104,7 +105,7 @@ class Measuring:
     def _heterogeneity(self, state: State, t: int) -> tuple[float, ...]:
         clients, weights = self.task.problem.clients(self.task.arithmetic), self.task.problem.weights
         if self._share is not None:
-            weights = weights[self._share.members]
+            weights = weights[self._share.members]  # the clients of this process, as in `clients`
         found = heterogeneity(clients, weights, state.server, self._share)
         return found.gradient_norm, found.dissimilarity, found.variance
 
@@ -127,6 +128,7 @@ class Measuring:
         total = state.memory["gradient"].sum(0)
         if self._share is not None:
             total = self._share.total(total)
+        # The identity is exact in exact arithmetic: what is measured is rounding, or a fault.
         h, mean = number(state.shared["h"]), number(total) / self.task.problem.num_clients
         size = max(float(np.linalg.norm(h)), float(np.linalg.norm(mean)))
         return (float(np.linalg.norm(h - mean)) / size if size else 0.0,)

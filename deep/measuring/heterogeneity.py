@@ -61,6 +61,7 @@ def heterogeneity(clients: Clients, weights: np.ndarray, point: Array, among: Sh
         total += weight
         mean = mean + step * (weight / total)
     if among is not None:
+        # The same formula once more: the parts are now the processes.
         own = clients.arithmetic.array(np.zeros(clients.dim)) if mean is None else mean
         everything = float(among.total_numbers(np.array([total]))[0])
         mean = among.total(own * (total / everything))

@@ -129,7 +129,7 @@ class LayeredNetwork(Network):
             LayerParameters(
                 layer,
                 views[layer.weight],
-                views[layer.weight].mT,
+                views[layer.weight].mT,  # made once: in a small step, even making a view takes noticeable time
                 None if layer.bias is None else views[layer.bias][:, None],
             )
             for layer in self.layers
