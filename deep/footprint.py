@@ -101,6 +101,8 @@ def footprint(task: Task, simulator: Simulator, state: State, rounds: int = ROUN
 
 
 def _round_bytes(simulator: Simulator, state: State, clients: int) -> int:
+    # The clients with the most samples, whose batches are the largest; one epoch or step each, since further ones take
+    # time but no more memory.
     largest = np.argsort(-simulator.rounds.clients.samples().count, kind="stable")[:clients]
     members = np.sort(largest)
     efforts = None if simulator.rounds.solver.effort is None else np.ones(len(members), dtype=np.int64)

@@ -16,6 +16,7 @@ from fedconvex.deep.datasets.registry import WITH_TEST_FILES
 from fedconvex.errors import InvalidInput
 
 Pair = tuple[np.ndarray, np.ndarray]
+# A name that is both, such as digits, is read as a table.
 FROM_FILES = tuple(name for name in names() if name not in data.builtin.names())
 DEFAULT_CLIENTS = 10
 

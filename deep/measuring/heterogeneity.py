@@ -46,7 +46,7 @@ def heterogeneity(clients: Clients, weights: np.ndarray, point: Array, among: Sh
     for members, gradients in clients.gradients_in_parts(point):
         share = weights[members]
         weight = float(share.sum())
-        if weight == 0:
+        if weight == 0:  # weights may be 0: such clients contribute nothing, and the average would be 0/0
             continue
         normalised = clients.arithmetic.array(share / weight)
         here = clients.arithmetic.average(normalised, gradients)
