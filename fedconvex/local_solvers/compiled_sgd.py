@@ -15,7 +15,7 @@ from math import factorial, inf, log, sqrt
 import numpy as np
 from numba import njit
 
-from fedconvex.arithmetic.machine_code import REORDERED, kept
+from fedconvex.arithmetic.machine_code import REORDERED, compiled
 from fedconvex.errors import InvalidInput
 
 PAD = 8  # float64 numbers in the longest vector registers
@@ -121,7 +121,7 @@ _part = njit(fastmath=REORDERED, error_model="numpy", forceinline=True)
 _ordered_part = njit(fastmath={"contract"}, error_model="numpy", forceinline=True)
 
 
-@kept
+@compiled
 def _sgd(
     loss: int,
     A: np.ndarray,  # (N, p)

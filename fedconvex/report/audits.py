@@ -1,4 +1,4 @@
-"""What `fedconvex audit` has found on somebody's data."""
+"""The report's section on the user's data: results of `fedconvex audit`."""
 
 import json
 from collections.abc import Mapping
@@ -20,9 +20,9 @@ HEADINGS = ("bias ‖x − x*‖", "floor f(x) − f*", "attracts", "contraction
 
 
 def section(path: Path) -> Html:
-    """The constants and a row for each method, from audit.json or the folder that it is in.
+    """The problem's constants and a table of its methods, from audit.json or the folder that contains it.
 
-    Raises InvalidInput for what is no result of an audit.
+    Raises InvalidInput for any other file.
     """
     file = path / "audit.json" if path.is_dir() else path
     try:
@@ -63,7 +63,9 @@ def _interval(found: Mapping[str, Any] | None) -> str:
     if found is None:
         return "–"
     lower, upper = found["lower"], found["upper"]  # None where infinite
-    if found["certainty"] == Certainty.ENCLOSED.value and None not in (lower, upper) and lower <= 0:  # it may be zero
+    if (
+        found["certainty"] == Certainty.ENCLOSED.value and None not in (lower, upper) and lower <= 0
+    ):  # it may be 0: show only the bound
         return f"{at_most(max(upper, 0.0), 2)} ({found['certainty']})"
     return f"{_number(found['value'])} ({found['certainty']})"
 

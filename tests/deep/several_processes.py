@@ -1,4 +1,4 @@
-"""What every process of test_processes.py runs: `python … several_processes.py FOLDER [PROCESS THAT ENDS]`."""
+"""The program that every process of test_processes.py runs: `python … several_processes.py FOLDER [RANK TO KILL]`."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The device that stands in for a GPU: what would fail on one fails on it."""
+"""Tests of the device that stands in for a GPU: code that would fail on a GPU fails on it, too."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

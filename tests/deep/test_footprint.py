@@ -1,4 +1,4 @@
-"""The memory that is predicted is the memory that is taken, within a fifth."""
+"""The predicted memory is the memory that a run takes, within a fifth."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,7 @@
-"""On a GPU: the same runs as on the CPU, in float64 to round-off; whatever was asked for is done there.
+"""Runs on a GPU: equal to those on the CPU up to rounding in float64, and computed on the GPU throughout.
 
-Where there is none, a device stands in for it on which mixing devices is an error, too (`stand_in_gpu`): in a process
-of its own, `test_stand_in_gpu`.
+On machines without one, `test_stand_in_gpu` runs most of these tests in a process of their own, on a device for which
+mixing devices is an error, too (`stand_in_gpu`).
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What is measured in a run agrees with what other routes find on small federations."""
+"""Measurements in a run agree with independent computations on small federations."""
 
 from itertools import product
 from math import inf

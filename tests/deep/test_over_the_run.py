@@ -1,4 +1,4 @@
-"""The papers' statements round by round: the calculators' numbers at what was measured, and true reasons."""
+"""The papers' statements round by round: numbers from the calculators at measured constants, and correct reasons."""
 
 from fractions import Fraction
 from pathlib import Path

@@ -388,7 +388,7 @@ def test_what_runs_as_what() -> None:
         ({"dtype": "float16"}, "dtype"),
         ({"dtype": torch.int64}, "dtype"),
         ({"precision": "fp8"}, "precision"),
-        ({"precision": "bf16"}, "is for float32"),
+        ({"precision": "bf16"}, "requires float32"),
         ({"device": "gpu"}, "device"),
         ({"device": "meta"}, "device"),
         ({"participation": participation.Uniform(9)}, "K"),

@@ -1,4 +1,4 @@
-"""The GPU's runs on the device that stands in for one, in a process of its own: torch counts devices once."""
+"""The tests of test_gpu.py on a stand-in device, in their own process: torch counts devices once."""
 
 import os
 import re

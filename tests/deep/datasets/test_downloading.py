@@ -1,4 +1,4 @@
-"""Files are fetched from a server on this machine: whole, compared with their sums, or not at all."""
+"""Downloads from a local server: a file is complete and has the published checksum, or is not kept."""
 
 import gzip
 import hashlib

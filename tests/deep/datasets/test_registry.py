@@ -1,3 +1,5 @@
+"""`load_dataset`: names, options and missing files; LIBSVM files and image folders."""
+
 import json
 import subprocess
 import sys

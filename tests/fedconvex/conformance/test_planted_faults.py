@@ -270,7 +270,11 @@ def test_the_properties_of_a_right_implementation_hold(case: str) -> None:
 @pytest.mark.parametrize(
     ("case", "fault", "broken"),
     [
-        ("FedProx, exact", "proximal sign", "the proximal term pulls to the server's model, with the asked strength"),
+        (
+            "FedProx, exact",
+            "proximal sign",
+            "the proximal term pulls to the server's model, with the prescribed weight",
+        ),
         ("FedGD", "average not weighted", "the average is over those who take part, with the right weights"),
         ("FedGD", "stragglers dropped", "the partial work of late clients is used"),
         ("FedDyn, exact", "summed", "the server's memory is kept, as a mean over all m clients"),

@@ -22,7 +22,7 @@ from problem_makers import (
 )
 
 import fedconvex as fc
-from fedconvex.fixed_points.contraction import slowest, spectral_radius
+from fedconvex.fixed_points.convergence_rates import slowest, spectral_radius
 from fedconvex.runs.rounds import rounds_of
 
 CURVATURES = st.floats(min_value=1, max_value=100)

@@ -6,7 +6,7 @@ import pytest
 import fedconvex as fc
 from fedconvex.arithmetic import newton
 from fedconvex.fixed_points import smooth
-from fedconvex.ground_truths.certify import certify
+from fedconvex.ground_truths.certificates import certify
 
 
 def problem(ridge: float) -> fc.MultinomialLogistic:

@@ -1,4 +1,4 @@
-"""A run goes on from its own checkpoint alone, also where what differs has no name."""
+"""A run continues only from its own checkpoint; changed code, which has no fingerprint, is found by its losses."""
 
 from pathlib import Path
 from typing import Any
