@@ -14,6 +14,8 @@ import fedconvex as fc
 from fedconvex.deep import run
 from fedconvex.errors import InvalidInput
 
+pytestmark = pytest.mark.beyond_core  # trains networks
+
 CLIENTS = samples()
 FLOATS = [(X, X.sum(1)) for X, _ in CLIENTS]
 SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)

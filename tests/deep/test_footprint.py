@@ -20,6 +20,8 @@ from fedconvex.errors import InvalidInput
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import Simulator
 
+pytestmark = pytest.mark.beyond_core  # trains networks
+
 GENERATOR = torch.Generator().manual_seed(0)
 CLIENTS = [
     (torch.rand(40, 100, generator=GENERATOR), torch.randint(0, 10, (40,), generator=GENERATOR)) for _ in range(20)

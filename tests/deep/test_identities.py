@@ -14,6 +14,8 @@ import fedconvex as fc
 from fedconvex.deep import run
 from fedconvex.errors import InvalidInput
 
+pytestmark = pytest.mark.beyond_core  # trains networks
+
 CLIENTS = samples()
 SGD = fc.SGD(epochs=1, batch_size=4, stepsize=0.05)
 

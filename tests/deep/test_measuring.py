@@ -23,6 +23,8 @@ from fedconvex.deep.tasks import Task, task_of
 from fedconvex.errors import InvalidInput
 from fedconvex.runs.rounds import rounds_of
 
+pytestmark = pytest.mark.beyond_core  # trains networks
+
 CLIENTS = samples()
 WEIGHTS = [1, 2, 3, 4]
 TANH = nn.Sequential(nn.Linear(FEATURES, 4), nn.Tanh(), nn.Linear(4, CLASSES))

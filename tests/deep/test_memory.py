@@ -18,6 +18,8 @@ from fedconvex.participation import Draw
 from fedconvex.runs.measurements import RoundMeasurements
 from fedconvex.runs.rounds import rounds_of
 
+pytestmark = pytest.mark.beyond_core  # trains networks
+
 CLIENTS = samples()
 NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))
 SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)

@@ -17,6 +17,8 @@ from fedconvex.deep.over_the_run import stretches, when
 from fedconvex.errors import InvalidInput
 from fedconvex.theory import fedprox
 
+pytestmark = pytest.mark.beyond_core  # trains networks
+
 X, y = samples(0, (40,))[0]
 # nearly the same samples everywhere: B is near 1
 CLIENTS = [(X + 0.01 * k, y) for k in range(4)]

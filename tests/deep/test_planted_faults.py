@@ -16,6 +16,8 @@ from fedconvex.problems.base import Subproblem
 from fedconvex.problems.local_sgd import Descent
 from fedconvex.runs.rounds import Rounds
 
+pytestmark = pytest.mark.beyond_core  # trains networks
+
 CLIENTS = samples()
 NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))
 SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)

@@ -14,6 +14,8 @@ from fedconvex.deep import models, run
 from fedconvex.deep.tasks import LinearTask, NetworkTask
 from fedconvex.errors import InvalidInput
 
+pytestmark = pytest.mark.beyond_core  # trains networks
+
 CLIENTS = samples()
 SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
 DECAYING = fc.SGD(steps=5, batch_size=4, stepsize=0.1, decay=0.9, weight_decay=0.01)

@@ -19,6 +19,8 @@ from fedconvex.deep import models, run
 from fedconvex.errors import InvalidInput
 from fedconvex.runs.simulator import Simulator
 
+pytestmark = pytest.mark.beyond_core  # trains networks
+
 CLIENTS = samples()
 SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
 NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))

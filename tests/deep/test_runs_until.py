@@ -15,6 +15,8 @@ from fedconvex.deep import models, run
 from fedconvex.errors import InvalidInput
 from fedconvex.runs.simulator import Simulator
 
+pytestmark = pytest.mark.beyond_core  # trains networks
+
 CLIENTS = samples()
 ROUNDS = 6
 

@@ -20,6 +20,8 @@ from fedconvex.commands.main import app
 from fedconvex.deep.datasets import checksum, downloading, load_dataset, names
 from fedconvex.deep.datasets.downloading import REMOTES, NotDownloaded, Remote, download
 
+pytestmark = pytest.mark.beyond_core  # serves files from a thread
+
 ROOT = Path(__file__).parents[3]
 
 

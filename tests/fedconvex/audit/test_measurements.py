@@ -14,6 +14,8 @@ from fedconvex.certainty import Certainty
 from fedconvex.fixed_points.smooth_clients import SmoothFixedPoints
 from fedconvex.runs.rounds import rounds_of
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 
 @pytest.fixture(scope="module")
 def problem() -> fc.LeastSquares:

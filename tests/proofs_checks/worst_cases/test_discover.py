@@ -26,6 +26,8 @@ from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Para
 from fedconvex.theory import dane, fedprox, fedsplit
 from fedconvex.verdicts import Verdict
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 r, s, m, L, mu, B, e = (sympy.Symbol(name, positive=True) for name in ("r", "s", "m", "L", "mu", "B", "e"))
 
 

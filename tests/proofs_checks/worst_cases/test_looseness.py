@@ -26,6 +26,8 @@ from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn, fedprox, nesterov
 from fedconvex.verdicts import Verdict
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 
 @pytest.mark.parametrize(
     ("statement", "numbers", "factor"),

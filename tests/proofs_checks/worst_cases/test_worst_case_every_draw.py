@@ -19,6 +19,8 @@ from fedconvex.proofs_checks.worst_cases.questions.question import pose
 from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
 from fedconvex.runs.rounds import rounds_of
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 
 def mean(rows):
     return sum(rows) / len(rows)

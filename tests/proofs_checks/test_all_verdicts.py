@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from fedconvex.proofs_checks import catalogue, papers_with_proofs, verify, verify_all
 from fedconvex.proofs_checks.proof import Role
 from fedconvex.proofs_checks.reporting.markdown import as_markdown
@@ -14,6 +16,8 @@ from fedconvex.proofs_checks.reporting.records import Record, record, totals
 from fedconvex.proofs_checks.reporting.results import chosen
 from fedconvex.theory import papers
 from fedconvex.verdicts import Verdict
+
+pytestmark = pytest.mark.beyond_core  # takes a minute
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "verdicts.md"
 RENEW = "run `python -m fedconvex.proofs_checks.reporting.markdown > docs/verdicts.md`"

@@ -1,4 +1,4 @@
-"""The program that every process of test_processes.py runs: `python … several_processes.py FOLDER [RANK TO KILL]`."""
+"""What every process of test_processes.py runs: `python … worker_process.py FOLDER [PROCESS THAT ENDS]`."""
 
 import os
 import sys
