@@ -39,7 +39,7 @@ def weights(
 def drawn_weights(draw: st.DrawFn, m: int, span: NumberRange) -> list[Any]:
     """Draws m weights, at least one of them positive."""
     drawn = span.several(draw, m)
-    if not any(drawn):
+    if not any(drawn):  # repaired instead of rejected
         drawn[0] = min(1, span.high)
     return drawn
 

@@ -55,6 +55,7 @@ def classes(kinds: Any) -> list[type[Method]]:
     if not chosen:
         raise InvalidInput("kinds", kinds, "names no method", "name one, or leave it out")
     found = [method for kind in chosen for method in METHODS.values() if issubclass(method, kind)]
+    # FedProx first: sampled_from shrinks to its first element
     return sorted(dict.fromkeys(found), key=lambda kind: kind.__name__ != SIMPLEST)
 
 
@@ -63,6 +64,7 @@ def of_kind(kind: type[Method], numbers: st.SearchStrategy[Any]) -> st.SearchStr
     hints = get_type_hints(kind)
     given: dict[str, Any] = {}
     for field in fields(kind):  # type: ignore[arg-type]
+        # `number()` fields are the numerical parameters; those with a default keep it
         if field.metadata.get("number") and field.default is MISSING:
             given[field.name] = numbers
         elif get_origin(hints[field.name]) is Literal:

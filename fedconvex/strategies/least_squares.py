@@ -54,6 +54,7 @@ def least_squares_problems(
     low, high = to_fraction(min_value), to_fraction(max_value)
     if full_rank and low == high == 0:
         raise InvalidInput("max_value", max_value, "leaves only zeros, which have no full rank", "give max_value > 0")
+    # the entry that replaces a 0 on the diagonal: 1 if possible, since examples then stay simple
     pivot = (1 if low <= 1 <= high else max_value) if high > 0 else min_value
 
     @st.composite
@@ -73,7 +74,7 @@ def least_squares_problems(
             column = draw(st.integers(0, d - 1))
             A = [[_shrunk(row, column, exact) for row in rows] for rows in A]
         if kind == "one minimiser":
-            x = A[0][0]
+            x = A[0][0]  # any vector of the right length: shrinks together with A
             b = [[sum(a * x_j for a, x_j in zip(row, x, strict=True)) for row in rows] for rows in A]
         return fc.LeastSquares(A, b, optional_weights(draw, len(A), positive=positive_weights, exact=exact))
 

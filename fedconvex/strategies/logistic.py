@@ -48,7 +48,7 @@ def logistic_problems(
 
     @st.composite
     def build(draw: st.DrawFn) -> fc.Logistic:
-        A, y = _samples(draw, span, sizes, samples, (1, -1))
+        A, y = _samples(draw, span, sizes, samples, (1, -1))  # shrinks to the first label
         return fc.Logistic(A, y, draw(ridges), optional_weights(draw, len(A), positive=positive_weights, exact=exact))
 
     return build()

@@ -48,6 +48,7 @@ def participation_schemes(
     if high > m:
         raise InvalidInput("max_value", high, f"is more than the {m} clients", "give max_value <= num_clients")
     K = st.integers(low, high)
+    # K clients of a random order: sets of the right size without rejected draws
     one_round = st.tuples(st.permutations(range(m)), K).map(lambda drawn: sorted(drawn[0][: drawn[1]]))
     schemes: dict[type[Participation], st.SearchStrategy[Any]] = {
         Full: st.builds(Full),

@@ -72,9 +72,12 @@ def admissible(problem: Problem, method: "type[Method] | Method") -> Admissible:
         raise InvalidInput("problem", problem, "has a client that is not convex", "give convex clients")
     require_minimizer(problem)
     m = problem.num_clients
+    # constants of F_k = scale_k · f_k, the functions that the method uses
     scale = [m * weight if kind.plain else Fraction(1) for weight in problem.exact_weights]
+    # rounded outwards: the interval must be safe, not as large as possible
     L = max(scale[k] * Fraction(upper_float(problem.smoothness_bound(k))) for k in range(m))
     mu = min(scale[k] * Fraction(max(0.0, lower_float(problem.strong_convexity_bound(k)))) for k in range(m))
+    # the theory for mu = 0 needs a fixed point to exist, which is known for quadratics with a minimiser
     if mu == 0 and not isinstance(problem, QuadraticProblem):
         raise InvalidInput("problem", problem, "is not proved strongly convex", "give quadratics, or a ridge > 0")
     return RULES[kind.__name__](problem, L, mu, method)
@@ -82,7 +85,7 @@ def admissible(problem: Problem, method: "type[Method] | Method") -> Admissible:
 
 def _gradient_steps(problem: Problem, L: Fraction, mu: Fraction, method: Any) -> Admissible:
     """Every local step is an averaged operator, and so are compositions and means of them."""
-    below = 2 / L if L > 0 else None
+    below = 2 / L if L > 0 else None  # L = 0: the clients are affine
     return Admissible(
         "stepsize", Fraction(0), below, "stepsize < 2/L: Baillon and Haddad (1977); Krasnoselskii and Mann"
     )

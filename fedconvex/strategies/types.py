@@ -24,6 +24,7 @@ def register() -> None:
         (problems.MultinomialLogistic, "multinomial_problems"),
         (Trajectory, "trajectories"),
     )
+    # functions instead of strategies: Hypothesis calls them when a test first asks for the type
     for kind, name in named:
         st.register_type_strategy(kind, _strategy(name))
     st.register_type_strategy(Problem, _any_problem)
