@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fedconvex.data.stream import numbered_lines
+from fedconvex.data.file_contents import numbered_lines
 from fedconvex.data.table import Table, bad_file, check_size, roles
 from fedconvex.data.targets import TOO_LONG_CURE, as_targets, written_too_long
 

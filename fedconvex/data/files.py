@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from fedconvex.data.delimited import read_delimited
+from fedconvex.data.file_contents import contents
 from fedconvex.data.libsvm import read_libsvm
-from fedconvex.data.stream import contents
 from fedconvex.data.table import MAX_BYTES, Table, bad_file, check_size, client_names, default_names, roles
 from fedconvex.data.targets import as_targets, too_long
 from fedconvex.errors import InvalidInput

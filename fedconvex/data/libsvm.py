@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fedconvex.data.stream import numbered_lines
+from fedconvex.data.file_contents import numbered_lines
 from fedconvex.data.table import MAX_BYTES, Table, bad_file, check_size, default_names
 from fedconvex.data.targets import as_targets, written_too_long
 from fedconvex.errors import InvalidInput
