@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fedconvex.data.stream import contents
+from fedconvex.data.file_contents import contents
 from fedconvex.data.table import bad_file
 from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.deep.datasets.choices import one_of

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fedconvex.data.stream import contents
+from fedconvex.data.file_contents import contents
 from fedconvex.data.table import bad_file
 from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.deep.datasets.dataset import Clients, Dataset, consecutive_rows

@@ -11,7 +11,7 @@ import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from fedconvex.data.stream import contents
+from fedconvex.data.file_contents import contents
 from fedconvex.data.table import MAX_BYTES, bad_file
 from fedconvex.deep.datasets.reading import files_with_suffix, opened, read
 

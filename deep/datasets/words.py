@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fedconvex.data.stream import numbered_lines
+from fedconvex.data.file_contents import numbered_lines
 from fedconvex.data.table import MAX_BYTES, bad_file
 from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.errors import InvalidInput
