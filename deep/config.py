@@ -20,13 +20,13 @@ from typing import Any, final
 
 import torch
 
-from fedconvex import local_solvers, participation
+from fedconvex import participation
 from fedconvex.deep import models
 from fedconvex.deep.datasets import read_word_vectors
 from fedconvex.deep.runner import DeepRun, run
 from fedconvex.deep.sources import Source, load
 from fedconvex.errors import InvalidInput
-from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers import LOCAL_SOLVERS
 from fedconvex.methods import METHODS
 from fedconvex.participation import Participation, Stragglers
 from fedconvex.validation import integer_at_least
@@ -36,12 +36,6 @@ OPTIONS = (
     "rounds", "seed", "loss", "weights", "ridge", "dtype", "device", "precision", "measure", "every", "lanczos_steps",
     "draws",
 )  # fmt: skip
-MODELS = ("logistic_regression", "fully_connected", "two_layer_cnn", "character_lstm", "resnet18")
-SOLVERS = {
-    name: kind
-    for name, kind in vars(local_solvers).items()
-    if isinstance(kind, type) and issubclass(kind, LocalSolver) and kind is not LocalSolver
-}
 SCHEMES = {
     name: kind
     for name, kind in vars(participation).items()
@@ -110,7 +104,7 @@ def config_of(sections: Mapping[str, Any], folder: Path) -> Config:
     if "rounds" not in options:
         raise InvalidInput("run.rounds", None, "is missing", "say how many rounds to run: rounds = 100")
     if "local_solver" in sections:
-        options["local_solver"] = _named("local_solver", SOLVERS, sections["local_solver"])
+        options["local_solver"] = _named("local_solver", LOCAL_SOLVERS, sections["local_solver"])
     if "participation" in sections:
         options["participation"] = _named("participation", SCHEMES, sections["participation"])
     if "stragglers" in sections:
@@ -151,7 +145,7 @@ def _model(section: Section, place: Path, vocabulary: dict[str, int]) -> torch.n
 
     given = dict(section)
     seed = integer_at_least(given.pop("seed", 0), 0, "model.seed")
-    kinds = {name: getattr(models, name) for name in MODELS} | {"sentiment_lstm": sentiment_lstm}
+    kinds = {**models.MODELS, "sentiment_lstm": sentiment_lstm}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model: torch.nn.Module = _named("model", kinds, given)

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from fedconvex.deep.networks import Batch, Network
-from fedconvex.local_solvers.descent import Descent, in_order_of_steps
 from fedconvex.problems.base import Subproblem
+from fedconvex.problems.local_sgd import Descent, in_order_of_steps
 
 if TYPE_CHECKING:
     from fedconvex.deep.problem import NetworkClients

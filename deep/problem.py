@@ -21,7 +21,7 @@ from fedconvex.problems.linear_models import size_groups
 from fedconvex.problems.samples import Samples
 
 if TYPE_CHECKING:
-    from fedconvex.local_solvers.descent import Descent
+    from fedconvex.problems.local_sgd import Descent
 
 
 @final

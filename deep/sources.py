@@ -12,10 +12,10 @@ from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.data.federated import FederatedData
 from fedconvex.data.table import standardized
 from fedconvex.deep.datasets import Dataset, load_dataset, names
+from fedconvex.deep.datasets.registry import WITH_TEST_FILES
 from fedconvex.errors import InvalidInput
 
 Pair = tuple[np.ndarray, np.ndarray]
-WITH_TEST_FILES = ("mnist", "emnist", "cifar10", "cifar100")
 FROM_FILES = tuple(name for name in names() if name not in data.builtin.names())
 DEFAULT_CLIENTS = 10
 

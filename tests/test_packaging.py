@@ -143,6 +143,16 @@ def test_every_module_is_in_the_wheel_once(wheel: Path) -> None:
     assert differences(python_files(ROOT), found) == []
 
 
+def test_every_stub_is_in_the_wheel(wheel: Path) -> None:
+    stubs = {
+        str(Path(name.replace(".", "/")) / path.relative_to(ROOT / folder))
+        for name, folder in FOLDERS.items()
+        for path in (ROOT / folder).rglob("*.pyi")
+    }
+    assert {"fedconvex/__init__.pyi", "fedconvex/deep/models/__init__.pyi"} <= stubs
+    assert stubs <= {name for name, _ in contents(wheel)}
+
+
 def test_a_missing_a_repeated_and_a_strange_file_are_noticed() -> None:
     expected, found = ["a/__init__.py", "a/lost.py", "a/b.py"], ["a/__init__.py", "a/b.py", "a/b.py", "b.py"]
     assert differences(expected, found) == [

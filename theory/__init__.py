@@ -1,32 +1,36 @@
-"""What the papers promise: one module (or folder) per paper, holding its statements and their calculators.
+"""What the papers promise: a module or folder for each paper, with its statements and their calculators.
 
     from fedconvex.theory import fedprox
     fedprox.rho(mu=50, L=1, L_minus=0, B=1.2, gamma=0, K=10)
-    fedprox.theorem4  # in a notebook: the statement, its assumptions, its letters
+    fedprox.theorem4  # in a notebook: the statement, its assumptions, the meaning of its symbols
 
-`papers()` lists them, `statement("fedprox.theorem4")` finds one, `bounds_for(problem, method)` evaluates what applies.
-Whether the promises hold is the matter of `fedconvex.proofs_checks`.
+`papers()` returns them all, `statement("fedprox.theorem4")` one statement, and `bounds_for(problem, method)` evaluates
+every statement that applies. A new paper is a new module here that defines `PAPER`. `fedconvex.proofs_checks` decides
+which statements hold.
 """
 
 from functools import cache
 from importlib import import_module
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
+
+from fedconvex.discovery import modules_that_bind
 
 if TYPE_CHECKING:
     from fedconvex.statements.statement import Paper, Statement
-
-NO_PAPERS = ("bounds", "catalogue")  # modules of this folder that hold no statements
+    from fedconvex.theory.bounds import Bounds as Bounds
+    from fedconvex.theory.bounds import bounds_for as bounds_for
 
 
 def papers() -> "dict[str, Paper]":
-    """Every paper by the name of its module; found by searching the folder."""
-    names = sorted(module.name for module in iter_modules(__path__) if module.name not in NO_PAPERS)
-    return {name: import_module(f"{__name__}.{name}").PAPER for name in names}
+    """Every paper, by the name of its module: use it to go through all statements there are."""
+    return {name: import_module(f"{__name__}.{name}").PAPER for name in _paper_names()}
 
 
 def statement(identifier: str) -> "Statement":
-    """The statement of that identifier, as in "fedprox.theorem4". Raises InvalidInput with what comes near."""
+    """The statement of that identifier, such as "fedprox.theorem4": use it where the name comes from a user.
+
+    Upper and lower case are the same. Raises InvalidInput for an unknown one, with the nearest known ones.
+    """
     from fedconvex.errors import InvalidInput
 
     known, name = _by_identifier(), identifier.strip().lower()
@@ -36,6 +40,12 @@ def statement(identifier: str) -> "Statement":
 
     near = get_close_matches(name, known, n=3, cutoff=0.5) or sorted(papers())
     raise InvalidInput("statement", identifier, "is unknown", f"did you mean {', '.join(near)}?")
+
+
+@cache
+def _paper_names() -> tuple[str, ...]:
+    """The modules of this folder that define a `PAPER`; the others are tools for all papers."""
+    return tuple(modules_that_bind(__name__, "PAPER"))
 
 
 @cache

@@ -15,6 +15,7 @@ from fedconvex.data.table import bad_file
 from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.deep.datasets.choices import one_of
 from fedconvex.deep.datasets.dataset import Dataset
+from fedconvex.deep.datasets.loader import Loader
 from fedconvex.deep.datasets.reading import find, missing, require_folder
 
 ORIGIN = "the CIFAR page of Alex Krizhevsky, University of Toronto (fedconvex deep download cifar10 or cifar100 does)"
@@ -99,3 +100,9 @@ def _records(path: Path, label_bytes: int) -> np.ndarray:
         problem = f"has {len(data)} bytes, which is no multiple of a record's {size}"
         raise bad_file(path, problem, "download or copy the file again")
     return data.reshape(-1, size)
+
+
+LOADERS = (
+    Loader(cifar10, "a folder with data_batch_1.bin and so on", ORIGIN, has_test_files=True),
+    Loader(cifar100, "a folder with train.bin and test.bin", ORIGIN, has_test_files=True),
+)

@@ -8,6 +8,7 @@ import numpy as np
 from fedconvex.data.table import MAX_BYTES, bad_file
 from fedconvex.deep.datasets.choices import one_of
 from fedconvex.deep.datasets.dataset import Dataset
+from fedconvex.deep.datasets.loader import Loader
 from fedconvex.deep.datasets.reading import missing
 from fedconvex.errors import MissingLibrary
 
@@ -72,3 +73,6 @@ def _decoded(path: Path, mode: str, size: tuple[int, ...] | None = None) -> np.n
             return np.asarray(image.convert(mode))
     except (OSError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise bad_file(path, f"is not a readable JPEG or PNG image ({str(error)[:80]})", "replace it") from None
+
+
+LOADERS = (Loader(image_folder, "a folder with a folder of images for each class", ORIGIN),)

@@ -15,6 +15,7 @@ from fedconvex.data.stream import contents
 from fedconvex.data.table import bad_file
 from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.deep.datasets.dataset import Clients, Dataset, consecutive_rows
+from fedconvex.deep.datasets.loader import Loader
 from fedconvex.deep.datasets.reading import files_with_suffix, missing
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least
@@ -151,3 +152,6 @@ def _class_number(user: str, label: Any) -> int:
     if isinstance(label, bool) or not isinstance(label, int | float) or not 0 <= label < 2**31 or label != int(label):
         raise InvalidInput(f"user_data[{user!r}]['y']", label, "is no class number 0, 1, …", "number the classes")
     return int(label)
+
+
+LOADERS = (Loader(leaf, "a file or folder of LEAF's JSON", ORIGIN),)

@@ -12,6 +12,7 @@ from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.deep.datasets.choices import one_of
 from fedconvex.deep.datasets.dataset import Dataset
 from fedconvex.deep.datasets.idx import read_idx
+from fedconvex.deep.datasets.loader import Loader
 from fedconvex.deep.datasets.reading import find
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least
@@ -112,3 +113,9 @@ def _read(image_path: Path, label_path: Path) -> tuple[np.ndarray, np.ndarray]:
         problem = f"has {len(labels)} labels for {len(images)} images in {image_path.name}"
         raise bad_file(label_path, problem, "give two files of the same split")
     return images[:, None], labels
+
+
+LOADERS = (
+    Loader(mnist, "a folder with train-images-idx3-ubyte and so on", MNIST_ORIGIN, True),
+    Loader(emnist, "a folder with emnist-letters-train-images-idx3-ubyte and so on", EMNIST_ORIGIN, True),
+)

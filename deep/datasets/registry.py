@@ -1,54 +1,35 @@
 """The data sets by their names, for command lines and configurations."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Mapping
+from importlib import import_module
 from inspect import Parameter, signature
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any
 
 from fedconvex.deep.datasets.choices import one_of
-from fedconvex.deep.datasets.cifar import ORIGIN as CIFAR_ORIGIN
-from fedconvex.deep.datasets.cifar import cifar10, cifar100
 from fedconvex.deep.datasets.dataset import Dataset
-from fedconvex.deep.datasets.image_folder import ORIGIN as IMAGE_ORIGIN
-from fedconvex.deep.datasets.image_folder import image_folder
-from fedconvex.deep.datasets.leaf import ORIGIN as LEAF_ORIGIN
-from fedconvex.deep.datasets.leaf import leaf
-from fedconvex.deep.datasets.mnist import EMNIST_ORIGIN, MNIST_ORIGIN, emnist, mnist
-from fedconvex.deep.datasets.plays import ORIGIN as PLAYS_ORIGIN
-from fedconvex.deep.datasets.sent140 import ORIGIN as TWEETS_ORIGIN
-from fedconvex.deep.datasets.sent140 import sent140
-from fedconvex.deep.datasets.shakespeare import shakespeare
-from fedconvex.deep.datasets.tables import ORIGIN as TABLES_ORIGIN
-from fedconvex.deep.datasets.tables import digits, libsvm
+from fedconvex.deep.datasets.loader import Loader
+from fedconvex.discovery import modules_that_bind
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least
 
-
-class Known(NamedTuple):
-    """How a data set is loaded, which files it takes, and where they can be had."""
-
-    load: Callable[..., Dataset]
-    files: str
-    origin: str
+_PACKAGE = "fedconvex.deep.datasets"
 
 
-DATASETS = {
-    "mnist": Known(mnist, "a folder with train-images-idx3-ubyte and so on", MNIST_ORIGIN),
-    "emnist": Known(emnist, "a folder with emnist-letters-train-images-idx3-ubyte and so on", EMNIST_ORIGIN),
-    "cifar10": Known(cifar10, "a folder with data_batch_1.bin and so on", CIFAR_ORIGIN),
-    "cifar100": Known(cifar100, "a folder with train.bin and test.bin", CIFAR_ORIGIN),
-    "shakespeare": Known(shakespeare, "a folder or file of plays as text, or LEAF's JSON", PLAYS_ORIGIN),
-    "sent140": Known(sent140, "a CSV file of tweets, or LEAF's JSON", TWEETS_ORIGIN),
-    "leaf": Known(leaf, "a file or folder of LEAF's JSON", LEAF_ORIGIN),
-    "libsvm": Known(libsvm, "a LIBSVM file", TABLES_ORIGIN),
-    "image_folder": Known(image_folder, "a folder with a folder of images for each class", IMAGE_ORIGIN),
-    "digits": Known(digits, "no files", "scikit-learn"),
-}
-WITHOUT_FILES = ("digits",)
+def _loaders() -> dict[str, Loader]:
+    """Those that the modules of this folder list: a new module there is a new data set."""
+    modules = (import_module(f"{_PACKAGE}.{name}") for name in modules_that_bind(_PACKAGE, "LOADERS"))
+    return dict(sorted((loader.name, loader) for module in modules for loader in module.LOADERS))
+
+
+DATASETS: Mapping[str, Loader] = MappingProxyType(_loaders())
+WITHOUT_FILES = tuple(name for name, loader in DATASETS.items() if not loader.files)
+WITH_TEST_FILES = tuple(name for name, loader in DATASETS.items() if loader.has_test_files)
 
 
 def names() -> tuple[str, ...]:
-    """The names that `load_dataset` knows."""
+    """The names that `load_dataset` takes."""
     return tuple(DATASETS)
 
 
@@ -60,19 +41,23 @@ def load_dataset(
     num_classes: int | None = None,
     **options: Any,
 ) -> Dataset:
-    """The data set of that name; nothing is downloaded.
+    """Reads the data set of that name from its files. Use it where the name comes from a user; it downloads nothing.
 
-    data_dir: the folder or file that the loader of the same name takes first; digits needs none, and looks at none.
-    split: train or test, where there are such; by default that of the loader. num_classes: what the data must have,
-    with samples in every class. options: further arguments of the loader.
+    Args:
+        name: one of `names()`.
+        data_dir: the folder or file that the loader of the same name takes first; ignored for data sets without files.
+        split: train or test, for data sets that have both; default as in the loader.
+        num_classes: the number of classes that the data must have, with samples in every class.
+        options: further arguments of the loader.
 
-    Raises InvalidInput: unknown names and options (with the nearest known one), files that are not there (with those
-    that are looked for, where, and where they can be had), and whatever the loader refuses.
+    Raises:
+        InvalidInput: an unknown name or option (with the nearest known one); missing files (with their names, the
+            folder and who publishes them); whatever the loader refuses.
     """
-    known = DATASETS[one_of(name, DATASETS, "name")]
-    takes = dict(signature(known.load).parameters)
-    if name not in WITHOUT_FILES:
-        takes.pop(next(iter(takes)))  # the folder or file
+    loader = DATASETS[one_of(name, DATASETS, "name")]
+    takes = dict(signature(loader.load).parameters)
+    if loader.files:
+        takes.pop(next(iter(takes)))  # the folder or file: it comes from data_dir, so it is no option
     given = dict(options) if split is None else {"split": split, **options}
     if num_classes is not None and "num_classes" in takes:
         given["num_classes"] = num_classes
@@ -83,17 +68,17 @@ def load_dataset(
     for key, parameter in takes.items():
         if parameter.default is Parameter.empty and key not in given:
             raise InvalidInput(key, None, f"is missing: {name} needs it", f"give {key}")
-    if name in WITHOUT_FILES:
-        found = known.load(**given)
+    if not loader.files:
+        found = loader.load(**given)
     elif data_dir is None:
-        cure = f"give data_dir: {known.files}, from {known.origin}"
+        cure = f"give data_dir: {loader.files}, from {loader.origin}"
         raise InvalidInput("data_dir", None, f"is missing: {name} needs files, and nothing is downloaded", cure)
     else:
-        found = known.load(data_dir, **given)
-    return found if num_classes is None else _with_classes(found, num_classes)
+        found = loader.load(data_dir, **given)
+    return found if num_classes is None else _require_classes(found, num_classes)
 
 
-def _with_classes(found: Dataset, num_classes: int) -> Dataset:
+def _require_classes(found: Dataset, num_classes: int) -> Dataset:
     if found.num_classes != integer_at_least(num_classes, 1, "num_classes"):
         problem = f"{found.source} has {found.num_classes} classes"
         raise InvalidInput("num_classes", num_classes, problem, f"give {found.num_classes}, or leave it out")

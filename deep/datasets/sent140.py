@@ -13,6 +13,7 @@ from fedconvex.data.table import bad_file
 from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.deep.datasets.dataset import Dataset, consecutive_rows
 from fedconvex.deep.datasets.leaf import SUFFIXES, json_files, read_leaf_json
+from fedconvex.deep.datasets.loader import Loader
 from fedconvex.deep.datasets.reading import missing
 from fedconvex.deep.datasets.words import read_word_vectors, require_vocabulary, word_numbers
 from fedconvex.errors import InvalidInput
@@ -129,3 +130,6 @@ def _polarity(value: Any) -> int | None:
     """Return 0, 1, 2 or 4, given as an integer or as text; None for anything else."""
     text = str(value) if type(value) in (int, str) else ""
     return int(text) if text in ("0", "1", "2", "4") else None
+
+
+LOADERS = (Loader(sent140, "a CSV file of tweets, or LEAF's JSON", ORIGIN),)

@@ -13,7 +13,8 @@ from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.deep.datasets.choices import one_of
 from fedconvex.deep.datasets.dataset import Dataset, consecutive_rows
 from fedconvex.deep.datasets.leaf import SUFFIXES, clients_of, json_files, read_leaf_json
-from fedconvex.deep.datasets.plays import read_plays
+from fedconvex.deep.datasets.loader import Loader
+from fedconvex.deep.datasets.plays import ORIGIN, read_plays
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least
 
@@ -199,3 +200,6 @@ def _from_json(place: Path, split: str | None, seq_length: int, sha256: Checksum
         raise bad_file(place, "has no samples", "give data with users")
     pooled = np.concatenate(inputs), np.concatenate(labels)
     return Dataset(*pooled, len(CHARACTERS), f"Shakespeare {place.name}", clients_of(data))
+
+
+LOADERS = (Loader(shakespeare, "a folder or file of plays as text, or LEAF's JSON", ORIGIN),)

@@ -12,6 +12,7 @@ from fedconvex.data.files import read_table
 from fedconvex.data.targets import as_class_labels
 from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.deep.datasets.dataset import Dataset
+from fedconvex.deep.datasets.loader import Loader
 from fedconvex.deep.datasets.reading import missing
 from fedconvex.errors import InvalidInput
 
@@ -53,3 +54,6 @@ def digits() -> Dataset:
     """
     table = builtin.table("digits")
     return Dataset(table.features.reshape(-1, 1, 8, 8).astype(np.float32), table.targets, 10, "digits")
+
+
+LOADERS = (Loader(libsvm, "a LIBSVM file", ORIGIN), Loader(digits, "", "scikit-learn"))

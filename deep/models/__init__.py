@@ -8,11 +8,19 @@
 | `character_lstm` | FedProx, FedDyn (Shakespeare) |
 | `sentiment_lstm` | FedProx (Sent140) |
 | `resnet18` | FedDyn, appendix (CIFAR-10), batch norm replaced by group norm |
+
+A new model is a new function in a module here: every public function of these modules makes a model, and is a name of
+this package and of the section [model] of a run's file.
 """
 
-from fedconvex.deep.models.convolutional import resnet18 as resnet18
-from fedconvex.deep.models.convolutional import two_layer_cnn as two_layer_cnn
-from fedconvex.deep.models.dense import fully_connected as fully_connected
-from fedconvex.deep.models.dense import logistic_regression as logistic_regression
-from fedconvex.deep.models.recurrent import character_lstm as character_lstm
-from fedconvex.deep.models.recurrent import sentiment_lstm as sentiment_lstm
+from collections.abc import Callable
+
+from torch import nn
+
+from fedconvex.discovery import public_functions
+
+MODELS: dict[str, Callable[..., nn.Module]] = dict(public_functions(__name__))
+# Bound here and not in a `__getattr__`, so that a model may have the name of its module.
+globals().update(MODELS)
+
+__all__ = ["MODELS", *MODELS]

@@ -1,4 +1,4 @@
-"""The command line: `fedconvex verify …`, every published statement checked by machine."""
+"""The command `fedconvex verify`: checks the papers' statements by machine, compares with the recorded verdicts."""
 
 import json
 from collections.abc import Iterator
@@ -21,10 +21,12 @@ VERIFY_HELP = """Do the papers' statements hold? Every displayed step of their p
 [bold]fedconvex verify fedsplit feddyn.lemma10[/bold]
 [bold]fedconvex verify fedprox.equation7 --step 3[/bold]
 [bold]fedconvex verify --html verdicts.html --certificates certificates[/bold]
+[bold]fedconvex verify mypaper --record[/bold]
 
 PROVED: every step is checked. REFUTED: there is a counterexample, a program of at most twenty lines, and a statement \
-that holds instead. ASSUMED and UNKNOWN are counted, not hidden. Tightness is the largest part of a bound that was \
-found to be used. Exit status: 0 all verdicts are as recorded, 1 a verdict has changed, 2 wrong input."""
+that holds instead. ASSUMED and UNKNOWN are counted, not hidden. Tightness is the largest ratio of a quantity to its \
+bound that an exact search found; 1 is attained. --record writes the verdicts that later runs are compared with. Exit \
+status: 0 all verdicts are as recorded (or now recorded), 1 a verdict has changed, 2 wrong input."""
 
 
 def verify(
@@ -49,14 +51,22 @@ def verify(
         typer.Option(metavar="FOLDER", help="Write a certificate for every proved step, and a checker for them."),
     ] = None,
     use_cache: Annotated[
-        bool, typer.Option("--cache/--no-cache", help="Whether to take results that nothing has changed since.")
+        bool,
+        typer.Option("--cache/--no-cache", help="Reuse cached results when their inputs are unchanged."),
     ] = True,
+    record: Annotated[
+        bool, typer.Option("--record", help="Run every proof again and record the verdicts, to be reviewed.")
+    ] = False,
 ) -> None:
-    """Verifies, shows, writes."""
+    """Runs the proofs, prints a table, and writes what the options name."""
     from fedconvex.commands import verify_table as table
     from fedconvex.proofs_checks.reporting import results
 
     _require_proofs(names or [])
+    if record:
+        if step is not None:
+            raise InvalidInput("--record", step, "is given together with --step", "record whole statements")
+        _require_recordable()
     chosen = results.chosen(names or [])
     for option, path in (("--json", json_file), ("--html", html), ("--latex", latex)):
         if path is not None and str(path) != "-":
@@ -71,27 +81,28 @@ def verify(
     quiet = json_file is not None and str(json_file) == "-"
     origins: list[results.Origin] = []
 
-    def found() -> "Iterator[Record]":
-        for record, origin in results.results(chosen, kept=use_cache):
+    def run_proofs() -> "Iterator[Record]":
+        # Only proofs that run now are recorded: a cached result was made by some earlier run.
+        for found, origin in results.results(chosen, kept=use_cache and not record):
             origins.append(origin)
-            yield record
+            yield found
 
-    records = table.show(found(), len(chosen), quiet)
+    records = table.show(run_proofs(), len(chosen), quiet)
     saved = _write(records, chosen, json_file, latex, certificates)
     if html is not None:
         _write_page(html, list(zip(chosen, records, origins, strict=True)), use_cache)
         saved.append(html)
-    changed = _changed(records)
+    changed = _record(records, whole=not names) if record else _changed(records)
     if not quiet:
-        table.print_findings(records, changed)
+        table.print_findings(records, changed, "recorded" if record else "changed")
         for path in saved:
             typer.echo(f"saved {path}")
-    if changed:
+    if changed and not record:
         raise typer.Exit(1)
 
 
 def _require_proofs(names: list[str]) -> None:
-    """Refuses papers of whose statements there are no proofs, and unknown names with what comes near that has some."""
+    """Refuses papers without proofs, and unknown names with the nearest names that have proofs."""
     from difflib import get_close_matches
 
     from fedconvex.proofs_checks.verification import papers_with_proofs
@@ -105,7 +116,7 @@ def _require_proofs(names: list[str]) -> None:
             continue
         paper = name.partition(".")[0]
         if paper in papers() and paper not in proved:
-            cure = f"name one of {', '.join(proved)}; fedconvex bounds {paper} shows what it says"
+            cure = f"name one of {', '.join(proved)}; fedconvex bounds {paper} shows its statements"
             raise InvalidInput("paper", paper, "has no proofs here: those that have cite it", cure)
         near = get_close_matches(name, [*proved, *known], n=3, cutoff=0.5) or proved
         raise InvalidInput("statement", given, "is unknown", f"did you mean {', '.join(near)}?")
@@ -115,6 +126,18 @@ def _changed(records: "list[Record]") -> list[str]:
     from fedconvex.proofs_checks.reporting.recorded import differences
 
     return differences(records)
+
+
+def _require_recordable() -> None:
+    from fedconvex.proofs_checks.reporting.recorded import require_recordable
+
+    require_recordable()
+
+
+def _record(records: "list[Record]", whole: bool) -> list[str]:
+    from fedconvex.proofs_checks.reporting.recorded import record_verdicts
+
+    return record_verdicts(records, replace_all=whole)
 
 
 def _write_page(path: Path, verdicts: "list[tuple[Statement, Record, Origin]]", use_cache: bool) -> None:

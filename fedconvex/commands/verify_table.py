@@ -71,8 +71,8 @@ def _tightness(record: "Record") -> str:
     return "attained" if exactly_one else f"{record.tightness['quotient']:.3g}"
 
 
-def print_findings(records: "list[Record]", changed: list[str]) -> None:
-    """The refuted statements with what holds instead, misprinted lines, what is open, totals, changes."""
+def print_findings(records: "list[Record]", changed: list[str], heading: str = "changed") -> None:
+    """Prints refuted statements with what holds instead, undecided ones, totals, and each change after the heading."""
     from fedconvex.proofs_checks.reporting.records import totals
 
     console = Console() if Console().is_terminal else Console(width=WIDTH)
@@ -92,7 +92,7 @@ def print_findings(records: "list[Record]", changed: list[str]) -> None:
         f"{sums['certificates']} certificates; {sums['seconds']} s",
     )
     for line in changed:
-        _say(console, f"changed: {line}", "bold red")
+        _say(console, f"{heading}: {line}", "bold red")
 
 
 def _print_refuted(console: Console, record: "Record") -> None:

@@ -1,21 +1,25 @@
-"""Federated data: built-in sets, files and the papers' synthetic data, dealt to clients, as problems."""
+"""Federated data: data sets that come along, files and the papers' synthetic data, divided among clients, as problems.
 
-from fedconvex.data.builtin import breast_cancer, diabetes, digits
+A new data set is a new module in `fedconvex/data/builtin/`; its function is then also an attribute of this package.
+"""
+
+from importlib import import_module
+from typing import Any
+
+from fedconvex.data import builtin
+from fedconvex.data.client_sizes import lognormal_sizes, power_law_sizes
 from fedconvex.data.feddyn_generator import feddyn_synthetic
 from fedconvex.data.federated import FederatedData
 from fedconvex.data.fedprox_generator import synthetic, synthetic_iid
 from fedconvex.data.fedsplit_families import conditioned_least_squares, fedsplit_least_squares, fedsplit_logistic
-from fedconvex.data.holdout import train_test_split
 from fedconvex.data.load import load
 from fedconvex.data.partition import partition
-from fedconvex.data.sizes import lognormal_sizes, power_law_sizes
+from fedconvex.data.train_test_splits import train_test_split
 
 __all__ = [
+    *builtin.names(),
     "FederatedData",
-    "breast_cancer",
     "conditioned_least_squares",
-    "diabetes",
-    "digits",
     "feddyn_synthetic",
     "fedsplit_least_squares",
     "fedsplit_logistic",
@@ -27,3 +31,9 @@ __all__ = [
     "synthetic_iid",
     "train_test_split",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in builtin.names():
+        return getattr(import_module(f"fedconvex.data.builtin.{name}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from fedconvex.data.draws import GeneratorStream, stream
 from fedconvex.data.federated import FederatedData
 from fedconvex.data.gaussian_clients import (
     Reading,
@@ -15,6 +14,7 @@ from fedconvex.data.gaussian_clients import (
     gaussian_clients,
     linear_model,
 )
+from fedconvex.data.random_streams import GeneratorStream, stream
 from fedconvex.validation import integer_at_least
 
 LARGEST_LOGARITHM = 50.0  # sizes beyond it, which no memory holds, are refused like smaller ones

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from fedconvex.data.draws import GeneratorStream, stream
+from fedconvex.data.random_streams import GeneratorStream, stream
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least, non_negative, positive
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from fedconvex.data.sizes import apportion, power_law_shares
+from fedconvex.data.client_sizes import apportion, power_law_shares
 from fedconvex.errors import InvalidInput
 
-EXPONENT = 2.75  # see `fedconvex.data.sizes.power_law_sizes`
+EXPONENT = 2.75  # see `fedconvex.data.client_sizes.power_law_sizes`
 SWEEPS = 50
 
 

@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from fedconvex.data.draws import GeneratorStream, stream
 from fedconvex.data.federated import FederatedData
+from fedconvex.data.random_streams import GeneratorStream, stream
 from fedconvex.data.table import MAX_BYTES, default_names
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least, non_negative

@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from fedconvex.data.client_sizes import apportion, lognormal_shares
 from fedconvex.data.few_labels import power_law_labels
-from fedconvex.data.sizes import apportion, lognormal_shares
 from fedconvex.data.targets import as_targets, task_of
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least

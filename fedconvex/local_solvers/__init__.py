@@ -1,20 +1,20 @@
-"""Local solvers, one file each: how a client's subproblem is solved."""
+"""The local solvers, one file each: how a client solves its subproblem, exactly or by steps.
 
-from fedconvex.local_solvers.accelerated import AcceleratedGradient
-from fedconvex.local_solvers.base import Answers, LocalSolver
-from fedconvex.local_solvers.exact import Exact
-from fedconvex.local_solvers.gradient_descent import GradientDescent
-from fedconvex.local_solvers.inexactness import ToInexactness
-from fedconvex.local_solvers.newton_steps import Newton
-from fedconvex.local_solvers.sgd import SGD
+A new local solver is a new file here. `LOCAL_SOLVERS` holds every final subclass of `LocalSolver` by name, and each one
+is an attribute of this package and of `fedconvex`.
+"""
 
-__all__ = [
-    "SGD",
-    "AcceleratedGradient",
-    "Answers",
-    "Exact",
-    "GradientDescent",
-    "LocalSolver",
-    "Newton",
-    "ToInexactness",
-]
+from collections.abc import Mapping
+from typing import Any
+
+from fedconvex.discovery import final_classes
+from fedconvex.local_solvers.base import Answers as Answers
+from fedconvex.local_solvers.base import LocalSolver as LocalSolver
+
+_FOUND = final_classes(__name__, "LocalSolver")
+LOCAL_SOLVERS: Mapping[str, type[LocalSolver]] = _FOUND
+__all__ = sorted(["LOCAL_SOLVERS", "Answers", "LocalSolver", *LOCAL_SOLVERS])
+
+
+def __getattr__(name: str) -> Any:
+    return _FOUND.attribute(__name__, name)

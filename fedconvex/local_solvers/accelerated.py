@@ -12,7 +12,8 @@ from fedconvex.arithmetic.rationals import Scalar, nearest_float
 from fedconvex.local_solvers.base import EVERYONE, Answers
 from fedconvex.local_solvers.tolerances import ToTolerance, require_convex, require_reached
 from fedconvex.participation import Draw
-from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.problems.base import Clients, Problem
+from fedconvex.problems.subproblem import Subproblem
 
 
 @final

@@ -11,7 +11,8 @@ import numpy as np
 from fedconvex.arithmetic.base import Arithmetic, Batch
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.participation import Draw
-from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.problems.base import Clients, Problem
+from fedconvex.problems.subproblem import Subproblem
 
 EVERYONE = Draw()
 

@@ -13,8 +13,9 @@ from fedconvex.arithmetic.rationals import Array, Scalar, nearest_float, to_fmpq
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import EVERYONE, Answers, SmoothSolver
 from fedconvex.participation import Draw
-from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.problems.base import Clients, Problem
 from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.problems.subproblem import Subproblem
 
 
 @final

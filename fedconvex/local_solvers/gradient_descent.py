@@ -13,7 +13,8 @@ from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.local_solvers.base import EVERYONE, Answers, SmoothSolver
 from fedconvex.parameters import number
 from fedconvex.participation import Draw
-from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.problems.base import Clients, Problem
+from fedconvex.problems.subproblem import Subproblem
 from fedconvex.validation import integer_at_least, positive
 
 FORMED_ENTRIES = 20_000_000  # Hessian entries that `tangent` may hold at once (8 bytes each)

@@ -15,7 +15,8 @@ from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
 from fedconvex.local_solvers.tolerances import require_reached, require_strongly_convex
 from fedconvex.participation import Draw
-from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.problems.base import Clients, Problem
+from fedconvex.problems.subproblem import Subproblem
 from fedconvex.validation import integer_at_least
 
 ROUNDING = 1e-9  # floats stop this much (relatively) below the bound, so that rounding cannot hide an excess

@@ -13,8 +13,9 @@ from fedconvex.arithmetic.rationals import Scalar
 from fedconvex.local_solvers.base import EVERYONE, Answers
 from fedconvex.local_solvers.tolerances import ToTolerance, require_reached, require_strongly_convex
 from fedconvex.participation import Draw
-from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.problems.base import Clients, Problem
 from fedconvex.problems.proximal import ProximalFunctions
+from fedconvex.problems.subproblem import Subproblem
 
 
 @final

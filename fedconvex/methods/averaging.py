@@ -6,7 +6,7 @@ from typing import ClassVar
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State
-from fedconvex.problems.base import Subproblem
+from fedconvex.problems.subproblem import Subproblem
 
 
 class Averaging(Method):

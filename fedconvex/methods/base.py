@@ -15,7 +15,8 @@ import numpy as np
 
 from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.local_solvers.base import Answers, LocalSolver
-from fedconvex.problems.base import Problem, Subproblem
+from fedconvex.problems.base import Problem
+from fedconvex.problems.subproblem import Subproblem
 
 
 @dataclass(frozen=True, eq=False)

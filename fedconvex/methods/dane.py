@@ -9,7 +9,7 @@ from fedconvex.local_solvers.exact import Exact
 from fedconvex.methods.averaging import Averaging
 from fedconvex.methods.base import Cohort, State
 from fedconvex.parameters import number
-from fedconvex.problems.base import Subproblem
+from fedconvex.problems.subproblem import Subproblem
 from fedconvex.validation import non_negative, positive
 
 

@@ -7,7 +7,7 @@ from fedconvex.arithmetic.rationals import Scalar
 from fedconvex.methods.base import Cohort, State
 from fedconvex.methods.dane import GradientCorrected
 from fedconvex.parameters import number
-from fedconvex.problems.base import Subproblem
+from fedconvex.problems.subproblem import Subproblem
 from fedconvex.validation import non_negative
 
 

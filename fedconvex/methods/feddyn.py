@@ -10,7 +10,7 @@ from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.parameters import number
-from fedconvex.problems.base import Subproblem
+from fedconvex.problems.subproblem import Subproblem
 from fedconvex.validation import positive
 
 

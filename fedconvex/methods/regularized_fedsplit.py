@@ -9,7 +9,7 @@ from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.parameters import number
-from fedconvex.problems.base import Subproblem
+from fedconvex.problems.subproblem import Subproblem
 from fedconvex.validation import positive
 
 

@@ -19,9 +19,9 @@ from fedconvex.reproduce.inputs import problem_of, setting_of, task_of
 from fedconvex.reproduce.specification import Experiment
 from fedconvex.runs.checkpoints import libraries_of
 from fedconvex.sweeps import sweep
-from fedconvex.sweeps.bar import counted
-from fedconvex.sweeps.cores import SECONDS_OF_IDLENESS
-from fedconvex.sweeps.parts import DIGITS, Parts
+from fedconvex.sweeps.local_processes import SECONDS_OF_IDLENESS
+from fedconvex.sweeps.part_files import DIGITS, PartFiles
+from fedconvex.sweeps.progress_bar import with_progress_bar
 from fedconvex.sweeps.tables import GRID, from_parquet, merged, table_to_parquet, to_parquet
 
 if TYPE_CHECKING:
@@ -113,17 +113,17 @@ def _deep(experiment: Experiment, place: Path, data_dir: Path | None, jobs: int 
     out = place / f"{key[:16]}.parquet"
     cells = [
         DeepCell(cell_key := fingerprint_of(experiment, label, method, seed, *goals), method, label, seed, experiment,
-             data_dir, Parts.beside(out).folder / f".{cell_key[:DIGITS]}.safetensors")
+             data_dir, PartFiles.beside(out).folder / f".{cell_key[:DIGITS]}.safetensors")
         for label in experiment.data for seed in seeds(experiment)
         for method, entry in experiment.methods.items() if label in entry.get("only", [label])
     ]  # fmt: skip
     if not out.exists():
-        parts, keys = Parts.beside(out), [cell.key for cell in cells]
+        parts, keys = PartFiles.beside(out), [cell.key for cell in cells]
         contents = [*parts.load(keys).items()]
         done = {found for found, _ in contents}
         waiting = [cell for cell in cells if cell.key not in done]
         parts.folder.mkdir(exist_ok=True)
-        for cell_key, content in counted(_on_cores(waiting, jobs), "runs", len(contents), len(cells)):
+        for cell_key, content in with_progress_bar(_on_cores(waiting, jobs), "runs", len(contents), len(cells)):
             parts.add(cell_key, content)
             contents.append((cell_key, content))
         write_atomically(out, table_to_parquet(merged(cells, contents, key)))  # type: ignore[arg-type]

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 class Trajectory:
     """A simulated run: the server's points, what was recorded in each round, and the state after the last round."""
 
-    points: Array  # (T + 1, d) in the run's arithmetic; Fractions for exact ones
+    points: np.ndarray  # (T + 1, d) in the run's arithmetic; Fractions for exact ones
     problem: Problem
     method: Method
     state: State

@@ -16,7 +16,7 @@ Needs Hypothesis: `pip install 'fedconvex[testing]'`.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fedconvex.errors import MissingLibrary
 
@@ -24,23 +24,6 @@ try:
     from hypothesis.vendor import pretty  # imported first, so that its absence has an error with the cure
 except ModuleNotFoundError:
     raise MissingLibrary("Hypothesis", "fedconvex.strategies", "testing") from None
-
-if TYPE_CHECKING:
-    from fedconvex.strategies.client_weights import weights as weights
-    from fedconvex.strategies.federated_methods import methods as methods
-    from fedconvex.strategies.least_squares import least_squares_problems as least_squares_problems
-    from fedconvex.strategies.logistic import logistic_problems as logistic_problems
-    from fedconvex.strategies.logistic import multinomial_problems as multinomial_problems
-    from fedconvex.strategies.parameters import constants as constants
-    from fedconvex.strategies.parameters import satisfying as satisfying
-    from fedconvex.strategies.parameters import unsatisfiable as unsatisfiable
-    from fedconvex.strategies.participation import participation_schemes as participation_schemes
-    from fedconvex.strategies.quadratic import quadratic_problems as quadratic_problems
-    from fedconvex.strategies.sample_partitions import partitions as partitions
-    from fedconvex.strategies.simulated_runs import trajectories as trajectories
-    from fedconvex.strategies.stepsizes import Admissible as Admissible
-    from fedconvex.strategies.stepsizes import admissible as admissible
-    from fedconvex.strategies.stepsizes import stepsizes_for as stepsizes_for
 
 _HOMES = {
     "parameters": ("constants", "satisfying", "unsatisfiable"),

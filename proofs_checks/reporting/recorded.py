@@ -1,11 +1,12 @@
-"""The verdicts that were reviewed by hand, in verdicts.json: a change of mind is noticed."""
+"""The recorded verdicts, in verdicts.json: a person reviews each change, so that a verdict never changes unnoticed."""
 
 import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from fedconvex.errors import FedconvexError
+from fedconvex.atomic_files import require_room_for, write_atomically
+from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.proofs_checks.proof import CheckOutcome, Role, Step
 from fedconvex.proofs_checks.reporting.records import Record, record
 from fedconvex.proofs_checks.verification import Result, StepResult, proof_of
@@ -16,7 +17,7 @@ PATH = Path(__file__).parents[1] / "verdicts.json"
 
 
 def entry(record: Record) -> dict[str, Any]:
-    """What is recorded of a result: the verdict, what holds instead, and how many steps have which verdict."""
+    """What is recorded of a result: its verdict, how many steps have which verdict, the corrected statement if any."""
     steps: dict[str, int] = {}
     for step in record.steps:
         steps[step.verdict] = steps.get(step.verdict, 0) + 1
@@ -25,7 +26,7 @@ def entry(record: Record) -> dict[str, Any]:
 
 
 def recorded() -> dict[str, dict[str, Any]]:
-    """By identifier."""
+    """The entry of every recorded statement, by identifier. Raises FedconvexError for a file that cannot be read."""
     try:
         found: dict[str, dict[str, Any]] = json.loads(PATH.read_text("utf-8"))
     except (OSError, ValueError) as error:
@@ -34,10 +35,11 @@ def recorded() -> dict[str, dict[str, Any]]:
 
 
 def as_recorded(of: Statement, entry: dict[str, Any]) -> Record | None:
-    """The recorded verdict with the statement and its proof, none of whose steps is run.
+    """A result made from the entry and the statement's proof, without running a step. Use it to show many results fast.
 
-    None where the entry does not tell the verdict of each step: it is for another proof, or the statement is refuted
-    (then its counterexample is to be computed again). Of a proved statement only printed lines can fail.
+    None where the entry does not determine the verdict of each step: it belongs to another version of the proof, or the
+    statement is refuted, so that its counterexample has to be computed. In the proof of a proved statement only steps
+    that quote a line of the paper as printed can be refuted.
     """
     proof = proof_of(of)
     if proof is None or proof.refutation is not None or entry["verdict"] != Verdict.PROVED.value:
@@ -62,7 +64,7 @@ def _outcome(step: Step, printed_fail: bool) -> CheckOutcome:
 
 
 def differences(records: Iterable[Record]) -> list[str]:
-    """What is not as it was recorded, in words."""
+    """For each result that differs from its recorded verdict: both, in words."""
     known = recorded()
     lines = []
     for found in records:
@@ -74,11 +76,52 @@ def differences(records: Iterable[Record]) -> list[str]:
     return lines
 
 
+def record_verdicts(records: Iterable[Record], *, replace_all: bool) -> list[str]:
+    """Writes the verdicts of these results to verdicts.json and returns what changed, in words.
+
+    Use it after a new or changed proof, and review the changes as you review code. The file is replaced in one step: an
+    interrupted run leaves the old one whole.
+
+    Args:
+        records: fresh results, not cached ones.
+        replace_all: whether these are all statements, so that entries of other statements are dropped.
+
+    Raises:
+        FedconvexError: not all statements are replaced, and the file cannot be read.
+        InvalidInput: the file cannot be written.
+    """
+    require_recordable()
+    try:
+        known = recorded()
+    except FedconvexError:
+        if not replace_all:  # the entries that are to stay cannot be known
+            raise
+        known = {}
+    new = {record.identifier: entry(record) for record in records}
+    write_atomically(PATH, _as_text(new if replace_all else known | new).encode())
+    changed = [name for name in new if new[name] != known.get(name)]
+    before = {name: f"before: {_words(known[name])}" if name in known else "new" for name in changed}
+    lines = [f"{name}: {_words(new[name])}; {before[name]}" for name in changed]
+    dropped = sorted(known.keys() - new.keys()) if replace_all else []
+    return lines + [f"{name}: dropped, there is no such statement" for name in dropped]
+
+
+def require_recordable() -> None:
+    """Raises InvalidInput where verdicts.json cannot be written, as in an installation for all users."""
+    try:
+        require_room_for(PATH, "--record")
+    except InvalidInput as error:
+        cure = "install fedconvex from a checkout that you may write to (pip install -e .), and record there"
+        raise InvalidInput("--record", PATH, error.problem, cure) from None
+
+
 def as_text(records: Iterable[Record]) -> str:
-    """The content of verdicts.json for these results, to be reviewed before it is committed."""
-    lines = (
-        f" {json.dumps(r.identifier)}: {json.dumps(entry(r))}" for r in sorted(records, key=lambda r: r.identifier)
-    )
+    """The content of verdicts.json for these results: one statement a line, so that a change is one line of a diff."""
+    return _as_text({record.identifier: entry(record) for record in records})
+
+
+def _as_text(entries: dict[str, dict[str, Any]]) -> str:
+    lines = (f" {json.dumps(name)}: {json.dumps(entry)}" for name, entry in sorted(entries.items()))
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 

@@ -12,8 +12,8 @@ import fedconvex as fc
 from fedconvex.deep import descend, models, run
 from fedconvex.deep.networks import Batch, LayeredNetwork
 from fedconvex.deep.shards import Shards
-from fedconvex.local_solvers.descent import Descent
 from fedconvex.problems.base import Subproblem
+from fedconvex.problems.local_sgd import Descent
 from fedconvex.runs.rounds import Rounds
 
 CLIENTS = samples()

@@ -21,9 +21,9 @@ STOPS = """
 import sys
 from pathlib import Path
 from fedconvex.reproduce import execution, specification
-from fedconvex.sweeps import parts
+from fedconvex.sweeps import part_files
 
-add, written = parts.Parts.add, []
+add, written = part_files.PartFiles.add, []
 
 def add_and_wait(self, key, content):
     add(self, key, content)
@@ -32,7 +32,7 @@ def add_and_wait(self, key, content):
         print("written", flush=True)
         sys.stdin.read()  # until it is killed
 
-parts.Parts.add = add_and_wait
+part_files.PartFiles.add = add_and_wait
 execution.run(specification.read(Path(sys.argv[1])), Path(sys.argv[2]), None, jobs=1)
 """
 

@@ -11,9 +11,9 @@ from nonconvex_helpers import drawn, printed, statement, still_proved
 import fedconvex as fc
 from fedconvex import participation
 from fedconvex.proofs_checks import verification
-from fedconvex.proofs_checks.feddyn.nonconvex_instances import of, quantities
+from fedconvex.proofs_checks.feddyn.exact_runs import rational
+from fedconvex.proofs_checks.feddyn.nonconvex_measures import of, quantities
 from fedconvex.proofs_checks.feddyn.nonconvex_tightness import KNOWN
-from fedconvex.proofs_checks.feddyn.runs import rational
 from fedconvex.theory import feddyn
 from fedconvex.verdicts import Verdict
 

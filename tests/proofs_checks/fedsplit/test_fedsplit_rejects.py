@@ -15,7 +15,7 @@ from fedconvex.proofs_checks.engines.checks import Combination, Inequality
 from fedconvex.proofs_checks.engines.facts import decayed, iterated
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.fedsplit.interpolation import interpolation
-from fedconvex.proofs_checks.fedsplit.setting import BEST, q, rho, with_logarithm, with_power
+from fedconvex.proofs_checks.fedsplit.notation import BEST, q, rho, with_logarithm, with_power
 from fedconvex.proofs_checks.proof import Relation, Step
 from fedconvex.theory import fedsplit
 from fedconvex.verdicts import Verdict

@@ -1,0 +1,94 @@
+"""Written by `python docs/making/type_stubs.py` for type checkers, from the names that the package finds."""
+
+from fedconvex import data as data
+from fedconvex import participation as participation
+from fedconvex.certainty import Certainty as Certainty
+from fedconvex.errors import FedconvexError as FedconvexError
+from fedconvex.errors import InvalidInput as InvalidInput
+from fedconvex.errors import NoFixedPoint as NoFixedPoint
+from fedconvex.errors import NoMinimizer as NoMinimizer
+from fedconvex.errors import NotConverged as NotConverged
+from fedconvex.fixed_points.answer import FixedPoint as FixedPoint
+from fedconvex.fixed_points.find import fixed_point as fixed_point
+from fedconvex.ground_truths.certify import GroundTruth as GroundTruth
+from fedconvex.ground_truths.find import ground_truth as ground_truth
+from fedconvex.local_solvers.accelerated import AcceleratedGradient as AcceleratedGradient
+from fedconvex.local_solvers.exact import Exact as Exact
+from fedconvex.local_solvers.gradient_descent import GradientDescent as GradientDescent
+from fedconvex.local_solvers.inexactness import ToInexactness as ToInexactness
+from fedconvex.local_solvers.newton_steps import Newton as Newton
+from fedconvex.local_solvers.sgd import SGD as SGD
+from fedconvex.methods.adaptive_fedprox import AdaptiveFedProx as AdaptiveFedProx
+from fedconvex.methods.dane import DANE as DANE
+from fedconvex.methods.fedavg import FedAvg as FedAvg
+from fedconvex.methods.feddane import FedDANE as FedDANE
+from fedconvex.methods.feddyn import FedDyn as FedDyn
+from fedconvex.methods.feddyn import FedDynOneGD as FedDynOneGD
+from fedconvex.methods.fedgd import FedGD as FedGD
+from fedconvex.methods.fednova import FedNova as FedNova
+from fedconvex.methods.fedpd import FedPD as FedPD
+from fedconvex.methods.fedprox import FedProx as FedProx
+from fedconvex.methods.fedsgd import FedSGD as FedSGD
+from fedconvex.methods.fedsplit import FedSplit as FedSplit
+from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit as RegularizedFedSplit
+from fedconvex.methods.scaffold import Scaffold as Scaffold
+from fedconvex.problems.heterogeneity import dissimilarity as dissimilarity
+from fedconvex.problems.heterogeneity import gradient_variance as gradient_variance
+from fedconvex.problems.logistic import Logistic as Logistic
+from fedconvex.problems.logistic import MultinomialLogistic as MultinomialLogistic
+from fedconvex.problems.quadratics import LeastSquares as LeastSquares
+from fedconvex.problems.quadratics import Quadratic as Quadratic
+from fedconvex.runs.simulation import Trajectory as Trajectory
+from fedconvex.runs.simulation import simulate as simulate
+from fedconvex.sweeps.errors import SweepFailed as SweepFailed
+from fedconvex.sweeps.figure import draw_sweep as draw_sweep
+from fedconvex.sweeps.grid import Setting as Setting
+from fedconvex.sweeps.run import sweep as sweep
+
+__version__: str
+__all__ = [
+    "DANE",
+    "SGD",
+    "AcceleratedGradient",
+    "AdaptiveFedProx",
+    "Certainty",
+    "Exact",
+    "FedAvg",
+    "FedDANE",
+    "FedDyn",
+    "FedDynOneGD",
+    "FedGD",
+    "FedNova",
+    "FedPD",
+    "FedProx",
+    "FedSGD",
+    "FedSplit",
+    "FedconvexError",
+    "FixedPoint",
+    "GradientDescent",
+    "GroundTruth",
+    "InvalidInput",
+    "LeastSquares",
+    "Logistic",
+    "MultinomialLogistic",
+    "Newton",
+    "NoFixedPoint",
+    "NoMinimizer",
+    "NotConverged",
+    "Quadratic",
+    "RegularizedFedSplit",
+    "Scaffold",
+    "Setting",
+    "SweepFailed",
+    "ToInexactness",
+    "Trajectory",
+    "data",
+    "dissimilarity",
+    "draw_sweep",
+    "fixed_point",
+    "gradient_variance",
+    "ground_truth",
+    "participation",
+    "simulate",
+    "sweep",
+]

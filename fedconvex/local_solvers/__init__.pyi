@@ -1,0 +1,25 @@
+"""Written by `python docs/making/type_stubs.py` for type checkers, from the names that the package finds."""
+
+from collections.abc import Mapping
+
+from fedconvex.local_solvers.accelerated import AcceleratedGradient as AcceleratedGradient
+from fedconvex.local_solvers.base import Answers as Answers
+from fedconvex.local_solvers.base import LocalSolver as LocalSolver
+from fedconvex.local_solvers.exact import Exact as Exact
+from fedconvex.local_solvers.gradient_descent import GradientDescent as GradientDescent
+from fedconvex.local_solvers.inexactness import ToInexactness as ToInexactness
+from fedconvex.local_solvers.newton_steps import Newton as Newton
+from fedconvex.local_solvers.sgd import SGD as SGD
+
+LOCAL_SOLVERS: Mapping[str, type[LocalSolver]]
+__all__ = [
+    "LOCAL_SOLVERS",
+    "SGD",
+    "AcceleratedGradient",
+    "Answers",
+    "Exact",
+    "GradientDescent",
+    "LocalSolver",
+    "Newton",
+    "ToInexactness",
+]

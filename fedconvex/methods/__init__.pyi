@@ -1,0 +1,43 @@
+"""Written by `python docs/making/type_stubs.py` for type checkers, from the names that the package finds."""
+
+from collections.abc import Mapping
+
+from fedconvex.methods.adaptive_fedprox import AdaptiveFedProx as AdaptiveFedProx
+from fedconvex.methods.base import Cohort as Cohort
+from fedconvex.methods.base import Method as Method
+from fedconvex.methods.base import State as State
+from fedconvex.methods.dane import DANE as DANE
+from fedconvex.methods.fedavg import FedAvg as FedAvg
+from fedconvex.methods.feddane import FedDANE as FedDANE
+from fedconvex.methods.feddyn import FedDyn as FedDyn
+from fedconvex.methods.feddyn import FedDynOneGD as FedDynOneGD
+from fedconvex.methods.fedgd import FedGD as FedGD
+from fedconvex.methods.fednova import FedNova as FedNova
+from fedconvex.methods.fedpd import FedPD as FedPD
+from fedconvex.methods.fedprox import FedProx as FedProx
+from fedconvex.methods.fedsgd import FedSGD as FedSGD
+from fedconvex.methods.fedsplit import FedSplit as FedSplit
+from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit as RegularizedFedSplit
+from fedconvex.methods.scaffold import Scaffold as Scaffold
+
+METHODS: Mapping[str, type[Method]]
+__all__ = [
+    "DANE",
+    "METHODS",
+    "AdaptiveFedProx",
+    "Cohort",
+    "FedAvg",
+    "FedDANE",
+    "FedDyn",
+    "FedDynOneGD",
+    "FedGD",
+    "FedNova",
+    "FedPD",
+    "FedProx",
+    "FedSGD",
+    "FedSplit",
+    "Method",
+    "RegularizedFedSplit",
+    "Scaffold",
+    "State",
+]

@@ -1,0 +1,47 @@
+"""Written by `python docs/making/type_stubs.py` for type checkers, from the names that the package finds."""
+
+from fedconvex.proofs_checks.proof import Proof as Proof
+from fedconvex.proofs_checks.proof import Relation as Relation
+from fedconvex.proofs_checks.proof import Step as Step
+from fedconvex.proofs_checks.proof import proves as proves
+from fedconvex.proofs_checks.verification import Result as Result
+from fedconvex.proofs_checks.verification import catalogue as catalogue
+from fedconvex.proofs_checks.verification import papers_with_proofs as papers_with_proofs
+from fedconvex.proofs_checks.verification import proof_of as proof_of
+from fedconvex.proofs_checks.verification import verify as verify
+from fedconvex.proofs_checks.verification import verify_all as verify_all
+from fedconvex.proofs_checks.worst_cases.looseness.factor import looseness as looseness
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroup as ClientGroup
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups as ClientGroups
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import Quadratics as Quadratics
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothConvex as SmoothConvex
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothStronglyConvex as SmoothStronglyConvex
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import WeaklyConvex as WeaklyConvex
+from fedconvex.proofs_checks.worst_cases.theorems.discovery import Discovered as Discovered
+from fedconvex.proofs_checks.worst_cases.theorems.discovery import discover as discover
+from fedconvex.proofs_checks.worst_cases.worst_case import WorstCase as WorstCase
+from fedconvex.proofs_checks.worst_cases.worst_case import worst_case as worst_case
+
+__all__ = [
+    "ClientGroup",
+    "ClientGroups",
+    "Discovered",
+    "Proof",
+    "Quadratics",
+    "Relation",
+    "Result",
+    "SmoothConvex",
+    "SmoothStronglyConvex",
+    "Step",
+    "WeaklyConvex",
+    "WorstCase",
+    "catalogue",
+    "discover",
+    "looseness",
+    "papers_with_proofs",
+    "proof_of",
+    "proves",
+    "verify",
+    "verify_all",
+    "worst_case",
+]
