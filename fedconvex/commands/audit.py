@@ -1,7 +1,6 @@
 """`fedconvex audit`: where methods converge to on the user's data, how far that is from the minimiser, and how fast."""
 
 import json
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -109,6 +108,7 @@ def audit(
 
     from fedconvex.audit.measure import audit as audit_problem
     from fedconvex.audit.report import print_audit, save, to_dictionary
+    from fedconvex.commands.terminal import console
     from fedconvex.data import load
 
     folder = out if out is not None else Path(f"audit-{_stem(data)}")
@@ -139,10 +139,10 @@ def audit(
     if as_json:
         typer.echo(json.dumps(to_dictionary(result), indent=1, allow_nan=False))
     else:
-        console = Console() if sys.stdout.isatty() else Console(width=132)
-        print_audit(result, console)
-        console.print()
-        console.print(saved(files), highlight=False, markup=False)
+        output = console()
+        print_audit(result, output)
+        output.print()
+        output.print(saved(files), highlight=False, markup=False)
 
 
 def _stem(data: str) -> str:
