@@ -89,11 +89,9 @@ def run(
     data_dir: Annotated[
         Path | None, typer.Option(help="Folder or file of the data set (mnist, cifar10, …), instead of the file's.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for the results (default run-NAME in the current folder).")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the results (default run-NAME here).")] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the last row and what the statements promise as JSON.")
+        bool, typer.Option("--json", help="Print the last row and the statements' bounds as JSON.")
     ] = False,
 ) -> None:
     """Run the configuration, save its results and print them."""
