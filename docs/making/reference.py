@@ -84,10 +84,12 @@ def home(value: Any) -> str:
 
 
 def in_source(module: str) -> dict[str, str]:
-    """The classes and functions that a module defines, or imports as its own, read from its text."""
+    """The classes and functions that a module defines or re-exports (`import a as a`), read without importing it."""
     spec = find_spec(module)
     assert spec is not None
-    tree = ast.parse(Path(str(spec.origin)).read_text("utf-8"))
+    source = Path(str(spec.origin))
+    stub = source.with_suffix(".pyi")  # a package that searches its folder names its members only there
+    tree = ast.parse((stub if stub.is_file() else source).read_text("utf-8"))
     found = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("fedconvex"):

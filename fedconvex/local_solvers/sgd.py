@@ -25,7 +25,7 @@ from fedconvex.validation import integer_at_least, non_negative, positive
 @final
 @dataclass(frozen=True, kw_only=True)
 class SGD(LocalSolver):
-    """Local solver: stochastic gradient steps on mini-batches, as in the FedAvg, FedProx and FedDyn papers' experiments.
+    """Local solver: stochastic gradient steps on mini-batches, as in the papers' experiments.
 
     Use it for deep networks, for large data sets, or to reproduce papers' experiments. With a constant stepsize it does
     not converge to a point but to a neighbourhood; for exact answers use `Exact`, for a deterministic local solver with

@@ -118,6 +118,7 @@ def _require_regular(square: Any) -> None:
     size, diagonal = len(square), np.sqrt(abs(np.diagonal(square)))
     scale = diagonal if (diagonal > 0).all() else np.ones(size)  # M_ij/√(M_ii M_jj): a unit diagonal
     singular = np.linalg.svd(square / scale / scale[:, None], compute_uv=False)
+    # "not >" also refuses NaN
     if not singular[-1] > UNRELIABLE * size * np.finfo(square.dtype).eps * singular[0]:
         raise ZeroDivisionError
 

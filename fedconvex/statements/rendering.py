@@ -64,6 +64,7 @@ def symbols(parameters: Mapping[str, Parameter]) -> dict[str, Any]:
             case Shape.SEQUENCE | Shape.VECTORS:
                 made[name] = tuple(parameter.symbol(f"{name}_{i + 1}") for i in range(ENTRIES))
             case _:
+                # a count of terms becomes a number, so that sums over it are written out
                 made[name] = parameter.symbol(name) if parameter.written is None else sympy.Integer(parameter.written)
     return made
 

@@ -23,8 +23,8 @@ WHOLE_FILE = re.compile(r"^pytestmark = pytest\.mark\.beyond_core\b", re.MULTILI
 STARTS_A_PROCESS = {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"}
 
 
-class BreaksThePromise(BaseException):
-    """Not an `Exception`, so that the code under test hardly ever swallows it."""
+class BreaksThePromise(pytest.fail.Exception):
+    """Like a call of `pytest.fail`: no `Exception`, so that the code under test hardly ever swallows it."""
 
 
 class Guard:

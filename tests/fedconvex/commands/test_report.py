@@ -12,6 +12,8 @@ from fedconvex.proofs_checks import verification
 from fedconvex.proofs_checks.reporting import cache, recorded
 from fedconvex.reproduce import experiments, summary
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 ONE = "fedprox.equation6"
 
 

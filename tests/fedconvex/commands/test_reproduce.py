@@ -11,6 +11,8 @@ from fedconvex.commands import main as cli
 from fedconvex.reproduce.specification import experiments
 from fedconvex.reproduce.summary import PACKAGED, last_results, markdown
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:

@@ -11,6 +11,8 @@ from fedconvex.conformance import Report, check
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods import Method
 
+pytestmark = pytest.mark.beyond_core  # takes a minute
+
 STEPS = fc.GradientDescent(steps=4, stepsize=0.1)
 FOUR = {"stepsize": 0.1, "steps": 4}
 Case = tuple[Method, LocalSolver | None, type[plain.Plain], dict[str, Any]]

@@ -17,6 +17,8 @@ from fedconvex.reproduce.pipeline import run_experiment
 from fedconvex.reproduce.specification import experiments
 from fedconvex.runs.rounds import Rounds
 
+pytestmark = pytest.mark.beyond_core  # trains networks
+
 STOPS = """
 import sys
 from pathlib import Path

@@ -10,6 +10,8 @@ import pytest
 from fedconvex.reproduce import figure
 from fedconvex.reproduce.metrics import ExperimentMetrics
 
+pytestmark = pytest.mark.beyond_core  # draws
+
 PICTURES = """
 [figure]
 kind = "{}"

@@ -16,6 +16,8 @@ from fedconvex.reproduce.metrics import ExperimentMetrics
 from fedconvex.reproduce.specification import RUNNERS, choose, experiments
 from fedconvex.reproduce.summary import summarise
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 COLUMNS = ("value", "gap", "accuracy", "test_value", "test_accuracy", "gradient_variance")
 WHOLE, QUICK = experiments(), experiments(quick=True)
 ALL = [pytest.param(e, id=f"{k}{'-quick' if e.quick else ''}") for known in (WHOLE, QUICK) for k, e in known.items()]

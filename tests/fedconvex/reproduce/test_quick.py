@@ -10,6 +10,8 @@ from fedconvex.reproduce.pipeline import run_experiment
 from fedconvex.reproduce.specification import experiments
 from fedconvex.reproduce.summary import REPRODUCED
 
+pytestmark = pytest.mark.beyond_core  # trains networks
+
 QUICK = {key: e for key, e in experiments(quick=True).items() if missing(e, None) is None}
 
 

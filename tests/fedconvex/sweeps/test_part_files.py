@@ -15,6 +15,8 @@ from fedconvex.sweeps.grid import Grid, make_grid
 from fedconvex.sweeps.part_files import PartFiles
 from fedconvex.sweeps.tables import merged
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 
 @pytest.fixture(scope="module")
 def grid() -> Grid:

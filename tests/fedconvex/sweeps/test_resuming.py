@@ -12,6 +12,8 @@ import fedconvex as fc
 from fedconvex.sweeps import SweepFailed, grid, sweep
 from fedconvex.sweeps.grid import make_grid
 
+pytestmark = pytest.mark.beyond_core  # starts processes
+
 KEPT = 4
 STOPS_AFTER_SOME_PARTS = """
 import sys

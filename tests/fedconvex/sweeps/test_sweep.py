@@ -20,6 +20,8 @@ from fedconvex.sweeps.grid import make_grid
 from fedconvex.sweeps.local_processes import _cached
 from fedconvex.sweeps.packed_problems import pack
 
+pytestmark = pytest.mark.beyond_core  # starts processes
+
 SQUARES, LOGISTIC = make.least_squares(), make.logistic()
 PROX, GD = fc.FedProx(mu=1), fc.FedGD(stepsize=0.05, local_steps=2)
 

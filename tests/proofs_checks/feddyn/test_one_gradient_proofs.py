@@ -17,6 +17,8 @@ from fedconvex.proofs_checks.feddyn.nonconvex_tightness import KNOWN
 from fedconvex.theory import feddyn
 from fedconvex.verdicts import Verdict
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 LEMMAS = ["lemma13", "lemma14", "lemma15", "lemma16", "lemma17", "lemma18", "lemma19", "lemma20", "lemma21"]
 EQUATIONS = ["equation15", "equation16", "equation17", "equation18", "equation19", "equation20"]
 OURS = ["equation18sharper", "lemma19sharper", "equation20sharper"]

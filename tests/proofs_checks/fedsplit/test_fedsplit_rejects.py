@@ -20,6 +20,8 @@ from fedconvex.proofs_checks.proof import Relation, Step
 from fedconvex.theory import fedsplit
 from fedconvex.verdicts import Verdict
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 REFUTED = ("equation17", "equation19", "theorem2")  # a formula that is wrong otherwise is refuted, too
 MANY = ("equation16", "theorem1sharper", "theorem2corrected", "theorem2roundbyround")
 STATEMENTS = {s.identifier.split(".")[1]: s for s in (*fedsplit.PAPER, *fedsplit.PAPER.ours.values())}

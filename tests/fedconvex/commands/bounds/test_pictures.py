@@ -9,6 +9,8 @@ from fedconvex.commands.bounds.formulas import find
 from fedconvex.commands.bounds.parameters import parse
 from fedconvex.commands.bounds.sweep import run_sweep
 
+pytestmark = pytest.mark.beyond_core  # draws
+
 
 @pytest.mark.parametrize(
     ("plot", "name", "beginning"),

@@ -1,4 +1,4 @@
-"""How fast a method converges in the end: the spectral radius of the derivative of one round."""
+"""The asymptotic convergence rate of a method: the spectral radius of the derivative of one round (NUMERIC)."""
 
 from dataclasses import dataclass
 
@@ -9,33 +9,34 @@ from fedconvex.runs.rounds import Rounds
 
 MAX_KRYLOV = 300
 RELATIVE_CHANGE = 1e-9
-STILL = 1e-9  # a spectral radius this near 1 may be that of directions in which no round moves
-FLAT = 1e-12  # a curvature below this part of the largest counts as 0
-FORMED_ENTRIES = 20_000_000  # Hessian entries that are held at once (8 bytes each)
+STILL = 1e-9  # a spectral radius this near 1 may come from directions along which rounds do not move the point
+FLAT = 1e-12  # a singular value below this fraction of the largest counts as 0
+FORMED_ENTRIES = 20_000_000  # Hessian entries held in memory at once (8 bytes each)
 
 
 @dataclass(frozen=True)
 class SpectralRadius:
-    """A numeric spectral radius; `settled` says whether more Krylov vectors would still have changed it."""
+    """A numeric spectral radius; `settled` is False where it still changed with the last Krylov vectors."""
 
     value: float
     settled: bool
 
 
 def spectral_radius(rounds: Rounds, state: State, seed: int = 0) -> SpectralRadius:
-    """The largest modulus of the eigenvalues of one round's derivative at `state` (NUMERIC).
+    """The spectral radius of the derivative of one round at `state` (NUMERIC).
 
-    Arnoldi's method, started from a random change of the server's first point: only what a start can excite counts.
+    Use it to predict the linear convergence rate near a fixed point. It runs Arnoldi's method from a random change of
+    the server's first point, so that only eigenvalues count which some start excites.
     """
     with rounds.arithmetic.context():
         return _arnoldi(rounds, state, seed)
 
 
 def slowest(rounds: Rounds, state: State, seed: int = 0) -> SpectralRadius:
-    """The spectral radius without the directions along which no client's gradient changes (NUMERIC).
+    """The spectral radius on the complement of the directions along which no client's gradient changes (NUMERIC).
 
-    Where there are many minimisers no round moves along these directions: a run goes to the fixed point that it shares
-    them with, and its distance from that one shrinks by this factor.
+    Use it where the minimiser is not unique: rounds never move along these directions, whose eigenvalue is 1, and the
+    distance from the fixed point that a run approaches shrinks by this factor.
     """
     found = spectral_radius(rounds, state, seed)
     if abs(found.value - 1) > STILL:
@@ -46,7 +47,7 @@ def slowest(rounds: Rounds, state: State, seed: int = 0) -> SpectralRadius:
 
 
 def _flat_directions(rounds: Rounds, x: np.ndarray) -> np.ndarray:
-    """An orthonormal basis (j, d) of what all clients' Hessians at x map to 0, up to rounding."""
+    """An orthonormal basis (j, d) of the common kernel of all clients' Hessians at x, up to rounding."""
     dim = len(x)
     if rounds.clients.num_clients * dim**2 > FORMED_ENTRIES:
         return np.empty((0, dim))
@@ -56,9 +57,9 @@ def _flat_directions(rounds: Rounds, x: np.ndarray) -> np.ndarray:
 
 
 def _arnoldi(rounds: Rounds, state: State, seed: int, without: np.ndarray | None = None) -> SpectralRadius:
-    """Leaves out the orthonormal directions `without` (j, d) of all points, the server's and the remembered ones."""
+    """Arnoldi's method on states, with the orthonormal directions `without` (j, d) projected out of every point."""
 
-    def kept(values: np.ndarray) -> np.ndarray:
+    def projected(values: np.ndarray) -> np.ndarray:
         if without is None:
             return values
         points = values.reshape(-1, without.shape[1])
@@ -66,14 +67,14 @@ def _arnoldi(rounds: Rounds, state: State, seed: int, without: np.ndarray | None
 
     derivative = rounds.tangent(state)
     start = rounds.start(np.random.default_rng(seed).standard_normal(len(state.server)))
-    v = kept(start.flat())
+    v = projected(start.flat())
     if without is not None and len(without) == len(state.server):
-        return SpectralRadius(1.0, settled=True)  # nothing moves
+        return SpectralRadius(1.0, settled=True)  # nothing is left: no round moves any point
     basis = [v / np.linalg.norm(v)]
     H = np.zeros((MAX_KRYLOV + 1, MAX_KRYLOV))
     radius, settled_for = 0.0, 0
     for j in range(MAX_KRYLOV):
-        w = kept(derivative(state.with_values(basis[j])).flat())
+        w = projected(derivative(state.with_values(basis[j])).flat())
         before = float(np.linalg.norm(w))
         Q = np.stack(basis)
         for _ in range(2):  # orthogonalise twice: once is not enough in floating point
@@ -83,7 +84,7 @@ def _arnoldi(rounds: Rounds, state: State, seed: int, without: np.ndarray | None
         H[j + 1, j] = np.linalg.norm(w)
         previous, radius = radius, float(max(abs(np.linalg.eigvals(H[: j + 1, : j + 1]))))
         if H[j + 1, j] <= 1e-13 * max(before, 1e-300) or j + 1 == len(v):
-            return SpectralRadius(radius, settled=True)  # the Krylov space is invariant: nothing is left out
+            return SpectralRadius(radius, settled=True)  # an invariant Krylov space: its eigenvalues are the map's
         settled_for = settled_for + 1 if abs(radius - previous) <= RELATIVE_CHANGE * radius else 0
         if settled_for >= 5:
             return SpectralRadius(radius, settled=True)

@@ -1,4 +1,4 @@
-"""What every process of test_processes.py runs: `python … several_processes.py FOLDER [PROCESS THAT ENDS]`."""
+"""What every process of test_processes.py runs: `python … worker_process.py FOLDER [PROCESS THAT ENDS]`."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The GPU's runs on the device that stands in for one, in a process of its own: torch counts devices once."""
+"""The tests of test_gpu.py on a stand-in device, in their own process: torch counts devices once."""
 
 import os
 import re
@@ -6,11 +6,25 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.beyond_core  # starts processes
+
 
 def test_gpu_runs_on_the_stand_in() -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-n0", "-q", "-p", "no:cacheprovider", "stand_in_checks.py", "test_gpu.py"],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-n0",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "emulated_gpu_checks.py",
+            "test_gpu.py",
+        ],
         cwd=Path(__file__).parent,
         env=environment | {"FEDCONVEX_STAND_IN": "1"},
         capture_output=True,

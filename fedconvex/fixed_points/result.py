@@ -1,4 +1,4 @@
-"""The answer of `fixed_point`."""
+"""The result of `fixed_point`: a fixed point with its bias, and whether it is unique and attracting."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,7 @@ from fedconvex.problems.quadratics import QuadraticProblem
 
 
 class Analysis(Protocol):
-    """What is known about the fixed points of a method on a problem, apart from where they are."""
+    """Uniqueness and attraction of the fixed points of a method on a problem; None where not decided."""
 
     @property
     def unique(self) -> bool | None: ...
@@ -31,7 +31,7 @@ class Analysis(Protocol):
 @final
 @dataclass(frozen=True, eq=False)
 class FixedPoint:
-    """A fixed point of a method on a problem; whatever is not the point itself is worked out when asked for."""
+    """A fixed point of a method on a problem. Everything but the point itself is computed on first access."""
 
     point: Array  # (d,): float64, Fractions, or balls with .lower() and .upper(); torch tensors stay tensors
     method: Method
@@ -46,25 +46,26 @@ class FixedPoint:
 
     @property
     def unique(self) -> bool | None:
-        """Whether the method has no other fixed point: decided exactly for quadratics.
+        """Whether the method has no other fixed point on this problem.
 
-        For logistic losses True is proved (one round contracts distances), None means not decided.
+        Quadratics: decided exactly. Logistic losses: True is proved, None means not decided.
         """
         return self.analysis.unique
 
     @property
     def attracting(self) -> bool | None:
-        """Whether the method converges to this point from everywhere.
+        """Whether the method converges to this point from every start.
 
-        For quadratics decided exactly from the eigenvalues of one round. False also where fixed points are not unique:
-        started at another one, the method stays there. For logistic losses True is proved, False is certain up to
-        rounding (the derivative of one round has spectral radius above 1), None means not decided.
+        Quadratics: decided from the eigenvalues of the map of one round, exactly for methods without memory and small
+        states (`QuadraticFixedPoints.attracting`). False also where there are several fixed points: started at another
+        one, the method stays there. Logistic losses: True is proved, False is numeric (the derivative of one round has
+        spectral radius above 1), None means not decided.
         """
         return self.analysis.attracting
 
     @cached_property
     def minimizer(self) -> Array:
-        """The minimiser of the objective, the nearest to `point` where there are many, in the same arithmetic.
+        """The minimiser of the objective in the same arithmetic; among many, the nearest to `point`.
 
         Raises:
             NoMinimizer: the objective is unbounded below or its infimum is not attained.
@@ -73,7 +74,7 @@ class FixedPoint:
             from fedconvex.arithmetic.balls import largest_radius
 
             require_minimizer(self.problem)
-            # the nearest of many minimisers is hardly known better than the point itself
+            # among many minimisers, the nearest to a ball cannot be located more accurately than the ball
             radius = max(1e6 * largest_radius(self.point), 1e-30) if self.arithmetic.name == "ball" else np.inf
             anchor = self.arithmetic.to_float(self.point) if self.certainty is Certainty.NUMERIC else self.point
             problem = self.problem
@@ -94,13 +95,13 @@ class FixedPoint:
 
     @property
     def bias_norm(self) -> Scalar:
-        """‖point − minimizer‖: a ball for balls, otherwise a float (of rationals rounded, inf beyond all floats)."""
+        """‖point − minimizer‖: a ball for balls; otherwise a float, inf where it exceeds the largest one."""
         with self.arithmetic.context():
             if self.arithmetic.name == "ball":
                 from fedconvex.arithmetic.balls import norm
 
                 return norm(self.bias)
-            # by the largest entry first: squares leave the range of floats much sooner
+            # divide by the largest entry first: squares leave the range of floats much sooner than the entries
             largest = max(abs(entry) for entry in self.bias)
             if not 0 < largest < np.inf:
                 return nearest_float(largest)
@@ -109,7 +110,7 @@ class FixedPoint:
 
     @property
     def bias_is_zero(self) -> bool:
-        """Whether the fixed point is exactly a minimiser; only rational arithmetic can tell.
+        """Whether the fixed point is exactly a minimiser, which only rational arithmetic decides.
 
         Raises:
             InvalidInput: the fixed point was computed in another arithmetic.

@@ -1,13 +1,14 @@
-"""Fixed points on smooth clients that are not quadratic: found by Newton's method, then enclosed by proof.
+"""Fixed points on smooth clients that are not quadratic: Newton's method finds them, a theorem then encloses them.
 
-One round without memory is a map T of the server's point. If every client's answer contracts distances by q_k, T
-contracts them by q = Σ_k weights_k q_k; with q < 1 there is exactly one fixed point w*, the method converges to it from
-everywhere, and ‖w − w*‖ ≤ ‖T(w) − w‖/(1 − q) for every w (Banach). T(w) is evaluated in balls.
+For a method without memory, one round is a map T of the server's point. If the local update of every client k
+contracts distances by a factor q_k, T contracts them by q = Σ_k weights_k q_k. With q < 1, T has exactly one fixed
+point w*, the rounds converge to it from every start, and ‖w − w*‖ ≤ ‖T(w) − w‖/(1 − q) for every w (Banach). T(w) is
+evaluated in balls.
 
 Without strong convexity there is no such q. Then Krawczyk's theorem encloses a locally unique fixed point. If moreover
-every client's answer is an averaged map (the proximal map of a convex function; gradient steps with stepsize < 2/L_k),
-so is T: its fixed points form a convex set, so that one is the only one, and the rounds converge to it from everywhere
-(Krasnoselskii and Mann).
+every local update is an averaged map (the proximal map of a convex function; gradient steps with stepsize < 2/L_k), so
+is T. The fixed points of T then form a convex set, so that the isolated one is the only one, and the rounds converge
+to it from every start (Krasnoselskii and Mann).
 """
 
 from collections.abc import Callable
@@ -23,7 +24,7 @@ from fedconvex.arithmetic.base import Arithmetic, Matrix
 from fedconvex.arithmetic.krawczyk import enclose_zero
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.errors import NotConverged
-from fedconvex.fixed_points.contraction import spectral_radius
+from fedconvex.fixed_points.convergence_rates import spectral_radius
 from fedconvex.fixed_points.equations import REPELLING, is_stationary
 from fedconvex.ground_truths import ground_truth
 from fedconvex.local_solvers import Exact
@@ -34,13 +35,13 @@ from fedconvex.runs.rounds import Rounds, rounds_of
 
 NEWTON_STEPS = 50
 HALVINGS = 30
-FORMED_DIMENSION = 300  # beyond, the derivative of a round is applied and not formed
-STARTS = 25  # the minimiser, then random points at growing distance
-SETTLING_ROUNDS = 50  # bring the clients' memories near theirs
-ARRIVED = 1e-11  # Newton's last step, relative to the point: its square is below rounding
-GOOD = 1e-7  # the last step of a search that may count as found
-KRAWCZYK_DIMENSION = 150  # beyond, its d derivatives of a round in balls take minutes
-CONSERVED = 1e-12  # singular values below this part of the largest count as 0
+FORMED_DIMENSION = 300  # up to here the derivative of a round is formed as a matrix; beyond, GMRES applies it
+STARTS = 25  # starts of Newton's method: the minimiser, then random points at growing distance
+SETTLING_ROUNDS = 50  # before Newton's method, so that the clients' memories come near their limits
+ARRIVED = 1e-11  # a Newton step this small, relative to the point, is the last: its square is below rounding
+GOOD = 1e-7  # a search succeeded if its last Newton step, relative to the point, is at most this
+KRAWCZYK_DIMENSION = 150  # beyond, the d directional derivatives of a round in balls take minutes
+CONSERVED = 1e-12  # singular values below this fraction of the largest count as 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +57,8 @@ class SmoothFixedPoints:
     def point(self) -> np.ndarray:
         """The fixed point in float64.
 
-        Raises NotConverged where Newton's method finds none from the minimiser and some points around it, or none that
-        floats can tell from its neighbours.
+        Raises NotConverged where Newton's method finds none from the minimiser and points around it, or where rounds
+        move points so little that floats do not determine it to seven digits.
         """
         if not self._stationary and self._found[1] > GOOD:
             raise NotConverged(
@@ -69,12 +70,12 @@ class SmoothFixedPoints:
 
     @property
     def _center(self) -> np.ndarray:
-        """The fixed point, as nearly as floats know it."""
+        """The fixed point, as accurately as floats determine it."""
         return np.asarray(ground_truth(self.problem).point if self._stationary else self._found[0].server)
 
     @cached_property
     def state(self) -> State | None:
-        """What the server and the clients hold at `point`; None where no memory was found that stays as it is there."""
+        """The whole state at `point`, clients' memories included; None where no fixed state was found there."""
         if self.method.memoryless:
             return State(self._center)
         if not self._stationary:
@@ -88,7 +89,7 @@ class SmoothFixedPoints:
 
     @cached_property
     def _found(self) -> tuple[State, float]:
-        """A state that one round leaves as it is, and what part of it may be rounding."""
+        """A fixed state, and the relative error that the rounding of one round may cause in it."""
         minimizer = np.asarray(ground_truth(self.problem).point)
         with self.rounds.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
             random = np.random.default_rng(0)
@@ -104,7 +105,7 @@ class SmoothFixedPoints:
         )
 
     def _settling(self, begin: np.ndarray) -> State:
-        """Where rounds from `begin` are once the clients' memories are near theirs."""
+        """The state after some rounds from `begin`, in which the clients' memories are near their limits."""
         state = self.rounds.start(begin)
         if not self.method.memoryless:
             for _ in range(SETTLING_ROUNDS):
@@ -117,7 +118,7 @@ class SmoothFixedPoints:
         return is_stationary(self.method, self.solver, self.problem)
 
     def enclosure(self, arithmetic: Arithmetic) -> Array:
-        """Balls that contain the fixed point; infinitely wide ones where nothing is proved."""
+        """Balls that contain the fixed point; infinitely wide where no theorem applies."""
         import flint
 
         if self._stationary:
@@ -150,13 +151,13 @@ class SmoothFixedPoints:
 
     @cached_property
     def _averaged(self) -> bool:
-        """Whether every client's answer is proved to be an averaged map of the server's point."""
+        """Whether every local update is proved to be an averaged map of the server's point."""
         averaged = self.solver.is_averaged(self.problem, self.method.proximal_weight)
         return self.method.memoryless and self.problem.is_convex and averaged
 
     @cached_property
     def contraction(self) -> Any:
-        """A ball below 1 that bounds by how much one round contracts distances; None where none is known."""
+        """A ball below 1 that bounds the factor by which one round contracts distances; None where none is proved."""
         if not self.method.memoryless:
             return None
         balls = arithmetics.get("ball")
@@ -189,11 +190,11 @@ class SmoothFixedPoints:
         return False if spectral_radius(self.rounds, State(self._center)).value > REPELLING else None
 
     def _newton(self, state: State) -> tuple[State, float, float]:
-        """Damped Newton steps on the whole state; the last state, how far the last full step would still lead, and how
-        far off the rounding of a round puts it.
+        """Damped Newton steps on the whole state: (last state, relative length of the last full step, relative error).
 
-        The step and not the residual says how near a zero is: where a round magnifies, it magnifies rounding too; and
-        where it hardly moves anything, rounding hides a step of any length.
+        The error is the effect of one round's rounding on the zero. The step and not the residual measures the distance
+        from a zero: where a round magnifies differences it magnifies rounding, too, and where a round hardly moves
+        anything, a tiny residual allows a long step.
         """
 
         def movement(at: State) -> np.ndarray:
@@ -219,7 +220,7 @@ class SmoothFixedPoints:
                 if np.linalg.norm(residual_there) < (1 - 1e-4 * 0.5**halvings) * size:
                     break
             else:
-                break  # no step along Newton's direction helps: rounding, or a valley without a zero
+                break  # no step along Newton's direction reduces the residual: rounding, or a minimum above 0
             state, residual = trial, residual_there
             if remaining <= ARRIVED:
                 break
@@ -227,11 +228,11 @@ class SmoothFixedPoints:
 
 
 def _solve_linear(apply: Callable[[np.ndarray], np.ndarray], right: np.ndarray) -> tuple[np.ndarray, float]:
-    """x with apply(x) = right, and by how much rounding in `right` is magnified in x (where `apply` is not formed: at
-    least). Of many x, the one that changes nothing that no `apply` changes.
+    """(x with apply(x) = right, the factor by which x magnifies rounding errors of `right`).
 
-    What rounds conserve (such as the anchor of `RegularizedFedSplit`) must keep its value from the start. GMRES does
-    that by itself: its Krylov space lies in the range of `apply`.
+    Among many solutions, the one in the range of `apply`: quantities that rounds conserve (such as the anchor of
+    `RegularizedFedSplit`) must keep their initial value. GMRES finds that one by itself, since its Krylov space lies in
+    the range. Where `apply` is not formed as a matrix, the factor is only a lower bound.
     """
     size = len(right)
     if size <= FORMED_DIMENSION:

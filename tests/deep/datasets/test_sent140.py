@@ -1,3 +1,5 @@
+"""Tweets as word numbers per account, and word vectors."""
+
 import csv
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Finding the minimiser: a candidate from CVXPY and Clarabel, Newton's method to the last digit, a certificate."""
+"""Finds the minimiser: a candidate from CVXPY with Clarabel, polished by Newton's method, then certified."""
 
 import warnings
 from dataclasses import dataclass, replace
@@ -11,23 +11,26 @@ from fedconvex.arithmetic.balls import norm, upper_float
 from fedconvex.arithmetic.newton import minimise
 from fedconvex.arithmetic.rationals import float_array
 from fedconvex.errors import InvalidInput
-from fedconvex.ground_truths.certify import GroundTruth, certify
+from fedconvex.ground_truths.certificates import GroundTruth, certify
 from fedconvex.ground_truths.existence import require_minimizer
 from fedconvex.problems.base import Problem
 from fedconvex.problems.logistic import LinearModel
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.validation import read_only
 
-FILL_LIMIT = 10_000_000  # of the conic solver's factorisation; beyond, it takes long and Newton's method starts at 0
-LOOSE = 1e-5  # the conic solver's tolerance: Newton's method doubles the digits for a fraction of the price
+FILL_LIMIT = 10_000_000  # entries of the conic solver's factorisation; beyond, it takes long: Newton starts at 0
+LOOSE = 1e-5  # the conic solver's tolerance: Newton's method adds further digits more cheaply
 
 
 def ground_truth(problem: Problem, solver: str = "clarabel") -> GroundTruth:
-    """The certified minimiser of the objective.
+    """The certified minimiser of the objective: a float64 point with rigorous bounds on its error.
+
+    Use it as the reference x* for biases, gaps and bounds; for a minimiser in rational numbers see
+    `GroundTruth.exact_point`. Results are kept with the problem.
 
     Args:
         solver: "clarabel" (a conic solver through CVXPY gives the candidate, Newton's method polishes it) or "newton"
-            (from the origin). The certificate is the same and does not trust either.
+            (from the origin). The certificate trusts neither.
 
     Raises:
         NoMinimizer: the objective is unbounded below or does not attain its infimum; with a direction as witness.
@@ -61,7 +64,7 @@ def _find(problem: Problem, solver: str) -> GroundTruth:
 
 
 def conic_candidate(problem: Problem) -> np.ndarray | None:
-    """CVXPY's minimiser, a float that is never trusted; None where the problem is too large or the solver failed."""
+    """CVXPY's approximate minimiser, a candidate only; None where the problem is too large or the solver fails."""
     import cvxpy as cp
 
     x = cp.Variable(problem.dim)
@@ -70,7 +73,7 @@ def conic_candidate(problem: Problem) -> np.ndarray | None:
         return None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # its warnings are about accuracy, which is certified here
+            warnings.simplefilter("ignore")  # they concern the accuracy, which `certify` bounds rigorously
             cp.Problem(cp.Minimize(objective)).solve(
                 solver=cp.CLARABEL, tol_gap_abs=LOOSE, tol_gap_rel=LOOSE, tol_feas=LOOSE
             )
@@ -109,7 +112,10 @@ def _as_sparse(A: np.ndarray) -> Any:
 
 
 def _in_balls(problem: QuadraticProblem, truth: GroundTruth, name: str) -> GroundTruth:
-    """Many minimisers, or conditioning beyond the certificate: solved in balls, the error of rounding is enclosed."""
+    """The ground truth of a quadratic with many minimisers, or too ill-conditioned for the usual certificate.
+
+    It solves for the minimiser in balls; the error of the point that is rounded from it is then enclosed, too.
+    """
     from fedconvex.fixed_points.equations import ACCURATE, solve_symmetric, stationarity
 
     balls = arithmetics.get("ball", precision=256)
@@ -131,7 +137,7 @@ def _in_balls(problem: QuadraticProblem, truth: GroundTruth, name: str) -> Groun
 
 @dataclass(frozen=True, eq=False)
 class _Objective:
-    """The objective as a batch of one function, for `newton.minimise`."""
+    """The objective as a batch of a single function, the interface that `newton.minimise` needs."""
 
     problem: Problem
     xp: Any = np

@@ -1,7 +1,7 @@
-"""A device that is not the CPU, on machines that have no other: its tensors hold CPU tensors that nobody can reach.
+"""A stand-in for a GPU on machines without one: a device whose tensors hide CPU tensors.
 
-What needs numbers on the host has to fetch them, and tensors of two devices do not mix, as on a GPU. Speed, rounding
-and memory are not those of one.
+As on a GPU, code must copy numbers to the host before it reads them, and operations on tensors of two devices fail.
+Speed, rounding and memory are not those of a GPU.
 """
 
 from collections.abc import Iterator

@@ -1,10 +1,10 @@
-"""`fixed_point`: closed form for quadratic clients; found numerically and then enclosed for logistic ones."""
+"""`fixed_point`: in closed form for quadratic clients, numerically and then enclosed for logistic losses."""
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.errors import InvalidInput
-from fedconvex.fixed_points.answer import FixedPoint
 from fedconvex.fixed_points.equations import QuadraticFixedPoints
-from fedconvex.fixed_points.smooth import SmoothFixedPoints
+from fedconvex.fixed_points.result import FixedPoint
+from fedconvex.fixed_points.smooth_clients import SmoothFixedPoints
 from fedconvex.local_solvers.base import LocalSolver, SmoothSolver
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
@@ -21,27 +21,31 @@ def fixed_point(
     precision: int = 128,
     target_radius: float | None = None,
 ) -> FixedPoint:
-    """The point where the method stops on the problem, with everyone taking part.
+    """The fixed point of a method on a problem, with all clients taking part in every round.
 
-    On least squares and quadratics: the solution of Φx = q (`fixed_points.equations`), in floats, rationals or balls.
-    Where rounding could grow to more than about 1e-7 of a float solution, it is computed in balls and rounded.
-    Where there are many, the one that is reached from the origin, or the least-norm one where the method does not
-    converge. On logistic losses: found by Newton's method on w = T(w), T being one round; in balls, enclosed by
-    contraction or by Krawczyk's theorem (`fixed_points.smooth`), infinitely wide where neither proves anything.
+    Use it to compare methods without running them: the fixed point is the limit of the rounds (where it attracts), and
+    its `bias` is the error that no number of rounds removes. To see transients, or partial participation, use
+    `simulate`.
+
+    Least squares and quadratics: the solution of Φx = q (`fixed_points.equations`), in floats, rationals or balls; a
+    float solution whose rounding errors could exceed about 1e-7 of it is computed in balls and rounded. Among many
+    solutions, the one that rounds from the origin reach, or the least-norm one where the method does not converge.
+    Logistic losses: Newton's method on w = T(w), T being one round; in balls, enclosed by contraction or by Krawczyk's
+    theorem (`fixed_points.smooth_clients`), infinitely wide where neither applies.
 
     Args:
         arithmetic: "float" (NUMERIC), "exact" (quadratics: Fractions), "ball" (ENCLOSED: entries are flint balls, with
             `.lower()` and `.upper()`) or "torch".
-        local_solver: default the method's own.
+        local_solver: default: the method's own. It must be `SmoothSolver`, such as Exact or GradientDescent.
         precision: bits of the balls, doubled until the radii reach `target_radius`.
         target_radius: for balls on quadratics; default 1e-20.
 
     Raises:
-        NoFixedPoint: there is none; says why, with a witness.
+        NoFixedPoint: there is none; with the reason and a witness.
         NoMinimizer: logistic losses on separable data without a ridge, where every method goes to infinity.
-        NotConverged: no fixed point was found numerically, or floats do not know it to about seven digits because a
-            round hardly moves anything (logistic losses); or balls did not become small enough.
-        InvalidInput: a client's subproblem without exactly one solution, logistic losses in exact arithmetic.
+        NotConverged: Newton's method found no fixed point, or floats determine it to fewer than about seven digits
+            because a round hardly moves any point (logistic losses); or balls did not become small enough.
+        InvalidInput: a client's subproblem has no or many solutions, or logistic losses in exact arithmetic.
     """
     numbers = arithmetics.get(arithmetic, precision=precision)
     solver = _smooth_solver(method, local_solver)
@@ -57,6 +61,7 @@ def fixed_point(
         with numbers.context():
             point = numbers.publish(quadratic.point(numbers, radius))
         return FixedPoint(point, method, problem, numbers, quadratic)
+    # logistic losses: found in floats whatever the arithmetic, then enclosed or converted
     smooth = SmoothFixedPoints(method, problem, solver, rounds)
     with numbers.context():
         point = smooth.enclosure(numbers) if arithmetic == "ball" else numbers.array(smooth.point)
@@ -64,7 +69,7 @@ def fixed_point(
 
 
 def _smooth_solver(method: Method, local_solver: LocalSolver | None) -> SmoothSolver:
-    """The local solver, if rounds of this method with it are one smooth map whose fixed points can be computed."""
+    """The local solver, if a round of this method with it is one deterministic smooth map."""
     if not isinstance(method, Method):
         raise InvalidInput("method", method, "is not a method", "give for example fedconvex.FedProx(mu=1)")
     if not method.linear:

@@ -1,4 +1,4 @@
-"""A candidate minimiser and what is proved about it: the gradient in balls, turned into bounds by strong convexity."""
+"""Certificates for a candidate minimiser: its gradient, enclosed in balls, and strong convexity bound its error."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,17 +18,18 @@ from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.validation import read_only
 
 PRECISION = 128
-KRAWCZYK_DIMENSION = 300
+KRAWCZYK_DIMENSION = 300  # beyond, the products of (d, d) ball matrices take too long
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class GroundTruth:
-    """The minimiser of the objective, as a float64 point with rigorous bounds on how far off it is.
+    """The minimiser of the objective as a float64 point, with rigorous bounds on its error.
 
-    With M the strong convexity of the objective, ‖point − x*‖ <= ‖∇f(point)‖/M and
+    With M the strong convexity constant of the objective, ‖point − x*‖ <= ‖∇f(point)‖/M and
     f(point) − f(x*) <= ‖∇f(point)‖²/(2M).
-    Both are inf where M = 0 is all that is known, except that quadratics with many minimisers are solved exactly.
+    Both bounds are inf where no M > 0 is proved, except for quadratics with many minimisers, which are solved in
+    balls.
     """
 
     problem: Problem
@@ -38,7 +39,7 @@ class GroundTruth:
     strong_convexity: float  # M, a rigorous lower bound
     distance_bound: float  # rigorous upper bound on ‖point − x*‖, inf if unknown
     gap_bound: float  # rigorous upper bound on f(point) − f(x*), inf if unknown
-    solver: str  # what found the candidate; nothing depends on it
+    solver: str  # how the candidate was found; the bounds do not depend on it
 
     @property
     def certainty(self) -> Certainty:
@@ -47,7 +48,9 @@ class GroundTruth:
 
     @cached_property
     def exact_point(self) -> Array:
-        """The exact rational minimiser (d,) of least squares and quadratics, as Fractions; least-norm where many.
+        """The exact rational minimiser (d,) of least squares and quadratics, as Fractions.
+
+        Among many minimisers, the one of least norm.
 
         Raises:
             InvalidInput: the minimiser of a logistic loss is not rational.
@@ -62,8 +65,8 @@ class GroundTruth:
     def enclosure(self) -> Array:
         """Balls (d,) that contain the minimiser, from the distance bound.
 
-        Where that is infinite, from Krawczyk's theorem on the gradient: a zero of the gradient of a convex function
-        that is the only one near is the only minimiser. Infinitely wide where that proves nothing either.
+        Where that is infinite, from Krawczyk's theorem for the gradient: minimisers of a convex function form a convex
+        set, so that an isolated zero of the gradient is the only one. Infinitely wide where that fails, too.
         """
         import flint
 
@@ -87,7 +90,7 @@ class GroundTruth:
 
 
 def certify(problem: Problem, point: np.ndarray, solver: str) -> GroundTruth:
-    """What can be proved about how near `point` is to the minimiser: nothing about its origin is trusted."""
+    """Rigorous bounds on the distance from `point` to the minimiser, however the point was found."""
     balls = arithmetics.get("ball", precision=PRECISION)
     with balls.context():
         gradient = norm(problem.gradient(balls.array(point)))
@@ -107,7 +110,7 @@ def certify(problem: Problem, point: np.ndarray, solver: str) -> GroundTruth:
 
 
 def strong_convexity_bound(problem: Problem) -> Any:
-    """A ball that is at most the strong convexity constant of the objective Σ_k weights_k f_k.
+    """A ball that is a lower bound of the strong convexity constant of the objective Σ_k weights_k f_k.
 
     Quadratics: the least eigenvalue of Σ_k weights_k H_k. Others: Σ_k weights_k mu_k.
     """

@@ -1,18 +1,18 @@
-"""The device that stands in for a GPU: what would fail on one fails on it."""
+"""Tests of the device that stands in for a GPU: code that would fail on a GPU fails on it, too."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import emulated_gpu
 import numpy as np
 import pytest
-import stand_in_gpu
 import torch
 
 
 @pytest.fixture
 def there() -> Iterator[torch.Tensor]:
-    place = stand_in_gpu.device()
-    with stand_in_gpu.Dispatching():
+    place = emulated_gpu.device()
+    with emulated_gpu.Dispatching():
         yield torch.arange(6.0).reshape(2, 3).to(place)
 
 
