@@ -1,4 +1,4 @@
-"""Records written while a run goes on: CSV, or TensorBoard."""
+"""Logs of a run, written while it is running: a CSV file, or a folder for TensorBoard."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ Write = Callable[[dict[str, Any]], None]
 
 
 def require_log(target: "str | PathLike[str] | None") -> None:
-    """Raises InvalidInput for a log that could not be written to, MissingLibrary where TensorBoard is lacking."""
+    """Raises InvalidInput for a path that cannot be written to, MissingLibrary for a folder without TensorBoard."""
     if target is None:
         return
     if not isinstance(target, str | PathLike) or "\0" in str(target):  # type: ignore[redundant-expr]
@@ -30,14 +30,14 @@ def require_log(target: "str | PathLike[str] | None") -> None:
         require_room_for(path, "log")
         return
     if path.is_file():
-        raise InvalidInput("log", path, "is a file, and no .csv", "give the name of a folder for TensorBoard")
+        raise InvalidInput("log", path, "is a file, and not .csv", "give the name of a folder for TensorBoard")
     require_room_for(path / "events" if path.is_dir() else path, "log")
     _summary_writer()
 
 
 @contextmanager
 def log_to(target: "str | PathLike[str] | None", records: Sequence[dict[str, Any]]) -> Iterator[Write]:
-    """A function that writes one more record, after those that are there already (of a run that goes on)."""
+    """Yields a function that logs one more record, after writing those of a continued run; without target a no-op."""
     if target is None:
         yield lambda record: None
         return
@@ -46,6 +46,7 @@ def log_to(target: "str | PathLike[str] | None", records: Sequence[dict[str, Any
         yield from _tensorboard(path, records)
         return
     remove_leftovers(path)
+    # The file is rewritten from the checkpoint's records: a killed run may have logged rounds that will be repeated.
     names = [name for name in records[0] if name != OF_CLIENTS]
     write_atomically(path, "".join(map(_line(names), [dict(zip(names, names, strict=True)), *records])).encode())
     with path.open("a", encoding="utf-8", newline="") as file:

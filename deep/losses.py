@@ -1,6 +1,6 @@
-"""Losses of one sample: their value, their derivative by the network's outputs, and what counts as correct.
+"""Losses per sample: value, derivative in the network's outputs, and which outputs classify correctly.
 
-Outputs are (…, C), targets (…); what is computed is per sample, (…).
+Outputs have shape (…, C), targets and losses (…).
 """
 
 from abc import ABC, abstractmethod
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class TorchLoss(ABC):
-    """A loss per sample."""
+    """A loss function of a sample's outputs and target."""
 
     name: ClassVar[str]
     classes: ClassVar[bool] = False  # targets are class numbers 0, …, C − 1
 
     @property
     def title(self) -> str:
-        """What the user called it."""
+        """Its name in error messages."""
         return self.name
 
     @abstractmethod
@@ -34,10 +34,10 @@ class TorchLoss(ABC):
     def differentiating(
         self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
     ) -> list[Call]:
-        """Calls that write derivatives ← shares · ∂loss/∂outputs, (K, B, C); targets and shares are (K, B)."""
+        """Calls for derivatives ← shares · ∂loss/∂outputs, (K, B, C), in place; targets and shares are (K, B)."""
 
     def correct(self, outputs: "Tensor", targets: "Tensor") -> "Tensor | None":
-        """Which samples are classified correctly, (…) truth values; None for losses that do not classify."""
+        """Whether each sample is classified correctly, (…) booleans; None for losses that are not of classifiers."""
         return None
 
 
@@ -61,6 +61,7 @@ class TorchCrossEntropy(TorchLoss):
 
         return [
             partial(softmax, outputs, -1, out=derivatives),
+            # softmax(z) − e_y, times the shares: the one-hot vector is subtracted in place.
             partial(derivatives.scatter_, -1, targets.unsqueeze(-1), -1.0, reduce="add"),
             partial(derivatives.mul_, shares.unsqueeze(-1)),
         ]
@@ -107,7 +108,7 @@ class TorchHalfSquare(TorchLoss):
 
 @final
 class UserLoss(TorchLoss):
-    """A callable (outputs (B, C), targets (B,)) -> (B,) losses; whole numbers among targets stay such."""
+    """A user's function: (outputs (B, C), targets (B,)) to (B,) losses. Integer targets are passed on as integers."""
 
     name = "of a user"
 
@@ -131,7 +132,7 @@ LOSSES: dict[str, TorchLoss] = {loss.name: loss for loss in (TorchCrossEntropy()
 
 
 def loss_of(given: Any) -> TorchLoss:
-    """The loss of that name, or the callable as one. Raises InvalidInput for what is neither."""
+    """The loss of that name, or a user's function as a loss. Raises InvalidInput for anything else."""
     if isinstance(given, TorchLoss):
         return given
     if isinstance(given, str) and given in LOSSES:

@@ -1,4 +1,4 @@
-"""What was proved, written so that anyone can check it again: `standalone_checker.py` needs only the standard library.
+"""Certificates: proofs as JSON data that `standalone_checker.py` checks with nothing but the standard library.
 
 An expression is nested lists: ["+", …], ["*", …], ["^", base, exponent]; a number is an integer or ["/", p, q], and
 every string is a symbol. Symbols in ‖·‖ are lengths, ⟨a,b⟩ is an inner product.
@@ -36,12 +36,15 @@ def certificate(
     needed: Iterable[Any] = (),
     squared: bool = False,
 ) -> dict[str, Any] | None:
-    """right − left (or right² − left²) = Σ multiplier · fact + Σ weight · ‖vector‖², and the signs that this needs.
+    """The certificate of right − left (or right² − left²) = Σ multiplier · fact + Σ weight · ‖vector‖².
 
-    `needed` are what must not be negative; of an inequality alone, right − left is. None where z3 has decided a sign,
-    or that something is not divided by 0: there is nothing to write down then.
+    It contains the identity and a proof by coefficients of each sign that it needs: of the expressions in `needed`, of
+    the denominators, and, for an inequality without facts and squares, of right − left. None where one of these signs
+    was decided by z3, whose answer is no proof that could be written down.
     """
     facts, squares, needed = list(facts), list(squares), list(needed)
+    # Signs are needed for the multipliers, for the scales of drawn parts (whose ‖·‖² they multiply), for right − left
+    # where nothing else proves the inequality, and for all denominators.
     parts = [(atom, c) for _, vector in squares for atom, c in vector.parts.items()]
     expressions = [left, right, *(e for m, f in facts for e in (m, f.expression)), *(w for w, _ in squares)]
     expressions += [e for atom, c in parts for e in (atom.scale, c)]
@@ -73,7 +76,7 @@ def certificate(
 
 
 class NotWritten(Exception):
-    """There is no short proof of a sign."""
+    """A sign has no proof by coefficients."""
 
 
 def _proof(expression: Any, domain: Domain, strictly: bool = False) -> SignProof:
@@ -84,6 +87,7 @@ def _proof(expression: Any, domain: Domain, strictly: bool = False) -> SignProof
 
 
 def _other_than_0(base: Any, domain: Domain) -> SignProof:
+    """The proof that an expression is positive on the whole domain, or negative on the whole domain."""
     for expression in (base, -base):
         with suppress(NotWritten):
             return _proof(expression, domain, strictly=True)
@@ -117,7 +121,7 @@ def _sign(proof: SignProof, conditions: list[Any]) -> dict[str, Any]:
 
 
 def _condition(relation: Any) -> dict[str, Any]:
-    """What is not negative, or is positive."""
+    """The condition as an expression that is ≥ 0, or > 0 where it is strict."""
     greater = isinstance(relation, sympy.Ge | sympy.Gt)
     difference = relation.lhs - relation.rhs if greater else relation.rhs - relation.lhs
     return {"expression": written(difference), "strict": isinstance(relation, sympy.Gt | sympy.Lt)}
@@ -147,14 +151,14 @@ def written(expression: Any) -> Any:
 
 
 def certificates_of(result: "Result") -> Iterator[tuple[str, dict[str, Any]]]:
-    """The certificates of a result's proved steps, each with a name."""
+    """The certificates of a result's proved steps, each with a name such as fedprox.equation3-01."""
     for number, found in enumerate(result.evidence, start=1):
         if found.outcome.certificate is not None and found.outcome.verdict is Verdict.PROVED:
             yield f"{result.statement.identifier}-{number:02d}", found.outcome.certificate
 
 
 def write_certificates(folder: Path, found: dict[str, dict[str, Any]]) -> list[Path]:
-    """One JSON file for every step, by its name, and the checker beside them."""
+    """Writes one JSON file per certificate, named as in `found`, and a copy of the checker beside them."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, content in found.items():

@@ -1,7 +1,7 @@
-"""Whether a proof ends with what its statement says: with another formula, it must end otherwise.
+"""Whether a proof ends with its statement's formula: if the formula is doubled, the proof's end must change.
 
-That does not tell which formula is proved of what, as the paper's left sides are words; but no proof of something else,
-of 0 = 0 say, is one of the statement.
+A statement's left side is often words, so no program can compare the last claim with the whole statement. This test
+only excludes a proof of something else, of 0 = 0 say, which would remain the same whatever the formula is.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,10 @@ from fedconvex.verdicts import Verdict
 
 
 def untied(of: Statement, proof: Proof) -> str:
-    """Which part of the formula the proof does not end with, nothing if there is none, or the proof says why."""
+    """The part of the formula that the end of the proof does not depend on, as a sentence; "" if there is none.
+
+    Also "" where the proof says why its last step does not contain the formula (`Proof.ends`).
+    """
     if proof.ends:
         return ""
     number = len(of.symbol)
@@ -25,7 +28,7 @@ def untied(of: Statement, proof: Proof) -> str:
         here = _ends(of, proof, part, number)
         try:
             there = _ends(other, _rebuilt(other), part, number)
-        except Exception:  # a proof that cannot even be written down with another formula looks at the formula
+        except Exception:  # the builder fails with another formula, so the proof depends on it
             continue
         if not here or all(map(_is_the_same, here, there)):
             return f"its proof does not end with {name}: it is the same with another formula"
@@ -33,7 +36,7 @@ def untied(of: Statement, proof: Proof) -> str:
 
 
 def _with_other_formulas(of: Statement, number: int) -> Iterator[tuple[str, Statement]]:
-    """The statement with a part of its formula doubled, for each part, and with its left side doubled."""
+    """The statement with one part of its formula doubled, for each part in turn, and with its left side doubled."""
     for part in range(number):
         yield f"part {part + 1} of the formula", replace(of, calculator=_doubled(of.calculator, part, number))
     if of.left is not None:
@@ -58,7 +61,10 @@ def _rebuilt(of: Statement) -> Proof:
 
 
 def _ends(of: Statement, proof: Proof, part: int, number: int) -> list[Step]:
-    """The last step; of a statement with cases that of the case; where one proof is for several parts, all steps."""
+    """The steps that should contain the part: the last step, or the last of the part's case.
+
+    Where a formula has several parts but no cases, any step may be the end of one of them.
+    """
     steps = [step for step in proof.steps if step.role is Role.PROOF]
     if of.cases:
         steps = [step for step in steps if step.case == of.cases[min(part, number - 1)]]
@@ -66,7 +72,7 @@ def _ends(of: Statement, proof: Proof, part: int, number: int) -> list[Step]:
 
 
 def _is_the_same(step: Step, other: Step) -> bool:
-    """Whether another formula makes no difference: neither to the claim, nor to instances that are compared."""
+    """Whether the other formula changes neither the claim nor the outcome of a comparison on instances."""
     if step.claim != other.claim:
         return False
     return step.by.shows_claim or other.by.run(other.claim).verdict is Verdict.PROVED

@@ -1,4 +1,8 @@
-"""Whether the statements on DANE hold; the proof was found by `discover`, and is made from its multipliers."""
+"""The proof of the statement on DANE, built from the multipliers that `discover` found.
+
+`discover` computed exact multipliers of worst-case proofs at several parameters and fitted rational functions to them.
+Only those formulas remain here, and the proof is checked like any other.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,14 +23,14 @@ mu, eta, L, L_minus = (symbols(dane.PAPER.notation)[name] for name in ("mu", "et
 
 
 def one_round_of_dane(mu: Any, eta: Any, L: Any, L_minus: Any) -> Mapping[str, Any]:
-    """What is asked of `worst_case`."""
+    """The arguments of `worst_case`: one round of DANE, and the decrease of f relative to ‖∇f‖²."""
     method, clients = DANE(mu=mu, eta=eta), WeaklyConvex(L_minus, L)
     return {"method": method, "clients": clients, "num_clients": "any", "metric": "descent"}
 
 
 @proves(dane.PAPER.find("oneround"))
 def one_round(statement: Statement) -> Proof:
-    """The points: 0 is w, 1 the clients' answers, 2 their mean."""
+    """Interpolation inequalities between three points: 0 is w, 1 the clients' answers, 2 their mean."""
     rho = statement.calculator.formula(mu=mu, eta=eta, L=L, L_minus=L_minus)
     between = (mu + L - eta * L) / (eta * (mu + L))
     multipliers = {"1 from 0": between, "2 from 1": between, "0 from 2": between + 1}
@@ -36,7 +40,7 @@ def one_round(statement: Statement) -> Proof:
 
 
 def _decrease(statement: Statement) -> Measure:
-    """(promised, seen) for one client L x²/2, from w = 1, where (L + μ)θ = (L + μ) − ηL."""
+    """(promised, actual) decrease for one client L x²/2 from w = 1, whose answer is θ = 1 − ηL/(L + μ)."""
 
     def measure(instance: tuple[Any, Any, Any]) -> tuple[Any, Any] | None:
         mu, eta, L = map(Fraction, instance)

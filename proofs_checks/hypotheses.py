@@ -1,4 +1,16 @@
-"""What a proof takes for granted: each hypothesis must be one of the statement's, and each letter has one meaning."""
+"""Two checks on a whole proof: it uses only its statement's hypotheses, and each of its symbols has one definition.
+
+Hypotheses. A fact such as `lipschitz(…, L)` names the assumption that it needs and its constant. `granted` lists what a
+statement's assumptions provide, with all that they imply; `missing` says which needed hypothesis is not among these;
+`beyond` does the same for another statement whose conclusion the proof uses. Assumptions at a single point must not
+enter a claim about many rounds (`at_one_point`).
+
+Definitions. A fact such as `named(C, …)` defines a symbol. `ambiguous` finds a symbol with two different definitions,
+or with itself in its own definition. A claim proved for every value of a symbol may be used for another value only if
+the symbol is free: not defined (`with_a_meaning`) and not the constant of a hypothesis (`constant_of`).
+
+`verification` calls these functions for every step or proof. They return "" where nothing is wrong.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
@@ -22,22 +34,23 @@ from fedconvex.statements.rendering import symbols
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import statement
 
-Letters = Mapping[str, Any]
+Symbols = Mapping[str, Any]
+"""The symbols of a paper's parameters, by name."""
 
 
-def _same_constant(constant: Any, letters: Letters) -> Any:
+def _same_constant(constant: Any, symbols: Symbols) -> Any:
     return constant
 
 
-def _zero(constant: Any, letters: Letters) -> Any:
+def _zero(constant: Any, symbols: Symbols) -> Any:
     return sympy.Integer(0)
 
 
-def _without(constant: Any, letters: Letters) -> None:
+def _without(constant: Any, symbols: Symbols) -> None:
     return None
 
 
-IMPLIED: dict[str, dict[str, Callable[[Any, Letters], Any]]] = {
+IMPLIED: dict[str, dict[str, Callable[[Any, Symbols], Any]]] = {
     "Smooth": {"SmoothObjective": _same_constant},
     "StronglyConvex": {"Convex": _without, "StronglyConvexObjective": _same_constant},
     "Convex": {"BoundedNegativeCurvature": _zero},
@@ -46,11 +59,14 @@ IMPLIED: dict[str, dict[str, Callable[[Any, Letters], Any]]] = {
     "DissimilarityAlongTheRun": {"Dissimilarity": _same_constant},
     "BoundedVarianceEverywhere": {"BoundedVariance": _same_constant},
     "MatchedStepsize": {
-        "Smooth": lambda _, letters: sympy.sqrt(letters["kappa"]) / letters["stepsize"],
-        "StronglyConvex": lambda _, letters: 1 / (letters["stepsize"] * sympy.sqrt(letters["kappa"])),
+        "Smooth": lambda _, symbols: sympy.sqrt(symbols["kappa"]) / symbols["stepsize"],
+        "StronglyConvex": lambda _, symbols: 1 / (symbols["stepsize"] * sympy.sqrt(symbols["kappa"])),
     },
 }
-"""What follows from an assumption, by the names of their classes, and with which constant."""
+"""The assumptions that follow from an assumption, by class names, each with its constant as a function of the first's.
+
+Only one step: `granted` follows the chains. ExactSolutions is inexactness with γ = 0, and so on.
+"""
 
 LARGER_IS_STRONGER = ("StronglyConvex", "StronglyConvexObjective", "LargeGradient")
 SMALLER_IS_STRONGER = (
@@ -59,38 +75,44 @@ SMALLER_IS_STRONGER = (
 )  # fmt: skip
 
 AT_ONE_POINT = (Dissimilarity, BoundedVariance, LargeGradient, NotStationary)
-"""What holds at one w: of a claim about many rounds it says nothing. Their neighbours hold at all points of a run."""
+"""Assumptions about a single point w, which say nothing about the points of later rounds.
+
+The classes that hold along a whole run (DissimilarityAlongTheRun, BoundedVarianceEverywhere) are separate.
+"""
 
 
 Granted = dict[str, list[Any]]
-"""What may be used, by the names of the classes, with the constants: None where it has none."""
+"""The hypotheses that a proof may use: class names with the constants for which they hold, None for no constant."""
 
 
 def granted(of: Statement, made: Iterable[Assumption]) -> Granted:
-    """The assumptions and all that they imply; conditions on parameters are the domain's matter."""
+    """The assumptions `made` and all that they imply.
+
+    Without conditions on parameters (`Given`): those are part of the claims' domains (`signs.Domain`).
+    """
     proof = built(of)
     written = dict(proof.written) if proof is not None else {}
-    letters = symbols({**of.paper.notation, **of.calculator.parameters})
-    letters = {name: s.subs(written) if isinstance(s, sympy.Expr) else s for name, s in letters.items()}
+    known = symbols({**of.paper.notation, **of.calculator.parameters})
+    known = {name: s.subs(written) if isinstance(s, sympy.Expr) else s for name, s in known.items()}
     found: Granted = {}
-    waiting = [(_name(a), c) for a in made if not isinstance(a, Given) for c in _constants(a, letters)]
+    waiting = [(_name(a), c) for a in made if not isinstance(a, Given) for c in _constants(a, known)]
     while waiting:
         name, constant = waiting.pop()
         if constant not in found.setdefault(name, []):
             found[name].append(constant)
-            waiting += [(other, change(constant, letters)) for other, change in IMPLIED.get(name, {}).items()]
+            waiting += [(other, change(constant, known)) for other, change in IMPLIED.get(name, {}).items()]
     return found
 
 
-def _constants(assumption: Assumption, letters: Letters) -> tuple[Any, ...]:
-    """The constants that it is made with: several of a sequence, None where it has none."""
+def _constants(assumption: Assumption, symbols: Symbols) -> tuple[Any, ...]:
+    """The constants of the assumption: one, or one per entry of a sequence; None where it has no constant."""
     named = [getattr(assumption, field.name) for field in fields(assumption)]  # type: ignore[arg-type]
-    found = [letters[name] for name in named if isinstance(name, str) and name in letters]
+    found = [symbols[name] for name in named if isinstance(name, str) and name in symbols]
     return (None,) if not found else found[0] if isinstance(found[0], tuple) else (found[0],)
 
 
 def missing(needed: Iterable[str], constant: Any, here: Granted, domain: Domain) -> str:
-    """The first of the alternatives that are needed when none of them is granted with this constant; else nothing."""
+    """The first of the alternatives, if none of them is granted with this constant or a stronger one; else ""."""
     alternatives = tuple(needed)
     if any(_is_enough(name, had, constant, domain) for name in alternatives for had in here.get(name, [])):
         return ""
@@ -99,6 +121,7 @@ def missing(needed: Iterable[str], constant: Any, here: Granted, domain: Domain)
 
 
 def _is_enough(name: str, had: Any, needed: Any, domain: Domain) -> bool:
+    """Whether an assumption with the constant `had` gives the one with `needed`, everywhere on the domain."""
     if had is None or needed is None:
         return needed is None
     try:
@@ -112,20 +135,26 @@ def _is_enough(name: str, had: Any, needed: Any, domain: Domain) -> bool:
 
 
 def constant_of(here: Granted, chosen: Iterable[Any]) -> str:
-    """The first of the letters that is in a constant of an assumption; nothing if none is."""
+    """The first of the chosen symbols that occurs in the constant of a granted hypothesis; "" if none does.
+
+    Substituting for such a symbol would change the hypothesis: smoothness L is not smoothness 2L.
+    """
     used = {s for constants in here.values() for c in constants if c is not None for s in sympy.sympify(c).free_symbols}
-    return next((str(letter) for letter in chosen if letter in used), "")
+    return next((str(symbol) for symbol in chosen if symbol in used), "")
 
 
 def at_one_point(made: Iterable[Assumption]) -> str:
-    """The first assumption that is about one point, nothing if there is none."""
+    """The first assumption that is about a single point; "" if there is none."""
     return next((_name(a) for a in made if isinstance(a, AT_ONE_POINT)), "")
 
 
 def beyond(
-    other: Statement, chosen: Letters, here: Granted, domain: Domain, shown: Iterable[tuple[str, Any]] = ()
+    other: Statement, chosen: Symbols, here: Granted, domain: Domain, shown: Iterable[tuple[str, Any]] = ()
 ) -> str:
-    """What another statement assumes that is neither granted nor shown: with what is put in for its letters."""
+    """The first hypothesis of another statement that is neither granted here nor `shown` by a step; "" if none is.
+
+    `chosen` are the values that the proof substitutes for symbols of that statement, also in its hypotheses.
+    """
     here = {name: [*constants] for name, constants in here.items()}
     for name, constant in shown:
         here.setdefault(name, []).append(constant)
@@ -139,17 +168,18 @@ def beyond(
     return ""
 
 
-def with_a_meaning(letters: Iterable[Any], steps: Iterable[Step]) -> str:
-    """The first of the letters that is given a meaning in these steps, or in what they rest on; nothing if none is."""
-    put_in = list(letters)
-    known = {_letter(key) for key, _ in _definitions(steps, set())} if put_in else set()
-    return next((str(letter) for letter in put_in if letter in known), "")
+def with_a_meaning(chosen: Iterable[Any], steps: Iterable[Step]) -> str:
+    """The first of the chosen symbols that these steps, or the proofs they use, define; "" if none is defined."""
+    put_in = list(chosen)
+    known = {_symbol(key) for key, _ in _definitions(steps, set())} if put_in else set()
+    return next((str(symbol) for symbol in put_in if symbol in known), "")
 
 
 def ambiguous(proof: Proof) -> str:
-    """A letter that has two meanings, or its own in its meaning, here or in a proof whose conclusion is used; or "".
+    """A symbol with two different definitions, or with itself in its definition; "" if there is none.
 
-    Cases are told apart: in each a letter has one meaning.
+    Definitions in proofs whose conclusions this proof uses count as well, as far as they concern the conclusion. In a
+    statement with cases each case is considered separately.
     """
     cases = list(dict.fromkeys(step.case for step in proof.steps)) or [()]
     return next(filter(None, (_ambiguous_in(proof, case) for case in cases)), "")
@@ -158,18 +188,19 @@ def ambiguous(proof: Proof) -> str:
 def _ambiguous_in(proof: Proof, case: tuple[Assumption, ...]) -> str:
     found: dict[Any, list[tuple[Any, Any]]] = {}
     for key, meaning in _definitions([step for step in proof.steps if step.case in ((), case)], set()):
-        found.setdefault(_letter(key), []).append((key, sympy.sympify(meaning)))
-    if circle := _circle({letter: {s for _, m in some for s in m.free_symbols} for letter, some in found.items()}):
+        found.setdefault(_symbol(key), []).append((key, sympy.sympify(meaning)))
+    if circle := _circle({symbol: {s for _, m in some for s in m.free_symbols} for symbol, some in found.items()}):
         return f"{circle} is given a meaning that contains it"
     meanings = dict(pair for some in found.values() for pair in some)
-    for letter, ((key, meaning), *others) in found.items():
+    for symbol, ((key, meaning), *others) in found.items():
         for other_key, other in others:
             if not _same((key, meaning), (other_key, other), meanings):
-                return f"{letter} is given two meanings: {key} = {meaning} and {other_key} = {other}"
+                return f"{symbol} is given two meanings: {key} = {meaning} and {other_key} = {other}"
     return ""
 
 
 def _definitions(steps: Iterable[Step], seen: set[str]) -> Iterable[tuple[Any, Any]]:
+    """The definitions in the steps, and in the proofs of statements that they use; `seen` are those visited before."""
     for step in steps:
         yield from step.by.defines()
         for claim in step.by.rests_on():
@@ -177,39 +208,39 @@ def _definitions(steps: Iterable[Step], seen: set[str]) -> Iterable[tuple[Any, A
                 seen.add(claim.source)
                 proof = built(statement(claim.source))
                 if proof is not None:
-                    letters = sympy.sympify(claim.right - claim.left).free_symbols
-                    yield from _about(letters, list(_definitions(proof.steps, seen)))
+                    concerned = sympy.sympify(claim.right - claim.left).free_symbols
+                    yield from _about(concerned, list(_definitions(proof.steps, seen)))
 
 
-def _about(letters: set[Any], pairs: list[tuple[Any, Any]]) -> Iterable[tuple[Any, Any]]:
-    """Those that say what the letters mean, and what the letters in their meanings do."""
-    while more := [pair for pair in pairs if _letter(pair[0]) in letters]:
+def _about(concerned: set[Any], pairs: list[tuple[Any, Any]]) -> Iterable[tuple[Any, Any]]:
+    """The definitions of these symbols, and of the symbols in their definitions, and so on."""
+    while more := [pair for pair in pairs if _symbol(pair[0]) in concerned]:
         yield from more
         pairs = [pair for pair in pairs if pair not in more]
-        letters = letters.union(*(sympy.sympify(meaning).free_symbols for _, meaning in more))
+        concerned = concerned.union(*(sympy.sympify(meaning).free_symbols for _, meaning in more))
 
 
-def _letter(key: Any) -> Any:
-    """Of the letter or its square, whose meaning is given, the letter."""
+def _symbol(key: Any) -> Any:
+    """The symbol that is defined; a root is defined by its square."""
     return key.base if key.is_Pow else key
 
 
 def _circle(within: dict[Any, set[Any]]) -> str:
-    """A letter in whose meaning, with the letters in it spelt out, it occurs itself; nothing if there is none."""
-    for letter in within:
+    """A symbol that occurs in its own definition, directly or through the definitions of others; "" if none does."""
+    for symbol in within:
         reached: set[Any] = set()
-        waiting = [letter]
+        waiting = [symbol]
         while waiting:
             new = within.get(waiting.pop(), set()) - reached
             reached |= new
             waiting += new
-        if letter in reached:
-            return str(letter)
+        if symbol in reached:
+            return str(symbol)
     return ""
 
 
 def _same(first: tuple[Any, Any], second: tuple[Any, Any], meanings: dict[Any, Any]) -> bool:
-    """Whether two meanings of a letter, or of its square, are one, with the letters in them spelt out."""
+    """Whether two definitions of a symbol, or of its square, agree after all defined symbols are replaced."""
     (key, meaning), (other_key, other) = first, second
     if key != other_key:
         meaning, other = (m if k.is_Pow else m**2 for k, m in (first, second))
@@ -226,6 +257,6 @@ def _spelt_out(meaning: Any, meanings: dict[Any, Any]) -> Any:
 
 
 def _name(assumption: Assumption) -> str:
-    """By class; of a method, with which it is."""
+    """The name of the assumption's class, for `Runs` with the method."""
     kind = type(assumption).__name__
     return f"{kind}({assumption.method})" if isinstance(assumption, Runs) else kind

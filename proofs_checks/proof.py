@@ -1,4 +1,8 @@
-"""Proofs as data: claims, steps, and what became of them."""
+"""Proofs as data: relations, checks, steps, proofs, and the registry of the functions that build them.
+
+A paper's module decorates one function per statement with `@proves(statement)`. The function builds a `Proof`, a list
+of `Step`s; each step has a claim (`Relation`) and a `Check` that decides it. `verification` runs the checks.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -18,9 +22,10 @@ from fedconvex.verdicts import Verdict
 @final
 @dataclass(frozen=True)
 class Relation:
-    """left relation right, for all parameters in the domain; sides are expressions, or vectors for "=".
+    """The claim left ≤ right, left < right or left = right, for all parameters in the domain.
 
-    `source` is the identifier of the statement whose conclusion it is, where that is another one.
+    The sides are SymPy expressions; for "=" they may be vectors. `source` is the identifier of another statement, if
+    the claim is that statement's conclusion (`conclusion`).
     """
 
     left: Any
@@ -35,14 +40,14 @@ class Relation:
 
     @property
     def fact(self) -> Fact:
-        """What may be used once it is proved."""
+        """The claim as a fact, for use in later steps: right − left ≥ 0, or = 0. The claim must be proved before."""
         return Fact(self.right - self.left, self.name or self.source, self.relation == "=", (self,))
 
 
 @final
 @dataclass(frozen=True)
 class CheckOutcome:
-    """What a check found, by which engine; `certificate` where others can check it again."""
+    """What a check found. `certificate` is data from which the result can be checked without this package."""
 
     verdict: Verdict
     detail: str
@@ -51,7 +56,10 @@ class CheckOutcome:
 
 
 class Check(ABC):
-    """How a claim is decided; its subclasses are frozen dataclasses."""
+    """A way to decide a claim. Its subclasses are frozen dataclasses, so that a proof is data.
+
+    The methods besides `run` state what the check depends on; `verification` compares that with the statement.
+    """
 
     engine: ClassVar[str]
     shows_claim: ClassVar[bool] = True  # whether another step may rest on the claim
@@ -61,32 +69,32 @@ class Check(ABC):
         """Decides the claim. Never PROVED without a proof."""
 
     def rests_on(self) -> tuple[Relation, ...]:
-        """The claims that it takes as proved."""
+        """The claims that the check uses, which must be proved."""
         return ()
 
     def assumes(self) -> tuple[tuple[tuple[str, ...], Any], ...]:
-        """The hypotheses that it uses, each as alternatives with a constant (see `engines.facts.Fact`)."""
+        """The hypotheses that the check uses, each as alternative names with a constant (see `engines.facts.Fact`)."""
         return ()
 
     def discharges(self) -> tuple[tuple[str, Any], ...]:
-        """The hypotheses of another statement, with their constants, that are shown where its conclusion is used."""
+        """The hypotheses of a used statement, with constants, that steps of this proof derive instead of assuming."""
         return ()
 
     def joins_rounds(self) -> bool:
-        """Whether what is known of one round is used of many."""
+        """Whether the check derives a claim about many rounds from one about each of them."""
         return False
 
     def defines(self) -> tuple[tuple[Any, Any], ...]:
-        """The letters, or their squares, that it gives a meaning, with the meaning."""
+        """The symbols, or their squares, that the check's facts define, with the definitions."""
         return ()
 
     def chooses(self, claim: Relation) -> dict[Any, Any]:
-        """The letters of a claim, among those that it rests on, with what it puts in for them."""
+        """The values that the check substitutes for symbols of `claim`, one of those in `rests_on`."""
         return {}
 
 
 class Role(Enum):
-    """What a step is for."""
+    """Whether the statement's verdict depends on the step."""
 
     PROOF = "proof"  # the statement's verdict rests on it
     PRINTED = "printed"  # a formula of the paper that the proof does not need, or that fails as printed
@@ -95,11 +103,14 @@ class Role(Enum):
 @final
 @dataclass(frozen=True)
 class Step:
-    """One displayed line: what it says, why, and the check.
+    """One line of a proof: the formula, the reason, the claim that a computer can decide, and the check that does.
 
-    `shown` is the formula as the paper displays it (LaTeX); `place` where: "(8), second line". Without a place the
-    step is ours: the paper leaves it to the reader. Of a statement with several cases, `case` is what the step's case
-    assumes beyond what all do.
+    Attributes:
+        shown: the formula as the paper displays it (LaTeX).
+        because: the reason, in words.
+        place: where the paper displays it, as in "(8), second line"; "" where the paper leaves it to the reader.
+        role: PRINTED for a line that the verdict does not depend on.
+        case: for a statement with several cases, the assumptions of the step's case; () for a step in all of them.
     """
 
     shown: str
@@ -114,12 +125,19 @@ class Step:
 @final
 @dataclass(frozen=True)
 class Proof:
-    """What is known of a statement, as data; `steps` in the order of the paper.
+    """The proof or refutation of a statement, as data.
 
-    `corrected` is the identifier of what holds instead of a refuted statement; `vacuous` says for which parameters it
-    promises nothing. `written` are letters of the statement with how they are written here: (b² − 1)ε for σ², say, or
-    q² for κ. That must take all values that the letter can have. `ends` says why the last step is not built from
-    the statement's formula, where it is not (`conclusions`).
+    Attributes:
+        steps: in the order of the paper.
+        refutation: a counterexample (`engines.witnesses.Witness`), if the statement is false as printed.
+        corrected: for a refuted statement, the identifier of the statement that holds instead.
+        extra: the condition beyond the paper's under which it is proved.
+        notes: misprints, readings and remarks, for the reader.
+        vacuous: the parameters for which the statement promises nothing.
+        tightness: the worst known instance (`engines.tightness.Tightness`).
+        written: parameters of the statement that the proof expresses by others, such as (b² − 1)ε for σ² or q² for κ,
+            so that roots become rational. The expression must take every value that the parameter can have.
+        ends: why the last step does not contain the statement's formula, where it does not (`conclusions`).
     """
 
     steps: tuple[Step, ...]
@@ -138,10 +156,10 @@ _BUILDERS: dict[str, Builder] = {}
 
 
 def proves(statement: Statement) -> Callable[[Builder], Builder]:
-    """Registers the function that makes the statement's proof.
+    """Decorator that registers the function which builds the statement's proof.
 
-    It is given the statement, and must take the statement's formula from there and nowhere else: that is how a
-    changed formula is noticed.
+    The function gets the statement as its argument and must take the formula from there and from nowhere else. A proof
+    that repeats the formula would still pass after the statement has changed.
     """
 
     def register(builder: Builder) -> Builder:
@@ -153,12 +171,12 @@ def proves(statement: Statement) -> Callable[[Builder], Builder]:
 
 
 def builder_of(statement: Statement) -> Builder | None:
-    """What makes the statement's proof, where its module has been imported."""
+    """The function that builds the statement's proof; None if there is none, or its module is not imported yet."""
     return _BUILDERS.get(statement.identifier)
 
 
 class RestsOnItself(Exception):
-    """A proof needs the conclusion of a proof that needs its own."""
+    """A circular proof: it uses the conclusion of a statement whose proof uses this one's conclusion."""
 
 
 _BUILT: WeakKeyDictionary[Statement, Proof] = WeakKeyDictionary()
@@ -166,7 +184,7 @@ _UNDER_WAY: ContextVar[tuple[str, ...]] = ContextVar("under_way", default=())
 
 
 def built(statement: Statement) -> Proof | None:
-    """The statement's proof, made once; None where there is none. Raises RestsOnItself."""
+    """The statement's proof, built once; None where there is none. Raises RestsOnItself."""
     builder, before = builder_of(statement), _UNDER_WAY.get()
     if builder is None:
         return None
@@ -183,7 +201,7 @@ def built(statement: Statement) -> Proof | None:
 
 
 def conclusion(statement: Statement) -> Relation:
-    """What another statement's proof ends with, to be used as a fact: this proof then rests on that statement."""
+    """The last claim of another statement's proof, for use as a fact: this proof then depends on that statement."""
     proof = built(statement)
     assert proof is not None, f"{statement.identifier} has no proof"
     needed = [step for step in proof.steps if step.role is Role.PROOF]

@@ -1,12 +1,13 @@
-"""Checks certificates again, with the standard library alone: python -I standalone_checker.py FILE.json …
+"""Checks certificates of proofs with the standard library alone: python -I standalone_checker.py FILE.json …
 
-A certificate says left <= right (or <, or =), because right − left, or right² − left² where right >= 0, is the sum of
-multiplier · fact and weight · ‖vector‖². The reader grants facts, conditions, the signs of symbols, and that ‖a‖ and
-⟨a,b⟩ belong to vectors: all this is printed, with the claim, and a symbol that could be taken for more is in quotes.
-Multipliers and weights are not negative: with conditions used up, by writing a variable as bound + slack, or as
-bound / (1 + slack), they are quotients of polynomials without negative coefficients. So is what is divided by, not 0.
-An expression is an integer, ["/", p, q], a symbol, ["+", …], ["*", …] or ["^", base, integer]. A vector's parts of
-different kinds are orthogonal, and so is what two draws ("*") add to the mean.
+A certificate claims left <= right (or <, or =), because right − left, or right² − left² where right >= 0, equals
+Σ multiplier · fact + Σ weight · ‖vector‖² with multipliers and weights that are not negative. This program checks the
+equation and these signs. It takes for granted, and prints: the facts, the conditions, the signs of symbols, and that
+‖a‖ and ⟨a,b⟩ are norms and inner products. Names that could be misread as formulas are printed in quotes.
+Signs: each condition is used up by writing a variable as bound + slack or bound / (1 + slack) with slack >= 0; the
+expression is then a quotient of polynomials without negative coefficients. Denominators must not vanish.
+An expression is an integer, ["/", p, q], a symbol, ["+", …], ["*", …] or ["^", base, integer]. A vector combines basic
+vectors of mutually orthogonal kinds: "" (shared by the clients), "~" (a client minus the mean), "*" (a draw minus it).
 """
 
 import json
@@ -121,7 +122,8 @@ def power(p: Polynomial, n: int) -> Polynomial:
 
 
 def is_zero(p: Polynomial) -> bool:
-    for base in {s for m in p for s, _ in m if not isinstance(s, str)}:  # one after the other is multiplied out
+    """Whether a sum of terms with inverses vanishes: the inverses are multiplied out one after the other."""
+    for base in {s for m in p for s, _ in m if not isinstance(s, str)}:
         by_power: dict[int, Polynomial] = {}
         for m, c in p.items():
             by_power.setdefault(dict(m).get(base, 0), {})[frozenset(part for part in m if part[0] != base)] = c
@@ -171,9 +173,10 @@ def inner(a: Any, b: Any) -> Any:
 
 
 def obvious(p: Polynomial, positive: list[str], nonnegative: list[str], strictly: bool) -> bool:
-    """Whether no coefficient is negative; strictly: and a term is positive, and nothing is divided by what may be 0.
+    """Whether no coefficient is negative; strictly: also one term is positive, and no denominator may vanish.
 
-    Without the second, (1 + x)/(1/x + 1) would be positive for x >= 0. Not strictly, what a limit gives is enough.
+    Without the last condition (1 + x)/(1/x + 1) would count as positive for x >= 0. For an inequality that is not
+    strict the limit x -> 0 is enough.
     """
     inverses = {s for m in p for s, _ in m if not isinstance(s, str)}
     signs = all(c > 0 for c in p.values()) and all(obvious(dict(s), positive, nonnegative, strictly) for s in inverses)
@@ -193,6 +196,7 @@ def check_sign(sign: Any, proof: Any) -> None:
     conditions = [proof["conditions"][step["condition"]] for step in sign["substitutions"]]
     taken = {*positive, *nonnegative} | symbols(["+", sign["expression"], *(c["expression"] for c in conditions)])
     for n, step in enumerate(sign["substitutions"]):
+        # The condition must read factor · (x − bound) >= 0 with factor > 0, so that the substitution loses no point.
         x, bound, factor, slack = (step[name] for name in ("variable", "bound", "factor", "slack"))
         lower, left = step["kind"] == "lower", put_in(conditions[n]["expression"], made)
         room = ["*", factor, 1 if lower else -1, ["+", x, ["*", -1, bound]]]
@@ -201,6 +205,7 @@ def check_sign(sign: Any, proof: Any) -> None:
         taken |= {x} | symbols(bound) | symbols(factor)
         require(slack not in taken, "the slack is not new")
         taken.add(slack)
+        # bound / (1 + slack) never is 0: the value x = 0 needs continuity, and no later condition on x.
         later = symbols(["+", *(put_in(c["expression"], made) for c in conditions[n + 1 :])])
         may_be_0 = x in nonnegative and not sign["strictly"] and x not in later
         require(lower or x in positive or may_be_0, "0 is left out")
@@ -214,7 +219,7 @@ def check_sign(sign: Any, proof: Any) -> None:
 
 
 def check(proof: Any) -> None:
-    """Raises an error where the proof is none."""
+    """Raises an error unless the data are a proof of their claim."""
     fits(proof, PROOF)
     left, right, relation, facts, squares = (proof[k] for k in ("left", "right", "relation", "facts", "squares"))
     for sign in proof["signs"]:
@@ -269,7 +274,7 @@ def written(e: Any, place: int = 0) -> str:
 
 
 def report(proof: Any) -> list[str]:
-    """The claim, and all that it does not hold without."""
+    """The claim, and everything that it depends on and that this program does not check."""
     granted = []
     for names, relation in ((proof["positive"], ">"), (proof["nonnegative"], ">=")):
         granted += [f"{', '.join(map(written, names))} {relation} 0"] * bool(names)
@@ -294,7 +299,7 @@ def main(paths: list[str]) -> int:
             for proof in found:
                 check(proof)
             print("\n    ".join([f"{name}: holds", *(line for proof in found for line in report(proof))]))
-        except Exception as error:  # a file that cannot be read proves nothing either
+        except Exception as error:  # an unreadable file is no proof either
             failed = True
             print(f"{name}: does not hold: {error!r:.300}")
     return int(failed)

@@ -1,5 +1,6 @@
-"""What all tests share: the helper modules beside them can be imported, and Hypothesis has no deadline."""
+"""What all tests share: the modules beside them can be imported, processes run this checkout, tests have layers."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -21,6 +22,12 @@ def helper_modules() -> list[Path]:
 for folder in sorted({str(module.parent) for module in helper_modules()}):
     sys.path.insert(0, folder)
 
+# A process that a test starts in another folder would else import whatever fedconvex is installed, which in a second
+# checkout is not the one under test.
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH")]))
+
 # A test asserts what is true on any machine, not how fast it is.
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
+
+pytest_plugins = ("core_layer", "pytester")

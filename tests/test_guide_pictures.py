@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
+pytestmark = pytest.mark.beyond_core  # draws
+
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SHOWN = re.compile(r"!\[[^\]]+\]\(([^)\s]+\.png)\)|<img [^>]*src=\"([^\"]+\.png)\"")

@@ -7,8 +7,8 @@ from typing import final
 import numpy as np
 
 from fedconvex.data.federated import FederatedData
-from fedconvex.data.holdout import train_test_split
 from fedconvex.data.partition import partition
+from fedconvex.data.train_test_splits import train_test_split
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least
 

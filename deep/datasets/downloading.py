@@ -63,7 +63,7 @@ class Remote:
             kind, published, found = "SHA-256", self.sha256, checksum(file)
         else:
             with file.open("rb") as stream:
-                kind, published, found = "MD5", self.md5, hashlib.file_digest(stream, "md5").hexdigest()
+                kind, published, found = "MD5", str(self.md5), hashlib.file_digest(stream, "md5").hexdigest()
         if found != published:
             raise NotDownloaded(f"its {kind} is {found}, that of the published file is {published}")
 

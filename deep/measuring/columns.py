@@ -1,12 +1,12 @@
-"""What `measure` asks for: which columns each name fills, and what filling them costs.
+"""The measurements that `measure` selects, and the columns of the run's table that each of them fills.
 
-| name | columns | of |
+| name | columns | measured at |
 |---|---|---|
 | heterogeneity | gradient_norm, dissimilarity, gradient_variance | the server's model before the round |
 | curvature | smoothness, smoothness_error, weak_convexity, least_curvature | the same |
-| decrease | decrease, decrease_error, inexactness_of_all | the round from there, over all draws of clients |
-| memory | memory_error | FedDyn's identity h = mean g_k after the round |
-| inexactness, drift | the same | the round that led to the model |
+| decrease | decrease, decrease_error, inexactness_of_all | the next round, over all draws of clients |
+| memory | memory_error | the same: relative error of FedDyn's identity h = mean g_k |
+| inexactness, drift | inexactness, drift | the round that led to the model |
 """
 
 import time
@@ -37,7 +37,10 @@ NAMES = (*AT_POINTS, *OF_ROUNDS)
 
 
 def names_of(measure: "str | Sequence[str] | None") -> tuple[str, ...]:
-    """What was asked for; "all" leaves the choice to `Measuring.of`."""
+    """The names in `measure`; for "all" every name, of which `Measuring.of` keeps those that the method supports.
+
+    Raises InvalidInput for unknown names.
+    """
     given = () if measure is None else measure
     names = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
     for name in names:
@@ -49,7 +52,7 @@ def names_of(measure: "str | Sequence[str] | None") -> tuple[str, ...]:
 @final
 @dataclass(frozen=True, eq=False)
 class Measuring:
-    """Measures a run's points; `seconds` says what each kind of measurement has taken so far."""
+    """Measures the server's models of a run; `seconds` adds up the time of each kind of measurement."""
 
     names: tuple[str, ...]
     player: Simulator
@@ -62,7 +65,7 @@ class Measuring:
     def of(
         names: tuple[str, ...], everything: bool, player: Simulator, task: Task, lanczos_steps: int, draws: int
     ) -> "Measuring":
-        """Refuses what the method does not have; `everything` leaves it out instead."""
+        """Raises InvalidInput for a measurement that the method does not support; with `everything` leaves it out."""
         kept = []
         for name in names:
             try:
@@ -75,11 +78,11 @@ class Measuring:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns at points, in order."""
+        """The columns that are measured at models, in order."""
         return tuple(column for name in self.names for column in AT_POINTS.get(name, ()))
 
     def at(self, state: State, t: int) -> dict[str, float]:
-        """The columns at the state before round t."""
+        """The columns measured at the state before round t."""
         found: dict[str, float] = {}
         for name in self.names:
             if name in AT_POINTS:
@@ -91,11 +94,11 @@ class Measuring:
 
     @property
     def _share(self) -> Share | None:
-        """Where the clients are shared out among processes, those that are here."""
+        """The clients of this process, or None with a single process."""
         return self.player.rounds.share
 
     def nothing(self) -> dict[str, float]:
-        """Not measured here."""
+        """The columns of a model that is not measured: NaN."""
         return dict.fromkeys(self.columns, nan)
 
     def _heterogeneity(self, state: State, t: int) -> tuple[float, ...]:
@@ -134,6 +137,6 @@ def _require(name: str, player: Simulator) -> None:
     if name == "decrease":
         require_memoryless(player.rounds)
         if player.stragglers is not None:
-            raise InvalidInput("measure", name, "is the expectation without late clients", "leave it or stragglers out")
+            raise InvalidInput("measure", name, "is the expectation without stragglers", "leave out one of them")
     if name == "memory" and not hasattr(method, "alpha"):
-        raise InvalidInput("measure", name, f"is FedDyn's, the method is {type(method).__name__}", "leave it out")
+        raise InvalidInput("measure", name, f"is for FedDyn, the method is {type(method).__name__}", "leave it out")

@@ -6,8 +6,8 @@ import numpy as np
 
 from fedconvex.arithmetic.rationals import float_array
 from fedconvex.fixed_points import FixedPoint
-from fedconvex.fixed_points.contraction import slowest
-from fedconvex.fixed_points.smooth import SmoothFixedPoints
+from fedconvex.fixed_points.convergence_rates import slowest
+from fedconvex.fixed_points.smooth_clients import SmoothFixedPoints
 from fedconvex.methods.base import State
 from fedconvex.runs.rounds import rounds_of
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fedconvex.commands.folders import require_writable, saved
+from fedconvex.commands.output_files import require_writable, saved
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".pq", ".npz", ".svm", ".libsvm", ".svmlight", ".txt")  # .t is the test set
 DATA, MODEL, METHODS, OUTPUT = "Data and clients", "Model", "Methods", "Output"

@@ -98,7 +98,7 @@ def run(
         import torch  # noqa: F401 - a clear error before any work
     except ImportError:
         raise MissingLibrary("torch", "fedconvex deep", "deep") from None
-    from fedconvex.commands.folders import require_writable
+    from fedconvex.commands.output_files import require_writable
     from fedconvex.deep.config import read_config
 
     given = {"rounds": rounds, "seed": seed, "device": device}

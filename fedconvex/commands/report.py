@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fedconvex.commands.folders import require_file, saved
+from fedconvex.commands.output_files import require_file, saved
 
 REPORT_HELP = """One HTML page with every statement, its verdict and evidence; it loads nothing, and opens on a phone.
 

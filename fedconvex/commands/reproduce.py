@@ -42,8 +42,8 @@ def reproduce(
     jobs: Annotated[int | None, typer.Option(help="Processes (default: one per core).")] = None,
 ) -> None:
     """Chooses, runs, saves, prints."""
-    from fedconvex.commands.folders import require_writable
-    from fedconvex.reproduce.spec import choose, experiments
+    from fedconvex.commands.output_files import require_writable
+    from fedconvex.reproduce.specification import choose, experiments
     from fedconvex.reproduce.summary import last_results, markdown
 
     known = experiments(quick=quick)
@@ -70,8 +70,8 @@ def _reproduce(experiment: "Experiment", out: Path, data_dir: Path | None, jobs:
     """One experiment from its runs to its tables; whether all went as it was asked for."""
     from rich.console import Console
 
-    from fedconvex.reproduce.building import missing
-    from fedconvex.reproduce.one import run_one
+    from fedconvex.reproduce.inputs import missing
+    from fedconvex.reproduce.pipeline import run_experiment
 
     console = (
         Console(highlight=False) if typer.get_text_stream("stdout").isatty() else Console(width=132, highlight=False)
@@ -83,7 +83,7 @@ def _reproduce(experiment: "Experiment", out: Path, data_dir: Path | None, jobs:
         return not by_id
     begun = time.perf_counter()
     try:
-        summary, files = run_one(experiment, out, data_dir, jobs)
+        summary, files = run_experiment(experiment, out, data_dir, jobs)
     except FedconvexError as error:  # the others go on
         console.print(f"  failed: {error}", soft_wrap=True, markup=False)
         return False
@@ -147,7 +147,7 @@ def _print_list(known: "Mapping[str, Experiment]", data_dir: Path | None) -> Non
     from rich.console import Console
     from rich.table import Table
 
-    from fedconvex.reproduce.building import missing
+    from fedconvex.reproduce.inputs import missing
 
     table = Table(box=None, pad_edge=False)
     for name, justify in (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fedconvex.commands.folders import require_file, require_writable
+from fedconvex.commands.output_files import require_file, require_writable
 from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:

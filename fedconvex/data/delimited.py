@@ -1,4 +1,4 @@
-"""CSV and TSV text with a header line."""
+"""Reads CSV and TSV text with a header line into a `Table`, with errors that name the line and the column."""
 
 import csv
 import math
@@ -18,7 +18,7 @@ MISSING_CURE = "fill it in or remove the row"
 
 
 def read_delimited(path: Path, delimiter: str, target_column: str | None, client_column: str | None) -> Table:
-    """Read a CSV or TSV file. Every column but the target and the client must hold finite numbers (or true and false).
+    """Reads a CSV or TSV file, whose columns except target and client must hold finite numbers, true or false.
 
     target_column, client_column: see `fedconvex.data.table.roles`. Raises InvalidInput with the line and the column.
     """
@@ -36,6 +36,8 @@ def read_delimited(path: Path, delimiter: str, target_column: str | None, client
             problem = f"line {number}: has {len(row)} fields, the header has {len(names)}"
             raise bad_file(path, problem, "repair the line (the last line of a truncated file looks like this)")
         cells = [row[j] for j in chosen]
+        # Fast path: convert the whole row at once. Anything unusual (text, NaN, an underscore, which float() accepts)
+        # goes through _number, which handles it cell by cell and knows the column for its error.
         try:
             values = list(map(float, cells))
         except ValueError:
@@ -64,12 +66,12 @@ def read_delimited(path: Path, delimiter: str, target_column: str | None, client
 
 
 def _are_row_numbers(values: Sequence[float]) -> bool:
-    """Whether they are different whole numbers: 0, 1, 2, … of a table, or what is left of these in a part of it."""
+    """Whether the numbers are distinct integers, as in an index column, of which rows may have been removed."""
     return all(map(float.is_integer, values)) and len(set(values)) == len(values)
 
 
 def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows that are not blank, each with the number of its last line."""
+    """The rows that are not blank, each with its line number (a quoted cell may span lines: then the last one)."""
     reader = csv.reader(_text(path), delimiter=delimiter, strict=True)
     while True:
         try:
@@ -107,7 +109,7 @@ def _number(path: Path, line: int, column: str, cell: str) -> float:
 
 
 def _targets(path: Path, column: str, cells: list[str], lines: Sequence[int]) -> np.ndarray:
-    """The target column: numbers (true and false count as 1 and 0) or text, not both."""
+    """The target column, all numbers (true and false are 1 and 0) or all text."""
     _refuse_missing(path, column, cells, lines)
     text = [line for cell, line in zip(cells, lines, strict=True) if not _is_number(cell)]
     if len(text) == len(cells):

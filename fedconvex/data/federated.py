@@ -1,4 +1,4 @@
-"""Data that lie with clients, and the problems that they pose."""
+"""`FederatedData`: samples that belong to clients, and the problem of fitting a linear model to them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,12 +22,20 @@ DEFAULT_RIDGE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class FederatedData:
-    """Samples of m clients: features[k] is float64 (n_k, p), targets[k] is (n_k,), with n_k >= 1.
+    """The samples of m clients, to be turned into a problem by `problem()` or split by `train_test_split`.
 
-    targets: numbers or text, brought to one form by `as_targets`; text is always a class label. source: where the data
-    come from, for reports. class_labels: all classes there are, 2 or more, where some may have no sample here; None:
-    those that have. The feature arrays are read-only views of those given, the targets are copies.
-    Raises InvalidInput for ragged shapes, NaN, an empty client, names that do not fit, targets outside class_labels.
+    `load` and the synthetic generators return it; create it yourself for data that are already in memory, by client.
+
+    Args:
+        features: features[k] is (n_k, p) with n_k >= 1, converted to float64; kept as a read-only view.
+        targets: targets[k] is (n_k,), numbers or text, converted by `as_targets`; text is always a class label. Copied.
+        client_names: m distinct names.
+        feature_names: p names.
+        source: a description of the origin, for reports.
+        class_labels: all classes, 2 or more, if some of them may have no sample here; None: those that occur.
+
+    Raises:
+        InvalidInput: ragged shapes, NaN, an empty client, names that do not fit, targets outside class_labels.
     """
 
     features: tuple[np.ndarray, ...]
@@ -68,7 +76,7 @@ class FederatedData:
 
     @property
     def sizes(self) -> np.ndarray:
-        """The clients' numbers of samples n_k, int64 (m,)."""
+        """The number of samples n_k of every client, int64 (m,)."""
         return np.array([len(array) for array in self.features], dtype=np.int64)
 
     @property
@@ -78,14 +86,14 @@ class FederatedData:
 
     @property
     def task(self) -> Task:
-        """What the targets call for: `regression`, `binary` or `multiclass`; class_labels decide, or else `task_of`."""
+        """The kind of problem: `regression`, `binary` or `multiclass`, by class_labels if given, else by `task_of`."""
         if self.class_labels is not None:
             return "binary" if self.class_labels.size == 2 else "multiclass"
         return task_of(np.concatenate(self.targets))
 
     @property
     def classes(self) -> np.ndarray:
-        """The class_labels, or else the distinct targets of all clients, sorted."""
+        """The class_labels if given, otherwise the distinct targets of all clients, sorted."""
         if self.class_labels is not None:
             return self.class_labels
         return np.unique(np.concatenate(self.targets))
@@ -97,17 +105,20 @@ class FederatedData:
         weights: Literal["pooled", "uniform"] = "pooled",
         intercept: bool = True,
     ) -> "Problem":
-        """The problem of fitting a linear model to these data.
+        """The federated problem of fitting a linear model to these data.
 
-        model: `least-squares`: f_k(x) = ½‖A_k x − b_k‖², a sum over samples; `logistic`: the mean over samples of
-            log(1 + exp(−y aᵀx)), plus ridge/2 ‖x‖², the smaller class as y = −1; `multinomial`: the mean softmax
-            cross-entropy, plus ridge/2 ‖x‖², classes numbered in the order of `classes`; `auto`: the one for `task`.
-        ridge: >= 0, default 1e-3; least squares takes none. It acts on the intercept too.
-        weights: `pooled`: the objective is proportional to the loss over all clients' samples pooled (1/m each for the
-            sums of least squares, n_k/n for the means of the others); `uniform`: 1/m each.
-        intercept: append a column of ones to the features. The multinomial model always has one.
+        Args:
+            model: `least-squares`: f_k(x) = ½‖A_k x − b_k‖², a sum over samples; `logistic`: the mean over samples of
+                log(1 + exp(−y aᵀx)), plus ridge/2 ‖x‖², the smaller class as y = −1; `multinomial`: the mean softmax
+                cross-entropy, plus ridge/2 ‖x‖², classes numbered in the order of `classes`; `auto`: the model for
+                `task`.
+            ridge: >= 0, default 1e-3; it penalises the intercept too. Least squares has no ridge.
+            weights: `pooled`: the objective is proportional to the loss over all clients' samples (1/m each for the
+                sums of least squares, n_k/n for the means of the others); `uniform`: 1/m each.
+            intercept: append a column of ones to the features. The multinomial model always has one.
 
-        Raises InvalidInput where the targets do not fit the model.
+        Raises:
+            InvalidInput: the targets do not fit the model; an unknown model or weights.
         """
         if model == "auto":
             model = MODELS[self.task]
@@ -160,7 +171,7 @@ class FederatedData:
 
 
 def federate(table: Table, rows: Sequence[np.ndarray], client_names: Sequence[str], source: str) -> FederatedData:
-    """Give client k the rows[k] of the table."""
+    """The table's rows as data of clients: client k has the rows with the indices rows[k]."""
     return FederatedData(
         features=tuple(table.features[part] for part in rows),
         targets=tuple(table.targets[part] for part in rows),
@@ -170,8 +181,8 @@ def federate(table: Table, rows: Sequence[np.ndarray], client_names: Sequence[st
     )
 
 
-def deal(table: Table, num_clients: int, scheme: str, seed: int, source: str) -> FederatedData:
-    """Deal the table's rows to clients named 0, 1, … by `fedconvex.data.partition.partition`."""
+def divide_among_clients(table: Table, num_clients: int, scheme: str, seed: int, source: str) -> FederatedData:
+    """The table's rows, divided among clients named 0, 1, … by a scheme of `fedconvex.data.partition`."""
     rows = partition(table.targets, num_clients, scheme, seed)
     return federate(table, rows, [str(k) for k in range(len(rows))], source)
 
@@ -202,7 +213,7 @@ def _joined(targets: Sequence[np.ndarray]) -> np.ndarray:
         raise InvalidInput("targets", targets, "are text for some clients and numbers for others", "make them alike")
     if any(array.ndim != 1 for array in arrays):
         raise InvalidInput("targets", [array.shape for array in arrays], "must have shapes (n_k,)", "flatten them")
-    for array in arrays:  # each by itself: of mixed kinds, joining makes floats
+    for array in arrays:  # before concatenating, which would turn integers beside floats into rounded floats
         if array.dtype.kind in "iu":
             as_targets(array)
     return np.concatenate(arrays)

@@ -1,4 +1,8 @@
-"""LIBSVM (svmlight) text: one sample a line, `label index:value index:value …`, indices from 1, increasing."""
+"""Reads LIBSVM (svmlight) text: one sample a line, `label index:value index:value …`, with increasing indices from 1.
+
+scikit-learn reads this format too; this reader names the line and the entry of an error, and refuses NaN, indices from
+0 and labels beyond 2^53 instead of interpreting them.
+"""
 
 import math
 from array import array
@@ -15,9 +19,9 @@ MAX_INDEX = MAX_BYTES // 8
 
 
 def read_libsvm(path: Path, num_features: int | None = None) -> Table:
-    """Read a LIBSVM file; features that a line leaves out are 0, `#` starts a comment.
+    """Reads a LIBSVM file; features that a line omits are 0, `#` starts a comment.
 
-    num_features: p, for files in which the last features never occur (default: the largest index there).
+    num_features: p, for files in which the last features never occur (default: the largest index in the file).
     Raises InvalidInput with the line number of the first bad line.
     """
     targets, values = array("d"), array("d")

@@ -1,4 +1,4 @@
-"""Read files that users hand in, plain or gzipped, with errors that say which line is wrong."""
+"""Reads users' files, plain or gzipped, within a size limit and with errors that name the path and the line."""
 
 import gzip
 import os
@@ -10,11 +10,11 @@ from typing import IO, cast
 from fedconvex.data.table import MAX_BYTES, bad_file
 from fedconvex.errors import InvalidInput
 
-MAX_LINE = 2**27
+MAX_LINE = 2**27  # bytes; a file without line ends must not fill the memory before it is refused
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines of a text file, counted from 1. Raises InvalidInput for a file that cannot be read to its end."""
+    """The lines of a text file, numbered from 1. Raises InvalidInput if the file cannot be read to its end."""
     number = size = 0
     try:
         with open_bytes(path) as stream:
@@ -30,10 +30,10 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def contents(path: Path) -> bytes:
-    """All bytes of a file. Raises InvalidInput where it cannot be read, is empty or is larger than `MAX_BYTES`."""
+    """All bytes of a file. Raises InvalidInput if it cannot be read, is empty or is larger than `MAX_BYTES`."""
     try:
         with open_bytes(path) as stream:
-            data = stream.read(MAX_BYTES + 1)
+            data = stream.read(MAX_BYTES + 1)  # one more than allowed: a small gzip file may unpack to any size
     except (OSError, EOFError, zlib.error) as error:
         raise unreadable(path, error) from error
     if not data:
@@ -48,14 +48,14 @@ def _too_large(path: Path) -> InvalidInput:
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """The file's bytes, uncompressed where its name ends in .gz."""
+    """The opened file, decompressed if its name ends in .gz."""
     if path.suffix.lower() == ".gz":
         return cast(IO[bytes], gzip.open(path, "rb"))
     return path.open("rb")
 
 
 def unreadable(path: Path, error: Exception, where: str = "") -> InvalidInput:
-    """The error for a file whose bytes cannot be had; `where` says how far it was read."""
+    """The error for a file that cannot be read; `where` states how far reading came."""
     match error:
         case EOFError():
             return bad_file(path, f"{where}the gzip data is truncated", "download or copy the file again")

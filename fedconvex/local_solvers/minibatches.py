@@ -1,29 +1,12 @@
-"""Which samples a local SGD visits, in which order: decided before it runs, the same for every method."""
-
-from dataclasses import dataclass
+"""Draws the mini-batches of a round of local SGD before it starts, from the seed alone and so alike for all methods."""
 
 import numpy as np
 
+from fedconvex.problems.local_sgd import Minibatches
 from fedconvex.randomness import Purpose, stream
 
 
-@dataclass(frozen=True, eq=False)
-class Minibatches:
-    """Batch i consists of the rows order[bounds[i]] … order[bounds[i + 1] − 1]; client k has the batches numbered
-    client_batches[k] … client_batches[k + 1] − 1.
-    """
-
-    order: np.ndarray  # (S,)
-    bounds: np.ndarray  # (b + 1,)
-    client_batches: np.ndarray  # (K + 1,)
-
-    @property
-    def steps(self) -> np.ndarray:
-        """The number of batches of every client, (K,)."""
-        return np.diff(self.client_batches)
-
-
-def deal(
+def draw_minibatches(
     first: np.ndarray,
     count: np.ndarray,
     batch_size: int | None,
@@ -33,27 +16,30 @@ def deal(
     seed: int,
     round: int,
 ) -> Minibatches:
-    """The batches of one round: every epoch visits all samples in a new random order, the last batch may be smaller.
+    """The batches of one round: every epoch visits all samples in a new random order, its last batch may be smaller.
 
-    A client's order depends on the seed, the round and its number alone: fewer epochs are the first ones of more.
+    A client's order depends only on the seed, the round and the client's index. Two runs with different numbers of
+    epochs or steps therefore agree as far as the shorter one goes.
 
     Args:
-        first, count: (K,) the rows of the clients' samples.
-        batch_size: None for all samples at once.
-        epochs, steps: (K,), one of them None: full epochs, or a number of batches (epochs follow one another).
+        first, count: (K,) each client's first row of samples and its number of samples.
+        batch_size: the number of samples of a batch; None: all samples of the client.
+        epochs, steps: (K,), one of them None: each client's number of full epochs, or its number of batches (which
+            continue into further epochs).
+        members: (K,) the indices of the clients among all clients.
     """
     orders, sizes, numbers = [], [], [0]
     for k, client in enumerate(members):
         n = int(count[k])
         size = n if batch_size is None else min(batch_size, n)
-        per_epoch = -(-n // size)
+        per_epoch = -(-n // size)  # rounded up
         batches = int(epochs[k]) * per_epoch if epochs is not None else int(steps[k])  # type: ignore[index]
-        rounds_through = -(-batches // per_epoch)
+        started_epochs = -(-batches // per_epoch)
         generator = stream(seed, Purpose.MINIBATCHES, round, int(client))
         epoch = np.full(per_epoch, size)
         epoch[-1] = n - size * (per_epoch - 1)
-        widths = np.tile(epoch, rounds_through)[:batches]
-        order = np.concatenate([generator.permutation(n) for _ in range(rounds_through)] or [np.empty(0, np.int64)])
+        widths = np.tile(epoch, started_epochs)[:batches]
+        order = np.concatenate([generator.permutation(n) for _ in range(started_epochs)] or [np.empty(0, np.int64)])
         orders.append(first[k] + order[: widths.sum()])
         sizes.append(widths)
         numbers.append(numbers[-1] + batches)

@@ -1,4 +1,4 @@
-"""Stochastic gradient steps on mini-batches."""
+"""Local SGD: stochastic gradient steps on mini-batches of the client's samples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,35 +12,45 @@ from fedconvex.arithmetic.rationals import Array, Scalar, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver
-from fedconvex.local_solvers.descent import Descent
-from fedconvex.local_solvers.minibatches import deal
+from fedconvex.local_solvers.minibatches import draw_minibatches
 from fedconvex.parameters import number
 from fedconvex.participation import Draw
-from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.problems.base import Clients, Problem
+from fedconvex.problems.local_sgd import Descent
+from fedconvex.problems.samples import LinearSamples, Samples
+from fedconvex.problems.subproblem import Subproblem
 from fedconvex.validation import integer_at_least, non_negative, positive
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class SGD(LocalSolver):
-    """θ ← θ − s_t(clip(g_B(θ) + linear_k + weight(θ − center_k)) + weight_decay·θ) over mini-batches B, from start_k.
+    """Local solver: stochastic gradient steps on mini-batches, as in the papers' experiments.
 
-    With momentum, v ← momentum·v + (…) and θ ← θ − s_t v, as in PyTorch's SGD (no dampening, not Nesterov's); v is the
-    client's own, and 0 at the beginning of every local solve.
+    Use it for deep networks, for large data sets, or to reproduce papers' experiments. With a constant stepsize it does
+    not converge to a point but to a neighbourhood; for exact answers use `Exact`, for a deterministic local solver with
+    the same bias `GradientDescent`. Needs a problem with samples (not `Quadratic`).
 
-    g_B is the mean over the batch, scaled so that its expectation is ∇F_k (for sums over samples: n_k/|B| Σ_{i∈B}). An
-    epoch visits every sample once, in an order drawn anew from the run's seed, the round and the client; its last batch
-    may be smaller. The same seed gives the same batches whatever the method.
+    θ ← θ − s_t v with v ← momentum·v + clip(g_B(θ) + linear_k + weight(θ − center_k)) + weight_decay·θ, from start_k,
+    over mini-batches B, as PyTorch's SGD (no dampening, no Nesterov momentum). v is 0 at the beginning of each round.
+
+    g_B is the gradient's mean over the batch, scaled so that its expectation is ∇F_k (for sums over samples n_k/|B|
+    times the sum over B). An epoch visits every sample once, in a random order from the run's seed, the round and the
+    client; its last batch may be smaller. For one seed all methods see the same batches.
 
     Args:
-        epochs: full passes, or
-        steps: batches, one of the two >= 1.
-        batch_size: >= 1; None: all of a client's samples.
-        stepsize: > 0; in round t = 0, 1, … the steps are stepsize · decay^t.
+        epochs: the number of passes over the client's samples, >= 1; or
+        steps: the number of batches, >= 1. Exactly one of the two is required.
+        batch_size: >= 1; None: all samples of the client (then SGD is gradient descent).
+        stepsize: s > 0; in round t = 0, 1, … the steps are s_t = stepsize · decay^t.
         decay: > 0.
-        weight_decay: >= 0; as in most optimisers it is added after clipping.
-        clip: > 0, the length to which longer gradients (of the whole subproblem) are cut; None: no limit.
+        weight_decay: >= 0, added after clipping. It pulls θ towards 0, a proximal term towards center_k.
+        clip: > 0: longer gradients of the whole subproblem are scaled to this length; None: no limit. It needs a square
+            root, so floats or torch.
         momentum: in [0, 1).
+
+    Raises:
+        InvalidInput: both or neither of epochs and steps, values out of range.
     """
 
     epochs: int | None = None
@@ -89,7 +99,7 @@ class SGD(LocalSolver):
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
         samples = clients.samples()
         amounts = np.full(clients.num_clients, self.effort) if draw.efforts is None else draw.efforts
-        batches = deal(
+        batches = draw_minibatches(
             samples.first,
             samples.count,
             self.batch_size,
@@ -101,11 +111,14 @@ class SGD(LocalSolver):
         )
         stepsize = self.stepsize * self.decay**draw.round
         clip = None if self.clip is None else nearest_float(self.clip)
-        points = samples.descend(Descent(subproblem, batches, stepsize, self.weight_decay, clip, self.momentum))
+        points = _descend(samples, Descent(subproblem, batches, stepsize, self.weight_decay, clip, self.momentum))
         return Answers(points, stepsize * self._weights_of_gradients(clients.arithmetic, batches.steps)[:, None])
 
     def _weights_of_gradients(self, arithmetic: Arithmetic, steps: np.ndarray) -> Array:
-        """Σ_i a_i with θ = start − s Σ_i a_i g_i, (K,): the number of steps; more with momentum (FedNova's ‖a‖₁)."""
+        """Σ_i a_i in θ = start − s Σ_i a_i g_i, (K,): the number of steps without momentum, FedNova's ‖a‖₁ with it.
+
+        With momentum, the gradient of step i counts 1 + momentum + … + momentum^(steps − i) times.
+        """
         if self.momentum == 0:
             return arithmetic.array(steps)
         sums, last = [0 * self.momentum], 0 * self.momentum
@@ -113,3 +126,30 @@ class SGD(LocalSolver):
             last = 1 + self.momentum * last
             sums.append(sums[-1] + last)
         return arithmetic.array([sums[n] for n in steps.tolist()])
+
+
+def _descend(samples: Samples, descent: Descent) -> Array:
+    """The clients' points after the round: compiled for linear models in floats, else the samples' own loop."""
+    if not (isinstance(samples, LinearSamples) and samples.arithmetic.name == "float"):
+        return samples.descend(descent)
+    from fedconvex.local_solvers.compiled_sgd import compiled_sgd  # late: numba takes a second to load
+
+    subproblem, batches = descent.subproblem, descent.batches
+    return compiled_sgd(
+        samples.loss.name,
+        samples.A,
+        samples.y,
+        batches.order,
+        batches.bounds,
+        batches.client_batches,
+        samples.factor,
+        samples.ridge,
+        subproblem.start,
+        subproblem.linear,
+        subproblem.weight,
+        subproblem.center,
+        descent.stepsize,
+        descent.weight_decay,
+        np.inf if descent.clip is None else descent.clip,
+        descent.momentum,
+    )

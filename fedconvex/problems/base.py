@@ -1,11 +1,15 @@
-"""A problem: m clients with functions f_k, and the objective f = Σ_k weights_k f_k (weights sum to 1)."""
+"""The base classes of problems: m clients with functions f_k and the objective f = Σ_k weights_k f_k.
+
+A `Problem` holds the data exactly and knows its constants. Its `Clients` evaluate the functions in one arithmetic
+(floats, rationals, balls, torch), all clients in one call; methods and local solvers see only those.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,61 +18,30 @@ from fedconvex.arithmetic.base import Arithmetic, Batch
 from fedconvex.arithmetic.rationals import Array, Scalar, float_array
 from fedconvex.errors import InvalidInput
 from fedconvex.once import Once
+from fedconvex.problems.samples import Samples
+from fedconvex.problems.subproblem import Subproblem as Subproblem
 from fedconvex.validation import points, positive, read_only
-
-if TYPE_CHECKING:
-    from fedconvex.problems.samples import Samples
-
-
-@dataclass(frozen=True, eq=False)
-class Subproblem:
-    """What a method asks of every client: minimise F_k(θ) + ⟨linear_k, θ⟩ + (weight/2)‖θ − center_k‖², from start_k.
-
-    `start` is (m, d); `linear` and `center` are (m, d) or None where the term is absent (then `weight` is 0).
-    `guess` (m, d) is where a solver that goes on to the exact minimiser may begin instead: it changes no answer.
-    """
-
-    start: Array
-    weight: Scalar = 0
-    center: Array | None = None
-    linear: Array | None = None
-    guess: Array | None = None
-
-    def of(self, members: np.ndarray) -> "Subproblem":
-        """The subproblems of some of the clients."""
-        start, center, linear, guess = (
-            None if part is None else part[members] for part in (self.start, self.center, self.linear, self.guess)
-        )
-        return Subproblem(start, self.weight, center, linear, guess)
-
-    def add_gradients(self, theta: Array, gradients: Array) -> Array:
-        """The subproblems' gradients at theta, given those of F_k there."""
-        if self.linear is not None:
-            gradients = gradients + self.linear
-        if self.center is not None:
-            gradients = gradients + self.weight * (theta - self.center)
-        return gradients
 
 
 @dataclass(frozen=True, eq=False)
 class Curvatures:
-    """Smoothness and strong convexity constants of K functions in float64, found when first asked for."""
+    """Smoothness and strong convexity constants of K functions in float64, computed at the first access."""
 
     of_all: Callable[[], tuple[np.ndarray, np.ndarray]]
     members: np.ndarray | None = None
 
     @property
     def L(self) -> np.ndarray:
-        """(K,)"""
+        """The smoothness constants, shape (K,)."""
         return self._of(0)
 
     @property
     def mu(self) -> np.ndarray:
-        """(K,)"""
+        """The strong convexity constants (negative for a nonconvex function), shape (K,)."""
         return self._of(1)
 
     def subset(self, members: np.ndarray) -> "Curvatures":
-        """Those of some of the functions."""
+        """The constants of some of the functions, given by their indices."""
         return Curvatures(self.of_all, members if self.members is None else self.members[members])
 
     def _of(self, which: int) -> np.ndarray:
@@ -77,9 +50,9 @@ class Curvatures:
 
 
 class Clients(ABC):
-    """The functions F_k of all clients in one arithmetic, each call batched over the clients.
+    """The functions F_k of all clients in one arithmetic; every call evaluates all clients.
 
-    Arguments `X` are (d,), the same point for everyone, or (m, d), a point for each.
+    An argument `X` has shape (d,), the same point for all clients, or (m, d), a point for each client.
     """
 
     arithmetic: Arithmetic
@@ -100,16 +73,16 @@ class Clients(ABC):
         """∇F_k(X_k), shape (m, d)."""
 
     def values_and_gradients(self, points: Array) -> tuple[Array, Array]:
-        """All functions at T common points (T, d): values (T, K) and gradients (T, K, d), at one go where possible."""
+        """All functions at T common points (T, d): values (T, m) and gradients (T, m, d)."""
         values, gradients = zip(*((self.values(x), self.gradients(x)) for x in points), strict=True)
         return self.arithmetic.rows(values), self.arithmetic.rows(gradients)
 
     def differences_from(self, points: Array, reference: Array) -> Array:
-        """F_k(x) − F_k(reference) at T common points (T, d), shape (T, K), like `differences`."""
+        """F_k(x) − F_k(reference) at T common points (T, d), shape (T, m), without cancellation like `differences`."""
         return self.arithmetic.rows([self.differences(x, reference) for x in points])
 
     def gradients_in_parts(self, X: Array) -> Iterator[tuple[np.ndarray, Array]]:
-        """`gradients`, some clients (b,) at a time where those of all, (m, d), would take too much memory."""
+        """`gradients` in batches: indices (b,) of some clients with their gradients (b, d), to limit the memory."""
         yield np.arange(self.num_clients), self.gradients(X)
 
     @abstractmethod
@@ -126,10 +99,10 @@ class Clients(ABC):
 
     @abstractmethod
     def subset(self, members: np.ndarray) -> "Clients":
-        """The functions of some clients only, given by their numbers."""
+        """The functions of some clients, given by their indices."""
 
     def samples(self) -> "Samples":
-        """The samples of which the functions are means or sums, for solvers that take mini-batches."""
+        """The samples over which the functions are means or sums, for solvers that use mini-batches."""
         raise InvalidInput(
             "local_solver",
             "SGD",
@@ -138,19 +111,22 @@ class Clients(ABC):
         )
 
     def resolvents(self, X: Array, weight: Scalar) -> Batch:
-        """(∇²F_k(X_k) + weight·I)⁻¹ for every client."""
+        """(∇²F_k(X_k) + weight·I)⁻¹ for every client, a batch of (d, d) matrices."""
         return self.arithmetic.inverses(self.arithmetic.shifted(self.hessians(X), weight))
 
     def rows(self, X: Array) -> Array:
-        """X as an (m, d) array."""
+        """X as an (m, d) array, its row repeated if X is (d,)."""
         return self.arithmetic.repeat(X, self.num_clients) if X.ndim == 1 else X
 
 
 class Problem(ABC):
-    """Clients' functions with their weights. Subclasses say which functions."""
+    """The clients' functions f_k and their weights; a subclass for every class of functions.
+
+    Subclasses are frozen dataclasses of their data. See `Quadratic`, `LeastSquares`, `Logistic`, `MultinomialLogistic`.
+    """
 
     exact_weights: tuple[Fraction, ...]
-    has_samples: ClassVar[bool] = False  # of which solvers may take mini-batches
+    has_samples: ClassVar[bool] = False  # whether the functions are means or sums over samples (for SGD)
 
     @property
     @abstractmethod
@@ -169,20 +145,20 @@ class Problem(ABC):
 
     @abstractmethod
     def smoothness_bound(self, k: int) -> Scalar:
-        """A ball that is at least the true L_k, and hardly more."""
+        """A rigorous upper bound of L_k, as a ball, close to L_k."""
 
     @abstractmethod
     def strong_convexity_bound(self, k: int) -> Scalar:
-        """A ball that is at most the true mu_k, and hardly less."""
+        """A rigorous lower bound of mu_k, as a ball, close to mu_k."""
 
     @property
     @abstractmethod
     def is_convex(self) -> bool:
-        """Whether every f_k is convex, decided exactly."""
+        """Whether every f_k is convex, decided without rounding."""
 
     @abstractmethod
     def build_clients(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> Clients:
-        """The functions scale_k · f_k in that arithmetic."""
+        """Creates the functions scale_k · f_k in that arithmetic; called once, see `clients`."""
 
     @property
     def num_clients(self) -> int:
@@ -200,7 +176,10 @@ class Problem(ABC):
         return np.array(self.exact_weights, dtype=object)
 
     def clients(self, arithmetic: "str | Arithmetic" = "float", scale: Sequence[Fraction] | None = None) -> Clients:
-        """The functions scale_k · f_k (default: f_k) in that arithmetic; built once and kept."""
+        """The functions scale_k · f_k (default: f_k) in that arithmetic; built once and kept.
+
+        Methods of papers that minimise a plain sum or mean use scale_k = num_clients · weights[k].
+        """
         arithmetic = arithmetics.get(arithmetic)
         factors = tuple(scale) if scale is not None else (Fraction(1),) * self.num_clients
         key = (arithmetic.name, arithmetic.settings, factors)
@@ -213,13 +192,13 @@ class Problem(ABC):
 
     @cached_property
     def known_ground_truths(self) -> dict[str, Any]:
-        """The minimisers that `ground_truth` has found, by solver: they live and die with the problem."""
+        """A cache of the minimisers that `ground_truth` computed, by solver; it lives as long as the problem."""
         return {}
 
     @cached_property
     def is_equally_weighted(self) -> bool:
         """Whether all weights are 1/m."""
-        first = self.exact_weights[0]
+        first = self.exact_weights[0]  # `is` first: comparing a million equal Fractions would take seconds
         return all(weight is first or weight == first for weight in self.exact_weights)
 
     def _scaled_curvatures(self, factors: Sequence[Fraction]) -> tuple[np.ndarray, np.ndarray]:
@@ -255,9 +234,10 @@ class Problem(ABC):
             return clients.arithmetic.publish(clients.gradients(X))
 
     def client_prox(self, V: Array, stepsize: Any) -> Array:
-        """prox_{s f_k}(V_k) = argmin_θ f_k(θ) + ‖θ − V_k‖²/(2s) of every client, shape (m, d), s = `stepsize` > 0.
+        """prox_{s f_k}(V_k) = argmin_θ f_k(θ) + ‖θ − V_k‖²/(2s) of every client, shape (m, d), in the arithmetic of V.
 
-        V: (d,) or (m, d). In the arithmetic of V; s is 1/μ of the FedProx paper.
+        V: (d,) or (m, d). stepsize: s > 0; it is 1/μ of the FedProx paper. The argmin must exist: for a nonconvex f_k
+        that needs s < 1/|mu_k|.
         """
         clients, V, _ = self.at(V)
         positive(stepsize, "stepsize")
@@ -266,19 +246,19 @@ class Problem(ABC):
             return clients.arithmetic.publish(clients.minimise(Subproblem(start=V, weight=weight, center=V)))
 
     def client_hessians(self, X: Array) -> np.ndarray:
-        """∇²f_k(X_k), shape (m, d, d), in float64."""
+        """∇²f_k(X_k), shape (m, d, d), in float64, for X of shape (d,) or (m, d)."""
         clients, X, _ = self.at(float_array(X))
         with clients.arithmetic.context():
-            return np.array(clients.hessians(X))  # a copy: quadratics keep theirs
+            return np.array(clients.hessians(X))  # a copy: quadratic clients return their own array
 
     def hessian(self, x: Array) -> np.ndarray:
-        """∇²f(x), shape (d, d), in float64."""
+        """∇²f(x), shape (d, d), in float64, at a (d,) point."""
         return np.tensordot(self.weights, self.client_hessians(x), 1)
 
     def at(self, X: Array, one_point: bool = False) -> tuple[Clients, Array, Array]:
-        """The clients, the checked point or points, and the weights, all in the arithmetic of X.
+        """The clients, the validated point or points, and the weights, all in the arithmetic of X.
 
-        Raises InvalidInput for a wrong shape and for what are no finite numbers.
+        Raises InvalidInput for a wrong shape and for entries that are not finite numbers.
         """
         shapes = [(self.dim,)] if one_point else [(self.dim,), (self.num_clients, self.dim)]
         X = points(X, "x", shapes)

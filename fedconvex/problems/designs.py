@@ -1,4 +1,4 @@
-"""Clients' designs and targets, checked to fit together."""
+"""Validation of the clients' designs (feature matrices) and targets, which problems with data have in common."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,10 @@ from fedconvex.validation import client_list, numbers, stacked_numbers
 
 
 def design_and_targets(A: Any, b: Any, targets: str) -> tuple[Sequence[np.ndarray], Sequence[np.ndarray]]:
-    """The clients' (n_k, d) designs and (n_k,) targets, checked to fit together."""
+    """The clients' (n_k, d) designs and (n_k,) targets as arrays whose shapes fit; `targets` names b in errors.
+
+    Raises InvalidInput for ragged shapes, NaN or infinite entries and clients without samples.
+    """
     if is_stack(A, 3) and is_stack(b, 2) and A.shape[:2] == b.shape and A.size:
         return stacked_numbers(A, "A"), stacked_numbers(b, targets)  # type: ignore[return-value] # indexed alike
     designs = tuple(numbers(A_k, f"A[{k}]", 2) for k, A_k in enumerate(client_list(A, "A")))
@@ -38,12 +41,12 @@ def design_and_targets(A: Any, b: Any, targets: str) -> tuple[Sequence[np.ndarra
 
 
 def is_stack(values: Any, ndim: int) -> bool:
-    """Whether all clients' numbers are in one float64 array."""
+    """Whether the numbers of all clients are one float64 array of `ndim` axes, which can be kept without a copy."""
     return type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == ndim
 
 
 def require_same_number(first: str, a: Sequence[Any], second: str, b: Sequence[Any]) -> None:
-    """Both lists have one entry per client."""
+    """Raises InvalidInput unless both lists have the same length, one entry per client."""
     if len(a) != len(b):
         raise InvalidInput(
             second, f"{len(b)} entries", f"{first} has {len(a)} clients", f"give one {second} per client"

@@ -1,6 +1,6 @@
-"""Logistic and softmax clients in ball arithmetic: every value and gradient contains the true one."""
+"""Logistic and softmax clients in ball arithmetic: every computed ball encloses the true value."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import reduce
 from typing import TYPE_CHECKING, Any, final
@@ -12,41 +12,48 @@ from fedconvex.arithmetic.balls import square_root_upper, unbounded
 from fedconvex.arithmetic.base import Arithmetic, Batch
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.errors import InvalidInput
-from fedconvex.problems.base import Clients, Subproblem
+from fedconvex.once import Once
+from fedconvex.problems.base import Clients
+from fedconvex.problems.subproblem import Subproblem
 
 if TYPE_CHECKING:
-    from fedconvex.problems.logistic import LinearModel
     from fedconvex.problems.samples import Samples
 
-KEEP_ENTRIES = 20_000_000  # designs up to this many entries stay converted (48 bytes each)
-WIDE = 0.1  # a score with a larger radius than this is looked at from its ends
+KEEP_ENTRIES = 20_000_000  # up to this many entries the designs are kept as balls (48 bytes each)
+WIDE = 0.1  # functions of a score with a larger radius are evaluated at the endpoints of its interval
 
 
 @final
 class BallLinearModelClients(Clients):
-    """F_k = scale_k · f_k in balls; minimisers of subproblems are found in floats and then enclosed."""
+    """The functions F_k = scale_k · f_k in balls; subproblems are solved in floats, then the solution is enclosed.
+
+    Args:
+        designs, labels: (n_k, p) and (n_k,) of every client; outputs: C, the number of scores.
+        scale: one ball per client.
+        floats: gives the same clients in floating point.
+    """
 
     def __init__(
         self,
         arithmetic: Arithmetic,
-        problem: "LinearModel",
+        designs: Sequence[np.ndarray],
+        labels: Sequence[np.ndarray],
+        outputs: int,
         ridge: Fraction,
-        scale: Sequence[Fraction],
-        members: np.ndarray | None = None,
+        scale: Sequence[Any],
+        floats: Callable[[], Clients],
     ) -> None:
-        self.arithmetic, self.problem, self.exact_ridge, self.exact_scale = arithmetic, problem, ridge, tuple(scale)
-        self.members = members
-        self.num_clients = problem.num_clients if members is None else len(members)
-        self.dim, self.outputs = problem.dim, problem.outputs
-        chosen = range(problem.num_clients) if members is None else members
-        self.labels, self.designs = [problem.y[k] for k in chosen], [problem.A[k] for k in chosen]
-        self.scale, self.ridge = [arithmetic.scalar(scale[k]) for k in chosen], arithmetic.scalar(ridge)
+        self.arithmetic, self.designs, self.labels, self.outputs = arithmetic, designs, labels, outputs
+        self.exact_ridge, self.ridge, self.scale, self.floats = ridge, arithmetic.scalar(ridge), scale, floats
+        self.num_clients, self.dim = len(designs), outputs * int(designs[0].shape[1])
         self._designs: dict[int, Any] = {}
-        self._keep = sum(A.size for A in self.designs) <= KEEP_ENTRIES
+        self._keep = sum(A.size for A in designs) <= KEEP_ENTRIES
 
     def subset(self, members: np.ndarray) -> "BallLinearModelClients":
-        numbers = members if self.members is None else self.members[members]
-        chosen = BallLinearModelClients(self.arithmetic, self.problem, self.exact_ridge, self.exact_scale, numbers)
+        designs, labels, scale = ([part[k] for k in members] for part in (self.designs, self.labels, self.scale))
+        floats = Once(lambda: self.floats().subset(members))
+        ridge = self.exact_ridge
+        chosen = BallLinearModelClients(self.arithmetic, designs, labels, self.outputs, ridge, scale, floats)
         chosen.curvatures = self.curvatures.subset(members)
         return chosen
 
@@ -78,10 +85,11 @@ class BallLinearModelClients(Clients):
         return self.arithmetic.matvec(self.hessians(X), self.rows(V))
 
     def minimise(self, subproblem: Subproblem) -> Array:
-        """Found in floats at the balls' midpoints, enclosed by strong convexity: ‖θ − θ*‖ ≤ ‖∇φ(θ)‖/(mu + weight)."""
-        floats = self.problem.clients("float", self.exact_scale)
-        if self.members is not None:
-            floats = floats.subset(self.members)
+        """Solves in floats at the balls' midpoints, then encloses: ‖θ − θ*‖ ≤ ‖∇φ(θ)‖/(scale_k·ridge + weight).
+
+        The bound holds for every θ by strong convexity, so that nothing is assumed about the floating-point solver.
+        """
+        floats = self.floats()
         to_float = self.arithmetic.to_float
         centre = Subproblem(
             start=to_float(subproblem.start),
@@ -110,7 +118,7 @@ class BallLinearModelClients(Clients):
         return self.scale[k] * (total / len(labels) + self.ridge * x)
 
     def _hessian(self, k: int, x: Array) -> Any:
-        """Σ_i (∂²loss_i/∂Z²) ⊗ a_i a_iᵀ / n_k + ridge: one product of matrices for each pair of scores."""
+        """scale_k (Σ_i (∂²loss_i/∂Z²) ⊗ a_i a_iᵀ / n_k + ridge·I), with one matrix product for each pair of scores."""
         design, n, p = self._design(k), len(self.labels[k]), self.dim // self.outputs
         curvatures = [self._curvature(z) for z in self._scores(k, x)]
         rows, transposed = design.tolist(), design.transpose()
@@ -158,43 +166,50 @@ class BallLinearModelClients(Clients):
 
 
 def sigmoid(t: Any) -> Any:
-    """1/(1 + exp(−t)), for wide balls from their ends; [0, 1] where t is not finite."""
+    """1/(1 + exp(−t)) of a ball; [0, 1] if t is not finite.
+
+    For a wide ball the formula overestimates, since the ball around exp(−t) then reaches far below 0. The function
+    increases, so that its values at the two endpoints give the tight enclosure.
+    """
     if not t.is_finite():
         return _ball_between(0, 1)
     if t.rad() < WIDE:
         value = 1 / (1 + (-t).exp())
-        if value.is_finite():  # else exp is beyond the range of balls
+        if value.is_finite():  # otherwise exp has left the range of balls
             return value
     return _logistic(t.lower()).union(_logistic(t.upper()))
 
 
 def bell(t: Any) -> Any:
-    """exp(t)/(1 + exp(t))², the derivative of `sigmoid`, in the same way; [0, 1/4] where t is not finite."""
+    """exp(t)/(1 + exp(t))², the derivative of `sigmoid`, of a ball; [0, 1/4] if t is not finite.
+
+    It decreases in |t|, so that the endpoints of |t| give a tight enclosure of a wide ball's image.
+    """
     if not t.is_finite():
         return _ball_between(0, 0.25)
     if t.rad() < WIDE:
         decay = (-abs(t)).exp()
         return decay / (1 + decay) ** 2
-    ends = [_logistic(-end) * _logistic(end) for end in (t.abs_lower(), t.abs_upper())]
-    return ends[0].union(ends[1])
+    nearest, farthest = (_logistic(-endpoint) * _logistic(endpoint) for endpoint in (t.abs_lower(), t.abs_upper()))
+    return nearest.union(farthest)
 
 
 def softplus(t: Any) -> Any:
-    """log(1 + exp(t)), without overflow for large t; the ball of all numbers where t is not finite."""
+    """log(1 + exp(t)) of a ball, without overflow for large t; the ball of all numbers if t is not finite."""
     if not t.is_finite():
         return unbounded()
     value = t + (-t).exp().log1p() if t > 0 else t.exp().log1p()
-    return value if value.is_finite() else softplus(t.lower()).union(softplus(t.upper()))
+    return value if value.is_finite() else softplus(t.lower()).union(softplus(t.upper()))  # it increases in t
 
 
 def _logistic(t: Any) -> Any:
-    """1/(1 + exp(−t)) of an exact ball."""
+    """1/(1 + exp(−t)) of a ball with radius 0."""
     decay = (-abs(t)).exp()
     return 1 / (1 + decay) if t > 0 else decay / (1 + decay)
 
 
 def _softmax(z: list[Any]) -> list[Any]:
-    """The probabilities exp(z_c)/Σ_e exp(z_e); [0, 1] where the scores say less."""
+    """The probabilities exp(z_c)/Σ_e exp(z_e); [0, 1] where the computed ball would be no better."""
     highest = max(z, key=lambda score: float(score.mid()))
     powers = [(score - highest).exp() for score in z]
     total = sum(powers, flint.arb(0))
@@ -203,7 +218,7 @@ def _softmax(z: list[Any]) -> list[Any]:
 
 
 def _log_sum_exp(z: list[Any]) -> Any:
-    """log Σ_c exp(z_c): at least the largest score, and at most by log C more."""
+    """log Σ_c exp(z_c) of balls; if exp overflows, its enclosure [max_c z_c, max_c z_c + log C]."""
     highest = max(z, key=lambda score: float(score.mid()))
     value = sum(((score - highest).exp() for score in z), flint.arb(0)).log() + highest
     if value.is_finite() or not all(score.is_finite() for score in z):

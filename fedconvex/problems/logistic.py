@@ -13,19 +13,20 @@ from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.definiteness import largest_eigenvalue_bound
 from fedconvex.arithmetic.rationals import Scalar, float_array, to_fmpq, to_fraction
 from fedconvex.errors import InvalidInput
+from fedconvex.once import Once
 from fedconvex.problems.base import Clients, Problem
 from fedconvex.problems.designs import design_and_targets
 from fedconvex.validation import client_list, integer_at_least, non_negative, normalised_weights, numbers, read_only
 
 
 class LinearModel(Problem):
-    """f_k(x) = (1/n_k) Σ_i loss of the linear scores of sample i, plus (ridge/2)‖x‖²."""
+    """f_k(x) = (1/n_k) Σ_i loss(scores of sample i) + (ridge/2)‖x‖²: what both classes of this file share."""
 
-    A: Sequence[np.ndarray]  # (n_k, p) designs as the scores use them
+    A: Sequence[np.ndarray]  # (n_k, p) designs; the multinomial model's include the column of ones
     y: Sequence[np.ndarray]
     ridge: Any
-    outputs: int
-    curvature_bound: Fraction  # the supremum of the loss's curvature in one direction of the scores
+    outputs: int  # C, the number of scores of a sample
+    curvature_bound: Fraction  # the supremum of the loss's curvature along unit directions of the scores
     has_samples = True
 
     @property
@@ -45,6 +46,7 @@ class LinearModel(Problem):
         import flint
 
         A = self.A[k]
+        # squared_norm is a float estimate; the function certifies an upper bound near it
         largest = largest_eigenvalue_bound(
             lambda numbers: numbers.product(numbers.transpose(numbers.matrix(A)), numbers.matrix(A)),
             squared_norm(A),
@@ -61,7 +63,8 @@ class LinearModel(Problem):
         return True
 
     def build_clients(self, arithmetic: Arithmetic, scale: Sequence[Fraction]) -> Clients:
-        from fedconvex.problems.linear_models import LinearModelClients, LogisticLoss, SoftmaxLoss
+        from fedconvex.problems.linear_models import LinearModelClients
+        from fedconvex.problems.losses import LogisticLoss, SoftmaxLoss
 
         ridge = to_fraction(self.ridge)
         if arithmetic.name == "exact":
@@ -71,13 +74,15 @@ class LinearModel(Problem):
         if arithmetic.name == "ball":
             from fedconvex.problems.linear_models_in_balls import BallLinearModelClients
 
-            return BallLinearModelClients(arithmetic, self, ridge, scale)
+            floats = Once(lambda: self.clients("float", scale))
+            factors = [arithmetic.scalar(s) for s in scale]
+            return BallLinearModelClients(arithmetic, self.A, self.y, self.outputs, ridge, factors, floats)
         loss = LogisticLoss() if self.outputs == 1 else SoftmaxLoss()
         return LinearModelClients.of(arithmetic, loss, self.A, self.y, self.outputs, ridge, scale)
 
 
 def squared_norm(A: np.ndarray) -> float:
-    """λ_max(AᵀA), in floats."""
+    """λ_max(AᵀA) in floating point."""
     with arithmetics.get("float").context():
         return float(np.linalg.norm(float_array(A), 2) ** 2)
 
@@ -85,14 +90,18 @@ def squared_norm(A: np.ndarray) -> float:
 @final
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Logistic(LinearModel):
-    """f_k(x) = (1/n_k) Σ_i log(1 + exp(−y_i a_iᵀx)) + (ridge/2)‖x‖² (a mean over samples).
+    """Binary logistic regression: f_k(x) = (1/n_k) Σ_i log(1 + exp(−y_i a_iᵀx)) + (ridge/2)‖x‖².
 
+    Use it for classification into two classes. With ridge = 0 and separable data there is no minimiser. There is no
+    intercept: append a column of ones to A for one. Runs in floats, torch and balls; exp rules out exact arithmetic.
+
+    Convention: f_k is the mean over the client's samples, so that weights n_k/n give the mean over all samples.
     L_k = λ_max(A_kᵀA_k)/(4 n_k) + ridge, attained at x = 0, and mu_k = ridge.
 
     Args:
-        A: one (n_k, d) array per client.
+        A: one (n_k, d) array per client, n_k >= 1.
         y: one (n_k,) array per client with entries −1 and +1.
-        ridge: >= 0.
+        ridge: >= 0, also the strong convexity constant.
         weights: m non-negative numbers, normalised to sum 1; default 1/m each.
 
     Raises:
@@ -126,14 +135,19 @@ class Logistic(LinearModel):
 @final
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class MultinomialLogistic(LinearModel):
-    """Softmax cross-entropy, mean over samples, plus (ridge/2)‖x‖²; x is the flattened (C, d_features + 1) matrix.
+    """Softmax regression over C classes: the mean cross-entropy of a client's samples plus (ridge/2)‖x‖².
 
-    A column of ones is appended to every A_k (the last column of the matrix is the bias; the ridge covers it too).
+    Use it for classification into two or more classes; for two, `Logistic` has half as many unknowns. With ridge = 0
+    the minimiser is never unique: adding a vector to all rows of x changes nothing.
+
+    f_k(x) = (1/n_k) Σ_i (log Σ_c exp(z_ic) − z_{i y_i}) + (ridge/2)‖x‖² with scores z_i = X [a_i; 1], where X is x as a
+    (C, d_features + 1) matrix, so d = C·(d_features + 1). The class appends the column of ones to every A_k; the last
+    column of X is the bias, which the ridge penalises too. Runs in floats, torch and balls.
     L_k = λ_max([A_k 1]ᵀ[A_k 1])/(2 n_k) + ridge: the softmax Hessian diag(p) − ppᵀ has norm at most 1/2, reached when
     two classes share the probability, which the biases can bring about for all samples at once. mu_k = ridge.
 
     Args:
-        A: one (n_k, d_features) array per client, without the column of ones.
+        A: one (n_k, d_features) array per client, n_k >= 1, without the column of ones.
         y: one (n_k,) array per client with integers 0, …, C − 1.
         num_classes: C >= 2.
         ridge: >= 0.
@@ -152,7 +166,7 @@ class MultinomialLogistic(LinearModel):
 
     def __init__(self, A: Any, y: Any, num_classes: int, ridge: Any = 0.0, weights: Any = None) -> None:
         raw = [numbers(A_k, f"A[{k}]", 2) for k, A_k in enumerate(client_list(A, "A"))]
-        design_and_targets(raw, y, "y")  # refuses what does not fit before the column of ones is added
+        design_and_targets(raw, y, "y")  # before the column of ones is added: errors show the shapes as given
         designs, labels = design_and_targets(
             [np.hstack([A_k, np.ones((len(A_k), 1), A_k.dtype)]) for A_k in raw], y, "y"
         )

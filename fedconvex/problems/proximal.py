@@ -1,11 +1,12 @@
-"""The clients' subproblems as functions to minimise, for `newton.minimise`."""
+"""The clients' subproblems as functions with gradients and Hessians, in the form that `newton.minimise` takes."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from fedconvex.arithmetic.base import Batch
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.problems.base import Clients, Subproblem
+from fedconvex.problems.base import Clients
+from fedconvex.problems.subproblem import Subproblem
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,83 +1,96 @@
-"""The clients' samples below one another, and the gradients of their functions on mini-batches of them."""
+"""The samples of all clients in one array, and gradients of the clients' functions on mini-batches of them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
+from typing import Any, final
 
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array, float_array
 from fedconvex.certainty import Certainty
-
-if TYPE_CHECKING:
-    from fedconvex.local_solvers.descent import Descent
-
-
-class SampleLoss(ABC):
-    """A loss of C linear scores of one sample."""
-
-    name: ClassVar[Literal["softmax", "logistic", "squares"]]
-
-    @abstractmethod
-    def derivatives(self, xp: Any, Z: Array, y: Array) -> Array:
-        """∂loss/∂Z for scores Z (…, C) and targets y (…), shape (…, C)."""
-
-
-@final
-class HalfSquare(SampleLoss):
-    """½(z − y)², one score."""
-
-    name = "squares"
-
-    def derivatives(self, xp: Any, Z: Array, y: Array) -> Array:
-        return Z - y[..., None]
+from fedconvex.problems.local_sgd import Descent, in_order_of_steps
+from fedconvex.problems.losses import SampleLoss
 
 
 class Samples(ABC):
-    """The samples of which the clients' functions are means or sums; a batch's mean gradient is ∇F_k's expectation."""
+    """The samples over which the clients' functions are means or sums, for solvers that use mini-batches.
+
+    Batch gradients are unbiased: the expectation over random batches is ∇F_k.
+    """
 
     arithmetic: Arithmetic
-    first: np.ndarray  # (K,) the row of the first sample of every client
-    count: np.ndarray  # (K,)
+    first: np.ndarray  # (K,) the row of every client's first sample
+    count: np.ndarray  # (K,) the number of every client's samples
 
     @abstractmethod
     def subset(self, members: np.ndarray) -> "Samples":
-        """The samples of some clients."""
+        """The samples of some clients, given by their indices."""
 
     @abstractmethod
     def gradients(self, clients: np.ndarray, X: Array, rows: np.ndarray, shares: Array) -> Array:
-        """The gradients of the clients numbered `clients` (b,) at X (b, d), each on its own batch.
+        """The gradient of client clients[j] at X_j on a batch of its own, for every j: shape (b, d).
 
-        rows: (b, B) rows of samples; shares: (b, B) weights of the samples, 0 for padding.
+        clients: (b,) indices; X: (b, d); rows: (b, B) rows of samples; shares: (b, B) weights of the samples in the
+        batch's mean, 0 for padding.
         """
 
-    def descend(self, descent: "Descent") -> Array:
-        """Local SGD of all clients; (K, d)."""
-        return descent.in_any_arithmetic(self)
+    def descend(self, descent: Descent) -> Array:
+        """The clients' points after a round of local SGD, (K, d), in any arithmetic.
+
+        All clients step together, each on its own batch, and leave when their batches are used up.
+        """
+        by_steps, running = in_order_of_steps(descent.batches.steps)
+        subproblem, theta = descent.subproblem.of(by_steps), descent.subproblem.start[by_steps] + 0  # + 0: a copy
+        velocity: Any = None
+        for t, count in enumerate(running):
+            here, members = theta[:count], by_steps[:count]
+            rows, shares = self._batch(descent, members, t)
+            gradients = self.gradients(members, here, rows, shares)
+            gradients = self._clipped(descent, subproblem.of(np.arange(count)).add_gradients(here, gradients))
+            step = gradients + descent.weight_decay * here
+            velocity = step if velocity is None or descent.momentum == 0 else descent.momentum * velocity[:count] + step
+            theta[:count] = here - descent.stepsize * velocity
+        return theta[np.argsort(by_steps)]
+
+    def _batch(self, descent: Descent, members: np.ndarray, t: int) -> tuple[np.ndarray, Array]:
+        """The rows of the clients' t-th batches, padded to one width, and the samples' weights in the mean."""
+        batches, array = descent.batches, self.arithmetic.array
+        numbers = batches.client_batches[members] + t
+        begin = batches.bounds[numbers]
+        width = batches.bounds[numbers + 1] - begin
+        columns = np.arange(width.max())
+        place = begin[:, None] + np.minimum(columns, width[:, None] - 1)  # padding repeats the last sample
+        return batches.order[place], array((columns < width[:, None]).astype(int)) / array(width)[:, None]
+
+    def _clipped(self, descent: Descent, gradients: Array) -> Array:
+        if descent.clip is None:
+            return gradients
+        xp: Any = self.arithmetic.xp  # type: ignore[attr-defined]
+        lengths = (gradients * gradients).sum(-1)[:, None] ** 0.5
+        return xp.where(lengths > descent.clip, gradients * (descent.clip / lengths), gradients)
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class LinearSamples(Samples):
-    """F_k's gradient on a batch B of client k's samples: factor_k · mean_{i∈B} loss'(Θa_i, y_i) ⊗ a_i + ridge_k θ.
+    """Samples of linear models with gradients factor_k · mean_{i∈B} loss'(Θa_i, y_i) ⊗ a_i + ridge_k θ on a batch B.
 
-    Its mean over random batches is ∇F_k(θ). Θ is θ as a (C, p) matrix; client k's samples are the rows
-    first_k, …, first_k + count_k − 1 of A (N, p) and y (N,).
+    Θ is θ as a (C, p) matrix; client k's samples are the rows first_k, …, first_k + count_k − 1 of A and y.
     """
 
     arithmetic: Arithmetic
     loss: SampleLoss
-    A: Array
-    y: Array
+    A: Array  # (N, p)
+    y: Array  # (N,)
     first: np.ndarray  # (K,)
     count: np.ndarray  # (K,)
-    factor: Array  # (K,)
+    factor: Array  # (K,) scale_k for a mean over samples, scale_k·n_k for a sum
     ridge: Array  # (K,)
 
     def subset(self, members: np.ndarray) -> "LinearSamples":
-        """A and y stay whole."""
+        """Shares A and y with the whole, without a copy."""
         return replace(
             self,
             first=self.first[members],
@@ -90,33 +103,31 @@ class LinearSamples(Samples):
         A = self.A[rows]
         features = A.shape[-1]
         Theta = X.reshape(len(X), -1, features)
-        scores = (A[:, :, None, :] * Theta[:, None, :, :]).sum(-1)  # plain products: any arithmetic can
+        # sums of products instead of @ or einsum: object arrays of rationals need nothing else
+        scores = (A[:, :, None, :] * Theta[:, None, :, :]).sum(-1)
         xp = getattr(self.arithmetic, "xp", np)
         weighted = self.loss.derivatives(xp, scores, self.y[rows]) * shares[..., None]
         batch = (weighted[..., None] * A[:, :, None, :]).sum(1).reshape(len(X), -1)
         return self.factor[clients][:, None] * batch + self.ridge[clients][:, None] * X
 
-    def descend(self, descent: "Descent") -> Array:
-        return descent.compiled(self) if self.arithmetic.name == "float" else super().descend(descent)
 
-
-def below_one_another(
+def concatenated(
     arithmetic: Arithmetic, blocks: Sequence[np.ndarray], targets: Sequence[np.ndarray]
 ) -> tuple[Array, Array, np.ndarray, np.ndarray]:
-    """A (N, p), y (N,), and the first row and number of rows of every client."""
+    """The clients' designs and targets as A (N, p) and y (N,), and each client's first row and number of rows."""
     count = np.array([len(block) for block in blocks], dtype=np.int64)
     first = np.cumsum(count) - count
 
     def joined(parts: Sequence[np.ndarray]) -> Array:
         if arithmetic.certainty is Certainty.NUMERIC:
             return arithmetic.array(np.concatenate([float_array(part) for part in parts]))
-        # as objects: joined with floats, long integers would become floats
+        # as objects: if one block has floats, np.concatenate would round the integers of the others to floats
         return arithmetic.array(np.concatenate([np.asarray(part).astype(object) for part in parts]))
 
     return joined(blocks), joined(targets), first, count
 
 
 def sum_factor(factors: Array, count: np.ndarray, arithmetic: Arithmetic) -> Array:
-    """The factors of losses that are summed over the samples, where batches are averaged."""
+    """factors_k · n_k: turns the mean over a batch into an unbiased estimate of the sum over a client's samples."""
     numbers: Array = arithmetic.array(count)
     return factors * numbers

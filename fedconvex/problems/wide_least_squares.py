@@ -1,6 +1,6 @@
-"""Least-squares clients with fewer samples than unknowns, kept as their data: H_k = A_kᵀA_k is never formed.
+"""Least-squares clients with fewer samples than unknowns, evaluated from their data without forming H_k = A_kᵀA_k.
 
-For very many clients: a million H_k of size 50 × 50 would take 20 GB, their data take a fraction of it.
+For very many clients: a million matrices H_k of size 50 × 50 would take 20 GB, their data take a fraction of that.
 """
 
 from collections.abc import Sequence
@@ -10,13 +10,18 @@ import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic, Batch
 from fedconvex.arithmetic.rationals import Array, float_array
-from fedconvex.problems.base import Clients, Subproblem
-from fedconvex.problems.samples import HalfSquare, LinearSamples, Samples, sum_factor
+from fedconvex.problems.base import Clients
+from fedconvex.problems.losses import HalfSquare
+from fedconvex.problems.samples import LinearSamples, Samples, sum_factor
+from fedconvex.problems.subproblem import Subproblem
 
 
 @final
 class WideLeastSquaresClients(Clients):
-    """F_k(x) = scale_k ½‖A_k x − b_k‖² in floats; A: (K, n, d), padded with rows of zeros that change nothing."""
+    """F_k(x) = (scale_k/2)‖A_k x − b_k‖² in floating point.
+
+    A is (K, n, d) and b is (K, n), padded with zero rows for clients of fewer samples; those add nothing to F_k.
+    """
 
     def __init__(self, arithmetic: Arithmetic, A: Array, b: Array, scale: Array, count: np.ndarray) -> None:
         self.arithmetic, self.A, self.b, self.scale, self.count = arithmetic, A, b, scale, count
@@ -26,7 +31,7 @@ class WideLeastSquaresClients(Clients):
     def of(
         arithmetic: Arithmetic, designs: Sequence[np.ndarray], targets: Sequence[np.ndarray], scale: Any
     ) -> "WideLeastSquaresClients":
-        """From the clients' (n_k, d) designs and (n_k,) targets."""
+        """Stacks the clients' (n_k, d) designs and (n_k,) targets, padded where sizes differ."""
         count = np.array([len(b) for b in targets], dtype=np.int64)
         if isinstance(designs, np.ndarray) and isinstance(targets, np.ndarray):
             A, b = designs, targets
@@ -46,17 +51,17 @@ class WideLeastSquaresClients(Clients):
         return self.scale * ((self._residuals(reference) + change / 2) * change).sum(-1)
 
     def gradients(self, X: Array) -> Array:
-        return self.scale[:, None] * self._back(self._residuals(X))
+        return self.scale[:, None] * self._transposed(self._residuals(X))
 
     def hessians(self, X: Array) -> Batch:
         return self.scale[:, None, None] * (self.A.swapaxes(1, 2) @ self.A)
 
     def hessian_products(self, X: Array, V: Array) -> Array:
-        return self.scale[:, None] * self._back(self._apply(self.rows(V)))
+        return self.scale[:, None] * self._transposed(self._apply(self.rows(V)))
 
     def minimise(self, subproblem: Subproblem) -> Array:
-        """(scale·AᵀA + wI)⁻¹r = (r − Aᵀ((w/scale)I + AAᵀ)⁻¹Ar)/w: a system of n_k equations for each client."""
-        right = self.scale[:, None] * self._back(self.b)
+        """(scale·AᵀA + wI)⁻¹r = (r − Aᵀ((w/scale)I + AAᵀ)⁻¹Ar)/w: n equations per client instead of d (Woodbury)."""
+        right = self.scale[:, None] * self._transposed(self.b)
         if subproblem.center is not None:
             right = right + subproblem.weight * subproblem.center
         if subproblem.linear is not None:
@@ -65,7 +70,7 @@ class WideLeastSquaresClients(Clients):
         gram = self.scale[:, None, None] * (self.A @ self.A.swapaxes(1, 2))
         system = self.arithmetic.shifted(gram, subproblem.weight)
         inner = xp.linalg.solve(system, self.scale[:, None, None] * self._apply(right)[..., None])[..., 0]
-        return (right - self._back(inner)) / subproblem.weight
+        return (right - self._transposed(inner)) / subproblem.weight
 
     def subset(self, members: np.ndarray) -> "WideLeastSquaresClients":
         chosen = WideLeastSquaresClients(
@@ -88,12 +93,15 @@ class WideLeastSquaresClients(Clients):
         )
 
     def _apply(self, X: Array) -> Array:
+        """A_k X_k, shape (K, n)."""
         return (self.A @ X[..., None])[..., 0]
 
     def _residuals(self, X: Array) -> Array:
-        if X.ndim == 1:  # one point for everyone: no copy of it for each
+        """A_k X_k − b_k, shape (K, n)."""
+        if X.ndim == 1:  # a common point: @ broadcasts it without m copies
             return self.A @ X - self.b
         return self._apply(X) - self.b
 
-    def _back(self, scores: Array) -> Array:
+    def _transposed(self, scores: Array) -> Array:
+        """A_kᵀ scores_k, shape (K, d)."""
         return (scores[:, None, :] @ self.A)[:, 0, :]

@@ -1,4 +1,4 @@
-"""One HTML page that loads nothing: every statement with its verdict and evidence, and the figures run again."""
+"""One self-contained HTML page: every statement with its verdict and evidence, and the papers' figures run again."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -19,35 +19,39 @@ def report(
     fresh: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> tuple[str, list[str]]:
-    """The page, and what is not as it was recorded, in words.
+    """The HTML page, and a sentence for each verdict that differs from the recorded one.
+
+    Use it to show or archive the state of all statements in one file; for a verdict that a program works with, call
+    `fedconvex.proofs_checks.verify`.
 
     Args:
-        names: papers and statements; without any, every statement of the catalogue.
-        results: the folder that `fedconvex reproduce` wrote; without it, the results that are part of the package.
+        names: papers and statements; none: every statement of the catalogue.
+        results: the folder that `fedconvex reproduce` wrote; None: the results that the package ships.
         audits: files or folders that `fedconvex audit` wrote.
-        fresh: whether every proof is run and every worst case computed anew, instead of taking verdicts that are kept
-            or recorded.
-        say: is told what is being done.
+        fresh: run every proof and compute every worst case anew, instead of using cached and recorded results.
+        say: gets one line of progress at a time.
 
     Raises:
-        InvalidInput: for a name that is unknown, and for files that are no results, before any work.
+        InvalidInput: for an unknown name, and for files that hold no results, before any work.
     """
     from fedconvex.progress import track
     from fedconvex.proofs_checks.reporting import results as known
     from fedconvex.proofs_checks.verification import papers_with_proofs
-    from fedconvex.report import audited, reproduced
+    from fedconvex.report import audits as audit_sections
+    from fedconvex.report import experiments
     from fedconvex.theory import papers
 
     folder = None if results is None else Path(results)
-    rerun = reproduced.section(reproduced.load(folder), folder)
-    audit_sections = [audited.section(Path(path)) for path in audits]
+    # The sections of files come first: wrong input is refused before the proofs, which take minutes.
+    reproduced = experiments.section(experiments.load(folder), folder)
+    audited = [audit_sections.section(Path(path)) for path in audits]
     with_proofs = papers_with_proofs()
     statements = known.chosen(list(names) or [*with_proofs, *(name for name in papers() if name not in with_proofs)])
     say(f"{len(statements)} statements: verdicts")
     found = known.results(statements, kept=not fresh, records=not fresh)
-    verdicts = [(of, *next(found)) for of in track(statements, "verdicts")]
+    verdicts = [(statement, *next(found)) for statement in track(statements, "verdicts")]
     say("bounds against exact runs and exact worst cases")
-    return page_of(verdicts, kept=not fresh, reproduced=rerun, audited=audit_sections or None)
+    return page_of(verdicts, kept=not fresh, reproduced=reproduced, audited=audited or None)
 
 
 def page_of(
@@ -56,7 +60,12 @@ def page_of(
     reproduced: "Sequence[Html] | None" = None,
     audited: "Sequence[Html] | None" = None,
 ) -> tuple[str, list[str]]:
-    """The page of these verdicts, and what is not as it was recorded."""
+    """The page of these verdicts, and a sentence for each that differs from the recorded one.
+
+    Args:
+        kept: reuse cached runs and worst cases, and cache new ones.
+        reproduced, audited: further sections; None leaves the section out.
+    """
     from fedconvex.proofs_checks.reporting.recorded import differences
     from fedconvex.proofs_checks.reporting.results import Origin
     from fedconvex.report.contents import entries

@@ -1,4 +1,4 @@
-"""An experiment's picture: curves by panels, rounds against condition numbers, bars of rounds, or a histogram."""
+"""The figure of an experiment: panels of curves, rounds over condition numbers, bars, or a histogram."""
 
 import io
 import math
@@ -11,8 +11,8 @@ import numpy as np
 
 from fedconvex.atomic_files import write_atomically
 from fedconvex.drawing import COLOURS, STYLES, tidy
-from fedconvex.reproduce.measuring import Measured, official_curves
-from fedconvex.reproduce.running import rounds_of
+from fedconvex.reproduce.execution import rounds_of
+from fedconvex.reproduce.metrics import ExperimentMetrics, official_curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,14 +25,14 @@ LABELS = {
     "accuracy": "training accuracy",
     "gradient_variance": "variance of gradients",
 }
-LOWEST = 1e-15  # of gaps: below is rounding
-CUT = 3.0  # a diverging loss is cut off at so many times the largest first value
+LOWEST = 1e-15  # gaps below are rounding errors
+CUT = 3.0  # a diverging loss is cut off at this multiple of the largest initial value
 GREY = "0.45"
 RELEASED = "released code, authors' data (thin)"
 
 
-def draw(measured: Measured, folder: Path) -> list[Path]:
-    """Writes figure.png and figure.svg; nothing where the experiment has no picture."""
+def draw(measured: ExperimentMetrics, folder: Path) -> list[Path]:
+    """Write figure.png and figure.svg; nothing if the experiment has no figure."""
     kind = measured.experiment.figure.get("kind", "none")
     if kind == "none":
         return []
@@ -40,14 +40,15 @@ def draw(measured: Measured, folder: Path) -> list[Path]:
     files = []
     for ending in ("png", "svg"):
         content = io.BytesIO()
+        # no date in the SVG: equal runs give equal files
         figure.savefig(content, format=ending, dpi=160, metadata={"Date": None} if ending == "svg" else None)
         files.append(folder / f"figure.{ending}")
         write_atomically(files[-1], content.getvalue())
     return files
 
 
-def curves(measured: Measured) -> "Figure":
-    """A row of panels per column of the table, a panel per data set and panel of the methods; bands hold all seeds."""
+def curves(measured: ExperimentMetrics) -> "Figure":
+    """Curves: a row of panels per quantity, a column per data set and group of methods; bands over seeds."""
     experiment = measured.experiment
     options, methods = experiment.figure, experiment.methods
     groups = list(dict.fromkeys(entry.get("panel", "") for entry in methods.values()))
@@ -78,7 +79,7 @@ def _legend_below(figure: "Figure", columns: int) -> None:
     for axes in figure.axes:
         handles |= {text: handle for handle, text in zip(*axes.get_legend_handles_labels(), strict=True)}
     if RELEASED in handles:
-        handles[RELEASED] = handles.pop(RELEASED)  # last
+        handles[RELEASED] = handles.pop(RELEASED)  # moved to the end
     columns = min(len(handles), columns)
     figure.legend(
         handles.values(), handles.keys(), loc="outside lower center", ncols=columns, fontsize=8, frameon=False
@@ -89,7 +90,7 @@ def _line(label: str, entry: Mapping[str, Any]) -> str:
     return str(entry.get("line", label))
 
 
-def _curve(axes: "Axes", measured: Measured, column: str, data: str, method: str, line: str, i: int) -> None:
+def _curve(axes: "Axes", measured: ExperimentMetrics, column: str, data: str, method: str, line: str, i: int) -> None:
     found = measured.curves(column, data, method)
     lowest = LOWEST if column == "gap" else -math.inf
     highest = CUT * float(np.max(found[:, 0])) if column == "value" else math.inf
@@ -108,8 +109,8 @@ def _curve(axes: "Axes", measured: Measured, column: str, data: str, method: str
                       bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})  # fmt: skip
 
 
-def _official(axes: "Axes", measured: Measured, column: str, data: str, method: str, i: int) -> None:
-    """The released code's curve, thin, where it measures the same: its variance weighs clients in another way."""
+def _official(axes: "Axes", measured: ExperimentMetrics, column: str, data: str, method: str, i: int) -> None:
+    """The released code's curve, thin, if it measures the same: its gradient variance weights clients differently."""
     run = measured.experiment.figure.get("official", {}).get(data, {}).get(method)
     curve = official_curves(measured.data_dir).get(run, {}).get(column) if run else None
     if curve is None or column == "gradient_variance":
@@ -120,8 +121,8 @@ def _official(axes: "Axes", measured: Measured, column: str, data: str, method: 
         axes.plot([], [], color=GREY, linewidth=0.6, label=RELEASED)
 
 
-def rounds(measured: Measured) -> "Figure":
-    """Rounds to the level against the numbers `x` of the data entries, both logarithmic, with guides κ and √κ."""
+def rounds(measured: ExperimentMetrics) -> "Figure":
+    """Rounds to a gap over the condition number, both logarithmic, with lines proportional to κ and √κ."""
     options, experiment = measured.experiment.figure, measured.experiment
     figure = _figure(1, 1.6)
     axes = figure.subplots()
@@ -154,14 +155,14 @@ def rounds(measured: Measured) -> "Figure":
     return figure
 
 
-def bars(measured: Measured) -> "Figure":
-    """Published and ours side by side for every number that has both."""
+def bars(measured: ExperimentMetrics) -> "Figure":
+    """Published number and ours side by side."""
     rows = [row for row in measured.experiment.numbers if isinstance(row.get("published"), int | float)]
     ours = [measured.number(row, "ours") for row in rows]
     figure = _figure(0.3 + 0.1 * len(rows), 2.2)
     axes = figure.subplots()
     places = np.arange(len(rows))[::-1]
-    if not measured.experiment.note:  # of other data
+    if not measured.experiment.note:  # with a note, ours are from other data
         axes.barh(places + 0.2, [row["published"] for row in rows], 0.38, color="0.75", label="published")
     axes.barh(places - 0.2, [o if math.isfinite(o) else 0 for o in ours], 0.38, color=COLOURS[0], label="ours")
     for place, o in zip(places, ours, strict=True):
@@ -179,8 +180,8 @@ def bars(measured: Measured) -> "Figure":
     return figure
 
 
-def histogram(measured: Measured) -> "Figure":
-    """How many clients hold given shares of their samples in so many classes: columns share, classes, clients."""
+def histogram(measured: ExperimentMetrics) -> "Figure":
+    """Histograms of the number of classes that hold a share of a client's samples: one panel per share."""
     frame = measured.frame
     shares: Sequence[float] = sorted(frame["share"].unique())
     names = list(frame["problem"].unique())
@@ -208,7 +209,7 @@ def _figure(rows: float, columns: float) -> "Figure":
     return Figure(figsize=(max(3.1 * columns, 7.5), max(2.3 * rows + 1.1, 4.2)), layout="constrained")
 
 
-def _title(measured: Measured, figure: "Figure") -> str:
+def _title(measured: ExperimentMetrics, figure: "Figure") -> str:
     experiment = measured.experiment
     text = f"{experiment.id}: {experiment.title}" + (" (quick)" if experiment.quick else "")
     return textwrap.fill(text + (f"; {experiment.note}" if experiment.note else ""), int(12 * figure.get_figwidth()))

@@ -1,6 +1,8 @@
-"""What a published statement is to a machine: a formula that runs in any arithmetic, assumptions that can be checked.
+"""Published statements as objects: a formula that runs in any arithmetic, and assumptions that can be checked.
 
-The statements themselves are in `fedconvex.theory`, one module per paper.
+`statement` defines papers and their statements, `calculator` the evaluation of formulas, `assumptions` the hypotheses,
+`instance` the problem and method on which they are checked. The statements themselves are in `fedconvex.theory`, one
+module or folder per paper.
 """
 
 from fedconvex.statements.calculator import Calculator as Calculator

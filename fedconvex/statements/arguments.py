@@ -1,4 +1,4 @@
-"""The arguments of one call: flattened to single values, their kind of number, and taken into it."""
+"""The arguments of one call of a formula: validation, the arithmetic that they imply, conversion into it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from fedconvex.statements.notation import Parameter, Shape
 
 Numbers = dict[str, Any]
 LONGEST_INTEGER = 1 << 53  # every integer up to here is a float
-LARGE, SMALL = 1e60, 1e-60
+LARGE, SMALL = 1e60, 1e-60  # between these, a product of five numbers stays within the range of floats
 
 
 class NumberType(Enum):
-    """What a call computes with."""
+    """The arithmetic in which a call computes, read off the types of its arguments."""
 
     FLOAT = auto()
     EXACT = auto()  # Fraction or fmpq
@@ -29,15 +29,15 @@ class NumberType(Enum):
 
 @dataclass(frozen=True)
 class Arguments:
-    """`values` by name; an entry of a sequence is called `gammas[2]`."""
+    """The values by name, those of a sequence one by one (`gammas[2]`), and the arithmetic that they imply."""
 
     values: Numbers
-    sequences: Mapping[str, int]  # how many entries
+    sequences: Mapping[str, int]  # the number of entries, by name
     kind: NumberType
 
     @staticmethod
     def of(given: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> "Arguments":
-        """Flattened, every value of a type that is a number (or InvalidInput)."""
+        """The arguments with every value validated; InvalidInput for anything that is not a number."""
         values: Numbers = {}
         sequences = {}
         for name, value in given.items():
@@ -49,39 +49,39 @@ class Arguments:
                 values.update({f"{name}[{i}]": number(f"{name}[{i}]", entry) for i, entry in enumerate(entries)})
             else:
                 values[name] = number(name, value)
-        return Arguments(values, sequences, _kind(values.values()))
+        return Arguments(values, sequences, _number_type(values.values()))
 
     def call(self, function: Callable[..., Any], values: Numbers, names: tuple[str, ...]) -> Any:
-        """The function of the parameters called `names`, at these values."""
-        return function(**{name: self._put_together(name, values) for name in names})
+        """Calls the function with the arguments `names`, whose sequences are put together again."""
+        return function(**{name: self._regrouped(name, values) for name in names})
 
-    def _put_together(self, name: str, values: Numbers) -> Any:
+    def _regrouped(self, name: str, values: Numbers) -> Any:
         if name in self.sequences:
             return tuple(values[f"{name}[{i}]"] for i in range(self.sequences[name]))
         return values[name]
 
 
 def parameter_of(name: str) -> str:
-    """`gammas` of `gammas[2]`."""
+    """The parameter to which a value's name belongs: `gammas` for `gammas[2]`."""
     return name.partition("[")[0]
 
 
 def is_array(value: Any) -> bool:
-    """Whether it is a NumPy array (of more than no axes) or a torch tensor."""
+    """Whether the value is a NumPy array with at least one axis, or a torch tensor."""
     return getattr(value, "ndim", 0) > 0 or home(value) == "torch"
 
 
 def name_at(name: str, index: tuple[int, ...], shape: tuple[int, ...]) -> str:
-    """`mu[2, 0]`: the name with the index into an array of that shape, the index being one of the broadcast array."""
+    """The name with an index, as in `mu[2, 0]`: that of the broadcast array, translated into an array of this shape."""
     if not shape:
         return name
-    own = index[len(index) - len(shape) :]
+    own = index[len(index) - len(shape) :]  # broadcasting adds axes in front, and repeats axes of size 1
     own = tuple(0 if size == 1 else int(i) for i, size in zip(own, shape, strict=True))
     return f"{name}[{', '.join(map(str, own))}]"
 
 
 def entry(value: Any, index: tuple[int, ...]) -> Any:
-    """The entry of an array (or the number itself) at an index of the broadcast array."""
+    """The entry of an array at an index of the broadcast array; a number is its own entry everywhere."""
     if not is_array(value):
         return value
     shape = tuple(value.shape)
@@ -91,12 +91,12 @@ def entry(value: Any, index: tuple[int, ...]) -> Any:
 
 
 def is_rounded(value: Any) -> bool:
-    """Whether float64 may not hold the number: an exact one, or a long integer."""
+    """Whether conversion to float64 may round the number: a Fraction, a ball, an integer beyond 2⁵³."""
     return not is_array(value) and (not isinstance(value, int | float) or abs(value) > LONGEST_INTEGER)
 
 
 def is_extreme(value: Any) -> Any:
-    """Whether (where) a number is so large or small that its powers may leave the range of floats."""
+    """Whether a number is so large or small that its powers may leave the range of floats; for arrays, a mask."""
     if is_array(value):
         return (abs(value) > LARGE) | ((abs(value) < SMALL) & (value != 0))
     if not isinstance(value, int | float):
@@ -105,7 +105,7 @@ def is_extreme(value: Any) -> Any:
 
 
 def to_float(value: Any) -> Any:
-    """An int or float stays, an exact number is rounded to the nearest float, an array becomes float64."""
+    """The value as a float (ints stay ints), exact numbers rounded to nearest, arrays as float64."""
     if isinstance(value, int | float):
         return value
     if is_array(value):
@@ -118,7 +118,7 @@ def to_float(value: Any) -> Any:
 
 
 def to_tensors(values: Numbers) -> Callable[[Any], Any]:
-    """The function that makes tensors (of floats) of arrays and of tensors of integers; numbers stay numbers."""
+    """A function that converts arrays and integer tensors to tensors of floats on one device; numbers stay numbers."""
     import torch
 
     device = next(value.device for value in values.values() if home(value) == "torch")
@@ -133,14 +133,14 @@ def to_tensors(values: Numbers) -> Callable[[Any], Any]:
 
 
 def to_exact(value: Any) -> Any:
-    """The Fraction (an fmpq stays) that the number is."""
+    """The number as a Fraction; an fmpq stays one."""
     if type(value).__name__ == "fmpq":
         return value
     return value if isinstance(value, Fraction) else Fraction(value)
 
 
 def to_ball(value: Any) -> Any:
-    """The ball that contains just this number, up to the working precision; a ball stays."""
+    """A ball that contains the number, as narrow as the working precision allows; a ball stays."""
     import flint
 
     if isinstance(value, flint.arb):
@@ -153,7 +153,7 @@ def to_ball(value: Any) -> Any:
 
 
 def to_symbol(value: Any) -> Any:
-    """The SymPy number or expression."""
+    """The value as a SymPy number or expression."""
     import sympy
 
     if type(value).__name__ == "fmpq":
@@ -179,7 +179,10 @@ def _entries(name: str, value: Any, shape: Shape) -> list[Any]:
 
 
 def number(name: str, value: Any) -> Any:
-    """The value as int, float, Fraction, fmpq, arb, SymPy expression, NumPy array or torch tensor."""
+    """The argument as int, float, Fraction, fmpq, arb, SymPy expression, NumPy array or torch tensor.
+
+    Raises InvalidInput for text, truth values, complex numbers, masked and ragged arrays.
+    """
     kind = type(value).__name__
     if kind in ("arb", "fmpq", "Fraction") or (home(value) == "sympy" and _is_expression(value)):
         return value
@@ -190,6 +193,7 @@ def number(name: str, value: Any) -> Any:
 
         from fedconvex.arithmetic.rationals import rectangular
 
+        # NumPy would turn a mixed list of truth values and numbers into numbers
         if isinstance(value, list | tuple) and any(isinstance(entry, bool) for entry in value):
             raise InvalidInput(name, value, "holds truth values", "give numbers")
         if np.ma.isMaskedArray(value):
@@ -217,9 +221,10 @@ def _is_expression(value: Any) -> bool:
 
 
 def _loses_digits(array: Any) -> bool:
-    """Whether an array of numbers has entries that float64 cannot hold: long integers, long doubles."""
+    """Whether conversion to float64 would round an entry of the array: a long integer, a long double."""
     import numpy as np
 
+    # object arrays are not converted, and numbers of fewer than 8 bytes fit
     if array.dtype.kind == "O" or array.dtype.itemsize < 8 or array.dtype == np.float64:
         return False
     with np.errstate(all="ignore"):
@@ -227,7 +232,7 @@ def _loses_digits(array: Any) -> bool:
 
 
 def _exact_objects(array: Any) -> Any:
-    """The entries as the rational numbers that they are; what is not finite stays."""
+    """An object array of the entries as Fractions; NaN and inf stay floats, for `check` to refuse."""
     import numpy as np
 
     from fedconvex.arithmetic.rationals import to_fraction
@@ -243,7 +248,8 @@ def _tensor(name: str, value: Any) -> Any:
     return value
 
 
-def _kind(values: Any) -> NumberType:
+def _number_type(values: Any) -> NumberType:
+    """The arithmetic for a mixture of values: tensors before arrays, symbols before balls, floats before Fractions."""
     libraries, types, arrays, objects = set(), set(), False, False
     for value in values:
         libraries.add(home(value))

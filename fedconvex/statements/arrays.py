@@ -1,23 +1,27 @@
-"""Formulas over arrays, a chunk at a time: faster than over whole arrays, and without their temporary copies."""
+"""Formulas evaluated on NumPy arrays, a chunk at a time.
 
-from typing import TYPE_CHECKING, Any
+Chunks that fit into the processor's cache are faster than whole arrays, and need no temporary copies of these.
+"""
+
+from typing import Any
 
 import numpy as np
 
 from fedconvex.errors import InvalidInput
 from fedconvex.statements.arguments import LARGE, SMALL, Arguments, NumberType, is_array, is_extreme, name_at, to_float
+from fedconvex.statements.formula import CheckedFormula
 from fedconvex.statements.functions import Imprecise
 from fedconvex.statements.results import broadcast_shape, like, out_of_range, parts
 
-if TYPE_CHECKING:
-    from fedconvex.statements.calculator import Calculator
-
-CHUNK = 1 << 14  # entries that are worked on at once: what one formula needs then stays in the processor's cache
-MOST_AT_ONCE = 32  # arrays that NumPy walks through side by side
+CHUNK = 1 << 14  # entries per chunk: the temporary arrays of one formula then stay in the processor's cache
+MOST_AT_ONCE = 32  # NumPy's limit on the arrays of one iterator
 
 
-def in_chunks(calculator: "Calculator", arguments: Arguments) -> Any:
-    """The formula over NumPy arrays that broadcast, in float64: an array, or the named tuple of arrays."""
+def in_chunks(calculator: CheckedFormula, arguments: Arguments) -> Any:
+    """The formula's values in float64 on NumPy arrays that broadcast: an array, or a named tuple of arrays.
+
+    Raises InvalidInput, with an index, where an entry violates a condition or the result leaves the range of floats.
+    """
     arrays = {name: value for name, value in arguments.values.items() if is_array(value)}
     numbers = {name: value for name, value in arguments.values.items() if name not in arrays}
     floats = {name: to_float(value) for name, value in numbers.items()}
@@ -39,7 +43,7 @@ def in_chunks(calculator: "Calculator", arguments: Arguments) -> Any:
             result = _by_way_of_balls(calculator, arguments, numbers, values, begin, shape)
         else:
             try:
-                with np.errstate(all="ignore"):
+                with np.errstate(all="ignore"):  # overflow shows as inf or NaN below, with its index
                     result = calculator.apply(arguments, {**floats, **values})
             except Imprecise:
                 result = _by_way_of_balls(calculator, arguments, numbers, values, begin, shape)
@@ -60,23 +64,23 @@ def in_chunks(calculator: "Calculator", arguments: Arguments) -> Any:
 
 
 def _extreme(arrays: dict[str, Any], size: int) -> Any:
-    """Where some array's entry is so large or small that floats may overflow halfway."""
+    """A mask of the entries so large or small that an intermediate result may overflow or underflow."""
     found = np.zeros(size, dtype=bool)
     for array in arrays.values():
-        if array.size and not (array.min() >= SMALL and array.max() <= LARGE):  # the common case is quick
+        if array.size and not (array.min() >= SMALL and array.max() <= LARGE):  # skips the usual arrays quickly
             found |= is_extreme(array)
     return found
 
 
 def _by_way_of_balls(
-    calculator: "Calculator",
+    calculator: CheckedFormula,
     arguments: Arguments,
     numbers: dict[str, Any],
     values: dict[str, Any],
     begin: int,
     shape: tuple[int, ...],
 ) -> Any:
-    """The formula entry by entry, the extreme ones in balls."""
+    """The formula's values entry by entry, computed in balls where an entry is extreme."""
     rows = []
     for i, entries in enumerate(zip(*values.values(), strict=True)):
         single = {**numbers, **dict(zip(values, map(float, entries), strict=True))}
@@ -90,8 +94,8 @@ def _by_way_of_balls(
 
 
 def _chunks(arrays: list[Any], size: int) -> Any:
-    """Tuples of equally long float64 pieces of the broadcast arrays, in C order."""
-    if len(arrays) > MOST_AT_ONCE:
+    """Tuples of float64 chunks of the broadcast arrays, one chunk per array, equally long, in C order."""
+    if len(arrays) > MOST_AT_ONCE:  # then whole arrays at once
         yield tuple(np.asarray(array, dtype=np.float64).ravel() for array in np.broadcast_arrays(*arrays))
         return
     iterator = np.nditer(
@@ -109,13 +113,14 @@ def _chunks(arrays: list[Any], size: int) -> Any:
             yield piece if isinstance(piece, tuple) else (piece,)
 
 
-def _out_of_range(calculator: "Calculator", place: int, shape: tuple[int, ...]) -> InvalidInput:
+def _out_of_range(calculator: CheckedFormula, place: int, shape: tuple[int, ...]) -> InvalidInput:
     index = tuple(int(i) for i in np.unravel_index(place, shape))
     return out_of_range(calculator.owner, {"index": index})
 
 
 def _relocated(error: InvalidInput, begin: int, arrays: dict[str, Any], shape: tuple[int, ...]) -> InvalidInput:
     """The error about an entry of a chunk (`mu[17]`) as one about the entry of the user's array (`mu[2, 3]`)."""
+    # a chunk is 1-d, so that its errors say `mu[17]`
     name, _, place = error.argument.rpartition("[")
     if name not in arrays:
         return error

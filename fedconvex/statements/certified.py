@@ -1,4 +1,4 @@
-"""Tools for design calculators: enclosures of formulas and roots, least integers; nothing that is not proved."""
+"""Rigorous tools for calculators that invert a bound: enclosures of values and roots, and least integers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,14 +9,14 @@ from fedconvex.statements.calculator import Calculator
 from fedconvex.statements.functions import home
 from fedconvex.statements.signs import Sign
 
-ROOT_BITS = 140  # bits that a root is enclosed to
-LOWEST, HIGHEST = 192, 1 << 13  # bits to work with
-GOOD_BITS = 30
-FARTHEST = 1 << 14  # powers of 2 between which roots are looked for
+ROOT_BITS = 140  # relative accuracy of an enclosed root
+LOWEST, HIGHEST = 192, 1 << 13  # working precisions, in bits
+GOOD_BITS = 30  # an accuracy at which `sharpened` stops
+FARTHEST = 1 << 14  # roots are looked for between 2^−FARTHEST and 2^FARTHEST
 
 
 def enclosed(calculator: Calculator, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """A calculator's value in balls of the working precision at exact arguments (or balls), and these as balls.
+    """A calculator's value in balls of the working precision, and its arguments (exact numbers or balls) as balls.
 
     Raises InvalidInput for arrays, tensors and symbols, and where the calculator refuses.
     """
@@ -30,12 +30,14 @@ def enclosed(calculator: Calculator, given: Mapping[str, Any]) -> tuple[Any, dic
 
 
 def sharpened(result: Callable[[], Any], accuracy: Callable[[Any], int]) -> Any:
-    """The result, worked out in balls of higher and higher precision until its accuracy is good.
+    """The result of a computation in balls, repeated at doubled precision until it has 30 accurate bits.
+
+    Where 8,192 bits of precision do not give that many, the most precise usable result.
 
     Args:
-        accuracy: the bits that a result is good for, negative where it says nothing.
+        accuracy: the number of accurate bits of a result, negative for a useless one.
 
-    Raises InvalidInput where it says nothing at any precision: some argument is a ball that is too wide.
+    Raises InvalidInput where no precision gives a usable result: some argument is a ball that is too wide.
     """
     import flint
 
@@ -54,7 +56,7 @@ def sharpened(result: Callable[[], Any], accuracy: Callable[[Any], int]) -> Any:
 
 
 def exactly(value: Any) -> Any:
-    """The rational number that a number is; a ball stays."""
+    """The number as a Fraction; arrays, symbols and flint's numbers stay what they are."""
     if is_array(value) or home(value) in ("sympy", "flint"):
         return value
     from fedconvex.arithmetic.rationals import to_fraction
@@ -63,7 +65,7 @@ def exactly(value: Any) -> Any:
 
 
 def require_sign(sign: Sign, given: Mapping[str, Any]) -> Sign:
-    """The sign, if it is one, and known; else InvalidInput."""
+    """The sign, if it is a known one; InvalidInput for UNKNOWN, and for an array of signs."""
     if not isinstance(sign, Sign):
         raise InvalidInput("arguments", dict(given), "hold arrays", "give one number each, or loop")
     if sign is Sign.UNKNOWN:
@@ -77,8 +79,13 @@ def require_sign(sign: Sign, given: Mapping[str, Any]) -> Sign:
 
 
 def positive_root(coefficients: Sequence[Any]) -> Any:
-    """A ball around the only positive root of a polynomial (lowest degree first, balls) with one change of sign from
-    + to −; its sign is proved on both sides.
+    """A ball that contains the only positive root of a polynomial whose values are positive before and negative after.
+
+    Bisection, with the sign at both bounds certified. NaN where no sign change is found.
+
+    Args:
+        coefficients: balls, lowest degree first. Their signs change once, from + to −: by Descartes' rule there is one
+            positive root.
     """
 
     def value(x: Any) -> Any:
@@ -89,7 +96,7 @@ def positive_root(coefficients: Sequence[Any]) -> Any:
 
     import flint
 
-    low = high = flint.arb(1)
+    low = high = flint.arb(1)  # moved apart by factors of 2 until the polynomial changes sign between them
     for _ in range(FARTHEST):
         if value(low) > 0 and value(high) < 0:
             break
@@ -97,19 +104,19 @@ def positive_root(coefficients: Sequence[Any]) -> Any:
     else:
         return flint.arb("nan")
     while (high - low) > high * flint.arb(2) ** -ROOT_BITS:
-        middle = ((low + high) / 2).mid()
+        middle = ((low + high) / 2).mid()  # without a radius, which would grow with every bisection
         here = value(middle)
         if here > 0:
             low = middle
         elif here < 0:
             high = middle
         else:
-            break  # closer than the coefficients are known
+            break  # the sign here depends on where in their balls the coefficients lie
     return low.union(high)
 
 
 def smallest_integer(holds: Callable[[int], bool], start: int = 1) -> int:
-    """The least integer >= start for which a monotone condition holds; it must hold for some."""
+    """The least integer >= start for which a monotone condition holds; loops forever if it holds for none."""
     low, high = start - 1, start
     while not holds(high):
         low, high = high, 2 * high

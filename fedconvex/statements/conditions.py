@@ -1,8 +1,8 @@
-"""What a calculator refuses: values that its letters cannot have, and values that its theorem excludes.
+"""Conditions on arguments: ranges that follow from a parameter's meaning, and hypotheses of a theorem.
 
-Compared exactly: 25 − 1e-24 is less than 25, and a float is the rational number that it is. A ball must lie on the
-right side altogether where a theorem asks for it; where a letter has its range by definition (B >= 1), a ball that
-reaches beyond is a bad enclosure of a good number, and passes.
+Comparisons are exact: a float is taken as the rational number that it is, and 25 − 1e-24 is less than 25. A ball
+satisfies a hypothesis only if all its numbers do. For a range by definition (B >= 1) one of its numbers suffices: the
+true value lies in the range anyway, and the ball is merely a wide enclosure of it.
 """
 
 import operator
@@ -35,7 +35,7 @@ RELATIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
     "=": operator.eq,
 }
-BORDER = 1e-9  # floats that are closer than this, relatively, are compared again exactly
+BORDER = 1e-9  # floats with a smaller relative difference are compared again exactly
 MAX_PRECISION = 1 << 14
 
 Bound = int | str | Callable[..., Any]
@@ -43,7 +43,7 @@ Bound = int | str | Callable[..., Any]
 
 @dataclass(frozen=True)
 class Condition:
-    """`argument relation bound`, as in mu > L_minus; the bound is a number, a parameter, or a formula of some."""
+    """`argument relation bound`, as in mu > L_minus; the bound is a number, a parameter, or a formula of parameters."""
 
     argument: str
     relation: str
@@ -52,13 +52,13 @@ class Condition:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The parameters in the bound."""
+        """The parameters that occur in the bound."""
         if isinstance(self.bound, str):
             return (self.bound,)
         return () if isinstance(self.bound, int) else tuple(signature(self.bound).parameters)
 
     def bound_at(self, values: Numbers) -> Any:
-        """The bound, in the arithmetic of the values."""
+        """The bound at these values, in their arithmetic."""
         if isinstance(self.bound, int):
             return self.bound
         if isinstance(self.bound, str):
@@ -70,15 +70,15 @@ class Condition:
         return to_symbol(self.bound_at({name: parameters[name].symbol(name) for name in self.names}))
 
     def text(self, parameters: Mapping[str, Parameter]) -> str:
-        """`mu > L_minus`."""
+        """The condition as text, such as `mu > L_minus`."""
         return f"{self.argument} {self.relation} {self.bound_text(parameters)}"
 
     def bound_text(self, parameters: Mapping[str, Parameter]) -> str:
-        """`25*L`."""
+        """The bound as text, such as `25*L`."""
         return str(self.bound) if isinstance(self.bound, int | str) else str(self.expression(parameters))
 
     def check(self, name: str, values: Numbers) -> "Offence | None":
-        """How the values violate it, the argument being `name` (`gammas[2]`, or the argument itself)."""
+        """The violation by the value called `name` (the argument, or an entry `gammas[2]` of it); None if it holds."""
         involved = {other: values[other] for other in self.names}
         if any(is_array(v) for v in (values[name], *involved.values())):
             return self._check_arrays(name, values[name], involved)
@@ -93,14 +93,16 @@ class Condition:
         if any(type(v).__name__ == "arb" for v in everything):
             left, right = to_ball(value), to_ball(self.bound_at({k: to_ball(v) for k, v in involved.items()}))
             if self.relation == "=":
+                # two balls are proved equal only if both are single numbers; overlap leaves it undecided
                 same = left.is_exact() and right.is_exact() and left == right
                 return None if same else Offence(name, value, right, undecided=left.overlaps(right))
             if RELATIONS[self.relation](left, right):
                 return None
             excluded = RELATIONS[_OPPOSITE[self.relation]](left, right)
-            if self.by_definition and not excluded:
+            if self.by_definition and not excluded:  # the true value is in the range whatever the ball says
                 return None
             return Offence(name, value, right, undecided=not excluded)
+        # exact numbers, floats among them
         holds, right = self._compare_exactly(value, involved)
         return None if holds else Offence(name, value, right)
 
@@ -122,11 +124,14 @@ class Condition:
                 if left < right or left > right:
                     return bool(compare(left, right)), right
             precision *= 2
-        equal = right.is_finite()  # to thousands of digits; else the bound is no number there
+        equal = right.is_finite()  # up to thousands of digits; an infinite ball means that the bound is undefined
         return equal and self.relation not in (">", "<"), right
 
     def _check_arrays(self, name: str, value: Any, involved: Numbers) -> "Offence | None":
-        """NumPy, or torch on whatever device: in floats; exactly where that is close, or may have left their range."""
+        """The first violation in arrays or tensors. Floats decide where they can, exact comparison the other entries.
+
+        Those are the entries where both sides nearly agree, or where the bound may have overflowed or underflowed.
+        """
         import numpy as np
 
         left, others = to_float(value), {k: to_float(v) for k, v in involved.items()}
@@ -139,10 +144,10 @@ class Condition:
             rounded = callable(self.bound) or any(is_rounded(v) for v in (value, *involved.values()))
             if holds.all() and not rounded:
                 return None
-            doubtful = ~holds
+            doubtful = ~holds  # a violation in floats may be one of rounding only
             if rounded:
                 doubtful = doubtful | (abs(left - right) <= BORDER * abs(right))
-            if callable(self.bound):
+            if callable(self.bound):  # an intermediate result of the bound's formula may overflow or underflow
                 doubtful = doubtful | is_extreme(left) | is_extreme(right)
                 for number in others.values():
                     doubtful = doubtful | is_extreme(number) | ((right == 0) & (number != 0))
@@ -159,7 +164,7 @@ _OPPOSITE = {">": "<=", ">=": "<", "<=": ">", "<": ">="}
 
 @dataclass(frozen=True)
 class Offence:
-    """A value that a condition excludes; `index` counts in the arrays, broadcast."""
+    """A violation: the value, the bound, and the index into the broadcast arrays; `undecided` if a ball is too wide."""
 
     name: str
     value: Any
@@ -170,18 +175,18 @@ class Offence:
 
     @property
     def argument(self) -> str:
-        """`mu[2, 0]`."""
+        """The entry's name, such as `mu[2, 0]`."""
         return name_at(self.name, self.index, self.shape)
 
 
 def by_definition(name: str, parameter: Parameter) -> tuple[Condition, ...]:
-    """What a parameter's meaning asks of its values."""
+    """The conditions that follow from a parameter's meaning."""
     bounds = ((">", parameter.above), (">=", parameter.least), ("<=", parameter.most))
     return tuple(Condition(name, relation, b, by_definition=True) for relation, b in bounds if b is not None)
 
 
 def refuse(statement: str, condition: Condition, offence: Offence, parameters: Mapping[str, Parameter]) -> InvalidInput:
-    """The error to raise: it names the statement, the condition and the value."""
+    """The error for a violation: it names the statement, the condition and the value."""
     text = f"{parameter_of(offence.name)} {condition.relation} {condition.bound_text(parameters)}"
     here = "" if isinstance(condition.bound, int) else f" = {_written(offence.bound)} here"
     if offence.undecided:

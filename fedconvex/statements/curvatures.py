@@ -1,7 +1,8 @@
-"""How curved clients' functions and their objective are: bounds on the safe side, and curvatures that are there.
+"""Bounds on the curvature of the clients' functions and of the objective, each constant bounded from both sides.
 
-What is proved lies between the two: attained_smoothness <= L <= smoothness, strong_convexity <= mu <=
-attained_convexity.
+Theorems need an upper bound of the smoothness constant L and a lower bound of the strong convexity constant mu; the
+bounds from the other side show that an assumption is violated. All are proved:
+attained_smoothness <= L <= smoothness and strong_convexity <= mu <= attained_convexity.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -23,7 +24,7 @@ MatrixIn = Callable[[Any], Matrix]
 
 @final
 class ClientCurvatures:
-    """Of the functions scale_k · f_k, all of them together: the largest L_k, the least mu_k."""
+    """Bounds on the largest L_k and the least mu_k of the clients' functions scale_k · f_k."""
 
     def __init__(self, problem: Problem, scale: Sequence[Fraction] | None, balls: Arithmetic) -> None:
         self.problem, self.balls = problem, balls
@@ -44,6 +45,7 @@ class ClientCurvatures:
         """A lower bound of the largest L_k; 0 where only an upper bound is known."""
         if not isinstance(self.problem, QuadraticProblem):
             return self.balls.scalar(0)
+        # any client gives a lower bound of the maximum; floats may choose which
         return attained(self._hessian(int(np.argmax(self._floats * self.problem.L))), self.balls)[1]
 
     @cached_property
@@ -54,7 +56,9 @@ class ClientCurvatures:
         return attained(self._hessian(int(np.argmin(self._floats * self.problem.mu))), self.balls)[0]
 
     def lie_between(self, low: Any, high: Any) -> bool | None:
-        """Whether low·I ≼ ∇²F_k ≼ high·I for every k, decided exactly; None where that is not possible.
+        """Whether low·I ≼ ∇²F_k ≼ high·I for every k, decided exactly; None where the problem is not quadratic.
+
+        Use it where enclosures of the extreme eigenvalues are too wide to compare with a bound, or equal to it.
 
         Args:
             low, high: exact numbers, or None for no bound.
@@ -62,8 +66,8 @@ class ClientCurvatures:
         if not isinstance(self.problem, QuadraticProblem) or any(type(v).__name__ == "arb" for v in (low, high)):
             return None
         for hessian in map(self._hessian, range(self.problem.num_clients)):
-            for sign, end in ((1, low), (-1, high)):
-                if end is not None and not is_positive_semidefinite(_shifted(hessian, sign, to_fmpq(end))):
+            for sign, bound in ((1, low), (-1, high)):
+                if bound is not None and not is_positive_semidefinite(_shifted(hessian, sign, to_fmpq(bound))):
                     return False
         return True
 
@@ -83,7 +87,7 @@ class ClientCurvatures:
 
 @final
 class ObjectiveCurvatures:
-    """Of the objective Σ_k weights_k f_k."""
+    """Bounds on L and mu of the objective Σ_k weights_k f_k."""
 
     def __init__(self, problem: Problem, balls: Arithmetic) -> None:
         self.problem, self.balls = problem, balls
@@ -121,9 +125,10 @@ class ObjectiveCurvatures:
 
 
 def attained(hessian: MatrixIn, balls: Arithmetic) -> tuple[Any, Any]:
-    """(an upper bound of the least eigenvalue, a lower bound of the largest absolute one) of a symmetric matrix.
+    """(An upper bound of the least eigenvalue, a lower bound of the largest absolute one) of a symmetric matrix.
 
-    They are vᵀHv/vᵀv for float eigenvectors v, of which nothing is trusted: the quotient of any v will do.
+    These are Rayleigh quotients vᵀHv/vᵀv, enclosed in balls. They are bounds for every vector v, so that v may be an
+    eigenvector computed in floats.
     """
     from fedconvex import arithmetic as arithmetics
 
@@ -142,11 +147,11 @@ def _rayleigh(matrix: Matrix, vector: np.ndarray, balls: Arithmetic) -> Any:
     return (v * balls.apply(matrix, v)).sum() / (v * v).sum()
 
 
-def _shifted(hessian: MatrixIn, sign: int, end: Any) -> MatrixIn:
-    """sign·(H − end·I)."""
+def _shifted(hessian: MatrixIn, sign: int, bound: Any) -> MatrixIn:
+    """sign·(H − bound·I)."""
 
     def build(numbers: Any) -> Matrix:
         matrix = hessian(numbers)
-        return (matrix - numbers.identity(numbers.size(matrix)) * numbers.scalar(end)) * numbers.scalar(sign)
+        return (matrix - numbers.identity(numbers.size(matrix)) * numbers.scalar(bound)) * numbers.scalar(sign)
 
     return build

@@ -1,6 +1,6 @@
-"""The functions that formulas are written with, for every kind of number; each looks at what it is given.
+"""Elementary functions for formulas that run in every arithmetic: each dispatches on the type of its argument.
 
-No library is loaded here that the caller has not loaded: a ball comes with flint, a symbol with SymPy.
+This module imports no number library: an argument that is a ball or a symbol shows that flint or SymPy is loaded.
 """
 
 import math
@@ -8,71 +8,70 @@ import sys
 from fractions import Fraction
 from typing import Any
 
-LONGEST = 1 << 16  # bits of the rational numbers that powers may give
-LARGEST_FLOAT_EXPONENT = (
-    1 << 23
-)  # a float's rounding error, to a higher power than this, costs more than half its digits
+LONGEST = 1 << 16  # bits up to which powers of rational numbers are computed exactly
+LARGEST_FLOAT_EXPONENT = 1 << 23  # (1 + eps)^n amplifies the base's rounding n times: beyond, half the digits are lost
 
 
 class Irrational(Exception):
-    """An exact calculation left the rational numbers, or those of bearable length: it must be repeated in balls."""
+    """The exact value is irrational, or a rational number of too many digits: the caller must compute in balls."""
 
 
 class Imprecise(ArithmeticError):
-    """A calculation in floats would lose most of its digits: it must be repeated in balls."""
+    """A calculation in floats would lose most of its digits: the caller must compute in balls."""
 
 
 class Undecided(Exception):
-    """A ball is too wide to say which integer is meant: more precision is needed."""
+    """A ball contains several candidates for an integer result: the caller must raise the precision."""
 
 
 def home(value: Any) -> str:
-    """The library that a number comes from: "builtins", "fractions", "numpy", "flint", "sympy", "torch", …"""
+    """The library that defines a number's type: "builtins", "fractions", "numpy", "flint", "sympy", "torch", …"""
     return type(value).__module__.partition(".")[0]
 
 
 def is_rational(value: Any) -> bool:
-    """Whether it is of a type that holds exact rational numbers: Fraction or fmpq."""
+    """Whether the value is a Fraction or an fmpq, the types of exact rational numbers."""
     return isinstance(value, Fraction) or type(value).__name__ == "fmpq"
 
 
 def sqrt(value: Any) -> Any:
-    """The square root; of a rational number exactly where it is rational, else `Irrational` is raised."""
+    """The square root; of a Fraction or fmpq the exact root, or `Irrational` is raised."""
     return _rational_sqrt(value) if is_rational(value) else _apply("sqrt", value)
 
 
 def log(value: Any) -> Any:
-    """The natural logarithm."""
-    if is_rational(value):
-        return _only(1, value)
+    """The natural logarithm; of a Fraction or fmpq `Irrational` is raised, except at 1."""
+    if is_rational(value):  # log of a rational number other than 1 is irrational (Lindemann)
+        return _zero_only_at(1, value)
     return _apply("log", value)
 
 
 def exp(value: Any) -> Any:
-    """The exponential function."""
+    """The exponential function; of a Fraction or fmpq `Irrational` is raised, except at 0."""
     if is_rational(value):
-        return _only(0, value) + 1
+        return _zero_only_at(0, value) + 1
     return _apply("exp", value)
 
 
 def maximum(first: Any, *others: Any) -> Any:
-    """The largest, entry by entry."""
+    """The largest argument; of arrays the largest entry at each index."""
     for other in others:
         first = _larger(first, other)
     return first
 
 
 def minimum(first: Any, *others: Any) -> Any:
-    """The smallest, entry by entry."""
+    """The smallest argument; of arrays the smallest entry at each index."""
     if any(home(value) == "sympy" for value in (first, *others)):
         return sys.modules["sympy"].Min(first, *others)
     return -maximum(-first, *(-other for other in others))
 
 
 def power(base: Any, exponent: Any) -> Any:
-    """base to an integer power, which in exact arithmetics is one (and not exp(exponent · log(base))).
+    """base^exponent for an integer exponent, by multiplications where exponents are exact.
 
-    In floats `Imprecise` is raised where the exponent is so large that the base's own rounding shows.
+    In floats `Imprecise` is raised where the exponent is so large that the rounding of the base costs half the digits;
+    in rational numbers `Irrational` where the result would have more than 65,536 bits.
     """
     if {home(base), home(exponent)} <= {"builtins", "numpy", "torch"} and _exceeds(exponent, LARGEST_FLOAT_EXPONENT):
         raise Imprecise
@@ -81,20 +80,21 @@ def power(base: Any, exponent: Any) -> Any:
     if is_rational(exponent):
         return base ** int(exponent)
     if type(exponent).__name__ == "arb":
+        # arb ** arb is exp(exponent · log(base)), which fails for base <= 0: use an integer where it is one
         whole = exponent.unique_fmpz() if exponent.is_exact() else None
         return base**exponent if whole is None else base ** int(whole)
     return base**exponent
 
 
 def maximum_with_root(value: Any, square: Any) -> Any:
-    """max(value, √square), value >= 0; of rational numbers exactly where the value is the larger."""
+    """max(value, √square) for value >= 0; rational arguments need no root where the value is the larger one."""
     if is_rational(square) and value * value >= square:
         return value
     return maximum(value, sqrt(square))
 
 
 def geometric_sum(excess: Any, terms: Any) -> Any:
-    """Σ_{t < terms} (1 + excess)^t = ((1 + excess)^terms − 1)/excess; in floats without cancellation."""
+    """Σ_{t < terms} (1 + excess)^t = ((1 + excess)^terms − 1)/excess; floats use expm1 to avoid cancellation."""
     homes = {home(excess), home(terms)}
     if homes <= {"builtins", "numpy", "torch"}:
         return _apply("expm1", terms * _apply("log1p", excess)) / excess
@@ -102,7 +102,7 @@ def geometric_sum(excess: Any, terms: Any) -> Any:
 
 
 def ceil(value: Any) -> Any:
-    """The least integer that is not below: of an exact number, of a ball that admits one answer only, of a symbol."""
+    """⌈value⌉; of a ball only if all its numbers have the same, else `Undecided` is raised."""
     match type(value).__name__:
         case "fmpq":
             return int(value.ceil())
@@ -115,7 +115,7 @@ def ceil(value: Any) -> Any:
 
 
 def _exceeds(value: Any, limit: int) -> bool:
-    """Whether some entry is larger in size."""
+    """Whether |value|, or that of some entry, is larger than the limit."""
     found = abs(value) > limit
     return bool(found.any()) if hasattr(found, "any") else bool(found)
 
@@ -153,7 +153,7 @@ def _rational_sqrt(value: Any) -> Any:
 
 
 def _length(value: Any) -> int:
-    """Bits of numerator and denominator."""
+    """The number of bits of numerator and denominator together."""
     return sum(int(part).bit_length() for part in _ratio(value))
 
 
@@ -162,8 +162,8 @@ def _ratio(value: Any) -> tuple[Any, Any]:
     return (value.p, value.q) if hasattr(value, "p") else (value.numerator, value.denominator)
 
 
-def _only(argument: int, value: Any) -> Any:
-    """0, of the same type, at the only rational argument where log is rational."""
+def _zero_only_at(argument: int, value: Any) -> Any:
+    """0, in the type of the value, if the value is that argument; else raises Irrational."""
     if value != argument:
         raise Irrational
     return value - argument

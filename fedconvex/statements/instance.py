@@ -1,6 +1,7 @@
-"""What statements are checked on: a problem, a method and a participation scheme, and the constants that they have.
+"""Instances: a problem with a method and a participation scheme, and the constants that papers' bounds take.
 
-Every constant is a ball that is proved to contain, or to bound on the safe side, the true one.
+Each constant is a ball that is proved to contain the true constant, or to bound it on the side that theorems need (L
+from above, mu from below).
 """
 
 from dataclasses import dataclass
@@ -17,24 +18,26 @@ from fedconvex.methods.base import Method
 from fedconvex.participation import Full, Participation
 from fedconvex.problems.base import Problem, Subproblem
 from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.statements import local_accuracy
 from fedconvex.statements.curvatures import ClientCurvatures, ObjectiveCurvatures
+from fedconvex.statements.setting import Unmeasured as Unmeasured
 from fedconvex.validation import integer_at_least, points
 
 PRECISION = 128
 
 
-class Unmeasured(FedconvexError):
-    """A constant that cannot be had from the problem, the method and the participation scheme."""
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """A problem with a method, a local solver, a participation scheme, a point w and a number of rounds."""
+    """A problem with a method, a local solver, a participation scheme, a point w and a number of rounds.
+
+    Use it to evaluate bounds on concrete data, and to check the assumptions of theorems there. Constants are computed
+    when they are first read, and raise `Unmeasured` where they are not available.
+    """
 
     problem: Problem
     method: Method
-    participation: Any = None  # default: everyone
+    participation: Any = None  # default: all clients in every round
     local_solver: Any = None  # default: the method's own
     point: Any = None  # default: the origin
     rounds: int | None = None
@@ -56,7 +59,7 @@ class Instance:
             object.__setattr__(self, name, value)
 
     def measure(self, quantity: str) -> Any:
-        """The constant of that name; raises Unmeasured with the reason."""
+        """The constant of this name; raises Unmeasured with the reason where it is not available."""
         try:
             return getattr(self, quantity)
         except Unmeasured:
@@ -69,19 +72,19 @@ class Instance:
         return self._balls.scalar(value)
 
     def context(self) -> Any:
-        """Balls have the working precision of the measured constants inside this."""
+        """A context in which balls have the working precision of the measured constants."""
         return self._balls.context()
 
     # ---- curvature ----
 
     @cached_property
     def curvatures(self) -> ClientCurvatures:
-        """How curved the clients' functions are, as the method's paper scales them."""
+        """Curvature bounds of the clients' functions, scaled as in the method's paper."""
         return ClientCurvatures(self.problem, self.method.scale(self.problem), self._balls)
 
     @cached_property
     def objective_curvatures(self) -> ObjectiveCurvatures:
-        """How curved the objective is."""
+        """Curvature bounds of the objective."""
         return ObjectiveCurvatures(self.problem, self._balls)
 
     @property
@@ -98,13 +101,14 @@ class Instance:
 
     @cached_property
     def weak_convexity(self) -> Any:
-        """L_minus: how negative curvature gets, 0 for convex clients."""
+        """An upper bound of L_minus: no client's Hessian has an eigenvalue below −L_minus; 0 for convex clients."""
         least = self.curvatures.strong_convexity
+        # the bound of a convex client may be slightly negative from rounding: `is_convex` is exact
         return self.number(0) if least >= 0 or self.problem.is_convex else -least
 
     @cached_property
     def condition_number(self) -> Any:
-        """An upper bound of the κ of the FedSplit paper's Theorem 1 that the method's stepsize has."""
+        """An upper bound of κ in the FedSplit paper's Theorem 1, for the stepsize of this method."""
         return self._condition_number(self.mu, self.smoothness)
 
     @property
@@ -123,10 +127,10 @@ class Instance:
     def objective_condition(self) -> Any:
         """An upper bound of the objective's condition number."""
         with self._balls.context():
-            return (self.objective_smoothness / self.objective_convexity).max(1).upper()
+            return (self.objective_smoothness / self.objective_convexity).max(1).upper()  # κ >= 1 by definition
 
     def possible(self, quantity: str) -> Any:
-        """A ball that contains the true constant, of which `measure` gives a bound on the safe side."""
+        """A ball that contains the true constant; `measure` gives only one bound of it."""
         clients, objective = self.curvatures, self.objective_curvatures
         with self._balls.context():
             match quantity:
@@ -156,7 +160,10 @@ class Instance:
         return self._condition_number(self.curvatures.attained_convexity, self.curvatures.attained_smoothness).lower()
 
     def _condition_number(self, mu: Any, L: Any) -> Any:
-        """max(1/(s mu), s L)²: with that condition number s is 1/√(mu·L) for weaker mu or L."""
+        """max(1/(s mu), s L)², the least κ = L'/mu' with mu' <= mu, L' >= L and s = 1/√(mu'·L').
+
+        The theorem needs the stepsize 1/√(mu·L); every s is of this form for weaker constants mu' and L'.
+        """
         with self._balls.context():
             s = self.number(self.stepsize)
             return (1 / (s * mu)).max(s * L) ** 2
@@ -165,7 +172,7 @@ class Instance:
 
     @cached_property
     def gradients(self) -> Any:
-        """(m, d) ∇F_k(w) in balls."""
+        """The clients' gradients ∇F_k(w), an (m, d) array of balls."""
         with self._balls.context():
             return self._functions.gradients(self._ball_point)
 
@@ -174,7 +181,7 @@ class Instance:
         """The largest ‖∇F_k(w)‖."""
         with self._balls.context():
             squares = [square_root_upper((row * row).sum()) for row in self.gradients]
-            return max(squares, key=lambda ball: ball.upper())
+            return max(squares, key=lambda ball: ball.upper())  # the true maximum is at most this ball's upper bound
 
     @cached_property
     def square(self) -> Any:
@@ -220,7 +227,7 @@ class Instance:
 
     @cached_property
     def minimizer(self) -> Any:
-        """(d,) a box of balls around the objective's minimiser."""
+        """Balls (d,) that contain the objective's minimiser."""
         from fedconvex.ground_truths import ground_truth
 
         truth = ground_truth(self.problem)
@@ -229,6 +236,7 @@ class Instance:
         with self._balls.context():
             import flint
 
+            # |point_i − x*_i| <= ‖point − x*‖ in every coordinate
             return np.array([flint.arb(float(x), truth.distance_bound) for x in truth.point], dtype=object)
 
     @cached_property
@@ -236,6 +244,7 @@ class Instance:
         """‖w − x*‖²."""
         with self._balls.context():
             difference = self._ball_point - self.minimizer
+            # a square enclosed near 0 may reach below 0, where it cannot be
             return (difference * difference).sum().nonnegative_part()
 
     @cached_property
@@ -277,67 +286,47 @@ class Instance:
             difference = self._functions.minimise(Subproblem(start=start)) - start
             return (difference * difference).sum() / self.problem.num_clients
 
-    # ---- the method and who takes part ----
+    # ---- the method and the participation scheme ----
 
     @cached_property
     def stepsize(self) -> Any:
-        """s of the method."""
+        """The method's stepsize s."""
         return self._of_method("stepsize")
 
     @cached_property
     def alpha(self) -> Any:
-        """α of the method."""
+        """The method's α."""
         return self._of_method("alpha")
 
     @cached_property
     def regularization(self) -> Any:
-        """λ of RegularizedFedSplit."""
+        """The regularisation λ of RegularizedFedSplit."""
         return self._of_method("regularization")
 
     @cached_property
     def proximal_weight(self) -> Any:
-        """μ of FedProx."""
+        """The weight μ of FedProx's proximal term."""
         return self._of_method("mu")
 
     @cached_property
     def gradient_weight(self) -> Any:
-        """η of DANE."""
+        """The weight η of the gradient term in DANE."""
         return self._of_method("eta")
 
     @cached_property
     def inexactness(self) -> Any:
-        """A γ that every local solution is proved to reach (FedProx paper, Definition 1)."""
-        solver: Any = self.local_solver
-        match type(solver).__name__:
-            case "Exact":
-                return 0
-            case "ToInexactness":
-                return max(solver.gamma) if isinstance(solver.gamma, tuple) else solver.gamma
-            case "GradientDescent":
-                return self._inexactness_of_gradient_steps(solver.steps)
-        raise Unmeasured(f"no inexactness is proved of the local solver {type(solver).__name__}")
+        """A γ for which every local solution is proved to be γ-inexact (FedProx paper, Definition 1)."""
+        return local_accuracy.inexactness(self.local_solver, self.method, self.curvatures, self._balls)
 
     @property
     def prox_error(self) -> Any:
-        """b: how far the computed proximal points are from the true ones."""
-        if type(self.local_solver).__name__ == "Exact":
-            return 0
-        raise Unmeasured("no bound of the proximal steps' error is known that holds at all points")
+        """An upper bound b of the distance from a computed proximal point to the true one."""
+        return local_accuracy.prox_error(self.local_solver)
 
     @cached_property
     def step_contraction(self) -> Any:
-        """max(|1 − s a|, |1 − s b|) of a local gradient step of size s, the subproblems' curvatures lying in [a, b].
-
-        A step takes the distance to the solution d to (I − sH)d, and the subproblem's gradient likewise, H a mean
-        Hessian.
-        """
-        solver: Any = self.local_solver
-        if type(solver).__name__ != "GradientDescent":
-            raise Unmeasured(f"the local solver {type(solver).__name__} takes no gradient steps of one size")
-        with self._balls.context():
-            s, weight = self.number(solver.stepsize), self.number(self.method.proximal_weight)
-            ends = (self.curvatures.strong_convexity + weight, self.smoothness + weight)
-            return abs(1 - s * ends[0]).max(abs(1 - s * ends[1]))
+        """The contraction factor of one local gradient step."""
+        return local_accuracy.step_contraction(self.local_solver, self.method, self.curvatures, self._balls)
 
     @property
     def everyone(self) -> bool:
@@ -346,12 +335,12 @@ class Instance:
 
     @property
     def num_clients(self) -> int:
-        """m."""
+        """The number m of clients."""
         return self.problem.num_clients
 
     @property
     def num_drawn(self) -> int:
-        """K: how many devices a round has, those counted more than once that are drawn more than once."""
+        """The number K of draws in a round; a device drawn twice counts twice."""
         if self.everyone:
             return self.problem.num_clients
         if not hasattr(self.participation, "K"):
@@ -360,26 +349,19 @@ class Instance:
 
     @property
     def num_active(self) -> int:
-        """P: how many different devices take part in every round."""
+        """The number P of different devices that take part in a round."""
         if type(self.participation).__name__ == "Weighted":
             raise Unmeasured("the number of different devices in a round is not fixed")
         return self.num_drawn
 
     @property
     def num_rounds(self) -> int:
-        """T."""
+        """The number T of rounds."""
         if self.rounds is None:
             raise Unmeasured("not given: rounds")
         return self.rounds
 
     # ---- helpers ----
-
-    def _inexactness_of_gradient_steps(self, steps: int) -> Any:
-        with self._balls.context():
-            factor = self.step_contraction**steps
-            if not factor <= 1:
-                raise Unmeasured("the local gradient steps are too long to reach an inexactness of at most 1")
-            return factor
 
     def _of_method(self, name: str) -> Any:
         if not hasattr(self.method, name):

@@ -1,18 +1,19 @@
-"""Formulas on lists of matrices, one per client: floats, rationals, balls, torch tensors, SymPy matrices."""
+"""Matrix operations for formulas on lists of matrices, one per client; and calls of such formulas.
+
+Each operation works on NumPy arrays (of floats or of Fractions), flint matrices, torch tensors and SymPy matrices.
+"""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fedconvex.errors import InvalidInput
 from fedconvex.statements.arguments import is_array, number, to_ball, to_symbol
+from fedconvex.statements.formula import CheckedFormula
 from fedconvex.statements.functions import home
 from fedconvex.statements.notation import Shape
 from fedconvex.statements.results import out_of_range
 
-if TYPE_CHECKING:
-    from fedconvex.statements.calculator import Calculator
-
-UNRELIABLE = 64  # times size and rounding: beyond the inverse of that, a condition number of floats is not told from ∞
+UNRELIABLE = 64  # a matrix of floats counts as singular from the condition number 1/(UNRELIABLE · size · eps) on
 
 
 def transpose(matrix: Any) -> Any:
@@ -21,7 +22,7 @@ def transpose(matrix: Any) -> Any:
 
 
 def product(left: Any, right: Any) -> Any:
-    """Left times right; either may be a vector where the library has vectors."""
+    """The matrix product; either factor may be a vector where the library has vectors."""
     return left * right if home(left) in ("flint", "sympy") else left @ right
 
 
@@ -47,12 +48,12 @@ def column(value: Any) -> Any:
     """A vector, or a matrix of one column, as it is; ValueError for anything else."""
     shape = _shape(value)
     if len(shape) == 0 or shape[1:] not in ((), (1,)):
-        raise ValueError(f"{_written(shape)} where one column is needed")
+        raise ValueError(f"{_shape_text(shape)} where one column is needed")
     return value
 
 
 def scalar_of(matrix: Any, value: Any) -> Any:
-    """The number as one that the matrix can be multiplied with; 1 divided by it is exact where the matrix is."""
+    """The number in a type that multiplies the matrix, and whose inverse is exact where the matrix is exact."""
     match home(matrix):
         case "flint":
             from fedconvex.arithmetic.rationals import to_fmpq
@@ -64,7 +65,7 @@ def scalar_of(matrix: Any, value: Any) -> Any:
 
 
 def identity_like(square: Any) -> Any:
-    """The identity of a square matrix's size and kind."""
+    """The identity matrix of the same size and type as a square matrix."""
     match home(square):
         case "flint":
             size = square.nrows()
@@ -83,9 +84,10 @@ def identity_like(square: Any) -> Any:
 
 
 def inverse(square: Any) -> Any:
-    """M⁻¹; raises ZeroDivisionError where M is singular, or (balls, floats) cannot be told from it.
+    """M⁻¹; raises ZeroDivisionError where M is singular, or may be as far as balls or floats can tell.
 
-    Floats: where the condition number of M, rows and columns being scaled alike, is beyond what rounding lets through.
+    Floats: M counts as singular where its condition number, after scaling rows and columns alike, exceeds
+    1/(64 · size · eps). Scaling comes first because a unit of measurement must not make a problem unsolvable.
     """
     match home(square):
         case "flint":
@@ -106,7 +108,7 @@ def inverse(square: Any) -> Any:
 
 
 def _require_regular(square: Any) -> None:
-    """Raises ZeroDivisionError for a matrix of floats that has no inverse, as far as floats can tell."""
+    """Raises ZeroDivisionError for a matrix of floats that is singular up to rounding."""
     import numpy as np
 
     if np.ndim(square) != 2:
@@ -114,14 +116,19 @@ def _require_regular(square: Any) -> None:
     if not _all_finite(square):
         raise OverflowError
     size, diagonal = len(square), np.sqrt(abs(np.diagonal(square)))
-    scale = diagonal if (diagonal > 0).all() else np.ones(size)
+    scale = diagonal if (diagonal > 0).all() else np.ones(size)  # M_ij/√(M_ii M_jj): a unit diagonal
     singular = np.linalg.svd(square / scale / scale[:, None], compute_uv=False)
+    # "not >" also refuses NaN
     if not singular[-1] > UNRELIABLE * size * np.finfo(square.dtype).eps * singular[0]:
         raise ZeroDivisionError
 
 
-def call_with_matrices(calculator: "Calculator", given: Mapping[str, Any]) -> Any:
-    """A calculator of lists of matrices: its numbers are checked as ever, the matrices for their shapes."""
+def call_with_matrices(calculator: CheckedFormula, given: Mapping[str, Any]) -> Any:
+    """The value of a formula that takes lists of matrices, one matrix per client.
+
+    Numbers among the arguments are checked as for every calculator, matrices for shape and finite entries. One exact
+    argument makes the whole calculation exact.
+    """
     given = {**calculator.defaults, **given}
     if given.keys() != calculator.parameters.keys():
         wanted = ", ".join(calculator.names)
@@ -141,9 +148,9 @@ def call_with_matrices(calculator: "Calculator", given: Mapping[str, Any]) -> An
         _is_exact(value)
         for value in [*numbers.values(), *columns.values(), *(e for entries in lists.values() for e in entries)]
     )
-    converted = {name: tuple(_in_kind(entry, exact) for entry in entries) for name, entries in lists.items()}
+    converted = {name: tuple(_converted(entry, exact) for entry in entries) for name, entries in lists.items()}
     try:
-        others = {name: _in_kind(value, exact) for name, value in {**numbers, **columns}.items()}
+        others = {name: _converted(value, exact) for name, value in {**numbers, **columns}.items()}
         with _silent():
             result = calculator.formula(**converted, **others)
     except InvalidInput:
@@ -164,17 +171,17 @@ def call_with_matrices(calculator: "Calculator", given: Mapping[str, Any]) -> An
 
 
 def _silent() -> Any:
-    """Overflow shows in the result."""
+    """No warnings of overflow: it shows in the result, which the caller checks."""
     import numpy as np
 
     return np.errstate(all="ignore")
 
 
 def _one_number(name: str, value: Any) -> Any:
-    taken = number(name, value)
-    if is_array(taken) and getattr(taken, "ndim", 0) > 0:
+    checked = number(name, value)
+    if is_array(checked) and getattr(checked, "ndim", 0) > 0:
         raise InvalidInput(name, value, "is not one number", "give one number, or loop")
-    return taken
+    return checked
 
 
 def _clients(name: str, value: Any) -> list[Any]:
@@ -185,7 +192,7 @@ def _clients(name: str, value: Any) -> list[Any]:
 
 
 def _array(value: Any) -> Any:
-    """A list as an array; what a library made stays."""
+    """A list as a NumPy array; arrays, tensors and matrices of libraries unchanged."""
     if not isinstance(value, list | tuple):
         return value
     from fedconvex.arithmetic.rationals import rectangular
@@ -197,7 +204,7 @@ def _array(value: Any) -> Any:
 
 
 def _require_numbers(name: str, value: Any) -> None:
-    """Refuses text, complex numbers and what is not finite; balls, tensors and SymPy matrices are taken as they are."""
+    """Refuses NumPy arrays of text or complex numbers and with NaN or inf; other libraries' matrices pass."""
     if home(value) != "numpy":
         return
     if value.dtype.kind not in "iufO":
@@ -212,11 +219,11 @@ def _shape(value: Any) -> tuple[Any, ...]:
 
 def _of_shape(value: Any, shape: tuple[Any, ...]) -> Any:
     if _shape(value) != shape:
-        raise ValueError(f"shapes {_written(shape)} and {_written(_shape(value))}")
+        raise ValueError(f"shapes {_shape_text(shape)} and {_shape_text(_shape(value))}")
     return value
 
 
-def _written(shape: tuple[Any, ...]) -> str:
+def _shape_text(shape: tuple[Any, ...]) -> str:
     return " × ".join(map(str, shape)) or "a single number"
 
 
@@ -230,8 +237,8 @@ def _is_exact(value: Any) -> bool:
     return type(value).__name__ in ("Fraction", "fmpq") or str(getattr(value, "dtype", "")) == "object"
 
 
-def _in_kind(value: Any, exact: bool) -> Any:
-    """NumPy arrays and numbers as float64, or exact; matrices of integers as such that can be divided."""
+def _converted(value: Any, exact: bool) -> Any:
+    """The value as float64, or as exact numbers if `exact`; integer matrices in a type that has a division."""
     if type(value).__name__ == "fmpz_mat":
         import flint
 

@@ -1,4 +1,4 @@
-"""What the letters of a paper mean: the table of parameters that every paper's module begins with."""
+"""A paper's notation: what each parameter means, its units and its range. Every paper's module begins with one."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -18,24 +18,24 @@ STEPSIZE: Units = (-1, 2)
 
 
 class Shape(Enum):
-    """What one value of a parameter is."""
+    """The shape of one value of a parameter."""
 
     SCALAR = "a number"
     SEQUENCE = "several numbers"  # the last axis of an array, or a list
     VECTOR = "a number, or a vector entry by entry"
-    VECTORS = "several of these"  # the first axis
+    VECTORS = "several of these"  # of `VECTOR`, along the first axis
     COLUMN = "a vector"
     MATRICES = "a list of matrices or vectors, one per client"
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One letter: how it is printed, what it means, its units, and which values it can have by its very meaning.
+    """A parameter of a paper: its symbol, meaning, units, and the range that follows from its meaning alone.
 
-    Bounds that a theorem asks for beyond that are `Condition`s of its statement.
+    Further restrictions that a theorem needs are `Condition`s of its statement.
     """
 
-    latex: str  # of a sequence, with @ where the index stands, or the index is appended
+    latex: str  # for a sequence, @ marks the place of the index; without @ the index is appended
     meaning: str
     units: Units = NUMBER
     above: int | None = None  # value > above
@@ -43,17 +43,17 @@ class Parameter:
     most: int | None = None  # value <= most
     integer: bool = False
     shape: Shape = Shape.SCALAR
-    written: int | None = None  # a loop's count: formulas are written out for this value
-    measured: str | None = None  # the constant of `instance.Instance` that it is, where a problem and a method have one
+    written: int | None = None  # a number of terms: the displayed formula has so many written out
+    measured: str | None = None  # the attribute of `instance.Instance` that measures it on a problem and a method
 
     def letter(self, index: str = "j") -> str:
-        """How it is printed; of a sequence, the entry of that index."""
+        """The LaTeX symbol; for a sequence, that of the entry with this index."""
         if self.shape not in (Shape.SEQUENCE, Shape.VECTORS, Shape.MATRICES):
             return self.latex
         return self.latex.replace("@", f"{{{index}}}") if "@" in self.latex else f"{self.latex}_{{{index}}}"
 
     def symbol(self, name: str) -> Any:
-        """The SymPy symbol, with the assumptions that SymPy needs to simplify."""
+        """A SymPy symbol with the parameter's sign and integrality, which SymPy needs in order to simplify."""
         import sympy
 
         lowest = self.least if self.above is None else self.above
@@ -67,7 +67,7 @@ class Parameter:
 
     @property
     def range(self) -> str:
-        """The admissible values, as in `0 <= gamma <= 1`, without the name."""
+        """The range in words without the name: `>= 0, <= 1`, `an integer, >= 1`, or `any`."""
         low = [] if self.above is None else [f"> {self.above}"]
         low += [] if self.least is None else [f">= {self.least}"]
         high = [] if self.most is None else [f"<= {self.most}"]

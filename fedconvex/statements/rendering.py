@@ -1,25 +1,57 @@
-"""Statements for notebooks (Markdown with LaTeX) and terminals. Every formula is the running one, on symbols."""
+"""Statements as LaTeX, as Markdown for notebooks, and as plain text for terminals.
+
+No formula is typed twice: what is displayed is the formula that runs, evaluated at SymPy symbols.
+"""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from enum import Enum
+from typing import Any, Protocol
 
 from fedconvex.statements.assumptions.base import Assumption, OnParameters
 from fedconvex.statements.conditions import RELATIONS, Condition
+from fedconvex.statements.formula import CheckedFormula
 from fedconvex.statements.notation import Parameter, Shape
 from fedconvex.statements.results import named_parts
 
-if TYPE_CHECKING:
-    from fedconvex.statements.calculator import Calculator
-    from fedconvex.statements.statement import Statement
-
 ORDINALS = ("first", "second", "third")
-ENTRIES = 2  # how many entries of a sequence are written out
+ENTRIES = 2  # entries of a sequence that a displayed formula writes out
 SIGNS = {">": ">", ">=": r"\ge", "<=": r"\le", "<": "<", "=": "="}
 assert SIGNS.keys() == RELATIONS.keys()
 
 
+class DisplayedStatement(Protocol):
+    """What a statement must offer to be displayed; `statement.Statement` says what each attribute means."""
+
+    @property
+    def identifier(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def claim(self) -> Enum: ...
+    @property
+    def words(self) -> str: ...
+    @property
+    def calculator(self) -> CheckedFormula: ...
+    @property
+    def left(self) -> CheckedFormula | None: ...
+    @property
+    def symbol(self) -> tuple[str, ...]: ...
+    @property
+    def relation(self) -> str: ...
+    @property
+    def conclusion(self) -> str: ...
+    @property
+    def expression(self) -> Any: ...
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]: ...
+    @property
+    def cases(self) -> tuple[tuple[Assumption, ...], ...]: ...
+    @property
+    def notation(self) -> Mapping[str, Parameter]: ...
+
+
 def symbols(parameters: Mapping[str, Parameter]) -> dict[str, Any]:
-    """The SymPy symbol of every parameter; of a sequence, symbols of its first entries."""
+    """A SymPy symbol for each parameter; for a sequence, a tuple of symbols for its first entries."""
     import sympy
 
     made: dict[str, Any] = {}
@@ -32,17 +64,21 @@ def symbols(parameters: Mapping[str, Parameter]) -> dict[str, Any]:
             case Shape.SEQUENCE | Shape.VECTORS:
                 made[name] = tuple(parameter.symbol(f"{name}_{i + 1}") for i in range(ENTRIES))
             case _:
+                # a count of terms becomes a number, so that sums over it are written out
                 made[name] = parameter.symbol(name) if parameter.written is None else sympy.Integer(parameter.written)
     return made
 
 
-def expression(calculator: "Calculator") -> Any:
-    """What the formula gives for symbols: a SymPy expression, or a named tuple of them."""
+def expression(calculator: CheckedFormula) -> Any:
+    """The formula as a SymPy expression, or as a named tuple of expressions.
+
+    It calls the bare formula: the calculator itself would refuse symbols that do not satisfy its conditions.
+    """
     return calculator.formula(**symbols(calculator.parameters))
 
 
 def latex_of(value: Any, parameters: Mapping[str, Parameter]) -> str:
-    """A SymPy expression with the paper's letters."""
+    """The LaTeX of a SymPy expression, with the paper's symbols for the parameters."""
     import sympy
 
     names: dict[Any, str] = {}
@@ -52,8 +88,8 @@ def latex_of(value: Any, parameters: Mapping[str, Parameter]) -> str:
     return str(sympy.latex(value, symbol_names=names))
 
 
-def latex(statement: "Statement") -> str:
-    """`symbol relation formula`, one line for every part."""
+def latex(statement: DisplayedStatement) -> str:
+    """The LaTeX of `symbol relation formula`, for each part of the formula."""
     value = statement.expression
     values = value if isinstance(value, tuple) else (value,)
     left = statement.symbol
@@ -67,13 +103,13 @@ def latex(statement: "Statement") -> str:
 
 
 def _related(relation: str, formula: str) -> str:
-    """`relation formula`; in a relation such as "= O(·)" the formula takes the dot's place."""
+    """`relation formula`; in a relation such as "= O(·)" the formula replaces the dot."""
     before, dot, after = relation.partition(r"(\cdot)")
     return f"{before}\\left({formula}\\right){after}" if dot else f"{relation} {formula}"
 
 
-def markdown(statement: "Statement") -> str:
-    """The whole statement."""
+def markdown(statement: DisplayedStatement) -> str:
+    """The whole statement as Markdown, which notebooks show."""
     lines = [f"**{statement.source}** ({statement.claim.value}; `{statement.identifier}`). {statement.words}"]
     lines += ["", f"$$ {latex(statement)} $$", ""]
     if statement.conclusion:
@@ -86,8 +122,8 @@ def markdown(statement: "Statement") -> str:
     return "\n".join(lines)
 
 
-def text(statement: "Statement") -> str:
-    """The whole statement for a terminal."""
+def text(statement: DisplayedStatement) -> str:
+    """The whole statement as plain text, with parameters named as on the command line."""
     values = named_parts(statement.calculator.name, statement.expression)
     lines = [f"{statement.identifier}  ({statement.source}; {statement.claim.value})", f"  {statement.words}"]
     if statement.left is not None:
@@ -101,16 +137,19 @@ def text(statement: "Statement") -> str:
     return "\n".join(lines)
 
 
-def parameters_of(statement: "Statement") -> dict[str, Parameter]:
-    """The parameters of both sides."""
+def parameters_of(statement: DisplayedStatement) -> dict[str, Parameter]:
+    """The parameters of both sides, by name."""
     left = statement.left.parameters if statement.left is not None else {}
     return {**statement.calculator.parameters, **left}
 
 
-def assumptions_of(statement: "Statement", as_latex: bool = True) -> list[str]:
-    """The assumptions as phrases, with the paper's letters or the parameters' names; conditions as formulas.
+def assumptions_of(statement: DisplayedStatement, as_latex: bool = True) -> list[str]:
+    """The assumptions as phrases, and conditions on parameters as formulas.
 
-    What a part of the formula assumes beyond what all do is one phrase.
+    Of a formula with several parts, the additional assumptions of each part make one phrase.
+
+    Args:
+        as_latex: use the paper's symbols; otherwise the parameters' names.
     """
     lines = [_phrase(statement, assumption, as_latex) for assumption in statement.assumptions]
     for which, case in zip(ORDINALS, statement.cases, strict=False):
@@ -119,24 +158,27 @@ def assumptions_of(statement: "Statement", as_latex: bool = True) -> list[str]:
     return lines
 
 
-def _phrase(statement: "Statement", assumption: Assumption, as_latex: bool) -> str:
-    notation = statement.paper.notation
+def _phrase(statement: DisplayedStatement, assumption: Assumption, as_latex: bool) -> str:
+    notation = statement.notation
     if isinstance(assumption, OnParameters):
-        condition = assumption.asked()
+        condition = assumption.required()
         return _condition(statement, condition) if as_latex else condition.text(notation)
     letters = {name: f"${parameter.letter()}$" for name, parameter in notation.items()}
     return assumption.in_words(lambda name: letters.get(name, name) if as_latex else name)
 
 
-def _condition(statement: "Statement", condition: Condition) -> str:
-    notation = statement.paper.notation
+def _condition(statement: DisplayedStatement, condition: Condition) -> str:
+    notation = statement.notation
     involved = {name: notation[name] for name in condition.names}
     bound = latex_of(condition.expression(notation), involved)
     return f"${notation[condition.argument].letter()} {SIGNS[condition.relation]} {bound}$"
 
 
 def _matrix(letter: str, parameter: Parameter) -> Any:
-    """A SymPy matrix: n × d where the letter is a capital; else a column, of n responses or of d unknowns."""
+    """A SymPy matrix symbol. The papers' convention: capitals are n × d matrices, small letters columns.
+
+    A column has n entries (responses) where every client has one, else d entries (unknowns).
+    """
     import sympy
 
     d, n = (sympy.Symbol(size, integer=True, positive=True) for size in "dn")

@@ -1,4 +1,4 @@
-"""The results of formulas: one number or a named tuple of several, and arrays of them."""
+"""Results of formulas: a number or a named tuple of numbers, or arrays of either; and errors about single entries."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,19 +9,19 @@ from fedconvex.statements.arguments import Numbers, NumberType, is_array, name_a
 
 
 def parts(result: Any) -> Iterator[Any]:
-    """The numbers in a result that may be a named tuple of them."""
+    """The numbers of a result: the entries of a named tuple, or the one number."""
     yield from result if isinstance(result, tuple) else (result,)
 
 
 def is_finite(number: Any) -> bool:
-    """Whether a float, a ball or all of a tensor is finite."""
+    """Whether a float or a ball is finite, or every entry of a tensor."""
     if hasattr(number, "isfinite"):
         return bool(number.isfinite().all())
     return bool(number.is_finite() if hasattr(number, "is_finite") and hasattr(number, "rad") else number - number == 0)
 
 
 def named_parts(name: str, result: Any) -> dict[str, Any]:
-    """The numbers in a result by name: those of a named tuple, else the one number, called `name`."""
+    """The numbers of a result by name: the fields of a named tuple, or `name` for a single number."""
     if not isinstance(result, tuple):
         return {name: result}
     fields = getattr(result, "_fields", None) or [f"{name}[{i}]" for i in range(len(result))]
@@ -29,7 +29,7 @@ def named_parts(name: str, result: Any) -> dict[str, Any]:
 
 
 def entries_of(name: str, value: Any) -> list[tuple[str, Any]]:
-    """A number by its name; of an array every entry, by `name[i]`."""
+    """Pairs (name, number): one for a number, one for each entry `name[i]` of an array."""
     if not getattr(value, "shape", ()):
         return [(name, value)]
     import numpy as np
@@ -38,12 +38,12 @@ def entries_of(name: str, value: Any) -> list[tuple[str, Any]]:
 
 
 def like(kind: type[tuple[Any, ...]], values: list[Any]) -> tuple[Any, ...]:
-    """The values as a tuple, named if `kind` is."""
+    """The values as a tuple of this type, a named tuple or a plain one."""
     return kind(*values) if hasattr(kind, "_fields") else tuple(values)
 
 
 def broadcast_shape(values: Numbers) -> tuple[int, ...]:
-    """The shape of the arrays among the values, broadcast."""
+    """The common shape of the arrays among the values; InvalidInput where they do not broadcast."""
     import numpy as np
 
     shapes = {name: tuple(value.shape) for name, value in values.items() if is_array(value)}
@@ -55,7 +55,7 @@ def broadcast_shape(values: Numbers) -> tuple[int, ...]:
 
 @contextmanager
 def relocating(index: tuple[int, ...], arrays: Numbers) -> Iterator[None]:
-    """An error about a single value becomes one about the entry of the array that it was taken from."""
+    """Inside this context, an error about a single value names the array entry that the value came from."""
     try:
         yield
     except InvalidInput as error:
@@ -65,7 +65,7 @@ def relocating(index: tuple[int, ...], arrays: Numbers) -> Iterator[None]:
 
 
 def assembled(results: Any, kind: NumberType) -> Any:
-    """The array of results; where they are named tuples, the named tuple of arrays."""
+    """An object array of results, as an integer array where all are integers; of named tuples, a tuple of arrays."""
     import numpy as np
 
     flat = list(results.ravel())
@@ -76,7 +76,7 @@ def assembled(results: Any, kind: NumberType) -> Any:
             array[:] = column
             columns.append(assembled(array.reshape(results.shape), kind))
         return like(type(flat[0]), columns)
-    if all(type(entry) is int and abs(entry) < 1 << 63 for entry in flat):
+    if all(type(entry) is int and abs(entry) < 1 << 63 for entry in flat):  # as large as int64 holds
         results = results.astype(np.int64)
     if kind is NumberType.TENSOR:
         import torch
@@ -89,5 +89,5 @@ def assembled(results: Any, kind: NumberType) -> Any:
 
 
 def out_of_range(owner: str, arguments: Any) -> InvalidInput:
-    """The error where a float result is infinite or undefined."""
+    """The error for a float result that is infinite or undefined."""
     return InvalidInput("arguments", arguments, f"{owner} leaves the range of float64", "use Fraction, or flint.arb")

@@ -1,16 +1,24 @@
-"""What assumptions are checked on: by proof on an `Instance`, by measurement on the rounds of a run."""
+"""Protocols: the constants of a problem and a method that assumptions are checked against.
+
+`instance.Instance` implements them with proofs.
+"""
 
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from fedconvex.errors import FedconvexError
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.participation import Participation
 from fedconvex.problems.base import Problem
 
 
+class Unmeasured(FedconvexError):
+    """A constant cannot be measured, or has no value, for this problem, method and participation scheme."""
+
+
 class CurvatureBounds(Protocol):
-    """Curvatures: attained_smoothness <= L <= smoothness, strong_convexity <= mu <= attained_convexity."""
+    """Bounds: attained_smoothness <= L <= smoothness and strong_convexity <= mu <= attained_convexity."""
 
     @property
     def smoothness(self) -> Any: ...
@@ -23,14 +31,14 @@ class CurvatureBounds(Protocol):
 
 
 class ClientBounds(CurvatureBounds, Protocol):
-    """Those of all clients' functions."""
+    """Curvature bounds that hold for all clients' functions."""
 
     def lie_between(self, low: Any, high: Any) -> bool | None:
-        """Whether all curvatures lie between the two; None where that is not known."""
+        """Whether all eigenvalues of all Hessians lie in [low, high]; None where that is not known."""
 
 
 class MeasuredSetting(Protocol):
-    """A problem, a method, who takes part, and the constants that they have; a constant may raise `Unmeasured`."""
+    """A problem, a method, a participation scheme, and their constants; reading a constant may raise `Unmeasured`."""
 
     @property
     def problem(self) -> Problem: ...
@@ -66,13 +74,13 @@ class MeasuredSetting(Protocol):
     def spread(self) -> Any: ...
 
     def measure(self, quantity: str) -> Any:
-        """The constant of that name."""
+        """The constant of this name, as a bound on the side that theorems need."""
 
     def possible(self, quantity: str) -> Any:
-        """What contains the true constant, of which `measure` gives a bound on the safe side."""
+        """A ball that contains the true constant; `measure` gives only one bound of it."""
 
     def number(self, value: Any) -> Any:
-        """The value in the arithmetic of the constants."""
+        """The value converted to the arithmetic of the constants."""
 
     def context(self) -> AbstractContextManager[Any]:
-        """That arithmetic's precision."""
+        """A context in which that arithmetic has the precision of the constants."""

@@ -1,21 +1,22 @@
-"""The sign of a formula, certified: a float that says 1e-17 says nothing."""
+"""Certified signs of formulas: a computed float of 1e-17 may stand for a negative number, a certified sign may not."""
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fedconvex.errors import InvalidInput
 from fedconvex.statements.arguments import Arguments, NumberType, entry, is_array
+from fedconvex.statements.formula import CheckedFormula
 from fedconvex.statements.functions import Irrational, Undecided
 from fedconvex.statements.notation import Shape
 from fedconvex.statements.results import broadcast_shape
 
-if TYPE_CHECKING:
-    from fedconvex.statements.calculator import Calculator
-
 
 class Sign(Enum):
-    """POSITIVE, NEGATIVE and ZERO are proved; UNKNOWN: the limit of precision was reached, or balls contain 0."""
+    """POSITIVE, NEGATIVE and ZERO are proved; UNKNOWN: the largest precision, or a given ball, does not decide.
+
+    A sign has no truth value, so that `if sign:` cannot mistake NEGATIVE or UNKNOWN for POSITIVE.
+    """
 
     POSITIVE = 1
     ZERO = 0
@@ -26,15 +27,16 @@ class Sign(Enum):
         raise TypeError(f"{self} has no truth value; compare it: sign is Sign.POSITIVE")
 
 
-def sign(calculator: "Calculator", given: Mapping[str, Any], *, precision: int = 64, limit: int = 1 << 12) -> Any:
-    """The sign of a calculator's value: a `Sign`, or for arrays an object array of them.
+def sign(calculator: CheckedFormula, given: Mapping[str, Any], *, precision: int = 64, limit: int = 1 << 12) -> Any:
+    """The certified sign of a calculator's value: a `Sign`, or for arrays an object array of signs.
 
-    Balls of `precision` bits decide; where they contain 0 the formula is tried in rational numbers, which alone can
-    tell an exact 0; then the precision doubles until it exceeds `limit`.
+    Use it wherever a decision depends on the sign of a bound; a float near 0 does not decide it. The formula is
+    evaluated in balls of `precision` bits; if the result contains 0, in rational arithmetic, which alone can prove
+    that the value is exactly 0; then at doubled precision until that exceeds `limit`.
 
     Args:
-        given: the calculator's arguments: int, float (the dyadic number that it is), Fraction, fmpq, or balls, whose
-            own width no precision can mend; or arrays of them.
+        given: the calculator's arguments: int, float (taken as the rational number that it is), Fraction, fmpq, or
+            balls (more precision does not make those narrower); or arrays of them.
     """
     if any(parameter.shape is Shape.MATRICES for parameter in calculator.parameters.values()):
         raise InvalidInput("formula", calculator.name, "is made of matrices", "ask for the sign of one of numbers")
@@ -58,9 +60,9 @@ def sign(calculator: "Calculator", given: Mapping[str, Any], *, precision: int =
     return signs
 
 
-def _sign(calculator: "Calculator", arguments: Arguments, precision: int, limit: int) -> Sign:
+def _sign(calculator: CheckedFormula, arguments: Arguments, precision: int, limit: int) -> Sign:
     enclosed = any(type(value).__name__ == "arb" for value in arguments.values.values())
-    tried_exactly = enclosed
+    tried_exactly = enclosed  # a ball has no exact value to try
     while precision <= limit:
         try:
             ball = calculator.in_balls(arguments, precision)
@@ -68,17 +70,18 @@ def _sign(calculator: "Calculator", arguments: Arguments, precision: int, limit:
                 return Sign.POSITIVE
             if ball < 0:
                 return Sign.NEGATIVE
-        except Undecided:  # between two integers
+        except Undecided:  # a ⌈·⌉ in the formula needs a narrower ball
             pass
+        # 0 is in the ball: more precision never ends if the value is exactly 0, so try rational numbers once
         if not tried_exactly:
             tried_exactly = True
             try:
-                return _exact(calculator.exactly(arguments))
+                return _sign_of_exact(calculator.exactly(arguments))
             except Irrational:
                 pass
         precision *= 2
     return Sign.UNKNOWN
 
 
-def _exact(value: Any) -> Sign:
+def _sign_of_exact(value: Any) -> Sign:
     return Sign.POSITIVE if value > 0 else Sign.NEGATIVE if value < 0 else Sign.ZERO

@@ -1,4 +1,4 @@
-"""A published statement: where it stands, what it assumes, the formula, what it concludes."""
+"""Published statements, with source, assumptions, formula and conclusion; and the papers that they belong to."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,7 +16,7 @@ from fedconvex.statements.notation import NUMBER, Parameter, Units
 
 
 class ClaimType(Enum):
-    """What kind of statement it is."""
+    """What a statement claims about its formula."""
 
     TIGHT = "tight"  # an upper bound that some instance attains
     UPPER = "upper bound"
@@ -30,10 +30,11 @@ class ClaimType(Enum):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Statement:
-    """A numbered statement of a paper. Called with numbers it evaluates its formula (see `Calculator`).
+    """A numbered statement of a paper; calling it with numbers evaluates its formula, as a `Calculator` does.
 
-    The formula is the right-hand side of "symbol relation formula", as printed; where the left-hand side is a formula
-    too, `left` computes it. For a formula with several parts (a named tuple), `symbol` names each.
+    The formula is the right-hand side of "symbol relation formula", as printed in the paper; where the left-hand side
+    is a formula, too, `left` computes it. For a formula with several parts (a named tuple), `symbol` names each part.
+    `Paper.statement` makes statements; do not construct them otherwise.
     """
 
     paper: "Paper"
@@ -44,13 +45,14 @@ class Statement:
     relation: str  # LaTeX
     assumptions: tuple[Assumption, ...] = ()
     page: int | None = None
-    conclusion: str = ""  # LaTeX: what follows, where it is not the formula itself
+    conclusion: str = ""  # LaTeX: what the statement concludes, where that is not the formula itself
     left: Calculator | None = None
-    positive: bool = False  # whether the statement says something only where the formula is positive
-    cases: tuple[tuple[Assumption, ...], ...] = ()  # of a formula with several parts: what each assumes beyond
+    positive: bool = False  # the statement promises something only where its formula is positive
+    cases: tuple[tuple[Assumption, ...], ...] = ()  # additional assumptions of each part of a formula with several
 
     def __post_init__(self) -> None:
         assert len(self.cases) in (0, len(self.symbol)), self.number
+        # notebooks and documentation tools then show the formula's docstring and arguments
         object.__setattr__(self, "__doc__", self.calculator.__doc__)
         object.__setattr__(self, "__wrapped__", self.calculator.formula)
         object.__setattr__(self, "__signature__", signature(self.calculator.formula))
@@ -59,43 +61,51 @@ class Statement:
         return self.calculator(**arguments)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled by its place in the code, as functions are."""
+        """Pickles the statement by its place in the code, as Python does with functions."""
         return restored, (self.calculator.formula.__module__, key_of(self.number))
 
     def sign(self, *, precision: int = 64, limit: int = 1 << 12, **arguments: Any) -> Any:
-        """The certified sign of the formula at exact arguments (floats are): see `signs.sign`."""
+        """The certified sign of the formula at exact arguments (a float is the rational number that it is).
+
+        Use it instead of comparing a float with 0, which rounding may decide. See `signs.sign`.
+        """
         return self.calculator.sign(precision=precision, limit=limit, **arguments)
 
     @property
     def identifier(self) -> str:
-        """`fedprox.theorem4`."""
+        """Paper and number, as in `fedprox.theorem4`."""
         return f"{self.paper.name}.{key_of(self.number)}"
 
     @property
     def source(self) -> str:
-        """`FedProx, Theorem 4, page 5`."""
+        """Where the paper states it, as in `FedProx, Theorem 4, page 5`."""
         return f"{self.paper.short}, {self.number}" + (f", page {self.page}" if self.page else "")
 
     @property
     def words(self) -> str:
-        """The conclusion in words: the first paragraph of the docstring."""
+        """The statement in words: the first paragraph of the formula's docstring."""
         return " ".join(cleandoc(self.calculator.__doc__ or "").partition("\n\n")[0].split())
 
     @property
+    def notation(self) -> Mapping[str, Parameter]:
+        """The paper's table of parameters."""
+        return self.paper.notation
+
+    @property
     def every_assumption(self) -> tuple[Assumption, ...]:
-        """Those for all parts of the formula, and of each part."""
+        """The common assumptions, then the additional ones of each part of the formula."""
         return (*self.assumptions, *(assumption for case in self.cases for assumption in case))
 
     @property
     def expression(self) -> Any:
-        """The formula itself: what it gives for SymPy symbols."""
+        """The formula as a SymPy expression, or a named tuple of expressions."""
         from fedconvex.statements.rendering import expression
 
         return expression(self.calculator)
 
     @property
     def latex(self) -> str:
-        """The statement's formula, made by running it on symbols."""
+        """The LaTeX of the inequality, made by evaluating the formula at symbols."""
         from fedconvex.statements.rendering import latex
 
         return latex(self)
@@ -117,22 +127,22 @@ class Statement:
 @final
 @dataclass(frozen=True, eq=False)
 class Paper:
-    """A paper with its notation; its module registers statements and calculators here by decorators."""
+    """A paper with its notation and statements; its module in `theory/` registers formulas here with decorators."""
 
     name: str  # of the module
     short: str  # "FedProx"
     reference: str  # authors, title, year
-    convention: str  # what the objective is: sum or mean, with which weights
+    convention: str  # of the objective: sum or mean of the clients' functions, with which weights
     notation: Mapping[str, Parameter]
     statements: dict[str, Statement] = field(default_factory=dict)  # by number: "theorem4"
-    ours: dict[str, Statement] = field(default_factory=dict)  # not in the paper: corrected, or sharper
+    ours: dict[str, Statement] = field(default_factory=dict)  # corrected or sharper statements, not in the paper
 
     def __iter__(self) -> Iterator[Statement]:
         return iter(self.statements.values())
 
     @property
     def everything(self) -> tuple[Statement, ...]:
-        """Its statements, and those of ours that correct or sharpen them."""
+        """The paper's statements, then ours that correct or sharpen them."""
         return (*self.statements.values(), *self.ours.values())
 
     def statement(
@@ -153,10 +163,19 @@ class Paper:
         ours: bool = False,
         cases: tuple[tuple[Assumption | Condition, ...], ...] = (),
     ) -> Callable[[Callable[..., Any]], Statement]:
-        """Decorates the formula, a function with keyword-only arguments named as in the notation.
+        """Decorates a formula and registers the statement that it belongs to.
 
-        `letters` are those that mean something else here; a statement of `ours` corrects or sharpens the paper's;
-        `cases` are what each part of the formula assumes beyond what all do.
+        The formula is a function with keyword-only arguments, named as in the paper's notation. `__doc__` begins with
+        the statement in words.
+
+        Args:
+            number: as in the paper, "Theorem 4" or "Equation (17)".
+            symbol, relation: LaTeX of the left-hand side and of ≤, = …; a symbol for each part of a named tuple.
+            letters: parameters that mean something else here than in the paper's notation.
+            left: the formula of the left-hand side, where it has one.
+            ours: the statement corrects or sharpens the paper and is not printed there.
+            cases: additional assumptions of each part of the formula.
+            conclusion, positive, integer: see `Statement` and `Calculator`.
         """
         sides: dict[str, Any] = {"assumes": assumes, "letters": letters, "integer": integer}
 
@@ -184,18 +203,21 @@ class Paper:
         upwards: bool = False,
         letters: Mapping[str, Parameter] = MappingProxyType({}),
     ) -> Callable[[Callable[..., Any]], Calculator]:
-        """Decorates a formula that belongs to a statement (`of` its number) or stands without one."""
+        """Decorates a formula that only helps with a statement (`of` its number): a term, a stepsize, a round count."""
         sides: dict[str, Any] = {"assumes": assumes, "letters": letters, "integer": integer, "upwards": upwards}
         return lambda formula: self._calculator(formula, f"{self.name}: {of}", units, **sides)
 
     def alias(self, number: str, of: Statement, **changes: Any) -> Statement:
-        """The same statement under another number: a theorem whose conclusion is a numbered equation."""
+        """Registers a statement under a second number: a theorem whose conclusion is a numbered equation."""
         made = replace(of, number=number, **changes)
         self.statements[key_of(number)] = made
         return made
 
     def find(self, name: str) -> Statement:
-        """The statement by its number, `theorem4`: what a paper's module answers as an attribute."""
+        """The statement with a key such as `theorem4`; AttributeError where there is none.
+
+        A paper's module uses it as its `__getattr__`, so that `fedprox.theorem4` works.
+        """
         if name in (known := self.statements | self.ours):
             return known[name]
         raise AttributeError(f"module 'fedconvex.theory.{self.name}' has no attribute {name!r}")
@@ -215,6 +237,7 @@ class Paper:
         assert all(a.kind is Argument.KEYWORD_ONLY for a in arguments.values()), formula
         parameters = {name: letters.get(name) or self.notation[name] for name in arguments}
         conditions = tuple(c for a in assumes for c in ((a,) if isinstance(a, Condition) else a.conditions))
+        # a condition on parameters that this formula does not take cannot be checked in its calls
         used = tuple(c for c in conditions if {c.argument, *c.names} <= parameters.keys())
         return Calculator(formula.__name__, owner, formula, parameters, used, integer, upwards, units)
 
@@ -224,11 +247,11 @@ def _assumptions(assumes: tuple[Assumption | Condition, ...]) -> tuple[Assumptio
 
 
 def restored(module: str, key: str) -> Statement:
-    """The statement of that number of the paper that a module belongs to."""
+    """The statement of a pickle: the one with this key among those of the module's paper."""
     found: Statement = import_module(module).PAPER.find(key)
     return found
 
 
 def key_of(number: str) -> str:
-    """`theorem4` of "Theorem 4", `equation17` of "Equation (17)"."""
+    """The key of a number: `theorem4` for "Theorem 4", `equation17` for "Equation (17)"."""
     return "".join(c for c in number.lower() if c.isalnum() or c == ".").replace(".", "_")

@@ -1,4 +1,7 @@
-"""A sweep's runs on a Dask cluster: workers may come, go and be killed; each run is recorded once, by the caller."""
+"""Runs the cells of a sweep on a Dask cluster, whose workers may join, leave and be killed meanwhile.
+
+Only the calling process records outcomes, so that each cell is recorded once, however often the cluster repeats it.
+"""
 
 import threading
 import uuid
@@ -8,21 +11,25 @@ from contextlib import contextmanager
 from typing import Any
 
 from fedconvex.errors import InvalidInput, MissingLibrary
+from fedconvex.sweeps.cell_runs import CellOutcome, failed, run_cell
 from fedconvex.sweeps.grid import Cell
-from fedconvex.sweeps.work import CellOutcome, Parcel, failed, run_cell
+from fedconvex.sweeps.packed_problems import PackedProblem
 
 CURE = "give a running distributed.Client or the address of a scheduler, such as 'tcp://10.0.0.1:8786'"
 LOST = "the cluster dropped this run: its scheduler was stopped, or somebody cancelled it"
 SECONDS_TO_CONNECT = "10s"
 
-_one_run_at_a_time = threading.Lock()  # in a worker process: arithmetics set its precision and its BLAS threads
+# Arithmetics set the precision and the number of BLAS threads for the whole worker process: two runs in threads of one
+# process would disturb each other.
+_one_run_at_a_time = threading.Lock()
 
 
 @contextmanager
 def connected(client: Any) -> Iterator[Any]:
-    """The client, or one for that address, which is closed afterwards.
+    """The Dask client itself, or a client for the given scheduler address, which is closed afterwards.
 
-    Raises InvalidInput for what is neither, and where nobody answers; MissingLibrary without dask.distributed.
+    Raises InvalidInput for anything else, for a client that is closed or asynchronous, and if no scheduler answers;
+    MissingLibrary without dask.distributed.
     """
     try:
         import distributed
@@ -44,20 +51,21 @@ def connected(client: Any) -> Iterator[Any]:
         yield client
 
 
-def run_on_cluster(cells: Sequence[Cell], parcels: Mapping[str, Parcel], client: Any) -> Iterator[CellOutcome]:
-    """The runs as they finish. The scheduler repeats those of workers that died, as often as it is configured to.
+def run_on_cluster(cells: Sequence[Cell], packed: Mapping[str, PackedProblem], client: Any) -> Iterator[CellOutcome]:
+    """Runs the cells and yields the outcomes as they arrive. The scheduler repeats cells whose worker died.
 
-    A problem is sent once, as a task of its own that can be repeated too, and from then on lies with the workers.
+    Each problem is sent once, as the result of a task of its own: if the worker that holds it dies, Dask runs that task
+    again, whereas scattered data would be lost.
     """
     import distributed
 
-    sweep = uuid.uuid4().hex[:12]  # two sweeps at a time share nothing, whatever becomes of one of them
+    sweep = uuid.uuid4().hex[:12]  # makes task keys unique: two simultaneous sweeps must not share or cancel tasks
     sent, waiting = {}, {}
     try:
-        for name, parcel in parcels.items():
-            sent[name] = _sent(client, parcel, f"fedconvex-problem-{sweep}-{parcel.key}")
+        for name, problem in packed.items():
+            sent[name] = _send(client, problem, f"fedconvex-problem-{sweep}-{problem.key}")
         for cell in cells:
-            run = client.submit(_run_there, cell, sent[cell.problem], key=f"fedconvex-run-{sweep}-{cell.key}")
+            run = client.submit(_run_in_worker, cell, sent[cell.problem], key=f"fedconvex-run-{sweep}-{cell.key}")
             waiting[run] = cell
         arriving = distributed.as_completed(list(waiting), loop=client.loop, with_results=True, raise_errors=False)
         for future, result in arriving:
@@ -66,25 +74,25 @@ def run_on_cluster(cells: Sequence[Cell], parcels: Mapping[str, Parcel], client:
                 yield result
             else:
                 yield failed(cell, _reason(future))
-            future.release()  # the workers may forget it
+            future.release()  # lets the workers free the result's memory
     finally:
         if client.status == "running":
             client.cancel([*waiting, *sent.values()])
 
 
-def _sent(client: Any, parcel: Parcel, key: str) -> Any:
-    with warnings.catch_warnings():  # scattered data would be lost with the worker that holds it, a task's are not
+def _send(client: Any, packed: PackedProblem, key: str) -> Any:
+    with warnings.catch_warnings():  # Dask recommends scattering large data, which run_on_cluster avoids on purpose
         warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
-        return client.submit(_received, parcel, key=key)
+        return client.submit(_unchanged, packed, key=key)
 
 
-def _received(parcel: Parcel) -> Parcel:
-    return parcel
+def _unchanged(packed: PackedProblem) -> PackedProblem:
+    return packed
 
 
-def _run_there(cell: Cell, parcel: Parcel) -> CellOutcome:
+def _run_in_worker(cell: Cell, packed: PackedProblem) -> CellOutcome:
     with _one_run_at_a_time:
-        return run_cell(cell, parcel.problem)
+        return run_cell(cell, packed.problem)
 
 
 def _reason(future: Any) -> str:

@@ -1,4 +1,4 @@
-"""What can go wrong in a sweep as a whole."""
+"""Errors of a sweep as a whole, and the record of a single run that failed."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
@@ -8,7 +8,7 @@ from fedconvex.errors import FedconvexError
 if TYPE_CHECKING:
     import pandas
 
-SHOWN = 10  # failed runs that a message names
+SHOWN = 10  # the message lists at most this many failed runs
 
 
 @final
@@ -29,12 +29,13 @@ class Failure:
 class SweepFailed(FedconvexError):
     """Some runs of a sweep ended with an error; all others are finished.
 
-    failures: one `Failure` per such run, in the grid's order. finished: the table of the others. runs: of the grid.
+    failures: one `Failure` per failed run, in the order of the grid. finished: the table of the other runs. runs: the
+    number of all runs of the grid. advice: what to do next.
     """
 
     def __init__(self, failures: tuple[Failure, ...], finished: "pandas.DataFrame", runs: int, advice: str) -> None:
         self.failures, self.finished, self.runs, self.advice = failures, finished, runs, advice
-        super().__init__(failures, finished, runs, advice)
+        super().__init__(failures, finished, runs, advice)  # all arguments, so that the error can be pickled
 
     def __str__(self) -> str:
         lines = [f"{len(self.failures)} of {self.runs} runs failed; {self.advice}"]
@@ -45,4 +46,4 @@ class SweepFailed(FedconvexError):
 
 
 class IncompleteSweep(FedconvexError):
-    """A run is missing, is there twice, or belongs to another sweep: the runs at hand are not those of the grid."""
+    """The collected results are not exactly the runs of the grid: one is missing, duplicate or from another sweep."""

@@ -1,4 +1,4 @@
-"""A sweep's picture: one line per method, and how far the seeds spread around it."""
+"""The figure of a sweep: one curve per method with a band that shows the spread over the seeds."""
 
 from typing import TYPE_CHECKING
 
@@ -21,13 +21,19 @@ def draw_sweep(
     problem: str | None = None,
     axes: "Axes | None" = None,
 ) -> "Axes":
-    """The median over the seeds of column `y` against rounds, or against what was sent; the band holds all seeds.
+    """Plots the median over the seeds of column `y` against rounds or bytes; the band spans all seeds.
+
+    Use x="bytes" to compare methods that send different amounts a round (SCAFFOLD sends two vectors each way).
 
     Args:
-        table: what `sweep` returned, or its Parquet file read again.
-        y: a column; on a logarithmic scale where it is positive somewhere and nowhere negative.
-        x: "round" or "bytes" (sent so far, in both directions: SCAFFOLD's rounds cost two).
-        problem: which one, where the table has several.
+        table: the table that `sweep` returned or wrote.
+        y: a column of the table. The axis is logarithmic if the column has no negative and some positive values.
+        x: "round", or "bytes": the cumulative bytes sent in both directions, at the median over the seeds.
+        problem: the name of one problem; needed if the table has several.
+        axes: draw into these axes; None: into a new figure.
+
+    Raises:
+        InvalidInput: an unknown problem, column or x.
     """
     problems = list(table["problem"].unique())
     chosen = problems[0] if problem is None and len(problems) == 1 else problem

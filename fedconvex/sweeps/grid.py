@@ -1,4 +1,4 @@
-"""What a sweep runs: the grid of methods × problems × seeds, checked before any work."""
+"""The grid of a sweep, methods × problems × seeds: checks the arguments and lists the runs before any starts."""
 
 import inspect
 from collections import Counter
@@ -20,7 +20,8 @@ from fedconvex.runs.simulation import simulate
 from fedconvex.validation import integer_at_least
 
 T = TypeVar("T")
-LARGEST_SEED = 2**63 - 1  # seeds are a column of 64-bit integers
+LARGEST_SEED = 2**63 - 1  # the table has the seeds as a column of 64-bit integers
+# Parameters of `simulate` that a sweep does not take as options, since it sets them itself or they fit one run only.
 GIVEN_BY_THE_GRID = ("method", "problem", "rounds", "seed", "progress")
 OF_SINGLE_RUNS = ("checkpoint", "checkpoint_every")
 
@@ -28,7 +29,12 @@ OF_SINGLE_RUNS = ("checkpoint", "checkpoint_every")
 @final
 @dataclass(frozen=True)
 class Setting:
-    """A method together with what else of a run belongs to it; None: what the whole sweep is given."""
+    """A method with a participation scheme, local solver or stragglers of its own in a sweep.
+
+    Use it to compare one method under several schemes, or methods each with its own solver. None: the sweep's option.
+
+    Raises InvalidInput if `method` is not a method.
+    """
 
     method: Method
     participation: Participation | None = None
@@ -41,22 +47,22 @@ class Setting:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Those of `simulate` that it sets."""
+        """The options of `simulate` that this setting fixes."""
         return {f.name: v for f in fields(self) if f.name != "method" and (v := getattr(self, f.name)) is not None}
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One run of the grid: everything but the problem itself."""
+    """One run of the grid: everything that determines it, except the problem itself, which `Grid.problems` has."""
 
-    method: str
-    problem: str
+    method: str  # its name in the table
+    problem: str  # its name in the table
     seed: int
-    what: Method
+    algorithm: Method
     rounds: int
     options: Mapping[str, Any]
-    key: str  # the fingerprint of all that the run depends on
+    key: str  # fingerprint of everything that the run depends on
 
     def __str__(self) -> str:
         return f"{self.method} on {self.problem}, seed {self.seed}"
@@ -65,7 +71,7 @@ class Cell:
 @final
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """All runs in the order of the result, and the problems by name."""
+    """All runs in the order of the table, and the problems by name."""
 
     cells: tuple[Cell, ...]
     problems: Mapping[str, Problem]
@@ -73,12 +79,13 @@ class Grid:
 
     @cached_property
     def key(self) -> str:
-        """The fingerprint of all runs and their order."""
+        """Fingerprint of all runs and their order."""
         return fingerprint([cell.key for cell in self.cells])
 
     def by_problem(self, done: Iterable[str]) -> list[Cell]:
-        """The cells whose keys are not among those done, one problem after the other: what a problem needs is
-        computed once as long as its runs follow one another.
+        """The cells whose keys are not in `done`, sorted by problem.
+
+        Runs of the same problem follow one another, so that a process computes its minimiser and constants only once.
         """
         finished, place = set(done), {name: i for i, name in enumerate(self.problems)}
         return sorted((c for c in self.cells if c.key not in finished), key=lambda cell: place[cell.problem])
@@ -87,7 +94,7 @@ class Grid:
 def make_grid(methods: Any, problems: Any, seeds: Any, rounds: Any, options: Mapping[str, Any]) -> Grid:
     """The grid of a sweep, see `fedconvex.sweep` for its arguments.
 
-    Raises InvalidInput for what is no method, problem, seed or option of a run, and for names that are not unique.
+    Raises InvalidInput for an argument that is not a method, problem, seed or option, and for names that repeat.
     """
     rounds = integer_at_least(rounds, 0, "rounds")
     settings = {name: _setting(name, value) for name, value in _named(methods, "methods").items()}
@@ -102,6 +109,7 @@ def make_grid(methods: Any, problems: Any, seeds: Any, rounds: Any, options: Map
     cells = []
     for name, setting in settings.items():
         own = common | setting.options
+        # library versions are part of the key: an upgrade may change the last digits of a run
         versions = {library: version(library) for library in libraries_of(own.get("arithmetic", "float"))}
         run = {"method": setting.method, "rounds": rounds, "options": _unlike_defaults(own), "versions": versions}
         run_key = fingerprint(run, f"methods[{name!r}]")
@@ -122,7 +130,7 @@ def _setting(name: str, value: Any) -> Setting:
 
 
 def _named(values: Any, argument: str) -> dict[str, Any]:
-    """Name -> value; lists and single values are named by how Python shows them."""
+    """The values by name; the members of a list, or a single value, are named by their repr."""
     if isinstance(values, Method | Setting | Problem):
         values = [values]
     if isinstance(values, Mapping):
@@ -167,7 +175,7 @@ def _require_unique(values: Sequence[T], argument: str, cure: str) -> None:
 
 
 def _options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """What every run is given, without what is None, which is every option's way of saying nothing."""
+    """The options of all runs without those that are None, the default of every option of `simulate`."""
     for name in options:
         if name in OF_SINGLE_RUNS:
             raise InvalidInput(name, options[name], "belongs to a single run", "give out: a sweep resumes run by run")
@@ -181,12 +189,10 @@ def _options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _unlike_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
-    """An option given as its default makes no other run."""
+    """The options that differ from the defaults: passing a default explicitly must not change a run's key."""
 
-    def mark(name: str, value: Any) -> str:
-        return fingerprint(value, name)
-
-    return {n: v for n, v in options.items() if mark(n, v) != mark(n, _parameters()[n].default)}
+    defaults = {name: parameter.default for name, parameter in _parameters().items()}
+    return {n: v for n, v in options.items() if fingerprint(v, n) != fingerprint(defaults[n], n)}
 
 
 def _parameters() -> Mapping[str, inspect.Parameter]:

@@ -1,4 +1,8 @@
-"""The sweep: what is asked is checked, what is there is kept, what is missing is run, and all becomes one table."""
+"""`sweep`: checks the grid, loads the runs that are finished, runs the others and merges all into one table.
+
+The work is divided among `grid` (which runs), `part_files` (finished runs on disk), `local_processes` and `cluster`
+(where a cell runs), `cell_runs` (one run) and `tables` (merging).
+"""
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -10,14 +14,15 @@ from fedconvex.atomic_files import write_atomically
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
-from fedconvex.sweeps.bar import counted
+from fedconvex.sweeps.cell_runs import CellOutcome
 from fedconvex.sweeps.cluster import connected, run_on_cluster
-from fedconvex.sweeps.cores import run_here, run_on_cores
 from fedconvex.sweeps.errors import Failure, SweepFailed
 from fedconvex.sweeps.grid import Cell, Grid, Setting, make_grid
-from fedconvex.sweeps.parts import Parts
+from fedconvex.sweeps.local_processes import run_here, run_on_cores
+from fedconvex.sweeps.packed_problems import pack
+from fedconvex.sweeps.part_files import PartFiles
+from fedconvex.sweeps.progress_bar import with_progress_bar
 from fedconvex.sweeps.tables import GRID, from_parquet, merged, table_to_parquet
-from fedconvex.sweeps.work import CellOutcome, pack
 from fedconvex.validation import integer_at_least
 
 if TYPE_CHECKING:
@@ -37,40 +42,44 @@ def sweep(
     progress: bool = True,
     **options: Any,
 ) -> "pandas.DataFrame":
-    """Every method on every problem with every seed, in one tidy table.
+    """Runs every method on every problem with every seed and returns one tidy table.
 
-    The same seed gives the same clients, stragglers and mini-batches whatever the method. The table is the same, to the
-    last bit, however the runs are spread over processes and machines of one kind.
+    Use it to compare methods or parameters over several seeds, on all cores of this machine or on a Dask cluster; for a
+    single run use `simulate`. For one seed all methods see the same clients, stragglers and mini-batches, so that their
+    differences are not those of the random draws. The table is the same, to the last bit, however the runs are
+    distributed over processes and over machines of one kind.
 
     Args:
-        methods: by name, or a list, whose names are then how Python shows them. A `Setting` is a method with a
-            participation, local solver or stragglers of its own.
-        problems: by name, or a list, or one. Problems of your own are frozen dataclasses whose fields are all they are.
+        methods: a mapping from names to methods, a list (each method is then named by its repr), or one method. A
+            `Setting` is a method with a participation scheme, local solver or stragglers of its own.
+        problems: a mapping from names to problems, a list, or one problem. A problem class of your own must be a frozen
+            dataclass whose fields determine it completely.
         seeds: distinct integers >= 0.
         rounds: T >= 0, of every run.
         out: a new .parquet file for the table. Finished runs are kept in a folder beside it (`out` + ".parts") until
-            all are there: a sweep that was stopped, even killed, goes on from these when it is started again. Where
-            `out` holds this very sweep already, it is read.
-        jobs: processes on this machine, default one per core; 1: in this process.
-        client: a Dask client, or the address of a Dask scheduler: the runs go there. Workers may die meanwhile. Each
-            process works on one run at a time: give it one thread (`LocalCluster(threads_per_worker=1)`).
-        progress: shows a bar with an estimate of the time left on a terminal.
-        options: everything else that `simulate` takes: participation, local_solver, stragglers, x0, arithmetic, …
+            all are finished: the same call after an interruption, even a kill, continues from them. If `out` already
+            holds the table of this very sweep, it is read and nothing runs.
+        jobs: the number of processes on this machine, default one per core; 1: run in this process.
+        client: a Dask client or the address of a Dask scheduler, to run on that cluster. Workers may die meanwhile.
+            Each worker process runs one cell at a time, so one thread each is best
+            (`LocalCluster(threads_per_worker=1)`).
+        progress: shows a bar with an estimate of the time left if standard error is a terminal.
+        options: all other options of `simulate`: participation, local_solver, stragglers, x0, arithmetic, …
 
     Returns:
         T + 1 rows per run, in the order of methods, problems and seeds: the columns method, problem, seed, then those
         of `Trajectory.to_frame`.
 
     Raises:
-        InvalidInput: bad arguments, a part that is damaged, an `out` that holds something else.
-        SweepFailed: some runs failed. The others are done, and kept if `out` is given; started again, only the failed
-            ones are repeated.
-        MissingLibrary: a client without dask.distributed.
+        InvalidInput: bad arguments, a damaged file of a finished run, an `out` that holds something else.
+        SweepFailed: some runs failed. The others finished and, if `out` is given, are kept: the same call then repeats
+            only the failed ones.
+        MissingLibrary: `client` is given and dask.distributed is not installed.
     """
     grid = make_grid(methods, problems, seeds, rounds, options)
     jobs = _jobs(jobs, client)
     path = None if out is None else _checked(out)
-    parts = None if path is None else Parts.beside(path)
+    parts = None if path is None else PartFiles.beside(path)
     keys = [cell.key for cell in grid.cells]
     if path is not None and path.exists():
         table = _finished(path, grid)
@@ -79,7 +88,7 @@ def sweep(
         missing = grid.by_problem(done=(key for key, _ in contents))
         with (
             closing(_run(missing, grid, jobs, client)) as running,
-            closing(counted(running, "runs", len(contents), len(keys), show=progress)) as outcomes,
+            closing(with_progress_bar(running, "runs", len(contents), len(keys), show=progress)) as outcomes,
         ):
             failures = _collect(outcomes, contents, parts)
         if failures:
@@ -94,7 +103,7 @@ def sweep(
 
 
 def _run(cells: Sequence[Cell], grid: Grid, jobs: int, client: Any) -> Generator[CellOutcome]:
-    """The outcomes as they come, each cell's once."""
+    """Yields the outcomes as they arrive, one for each cell."""
     if client is not None and cells:
         with connected(client) as cluster:
             yield from run_on_cluster(cells, pack(cells, grid), cluster)
@@ -105,9 +114,9 @@ def _run(cells: Sequence[Cell], grid: Grid, jobs: int, client: Any) -> Generator
 
 
 def _collect(
-    outcomes: Iterable[CellOutcome], contents: list[tuple[str, bytes]], parts: Parts | None
+    outcomes: Iterable[CellOutcome], contents: list[tuple[str, bytes]], parts: PartFiles | None
 ) -> dict[str, Failure]:
-    """Adds what was computed to the contents, and to the parts at once; returns the failures by key."""
+    """Appends each outcome to `contents` and writes its part file at once; returns the failures by key."""
     failures = {}
     for outcome in outcomes:
         if outcome.failure is not None:
@@ -135,7 +144,7 @@ def _failed(
 
 
 def _finished(path: Path, grid: Grid) -> Any:
-    """The table of the sweep that was finished before, if it is this one."""
+    """The table in `path`, which an earlier call wrote. Raises InvalidInput if it is not the table of this grid."""
     import pyarrow
 
     cure = "give another name, or move the file away"

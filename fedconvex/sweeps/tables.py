@@ -1,4 +1,4 @@
-"""The tables of single runs, and the one tidy table that they make."""
+"""Tables of single runs as Parquet, and how a sweep merges them into one tidy table."""
 
 import io
 from collections import Counter
@@ -19,6 +19,7 @@ def to_parquet(frame: "pandas.DataFrame") -> bytes:
     """The frame as a Parquet file, without its index."""
     import pyarrow
 
+    # pandas' metadata names library versions: without it equal tables are equal bytes
     return table_to_parquet(pyarrow.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None))
 
 
@@ -32,20 +33,20 @@ def table_to_parquet(table: Any) -> bytes:
 
 
 def from_parquet(content: bytes) -> Any:
-    """The pyarrow table; raises OSError or pyarrow.ArrowException for what is no Parquet file or a damaged one."""
+    """The pyarrow table; raises OSError or pyarrow.ArrowException for a damaged file or one that is not Parquet."""
     import pyarrow.parquet
 
     return pyarrow.parquet.read_table(io.BytesIO(content), page_checksum_verification=True)
 
 
 def merged(cells: Sequence[Cell], contents: Iterable[tuple[str, bytes]], key: str = "") -> Any:
-    """One pyarrow table of all cells' rows, in the cells' order, marked with the grid's key.
+    """One pyarrow table with the rows of all cells, in the cells' order; its metadata hold the grid's key.
 
     Args:
         contents: each cell's key and Parquet file, in any order.
 
     Raises:
-        IncompleteSweep: a cell is missing, is there twice, is none of `cells`, or has the rows of another one.
+        IncompleteSweep: a cell is missing, occurs twice, is not in `cells`, or has the rows of another cell.
     """
     import pyarrow
 
@@ -55,10 +56,11 @@ def merged(cells: Sequence[Cell], contents: Iterable[tuple[str, bytes]], key: st
     tables = []
     for cell in cells:
         table = from_parquet(by_key[cell.key])
-        labels = table.select(LABELS).group_by(LABELS).aggregate([]).to_pylist()
+        labels = table.select(LABELS).group_by(LABELS).aggregate([]).to_pylist()  # the distinct labels
         if labels != [{"method": cell.method, "problem": cell.problem, "seed": cell.seed}]:
             raise IncompleteSweep(f"the rows of {cell} are labelled {labels}")
         tables.append(table)
+    # permissive: a column that is empty in some runs has type null there
     table = pyarrow.concat_tables(tables, promote_options="permissive") if tables else pyarrow.table({})
     return table.replace_schema_metadata({GRID: key.encode()})
 

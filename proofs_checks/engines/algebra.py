@@ -1,6 +1,6 @@
-"""Exact algebra: expressions that are rational functions of their symbols, with rational coefficients.
+"""Exact arithmetic of rational functions with rational coefficients: reduced fractions, factors, equality.
 
-SymPy writes them, FLINT computes with them: their greatest common divisors are what takes the time.
+Expressions come from SymPy. FLINT computes the fractions, because SymPy's greatest common divisors are far slower.
 """
 
 from collections.abc import Iterable
@@ -50,7 +50,7 @@ def _fraction(expression: Any, symbols: frozenset[Any]) -> Fraction:
 
 
 def factors(polynomial: Any) -> list[Any]:
-    """The irreducible factors of a fraction's numerator or denominator, as expressions; not how often, no numbers."""
+    """The irreducible factors of a fraction's numerator or denominator, each once, without constants."""
     return [factor for factor, _ in _factor_list(polynomial)[1]]
 
 
@@ -60,7 +60,8 @@ def factored(expression: Any) -> Any:
     (above, over), (below, under) = _factor_list(found.numerator), _factor_list(found.denominator)
     product = sympy.Mul(*(f**n for f, n in over), *(f**-n for f, n in under))
     number = sympy.Rational(above, below)
-    return sympy.Mul(number, product, evaluate=not product.is_Add or number == 1)  # a sum is not multiplied out
+    # SymPy would distribute a number over a single sum; the factored form is wanted.
+    return sympy.Mul(number, product, evaluate=not product.is_Add or number == 1)
 
 
 def _factor_list(polynomial: Any) -> tuple[int, list[tuple[Any, int]]]:
@@ -115,7 +116,10 @@ def _reduced(numerator: fmpz_mpoly, denominator: fmpz_mpoly) -> Quotient:
 
 
 def one_meaning(symbols: Iterable[Any]) -> None:
-    """Raises NotRational where two symbols have one name: to SymPy, Symbol("x", positive=True) is not Symbol("x")."""
+    """Raises NotRational where two different symbols have the same name.
+
+    To SymPy, Symbol("x", positive=True) and Symbol("x") differ, to a reader and to FLINT's generators they do not.
+    """
     known: dict[str, Any] = {}
     for symbol in symbols:
         if known.setdefault(str(symbol), symbol) != symbol:

@@ -1,4 +1,7 @@
-"""Claims that are proved in two cases: where a condition is strict, and where it holds with equality."""
+"""A claim for x ≥ bound from two claims, one for x > bound and one for x = bound.
+
+Use it where a proof divides by x − bound.
+"""
 
 from dataclasses import dataclass
 from typing import Any, final
@@ -13,7 +16,7 @@ from fedconvex.verdicts import Verdict
 @final
 @dataclass(frozen=True)
 class AtOrAbove(Check):
-    """The claim holds for variable >= bound: `above` is the same for variable > bound, `at` for variable = bound."""
+    """Proves a claim for variable ≥ bound from the same claim for variable > bound (`above`) and for = bound (`at`)."""
 
     variable: Any
     bound: Any
@@ -26,6 +29,7 @@ class AtOrAbove(Check):
         return self.above, self.at
 
     def run(self, claim: Relation) -> CheckOutcome:
+        # The conditions of each case must be among those that hold in it, and its sides must be the claim's.
         at_bound = {self.variable: self.bound}
         boundary = {sympy.sympify(relation).subs(at_bound) for relation in claim.domain.relations} - {sympy.true}
         boundary |= {sympy.Eq(self.variable, self.bound, evaluate=False)}

@@ -1,4 +1,8 @@
-"""How a claim follows from facts: exactly, by multipliers that the author gives."""
+"""The checks that derive claims: an identity, a combination of facts with multipliers, a sign, a special case.
+
+A check never searches: the author of the proof gives the facts and the multipliers, and the check verifies that they
+prove the claim. It answers UNKNOWN, with the reason, where they do not.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -15,16 +19,20 @@ from fedconvex.proofs_checks.proof import Check, CheckOutcome, Relation
 from fedconvex.verdicts import Verdict
 
 Roots = tuple[tuple[Any, Any], ...]
-"""New symbols for square roots: (r, K/2) says r = √(K/2), and K is written as 2r² everywhere."""
+"""New symbols for square roots: (r, K/2) says r = √(K/2), and the check replaces K by 2r² everywhere.
+
+The engines decide rational functions only; with this, a formula with √(K/2) is one in r.
+"""
 
 
 @final
 @dataclass(frozen=True)
 class Combination(Check):
-    """right − left is a sum of facts and squares, with multipliers and weights that are not negative.
+    """Proves left ≤ right (or =) from right − left = Σ multiplier · fact + Σ weight · ‖vector‖².
 
-    Equations may have multipliers of any sign. The claim is then true whatever the vectors and numbers are. With
-    `squared`, the same is shown of right² − left², and that right is not negative.
+    The multipliers of inequalities and the weights must be ≥ 0 on the claim's domain; the facts that are equations may
+    have multipliers of any sign. With `squared` the identity is one for right² − left², and right ≥ 0 is proved too:
+    use this for a bound on a norm.
     """
 
     facts: tuple[tuple[Any, Fact], ...] = ()
@@ -53,6 +61,7 @@ class Combination(Check):
         to_roots = _rewriting(self.roots)
         left, right = (to_roots(side) for side in (claim.left, claim.right))
         domain = _on_domain(claim.domain, to_roots)
+        # Each used claim must hold on all of this claim's domain, or it would be used outside of where it was proved.
         for used in self.rests_on():
             outside = _not_implied(_on_domain(used.domain, to_roots), domain)
             if outside is not None:
@@ -104,7 +113,7 @@ class Combination(Check):
 @final
 @dataclass(frozen=True)
 class Identity(Check):
-    """Both sides are the same rational function, or the same linear combination of vectors."""
+    """Proves left = right where both are the same rational function, or the same linear combination of vectors."""
 
     roots: Roots = ()
 
@@ -121,6 +130,7 @@ class Identity(Check):
         except NotRational as error:
             return CheckOutcome(Verdict.UNKNOWN, str(error))
         if wrong:
+            # Different rational functions differ somewhere, unless the domain's equations make them equal there.
             restricted = any(isinstance(relation, sympy.Eq) for relation in claim.domain.relations)
             verdict = Verdict.UNKNOWN if restricted else Verdict.REFUTED
             return CheckOutcome(verdict, f"right − left = {_short(wrong[0])}")
@@ -136,7 +146,7 @@ class Identity(Check):
 @final
 @dataclass(frozen=True)
 class Inequality(Check):
-    """right − left is not negative (for "<": is positive) wherever the domain's conditions hold; parameters only."""
+    """Proves left ≤ right or left < right between functions of the parameters, on the claim's domain (`signs`)."""
 
     roots: Roots = ()
 
@@ -163,10 +173,11 @@ class Inequality(Check):
 @final
 @dataclass(frozen=True)
 class Special(Check):
-    """A proved claim for particular parameters: other expressions stand in the place of symbols.
+    """Proves a claim by substituting expressions (`values`) for symbols of a claim `of` that is already proved.
 
-    They must have the symbols' signs, and fulfil the claim's conditions, wherever the new claim is made. A hypothesis
-    of the statement that the claim concludes may be given with the claim that shows it here.
+    Use it for a theorem with particular parameters. On the new claim's domain the expressions must have the symbols'
+    signs and satisfy the old claim's conditions. `shown` are hypotheses of the old claim's statement, each with an
+    earlier step of this proof that derives it: the new statement then need not assume them.
     """
 
     of: Relation
@@ -229,10 +240,10 @@ class Special(Check):
 @final
 @dataclass(frozen=True)
 class Agreement(Check):
-    """Two exact computations agree on instances: a formula, and the code that runs.
+    """Compares a formula with the running code on exact instances; use it for definitions.
 
-    `compare` gets a number and returns the two values for that instance. The claim's sides are not looked at, so that
-    no proof may rest on it.
+    `compare` maps an instance's number to the two values. The check does not look at the claim's sides, so it proves
+    nothing about them, and no other step may rest on it (`shows_claim` is False).
     """
 
     compare: Callable[[int], tuple[Any, Any]]
@@ -252,7 +263,7 @@ class Agreement(Check):
 @final
 @dataclass(frozen=True)
 class Assumed(Check):
-    """Nobody has checked it; what is missing."""
+    """A step that nobody has checked; `missing` says what its proof would need. The statement becomes ASSUMED."""
 
     missing: str
 
@@ -267,7 +278,7 @@ def _in_roots(vector: Vector, to_roots: Callable[[Any], Any]) -> Vector:
 
 
 def _by_part(claim: Relation) -> list[tuple[Any, Any]]:
-    """Both sides, or of vectors both sides' coefficients."""
+    """The two sides; for vectors, the two coefficients of each basic vector."""
     if not isinstance(claim.left, Vector):
         return [(claim.left, claim.right)]
     zero = sympy.Integer(0)
@@ -276,7 +287,10 @@ def _by_part(claim: Relation) -> list[tuple[Any, Any]]:
 
 
 def _not_implied(needed: Domain, given: Domain) -> Any:
-    """A condition of the first domain that is not known to hold on the second; where it has no meaning, it does not."""
+    """A condition of the first domain that is not proved to hold on the second; None where all are.
+
+    A condition that divides by 0 somewhere on the second domain does not hold there.
+    """
     for relation in needed.relations:
         if relation in given.relations:
             continue
@@ -293,11 +307,12 @@ def _not_implied(needed: Domain, given: Domain) -> Any:
 
 
 def _is_defined(expression: Any, domain: Domain) -> bool:
-    """Whether the denominator has no zero in the domain: the proof would not cover it."""
+    """Whether the denominator has no zero in the domain. At such a zero the proof would say nothing."""
     return _has_no_zero(fraction(expression).denominator, domain)
 
 
 def _has_no_zero(polynomial: Any, domain: Domain) -> bool:
+    """Whether each irreducible factor is positive, or each negative, on the domain: easier than the product's sign."""
     return not polynomial.is_zero and all(
         any(isinstance(prove_sign(sign * factor, domain, strictly=True), SignProof) for sign in (1, -1))
         for factor in factors(polynomial)
@@ -305,7 +320,10 @@ def _has_no_zero(polynomial: Any, domain: Domain) -> bool:
 
 
 def _zero_denominators(expressions: Iterable[Any], domain: Domain) -> list[Any]:
-    """What the expressions are divided by, as they are written, that may vanish somewhere in the domain."""
+    """The denominators, as the expressions are written, that may vanish somewhere in the domain.
+
+    As written: (x² + x)/x has the denominator x although it cancels, since x + 1 at x = 0 is not what was claimed.
+    """
     powers = {p for e in expressions for p in sympy.sympify(e).atoms(sympy.Pow) if p.exp.could_extract_minus_sign()}
     bases = sorted({p.base for p in powers}, key=str)
     return [base for base in bases if not base.is_positive and not _is_nonzero(base, domain)]
@@ -331,7 +349,11 @@ def _equal(left: Any, right: Any) -> bool:
 
 
 def _rewriting(roots: Roots) -> Callable[[Any], Any]:
-    """Puts the squares of new symbols in for what they are the roots of: of all the values that these can have."""
+    """The substitution that replaces each variable by the square of its new root symbol: K by 2r² for r = √(K/2).
+
+    No value of the variable may be lost: the radicand is nowhere negative and increasing in its one variable, and the
+    root symbol is nonnegative, so that every value of the variable is the one for some r.
+    """
     substitutions: dict[Any, Any] = {}
     for root, radicand in roots:
         require(len(radicand.free_symbols) == 1, f"{radicand} is no function of one symbol")

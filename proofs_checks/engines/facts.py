@@ -1,7 +1,8 @@
-"""What may be used in a proof: definitions, hypotheses in the form of their definition, and textbook facts.
+"""The facts that a proof may use: definitions, hypotheses in the form of their definition, and textbook inequalities.
 
-The list is closed. A fact is an expression that is not negative (or vanishes). What is derived is no fact: it is a
-claim with a proof, and then usable as one (`Claim.fact`).
+The list is closed: proofs build every fact with a function of this module, or take it from a claim that has its own
+proof (`proof.Relation.fact`). A fact is an expression that is ≥ 0, or = 0. Each function checks, by `require`, what
+makes its fact true as far as it can be seen in its arguments: that vectors add up, that a fact is linear.
 """
 
 from collections.abc import Mapping
@@ -17,13 +18,20 @@ from fedconvex.proofs_checks.engines.hilbert import Subspace, Vector, inner, is_
 @final
 @dataclass(frozen=True)
 class Fact:
-    """expression >= 0, or = 0 for an equation; `claims` are those that it rests on, which must be proved.
+    """expression ≥ 0, or = 0 for an `equation`, with all that this depends on.
 
-    `assumes` names assumptions (`fedconvex.statements.assumptions`), of which the statement must make at least one,
-    with this `constant` or a stronger one. `defines` are letters, or their squares, with their meanings: within a proof
-    a letter has one. `chosen` are letters with what has been put in for them; they must have no meaning. `requires` are
-    relations between parameters without which it does not hold: they must follow from the claim's conditions.
-    `joins_rounds`: it says of many rounds what is known of each.
+    Attributes:
+        claims: the claims from which it was derived. Each must be proved before the fact is used.
+        assumes: names of assumptions (`fedconvex.statements.assumptions`). The statement must make at least one of
+            them, with this `constant` or with a stronger one.
+        defines: symbols, or their squares, with their definitions. Within a proof a symbol has one definition.
+        requires: relations between parameters without which the fact fails. They must follow from the domain of the
+            claim that uses it.
+        joins_rounds: whether the fact is about many rounds and was derived from one about each round. Assumptions at
+            one point only, such as Dissimilarity, must not enter it.
+        chosen: for a proved claim with particular parameters (`specialised`), the symbols and the values substituted
+            for them. Such a symbol must have no definition in the proof: the claim was proved for every value of a
+            free parameter, not for every value of a defined quantity.
     """
 
     expression: Any
@@ -42,7 +50,10 @@ SMOOTH = ("Smooth", "SmoothObjective")
 
 
 def smooth(value_y: Any, value_x: Any, gradient_x: Vector, step: Vector, L: Any) -> Fact:
-    """f(y) ≤ f(x) + ⟨∇f(x), y − x⟩ + (L/2)‖y − x‖² for an L-smooth f (the descent lemma); `step` is y − x."""
+    """f(y) ≤ f(x) + ⟨∇f(x), y − x⟩ + (L/2)‖y − x‖² for an L-smooth f (the descent lemma); `step` is y − x.
+
+    For families (`hilbert`) this is the mean over the clients, the values being means as well.
+    """
     right = value_x + inner(gradient_x, step) + L * square(step) / 2
     return Fact(right - value_y, "an L-smooth function lies below its quadratic", assumes=SMOOTH, constant=L)
 
@@ -63,7 +74,7 @@ def convex(value_y: Any, value_x: Any, gradient_x: Vector, step: Vector, mu: Any
 
 
 def lipschitz(gradients: Vector, points: Vector, L: Any) -> Fact:
-    """‖∇f(x) − ∇f(y)‖² ≤ L²‖x − y‖², the definition of L-smoothness; the two differences are given."""
+    """‖∇f(x) − ∇f(y)‖² ≤ L²‖x − y‖², the definition of L-smoothness; the arguments are the two differences."""
     return Fact(L**2 * square(points) - square(gradients), "the gradient is L-Lipschitz", assumes=SMOOTH,
                 constant=L)  # fmt: skip
 
@@ -100,35 +111,35 @@ def prox_error(errors: Vector, b: Any) -> Fact:
 
 
 def cauchy_schwarz(u: Vector, v: Vector, sign: int = 1) -> Fact:
-    """±⟨u, v⟩ ≤ ‖u‖‖v‖ for two basic vectors."""
+    """±⟨u, v⟩ ≤ ‖u‖‖v‖ for two basic vectors, whose norms are symbols."""
     require(sign in (1, -1), f"{sign} is no sign")
     return Fact(norm(u) * norm(v) - sign * inner(u, v), "the Cauchy-Schwarz inequality")
 
 
 Length = tuple[Any, Vector]
-"""A number, and the vector whose length it is: the number is a symbol, or a positive multiple of one."""
+"""A number and the vector whose norm it is. The number is a symbol or a nonnegative multiple of one."""
 
 
 def triangle(whole: Length, *parts: Length) -> Fact:
-    """‖u + v + …‖ ≤ ‖u‖ + ‖v‖ + …: the vectors must add up."""
+    """‖u + v + …‖ ≤ ‖u‖ + ‖v‖ + …; the vectors of the parts must add up to that of the whole."""
     _require_equal(whole[1], sum((v for _, v in parts), Vector()), "the vectors do not add up")
-    defines, requires = _meanings(whole, *parts)
+    defines, requires = _definitions(whole, *parts)
     return Fact(sum(length for length, _ in parts) - whole[0], "the triangle inequality",
                 defines=defines, requires=requires)  # fmt: skip
 
 
 def norm_of_mean(whole: Length, *parts: Length) -> Fact:
-    """‖E(u + v + …)‖ ≤ E‖u‖ + E‖v‖ + … for families: the numbers of the parts are means of lengths."""
+    """‖E(u + v + …)‖ ≤ E‖u‖ + E‖v‖ + … for families; the numbers of the parts are the means of their norms."""
     _require_equal(whole[1], mean(sum((v for _, v in parts), Vector())), "this is not the mean of the families' sum")
-    defines, requires = _meanings(whole)
+    defines, requires = _definitions(whole)
     defines += tuple((number, _mean_length(v)) for number, v in parts)
     name = "the norm of a mean is at most the mean of the norms"
     return Fact(sum(number for number, _ in parts) - whole[0], name, defines=defines, requires=requires)
 
 
 def jensen(root_of_mean_square: Length, mean_length: Any) -> Fact:
-    """E‖u‖ ≤ √(E‖u‖²) for a family; the second number is the mean of its lengths."""
-    defines, requires = _meanings(root_of_mean_square)
+    """E‖u‖ ≤ √(E‖u‖²) for a family; `mean_length` is the mean of its norms."""
+    defines, requires = _definitions(root_of_mean_square)
     defines += ((mean_length, _mean_length(root_of_mean_square[1])),)
     return Fact(root_of_mean_square[0] - mean_length, "Jensen's inequality", defines=defines, requires=requires)
 
@@ -138,12 +149,12 @@ def _require_equal(u: Vector, v: Vector, otherwise: str) -> None:
 
 
 def _mean_length(u: Vector) -> Any:
-    """A name for the mean of a family's lengths, the same for a family and its negative."""
+    """The symbol of the mean of a family's norms, the same for a family and its negative."""
     return sympy.Symbol(f"E‖{sorted((u, -u), key=str)[0]}‖", nonnegative=True)
 
 
-def _meanings(*lengths: Length) -> tuple[tuple[tuple[Any, Any], ...], tuple[Any, ...]]:
-    """Of each length's symbol its square, where that is not the symbol's own; and that the factors are not negative."""
+def _definitions(*lengths: Length) -> tuple[tuple[tuple[Any, Any], ...], tuple[Any, ...]]:
+    """The definitions symbol² = ‖vector‖² of the lengths, and the conditions that their factors are nonnegative."""
     defines, requires = [], []
     for length, vector in lengths:
         (symbol,) = (s for s in sympy.sympify(length).free_symbols if str(s).startswith(("‖", "√")))
@@ -156,19 +167,20 @@ def _meanings(*lengths: Length) -> tuple[tuple[tuple[Any, Any], ...], tuple[Any,
 
 
 def root_of(root: Any, radicand: Any) -> Fact:
-    """What a symbol for a square root means: root² = radicand."""
+    """The definition of a symbol for a square root: root² = radicand."""
     return Fact(root**2 - radicand, f"the definition of {root}", equation=True, defines=((root**2, radicand),))
 
 
 def named(letter: Any, meaning: Any) -> Fact:
-    """What a letter of the paper means: letter = meaning, as in C_t = (1/m)Σ E‖θ_k^t − γ^t‖²."""
+    """The definition of a symbol of the paper: letter = meaning, as in C_t = (1/m)Σ E‖θ_k^t − γ^t‖²."""
     return Fact(meaning - letter, f"the definition of {letter}", equation=True, defines=((letter, meaning),))
 
 
 def called(name: Vector, meaning: Vector) -> Fact:
-    """A basic vector is a name for this one, of which no more is used than how long it is.
+    """A basic vector as the name of another vector: the fact that both have the same norm, and nothing more.
 
-    So an average over drawn clients may stand beside what else depends on the draw: its products are then left open.
+    Use it for an average over drawn clients beside other vectors that depend on the same draw: their inner products
+    with the average are unknown, and remain free symbols.
     """
     require(
         all(atom.part is not Subspace.DEVIATION for atom in meaning.parts), f"{meaning} differs from client to client"
@@ -178,7 +190,7 @@ def called(name: Vector, meaning: Vector) -> Fact:
 
 
 def square_of(number: Any) -> Fact:
-    """x² ≥ 0: with multipliers, a sum of squares, where coefficients and z3 do not decide a sign."""
+    """x² ≥ 0: for a proof of a sign as a sum of squares, where neither coefficients nor z3 decide it."""
     return Fact(sympy.sympify(number) ** 2, "a square is not negative")
 
 
@@ -193,7 +205,7 @@ def mean_value(value_y: Any, value_x: Any, largest_slope: Any, distance: Any) ->
 
 
 def telescoped(mean_next: Any, mean_now: Any, last: Any, first: Any, terms: Any) -> Fact:
-    """(1/T)Σ_{t<T} a_{t+1} − (1/T)Σ_{t<T} a_t = (a_T − a_0)/T."""
+    """(1/T)Σ_{t<T} a_{t+1} − (1/T)Σ_{t<T} a_t = (a_T − a_0)/T, in the symbols for these five numbers."""
     return Fact(mean_next - mean_now - (last - first) / terms, "the sum telescopes", equation=True, joins_rounds=True)
 
 
@@ -211,9 +223,9 @@ def large_gradient(gradient: Vector, epsilon: Any) -> Fact:
 
 
 def selected(after: Any, new: Any, old: Any, share: Any) -> Fact:
-    """E[after] = share · new + (1 − share) · old, where a client is drawn with probability `share` and else rests.
+    """E[after] = share · new + (1 − share) · old, where each client is drawn with probability `share`.
 
-    Given as numbers: means over the clients of what is the new number for the drawn ones, and the old for the others.
+    The numbers are means over the clients; a drawn client has its new number after the round, another its old one.
     """
     return Fact(
         share * new + (1 - share) * old - after, "every client is drawn with the same probability", equation=True
@@ -221,15 +233,20 @@ def selected(after: Any, new: Any, old: Any, share: Any) -> Fact:
 
 
 def averaged(fact: Fact, means: Mapping[Any, Any], over: str = "the clients", fixed: tuple[Any, ...] = ()) -> Fact:
-    """A fact about every client (draw, round), in expectation over them: it must be linear in what is averaged.
+    """The mean over the clients (draws, rounds) of a fact about each of them.
 
-    `means` maps a client's numbers (its norms, or their squares) to their expectations; `fixed` are lengths that are
-    the same for all, as ‖∇f(w)‖ is for every draw.
+    The fact must be linear in the numbers that differ from client to client, since only then does the mean of the
+    inequality follow by replacing each number by its mean.
+
+    Args:
+        means: a client's numbers (its norms, or their squares) with their means.
+        over: the clients, draws or rounds, for the fact's name; a name with "rounds" marks it as joining rounds.
+        fixed: lengths that are the same for all, as ‖∇f(w)‖ is for every draw.
     """
     dummies = {number: sympy.Dummy() for number in means}
     involved = set().union(*(sympy.sympify(number).free_symbols for number in means))
     expression = sympy.sympify(fact.expression).subs(dummies)
-    if expression.free_symbols & involved:
+    if expression.free_symbols & involved:  # a product such as x·y is found in a sum only when it is expanded
         expression = sympy.expand(fact.expression).subs(dummies)
     slopes = {number: sympy.diff(expression, dummy) for number, dummy in dummies.items()}
     rest = expression - sum(dummies[number] * slope for number, slope in slopes.items())
@@ -248,11 +265,16 @@ def over_rounds(
     fact: Fact, states: Mapping[tuple[Any, Any], tuple[Any, Any]], sums: Mapping[Any, Any],
     growth: Any = 1, power: Any = 1,
 ) -> Fact:  # fmt: skip
-    """A fact about each of the rounds t = 1, …, T, times growth^(t−1), summed over them; `power` is growth^T.
+    """A fact about each of the rounds t = 1, …, T, times growth^(t−1), summed over the rounds.
 
-    `states` maps what a round finds and leaves, (x_{t−1}, x_t), to the first and the last of them, (x_0, x_T);
-    `sums` maps a round's other numbers y_t to Σ_t growth^(t−1) y_t. With S = Σ_t growth^(t−1) x_{t−1}, the sum of
-    growth^(t−1) x_t is (S − x_0 + growth^T x_T)/growth.
+    With S = Σ_t growth^(t−1) x_{t−1}, the sum of growth^(t−1) x_t is (S − x_0 + growth^T x_T)/growth. Where a state's
+    terms telescope, the unknown S cancels.
+
+    Args:
+        states: quantities before and after a round, (x_{t−1}, x_t), with their values at the start and after T
+            rounds, (x_0, x_T).
+        sums: a round's other numbers y_t with the symbols of Σ_t growth^(t−1) y_t.
+        power: growth^T.
     """
     require(sympy.sympify(growth).is_positive, f"{growth} may not be positive")
     means = dict(sums)
@@ -265,9 +287,10 @@ def over_rounds(
 
 
 def specialised(fact: Fact, values: Mapping[Any, Any]) -> Fact:
-    """A proved claim, for chosen values of some of its parameters: they must have the signs, and fulfil the conditions.
+    """A proved claim for particular values of some of its parameters.
 
-    Inner products are no parameters: those of chosen numbers might be of no vectors.
+    The values must have the signs of the symbols and lie in the claim's domain (`requires`). Inner products and
+    lengths cannot be chosen: for arbitrary numbers there might be no vectors with these inner products.
     """
     values = {symbol: sympy.sympify(value) for symbol, value in values.items()}
     require(fact.claims and not fact.assumes, f"{fact.name} is no proved claim")
@@ -283,9 +306,14 @@ def specialised(fact: Fact, values: Mapping[Any, Any]) -> Fact:
 
 
 def iterated(step: Fact, not_negative: Fact, after: Any, now: Any, first: Any, last: Any, shrunk: Any) -> Fact:
-    """a_t ≤ ρ^t a_0 + c(1 − ρ^t)/(1 − ρ), if a_{k+1} ≤ ρa_k + c in every step and 0 ≤ ρ ≠ 1; `shrunk` stands for ρ^t.
+    """a_t ≤ ρ^t a_0 + c(1 − ρ^t)/(1 − ρ), if a_{k+1} ≤ ρa_k + c in every step and 0 ≤ ρ ≠ 1.
 
-    `step` says ρ · now + c − after ≥ 0, in the symbols `after` and `now`; `not_negative` that ρ ≥ 0.
+    Args:
+        step: the fact ρ · now + c − after ≥ 0.
+        not_negative: the fact ρ ≥ 0, without which the recurrence cannot be iterated.
+        after, now: the symbols of a_{k+1} and a_k in `step`.
+        first, last: a_0 and a_t.
+        shrunk: the symbol for ρ^t.
     """
     recurrence = sympy.Poly(sympy.sympify(step.expression), after, now)
     factor, added = recurrence.coeff_monomial(now), recurrence.coeff_monomial(1)
@@ -301,10 +329,13 @@ def iterated(step: Fact, not_negative: Fact, after: Any, now: Any, first: Any, l
 
 
 def decayed(enough: Fact, rounds: Any, logarithm: Any, small: Any, factor: Any, shrunk: Any, times: int = 1) -> Fact:
-    """ρ^{kt} ≤ δ for t ≥ log(1/δ)/(k(1 − ρ)) and 0 ≤ ρ < 1, since ρ ≤ e^{ρ−1}; `shrunk` stands for ρ^t, k is `times`.
+    """ρ^{kt} ≤ δ for t ≥ log(1/δ)/(k(1 − ρ)) and 0 ≤ ρ < 1, since ρ ≤ e^{ρ−1}.
 
-    `enough` says that `rounds`, of which t is at least as many, is at least log(1/δ)/(k(1 − ρ)), where the symbol
-    `logarithm` stands for log(1/δ), and δ is `small`.
+    Args:
+        enough: the fact `rounds` ≥ log(1/δ)/(k(1 − ρ)); t is any number of at least `rounds` rounds.
+        logarithm: the symbol for log(1/δ); δ is `small`.
+        factor: ρ; `shrunk` is the symbol for ρ^t.
+        times: k.
     """
     needed = logarithm / (times * (1 - factor))
     require(is_zero(enough.expression - (rounds - needed)), "another number of rounds")

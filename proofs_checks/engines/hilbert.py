@@ -1,12 +1,13 @@
-"""Vectors whose inner products are kept as symbols.
+"""Vectors of a Hilbert space, as linear combinations of named basic vectors whose inner products are symbols.
 
-The clients' vectors u_1, …, u_m, with the product Σ_k p_k⟨u_k, v_k⟩, are one vector of a larger space. A vector that
-is the same for all clients is one of these; the mean over the clients is the orthogonal projection onto such vectors,
-and what it leaves is orthogonal to all of them. So a family has two parts, mean and deviation, and nothing here
-depends on how many clients there are, or on their weights.
+The clients' vectors u_1, …, u_m, with the product Σ_k p_k⟨u_k, v_k⟩, are one vector of a larger space: a *family*. The
+vectors that are equal for all clients form a subspace of it, and the mean over the clients is the orthogonal projection
+onto that subspace. A family therefore splits into two orthogonal parts, mean and deviation, and nothing here depends on
+the number of clients or on their weights.
 
-The average over drawn clients is the mean plus something random with expectation 0. Its inner products are those of
-the deviations, scaled (see `sampling`): another part, orthogonal in expectation to all that is not random.
+The average over drawn clients is the mean plus a random vector with expectation 0. In expectation this third part is
+orthogonal to everything that does not depend on the draw, and its inner products are those of the deviations times a
+factor that depends on the scheme (`sampling`).
 """
 
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ import sympy
 
 
 class Unsound(AssertionError):
-    """What would let something false be proved. Raised by hand, as `python -O` leaves assertions out."""
+    """A use of an engine that could prove something false. Not an assertion: `python -O` skips those."""
 
 
 def require(condition: object, problem: str) -> None:
@@ -29,22 +30,22 @@ def require(condition: object, problem: str) -> None:
 
 
 class Subspace(Enum):
-    """Of which of the orthogonal subspaces a basic vector is."""
+    """The three mutually orthogonal subspaces; each basic vector lies in one of them."""
 
-    SAME = ""  # the same for every client, or a mean over the clients
-    DEVIATION = "~"  # what a client has beyond the mean
-    DRAWN = "*"  # what the average over drawn clients has beyond the mean
+    SAME = ""  # equal for every client: a shared vector, or a mean over the clients
+    DEVIATION = "~"  # a client's vector minus the mean
+    DRAWN = "*"  # the average over drawn clients minus the mean
 
 
 @final
 @dataclass(frozen=True)
 class Atom:
-    """A basic vector."""
+    """A basic vector. A family is the sum of two with the same name, one in SAME and one in DEVIATION."""
 
     name: str
     part: Subspace = Subspace.SAME
-    scale: Any = 1  # of DRAWN: its inner products are this times those of the deviations
-    draw: str = ""  # of DRAWN: which draw it is; what two draws add is uncorrelated
+    scale: Any = 1  # for DRAWN: its inner products are this number times those of the deviations
+    draw: str = ""  # for DRAWN: the name of the draw; the parts of two draws are uncorrelated
 
     def __post_init__(self) -> None:
         require(not {*self.name} & {*"⟨⟩,"} and not self.name.endswith("~"), f"the name {self.name} is ambiguous")
@@ -116,7 +117,10 @@ def deviation(u: Vector) -> Vector:
 
 
 def drawn(u: Vector, scale: Any, draw: str = "") -> Vector:
-    """The average of a family over the clients that are drawn; `scale` from `sampling`, `draw` names one of several."""
+    """The average of a family over the drawn clients.
+
+    `scale` is the scheme's (`sampling`); `draw` tells several draws apart, which must be independent.
+    """
     require(all(a.part is not Subspace.DRAWN for a in u.parts), "averaged twice")
     require(_is_scale(sympy.sympify(scale)), f"{scale} is not the scale of a draw")
     return Vector({
@@ -141,7 +145,10 @@ def square(u: Vector) -> Any:
 
 
 def norm(u: Vector) -> Any:
-    """The norm of a basic vector, up to a factor of known sign."""
+    """The norm of a multiple of a basic vector: a symbol times the factor's absolute value.
+
+    Only basic vectors have a norm that is a symbol; use `facts.root_of` to name the norm of a sum.
+    """
     parts = [(atom, coefficient) for atom, coefficient in u.parts.items() if coefficient != 0]
     require(len(parts) == 1, f"{u} is no basic vector")
     atom, coefficient = parts[0]
@@ -160,6 +167,7 @@ def is_product(symbol: Any) -> bool:
 
 
 def _product(a: Atom, b: Atom) -> Any:
+    """⟨a, b⟩ of two basic vectors of one subspace, as a symbol; inner products of different subspaces are 0."""
     if a.part is Subspace.DRAWN:
         if a.draw != b.draw:
             return sympy.Integer(0)
@@ -172,7 +180,10 @@ def _product(a: Atom, b: Atom) -> Any:
 
 
 def _is_scale(scale: Any) -> bool:
-    """1/K, (m − P)/(P(m − 1)), or a symbol that stands for it: what an average over drawn clients can have."""
+    """Whether the number is 1/K, (m − P)/(P(m − 1)), a rational number in [0, 1], or a nonnegative symbol.
+
+    Any other expression might be no scheme's, and might be negative: ‖·‖² of the drawn part could then be, too.
+    """
     if scale.is_Rational:
         return bool(0 <= scale <= 1)
     if scale.is_Symbol:

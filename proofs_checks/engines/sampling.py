@@ -1,11 +1,12 @@
-"""Who is drawn in a round: the moments of the average over the drawn clients, exactly, for any number of clients.
+"""The moments of the average over drawn clients, exactly, for any number of clients.
 
-Let u, v be families, S the draw, ū the mean with the clients' weights. Then E[avg_S u] = ū, and
+Let u, v be families (`hilbert`), S the draw, ū the mean with the clients' weights. Then E[avg_S u] = ū, and
 
     E⟨avg_S u − ū, avg_S v − v̄⟩ = scale · Σ_k p_k⟨u_k − ū, v_k − v̄⟩,
 
 with scale = 1/K for K independent draws with probabilities p_k, and (m − P)/(P(m − 1)) for P of m clients drawn
-without replacement, all sets being equally likely and p_k = 1/m. (For m = 1 there is no deviation.)
+without replacement, where all sets are equally likely and p_k = 1/m. (For m = 1 the deviations are 0.) `Moments`
+derives both factors from the distribution of the draw, and compares them with the sum over all draws for m ≤ 4.
 """
 
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ from fedconvex.verdicts import Verdict
 @final
 @dataclass(frozen=True)
 class Independent:
-    """`drawn` clients, independently, client k with probability p_k: one may come several times."""
+    """`drawn` independent draws, each client k with probability p_k (FedProx); a client may be drawn several times."""
 
     drawn: Any  # K
 
@@ -37,7 +38,8 @@ class Independent:
     def average_of_products(self) -> Any:
         """E⟨avg_S u, avg_S v⟩ in terms of s = ⟨ū, v̄⟩ and q = Σ_k p_k⟨u_k, v_k⟩, from the draw's generating function.
 
-        The counts N_k have the generating function (Σ_k p_k x_k)^K; with two clients singled out, (p₁x₁ + p₂x₂ + r)^K.
+        The counts N_k of the clients have the generating function (Σ_k p_k x_k)^K. For the moments of two of them the
+        others can be merged: (p₁x₁ + p₂x₂ + 1 − p₁ − p₂)^K.
         """
         p1, p2, x1, x2 = sympy.symbols("p_1 p_2 x_1 x_2", positive=True)
         generating = (p1 * x1 + p2 * x2 + 1 - p1 - p2) ** self.drawn
@@ -47,9 +49,9 @@ class Independent:
         count = sympy.diff(generating, x1).subs(ones)  # E[N₁]
         s, q = sympy.symbols("s q")
         of_pairs, of_one = sympy.simplify(pairs / (p1 * p2)), sympy.simplify(count / p1)
-        assert (
-            sympy.simplify(factorial / p1**2 - of_pairs) == 0
-        )  # so Σ_{k,l} E[N_k N_l]⟨u_k, v_l⟩ = of_pairs·s + of_one·q
+        # E[N_k N_l] = of_pairs·p_k p_l for k ≠ l, and E[N_k²] = of_pairs·p_k² + of_one·p_k; the assertion
+        # checks the former factor for k = l. So Σ_{k,l} E[N_k N_l]⟨u_k, v_l⟩ = of_pairs·s + of_one·q.
+        assert sympy.simplify(factorial / p1**2 - of_pairs) == 0
         return (of_pairs * s + of_one * q) / self.drawn**2
 
     @staticmethod
@@ -65,7 +67,7 @@ class Independent:
 @final
 @dataclass(frozen=True)
 class WithoutReplacement:
-    """`drawn` of `clients` clients, every set equally likely; the weights are 1/clients."""
+    """`drawn` of `clients` clients, every set equally likely (FedDyn); the weights are 1/clients."""
 
     clients: Any  # m
     drawn: Any  # P
@@ -76,7 +78,7 @@ class WithoutReplacement:
         return (self.clients - self.drawn) / (self.drawn * (self.clients - 1))
 
     def average_of_products(self) -> Any:
-        """E⟨avg_S u, avg_S v⟩ in terms of s and q, from how many sets contain one client, or two."""
+        """E⟨avg_S u, avg_S v⟩ in terms of s and q, from the numbers of sets that contain one client, or two."""
         m, P = self.clients, self.drawn
         one = sympy.combsimp(sympy.binomial(m - 1, P - 1) / sympy.binomial(m, P))
         two = sympy.combsimp(sympy.binomial(m - 2, P - 2) / sympy.binomial(m, P))
@@ -103,7 +105,7 @@ def second_moment(u: Vector, v: Vector, scheme: Scheme) -> Relation:
 @final
 @dataclass(frozen=True)
 class Moments(Check):
-    """The moments of the draw: symbolically for any number of clients, and by enumeration for up to four."""
+    """Proves `second_moment(u, v, scheme)`: symbolically for any number of clients, and by enumeration up to four."""
 
     scheme: Scheme
 
@@ -125,7 +127,7 @@ class Moments(Check):
 
 
 def _enumerated(scheme: Scheme) -> str:
-    """What is wrong with the scale on small numbers; nothing if all is right."""
+    """A disagreement between `scale` and the sum over all draws for 2 to 4 clients; "" if there is none."""
     u, v = ([Fraction(n) for n in numbers] for numbers in ((3, -1, 4, 2), (1, 5, -9, 2)))
     for m in range(2, 5):
         weights = [Fraction(1, m)] * m

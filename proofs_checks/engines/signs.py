@@ -1,8 +1,9 @@
-"""Signs of rational functions of the parameters, wherever a statement's assumptions hold.
+"""Signs of rational functions of the parameters, on the domain that a statement's assumptions define.
 
-First by coefficients: every condition is used up by writing a variable as its bound plus, or divided by one plus, a
-number that is not negative; then a polynomial without negative coefficients is not negative. That proof is short
-enough to be checked by anyone. Where it does not succeed, z3 decides, or says that it cannot.
+First method, by coefficients: each condition x ≥ a is used up by the substitution x = a + s, each condition x ≤ b by
+x = b/(1 + s), with a slack s ≥ 0. A quotient of polynomials without negative coefficients is then not negative. This
+proof is short, and `certificates` writes it down. Where it fails, z3 searches for a point of the domain with the wrong
+sign: that there is none is the proof.
 """
 
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ TIME_LIMIT = 20.0  # seconds for z3
 @final
 @dataclass(frozen=True)
 class Domain:
-    """Where parameters live: relations such as alpha >= 25*L; the symbols' own signs are SymPy's assumptions."""
+    """The set of admissible parameters: relations such as alpha >= 25*L, and the signs of the SymPy symbols."""
 
     relations: tuple[Any, ...] = ()
 
@@ -38,22 +39,22 @@ class Domain:
 
     @classmethod
     def of(cls, statement: Statement) -> "Domain":
-        """What the statement asks of its parameters, and of letters that only its proof needs."""
+        """The statement's conditions on its parameters, and those of its assumptions on parameters of its proof."""
         calculator = statement.calculator
         letters = symbols({**statement.paper.notation, **calculator.parameters})
         relations = []
         assumed = (condition for assumption in statement.assumptions for condition in assumption.conditions)
         for condition in dict.fromkeys((*calculator.all_conditions, *assumed)):
             if isinstance(letters[condition.argument], tuple):
-                continue  # of sequences
+                continue  # conditions on sequences are not relations between numbers
             if condition.by_definition and condition.bound == 0:
-                continue  # the symbol's own sign
+                continue  # the SymPy symbol already has this sign
             bound = condition.bound_at({name: letters[name] for name in condition.names})
             relations.append(_RELATIONS[condition.relation](letters[condition.argument], bound, evaluate=False))
         return cls() & cls(tuple(relations))
 
     def substituted(self, **values: Any) -> "Domain":
-        """The same with expressions put in for some symbols, by name."""
+        """The same domain with expressions substituted for some symbols, by name."""
         chosen = {s: values[str(s)] for r in self.relations for s in r.free_symbols if str(s) in values}
         kept = (r.subs(chosen) for r in self.relations)
         return Domain(tuple(r for r in kept if r not in (True, sympy.true)))
@@ -64,7 +65,10 @@ _RELATIONS = {">": sympy.Gt, ">=": sympy.Ge, "<=": sympy.Le, "<": sympy.Lt, "=":
 
 
 def _split(relation: Any) -> Iterator[Any]:
-    """x >= max(a, b) is two conditions; those with a root are squared."""
+    """The condition as conditions between rational functions: x ≥ max(a, b) is two, x ≥ √a becomes x² ≥ a.
+
+    Squaring is an equivalence, because both sides are known to be nonnegative.
+    """
     if relation in (True, sympy.true):
         return
     left, right = relation.lhs, relation.rhs
@@ -82,11 +86,11 @@ def _split(relation: Any) -> Iterator[Any]:
 @final
 @dataclass(frozen=True)
 class Substitution:
-    """variable = bound + slack, or bound / (1 + slack): with slack >= 0 all of the variable's range.
+    """variable = bound + slack, or bound/(1 + slack), which for slack ≥ 0 covers all values that a condition admits.
 
-    The condition, with the substitutions before put in, says that factor · (variable − bound) >= 0, or for an upper
-    bound factor · (bound − variable) >= 0, with a factor that is positive: where it vanished, the condition would say
-    nothing, and the substitution would leave out a part of the domain.
+    After the earlier substitutions the condition reads factor · (variable − bound) ≥ 0, or for an upper bound
+    factor · (bound − variable) ≥ 0. The factor must be positive: where it is 0 the condition holds for every value of
+    the variable, and the substitution would leave out a part of the domain.
     """
 
     variable: Any
@@ -104,19 +108,19 @@ class Substitution:
 @final
 @dataclass(frozen=True)
 class SignProof:
-    """Why an expression is not negative (or positive, if `strictly`)."""
+    """A proof that an expression is not negative (or positive, if `strictly`)."""
 
     expression: Any
     method: str  # "coefficients" or "z3"
     strictly: bool = False
     substitutions: tuple[Substitution, ...] = ()
-    form: Fraction | None = None  # what it is with the substitutions put in, by coefficients
+    form: Fraction | None = None  # by coefficients: the expression after the substitutions
 
 
 @final
 @dataclass(frozen=True)
 class NoSignProof:
-    """It was not proved, and what was tried; `counterexample` where z3 has found one."""
+    """No proof was found: the reason, and the point where the sign is wrong, where z3 found one."""
 
     expression: Any
     reason: str
@@ -130,6 +134,7 @@ def prove_sign(expression: Any, domain: Domain, strictly: bool = False) -> SignP
 
 @lru_cache(maxsize=1 << 14)
 def _decided(expression: Any, domain: Domain, strictly: bool) -> SignProof | NoSignProof:
+    # Neither method knows integers. The only consequence of "positive integer" that they get is s ≥ 1.
     counts = (s for s in sorted(expression.free_symbols, key=str) if s.is_integer and s.is_positive)
     domain = Domain((*domain.relations, *(sympy.Ge(s, 1, evaluate=False) for s in counts)))
     try:
@@ -154,7 +159,10 @@ def _put_in(expression: Any, substitutions: tuple[Substitution, ...]) -> Any:
 
 
 def _has_no_negative_coefficients(reduced: Fraction, strictly: bool) -> bool:
-    """Of numerator and denominator together: then their quotient is not negative, wherever it is defined."""
+    """Whether all coefficients of numerator and denominator have one sign: the quotient is then ≥ 0 where defined.
+
+    Strictly: some monomial of the numerator consists of positive symbols, so that the numerator is not 0.
+    """
     if any(s.is_nonnegative is not True for s in _involved(reduced)):
         return False
     one_sign = len({c > 0 for part in (reduced.numerator, reduced.denominator) for c in part.coeffs()}) == 1
@@ -176,10 +184,12 @@ def _some_monomial_is_positive(reduced: Fraction) -> bool:
 
 @lru_cache(maxsize=1 << 10)
 def _substitutions(domain: Domain, strictly: bool, taken: frozenset[str]) -> tuple[Substitution, ...]:
-    """Those that use up the relations, as far as that succeeds: what is left over is not used.
+    """Substitutions that use up the relations one after the other; relations that fit none are ignored.
 
-    bound / (1 + slack) is never 0. An inequality that is not strict extends to a variable that is, by continuity, if
-    no condition that comes later speaks of that variable: at 0 it might say nothing, and leave others free.
+    Ignoring a relation is sound: the sign is then proved on a larger domain. An upper bound makes the variable
+    bound/(1 + slack), which never is 0. For a variable that may be 0, an inequality that is not strict extends to 0 by
+    continuity, provided that no later condition contains the variable: at 0 such a condition might hold for more values
+    of other variables than near 0, and those would be missed.
     """
     found: list[Substitution] = []
     waiting = list(dict.fromkeys(domain.relations))
@@ -239,14 +249,14 @@ def _solved(
 
 
 def _all(polynomial: Any, sign: int) -> bool:
-    """Whether no coefficient has the other sign, and every variable is known not to be negative."""
+    """Whether no coefficient has the opposite sign, and every variable is nonnegative."""
     return all(c * sign >= 0 for c in polynomial.coeffs()) and all(
         s.is_nonnegative for s in polynomial.as_expr().free_symbols
     )
 
 
 def _is_positive(polynomial: Any) -> bool:
-    """Whether a polynomial whose coefficients have one sign is nowhere 0: a term of positive symbols is enough."""
+    """Whether a polynomial whose coefficients have one sign is nowhere 0: one term of positive symbols suffices."""
     return any(
         all(not power or s.is_positive for s, power in zip(polynomial.gens, monomial, strict=True))
         for monomial, coefficient in polynomial.terms()
@@ -255,9 +265,10 @@ def _is_positive(polynomial: Any) -> bool:
 
 
 def _by_z3(expression: Any, domain: Domain, strictly: bool) -> SignProof | NoSignProof:
-    """z3 looks for a point of the domain where it is negative; that there is none is the proof."""
+    """z3 searches the domain for a point where the expression is negative; that none exists is the proof."""
     import z3
 
+    # Only relations that are connected with the expression by common symbols; others cannot change its sign.
     involved = set(expression.free_symbols)
     relations = [relation for relation in domain.relations if _is_rational(relation)]
     while more := {s for r in relations if r.free_symbols & involved for s in r.free_symbols} - involved:
@@ -277,7 +288,7 @@ def _by_z3(expression: Any, domain: Domain, strictly: bool) -> SignProof | NoSig
     numerator, denominator = (
         _polynomial(part, reduced.symbols, variables) for part in (reduced.numerator, reduced.denominator)
     )
-    product = numerator * denominator
+    product = numerator * denominator  # has the quotient's sign where the denominator is not 0
     solver.add(denominator != 0, product <= 0 if strictly else product < 0)
     start = monotonic()
     answer = solver.check()
@@ -302,7 +313,7 @@ def _is_rational(relation: Any) -> bool:
 
 
 def _rational_point(model: Any, variables: dict[Any, Any]) -> list[tuple[Any, Any]]:
-    """z3's point, with rational numbers close to the algebraic ones."""
+    """z3's point with rational approximations of its algebraic numbers; `_fails_at` checks it exactly."""
     values = {s: model.eval(v, model_completion=True) for s, v in variables.items()}
     rational = {
         s: x.as_fraction() if hasattr(x, "as_fraction") else x.approx(20).as_fraction() for s, x in values.items()
@@ -311,7 +322,7 @@ def _rational_point(model: Any, variables: dict[Any, Any]) -> list[tuple[Any, An
 
 
 def _fails_at(point: list[tuple[Any, Any]], expression: Any, domain: Domain, strictly: bool) -> bool:
-    """Whether the point is in the domain, and the expression has the wrong sign there: in exact arithmetic."""
+    """Whether the point is in the domain and the expression has the wrong sign there, in exact arithmetic."""
     known = dict(point)
     for s, x in point:
         if (s.is_positive and x <= 0) or (s.is_nonnegative and x < 0) or (s.is_integer and not x.is_integer):
@@ -326,7 +337,7 @@ def _fails_at(point: list[tuple[Any, Any]], expression: Any, domain: Domain, str
 
 
 def _relation(relation: Any, variables: dict[Any, Any]) -> Any:
-    """As polynomials: the denominator's square is multiplied out."""
+    """The relation for z3, multiplied by the square of its denominator, which is positive."""
     reduced = fraction(relation.lhs - relation.rhs)
     over = _polynomial(reduced.numerator, reduced.symbols, variables) * _polynomial(
         reduced.denominator, reduced.symbols, variables

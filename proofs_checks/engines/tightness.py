@@ -1,4 +1,8 @@
-"""How sharp a bound is: what happens divided by what is promised, on the worst instance that a search has found."""
+"""How tight a bound is: the quotient of the two sides on the worst instance that is known, computed exactly.
+
+This proves nothing about all instances: it is evidence for how much of a bound is used (`Tightness`), and a search for
+such instances, or for ones that refute the bound (`search`, `counterexample`).
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,19 +14,20 @@ from typing import Any, final
 from fedconvex.proofs_checks.engines.hilbert import require
 
 Measure = Callable[[Any], "tuple[Any, Any] | None"]
-"""(what happens, what is promised) on an instance; both positive, exact numbers or flint balls. None: not admissible.
+"""A function from an instance to (what happens, what is promised), or None where the instance is not admissible.
 
-For an upper bound left <= right of what is not negative, this is (left, right). For a promised decrease it is
-(promised decrease, decrease), so that the quotient is at most 1 as well.
+Both are positive, exact numbers or flint balls. For an upper bound left ≤ right with left ≥ 0 this is (left, right).
+For a promised decrease it is (promised decrease, decrease), so that here, too, the quotient is at most 1.
 """
 
 
 @final
 @dataclass(frozen=True)
 class Tightness:
-    """The largest quotient found so far, recomputed from the instance on which it was found.
+    """The largest known quotient, recomputed from its instance on every access.
 
-    `attained`: that the quotient 1 is reached, or approached along a family of instances that `how` describes.
+    `how` describes the instance. `attained` says that the quotient 1 is reached, or approached along the family of
+    instances that `how` describes.
     """
 
     measure: Measure
@@ -46,8 +51,8 @@ def search(
 ) -> tuple[Any, Any]:  # fmt: skip
     """The worst instance that random starts and small changes find, and its quotient: (instance, quotient).
 
-    `draw` makes a random instance, `change` a neighbour. Deterministic for a seed. A quotient above 1 refutes the
-    bound: simplify the instance and make it a witness.
+    Use it to find the instance of a `Tightness`. `draw` makes a random instance, `change` a neighbour; the result is
+    determined by `seed`. A quotient above 1 refutes the bound: simplify the instance (`shrunk`) and make it a witness.
     """
     random = Random(seed)
     best, reached = None, Fraction(-1)
@@ -65,13 +70,13 @@ def counterexample(
     measure: Measure, draw: Callable[[Random], Any], change: Callable[[Random, Any], Any], seed: int = 0,
     starts: int = 200, steps: int = 2000,
 ) -> Any:  # fmt: skip
-    """An instance that breaks the bound, as simple as it can be made; None where the search finds none."""
+    """An instance that violates the bound, made as simple as possible; None where the search finds none."""
     instance, quotient = search(measure, draw, change, seed, starts, steps)
     return None if instance is None or quotient <= 1 else shrunk(lambda other: _breaks(measure, other), instance)
 
 
 def shrunk(breaks: Callable[[Any], bool], instance: Any) -> Any:
-    """The instance with its numbers replaced by simpler ones, one after the other, as long as it still breaks."""
+    """The instance with numbers replaced by simpler ones, one at a time, as long as it still violates the bound."""
     simpler = True
     while simpler:
         simpler = False
@@ -118,7 +123,7 @@ def neighbours(tightness: Tightness, seconds: float, seed: int = 0) -> list[tupl
     while monotonic() < end and len(found) < 60:
         try:
             measured = tightness.measure(perturbed(random, tightness.instance))
-        except Exception:  # a neighbour may be no instance at all: it is left out of the picture
+        except Exception:  # the neighbour is no valid instance: leave it out of the picture
             continue
         if measured is not None:
             happens, promised = map(float, measured)

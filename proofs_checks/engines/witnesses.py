@@ -1,4 +1,8 @@
-"""Counterexamples as programs: twenty lines that anyone can run, with nothing but `fractions`."""
+"""Counterexamples as programs of at most twenty lines, which use nothing but exact numbers (`fractions`).
+
+A program is short enough to be read, and runs without this package. The checks here refuse what could hide a rounding
+error or a foreign import; they are no sandbox: the programs are part of this package.
+"""
 
 import ast
 import operator
@@ -23,8 +27,8 @@ FUNCTIONS = (
 class Witness:
     """A program that computes `left` and `right`, for which the statement says left <= right (or left = right).
 
-    It uses nothing but `from fractions import Fraction` and exact numbers, and at most twenty lines. `shows` says in
-    words what it is.
+    It uses nothing but `from fractions import Fraction` and exact numbers, in at most twenty lines. `shows` describes
+    the counterexample in words.
     """
 
     shows: str
@@ -35,7 +39,7 @@ class Witness:
 @final
 @dataclass(frozen=True)
 class Replay:
-    """What the program computed."""
+    """The two numbers that the program computed, and the verdict that follows from them."""
 
     verdict: Verdict
     left: Any
@@ -44,13 +48,13 @@ class Replay:
 
 
 def replay(witness: Witness) -> Replay:
-    """Runs the program. REFUTED where it violates the statement, UNKNOWN where it does not, or is no such program."""
+    """Runs the program: REFUTED if the two numbers violate the statement, else UNKNOWN, also for an invalid program."""
     for problem in _problems(witness):
         return Replay(Verdict.UNKNOWN, None, None, problem)
     space: dict[str, Any] = {"__builtins__": _builtins()}
     try:
         exec(compile(witness.program, "witness", "exec"), space)  # noqa: S102 - our own programs, part of the package
-    except Exception as error:  # whatever it is, nothing was shown
+    except Exception as error:  # a program that fails shows nothing
         return Replay(Verdict.UNKNOWN, None, None, f"the program fails: {type(error).__name__}: {error}")
     left: Any = space.get("left")
     right: Any = space.get("right")
@@ -63,7 +67,7 @@ def replay(witness: Witness) -> Replay:
 
 
 def _problems(witness: Witness) -> Iterator[str]:
-    """Why it is no program that anyone can check by reading it."""
+    """The reasons why the program is not one that a reader can check by hand."""
     if witness.relation not in RELATIONS:
         yield f"{witness.relation} is no relation"
     lines = [line for line in witness.program.strip().splitlines() if line.strip()]
@@ -89,7 +93,7 @@ def _problems(witness: Witness) -> Iterator[str]:
 
 
 class _Exact(Fraction):
-    """A Fraction that cannot be made of a rounded number."""
+    """A Fraction that refuses floats: Fraction(0.1) would be exact, but not the number that the reader sees."""
 
     def __new__(cls, numerator: Any = 0, denominator: Any = None) -> Any:
         if any(isinstance(number, float) for number in (numerator, denominator)):

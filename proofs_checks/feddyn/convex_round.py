@@ -1,15 +1,15 @@
-"""FedDyn, equation (10) and Lemma 1: what one round does to E‖γ^t − θ_*‖² + κC_t on convex devices."""
+"""FedDyn, convex devices: equation (10) and Lemma 1, by how much E‖γ^t − θ_*‖² + κC_t decreases in one round."""
 
 from typing import Any
 
-from fedconvex.proofs_checks.engines.checks import Combination, Identity, Inequality
+from fedconvex.proofs_checks.builders import positive
+from fedconvex.proofs_checks.engines.checks import Combination, Identity
 from fedconvex.proofs_checks.engines.hilbert import Vector, inner, square
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.feddyn import letters
-from fedconvex.proofs_checks.feddyn.convex import DEVICES
-from fedconvex.proofs_checks.feddyn.convex_instances import tightness
-from fedconvex.proofs_checks.feddyn.letters import lemma3_in_letters, meanings
-from fedconvex.proofs_checks.feddyn.setting import (
+from fedconvex.proofs_checks.feddyn import expectations
+from fedconvex.proofs_checks.feddyn.convex_tightness import tightness
+from fedconvex.proofs_checks.feddyn.expectations import definitions, lemma3_in_symbols
+from fedconvex.proofs_checks.feddyn.notation import (
     SCALE,
     L,
     alpha,
@@ -24,6 +24,8 @@ from fedconvex.proofs_checks.feddyn.setting import (
     move,
     new_gradients,
     next_average,
+    sides,
+    symbolic,
     virtual,
 )
 from fedconvex.proofs_checks.feddyn.smoothness import at_x, through_three_points
@@ -36,7 +38,7 @@ cross = 2 / alpha * inner(before, -new_gradients)
 
 
 def expanded(number: str) -> tuple[Step, ...]:
-    """The lines that (10) and (12) have in common."""
+    """The first three displayed lines of (10) or (12), which are the same in both."""
     return (
         Step(r"E\|\gamma^t-\theta_*\|^2 = E\|\gamma^{t-1}-\theta_*+\gamma^t-\gamma^{t-1}\|^2",
              "what is added is taken away", Relation(next_average - minimiser, "=", before + moved), Identity(),
@@ -54,7 +56,7 @@ def expanded(number: str) -> tuple[Step, ...]:
 
 
 def bounded_product(domain: Domain, strong: Any, to_minimiser: Vector) -> Step:
-    """(6) or (11) with x = θ̃_k^t, y = θ_*, z = γ^{t−1}, averaged over the devices."""
+    """(6), or (11) where `strong` is μ, with x = θ̃_k^t, y = θ_*, z = γ^{t−1}, averaged over the devices."""
     bound = 2 / alpha * (-gap + L / 2 * epsilon - strong / 2 * square(to_minimiser))
     extra = r"-\tfrac\mu2\|\tilde\theta_k^t-\theta_*\|^2" if strong else ""
     return Step(r"\tfrac2{\alpha m}\sum_kE[\langle\gamma^{t-1}-\theta_*,-\nabla L_k(\tilde\theta_k^t)\rangle] \le "
@@ -73,32 +75,22 @@ def distance_after(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     lines = expanded("10")
     product = bounded_product(domain, 0, minimiser - virtual)
-    bound = statement.calculator.formula(
-        distance=letters.distance, gap=letters.gap, epsilon=letters.epsilon, move=letters.move, alpha=alpha, L=L
-    )
-    ten = Relation(letters.distance_next, "<=", bound, domain, "equation (10)")
+    ten = Relation(expectations.distance_next, "<=", symbolic(statement.calculator), domain, "equation (10)")
     return Proof((
         *lines,
         product,
         Step(r"E\|\gamma^t-\theta_*\|^2 \le E\|\gamma^{t-1}-\theta_*\|^2-\tfrac2\alpha E[\ell(\gamma^{t-1})"
              r"-\ell(\theta_*)]+\tfrac L\alpha\epsilon_t+E\|\gamma^t-\gamma^{t-1}\|^2",
              "the definitions of ℓ and ε_t", ten,
-             Combination(facts=((-1, lines[2].claim.fact), (1, product.claim.fact), *meanings(ten))), place="(10)"),
+             Combination(facts=((-1, lines[2].claim.fact), (1, product.claim.fact), *definitions(ten))), place="(10)"),
     ), tightness=tightness(statement))  # fmt: skip
-
-
-def positive(shown: str, because: str, number: Any, domain: Domain, place: str) -> Step:
-    return Step(shown, because, Relation(0, "<", number, domain), Inequality(), place=place)
 
 
 @proves(feddyn.lemma1)
 def potential_after(statement: Statement) -> Proof:
-    assert statement.left is not None
     domain = Domain.of(statement) & SCALE
-    given = {"alpha": alpha, "L": L, **DEVICES}
-    c = feddyn.convex_constants.formula(**given)
-    left = statement.left.formula(distance_next=letters.distance_next, C_next=letters.C_next, **given)
-    right = statement.calculator.formula(distance=letters.distance, C=letters.C, gap=letters.gap, **given)
+    c = symbolic(feddyn.convex_constants)
+    left, right = sides(statement)
     return Proof((
         positive(r"\alpha\tfrac{L+\alpha}{\alpha^2-20L^2} > 0", "α ≥ 25L", c.scale4, domain, "after (10)"),
         positive(r"8\tfrac mP\tfrac1\alpha\tfrac{L+\alpha}{\alpha^2-20L^2} > 0", "α ≥ 25L", c.scale5, domain,
@@ -109,7 +101,7 @@ def potential_after(statement: Statement) -> Proof:
              "Lemma 1"),
              Combination(facts=(
                  (1, conclusion(feddyn.equation10).fact),
-                 *lemma3_in_letters(),
+                 *lemma3_in_symbols(),
                  (c.scale4, conclusion(feddyn.lemma4).fact),
                  (c.scale5, conclusion(feddyn.lemma5).fact),
              )), place="Lemma 1"),

@@ -8,9 +8,9 @@ import sympy
 
 from fedconvex.proofs_checks.engines.checks import Agreement, Identity
 from fedconvex.proofs_checks.engines.hilbert import Vector, vector
-from fedconvex.proofs_checks.feddyn.convex import invariants
-from fedconvex.proofs_checks.feddyn.runs import Draws, Federation, mean
-from fedconvex.proofs_checks.feddyn.setting import (
+from fedconvex.proofs_checks.feddyn.convex_lemmas import invariants
+from fedconvex.proofs_checks.feddyn.exact_runs import Draws, Federation, mean
+from fedconvex.proofs_checks.feddyn.notation import (
     alpha,
     new_gradients,
     next_average,

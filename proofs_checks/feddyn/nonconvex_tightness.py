@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from fedconvex.proofs_checks.engines.tightness import Tightness
-from fedconvex.proofs_checks.feddyn.nonconvex_instances import (
+from fedconvex.proofs_checks.feddyn.nonconvex_measures import (
     Quantities,
     decrease,
     memory_beyond,

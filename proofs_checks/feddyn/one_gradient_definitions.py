@@ -9,15 +9,15 @@ import sympy
 
 from fedconvex.proofs_checks.engines.checks import Agreement, Identity
 from fedconvex.proofs_checks.engines.hilbert import drawn, mean, vector
-from fedconvex.proofs_checks.feddyn.one_gradient_setting import (
+from fedconvex.proofs_checks.feddyn.exact_runs import Draws, Federation
+from fedconvex.proofs_checks.feddyn.notation import P, alpha, m, scale
+from fedconvex.proofs_checks.feddyn.one_gradient_notation import (
     memories,
     new_gradients,
     next_h,
     server,
     virtual,
 )
-from fedconvex.proofs_checks.feddyn.runs import Draws, Federation
-from fedconvex.proofs_checks.feddyn.setting import P, alpha, m, scale
 from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn

@@ -1,14 +1,17 @@
-"""FedDynOneGD, smooth devices: Lemmas 19 to 21 and equation (19)."""
+"""FedDynOneGD, smooth devices: Lemmas 19 to 21 and equation (19), all about one round."""
 
 import sympy
 
+from fedconvex.proofs_checks.builders import chained
 from fedconvex.proofs_checks.engines.checks import Combination, Identity, Inequality
 from fedconvex.proofs_checks.engines.facts import lipschitz, named, selected, smooth
 from fedconvex.proofs_checks.engines.hilbert import deviation, family, inner, mean, square
 from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.feddyn.nonconvex_lemmas import weight_of_young
 from fedconvex.proofs_checks.feddyn.nonconvex_tightness import measured
-from fedconvex.proofs_checks.feddyn.one_gradient import chained, lemma3_in_letters
-from fedconvex.proofs_checks.feddyn.one_gradient_setting import (
+from fedconvex.proofs_checks.feddyn.notation import SCALE, L, P, alpha, gradient, loss, loss_next, m, symbolic
+from fedconvex.proofs_checks.feddyn.one_gradient_lemmas import lemma3_for_one_gradient, update_error
+from fedconvex.proofs_checks.feddyn.one_gradient_notation import (
     B,
     B_next,
     average,
@@ -17,7 +20,6 @@ from fedconvex.proofs_checks.feddyn.one_gradient_setting import (
     errors,
     gradient_square,
     h,
-    is_epsilon,
     is_error,
     is_gradient_square,
     is_move,
@@ -26,10 +28,8 @@ from fedconvex.proofs_checks.feddyn.one_gradient_setting import (
     new_gradients,
     next_average,
     server,
-    virtual,
 )
-from fedconvex.proofs_checks.feddyn.setting import SCALE, L, P, alpha, gradient, loss, loss_next, m
-from fedconvex.proofs_checks.feddyn.splitting import lemma6, total, young
+from fedconvex.proofs_checks.feddyn.sums_of_squares import lemma6, total, young
 from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
@@ -44,7 +44,7 @@ def lemma21(statement: Statement) -> Proof:
     by_nine = Relation(smoothed.right, "=", ratio * square(h), domain, "Lemma 21, (9)")
     split = Relation(ratio * square(h), "<=", 2 * ratio * total(lag, gradient), domain, "Lemma 21, Jensen")
     jensen = Relation(split.right, "<=", 2 * ratio * total(errors, gradient), domain, "Lemma 21, Jensen again")
-    bound = statement.calculator.formula(B_next=B, gradient_square_next=gradient_square, alpha=alpha, L=L)
+    bound = symbolic(statement.calculator, B_next=B, gradient_square_next=gradient_square)
     lemma = Relation(square(change), "<=", bound, domain, "Lemma 21")
     place = "proof of Lemma 21"
     return Proof((
@@ -69,16 +69,17 @@ def lemma21(statement: Statement) -> Proof:
 @proves(feddyn.lemma19)
 @measured
 def lemma19(statement: Statement) -> Proof:
-    """In three parts instead of four: the memories' errors beyond their mean, and ∇ℓ, and what is left.
+    """The paper splits h_k − ∇L_k(θ) − h into four vectors, and its last line does not follow; this proof has three.
 
-    h^{t−1} − ∇ℓ(γ^{t−1}) is the mean of the memories' errors: taken together with them it costs nothing.
+    The three are the deviations of the memories' errors from their mean, the change of gradients, and ∇ℓ. The mean of
+    the errors is h^{t−1} − ∇ℓ(γ^{t−1}), the paper's fourth vector: subtracting it makes the errors only shorter.
     """
     domain = Domain.of(statement)
     scaled, whole = 4 / alpha**2, memories - new_gradients - h
     four = (errors, -change, -gradient, gradient - h)
     three = (deviation(errors), -change, -gradient)
-    meaning = Relation(epsilon, "=", square(virtual - server - h / alpha), domain, "Lemma 19, (9)")
-    update = Relation(square(virtual - server - h / alpha), "=", square(whole) / alpha**2, domain, "Lemma 19, (15)")
+    lines = update_error("Lemma 19", domain)
+    meaning, update = (line.claim for line in lines)
     split = Relation(square(whole) / alpha**2, "<=", scaled * total(*four), domain, "Lemma 19, Lemma 6")
     by_B = Relation(split.right, "=", scaled * (B + square(change) + gradient_square + square(gradient - h)), domain,
                  "Lemma 19, B")  # fmt: skip
@@ -88,7 +89,7 @@ def lemma19(statement: Statement) -> Proof:
     eight = Relation(
         epsilon, "<=", scaled * ((2 + gain) * B + (1 + gain) * gradient_square), domain, "Lemma 19 with 8/α²"
     )
-    bound = statement.calculator.formula(B=B, gradient_square=gradient_square, alpha=alpha, L=L)
+    bound = symbolic(statement.calculator)
     changed = sympy.Symbol("(1/m)Σ_k E‖∇L_k(θ^{t-1})−∇L_k(γ^{t-1})‖²", nonnegative=True)
     small = domain & sympy.Le(changed, gain * (B + gradient_square), evaluate=False)
     printed = Relation(2 * scaled * B + scaled * changed + scaled * gradient_square, "<=", bound, small)
@@ -99,10 +100,7 @@ def lemma19(statement: Statement) -> Proof:
     spare = 1 / alpha**2 * (1 + gain)
     return Proof(
         (
-            Step(r"\epsilon_t = \tfrac1m\sum_k E\|\tilde\theta_k^t-\theta^{t-1}-\tfrac1\alpha h^{t-1}\|^2",
-                 "the definition of ε_t, and (9)", meaning, Combination(facts=((1, is_epsilon),)), place=place),
-            Step(r"= \tfrac1{\alpha^2}\tfrac1m\sum_k E\|h_k^{t-1}-\nabla L_k(\theta^{t-1})-h^{t-1}\|^2", "(15)", update,
-                 Identity(), place=place),
+            *lines,
             Step(r"= \tfrac1{\alpha^2}\tfrac1m\sum_k E\|h_k^{t-1}-\nabla L_k(\gamma^{t-1})+\nabla L_k(\gamma^{t-1})"
                  r"-\nabla L_k(\theta^{t-1})-\nabla\ell(\gamma^{t-1})+\nabla\ell(\gamma^{t-1})-h^{t-1}\|^2",
                  "∇L_k(γ) and ∇ℓ(γ) are added and subtracted", Relation(whole, "=", sum(four), domain), Identity(),
@@ -150,11 +148,11 @@ def lemma19(statement: Statement) -> Proof:
 @proves(feddyn.lemma20)
 @measured
 def lemma20(statement: Statement) -> Proof:
-    """Young's inequality with the weight P/(2m − P), as in Lemma 12."""
+    """Young's inequality with z = P/(2m − P), as in Lemma 12."""
     domain = Domain.of(statement) & SCALE
-    z, part = P / (2 * m - P), P / m
+    z, part = weight_of_young, P / m
     new_errors, shift = family("h_k^t−∇L_k(γ)"), family("∇L_k(γ^t)−∇L_k(γ)")
-    third = lemma3_in_letters(domain)
+    third = lemma3_for_one_gradient(domain)
     meaning = Relation(B_next, "=", square(new_errors - shift), domain, "Lemma 20, the definition of B_t")
     split = Relation(meaning.right, "<=", (1 + z) * square(new_errors) + (1 + 1 / z) * square(shift), domain,
                   "Lemma 20, by Young's inequality")  # fmt: skip
@@ -166,10 +164,7 @@ def lemma20(statement: Statement) -> Proof:
     gain = 2 * L**2 / alpha**2
     in_letters = (1 + z) * (((1 - part) + part * gain) * B + part * gain * gradient_square)
     by_lemma21 = Relation(drawn.right, "<=", in_letters + rest, domain, "Lemma 20, by Lemma 21")
-    bound = statement.calculator.formula(
-        B=B, gradient_square=gradient_square, epsilon=epsilon, alpha=alpha, L=L, num_clients=m, num_active=P
-    )
-    lemma = Relation(B_next, "<=", bound, domain, "Lemma 20")
+    lemma = Relation(B_next, "<=", symbolic(statement.calculator), domain, "Lemma 20")
     place = "proof of Lemma 20"
     return Proof((
         Step(r"B_t = \tfrac1m\sum_k E\|h_k^t-\nabla L_k(\gamma^{t-1})+\nabla L_k(\gamma^{t-1})"
@@ -208,7 +203,7 @@ def lemma20(statement: Statement) -> Proof:
 @measured
 def equation19(statement: Statement) -> Proof:
     domain = Domain.of(statement) & SCALE
-    third = lemma3_in_letters(domain)
+    third = lemma3_for_one_gradient(domain)
     moved, slope = next_average - average, L / 2 * move
     descent = Relation(loss_next - loss, "<=", inner(gradient, moved) + slope, domain, "(19), by Eq. 4")
     expected_move = Relation(descent.right, "=", inner(gradient, -mean(new_gradients)) / alpha + slope, domain,
@@ -220,8 +215,7 @@ def equation19(statement: Statement) -> Proof:
     ratio = L**2 / alpha**3
     line = ratio * B - (half - ratio) * gradient_square + slope
     by_lemma21 = Relation(jensen.right, "<=", line, domain, "(19), by Lemma 21")
-    bound = statement.calculator.formula(B=B, gradient_square=gradient_square, epsilon=epsilon, alpha=alpha, L=L)
-    last = Relation(loss_next - loss, "<=", bound, domain, "equation (19)")
+    last = Relation(loss_next - loss, "<=", symbolic(statement.calculator), domain, "equation (19)")
     place = "before (19)"
     return Proof((
         Step(r"E[\ell(\gamma^t)]-E[\ell(\gamma^{t-1})] \le E\langle\nabla\ell(\gamma^{t-1}),\gamma^t-\gamma^{t"

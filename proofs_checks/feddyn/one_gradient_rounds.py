@@ -1,41 +1,20 @@
-"""FedDynOneGD: equation (17), one round; (18) and (20), all rounds.
+"""FedDynOneGD: equation (17), about one round, and (18) and (20), about T rounds.
 
-What (17) and (18) say is also shown with μ = 0, for devices that are convex only: the paper sets μ = 0 in (18).
+(17) and (18) assume strongly convex devices. The paper then sets μ = 0 in (18); `one_round` and `all_rounds` therefore
+also make the proofs for μ = 0, where the devices are only convex (`theorem5`).
 """
 
 from typing import Any
 
 import sympy
 
+from fedconvex.proofs_checks.builders import chained
 from fedconvex.proofs_checks.engines.checks import Combination, Identity, Inequality
-from fedconvex.proofs_checks.engines.facts import convex, minimal, named, over_rounds, smooth
+from fedconvex.proofs_checks.engines.facts import Fact, convex, named, smooth
 from fedconvex.proofs_checks.engines.hilbert import family, inner, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.feddyn.nonconvex_tightness import measured
-from fedconvex.proofs_checks.feddyn.one_gradient import chained, is_gap, lemma3_in_letters
-from fedconvex.proofs_checks.feddyn.one_gradient_setting import (
-    A,
-    A_next,
-    B,
-    B_next,
-    average,
-    distance,
-    distance_next,
-    epsilon,
-    gap,
-    gradient_square,
-    h,
-    is_distance,
-    is_distance_next,
-    is_move,
-    move,
-    new_gradients,
-    next_average,
-    server,
-)
-from fedconvex.proofs_checks.feddyn.rates import total as weighted_gaps
-from fedconvex.proofs_checks.feddyn.setting import (
-    LETTERS,
+from fedconvex.proofs_checks.feddyn.notation import (
     SCALE,
     L,
     P,
@@ -47,24 +26,75 @@ from fedconvex.proofs_checks.feddyn.setting import (
     m,
     minimiser,
     mu,
+    sides,
+    symbolic,
+)
+from fedconvex.proofs_checks.feddyn.one_gradient_lemmas import lemma3_for_one_gradient
+from fedconvex.proofs_checks.feddyn.one_gradient_notation import (
+    A,
+    A_next,
+    B,
+    B_next,
+    average,
+    distance,
+    distance_next,
+    gap,
+    gradient_square,
+    h,
+    is_distance,
+    is_distance_next,
+    is_gap,
+    is_move,
+    move,
+    new_gradients,
+    next_average,
+    server,
+)
+from fedconvex.proofs_checks.feddyn.run_sums import (
+    B0,
+    D0,
+    Facts,
+    G,
+    Squares,
+    delta,
+    end_of_slopes,
+    gaps_summed,
+    slopes,
+    slopes_summed,
+    weighted_gaps,
 )
 from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
-DEVICES = {"num_clients": m, "num_active": P}
-D0, G, delta, B0 = (LETTERS[name] for name in ("D0", "G", "delta", "B0"))
 at_server = sympy.Symbol("ℓ(θ^{t-1})", real=True)
 power = sympy.Symbol("r^T", positive=True)  # (1 + μ/(3α))^T
-slopes = sympy.Symbol("Σ_t E‖∇ℓ(γ^{t-1})‖²", nonnegative=True)
 D_last, A_last, B_last = sympy.symbols("E‖γ^T−θ*‖² A_T B_T", nonnegative=True)
-loss_first, loss_last = sympy.symbols("Eℓ(γ^0) Eℓ(γ^T)", real=True)
+last_away, last_errors_at_minimiser = vector("γ^T−θ*"), family("h_k^T−∇L_k(θ*)")
+last_errors = family("h_k^T−∇L_k(γ^T)")
+
+
+def gap_errors_summed(one: Relation, growth: Any, power: Any) -> Fact:
+    """A one-round inequality with the potential αE‖γ^t − θ_*‖² + κA_t, summed with the weights growth^(t−1)."""
+    return gaps_summed(one, (A, A_next), (D_last, A_last), growth, power)
+
+
+def end_of_gaps(weight: Any, kappa: Any) -> tuple[Facts, Squares]:
+    """The facts and squares that drop weight·(αE‖γ^T − θ_*‖² + κA_T) from that sum."""
+    facts = ((-weight * alpha, named(D_last, square(last_away))),
+             (-weight * kappa, named(A_last, square(last_errors_at_minimiser))))  # fmt: skip
+    return facts, ((weight * alpha, last_away), (weight * kappa, last_errors_at_minimiser))
+
+
+def slope_errors_summed(one: Relation) -> Fact:
+    """A one-round inequality with a multiple of ℓ(γ^t) plus κB_t as potential, summed over the rounds."""
+    return slopes_summed(one.fact, (B, B_next), (B0, B_last))
 
 
 def one_round(left: Any, right: Any, strong: Any, domain: Domain) -> tuple[Step, ...]:
-    """(17); with `strong` = 0 for devices that need not be strongly convex."""
+    """The steps of (17), `left` ≤ `right`; `strong` is μ, or 0 for devices that are only convex."""
     moved, away, slope = next_average - average, average - minimiser, 2 / alpha
-    third = lemma3_in_letters(domain)
+    third = lemma3_for_one_gradient(domain)
     expanded = Relation(distance_next, "=", distance + 2 * inner(away, moved) + move, domain, "(17), expanded")
     expected_move = Relation(expanded.right, "=", distance - slope * inner(away, new_gradients) + move, domain,
                           "(17), by Lemma 13")  # fmt: skip
@@ -112,17 +142,13 @@ def one_round(left: Any, right: Any, strong: Any, domain: Domain) -> tuple[Step,
 @proves(feddyn.equation17)
 @measured
 def equation17(statement: Statement) -> Proof:
-    assert statement.left is not None
-    left = statement.left.formula(gap=gap, alpha=alpha)
-    right = statement.calculator.formula(
-        distance=distance, distance_next=distance_next, A=A, epsilon=epsilon, alpha=alpha, L=L, mu=mu
-    )
+    left, right = sides(statement)
     return Proof(one_round(left, right, mu, Domain.of(statement) & SCALE))
 
 
 def all_rounds(round_: Relation, bound: Any, strong: Any, domain: Domain) -> tuple[Step, ...]:
-    """(18) from (17), where `round_` is (17)."""
-    scales = feddyn.one_gradient_scales.formula(alpha=alpha, L=L, mu=strong, **DEVICES)
+    """The steps of (18) from `round_`, which is (17) or its form for μ = 0; `strong` is μ, or 0."""
+    scales = symbolic(feddyn.one_gradient_scales, mu=strong)
     growth = 1 + strong / (3 * alpha)
     kappa = alpha * scales.scale15 / growth
     gaps = 2 - alpha * (scales.scale14 * 8 * L / alpha**2 + scales.scale15 * 4 * L * P / m)
@@ -132,12 +158,9 @@ def all_rounds(round_: Relation, bound: Any, strong: Any, domain: Domain) -> tup
     small = Relation(kappa, "<=", 10 * m / P / alpha, parameters, "κ of FedDynOneGD")
     falls = (alpha * distance + kappa * A) - growth * (alpha * distance_next + kappa * A_next)
     one = Relation(gap, "<=", falls, domain, "one round of FedDynOneGD")
-    telescoped = over_rounds(
-        one.fact, {(distance, distance_next): (D0, D_last), (A, A_next): (G, A_last)}, {gap: weighted_gaps},
-        growth, power if strong else 1,
-    )  # fmt: skip
-    last_away, last_errors = vector("γ^T−θ*"), family("h_k^T−∇L_k(θ*)")
-    ends = power if strong else 1
+    whole = power if strong else 1  # growth^T
+    telescoped = gap_errors_summed(one, growth, whole)
+    end, squares = end_of_gaps(whole, kappa)
     summed = Relation(weighted_gaps, "<=", alpha * D0 + kappa * G, domain, "all rounds of FedDynOneGD")
     return (
         Step(r"\text{the multipliers are positive}", "the condition on α", positive, Inequality(), place="after (17)"),
@@ -153,9 +176,7 @@ def all_rounds(round_: Relation, bound: Any, strong: Any, domain: Domain) -> tup
         Step(r"\sum_{t=1}^T\left(1+\tfrac\mu{3\alpha}\right)^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)]"
              r" \le \alpha E\|\gamma^0-\theta_*\|^2+\kappa A_0", "multiplied by (1 + μ/(3α))^{t−1} and summed; what is "
              "left at T is not negative; the memories start at 0, so A₀ is the mean of the ‖∇L_k(θ_*)‖²", summed,
-             Combination(facts=((1, telescoped), (-ends * alpha, named(D_last, square(last_away))),
-                                (-ends * kappa, named(A_last, square(last_errors)))),
-                         squares=((ends * alpha, last_away), (ends * kappa, last_errors))), place="before (18)"),
+             Combination(facts=((1, telescoped), *end), squares=squares), place="before (18)"),
         Step(r"\tfrac1T\sum_{t=1}^T\left(1+\tfrac\mu{3\alpha}\right)^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)]"
              r" \le \tfrac1T\left(\alpha E\|\gamma^0-\theta_*\|^2+10\tfrac mP\tfrac1\alpha A_0\right)",
              "divided by T, κ rounded up", Relation(weighted_gaps / T, "<=", bound, domain, "equation (18)"),
@@ -166,9 +187,8 @@ def all_rounds(round_: Relation, bound: Any, strong: Any, domain: Domain) -> tup
 @proves(feddyn.equation18)
 @measured
 def equation18(statement: Statement) -> Proof:
-    bound = statement.calculator.formula(**{name: LETTERS[name] for name in statement.calculator.names})
     return Proof(
-        all_rounds(conclusion(feddyn.equation17), bound, mu, Domain.of(statement) & SCALE),
+        all_rounds(conclusion(feddyn.equation17), symbolic(statement.calculator), mu, Domain.of(statement) & SCALE),
         notes="The multiplier of Lemma 15 is read as (1 + μ/(3α))·[(L+μ)/α³ + (8/α² + 4L²/α⁴)(1 + μ/α)] over the "
               "printed denominator: with it A_{t−1} and A_t telescope exactly.",
     )  # fmt: skip
@@ -179,7 +199,7 @@ def equation18(statement: Statement) -> Proof:
 def equation20(statement: Statement) -> Proof:
     domain = Domain.of(statement) & SCALE
     parameters = Domain.of(statement)
-    scales = feddyn.one_gradient_nonconvex_scales.formula(alpha=alpha, L=L, **DEVICES)
+    scales = symbolic(feddyn.one_gradient_nonconvex_scales)
     z, kappa = scales.scale20, 4 * alpha * scales.scale20
     slope = 1 / (2 * alpha) - L**2 / alpha**3 - scales.scale19 * (4 / alpha**2 + 8 * L**2 / alpha**4)
     slope = slope - z * L**2 / alpha**2 * 4 * P / (2 * m - P)
@@ -191,14 +211,11 @@ def equation20(statement: Statement) -> Proof:
     small = Relation(kappa, "<=", 50 * m / P / alpha * L, parameters, "κ of FedDynOneGD without convexity")
     falls = (4 * alpha * loss + kappa * B) - (4 * alpha * loss_next + kappa * B_next)
     one = Relation(gradient_square, "<=", falls, domain, "one round of FedDynOneGD without convexity")
-    telescoped = over_rounds(
-        one.fact, {(loss, loss_next): (loss_first, loss_last), (B, B_next): (B0, B_last)}, {gradient_square: slopes}
-    )
-    last_errors = family("h_k^T−∇L_k(γ^T)")
+    end, squares = end_of_slopes(4 * alpha, kappa, (B_last, last_errors), least)
     summed = Relation(
         slopes, "<=", 4 * alpha * delta + kappa * B0, domain, "all rounds of FedDynOneGD without convexity"
     )
-    bound = statement.calculator.formula(delta=delta, B0=B0, alpha=alpha, L=L, T=T, **DEVICES)
+    bound = symbolic(statement.calculator)
     return Proof(
         (
             Step(r"z > 0", "the condition on α", positive, Inequality(), place="after (19)"),
@@ -217,10 +234,7 @@ def equation20(statement: Statement) -> Proof:
                  place="before (20)"),
             Step(r"\sum_{t=1}^TE\|\nabla\ell(\gamma^{t-1})\|^2 \le 4\alpha(\ell(\theta^0)-\ell_*)+\kappa B_0",
                  "summed over the rounds; γ⁰ = θ⁰; what is left at T is not negative", summed,
-                 Combination(facts=((1, telescoped), (4 * alpha, minimal(loss_last, least)),
-                                    (-4 * alpha, named(delta, loss_first - least)),
-                                    (-kappa, named(B_last, square(last_errors)))),
-                             squares=((kappa, last_errors),)), place="before (20)"),
+                 Combination(facts=((1, slope_errors_summed(one)), *end), squares=squares), place="before (20)"),
             Step(r"\tfrac1T\sum_{t=1}^TE\|\nabla\ell(\gamma^{t-1})\|^2 \le \tfrac1T\left(4\alpha(\ell(\theta^0)-\ell_*)"
                  r"+50\tfrac mP\tfrac1\alpha LB_0\right)", "divided by T, κ rounded up",
                  Relation(slopes / T, "<=", bound, domain, "equation (20)"),

@@ -1,27 +1,29 @@
-"""FedDynOneGD: equation (18), Lemma 19 and equation (20), sharper."""
+"""FedDynOneGD: sharper forms of equation (18), Lemma 19 and equation (20), which are not in the paper."""
 
 import sympy
 
 from fedconvex.proofs_checks.engines.checks import Combination, Inequality
-from fedconvex.proofs_checks.engines.facts import lipschitz, minimal, named, over_rounds, selected
-from fedconvex.proofs_checks.engines.hilbert import deviation, family, mean, square, vector
+from fedconvex.proofs_checks.engines.facts import lipschitz, named, selected
+from fedconvex.proofs_checks.engines.hilbert import deviation, mean, square
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.feddyn.nonconvex_tightness import measured
-from fedconvex.proofs_checks.feddyn.one_gradient_rounds import (
-    B0,
-    D0,
-    DEVICES,
-    A_last,
-    B_last,
-    D_last,
-    G,
-    delta,
-    loss_first,
-    loss_last,
-    power,
-    slopes,
+from fedconvex.proofs_checks.feddyn.notation import (
+    SCALE,
+    L,
+    P,
+    T,
+    alpha,
+    at_minimiser,
+    gradient,
+    gradients,
+    least,
+    loss,
+    loss_next,
+    m,
+    mu,
+    symbolic,
 )
-from fedconvex.proofs_checks.feddyn.one_gradient_setting import (
+from fedconvex.proofs_checks.feddyn.one_gradient_notation import (
     A,
     A_next,
     B,
@@ -38,28 +40,21 @@ from fedconvex.proofs_checks.feddyn.one_gradient_setting import (
     is_epsilon,
     is_error,
     is_error_at_minimiser,
+    is_gap,
     is_gradient_square,
     new_gradients,
     server,
 )
-from fedconvex.proofs_checks.feddyn.rates import total as weighted_gaps
-from fedconvex.proofs_checks.feddyn.setting import (
-    LETTERS,
-    SCALE,
-    L,
-    P,
-    T,
-    alpha,
-    at_minimiser,
-    gradient,
-    gradients,
-    least,
-    loss,
-    loss_next,
-    m,
-    mu,
+from fedconvex.proofs_checks.feddyn.one_gradient_rounds import (
+    B_last,
+    end_of_gaps,
+    gap_errors_summed,
+    last_errors,
+    power,
+    slope_errors_summed,
 )
-from fedconvex.proofs_checks.feddyn.splitting import lemma6, young
+from fedconvex.proofs_checks.feddyn.run_sums import B0, G, end_of_slopes, slopes, weighted_gaps
+from fedconvex.proofs_checks.feddyn.sums_of_squares import lemma6, young
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
@@ -70,13 +65,13 @@ V = sympy.Symbol("(1/m)Σ_k E‖∇L_k(θ^{t-1})−∇L_k(θ*)‖²", nonnegativ
 @proves(feddyn.lemma19sharper)
 @measured
 def lemma19_sharper(statement: Statement) -> Proof:
-    """With q = L/α: Young's inequality with q(1 + 2q)/(1 + q)."""
+    """One use of Young's inequality, with z = q(1 + 2q)/(1 + q) and q = L/α."""
     domain, q = Domain.of(statement), L / alpha
     factor = 1 + 2 * q + 2 * q**2
     z = q * (1 + 2 * q) / (1 + q)
     beyond = deviation(errors) - gradient
     squares = tuple((weight / alpha**2, v) for weight, v in young(z, beyond, -change))
-    bound = statement.calculator.formula(B=B, gradient_square=gradient_square, alpha=alpha, L=L)
+    bound = symbolic(statement.calculator)
     return Proof((
         Step(r"\epsilon_t \le \Big(\tfrac1{\alpha^2}+\tfrac{2L}{\alpha^3}+\tfrac{2L^2}{\alpha^4}\Big)"
              r"\left(B_{t-1}+E\|\nabla\ell(\gamma^{t-1})\|^2\right)", "α(θ̃_k^t − γ^{t−1}) is the memories' error "
@@ -94,7 +89,7 @@ def lemma19_sharper(statement: Statement) -> Proof:
 @proves(feddyn.equation20sharper)
 @measured
 def equation20_sharper(statement: Statement) -> Proof:
-    """As (20), with the sharper Lemma 19: both multipliers are chosen so that B_{t−1} and ε_t cancel."""
+    """As (20), with the sharper Lemma 19. The multipliers `excess` and z make B_{t−1} and ε_t cancel."""
     parameters = Domain.of(statement)
     domain = parameters & SCALE
     factor = 1 / alpha**2 + 2 * L / alpha**3 + 2 * L**2 / alpha**4
@@ -103,46 +98,42 @@ def equation20_sharper(statement: Statement) -> Proof:
     z = sympy.cancel((small + L / 2 * factor) / left)
     excess = 2 * m / P * L**2 * z + L / 2
     slope = sympy.cancel(1 / (2 * alpha) - small - excess * factor - z * L**2 / alpha**2 * 4 * P / (2 * m - P))
-    ten = sympy.Rational(21, 10) * alpha
-    kappa = ten * z
-    enough = Relation(1, "<=", sympy.cancel(ten * slope), parameters, "squared gradients that are left, sharper")
+    weight = sympy.Rational(21, 10) * alpha
+    kappa = weight * z
+    enough = Relation(1, "<=", sympy.cancel(weight * slope), parameters, "squared gradients that are left, sharper")
     rounded = Relation(kappa, "<=", sympy.Rational(5, 2) * m / P / alpha * L, parameters, "κ, sharper")
-    falls = (ten * loss + kappa * B) - (ten * loss_next + kappa * B_next)
+    falls = (weight * loss + kappa * B) - (weight * loss_next + kappa * B_next)
     one = Relation(gradient_square, "<=", falls, domain, "one round, sharper")
-    telescoped = over_rounds(
-        one.fact, {(loss, loss_next): (loss_first, loss_last), (B, B_next): (B0, B_last)}, {gradient_square: slopes}
-    )
-    last_errors = family("h_k^T−∇L_k(γ^T)")
-    bound = statement.calculator.formula(delta=delta, B0=B0, alpha=alpha, L=L, T=T, **DEVICES)
+    end, squares = end_of_slopes(weight / T, kappa / T, (B_last, last_errors), least)
+    bound = symbolic(statement.calculator)
     return Proof((
         Step(r"1 \le \tfrac{21}{10}\alpha\left(\tfrac1{2\alpha}-\dots\right)", "α ≥ 50L m/P", enough, Inequality()),
         Step(r"E\|\nabla\ell(\gamma^{t-1})\|^2 \le \left(\tfrac{21}{10}\alpha E[\ell(\gamma^{t-1})]+\kappa B_{t"
              r"-1}\right)"
              r"-\left(\tfrac{21}{10}\alpha E[\ell(\gamma^t)]+\kappa B_t\right)",
              "(19), the sharper Lemma 19 and Lemma 20, scaled", one,
-             Combination(facts=((ten, conclusion(feddyn.equation19).fact),
-                                (ten * excess, conclusion(feddyn.lemma19sharper).fact),
+             Combination(facts=((weight, conclusion(feddyn.equation19).fact),
+                                (weight * excess, conclusion(feddyn.lemma19sharper).fact),
                                 (kappa, conclusion(feddyn.lemma20).fact), (gradient_square, enough.fact)))),
         Step(r"\kappa \le \tfrac52\tfrac mP\tfrac1\alpha L", "α ≥ 50L m/P", rounded, Inequality()),
         Step(r"\tfrac1T\sum_{t=1}^TE\|\nabla\ell(\gamma^{t-1})\|^2 \le \tfrac1T\left(\tfrac{21}{10}\alpha"
              r"(\ell(\theta^0)-\ell_*)+\tfrac52\tfrac mP\tfrac1\alpha LB_0\right)",
              "summed over the rounds; γ⁰ = θ⁰; what is left at T is not negative",
              Relation(slopes / T, "<=", bound, domain, "equation (20), sharper"),
-             Combination(facts=((1 / T, telescoped), (ten / T, minimal(loss_last, least)),
-                                (-ten / T, named(delta, loss_first - least)),
-                                (-kappa / T, named(B_last, square(last_errors))), (B0 / T, rounded.fact)),
-                         squares=((kappa / T, last_errors),))),
+             Combination(facts=((1 / T, slope_errors_summed(one)), *end, (B0 / T, rounded.fact)), squares=squares)),
     ))  # fmt: skip
 
 
 @proves(feddyn.equation18sharper)
 @measured
 def equation18_sharper(statement: Statement) -> Proof:
-    """ε_t in two parts, the memories' errors beyond their mean and V = (1/m)ΣE‖∇L_k(θ^{t−1}) − ∇L_k(θ_*)‖²."""
+    """As (18), with ε_t split into two parts: the deviations of the memories' errors from their mean, and the change
+    of gradients, whose mean square V = (1/m)ΣE‖∇L_k(θ^{t−1}) − ∇L_k(θ_*)‖² replaces Lemmas 14 and 15.
+    """
     parameters = Domain.of(statement)
     domain, part, growth = parameters & SCALE, P / m, 1 + mu / (3 * alpha)
     fresh = new_gradients - at_minimiser
-    spent = (1 + mu / alpha) * 2 / alpha  # of A and V, for ε
+    spent = (1 + mu / alpha) * 2 / alpha  # α times (17) contains this multiple of A and of V, from ε_t
     V_meant, V_of_A, V_of_gap = named(V, square(fresh)), 5 * L**2 / alpha**2, sympy.Rational(5, 2) * L
     two = Relation(epsilon, "<=", 2 / alpha**2 * (A + V), domain, "ε in two parts")
     drawn = Relation(A_next, "=", (1 - part) * A + part * V, domain, "who is drawn, with V")
@@ -156,13 +147,9 @@ def equation18_sharper(statement: Statement) -> Proof:
     small = Relation(smaller * kappa, "<=", sympy.Rational(5, 4) * m / P / alpha, parameters, "κ rounded, sharper")
     falls = (alpha * distance + kappa * A) - growth * (alpha * distance_next + kappa * A_next)
     one = Relation(larger * gap, "<=", falls, domain, "one round of (18), sharper")
-    telescoped = over_rounds(
-        one.fact, {(distance, distance_next): (D0, D_last), (A, A_next): (G, A_last)}, {gap: weighted_gaps},
-        growth, power,
-    )  # fmt: skip
-    ends = smaller * power / T
-    last_away, last_errors = vector("γ^T−θ*"), family("h_k^T−∇L_k(θ*)")
-    bound = statement.calculator.formula(**{name: LETTERS[name] for name in statement.calculator.names})
+    telescoped = gap_errors_summed(one, growth, power)
+    end, squares = end_of_gaps(smaller * power / T, kappa)
+    bound = symbolic(statement.calculator)
     parts = (deviation(errors_at_minimiser), -fresh)
     return Proof((
         Step(r"\epsilon_t \le \tfrac2{\alpha^2}(A_{t-1}+V)", "α(θ̃_k^t − γ^{t−1}) is the memories' error beyond its "
@@ -177,7 +164,7 @@ def equation18_sharper(statement: Statement) -> Proof:
              "Young's inequality with 1/4, smoothness, Lemma 18, and (5)", near,
              Combination(facts=((5, lipschitz(change, server - average, L)),
                                 (5 * L**2, conclusion(feddyn.lemma18).fact),
-                                (V_of_gap, conclusion(feddyn.equation5).fact), (-V_of_gap, named(gap, loss - least)),
+                                (V_of_gap, conclusion(feddyn.equation5).fact), (-V_of_gap, is_gap),
                                 (1, V_meant)),
                          squares=young(sympy.Rational(1, 4), gradients - at_minimiser, change))),
         Step(r"\kappa > 0", "the condition on α", positive, Inequality()),
@@ -194,7 +181,5 @@ def equation18_sharper(statement: Statement) -> Proof:
              r"\tfrac1T\left(\tfrac47\alpha\|\gamma^0-\theta_*\|^2+\tfrac54\tfrac mP\tfrac1\alpha A_0\right)",
              "summed over the rounds; what is left at T is not negative",
              Relation(weighted_gaps / T, "<=", bound, domain, "equation (18), sharper"),
-             Combination(facts=((smaller / T, telescoped), (-ends * alpha, named(D_last, square(last_away))),
-                                (-ends * kappa, named(A_last, square(last_errors))), (G / T, small.fact)),
-                         squares=((ends * alpha, last_away), (ends * kappa, last_errors)))),
+             Combination(facts=((smaller / T, telescoped), *end, (G / T, small.fact)), squares=squares)),
     ))  # fmt: skip

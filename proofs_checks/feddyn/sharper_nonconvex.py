@@ -1,41 +1,28 @@
-"""FedDyn, smooth devices: what holds and is not in the paper. Lemmas 10 to 12 and Theorem 4, sharper."""
+"""FedDyn, smooth devices: sharper forms of Lemmas 10 to 12 and Theorem 4, which are not in the paper."""
 
 import sympy
 
-from fedconvex.proofs_checks.engines.checks import Combination, Inequality
-from fedconvex.proofs_checks.engines.facts import called, lipschitz, minimal, named, over_rounds, selected
+from fedconvex.proofs_checks.builders import positive
+from fedconvex.proofs_checks.engines.checks import Combination
+from fedconvex.proofs_checks.engines.facts import called, lipschitz, named, selected
 from fedconvex.proofs_checks.engines.hilbert import centred, deviation, family, mean, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.feddyn.nonconvex import (
+from fedconvex.proofs_checks.feddyn.nonconvex_lemmas import (
     C,
     C_next,
     apart,
     epsilon,
-    gradient_square,
     is_apart,
     is_epsilon,
     is_gradient_square,
     is_move,
-    move,
     new_change,
     old_change,
+    weight_of_young,
 )
-from fedconvex.proofs_checks.feddyn.nonconvex_rounds import (
-    DEVICES,
-    GIVEN,
-    C_first,
-    C_last,
-    constants,
-    delta,
-    least,
-    lemma3_in_letters,
-    loss_first,
-    loss_last,
-    spread,
-)
-from fedconvex.proofs_checks.feddyn.nonconvex_rounds import total as slopes
+from fedconvex.proofs_checks.feddyn.nonconvex_rates import end_of_run, errors_summed, lemma3_in_symbols, scaled_lemmas
 from fedconvex.proofs_checks.feddyn.nonconvex_tightness import measured
-from fedconvex.proofs_checks.feddyn.setting import (
+from fedconvex.proofs_checks.feddyn.notation import (
     SCALE,
     L,
     P,
@@ -43,13 +30,14 @@ from fedconvex.proofs_checks.feddyn.setting import (
     alpha,
     average,
     gradient,
-    loss,
-    loss_next,
     m,
     next_average,
+    sides,
+    symbolic,
     virtual,
 )
-from fedconvex.proofs_checks.feddyn.splitting import young
+from fedconvex.proofs_checks.feddyn.run_sums import slopes
+from fedconvex.proofs_checks.feddyn.sums_of_squares import young
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
@@ -59,21 +47,13 @@ from fedconvex.theory import feddyn
 @measured
 def lemma10_as_summed(statement: Statement) -> Proof:
     domain = Domain.of(statement) & SCALE
-    assert statement.left is not None
-    left = statement.left.formula(loss_next=loss_next, C_next=C_next, **GIVEN)
-    right = statement.calculator.formula(loss=loss, C=C, gradient_square=gradient_square, **GIVEN)
-    third = lemma3_in_letters(domain)
-    scaled = (
-        (1, conclusion(feddyn.equation14).fact),
-        (constants.z0, conclusion(feddyn.lemma12).fact),
-        (constants.z1, third.claim.fact),
-        (constants.z2, conclusion(feddyn.lemma11).fact),
-    )
+    left, right = sides(statement)
+    third = lemma3_in_symbols(domain)
     return Proof((
         third,
         Step(r"E\ell(\gamma^t)+\kappa C_t \le E\ell(\gamma^{t-1})+\kappa C_{t-1}"
              r"-\kappa_0E\|\nabla\ell(\gamma^{t-1})\|^2", "(14), and Lemmas 12, 3 and 11 scaled with z₀, z₁ and z₂",
-             Relation(left, "<=", right, domain, "Lemma 10, as summed"), Combination(facts=scaled)),
+             Relation(left, "<=", right, domain, "Lemma 10, as summed"), Combination(facts=scaled_lemmas(third))),
     ))  # fmt: skip
 
 
@@ -82,9 +62,7 @@ def lemma10_as_summed(statement: Statement) -> Proof:
 def lemma11_sharper(statement: Statement) -> Proof:
     """Young's inequality with L/(α − L) between the stored gradients' errors and ∇ℓ, and the change of gradients."""
     domain = Domain.of(statement)
-    assert statement.left is not None
-    left = statement.left.formula(epsilon=epsilon, alpha=alpha, L=L)
-    right = statement.calculator.formula(C=C, gradient_square=gradient_square, L=L)
+    left, right = sides(statement)
     errors, scale = deviation(old_change) - gradient, (alpha - L) / alpha
     squares = tuple((scale * weight, v) for weight, v in young(L / (alpha - L), errors, -new_change))
     return Proof((
@@ -102,14 +80,17 @@ def lemma11_sharper(statement: Statement) -> Proof:
 @proves(feddyn.lemma12sharper)
 @measured
 def lemma12_sharper(statement: Statement) -> Proof:
-    """The devices that take part are one family, with mean γ^t; those that do not are another."""
+    """The devices that take part are one family, with mean γ^t; those that do not are another.
+
+    `selected` with share 1 states that the mean square of each family is the known one (ε_t, C_{t−1}).
+    """
     domain = Domain.of(statement)
-    z = P / (2 * m - P)
+    z = weight_of_young
     moved = vector("γ^t−γ^{t−1}")
     on, off = moved + centred("θ̃_k^t−γ^t (k∈P_t)"), family("θ_k^{t−1}−γ^{t−1} (k∉P_t)")
     after = P / m * square(on - moved) + (1 - P / m) * square(off - moved)
     moves = P / m - (1 - P / m) * (1 + 1 / z)
-    right = statement.calculator.formula(C=C, epsilon=epsilon, move=move, **DEVICES)
+    right = symbolic(statement.calculator)
     facts = (
         (P / m, selected(square(on), epsilon, sympy.Integer(0), sympy.Integer(1))),
         ((1 - P / m) * (1 + z), selected(square(off), C, sympy.Integer(0), sympy.Integer(1))),
@@ -130,11 +111,9 @@ def lemma12_sharper(statement: Statement) -> Proof:
 @proves(feddyn.lemma10sharper)
 @measured
 def lemma10_sharper(statement: Statement) -> Proof:
-    domain, c = Domain.of(statement) & SCALE, feddyn.sharper_nonconvex_constants.formula(**GIVEN)
-    third = lemma3_in_letters(domain)
-    assert statement.left is not None
-    left = statement.left.formula(loss_next=loss_next, C_next=C_next, **GIVEN)
-    right = statement.calculator.formula(loss=loss, C=C, gradient_square=gradient_square, **GIVEN)
+    domain, c = Domain.of(statement) & SCALE, symbolic(feddyn.sharper_nonconvex_constants)
+    third = lemma3_in_symbols(domain)
+    left, right = sides(statement)
     moves = sympy.cancel(L / 2 + c.kappa * (2 * (m - P) / P - P / m))
     excess = sympy.cancel((L / 2 + L**2 / (2 * alpha) + c.kappa * 2 * (m - P) / P) / (alpha - L) ** 2)
     return Proof((
@@ -151,23 +130,16 @@ def lemma10_sharper(statement: Statement) -> Proof:
 @proves(feddyn.theorem4sharper)
 @measured
 def theorem4_sharper(statement: Statement) -> Proof:
-    domain, c = Domain.of(statement) & SCALE, feddyn.sharper_nonconvex_constants.formula(**GIVEN)
-    lemma = conclusion(feddyn.lemma10sharper).fact
-    telescoped = over_rounds(
-        lemma, {(loss, loss_next): (loss_first, loss_last), (C, C_next): (C_first, C_last)}, {gradient_square: slopes}
-    )
-    positive = Relation(0, "<", c.kappa0, Domain.of(statement), "κ₀, sharper")
-    last_apart, weight = family("θ_k^T−γ^T"), 1 / (c.kappa0 * T)
-    bound = statement.calculator.formula(**GIVEN, T=T, delta=delta, spread=spread)
+    domain, c = Domain.of(statement) & SCALE, symbolic(feddyn.sharper_nonconvex_constants)
+    telescoped = errors_summed(conclusion(feddyn.lemma10sharper).fact)
+    weight = 1 / (c.kappa0 * T)
+    end, squares = end_of_run(weight, c.kappa)
+    bound = symbolic(statement.calculator)
     return Proof((
-        Step(r"\kappa_0 > 0", "α ≥ 4L m/P", positive, Inequality()),
+        positive(r"\kappa_0 > 0", "α ≥ 4L m/P", c.kappa0, Domain.of(statement), name="κ₀, sharper"),
         Step(r"E\Big[\tfrac1T\sum_{t=1}^T\|\nabla\ell(\gamma^{t-1})\|^2\Big] \le \tfrac1T\tfrac1{\kappa_0}"
              r"\Big(\ell(\theta^0)-\ell_*+\kappa\tfrac1m\sum_k\|\theta_k^0-\theta^0\|^2\Big)",
              "the sharper Lemma 10, summed; γ⁰ = θ⁰; what is left at T is not negative",
              Relation(slopes / T, "<=", bound, domain, "Theorem 4, sharper"),
-             Combination(facts=((weight, telescoped), (weight, minimal(loss_last, least)),
-                                (-weight, named(delta, loss_first - least)),
-                                (-weight * c.kappa, named(spread, C_first)),
-                                (-weight * c.kappa, named(C_last, square(last_apart)))),
-                         squares=((weight * c.kappa, last_apart),))),
+             Combination(facts=((weight, telescoped), *end), squares=squares)),
     ))  # fmt: skip

@@ -1,30 +1,16 @@
-"""FedDyn: Theorems 2 and 3 in a sharper form: the sharper Lemmas 1 and 8, summed over the rounds."""
+"""FedDyn, convex devices: sharper forms of Theorems 2 and 3, from the sharper Lemmas 1 and 8 summed over the rounds."""
 
 import sympy
 
+from fedconvex.proofs_checks.builders import positive
 from fedconvex.proofs_checks.engines.algebra import factored
 from fedconvex.proofs_checks.engines.checks import Combination
-from fedconvex.proofs_checks.engines.hilbert import vector
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.feddyn.convex_instances import tightness
-from fedconvex.proofs_checks.feddyn.convex_round import positive
-from fedconvex.proofs_checks.feddyn.rates import (
-    C_T,
-    D0,
-    D_T,
-    G,
-    R,
-    at_mean,
-    jensen,
-    last,
-    rearranged,
-    start,
-    sum_of_powers,
-    summed,
-    total,
-)
-from fedconvex.proofs_checks.feddyn.setting import SCALE, L, P, T, alpha, least, m, mu
-from fedconvex.proofs_checks.feddyn.sharper import with_scale
+from fedconvex.proofs_checks.feddyn.convex_rates import all_rounds, end_of_run, rearranged, summed
+from fedconvex.proofs_checks.feddyn.convex_tightness import tightness
+from fedconvex.proofs_checks.feddyn.notation import SCALE, T, alpha, least, mu, symbolic
+from fedconvex.proofs_checks.feddyn.run_sums import D0, G, R, at_mean, jensen, last, start, sum_of_powers
+from fedconvex.proofs_checks.feddyn.sharper_lemmas import with_scale
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
@@ -33,31 +19,29 @@ from fedconvex.theory import feddyn
 @proves(feddyn.theorem2sharper)
 def convex_rate(statement: Statement) -> Proof:
     domain = Domain.of(statement) & SCALE
-    given = {"alpha": alpha, "L": L, "num_clients": m, "num_active": P}
-    c = feddyn.sharper_constants.formula(**given)
+    c = symbolic(feddyn.sharper_constants)
     kappa, kappa0 = factored(with_scale(c.kappa)), c.kappa0
     lemma = conclusion(feddyn.lemma1sharper)
     one = rearranged(lemma, kappa, kappa0)
-    all_rounds = Relation(kappa0 * total, "<=", D0 + kappa * G - (D_T + kappa * C_T), domain, "summed")
+    over_all_rounds = all_rounds(kappa, kappa0, domain)
     mean = jensen(T, domain, r"E\,\ell\Big(\tfrac1T\sum_{t<T}\gamma^t\Big)-\ell(\theta_*) \le "
                   r"\tfrac1T\sum_{t<T}E[\ell(\gamma^t)-\ell(\theta_*)]", "")  # fmt: skip
-    bound = with_scale(statement.calculator.formula(**given, T=T, D0=D0, G=G))
+    bound = with_scale(symbolic(statement.calculator))
     return Proof((
         Step(r"\tfrac2\alpha E[\ell(\gamma^{t-1})-\ell(\theta_*)] \le (E\|\gamma^{t-1}-\theta_*\|^2+\kappa C_{t-1})"
              r"-(E\|\gamma^t-\theta_*\|^2+\kappa C_t)", "Lemma 1, sharper", one,
              Combination(facts=((1, lemma.fact),))),
         start(),
         Step(r"\tfrac2\alpha\sum_{t=1}^TE[\ell(\gamma^{t-1})-\ell(\theta_*)] \le \|\theta^0-\theta_*\|^2+\kappa C_0"
-             r"-(E\|\gamma^T-\theta_*\|^2+\kappa C_T)", "summed over the rounds", all_rounds,
+             r"-(E\|\gamma^T-\theta_*\|^2+\kappa C_T)", "summed over the rounds", over_all_rounds,
              Combination(facts=((1, summed(one)),))),
         positive(r"\kappa > 0", "α ≥ 5L", kappa, domain, ""),
         mean,
         Step(r"E\,\ell\Big(\tfrac1T\sum_{t<T}\gamma^t\Big)-\ell(\theta_*) \le \tfrac1T\Big(\tfrac\alpha2"
              r"\|\theta^0-\theta_*\|^2+\tfrac mP\tfrac e{2(\alpha-2Le)}\tfrac1m\sum_k\|\nabla L_k(\theta_*)\|^2\Big)",
              "what is left at the end is not negative", Relation(at_mean - least, "<=", bound, domain),
-             Combination(facts=((1, mean.claim.fact), (1 / (kappa0 * T), all_rounds.fact)),
-                         squares=((1 / (kappa0 * T), vector("γ^T−θ*")),
-                                  (kappa / (kappa0 * T), vector("∇L(θ_k^T)−∇L(θ*)"))))),
+             Combination(facts=((1, mean.claim.fact), (1 / (kappa0 * T), over_all_rounds.fact)),
+                         squares=end_of_run(1 / (kappa0 * T), kappa))),
     ), tightness=tightness(statement))  # fmt: skip
 
 
@@ -65,19 +49,16 @@ def convex_rate(statement: Statement) -> Proof:
 def strongly_convex_rate(statement: Statement) -> Proof:
     r = 1 + mu / alpha
     domain = Domain.of(statement) & SCALE & sympy.Ge(last, 1, evaluate=False)  # r^(T−1) ≥ 1
-    given = {"alpha": alpha, "L": L, "mu": mu, "num_clients": m, "num_active": P}
-    c = feddyn.sharper_strongly_convex_constants.formula(**given)
+    c = symbolic(feddyn.sharper_strongly_convex_constants)
     kappa, kappa0 = factored(with_scale(c.kappa)), c.kappa0
     lemma = conclusion(feddyn.lemma8sharper)
     one = rearranged(lemma, kappa, kappa0, r)
-    end = r * last * (D_T + kappa * C_T)
-    all_rounds = Relation(kappa0 * total, "<=", D0 + kappa * G - end, domain, "summed")
+    over_all_rounds = all_rounds(kappa, kappa0, domain, r * last)
     mean = jensen(R, domain, r"E\,\ell\Big(\tfrac1R\sum_{t<T}r^t\gamma^t\Big)-\ell(\theta_*) \le "
                   r"\tfrac1R\sum_{t<T}r^tE[\ell(\gamma^t)-\ell(\theta_*)]", "")  # fmt: skip
     powers = sum_of_powers(r, domain)
     exact = Relation(at_mean - least, "<=", (D0 + kappa * G) / (kappa0 * R), domain, "with 1/R")
-    formula = statement.calculator.formula(**given, T=T, D0=D0, G=G)
-    bound = with_scale(formula).subs(r**T, r * last)
+    bound = with_scale(symbolic(statement.calculator)).subs(r**T, r * last)
     quotient = (r * last - 1) * R
     return Proof((
         Step(r"\kappa_0E[\ell(\gamma^{t-1})-\ell(\theta_*)] \le (E\|\gamma^{t-1}-\theta_*\|^2+\kappa C_{t-1})"
@@ -86,15 +67,14 @@ def strongly_convex_rate(statement: Statement) -> Proof:
         start(),
         Step(r"\kappa_0\sum_{t=1}^Tr^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)] \le \|\theta^0-\theta_*\|^2+\kappa C_0"
              r"-r^T(E\|\gamma^T-\theta_*\|^2+\kappa C_T)", "summed over the rounds, with the weights r^{t−1}",
-             all_rounds, Combination(facts=((1, summed(one, r, r * last)),))),
+             over_all_rounds, Combination(facts=((1, summed(one, r, r * last)),))),
         positive(r"\kappa_0 > 0", "α ≥ 30L", kappa0, domain, ""),
         mean,
         Step(r"E\,\ell\Big(\tfrac1R\sum_{t<T}r^t\gamma^t\Big)-\ell(\theta_*) \le "
              r"\tfrac1R\tfrac1{\kappa_0}(\|\theta^0-\theta_*\|^2+\kappa C_0)",
              "what is left at the end is not negative", exact,
-             Combination(facts=((1, mean.claim.fact), (1 / (kappa0 * R), all_rounds.fact)),
-                         squares=((r * last / (kappa0 * R), vector("γ^T−θ*")),
-                                  (r * last * kappa / (kappa0 * R), vector("∇L(θ_k^T)−∇L(θ*)"))))),
+             Combination(facts=((1, mean.claim.fact), (1 / (kappa0 * R), over_all_rounds.fact)),
+                         squares=end_of_run(r * last / (kappa0 * R), kappa))),
         *powers,
         Step(r"E\,\ell\Big(\tfrac1R\sum_{t<T}r^t\gamma^t\Big)-\ell(\theta_*) \le \tfrac{r-1}{r^T-1}"
              r"\tfrac{\alpha^2\|\theta^0-\theta_*\|^2+2\tfrac mPe\tfrac1m\sum_k\|\nabla L_k(\theta_*)\|^2}"

@@ -1,4 +1,4 @@
-"""FedDyn, equations (4) to (6) and (11): what smooth and (strongly) convex functions satisfy; Lemma 6."""
+"""FedDyn, equations (4) to (6), (11) and Lemma 6: inequalities for smooth (strongly) convex functions and vectors."""
 
 from typing import Any
 
@@ -8,8 +8,9 @@ from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.facts import convex, smooth
 from fedconvex.proofs_checks.engines.hilbert import Vector, deviation, family, inner, mean, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.feddyn.convex_instances import tightness
-from fedconvex.proofs_checks.feddyn.setting import (
+from fedconvex.proofs_checks.feddyn.convex_tightness import tightness
+from fedconvex.proofs_checks.feddyn.notation import (
+    SYMBOLS,
     L,
     at_minimiser,
     average,
@@ -19,9 +20,10 @@ from fedconvex.proofs_checks.feddyn.setting import (
     loss,
     minimiser,
     mu,
+    sides,
+    symbolic,
 )
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, proves
-from fedconvex.statements.rendering import symbols
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -32,7 +34,7 @@ to_y, to_z = vector("y−x"), vector("z−x")
 
 @proves(feddyn.equation4)
 def below_the_quadratic(statement: Statement) -> Proof:
-    bound = statement.calculator.formula(value=at_x, inner=inner(gradient_x, to_y), L=L, square=square(to_y))
+    bound = symbolic(statement.calculator, value=at_x, inner=inner(gradient_x, to_y), square=square(to_y))
     return Proof((
         Step(r"L_k(y) \le L_k(x) + \langle\nabla L_k(x),y-x\rangle + \tfrac L2\|y-x\|^2",
              "the descent lemma: the gradient is L-Lipschitz (Definition 1)",
@@ -42,7 +44,10 @@ def below_the_quadratic(statement: Statement) -> Proof:
 
 
 def cocoercive(domain: Domain, place: str = "") -> Step:
-    """(1/m)Σ‖∇L_k(γ) − ∇L_k(θ_*)‖² ≤ 2L(ℓ(γ) − ℓ(θ_*)): the gradients at θ_* have mean 0."""
+    """(1/(2Lm))Σ‖∇L_k(γ) − ∇L_k(θ_*)‖² ≤ ℓ(γ) − ℓ(θ_*), from two quadratic bounds at one auxiliary point per device.
+
+    The point is γ − (∇L_k(γ) − ∇L_k(θ_*))/L, where the upper bound at γ minus the tangent at θ_* is smallest.
+    """
     apart = gradients - at_minimiser
     down = -apart / L
     facts = (
@@ -58,10 +63,8 @@ def cocoercive(domain: Domain, place: str = "") -> Step:
 
 @proves(feddyn.equation5)
 def gradients_differ_little(statement: Statement) -> Proof:
-    assert statement.left is not None
     derived = cocoercive(Domain.of(statement))
-    left = statement.left.formula(L=L, mean_square=square(gradients - at_minimiser))
-    right = statement.calculator.formula(gap=gap)
+    left, right = sides(statement, mean_square=square(gradients - at_minimiser), gap=gap)
     return Proof((
         Step(derived.shown, derived.because,
         Relation(left, "<=", right, Domain.of(statement)), derived.by, place="(5)"),
@@ -71,7 +74,7 @@ def gradients_differ_little(statement: Statement) -> Proof:
 def through_three_points(
     gradient: Vector, to_y: Vector, to_z: Vector, value_x: Any, value_y: Any, value_z: Any, strong: Any = 0
 ) -> Combination:
-    """(6), and (11) with `strong` = μ: the tangent at x below y, the quadratic at x above z."""
+    """(6), and (11) with `strong` = μ: L_k(y) is at least its tangent at x, L_k(z) at most its quadratic at x."""
     return Combination(
         facts=((1, convex(value_y, value_x, gradient, to_y, strong)), (1, smooth(value_z, value_x, gradient, to_z, L)))
     )
@@ -79,7 +82,7 @@ def through_three_points(
 
 @proves(feddyn.equation6)
 def three_points(statement: Statement) -> Proof:
-    bound = statement.calculator.formula(value_z=at_z, value_y=at_y, L=L, square=square(to_z))
+    bound = symbolic(statement.calculator, value_z=at_z, value_y=at_y, square=square(to_z))
     return Proof((
         Step(r"-\langle\nabla L_k(x),z-y\rangle \le -L_k(z)+L_k(y)+\tfrac L2\|z-x\|^2",
              "convexity between x and y, (4) between x and z",
@@ -90,9 +93,9 @@ def three_points(statement: Statement) -> Proof:
 
 @proves(feddyn.equation11)
 def three_points_strongly(statement: Statement) -> Proof:
-    bound = statement.calculator.formula(
-        value_z=at_z, value_y=at_y, L=L, mu=mu, square=square(to_z), separation=square(to_y)
-    )
+    bound = symbolic(
+        statement.calculator, value_z=at_z, value_y=at_y, square=square(to_z), separation=square(to_y)
+    )  # fmt: skip
     return Proof((
         Step(r"-\langle\nabla L_k(x),z-y\rangle \le -L_k(z)+L_k(y)+\tfrac L2\|z-x\|^2-\tfrac\mu2\|x-y\|^2",
              "strong convexity between x and y, (4) between x and z",
@@ -103,11 +106,11 @@ def three_points_strongly(statement: Statement) -> Proof:
 
 @proves(feddyn.lemma6)
 def sum_of_vectors(statement: Statement) -> Proof:
-    """n vectors with equal weights are a family; its mean is 1/n of their sum."""
-    n = symbols(feddyn.PAPER.notation)["count"]
+    """n vectors with equal weights are a family (`engines.hilbert`), whose mean is 1/n of their sum."""
+    n = SYMBOLS["count"]
     v = family("v_j")
     jensen = Relation(square(mean(v)), "<=", square(v), Domain.of(statement), "Jensen")
-    bound = statement.calculator.formula(count=n, total=n * square(v))
+    bound = symbolic(statement.calculator, total=n * square(v))
     return Proof((
         Step(r"\Big\|\tfrac1n\sum_{j=1}^n v_j\Big\|^2 \le \tfrac1n\sum_{j=1}^n\|v_j\|^2",
              "Jensen: the difference is the mean of the squared deviations", jensen,

@@ -1,14 +1,15 @@
-"""FedDyn, strongly convex devices: Lemma 9, equations (12) and (13), Lemma 8."""
+"""FedDyn, strongly convex devices: Lemma 9, equations (12) and (13), and Lemma 8, all about one round."""
 
+from fedconvex.proofs_checks.builders import chained, positive
 from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.hilbert import square
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.feddyn import letters
-from fedconvex.proofs_checks.feddyn.convex import DEVICES, average_over_the_drawn
-from fedconvex.proofs_checks.feddyn.convex_instances import tightness
-from fedconvex.proofs_checks.feddyn.convex_round import bounded_product, expanded, positive
-from fedconvex.proofs_checks.feddyn.letters import lemma3_in_letters, meanings
-from fedconvex.proofs_checks.feddyn.setting import (
+from fedconvex.proofs_checks.feddyn import expectations
+from fedconvex.proofs_checks.feddyn.convex_lemmas import average_over_the_drawn
+from fedconvex.proofs_checks.feddyn.convex_round import bounded_product, expanded
+from fedconvex.proofs_checks.feddyn.convex_tightness import tightness
+from fedconvex.proofs_checks.feddyn.expectations import definitions, lemma3_in_symbols
+from fedconvex.proofs_checks.feddyn.notation import (
     SCALE,
     L,
     alpha,
@@ -19,6 +20,8 @@ from fedconvex.proofs_checks.feddyn.setting import (
     minimiser,
     move,
     mu,
+    sides,
+    symbolic,
     virtual,
 )
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
@@ -31,12 +34,12 @@ virtual_distance = square(virtual - minimiser)
 @proves(feddyn.lemma9)
 def average_is_no_further(statement: Statement) -> Proof:
     steps = average_over_the_drawn(minimiser, "θ*", r"\theta_*", "Lemma 9")
-    bound = statement.calculator.formula(distance_next=distance_next)
+    bound = symbolic(statement.calculator, distance_next=distance_next)
     return Proof((
         *steps,
         Step(r"-\tfrac1m\sum_kE\|\tilde\theta_k^t-\theta_*\|^2 \le -E\|\gamma^t-\theta_*\|^2", "rearranged",
              Relation(-virtual_distance, "<=", bound, SCALE, "Lemma 9"),
-             Combination(facts=tuple((1, step.claim.fact) for step in steps[-2:])), place="Lemma 9"),
+             Combination(facts=chained(*(step.claim for step in steps[-2:]))), place="Lemma 9"),
     ), tightness=tightness(statement))  # fmt: skip
 
 
@@ -47,11 +50,7 @@ def distance_after_strongly(statement: Statement) -> Proof:
     product = bounded_product(domain, mu, minimiser - virtual)
     fifth = distance - 2 / alpha * gap + L / alpha * epsilon - mu / alpha * virtual_distance + move
     virtual_line = Relation(distance_next, "<=", fifth, domain, "equation (12), fifth line")
-    bound = statement.calculator.formula(
-        distance=letters.distance, distance_next=letters.distance_next, gap=letters.gap, epsilon=letters.epsilon,
-        move=letters.move, alpha=alpha, L=L, mu=mu,
-    )  # fmt: skip
-    twelve = Relation(letters.distance_next, "<=", bound, domain, "equation (12)")
+    twelve = Relation(expectations.distance_next, "<=", symbolic(statement.calculator), domain, "equation (12)")
     return Proof((
         *lines,
         product,
@@ -63,18 +62,14 @@ def distance_after_strongly(statement: Statement) -> Proof:
              r"+\tfrac L\alpha\epsilon_t-\tfrac\mu\alpha E\|\gamma^t-\theta_*\|^2+E\|\gamma^t-\gamma^{t-1}\|^2",
              "Lemma 9", twelve,
              Combination(facts=((1, virtual_line.fact), (mu / alpha, conclusion(feddyn.lemma9).fact),
-                                *meanings(twelve))),
+                                *definitions(twelve))),
              place="(12)"),
     ), tightness=tightness(statement))  # fmt: skip
 
 
 @proves(feddyn.equation13)
 def rearranged(statement: Statement) -> Proof:
-    assert statement.left is not None
-    left = statement.left.formula(distance_next=letters.distance_next, alpha=alpha, mu=mu)
-    right = statement.calculator.formula(
-        distance=letters.distance, gap=letters.gap, epsilon=letters.epsilon, move=letters.move, alpha=alpha, L=L
-    )
+    left, right = sides(statement)
     return Proof((
         Step(r"\big(1+\tfrac\mu\alpha\big)E\|\gamma^t-\theta_*\|^2 \le E\|\gamma^{t-1}-\theta_*\|^2"
              r"-\tfrac2\alpha E[\ell(\gamma^{t-1})-\ell(\theta_*)]+\tfrac L\alpha\epsilon_t"
@@ -86,12 +81,9 @@ def rearranged(statement: Statement) -> Proof:
 
 @proves(feddyn.lemma8)
 def potential_after_strongly(statement: Statement) -> Proof:
-    assert statement.left is not None
     domain = Domain.of(statement) & SCALE
-    given = {"alpha": alpha, "L": L, "mu": mu, **DEVICES}
-    c = feddyn.strongly_convex_constants.formula(**given)
-    left = statement.left.formula(distance_next=letters.distance_next, C_next=letters.C_next, **given)
-    right = statement.calculator.formula(distance=letters.distance, C=letters.C, gap=letters.gap, **given)
+    c = symbolic(feddyn.strongly_convex_constants)
+    left, right = sides(statement)
     return Proof((
         positive("z > 0", "α ≥ 5(m/P)μ and α ≥ 30L", c.z, domain, "after (13)"),
         positive(r"\tfrac{\alpha(L+\alpha)(P\alpha+P\mu-m\mu)}z > 0", "the same", c.scale4, domain, "after (13)"),
@@ -102,7 +94,7 @@ def potential_after_strongly(statement: Statement) -> Proof:
              Relation(left, "<=", right, domain, "Lemma 8"),
              Combination(facts=(
                  (1, conclusion(feddyn.equation13).fact),
-                 *lemma3_in_letters(),
+                 *lemma3_in_symbols(),
                  (c.scale4, conclusion(feddyn.lemma4).fact),
                  (c.scale5, conclusion(feddyn.lemma5).fact),
              )), place="Lemma 8"),

@@ -6,7 +6,7 @@ from fedconvex.proofs_checks.engines.checks import Combination, Identity
 from fedconvex.proofs_checks.engines.facts import convex, inexact, root_of, triangle
 from fedconvex.proofs_checks.engines.hilbert import length, mean, norm, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.fedprox.setting import (
+from fedconvex.proofs_checks.fedprox.notation import (
     L_minus,
     d,
     e,

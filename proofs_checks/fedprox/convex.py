@@ -13,9 +13,8 @@ from fedconvex.proofs_checks.engines.checks import Combination, Inequality
 from fedconvex.proofs_checks.engines.facts import cauchy_schwarz, convex, dissimilar, smooth
 from fedconvex.proofs_checks.engines.hilbert import Vector, deviation, drawn, family, inner, mean, norm, square
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.fedprox.interpolated import attained_by_everyone
-from fedconvex.proofs_checks.fedprox.moves import squared_moves
-from fedconvex.proofs_checks.fedprox.setting import (
+from fedconvex.proofs_checks.fedprox.extremal_clients import attained_by_everyone
+from fedconvex.proofs_checks.fedprox.notation import (
     B,
     K,
     L,
@@ -32,6 +31,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     steps,
     value,
 )
+from fedconvex.proofs_checks.fedprox.step_lengths import squared_moves
 from fedconvex.proofs_checks.fedprox.tightness import FAR, decreasing
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement

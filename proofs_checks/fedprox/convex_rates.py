@@ -13,8 +13,8 @@ from fedconvex.proofs_checks.engines.facts import averaged, bounded_variance, di
 from fedconvex.proofs_checks.engines.hilbert import square
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.engines.tightness import Tightness
-from fedconvex.proofs_checks.fedprox.rates import SQUARE, T, first, is_gap, last, least
-from fedconvex.proofs_checks.fedprox.setting import (
+from fedconvex.proofs_checks.fedprox.bounded_variance import AT_LEAST_ONE, WRITTEN, b, sigma2
+from fedconvex.proofs_checks.fedprox.notation import (
     ROOTS,
     B,
     K,
@@ -29,6 +29,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     mu,
     value,
 )
+from fedconvex.proofs_checks.fedprox.theorem6 import SQUARE, T, first, is_gap, last, least
 from fedconvex.proofs_checks.fedprox.tightness import (
     LARGE,
     of_decrease,
@@ -36,7 +37,6 @@ from fedconvex.proofs_checks.fedprox.tightness import (
     one_client,
     rounds_begun_above,
 )
-from fedconvex.proofs_checks.fedprox.variance import AT_LEAST_ONE, WRITTEN, b, sigma2
 from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox

@@ -29,8 +29,8 @@ from fedconvex.proofs_checks.engines.hilbert import (
     vector,
 )
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.fedprox.round import mean_norms
-from fedconvex.proofs_checks.fedprox.setting import (
+from fedconvex.proofs_checks.fedprox.drift import mean_norms
+from fedconvex.proofs_checks.fedprox.notation import (
     B,
     K,
     L,

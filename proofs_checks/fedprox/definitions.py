@@ -8,7 +8,7 @@ import fedconvex as fc
 from fedconvex.proofs_checks.engines.checks import Agreement, Combination
 from fedconvex.proofs_checks.engines.hilbert import deviation, square
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.fedprox.setting import NOT_STATIONARY, gradient, gradient_norm, gradients
+from fedconvex.proofs_checks.fedprox.notation import NOT_STATIONARY, gradient, gradient_norm, gradients
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox

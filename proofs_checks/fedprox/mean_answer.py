@@ -5,9 +5,8 @@ from fedconvex.proofs_checks.engines.facts import cauchy_schwarz, root_of, smoot
 from fedconvex.proofs_checks.engines.hilbert import inner, square
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.engines.tightness import Tightness
-from fedconvex.proofs_checks.fedprox.moves import mean_length, mean_moves
-from fedconvex.proofs_checks.fedprox.round import move
-from fedconvex.proofs_checks.fedprox.setting import (
+from fedconvex.proofs_checks.fedprox.drift import move
+from fedconvex.proofs_checks.fedprox.notation import (
     B,
     L,
     L_minus,
@@ -21,6 +20,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     mu,
     value,
 )
+from fedconvex.proofs_checks.fedprox.step_lengths import mean_length, mean_moves
 from fedconvex.proofs_checks.fedprox.tightness import FAR, LARGE, of_mean_answer, one_client
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement

@@ -19,9 +19,8 @@ from fedconvex.proofs_checks.engines.facts import (
 from fedconvex.proofs_checks.engines.hilbert import deviation, length, norm, square, vector
 from fedconvex.proofs_checks.engines.sampling import Independent, Moments, second_moment
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.fedprox.moves import mean_length, mean_moves, squared_moves
-from fedconvex.proofs_checks.fedprox.round import move
-from fedconvex.proofs_checks.fedprox.setting import (
+from fedconvex.proofs_checks.fedprox.drift import move
+from fedconvex.proofs_checks.fedprox.notation import (
     ROOTS,
     B,
     K,
@@ -42,6 +41,7 @@ from fedconvex.proofs_checks.fedprox.setting import (
     steps,
     value,
 )
+from fedconvex.proofs_checks.fedprox.step_lengths import mean_length, mean_moves, squared_moves
 from fedconvex.proofs_checks.fedprox.tightness import (
     FAR_AND_MANY,
     along_a_line,

@@ -10,13 +10,13 @@ from fedconvex.proofs_checks.engines.checks import Combination, Identity, Inequa
 from fedconvex.proofs_checks.engines.facts import decayed, iterated, root_of, smooth, specialised
 from fedconvex.proofs_checks.engines.hilbert import Vector, centred, length, square, vector
 from fedconvex.proofs_checks.engines.tightness import Tightness
-from fedconvex.proofs_checks.fedsplit import instances
+from fedconvex.proofs_checks.fedsplit import tightness
 from fedconvex.proofs_checks.fedsplit.contraction import fixed_point, many_rounds, server
 from fedconvex.proofs_checks.fedsplit.interpolation import difference, gradients, interpolation
-from fedconvex.proofs_checks.fedsplit.setting import (
+from fedconvex.proofs_checks.fedsplit.notation import (
     BEST,
     IN_ROOTS,
-    LETTERS,
+    SYMBOLS,
     b,
     in_roots,
     q,
@@ -130,7 +130,7 @@ def descent_rounds(count: sympy.Expr) -> tuple[Step, ...]:
 
 @proves(fedsplit.equation22)
 def equation22(statement: Statement) -> Proof:
-    formula = statement.calculator.formula(kappa=LETTERS["kappa"], epsilon=epsilon)
+    formula = statement.calculator.formula(kappa=SYMBOLS["kappa"], epsilon=epsilon)
     counts = [with_logarithm(in_roots(part), 1 / epsilon, logarithm) for part in formula]
     c = sympy.Symbol("c", positive=True)
     # f(x) = c(x₁² + 4x₂²)/2 from (1, 0) has κ = 4, and after T = 1 round the gap c/18
@@ -148,5 +148,5 @@ def equation22(statement: Statement) -> Proof:
     )
     return Proof((*fedsplit_rounds(counts[0]), *descent_rounds(counts[1]), literal), notes=notes,
                  vacuous="ε = 1: no round is promised to be enough",
-                 tightness=Tightness(instances.rounds_to_gap, (2, 2, 5), how, attained=True),
-                 written=(*IN_ROOTS, (LETTERS["mu"], strong), (LETTERS["L"], smooth_constant)))  # fmt: skip
+                 tightness=Tightness(tightness.rounds_to_gap, (2, 2, 5), how, attained=True),
+                 written=(*IN_ROOTS, (SYMBOLS["mu"], strong), (SYMBOLS["L"], smooth_constant)))  # fmt: skip

@@ -29,12 +29,12 @@ from fedconvex.proofs_checks.engines.hilbert import (
 )
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.engines.tightness import Tightness
-from fedconvex.proofs_checks.fedsplit import instances
+from fedconvex.proofs_checks.fedsplit import tightness
 from fedconvex.proofs_checks.fedsplit.interpolation import AssumedCurvature, difference, gradients, interpolation
-from fedconvex.proofs_checks.fedsplit.setting import (
+from fedconvex.proofs_checks.fedsplit.notation import (
     BEST,
     IN_ROOTS,
-    LETTERS,
+    SYMBOLS,
     accuracy,
     b,
     in_roots,
@@ -134,7 +134,7 @@ def many_rounds(known: Fact, domain: Domain = BEST) -> tuple[Step, ...]:
 
 def distance(statement: Statement) -> tuple[Step, ...]:
     """All steps of Theorem 1; the last one is its bound."""
-    letters = {name: LETTERS[name] for name in statement.calculator.names}
+    letters = {name: SYMBOLS[name] for name in statement.calculator.names}
     bound = with_power(in_roots(statement.calculator.formula(**letters)), rho, t, shrunk)
     two_points = interpolation()
     rounds = many_rounds(two_points[-1].claim.fact)
@@ -168,7 +168,7 @@ ATTAINED = (
 @proves(fedsplit.equation16)
 def equation16(statement: Statement) -> Proof:
     return Proof(distance(statement), notes=NOTES, vacuous="none: for κ = 1 the first term vanishes",
-                 tightness=Tightness(instances.distance, (2, 4, 1, 3), ATTAINED, attained=True),
+                 tightness=Tightness(tightness.distance, (2, 4, 1, 3), ATTAINED, attained=True),
                  written=IN_ROOTS)  # fmt: skip
 
 
@@ -178,7 +178,7 @@ def theorem1(statement: Statement) -> Proof:
     steps = distance(statement)
     logarithm = sympy.Symbol("log(Z/(ε√m))", nonnegative=True)
     ratio = stacked / (accuracy * r)
-    letters = {name: LETTERS[name] for name in fedsplit.approximate_iterations.names}
+    letters = {name: SYMBOLS[name] for name in fedsplit.approximate_iterations.names}
     rounds = with_logarithm(in_roots(fedsplit.approximate_iterations.formula(**letters)), ratio, logarithm)
     enough = Relation(logarithm / (1 - rho), "<=", rounds, BEST, "rounds to an accuracy")
     away = BEST & sympy.Gt(stacked, 0, evaluate=False)
@@ -196,11 +196,11 @@ def theorem1(statement: Statement) -> Proof:
              role=Role.PRINTED),
     )  # fmt: skip
     return Proof((*steps, *iterations), notes=NOTES, vacuous="none: for κ = 1 the first term vanishes",
-                 tightness=Tightness(instances.distance, (2, 4, 1, 3), ATTAINED, attained=True),
+                 tightness=Tightness(tightness.distance, (2, 4, 1, 3), ATTAINED, attained=True),
                  written=IN_ROOTS)  # fmt: skip
 
 
-ORDERED = sympy.Le(LETTERS["mu"], LETTERS["L"], evaluate=False)
+ORDERED = sympy.Le(SYMBOLS["mu"], SYMBOLS["L"], evaluate=False)
 EXTREMAL = (  # s, ℓ_*, L^*, √m, t, b
     (1, 4, 9, 2, 3, 1), ("1/9", 1, 9, 1, 2, "1/2"), ("1/2", 1, 4, 3, 4, 0), (1, "1/9", 9, 2, 1, 2), (2, 3, 3, 1, 3, 1),
 )  # fmt: skip
@@ -208,11 +208,11 @@ EXTREMAL = (  # s, ℓ_*, L^*, √m, t, b
 
 @proves(fedsplit.theorem1sharper)
 def any_stepsize(statement: Statement) -> Proof:
-    letters = {name: LETTERS[name] for name in statement.calculator.names}
+    letters = {name: SYMBOLS[name] for name in statement.calculator.names}
     formula = in_roots(statement.calculator.formula(**letters))
     bound, above = with_largest(formula)
     bound = with_power(bound, rho, t, shrunk)
-    curvature = AssumedCurvature(LETTERS["mu"], LETTERS["L"], conditions=above & ORDERED)
+    curvature = AssumedCurvature(SYMBOLS["mu"], SYMBOLS["L"], conditions=above & ORDERED)
     two_points = interpolation(curvature)
     rounds = many_rounds(two_points[-1].claim.fact, curvature.domain)
     at_least_one = Relation(1, "<=", q, above & ORDERED, "q is at least 1")
@@ -227,11 +227,11 @@ def any_stepsize(statement: Statement) -> Proof:
         Step(r"\|x^{(t+1)}-x^*\| = \delta^t\tfrac{\|z^{(1)}-z^*\|}{\sqrt m}+(q+1)(1-\delta^t)b",
              "attained: equal clients with the curvature that determines q, errors that point away from x*",
              Relation(server_distance, "=", bound, curvature.domain, "attained"),
-             Agreement(lambda number: instances.with_errors(statement.calculator.formula, EXTREMAL[number]),
+             Agreement(lambda number: tightness.with_errors(statement.calculator.formula, EXTREMAL[number]),
                        instances=len(EXTREMAL))),
     )  # fmt: skip
     how = (
         "Equal clients with the curvature at the end that determines q, and errors b that all point away from x*: "
         "equality for all s, ℓ_*, L^*, m, t and b."
     )
-    return Proof(steps, tightness=Tightness(instances.distance_any_stepsize, (1, 4, 3, 2, 2, 1), how, attained=True))
+    return Proof(steps, tightness=Tightness(tightness.distance_any_stepsize, (1, 4, 3, 2, 2, 1), how, attained=True))

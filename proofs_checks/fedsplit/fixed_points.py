@@ -10,13 +10,13 @@ import sympy
 from fedconvex.proofs_checks.engines.checks import Agreement, Combination, Identity, Inequality
 from fedconvex.proofs_checks.engines.facts import convex, minimal
 from fedconvex.proofs_checks.engines.hilbert import Vector, centred, deviation, family, inner, mean, square, vector
-from fedconvex.proofs_checks.fedsplit import federations
-from fedconvex.proofs_checks.fedsplit.setting import LETTERS, s
+from fedconvex.proofs_checks.fedsplit import exact_runs
+from fedconvex.proofs_checks.fedsplit.notation import SYMBOLS, s
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit
 
-x = LETTERS["x"]
+x = SYMBOLS["x"]
 coordinates = sympy.symbols("p_1 p_2", real=True)
 zero = sympy.Integer(0)
 
@@ -24,10 +24,10 @@ zero = sympy.Integer(0)
 @proves(fedsplit.equation3)
 def equation3(statement: Statement) -> Proof:
     formula = statement.calculator.formula
-    value, slope = formula(x=x, stepsize=s, gradient=LETTERS["gradient"]), LETTERS["gradient"]
+    value, slope = formula(x=x, stepsize=s, gradient=SYMBOLS["gradient"]), SYMBOLS["gradient"]
     return Proof((
         Step(r"G_j(x) = x-s\nabla f_j(x)", "what a client of FedGD(s, 1) computes",
-             Relation(sympy.Symbol("G_j(x)"), "=", value), Agreement(lambda n: federations.gradient_step(formula, n)),
+             Relation(sympy.Symbol("G_j(x)"), "=", value), Agreement(lambda n: exact_runs.gradient_step(formula, n)),
              place="(3)"),
         Step(r"x-G_j(x) = s\nabla f_j(x)", "rearranged", Relation(x - value, "=", s * slope), Identity()),
     ))  # fmt: skip
@@ -36,7 +36,7 @@ def equation3(statement: Statement) -> Proof:
 def averages(statement: Statement, clients: str, computed: str) -> Step:
     """A round is the plain mean of the clients' points, as in the running code."""
     formula = statement.calculator.formula
-    play = federations.fedgd_round if clients == "FedGD" else federations.fedprox_round
+    play = exact_runs.fedgd_round if clients == "FedGD" else exact_runs.fedprox_round
     return Step(rf"x_j^{{(t+1)}} = \tfrac1m\textstyle\sum_j {computed}", f"a round of {clients}",
                 Relation(sympy.Symbol("x^(t+1)"), "=", formula(points=coordinates)),
                 Agreement(lambda n: play(formula, n)))  # fmt: skip
@@ -84,7 +84,7 @@ def proposition1(statement: Statement) -> Proof:
     ends = [x - s * total for total in sums]
     average = fedsplit.fedgd_round.calculator.formula(points=ends)
     one = fedsplit.gradient_map.calculator.formula(x=x, stepsize=s, gradient=zero)
-    bias = federations.bias_of_fedgd()
+    bias = exact_runs.bias_of_fedgd()
     return Proof((
         common_limit("Proposition 1 (a)"),
         Step(r"G_j^1(x) = x-s\nabla f_j(G_j^0(x))", "the start of an induction",
@@ -98,11 +98,11 @@ def proposition1(statement: Statement) -> Proof:
         any_number_of_clients("S_j"),
         Step(r"\textstyle\sum_{i=1}^e\sum_{j=1}^m\nabla f_j(G_j^{i-1}(x^*)) = 0",
              "at a fixed point the left side vanishes; on exact fixed points of the running code, e = 1 to 3",
-             Relation(formula(gradients=sums), "=", zero), Agreement(lambda n: federations.fedgd_rests(formula, n), 9),
+             Relation(formula(gradients=sums), "=", zero), Agreement(lambda n: exact_runs.fedgd_rests(formula, n), 9),
              place="(5)"),
         Step(r"\textstyle\sum_{i=1}^e\nabla f_j(G_j^{i-1}(x^*)) = \nabla f_j(x^*)\quad(e=1)", "G_j^0(x) = x: with one "
              "step the relation is that of a minimiser, and the fixed points have no bias",
-             Relation(sympy.Symbol("bias"), "=", zero), Agreement(federations.no_bias_of_one_step, 5),
+             Relation(sympy.Symbol("bias"), "=", zero), Agreement(exact_runs.no_bias_of_one_step, 5),
              place="after (5)"),
         Step(r"x^* \ne \arg\min F\quad\text{in general for } e>1",
              "two clients in one dimension, e = 2: the squared bias is positive", Relation(zero, "<", bias),
@@ -145,7 +145,7 @@ def moreau() -> tuple[Step, ...]:
 def proposition2(statement: Statement) -> Proof:
     formula = statement.calculator.formula
     residual = formula(x=x, points=coordinates, stepsize=s)
-    prox, minimiser = federations.fedprox_and_minimiser()
+    prox, minimiser = exact_runs.fedprox_and_minimiser()
     average = fedsplit.fedprox_round.calculator.formula(points=coordinates)
     return Proof((
         common_limit("Proposition 2 (a)"),
@@ -155,7 +155,7 @@ def proposition2(statement: Statement) -> Proof:
         any_number_of_clients(r"\nabla M_{sf_j}(x)"),
         Step(r"\textstyle\sum_{j=1}^m\nabla M_{sf_j}(x^*) = 0",
              "at a fixed point the left side vanishes; on exact fixed points of the running code",
-             Relation(residual, "=", zero), Agreement(lambda n: federations.fedprox_rests(formula, n), 6), place="(7)"),
+             Relation(residual, "=", zero), Agreement(lambda n: exact_runs.fedprox_rests(formula, n), 6), place="(7)"),
         Step(r"\textstyle\sum_j\nabla M_{sf_j}(x^*) = 0 \not\Rightarrow \sum_j\nabla f_j(x^*) = 0\quad(m>1)",
              "f_1(x) = ½(x − 1)², f_2(x) = ½(2x)², s = 1: it rests elsewhere than at the minimiser 1/5",
              Relation(minimiser, "<", prox), Inequality(), place="after (7)"),
@@ -172,7 +172,7 @@ def equation13(statement: Statement) -> Proof:
         Step(r"z_j^* = z_j^*+2(\mathrm{prox}_{sf_j}(2\bar z^*-z_j^*)-\bar z^*)",
              "a fixed point is what a round leaves as it is; the round, by the running code",
              Relation(sympy.Symbol("z_j⁺ − z_j"), "=", formula(x=x, point=half)),
-             Agreement(lambda n: federations.fedsplit_moves(formula, n)), place="(13)"),
+             Agreement(lambda n: exact_runs.fedsplit_moves(formula, n)), place="(13)"),
     ), notes=TUPLE)  # fmt: skip
 
 
@@ -199,7 +199,7 @@ def proposition3(statement: Statement) -> Proof:
              Relation(mean(mean(rest) - rest), "=", Vector()), Identity()),
         Step(r"\textstyle\sum_j\nabla f_j(x^*) = 0", "on exact fixed points of the running code",
              Relation(sympy.Symbol("Σ∇f_j(x*)"), "=", zero),
-             Agreement(lambda n: federations.fedsplit_rests(statement.calculator.formula, n), 6)),
+             Agreement(lambda n: exact_runs.fedsplit_rests(statement.calculator.formula, n), 6)),
         Step(r"\textstyle\sum_jf_j(x^*) \le \sum_jf_j(x)\quad\text{for all } x",
              "the f_j are convex, and their gradients sum to 0", Relation(value_here, "<=", value_there),
              Combination(facts=((1, convex(value_there, value_here, centred("∇f(x*)"), vector("x−x*"))),)),

@@ -14,7 +14,7 @@ from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.facts import convex, lipschitz, smooth
 from fedconvex.proofs_checks.engines.hilbert import inner, vector
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.fedsplit.setting import BEST, q, s, smooth_constant, strong
+from fedconvex.proofs_checks.fedsplit.notation import BEST, q, s, smooth_constant, strong
 from fedconvex.proofs_checks.proof import Relation, Step
 
 difference, gradients = vector("x−y"), vector("∇f(x)−∇f(y)")

@@ -10,8 +10,8 @@ import sympy
 
 from fedconvex.proofs_checks.engines.checks import Agreement, Identity, Inequality
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.fedsplit import federations
-from fedconvex.proofs_checks.fedsplit.setting import s
+from fedconvex.proofs_checks.fedsplit import exact_runs
+from fedconvex.proofs_checks.fedsplit.notation import s
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit
@@ -56,7 +56,7 @@ def equation8(statement: Statement) -> Proof:
              Relation(entry(formula(A=A, b=responses, x=y)), "=", written), Identity(), place="(8)"),
         Step(r"F(x) = \textstyle\sum_jf_j(x),\quad f_j(x) = \tfrac12\|A_jx-b_j\|^2", "(1), by the running code",
              Relation(sympy.Symbol("F(x)"), "=", written),
-             Agreement(lambda n: federations.least_squares_value(formula, n)), place="after (8)"),
+             Agreement(lambda n: exact_runs.least_squares_value(formula, n)), place="after (8)"),
     ))  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def equation9(statement: Statement) -> Proof:
              Relation(values[0] - values[1], "=", apart), Identity()),
         Step(r"x_{\mathrm{ls}}^* = \left(\textstyle\sum_jA_j^\top A_j\right)^{-1}\sum_jA_j^\top b_j",
              "the exact minimiser of the running code", Relation(sympy.Symbol("x_ls"), "=", solution[0]),
-             Agreement(lambda n: federations.least_squares_minimiser(formula, n), 10), place="(9)"),
+             Agreement(lambda n: exact_runs.least_squares_minimiser(formula, n), 10), place="(9)"),
     ), notes="\"A_j full rank\" is read as full column rank of one A_j, or of all of them below one another. With "
              "full rank of a wide A_j it fails: for m = 1, A = [1 0], b = 1 the rank is full, ΣAᵀA = [[1, 0], [0, 0]] "
              "is not invertible, and (1, 0) and (1, 1) both minimise.")  # fmt: skip
@@ -89,7 +89,7 @@ def equation10(statement: Statement) -> Proof:
     factor = 1 - s * h
     two = in_symbols(formula, 1, A=slopes, b=b, stepsize=s, local_steps=2)
     steps = X * x + s * P * c  # G_j^e(x)
-    example = federations.three_solutions()
+    example = exact_runs.three_solutions()
     return Proof((
         Step(r"I-(I-sH)^{e+1} = sH\textstyle\sum_{k\le e}(I-sH)^k", "if it holds with e; all are polynomials in one "
              "matrix H = A_jᵀA_j, and commute",
@@ -103,10 +103,10 @@ def equation10(statement: Statement) -> Proof:
         Step(r"x_{\mathrm{FedGD}}^* = \Big(\textstyle\sum_jA_j^\top A_j\{\sum_{k<e}(I-sA_j^\top A_j)^k\}\Big)^{-1}"
              r"\Big(\sum_j\{\sum_{k<e}(I-sA_j^\top A_j)^k\}A_j^\top b_j\Big)",
              "exact fixed points of the running code", Relation(sympy.Symbol("x_FedGD"), "=", two[0]),
-             Agreement(lambda n: federations.least_squares_fedgd(formula, n), 12), place="(10)"),
+             Agreement(lambda n: exact_runs.least_squares_fedgd(formula, n), 12), place="(10)"),
         Step(r"\Big(\textstyle\sum_j\{I-(I+sA_j^\top A_j)^{-1}\}\Big)^{-1}\Big(\sum_j(A_j^\top A_j+\tfrac1sI)^{-1}"
              r"A_j^\top b_j\Big)", "exact fixed points of FedProx",
-             Relation(sympy.Symbol("x_FedProx"), "=", proximal()[0]), Agreement(federations.least_squares_fedprox, 10),
+             Relation(sympy.Symbol("x_FedProx"), "=", proximal()[0]), Agreement(exact_runs.least_squares_fedprox, 10),
              place="between (9) and (10)"),
         fedprox_in_one_dimension(),
         *(Step(rf"x_{{\mathrm{{{name}}}}}^* \ne x_{{\mathrm{{ls}}}}^*", "A_1 = 1, A_2 = 2, b_1 = 1, b_2 = 0, e = 2",

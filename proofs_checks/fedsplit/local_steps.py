@@ -11,12 +11,12 @@ from fedconvex.proofs_checks.engines.hilbert import length, norm, square
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.engines.tightness import Tightness
 from fedconvex.proofs_checks.engines.witnesses import Witness
-from fedconvex.proofs_checks.fedsplit import instances
+from fedconvex.proofs_checks.fedsplit import tightness
 from fedconvex.proofs_checks.fedsplit.interpolation import difference, gradients, interpolation
-from fedconvex.proofs_checks.fedsplit.setting import (
+from fedconvex.proofs_checks.fedsplit.notation import (
     BEST,
     IN_ROOTS,
-    LETTERS,
+    SYMBOLS,
     in_roots,
     q,
     rho,
@@ -29,8 +29,8 @@ from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit
 
-x, u, alpha, gradient = (LETTERS[name] for name in ("x", "u", "local_stepsize", "gradient"))
-steps_taken, start = LETTERS["local_steps"], LETTERS["start_distance"]
+x, u, alpha, gradient = (SYMBOLS[name] for name in ("x", "u", "local_stepsize", "gradient"))
+steps_taken, start = SYMBOLS["local_steps"], SYMBOLS["start_distance"]
 factor = q / (q + 1)  # 1 − 1/(√κ + 1)
 after, now, last = length("u⁺−p"), norm(difference), length("u^(e+1)−p")
 decay = sympy.Symbol("factor^e", nonnegative=True)
@@ -83,8 +83,8 @@ def equation17_corrected(statement: Statement) -> Proof:
     return Proof((
         *steps,
         Step(r"\mathrm{prox\_update}_j(x) = u^{(3)}", "what FedSplit's client computes with two gradient steps",
-             Relation(LETTERS["update"], "=", steps[-1].claim.right),
-             Agreement(lambda n: instances.two_local_steps(statement.calculator.formula, n))),
+             Relation(SYMBOLS["update"], "=", steps[-1].claim.right),
+             Agreement(lambda n: tightness.two_local_steps(statement.calculator.formula, n))),
     ))  # fmt: skip
 
 
@@ -111,7 +111,7 @@ def one_step() -> tuple[Step, ...]:
 @proves(fedsplit.equation18)
 @proves(fedsplit.corollary1)
 def corollary1(statement: Statement) -> Proof:
-    letters = {name: LETTERS[name] for name in statement.calculator.names}
+    letters = {name: SYMBOLS[name] for name in statement.calculator.names}
     bound = with_power(in_roots(statement.calculator.formula(**letters)), factor, steps_taken, decay)
     steps = one_step()
     given_away = Relation(0, "<=", now / (q + 1), Domain(), "what the corollary gives away")
@@ -136,13 +136,13 @@ def corollary1(statement: Statement) -> Proof:
         Step(r"b \le \left(1-\tfrac1{\sqrt\kappa+1}\right)^e\|x_j^{(t)}-\mathrm{prox}_{sf_j}(x_j^{(t)})\|",
              "e steps from x_j", Relation(last, "<=", bound, BEST, "Corollary 1"),
              Combination(facts=((1, repeated),)), place="(18)"),
-    ), notes=notes, tightness=Tightness(instances.local_error, (1000, 1), how, attained=True),
+    ), notes=notes, tightness=Tightness(tightness.local_error, (1000, 1), how, attained=True),
        written=IN_ROOTS)  # fmt: skip
 
 
 @proves(fedsplit.corollary1sharper)
 def corollary1_sharper(statement: Statement) -> Proof:
-    letters = {name: LETTERS[name] for name in statement.calculator.names}
+    letters = {name: SYMBOLS[name] for name in statement.calculator.names}
     bound = with_power(in_roots(statement.calculator.formula(**letters)), rho, steps_taken, decay)
     steps = one_step()
     positive = Relation(0, "<=", rho, BEST, "the factor is not negative")
@@ -154,4 +154,4 @@ def corollary1_sharper(statement: Statement) -> Proof:
         Step(r"b \le \left(1-\tfrac2{\sqrt\kappa+1}\right)^e\|x_j^{(t)}-\mathrm{prox}_{sf_j}(x_j^{(t)})\|",
              "e steps from x_j", Relation(last, "<=", bound, BEST, "Corollary 1, sharper"),
              Combination(facts=((1, repeated),))),
-    ), tightness=Tightness(instances.local_error_sharp, (3, 2), how, attained=True), written=IN_ROOTS)  # fmt: skip
+    ), tightness=Tightness(tightness.local_error_sharp, (3, 2), how, attained=True), written=IN_ROOTS)  # fmt: skip

@@ -12,12 +12,12 @@ from fedconvex.proofs_checks.engines.hilbert import centred, inner, norm, square
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.engines.tightness import Tightness
 from fedconvex.proofs_checks.engines.witnesses import Witness
-from fedconvex.proofs_checks.fedsplit import instances
+from fedconvex.proofs_checks.fedsplit import tightness
 from fedconvex.proofs_checks.fedsplit.contraction import fixed_point, many_rounds, server
 from fedconvex.proofs_checks.fedsplit.interpolation import AssumedCurvature, interpolation
-from fedconvex.proofs_checks.fedsplit.setting import (
+from fedconvex.proofs_checks.fedsplit.notation import (
     BEST,
-    LETTERS,
+    SYMBOLS,
     b,
     in_roots,
     q,
@@ -36,7 +36,7 @@ from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit
 
 lam, L, epsilon, D, m = (
-    LETTERS[name] for name in ("regularizer", "L", "epsilon", "squared_distance", "num_clients")
+    SYMBOLS[name] for name in ("regularizer", "L", "epsilon", "squared_distance", "num_clients")
 )  # fmt: skip
 
 NOT_SO_CONVEX = """
@@ -120,14 +120,14 @@ def equation19_corrected(statement: Statement) -> Proof:
     steps = two_clients(statement)
     return Proof((
         Step(r"\mathrm{prox}_{sf_j}\text{ of the regularised clients}", "what RegularizedFedSplit runs is FedSplit on "
-             "these clients", steps[0].claim, Agreement(instances.regularised_runs, instances=6)),
+             "these clients", steps[0].claim, Agreement(tightness.regularised_runs, instances=6)),
         *steps,
     ))  # fmt: skip
 
 
 @proves(fedsplit.theorem2roundbyround)
 def round_by_round(statement: Statement) -> Proof:
-    letters = {name: LETTERS[name] for name in statement.calculator.names}
+    letters = {name: SYMBOLS[name] for name in statement.calculator.names}
     formula, conditions = with_largest(in_roots(statement.calculator.formula(**letters)))
     bound = with_power(formula, rho, t, shrunk)
     curvature = AssumedCurvature(sympy.Integer(0), L, lam, conditions, apart=True)
@@ -154,7 +154,7 @@ def round_by_round(statement: Statement) -> Proof:
              Relation(r**2 * (here - optimum), "<=", bound, domain, "Theorem 2, round by round"),
              Combination(facts=((r**2, gap.claim.fact), (r**2 * (L + lam) / 2, near.fact)))),
     ), tightness=Tightness(
-        instances.regularised_gap, (1000, 1),
+        tightness.regularised_gap, (1000, 1),
         "f(x) = Lx²/2, one client, t fixed: the quotient tends to 1 as λ → 0. As t → ∞, where only the price of the "
         "regularisation is left, it is Lλ/(L + λ)², at most 1/4.", attained=True,
     ), vacuous="t below √κ_λ: the bound is then hardly less than ½L_λ‖z^(1) − z_λ*‖²")  # fmt: skip
@@ -210,7 +210,7 @@ SMALL = Domain((
 
 @proves(fedsplit.theorem2)
 def theorem2(statement: Statement) -> Proof:
-    letters = {name: LETTERS[name] for name in statement.calculator.names}
+    letters = {name: SYMBOLS[name] for name in statement.calculator.names}
     count = statement.calculator.formula(**letters)
     at_the_end = {"L": L, "regularizer": fedsplit.largest_regularizer.formula(
         epsilon=epsilon, num_clients=m, squared_distance=D)}  # fmt: skip
@@ -257,7 +257,7 @@ def theorem2(statement: Statement) -> Proof:
 
 @proves(fedsplit.theorem2corrected)
 def theorem2_corrected(statement: Statement) -> Proof:
-    letters = {name: LETTERS[name] for name in statement.calculator.names}
+    letters = {name: SYMBOLS[name] for name in statement.calculator.names}
     logarithm = sympy.Symbol("log(L_λZ²/ε)", real=True)
     ratio = (L + lam) * stacked**2 / epsilon
     formula, conditions = with_largest(statement.calculator.formula(**letters))
@@ -283,7 +283,7 @@ def theorem2_corrected(statement: Statement) -> Proof:
              Relation(r**2 * (here - optimum), "<=", epsilon, domain, "Theorem 2, corrected"),
              Combination(facts=((1, per_round), ((L + lam) * stacked**2 / 2, small), (1, cost.claim.fact)))),
     ), tightness=Tightness(
-        instances.regularised_rounds, (100, 9000),
+        tightness.regularised_rounds, (100, 9000),
         "f(x) = x²/2, one client: rounds that are needed, against those promised; the quotient tends to 1 as λ → 0 and "
         "then ε → 0.", attained=True,
     ), ends="the formula is the number of rounds from which on the last step's claim holds")  # fmt: skip

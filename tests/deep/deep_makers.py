@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 import fedconvex as fc
-from fedconvex.local_solvers.minibatches import deal
+from fedconvex.local_solvers.minibatches import draw_minibatches
 
 SIZES = (7, 12, 9, 30)
 FEATURES, CLASSES = 6, 3
@@ -64,7 +64,9 @@ def batches_of(clients: list[Any], k: int, solver: fc.SGD, seed: int, round: int
         if solver.steps is None
         else {"epochs": None, "steps": np.array([amount])}
     )
-    dealt = deal(np.array([0]), np.array([n]), solver.batch_size, members=np.array([k]), seed=seed, round=round, **by)
+    dealt = draw_minibatches(
+        np.array([0]), np.array([n]), solver.batch_size, members=np.array([k]), seed=seed, round=round, **by
+    )
     return [dealt.order[a:b] for a, b in zip(dealt.bounds, dealt.bounds[1:], strict=False)]
 
 

@@ -1,4 +1,4 @@
-"""The memory that is predicted is the memory that is taken, within a fifth."""
+"""The predicted memory is the memory that a run takes, within a fifth."""
 
 from dataclasses import replace
 from typing import Any
@@ -19,6 +19,8 @@ from fedconvex.deep.tasks import task_of
 from fedconvex.errors import InvalidInput
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import Simulator
+
+pytestmark = pytest.mark.beyond_core  # trains networks
 
 GENERATOR = torch.Generator().manual_seed(0)
 CLIENTS = [

@@ -1,4 +1,4 @@
-"""The papers' statements round by round: the calculators' numbers at what was measured, and true reasons."""
+"""The papers' statements round by round: numbers from the calculators at measured constants, and correct reasons."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -16,6 +16,8 @@ from fedconvex.deep import models, run
 from fedconvex.deep.over_the_run import stretches, when
 from fedconvex.errors import InvalidInput
 from fedconvex.theory import fedprox
+
+pytestmark = pytest.mark.beyond_core  # trains networks
 
 X, y = samples(0, (40,))[0]
 # nearly the same samples everywhere: B is near 1

@@ -20,6 +20,8 @@ from fedconvex.commands.bounds.values import find, parse
 from fedconvex.conformance import check
 from fedconvex.drawing import COLOURS, new_axes
 
+pytestmark = pytest.mark.beyond_core  # draws
+
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("fedconvex", "theory", "proofs_checks", "deep")
 # Those with several panels return the figure that holds them; these write a file and say where.

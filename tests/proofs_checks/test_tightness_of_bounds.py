@@ -11,6 +11,8 @@ from fedconvex.proofs_checks.verification import proof_of
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 MEASURED = [
     statement
     for name in papers_with_proofs()

@@ -88,7 +88,7 @@ def bounds(
     if worst_case:
         if sweep or latex:
             raise InvalidInput("--worst-case", entry.identifier, "is about one set of numbers", "leave out the others")
-        from fedconvex.commands.bounds.worst import show
+        from fedconvex.commands.bounds.looseness import show
 
         show(entry, texts, as_json)
         return
@@ -167,7 +167,7 @@ def _sweep(
 
     from fedconvex.atomic_files import replaces, write_atomically
     from fedconvex.commands.bounds.sweep import file_content, notes, print_table, require_writable, run_sweep
-    from fedconvex.commands.folders import saved
+    from fedconvex.commands.output_files import saved
 
     if out is not None:
         require_writable("--out", out, TABLES)

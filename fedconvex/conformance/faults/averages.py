@@ -1,14 +1,14 @@
-"""Faults of the server's average."""
+"""Faults of the server's average: its weights, and whose models are in it."""
 
 from collections.abc import Callable
 
 import numpy as np
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.bookkeeping import EVERYONES, SAMPLES, WEIGHT
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import averaging, then, updated_rows, with_server
+from fedconvex.conformance.faults.building_blocks import after_update, updated_rows, with_average, with_server
 from fedconvex.conformance.faults.properties import AVERAGE, PARTICIPANTS
+from fedconvex.conformance.history import ALL_ANSWERS, SAMPLES, WEIGHT
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.averaging import Averaging
@@ -20,45 +20,46 @@ from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit
 
 
 def averages(setup: Setup) -> bool:
-    """The server's step is an average over those who take part, or contains one."""
+    """Whether the server's step contains an average over the active clients."""
     method = setup.method
     return not (isinstance(method, FedSplit) and method.server == "all") and not isinstance(method, RegularizedFedSplit)
 
 
 def weighted(setup: Setup) -> bool:
-    """That average has the problem's weights."""
+    """Whether that average is weighted as the problem."""
     return averages(setup) and not setup.method.plain
 
 
 def plain(setup: Setup) -> bool:
-    """That average is plain."""
+    """Whether that average is a plain mean."""
     return averages(setup) and setup.method.plain
 
 
 def of_models(setup: Setup) -> bool:
-    """The average is of the clients' models."""
+    """Whether the average is one of the clients' models, not of steps or of z_k."""
     return isinstance(setup.method, Averaging | DynamicRegularization) and not isinstance(setup.method, FedNova)
 
 
 def sum_over(weights: Callable[[State, Cohort], Array]) -> Callable[[Array, State, Cohort], Array]:
-    """Σ_k weight_k stack_k."""
+    """Σ_k weights_k stack_k, without dividing by the sum of the weights."""
     return lambda stack, state, cohort: (weights(state, cohort) * stack).sum(0)
 
 
-def shares(state: State, cohort: Cohort) -> Array:
-    """The weights of the average over everyone, (K, 1)."""
+def weights_in_problem(state: State, cohort: Cohort) -> Array:
+    """The active clients' weights (K, 1) in the average over all m clients."""
     return state.memory[WEIGHT]
 
 
 def with_inactive(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
-    """θ averaged over all m clients, those who take no part with the last model that they sent."""
-    everyones = updated_rows(state, EVERYONES, answers.points)
+    """The average over all m clients' models: inactive clients count with the last model that they sent."""
+    all_models = updated_rows(state, ALL_ANSWERS, answers.points)
     weights = state.shared[WEIGHT]
     if method.plain:
         weights = 0 * weights + 1
         weights = weights / weights.sum()
-    right = method.update(state, cohort, answers)
-    return with_server(right, right.server - cohort.average(answers.points) + (weights * everyones).sum(0))
+    correct = method.update(state, cohort, answers)
+    # exchanged, not assigned: FedDyn's server adds −h/α to the average
+    return with_server(correct, correct.server - cohort.average(answers.points) + (weights * all_models).sum(0))
 
 
 FAULTS = (
@@ -67,14 +68,14 @@ FAULTS = (
         cure="weight client k by its number of samples, n_k over the sum of the samples of those who take part",
         breaks=AVERAGE,
         applies=weighted,
-        update=averaging(lambda stack, state, cohort: stack.sum(0) / len(stack)),
+        update=with_average(lambda stack, state, cohort: stack.sum(0) / len(stack)),
     ),
     Fault(
         name="the average is weighted by samples",
         cure="average plainly: the method's paper minimises the plain mean of the clients' functions",
         breaks=AVERAGE,
         applies=plain,
-        update=averaging(
+        update=with_average(
             lambda stack, state, cohort: (state.memory[SAMPLES] * stack).sum(0) / state.memory[SAMPLES].sum()
         ),
     ),
@@ -83,21 +84,21 @@ FAULTS = (
         cure="divide by the sum of the weights of those who take part",
         breaks=AVERAGE,
         applies=weighted,
-        update=averaging(sum_over(shares)),
+        update=with_average(sum_over(weights_in_problem)),
     ),
     Fault(
         name="the average is divided by m instead of |P_t|",
         cure="divide by the number of those who take part",
         breaks=AVERAGE,
         applies=plain,
-        update=averaging(lambda stack, state, cohort: stack.sum(0) / cohort.population),
+        update=with_average(lambda stack, state, cohort: stack.sum(0) / cohort.population),
     ),
     Fault(
         name="the clients' models are summed, not averaged",
         cure="divide by the sum of the weights of those who take part",
         breaks=AVERAGE,
         applies=averages,
-        update=averaging(lambda stack, state, cohort: stack.sum(0)),
+        update=with_average(lambda stack, state, cohort: stack.sum(0)),
     ),
     Fault(
         name="models of inactive clients are averaged in",
@@ -111,8 +112,10 @@ FAULTS = (
         cure="average over those who take part only, with weights that sum to 1",
         breaks=PARTICIPANTS,
         applies=of_models,
-        update=averaging(
-            lambda stack, state, cohort: (shares(state, cohort) * (stack - cohort.points)).sum(0) + state.server
+        update=with_average(
+            lambda stack, state, cohort: (
+                (weights_in_problem(state, cohort) * (stack - cohort.points)).sum(0) + state.server
+            )
         ),
     ),
     Fault(
@@ -120,14 +123,14 @@ FAULTS = (
         cure="collect all local models before you average them",
         breaks=AVERAGE,
         applies=averages,
-        update=averaging(lambda stack, state, cohort: stack[-1]),
+        update=with_average(lambda stack, state, cohort: stack[-1]),
     ),
     Fault(
         name="the server's old model is averaged in as one more client",
         cure="average over the clients' models only",
         breaks=AVERAGE,
         applies=of_models,
-        update=then(
+        update=after_update(
             lambda before, after, cohort, answers: with_server(
                 after,
                 after.server

@@ -1,4 +1,4 @@
-"""What a known fault is: a change of one or two moves of a method, with its name, its cure, and what it breaks."""
+"""A known fault: a change in one or two steps of a method, with its name, its cure and the property that it breaks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,37 +15,40 @@ if TYPE_CHECKING:
     from fedconvex.conformance.setup import Setup
 
 
-def _ask(method: Method, state: State, cohort: Cohort) -> Subproblem:
+def _correct_subproblem(method: Method, state: State, cohort: Cohort) -> Subproblem:
     return method.subproblem(state, cohort)
 
 
-def _update(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+def _correct_update(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
     return method.update(state, cohort, answers)
 
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fault:
-    """One fault; each move defaults to the right one.
+    """One fault; every field that is left out defaults to the correct step.
 
-    `ask` and `update` take the method that they change and what that method's own move takes; `state` also has the
-    entries of `bookkeeping`. `draw` changes who takes part and with how much work, given the full work and m; `scale`
-    is a factor of a client's function, by its number of samples; `parameters` and `solver` change what is run.
+    `subproblem` and `update` take the original method, then the arguments of that method's own step; their `state` also
+    holds the entries of `history`. `draw` changes who takes part and how much work each client does, given the full
+    work and m; `scale` is a factor of a client's function, given its number of samples; `parameters` and `solver`
+    change the method's parameters and the local solver.
     """
 
     name: str  # a sentence: what the implementation does
     cure: str
-    breaks: str  # the property that does not hold with it: one of `properties`
+    breaks: str  # the property that it violates, from `properties`
     applies: Callable[["Setup"], bool]
-    ask: Callable[[Method, State, Cohort], Subproblem] = _ask
-    update: Callable[[Method, State, Cohort, Answers], State] = _update
-    begin_at: Callable[[Array], Array] = lambda point: point
+    subproblem: Callable[[Method, State, Cohort], Subproblem] = _correct_subproblem
+    update: Callable[[Method, State, Cohort, Answers], State] = _correct_update
+    initial_point: Callable[[Array], Array] = lambda point: point
     draw: Callable[[Draw, int | None, int], Draw] = lambda draw, effort, num_clients: draw
     scale: Callable[[int], Fraction] = lambda samples: Fraction(1)
     parameters: Callable[["Setup"], "Setup"] = lambda setup: setup
     solver: Callable[[LocalSolver], LocalSolver] = lambda solver: solver
 
-    convention: bool = False  # a parameter or function taken otherwise than in the paper: the last thing to suspect
+    # A parameter or function defined otherwise than in the paper. The diagnosis names conventions last: a wrong step
+    # that fits the numbers as well is the more helpful explanation.
+    convention: bool = False
 
     def __str__(self) -> str:
         return self.name

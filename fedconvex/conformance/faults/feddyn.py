@@ -1,9 +1,17 @@
-"""Faults of FedDyn: of its server memory h, and of its clients' rule."""
+"""Faults of FedDyn: in its server memory h, and in the update of its clients' memory g_k."""
 
 from dataclasses import replace
 
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import in_cohort, inmost, of_method, then, with_memory, with_server, with_shared
+from fedconvex.conformance.faults.building_blocks import (
+    after_update,
+    of_method,
+    original_method,
+    with_cohort,
+    with_memory,
+    with_server,
+    with_shared,
+)
 from fedconvex.conformance.faults.properties import MEMORY_RULE, SERVER_MEMORY, SERVER_STEP
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State
@@ -15,30 +23,30 @@ STEP = "w ← mean(θ_k) − h/alpha, with the h of this round"
 
 
 def around_new_model(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
-    """g_k ← g_k − α(θ_k − w⁺)."""
+    """The update with g_k ← g_k − α(θ_k − w⁺): around the server's new point."""
     after = method.update(state, replace(cohort, everyone=False), answers)
-    own = state.memory["gradient"] - inmost(method).alpha * (answers.points - after.server)
+    own = state.memory["gradient"] - original_method(method).alpha * (answers.points - after.server)
     return with_memory(after, gradient=own)
 
 
 def without_alpha(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
-    """h ← h − (1/m) Σ_k (θ_k − w), still divided by α in the server's step."""
+    """The update with h ← h − (1/m) Σ_k (θ_k − w), still divided by α in the server's step."""
     after = method.update(state, replace(cohort, everyone=False), answers)
     h = state.shared["h"] - cohort.population_mean(answers.points - cohort.points)
-    return with_shared(with_server(after, cohort.average(answers.points) - h / inmost(method).alpha), h=h)
+    return with_shared(with_server(after, cohort.average(answers.points) - h / original_method(method).alpha), h=h)
 
 
 def undivided(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
-    """w ← mean θ_k − h."""
+    """The update with w ← mean θ_k − h."""
     after = method.update(state, replace(cohort, everyone=False), answers)
     return with_server(after, cohort.average(answers.points) - after.shared["h"])
 
 
-def turned(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
-    """h ← h + (α/m) Σ_k (θ_k − w)."""
+def with_wrong_sign(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+    """The update with h ← h + (α/m) Σ_k (θ_k − w)."""
     after = method.update(state, replace(cohort, everyone=False), answers)
-    h = state.shared["h"] + inmost(method).alpha * cohort.population_mean(answers.points - cohort.points)
-    return with_shared(with_server(after, cohort.average(answers.points) - h / inmost(method).alpha), h=h)
+    h = state.shared["h"] + original_method(method).alpha * cohort.population_mean(answers.points - cohort.points)
+    return with_shared(with_server(after, cohort.average(answers.points) - h / original_method(method).alpha), h=h)
 
 
 FAULTS = (
@@ -47,14 +55,14 @@ FAULTS = (
         cure=MEMORY,
         breaks=SERVER_MEMORY,
         applies=is_feddyn,
-        update=in_cohort(lambda state, cohort: {"population": len(cohort.points)}),
+        update=with_cohort(lambda state, cohort: {"population": len(cohort.points)}),
     ),
     Fault(
         name="server memory is summed, not divided by m",
         cure=MEMORY,
         breaks=SERVER_MEMORY,
         applies=is_feddyn,
-        update=in_cohort(lambda state, cohort: {"population": 1}),
+        update=with_cohort(lambda state, cohort: {"population": 1}),
     ),
     Fault(
         name="server memory is updated without alpha",
@@ -68,7 +76,7 @@ FAULTS = (
         cure=MEMORY,
         breaks=SERVER_MEMORY,
         applies=is_feddyn,
-        update=turned,
+        update=with_wrong_sign,
     ),
     Fault(
         name="server memory is not applied",
@@ -84,7 +92,7 @@ FAULTS = (
         cure=STEP,
         breaks=SERVER_STEP,
         applies=is_feddyn,
-        update=then(
+        update=after_update(
             lambda before, after, cohort, answers: with_server(after, 2 * cohort.average(answers.points) - after.server)
         ),
     ),
@@ -95,7 +103,7 @@ FAULTS = (
         applies=is_feddyn,
         update=lambda method, state, cohort, answers: with_server(
             method.update(state, cohort, answers),
-            cohort.average(answers.points) - state.shared["h"] / inmost(method).alpha,
+            cohort.average(answers.points) - state.shared["h"] / original_method(method).alpha,
         ),
     ),
     Fault(

@@ -1,7 +1,14 @@
-"""Faults of FedNova and FedPD that no other method has."""
+"""Faults that only FedNova or FedPD can have."""
 
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import both, inmost, of_method, takes_steps, then, with_server
+from fedconvex.conformance.faults.building_blocks import (
+    after_update,
+    both,
+    of_method,
+    original_method,
+    takes_steps,
+    with_server,
+)
 from fedconvex.conformance.faults.properties import NORMALISED, SERVER_STEP
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State
@@ -12,11 +19,11 @@ is_fednova = both(of_method(FedNova), takes_steps(2))
 RULE = "w ← w + (Σ w_k τ_k)·Σ w_k (θ_k − w)/τ_k, τ_k being the number of client k's local steps"
 
 
-def one_step(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
-    """w ← w + Σ w_k (θ_k − w)/τ_k."""
+def without_mean_steps(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+    """The update w ← w + Σ w_k (θ_k − w)/τ_k, without the factor Σ w_k τ_k."""
     directions = (answers.points - cohort.points) / answers.path_lengths
     after = method.update(state, cohort, answers)
-    return with_server(after, state.server + inmost(method).stepsize * cohort.average(directions))
+    return with_server(after, state.server + original_method(method).stepsize * cohort.average(directions))
 
 
 FAULTS = (
@@ -25,20 +32,20 @@ FAULTS = (
         cure=RULE,
         breaks=NORMALISED,
         applies=is_fednova,
-        update=then(lambda before, after, cohort, answers: with_server(after, cohort.average(answers.points))),
+        update=after_update(lambda before, after, cohort, answers: with_server(after, cohort.average(answers.points))),
     ),
     Fault(
         name="normalised progress is not multiplied by the mean number of local steps",
         cure=RULE,
         breaks=NORMALISED,
         applies=lambda setup: is_fednova(setup) and setup.given is None,
-        update=one_step,
+        update=without_mean_steps,
     ),
     Fault(
         name="the server averages the local models without their dual variables",
         cure="w ← mean of θ_k + eta·λ_k",
         breaks=SERVER_STEP,
         applies=of_method(FedPD),
-        update=then(lambda before, after, cohort, answers: with_server(after, cohort.average(answers.points))),
+        update=after_update(lambda before, after, cohort, answers: with_server(after, cohort.average(answers.points))),
     ),
 )

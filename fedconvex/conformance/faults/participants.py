@@ -1,17 +1,17 @@
-"""Faults of who takes part."""
+"""Faults in the set of active clients."""
 
 from dataclasses import replace
 
 import numpy as np
 
 from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.moves import always
+from fedconvex.conformance.faults.building_blocks import always
 from fedconvex.conformance.faults.properties import PARTICIPANTS
 from fedconvex.participation import Draw
 
 
 def everyone(draw: Draw, effort: int | None, num_clients: int) -> Draw:
-    """All clients, those who were not asked with full work."""
+    """All clients; those that the schedule leaves out do the full work."""
     members = np.arange(num_clients)
     if draw.efforts is None or draw.members is None:
         return replace(draw, members=members)

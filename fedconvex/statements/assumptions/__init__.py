@@ -1,4 +1,4 @@
-"""What statements assume, as objects that can be checked on a problem, a method and a participation scheme."""
+"""Hypotheses of statements, as objects that can be checked on a problem, a method and a participation scheme."""
 
 from fedconvex.statements.assumptions.base import Assumption as Assumption
 from fedconvex.statements.assumptions.base import AssumptionFinding as AssumptionFinding

@@ -1,4 +1,4 @@
-"""What an assumption is, and those that are about the parameters alone."""
+"""The interface of assumptions, and those that restrict the parameters alone."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AssumptionFinding:
-    """Whether an assumption holds on an instance, and why."""
+    """Whether an assumption holds on an instance, and the reason."""
 
     verdict: Verdict
     reason: str
@@ -23,29 +23,33 @@ class AssumptionFinding:
 PROVED = AssumptionFinding(Verdict.PROVED, "")
 
 
-Written = Callable[[str], str]  # a parameter's name, or its letter in a paper
+Written = Callable[[str], str]  # from a parameter's name to how it is displayed: the name, or the paper's symbol
 
 
 class Assumption(ABC):
-    """One hypothesis of a statement; its subclasses are frozen dataclasses of the parameters that it is about."""
+    """One hypothesis of a statement; subclasses are frozen dataclasses that name the parameters involved.
+
+    To write a new one: say it in words, and decide it on a setting. `check` answers PROVED or REFUTED only with a
+    proof, UNKNOWN otherwise. A statement's author lists assumptions in `assumes=(Smooth("L"), …)`.
+    """
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """What it asks of the parameters alone."""
+        """The conditions on parameters that a calculator can check without a problem."""
         return ()
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The constants that it is about: by default, those that its fields name."""
+        """The names of the parameters involved; by default, the values of the fields."""
         return tuple(getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
 
     def __str__(self) -> str:
-        """In words, with the parameters' names."""
+        """The assumption in words, with the parameters' names."""
         return self.in_words(str)
 
     @abstractmethod
     def in_words(self, written: Written) -> str:
-        """In words; `written` says how a parameter is."""
+        """The assumption in words, with parameters as `written` displays them."""
 
     @abstractmethod
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
@@ -53,28 +57,28 @@ class Assumption(ABC):
 
 
 class OnParameters(Assumption):
-    """A condition on the parameters, whatever the clients and the method are."""
+    """An assumption that is a condition on the parameters, whatever the clients and the method are."""
 
     @abstractmethod
-    def asked(self) -> Condition:
-        """The condition."""
+    def required(self) -> Condition:
+        """The condition on the parameters."""
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        condition = self.asked()
+        condition = self.required()
         return tuple(dict.fromkeys((condition.argument, *condition.names)))
 
     def in_words(self, written: Written) -> str:
-        return _readable(self.asked(), written)
+        return _readable(self.required(), written)
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
-        return check_condition(self.asked(), values)
+        return check_condition(self.required(), values)
 
 
 @final
 @dataclass(frozen=True)
 class Given(OnParameters):
-    """Any: mu > L_minus."""
+    """An arbitrary condition on the parameters, such as mu > L_minus."""
 
     condition: Condition
 
@@ -82,40 +86,41 @@ class Given(OnParameters):
     def conditions(self) -> tuple[Condition, ...]:
         return (self.condition,)
 
-    def asked(self) -> Condition:
+    def required(self) -> Condition:
         return self.condition
 
 
 @final
 @dataclass(frozen=True)
 class StepsizeAtMost(OnParameters):
-    """stepsize <= a bound, a formula of other parameters."""
+    """stepsize <= bound, where the bound is a formula of other parameters."""
 
     bound: Callable[..., Any]
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        return (self.asked(),)
+        return (self.required(),)
 
-    def asked(self) -> Condition:
+    def required(self) -> Condition:
         return Condition("stepsize", "<=", self.bound)
 
 
 @final
 @dataclass(frozen=True)
 class ProximalWeight(OnParameters):
-    """mu = a formula of other parameters: FedProx is run with that one. It need be no rational number, so that a
-    calculator does not ask for it.
+    """mu = a formula of other parameters: the statement is about FedProx with this weight.
+
+    Its value may be irrational, so that no number passed to a calculator could equal it: `conditions` leaves it out.
     """
 
     formula: Callable[..., Any]
 
-    def asked(self) -> Condition:
+    def required(self) -> Condition:
         return Condition("mu", "=", self.formula)
 
 
 def check_condition(condition: Condition, values: dict[str, Any]) -> AssumptionFinding:
-    """Whether the parameters' values satisfy it."""
+    """Whether the parameters' values satisfy the condition."""
     offence = condition.check(condition.argument, values)
     if offence is None:
         return PROVED
@@ -124,7 +129,7 @@ def check_condition(condition: Condition, values: dict[str, Any]) -> AssumptionF
 
 
 def short(value: Any) -> str:
-    """A number as it is shown in a sentence: six digits."""
+    """A number with six digits, for a sentence."""
     return f"{float(value):.6g}"
 
 

@@ -1,4 +1,4 @@
-"""Assumptions about the clients' functions F_k. Each is decided rigorously: by balls, and exactly where they touch."""
+"""Assumptions about the clients' functions F_k and the objective, decided by balls, or exactly where balls cannot."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def _compare(holds: Any, fails: Any, reason: str) -> AssumptionFinding:
-    """PROVED or REFUTED where a comparison of balls says so, else UNKNOWN."""
+    """PROVED or REFUTED according to two certified comparisons, UNKNOWN where neither succeeds."""
     if holds:
         return PROVED
     return AssumptionFinding(Verdict.REFUTED if fails else Verdict.UNKNOWN, reason)
@@ -19,19 +19,21 @@ def _compare(holds: Any, fails: Any, reason: str) -> AssumptionFinding:
 
 def _bounded_below(setting: "MeasuredSetting", low: Any) -> AssumptionFinding:
     """Whether no client's Hessian has an eigenvalue below `low`."""
-    asked, known = setting.number(low), setting.curvatures
-    if known.strong_convexity >= asked:
+    assumed, known = setting.number(low), setting.curvatures
+    if known.strong_convexity >= assumed:
         return PROVED
     reason = f"a client's curvature goes down to about {short(known.strong_convexity)}"
-    if known.attained_convexity < asked:
+    if known.attained_convexity < assumed:
         return AssumptionFinding(Verdict.REFUTED, reason)
     decided = known.lie_between(low, None)
     return _compare(decided, decided is False, reason)
 
 
 def _differ_linearly(problem: Any, constants_too: bool = False) -> bool:
-    """Whether the clients' gradients are proved to differ by vectors that do not depend on the point (by none at all,
-    if constants_too): of quadratics, which have one Hessian (and one linear term) then, that is decided.
+    """Whether the clients' gradients are proved to differ by constant vectors only (not at all, if constants_too).
+
+    Their variance is then the same at all points (B = 1 if constants_too). Quadratics have this property if and only
+    if their Hessians (and linear terms) agree, which exact arithmetic decides.
     """
     if problem.num_clients == 1:
         return True
@@ -58,10 +60,10 @@ class Smooth(Assumption):
         return f"every client's function is {written(self.L)}-smooth"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
-        asked, known = setting.number(values[self.L]), setting.curvatures
+        assumed, known = setting.number(values[self.L]), setting.curvatures
         reason = f"a client's gradient changes {short(known.attained_smoothness)} times as fast as its argument"
-        if known.smoothness <= asked or known.attained_smoothness > asked:
-            return _compare(known.smoothness <= asked, True, reason)
+        if known.smoothness <= assumed or known.attained_smoothness > assumed:  # else the enclosures do not decide
+            return _compare(known.smoothness <= assumed, True, reason)
         decided = known.lie_between(-values[self.L], values[self.L])
         return _compare(decided, decided is False, reason)
 
@@ -90,8 +92,9 @@ class Convex(Assumption):
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         proved = setting.curvatures.strong_convexity >= 0 or setting.problem.is_convex
-        silent = any(weight == 0 for weight in setting.problem.exact_weights)  # whose function may be left out
-        return _compare(proved, not silent, "a client's function is not convex")
+        # some papers scale f_k by its weight: then a non-convex f_k of weight 0 does no harm
+        undecided = any(weight == 0 for weight in setting.problem.exact_weights)
+        return _compare(proved, not undecided, "a client's function is not convex")
 
 
 @final
@@ -133,8 +136,9 @@ class Dissimilarity(Assumption):
         return f"the clients' functions are {written(self.B)}-dissimilar at the point"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
-        here, asked = setting.dissimilarity, setting.number(values[self.B])
-        return _compare(here <= asked or values[self.B] is here, here > asked, f"B(w) = {short(here)} at the point")
+        here, assumed = setting.dissimilarity, setting.number(values[self.B])
+        measured = values[self.B] is here  # the caller assumes the measured ball itself, which is not <= itself
+        return _compare(here <= assumed or measured, here > assumed, f"B(w) = {short(here)} at the point")
 
 
 @final
@@ -151,10 +155,10 @@ class DissimilarityAlongTheRun(Assumption):
         return f"the clients' functions are {written(self.B)}-dissimilar at every w^t that the run reaches"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
-        asked = values[self.B]
+        assumed = values[self.B]
         if not _differ_linearly(setting.problem, constants_too=True):
             return AssumptionFinding(Verdict.UNKNOWN, "B(w) is not bounded over all points of the run")
-        if setting.number(asked) >= 1 or asked is setting.dissimilarity:
+        if setting.number(assumed) >= 1 or assumed is setting.dissimilarity:
             return PROVED  # B(w) = 1
         return AssumptionFinding(Verdict.UNKNOWN, "B is not proved to be at least 1")
 
@@ -171,10 +175,10 @@ class BoundedVariance(Assumption):
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         here = setting.gradient_variance
-        if values[self.sigma2] is here:
+        if values[self.sigma2] is here:  # the measured ball itself, which is not <= itself
             return PROVED
-        asked = setting.number(values[self.sigma2])
-        return _compare(here <= asked, here > asked, f"the variance at the point is {short(here)}")
+        assumed = setting.number(values[self.sigma2])
+        return _compare(here <= assumed, here > assumed, f"the variance at the point is {short(here)}")
 
 
 @final
@@ -189,7 +193,7 @@ class BoundedVarianceEverywhere(Assumption):
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         here = BoundedVariance(self.sigma2).check(setting, values)
-        if here.verdict is Verdict.REFUTED or _differ_linearly(setting.problem):  # it is the same at all points
+        if here.verdict is Verdict.REFUTED or _differ_linearly(setting.problem):  # the variance is then constant
             return here
         return AssumptionFinding(Verdict.UNKNOWN, "the variance is not bounded over all points")
 
@@ -205,9 +209,9 @@ class LargeGradient(Assumption):
         return f"the squared norm of the objective's gradient at the point is at least {written(self.epsilon)}"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
-        asked = setting.number(values[self.epsilon])
+        assumed = setting.number(values[self.epsilon])
         reason = f"it is {short(setting.square)}"
-        return _compare(setting.square >= asked, setting.square < asked, reason)
+        return _compare(setting.square >= assumed, setting.square < assumed, reason)
 
 
 @final
@@ -221,9 +225,9 @@ class SmoothObjective(Assumption):
         return f"the objective is {written(self.L)}-smooth"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
-        asked, known = setting.number(values[self.L]), setting.objective_curvatures
+        assumed, known = setting.number(values[self.L]), setting.objective_curvatures
         reason = f"{short(known.smoothness)}-smoothness is proved"
-        return _compare(known.smoothness <= asked, known.attained_smoothness > asked, reason)
+        return _compare(known.smoothness <= assumed, known.attained_smoothness > assumed, reason)
 
 
 @final
@@ -237,6 +241,6 @@ class StronglyConvexObjective(Assumption):
         return f"the objective is {written(self.mu)}-strongly convex"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
-        asked, known = setting.number(values[self.mu]), setting.objective_curvatures
+        assumed, known = setting.number(values[self.mu]), setting.objective_curvatures
         reason = f"{short(known.strong_convexity)}-strong convexity is proved"
-        return _compare(known.strong_convexity >= asked, known.attained_convexity < asked, reason)
+        return _compare(known.strong_convexity >= assumed, known.attained_convexity < assumed, reason)

@@ -1,4 +1,4 @@
-"""Assumptions about what runs: the method, the local solver, who takes part."""
+"""Assumptions about the run: the method, the local solver, the participation scheme."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fedconvex.statements.setting import MeasuredSetting
 
 
-ITS_OWN_SOLVER = ("FedGD", "FedDynOneGD")  # methods that are named for what their clients do
+ITS_OWN_SOLVER = ("FedGD", "FedDynOneGD")  # methods whose definition includes the local solver
 
 
 def _refuted(reason: str) -> AssumptionFinding:
@@ -21,7 +21,7 @@ def _refuted(reason: str) -> AssumptionFinding:
 @final
 @dataclass(frozen=True)
 class Runs(Assumption):
-    """The method is this one, with these parameters where they matter."""
+    """The method is the named one, with this number of local steps if one is given."""
 
     method: str
     local_steps: int | None = None
@@ -47,7 +47,10 @@ class Runs(Assumption):
 @final
 @dataclass(frozen=True)
 class OfOneFunction(Assumption):
-    """The statement is about an iteration on one function: a number that methods are compared with."""
+    """The statement is about an iteration on a single function, not about a federated method.
+
+    Such bounds serve for comparison; on a federated run they stay UNKNOWN.
+    """
 
     iteration: str
 
@@ -86,7 +89,7 @@ class Inexactness(Assumption):
         return f"every client's solution is {written(self.gamma)}-inexact"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
-        if values[self.gamma] is setting.inexactness:
+        if values[self.gamma] is setting.inexactness:  # the measured ball itself, which is not <= itself
             return PROVED
         if _reaches(setting, values[self.gamma]):
             return PROVED
@@ -97,7 +100,7 @@ class Inexactness(Assumption):
 @final
 @dataclass(frozen=True)
 class InexactnessOfEach(Assumption):
-    """The largest of several gammas is reached by every local solution (FedProx paper, Definition 2)."""
+    """Every local solution is γ-inexact for γ the largest of several gammas (FedProx paper, Definition 2)."""
 
     gammas: str = "gammas"
 
@@ -110,14 +113,14 @@ class InexactnessOfEach(Assumption):
         return AssumptionFinding(Verdict.UNKNOWN, "the local solver is not proved to reach them")
 
 
-def _reaches(setting: "MeasuredSetting", asked: Any) -> bool:
-    """Whether every local solution is proved to be `asked`-inexact."""
+def _reaches(setting: "MeasuredSetting", assumed: Any) -> bool:
+    """Whether every local solution is proved to be `assumed`-inexact."""
     reached = setting.inexactness
-    if any(type(value).__name__ == "arb" for value in (reached, asked)):
-        return bool(setting.number(reached) <= setting.number(asked))
+    if any(type(value).__name__ == "arb" for value in (reached, assumed)):
+        return bool(setting.number(reached) <= setting.number(assumed))
     from fedconvex.arithmetic.rationals import to_fraction
 
-    return to_fraction(reached) <= to_fraction(asked)
+    return to_fraction(reached) <= to_fraction(assumed)
 
 
 @final
@@ -125,7 +128,7 @@ def _reaches(setting: "MeasuredSetting", asked: Any) -> bool:
 class MatchedStepsize(Assumption):
     """stepsize = 1/√(mu·L) for some mu and L with which every F_k is mu-strongly convex and L-smooth.
 
-    Every stepsize is: a smaller mu, or a larger L, will do. κ = L/mu is then max(1/(s mu), s L)².
+    Every stepsize has this form, for a smaller mu or a larger L. The least κ = L/mu is then max(1/(s mu), s L)².
     """
 
     @property
@@ -137,10 +140,11 @@ class MatchedStepsize(Assumption):
         return f"{s} = 1/√({mu} {L}), every client's function being {mu}-strongly convex and {L}-smooth"
 
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
-        asked, needed = setting.number(values["kappa"]), setting.condition_number
-        if values["kappa"] is needed or needed <= asked:
+        assumed, needed = setting.number(values["kappa"]), setting.condition_number
+        # the first: the measured ball itself, which is not <= itself
+        if values["kappa"] is needed or needed <= assumed:
             return PROVED
-        if setting.least_condition_number > asked:
+        if setting.least_condition_number > assumed:
             return _refuted(f"with this stepsize kappa is {short(needed)}")
         return AssumptionFinding(Verdict.UNKNOWN, f"with this stepsize kappa is proved to be at most {short(needed)}")
 
@@ -164,11 +168,13 @@ class ProxError(Assumption):
 @final
 @dataclass(frozen=True)
 class GradientStepsFromCenter(Assumption):
-    """Clients take local_steps gradient steps from the centre 2x − z_k of the proximal term, which shrink its distance
-    to the solution as FedSplit's Corollary 1 says: α = (1 + s(mu + L)/2)⁻¹ does where s = 1/√(mu·L).
+    """Clients take local_steps gradient steps from the centre 2x − z_k of the proximal term (FedSplit, Corollary 1).
+
+    Each step must shrink the distance to the solution by the corollary's factor; α = (1 + s(mu + L)/2)⁻¹ does where
+    s = 1/√(mu·L).
     """
 
-    contraction: Callable[[Any], Any]  # of a step, by kappa
+    contraction: Callable[[Any], Any]  # from kappa to the contraction factor of one step
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -199,7 +205,7 @@ class GradientStepsFromCenter(Assumption):
 @final
 @dataclass(frozen=True)
 class SampledIID(Assumption):
-    """K devices are drawn independently, device k with probability p_k; their answers are averaged plainly."""
+    """K devices are drawn independently, device k with probability p_k; the server takes their unweighted mean."""
 
     K: str = "K"
 
@@ -217,7 +223,7 @@ class SampledIID(Assumption):
 @final
 @dataclass(frozen=True)
 class SampledUniformly(Assumption):
-    """num_active of the num_clients devices take part, every set of them equally likely."""
+    """num_active of the num_clients devices take part, every subset of this size being equally likely."""
 
     def in_words(self, written: Written) -> str:
         active, all_of_them = written("num_active"), written("num_clients")
@@ -232,7 +238,7 @@ class SampledUniformly(Assumption):
 @final
 @dataclass(frozen=True)
 class Everyone(Assumption):
-    """All clients take part in every round, and the server averages with their weights (where the method has any)."""
+    """All clients take part in every round, and the server averages with their weights if the method uses weights."""
 
     def in_words(self, written: Written) -> str:
         return "everyone takes part in every round"
@@ -240,6 +246,7 @@ class Everyone(Assumption):
     def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
         if not setting.everyone:
             return _refuted("only some clients take part")
+        # Uniform(m) draws everyone, but averages without weights
         if type(setting.participation).__name__ == "Uniform" and not setting.method.plain:
             equal = setting.problem.is_equally_weighted
             return PROVED if equal else _refuted("the server's average over the drawn clients is plain")

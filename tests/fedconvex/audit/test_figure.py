@@ -8,6 +8,8 @@ from fedconvex.audit import audit
 from fedconvex.audit.figure import draw_audit
 from fedconvex.drawing import COLOURS
 
+pytestmark = pytest.mark.beyond_core  # draws
+
 
 @pytest.fixture(scope="module")
 def result():

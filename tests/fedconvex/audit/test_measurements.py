@@ -11,8 +11,10 @@ from fedconvex.audit.measure import measure_constants
 from fedconvex.audit.methods import AUDITED, describe, three_digits
 from fedconvex.audit.speed import measured_contraction, predicted_contraction
 from fedconvex.certainty import Certainty
-from fedconvex.fixed_points.smooth import SmoothFixedPoints
+from fedconvex.fixed_points.smooth_clients import SmoothFixedPoints
 from fedconvex.runs.rounds import rounds_of
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
 
 
 @pytest.fixture(scope="module")

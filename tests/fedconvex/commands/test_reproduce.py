@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from fedconvex.commands import main as cli
-from fedconvex.reproduce.spec import experiments
-from fedconvex.reproduce.summary import KEPT, last_results, markdown
+from fedconvex.reproduce.specification import experiments
+from fedconvex.reproduce.summary import PACKAGED, last_results, markdown
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
 
 
 @pytest.fixture
@@ -66,10 +68,10 @@ def test_missing_files_fail_only_what_was_asked_for_by_its_id(command: Any) -> N
 
 
 def test_a_whole_paper_goes_on_past_missing_files(command: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from fedconvex.reproduce import spec
+    from fedconvex.reproduce import specification
 
     known = {k: e for k, e in experiments(quick=True).items() if k in ("fedsplit.figure2b", "fedsplit.other_claims")}
-    monkeypatch.setattr(spec, "experiments", lambda quick=False: known)
+    monkeypatch.setattr(specification, "experiments", lambda quick=False: known)
     code, out, _ = command("all", "--quick")
     assert code == 0
     assert "not run: needs femnist" in out
@@ -102,7 +104,7 @@ def test_damaged_results_are_refused(command: Any, tmp_path: Path) -> None:
 
 def test_results_that_are_kept_belong_to_experiments(tmp_path: Path) -> None:
     known = experiments()
-    files = sorted(KEPT.glob("*.json"))
+    files = sorted(PACKAGED.glob("*.json"))
     assert files
     for file in files:
         content = json.loads(file.read_text("utf-8"))

@@ -109,6 +109,7 @@ class Page(HTMLParser):
         self.sources += [value for name, value in attrs if name in ("src", "srcset") or (tag == "link")]
 
 
+@pytest.mark.beyond_core  # starts a process
 def test_all_files_are_written(run, tmp_path):
     names = {option: tmp_path / f"file{option}" for option in ("--json", "--html", "--latex")}
     status, out, _ = run(*SOME, *(word for pair in names.items() for word in pair), "--certificates", tmp_path / "c")

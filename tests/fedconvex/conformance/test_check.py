@@ -15,6 +15,8 @@ import fedconvex as fc
 from fedconvex.conformance import Report, check, findings
 from fedconvex.errors import InvalidInput
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 STEPS = fc.GradientDescent(steps=4, stepsize=0.1)
 
 

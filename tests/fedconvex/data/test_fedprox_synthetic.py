@@ -8,8 +8,8 @@ from data_checks import is_argmax_of_some_linear_model, is_variance, pooled, sam
 from scipy.stats import ks_2samp, norm
 
 from fedconvex.data import synthetic, synthetic_iid
-from fedconvex.data.draws import GeneratorStream, stream
 from fedconvex.data.gaussian_clients import linear_model
+from fedconvex.data.random_streams import GeneratorStream, stream
 from fedconvex.errors import InvalidInput
 
 OFFICIAL = Path(__file__).resolve().parents[4] / "shared" / "data" / "fedprox_synthetic"

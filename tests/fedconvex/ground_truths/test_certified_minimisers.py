@@ -24,7 +24,7 @@ from problem_makers import (
 )
 
 import fedconvex as fc
-from fedconvex.ground_truths.certify import certify
+from fedconvex.ground_truths.certificates import certify
 
 fewer = settings(few, max_examples=10)
 SMOOTH = st.one_of(logistics(), multinomials())

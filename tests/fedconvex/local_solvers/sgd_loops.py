@@ -13,7 +13,7 @@ from problem_makers import fractions
 
 import fedconvex as fc
 from fedconvex.arithmetic.rationals import to_fraction
-from fedconvex.local_solvers.minibatches import deal
+from fedconvex.local_solvers.minibatches import draw_minibatches
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Problem
 from fedconvex.runs.rounds import RoundResult, rounds_of
@@ -137,7 +137,7 @@ def plain_sgd(
 def dealt(solver: fc.SGD, members: Sequence[int], draw: Draw) -> list[list[list[int]]]:
     """Every client's batches, as lists of its own samples' numbers."""
     amounts = np.full(len(members), solver.effort) if draw.efforts is None else draw.efforts
-    found = deal(
+    found = draw_minibatches(
         np.zeros(len(members), dtype=int), np.array([COUNTS[k] for k in members]), solver.batch_size,
         amounts if solver.steps is None else None, amounts if solver.steps is not None else None,
         np.array(members), draw.seed, draw.round,

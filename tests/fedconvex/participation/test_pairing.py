@@ -16,7 +16,7 @@ from run_makers import QUARTER, UNEQUAL, instance, misfit, run, same_run
 import fedconvex as fc
 from fedconvex import participation as who
 from fedconvex.local_solvers.base import EVERYONE
-from fedconvex.local_solvers.minibatches import Minibatches, deal
+from fedconvex.local_solvers.minibatches import Minibatches, draw_minibatches
 from fedconvex.methods import METHODS
 from fedconvex.participation import Draw
 from fedconvex.randomness import Purpose, stream
@@ -59,10 +59,10 @@ def recorded(monkeypatch) -> Callable[..., list[Any]]:
         watch(solver)
 
     def dealt(*given: Any, **options: Any) -> Minibatches:
-        current.batches.append(deal(*given, **options))
+        current.batches.append(draw_minibatches(*given, **options))
         return current.batches[-1]
 
-    monkeypatch.setattr("fedconvex.local_solvers.sgd.deal", dealt)
+    monkeypatch.setattr("fedconvex.local_solvers.sgd.draw_minibatches", dealt)
 
     def record(method: Any, rounds: int = 5, problem: Any = UNEQUAL, seed: int = 11, **options: Any) -> list[Any]:
         current.draws, current.batches = [], []
@@ -170,7 +170,7 @@ class TestMinibatches:
         first = (np.cumsum(counts) - counts)[list(members)]
         amounts = [None if a is None else np.array([a[k] for k in members]) for a in (epochs, steps)]
         options = {"seed": 1, "round": 2, **options}
-        return deal(first, count, size, *amounts, np.array(members), **options)
+        return draw_minibatches(first, count, size, *amounts, np.array(members), **options)
 
     @staticmethod
     def batches_of(dealt: Minibatches) -> list[list[list[int]]]:

@@ -19,7 +19,7 @@ from run_makers import QUARTER, START, UNEQUAL, M, averaged, entries_of, gradien
 import fedconvex as fc
 from fedconvex import participation as who
 from fedconvex.errors import InvalidInput
-from fedconvex.local_solvers.minibatches import deal
+from fedconvex.local_solvers.minibatches import draw_minibatches
 from fedconvex.methods import METHODS
 from fedconvex.participation import Draw, Stragglers
 from fedconvex.runs.rounds import Rounds, rounds_of
@@ -292,7 +292,7 @@ class TestUse:
         ).points[1]
         counts = np.array([len(rows) for rows in A])
         full, everyone = np.full(M, E), np.arange(M)
-        dealt = deal(
+        dealt = draw_minibatches(
             np.zeros(M, dtype=int), counts, size, full if kind == "epochs" else None, full if kind == "steps" else None,
             everyone, seed=2, round=0,
         )  # fmt: skip

@@ -19,6 +19,8 @@ from fedconvex.report.markup import Html, math, mixed, tag
 from fedconvex.report.page import Sections, page
 from fedconvex.theory import papers, statement
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 SOME = ["fedprox.equation7", "fedsplit.equation17", "fedprox.equation6"]
 
 

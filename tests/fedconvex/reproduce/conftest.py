@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fedconvex.reproduce.spec import Experiment, read
+from fedconvex.reproduce.specification import Experiment, read
 
 SWEEP = """
 id = "test.sweep"

@@ -8,7 +8,9 @@ import pandas
 import pytest
 
 from fedconvex.reproduce import figure
-from fedconvex.reproduce.measuring import Measured
+from fedconvex.reproduce.metrics import ExperimentMetrics
+
+pytestmark = pytest.mark.beyond_core  # draws
 
 PICTURES = """
 [figure]
@@ -35,7 +37,7 @@ source = "nowhere"
 def measured(written: Any, sweep_text: str) -> Any:
     """Of a kind of picture, with the last loss of `Prox`."""
 
-    def make(kind: str, last: float = 1.0) -> Measured:
+    def make(kind: str, last: float = 1.0) -> ExperimentMetrics:
         experiment = written(sweep_text + PICTURES.format(kind))
         rows = [
             {"problem": "small", "method": method, "seed": seed, "round": t, "value": value, "gap": value,
@@ -43,7 +45,7 @@ def measured(written: Any, sweep_text: str) -> Any:
             for method in experiment.methods for seed in (0, 1)
             for t, value in enumerate((2.0, 1.0, 0.25, last if method == "Prox" else 0.25))
         ]  # fmt: skip
-        return Measured(experiment, pandas.DataFrame(rows))
+        return ExperimentMetrics(experiment, pandas.DataFrame(rows))
 
     return make
 

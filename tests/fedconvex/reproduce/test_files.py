@@ -10,11 +10,13 @@ import pandas
 import pytest
 
 from fedconvex.errors import InvalidInput
-from fedconvex.reproduce import building, running
-from fedconvex.reproduce.measuring import Measured
-from fedconvex.reproduce.running import mark
-from fedconvex.reproduce.spec import RUNNERS, choose, experiments
+from fedconvex.reproduce import execution, inputs
+from fedconvex.reproduce.execution import fingerprint_of
+from fedconvex.reproduce.metrics import ExperimentMetrics
+from fedconvex.reproduce.specification import RUNNERS, choose, experiments
 from fedconvex.reproduce.summary import summarise
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
 
 COLUMNS = ("value", "gap", "accuracy", "test_value", "test_accuracy", "gradient_variance")
 WHOLE, QUICK = experiments(), experiments(quick=True)
@@ -49,8 +51,8 @@ def pretended(experiment: Any) -> pandas.DataFrame:
 @pytest.mark.parametrize("experiment", [p for p in ALL if p.values[0].runner != "partition"])  # tested with their runs
 def test_formulas_and_labels_fit(experiment: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("floor", "distance", "constant", "contraction", "official"):
-        monkeypatch.setattr(Measured, name, _half(name))
-    measured = Measured(experiment, pretended(experiment)) if experiment.runner != "none" else None
+        monkeypatch.setattr(ExperimentMetrics, name, _half(name))
+    measured = ExperimentMetrics(experiment, pretended(experiment)) if experiment.runner != "none" else None
     summary = summarise(measured, experiment)
     assert len(summary["claims"]) == len(experiment.claims)
     for row in summary["numbers"]:
@@ -58,7 +60,7 @@ def test_formulas_and_labels_fit(experiment: Any, monkeypatch: pytest.MonkeyPatc
 
 
 def _half(name: str) -> Any:
-    def number(self: Measured, *labels: str) -> float:
+    def number(self: ExperimentMetrics, *labels: str) -> float:
         known = {*self.experiment.data, *self.experiment.methods}
         assert name in ("official", "constant") or known.issuperset(labels)
         return 0.5
@@ -71,24 +73,24 @@ def _half(name: str) -> Any:
 def test_methods_can_be_made(experiment: Any) -> None:
     if experiment.runner == "sweep":
         experiment = QUICK[experiment.id]  # formulas need a problem; a small one
-        problem = building.problem_of(experiment, next(iter(experiment.data)), 0)
+        problem = inputs.problem_of(experiment, next(iter(experiment.data)), 0)
         for label in experiment.methods:
-            building.setting_of(experiment, label, problem)
+            inputs.setting_of(experiment, label, problem)
     elif experiment.runner == "deep":
         for label in experiment.methods:
-            building.setting_of(experiment, label)
+            inputs.setting_of(experiment, label)
 
 
 @pytest.mark.parametrize("experiment", ALL)
 def test_the_file_says_where_things_stand(experiment: Any) -> None:
     assert experiment.runner in RUNNERS
-    assert set(experiment.needs) <= set(building.FILES)
+    assert set(experiment.needs) <= set(inputs.FILES)
     assert experiment.claims or experiment.numbers
     assert all(claim["source"] for claim in experiment.claims)
     assert all("source" in row for row in experiment.numbers if isinstance(row.get("published"), int | float))
     assert all(row.get("why") for row in experiment.numbers if row.get("within", 1) > 1.01)
     if experiment.runner == "deep" and not experiment.quick:
-        assert experiment.needs or all(e["name"] in building.SYNTHETIC for e in experiment.data.values())
+        assert experiment.needs or all(e["name"] in inputs.SYNTHETIC for e in experiment.data.values())
 
 
 def test_all_that_was_asked_for_is_there() -> None:
@@ -138,10 +140,10 @@ def test_faults_of_files_are_refused_by_key(written: Any, sweep_text: str, chang
 )
 def test_faults_of_methods_are_refused(written: Any, sweep_text: str, change: Any, message: str) -> None:
     experiment = written(sweep_text.replace(*change))
-    problem = building.problem_of(experiment, "small", 0)
+    problem = inputs.problem_of(experiment, "small", 0)
     faulty = next(label for label in experiment.methods if label in message)
     with pytest.raises(InvalidInput, match=message):
-        building.setting_of(experiment, faulty, problem)
+        inputs.setting_of(experiment, faulty, problem)
 
 
 def test_grids_are_spelled_out_and_quick_changes_what_it_names(written: Any, deep_text: str) -> None:
@@ -155,11 +157,11 @@ def test_grids_are_spelled_out_and_quick_changes_what_it_names(written: Any, dee
 
 
 def test_runs_are_marked_by_what_they_depend_on(written: Any, sweep_text: str) -> None:
-    plain = mark(written(sweep_text))
-    assert mark(written(sweep_text + '\n[[claims]]\nclaim = "a"\nsource = "b"\nholds = "1 < 2"\n')) == plain
-    assert mark(written(sweep_text.replace("[methods.Prox]", '[methods.Prox]\nline = "P"'))) == plain
-    assert mark(written(sweep_text.replace("rounds = 40", "rounds = 41"))) != plain
-    assert mark(written(sweep_text.replace("features = 4", "features = 5"))) != plain
+    plain = fingerprint_of(written(sweep_text))
+    assert fingerprint_of(written(sweep_text + '\n[[claims]]\nclaim = "a"\nsource = "b"\nholds = "1 < 2"\n')) == plain
+    assert fingerprint_of(written(sweep_text.replace("[methods.Prox]", '[methods.Prox]\nline = "P"'))) == plain
+    assert fingerprint_of(written(sweep_text.replace("rounds = 40", "rounds = 41"))) != plain
+    assert fingerprint_of(written(sweep_text.replace("features = 4", "features = 5"))) != plain
 
 
 @pytest.mark.parametrize(("library", "changed"), [("torch", {"deep"}), ("numpy", {"deep", "sweep"})])
@@ -167,9 +169,9 @@ def test_runs_are_marked_by_the_libraries_that_compute_them(
     library: str, changed: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     some = [WHOLE["feddyn.table2_mnist_10"], WHOLE["fedsplit.figure1"]]
-    before = [mark(experiment) for experiment in some]
-    monkeypatch.setattr(running, "version", lambda name: "0" if name == library else version(name))
-    after = [mark(experiment) for experiment in some]
+    before = [fingerprint_of(experiment) for experiment in some]
+    monkeypatch.setattr(execution, "version", lambda name: "0" if name == library else version(name))
+    after = [fingerprint_of(experiment) for experiment in some]
     assert {e.runner for e, old, new in zip(some, before, after, strict=True) if old != new} == changed
 
 

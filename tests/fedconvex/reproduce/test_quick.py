@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
-from fedconvex.reproduce.building import missing
-from fedconvex.reproduce.one import run_one
-from fedconvex.reproduce.spec import experiments
+from fedconvex.reproduce.inputs import missing
+from fedconvex.reproduce.pipeline import run_experiment
+from fedconvex.reproduce.specification import experiments
 from fedconvex.reproduce.summary import REPRODUCED
+
+pytestmark = pytest.mark.beyond_core  # trains networks
 
 QUICK = {key: e for key, e in experiments(quick=True).items() if missing(e, None) is None}
 
@@ -22,7 +24,7 @@ def gaps(summary: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize("key", QUICK)
 def test_it_ends_with_everything_and_is_read_from_then_on(key: str, tmp_path: Path, played: list[int]) -> None:
     experiment = QUICK[key]
-    summary, files = run_one(experiment, tmp_path, jobs=1)
+    summary, files = run_experiment(experiment, tmp_path, jobs=1)
     assert bool(played) == (experiment.runner in ("sweep", "deep"))
     assert gaps(summary) == []
     assert len(summary["numbers"]) == len(experiment.numbers)
@@ -31,7 +33,7 @@ def test_it_ends_with_everything_and_is_read_from_then_on(key: str, tmp_path: Pa
     assert [file.name for file in files] == ["summary.json", *(["figure.png", "figure.svg"] if has_picture else [])]
     assert all(file.stat().st_size for file in files)
     played.clear()
-    again, _ = run_one(experiment, tmp_path, jobs=1)
+    again, _ = run_experiment(experiment, tmp_path, jobs=1)
     assert played == []
     assert {**again, "date": ""} == {**summary, "date": ""}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from measured_by_hand import DROP, LEAST, ROUND_COLUMNS, D
+from reference_measurements import DROP, LEAST, ROUND_COLUMNS, D
 from run_makers import instance
 
 import fedconvex as fc

@@ -21,6 +21,8 @@ from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
 from fedconvex.runs import checkpoints
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 T = 4
 HALF = Fraction(1, 2)
 STEPS = fc.GradientDescent(steps=3, stepsize=Fraction(1, 16))

@@ -19,6 +19,8 @@ from fedconvex.methods import METHODS
 from fedconvex.runs import checkpoints
 from fedconvex.runs.rounds import Rounds
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 T = 4
 HALF = Fraction(1, 2)
 STEPS = fc.GradientDescent(steps=3, stepsize=Fraction(1, 16))
@@ -191,6 +193,7 @@ def content(result: Path) -> dict[str, Any]:
 
 
 class TestKill9:
+    @pytest.mark.beyond_core  # starts a process
     def test_again_and_again(self, tmp_path) -> None:
         """In the work, while writing, before and after the file is closed: then the run is as if nothing had been."""
         (tmp_path / "folder").mkdir()

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from measured_by_hand import KINDS, LEAST, WEIGHTS
 from problem_makers import fractions
+from reference_measurements import KINDS, LEAST, WEIGHTS
 from run_makers import UNEQUAL
 
 import fedconvex as fc

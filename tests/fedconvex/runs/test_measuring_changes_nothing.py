@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from measured_by_hand import ARITHMETICS, DROP, LEAST, ROUND_COLUMNS
+from reference_measurements import ARITHMETICS, DROP, LEAST, ROUND_COLUMNS
 from run_makers import EQUAL, QUARTER, SILENT, START, UNEQUAL, bits, instance
 
 import fedconvex as fc

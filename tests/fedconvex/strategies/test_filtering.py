@@ -9,6 +9,8 @@ import fedconvex as fc
 from fedconvex import strategies
 from fedconvex.theory import feddyn, fedprox, fedsplit
 
+pytestmark = pytest.mark.beyond_core  # runs Hypothesis inside its tests
+
 PROBLEM = fc.LeastSquares(A=[[[1, 2], [0, 1]], [[1, 1], [1, 0]]], b=[[1, 0], [2, 3]])
 STRATEGIES = {
     "least_squares_problems": strategies.least_squares_problems(),

@@ -16,6 +16,8 @@ from fedconvex.methods import METHODS
 from fedconvex.participation import Participation
 from fedconvex.strategies.stepsizes import RULES
 
+pytestmark = pytest.mark.beyond_core  # runs Hypothesis inside its tests
+
 CURVED = strategies.quadratic_problems(mu=1, L=10, max_clients=2, max_dim=2, positive_weights=True)
 
 

@@ -11,6 +11,8 @@ from problem_makers import fractions, identity, least_norm, rank, terms_of
 import fedconvex as fc
 from fedconvex import strategies
 
+pytestmark = pytest.mark.beyond_core  # runs Hypothesis inside its tests
+
 
 def curved(H: np.ndarray, low: Any) -> bool:
     """H ≽ low·I, decided in rationals by symmetric elimination."""

@@ -13,6 +13,8 @@ from fedconvex import strategies
 from fedconvex.strategies.types import _as_call
 from fedconvex.theory import feddyn, fedprox, fedsplit
 
+pytestmark = pytest.mark.beyond_core  # runs Hypothesis inside its tests
+
 
 def smallest(strategy: st.SearchStrategy[Any], condition: Any = None) -> Any:
     tries = settings(max_examples=30 if condition is None else 500, database=None, derandomize=True)

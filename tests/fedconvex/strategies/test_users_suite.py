@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.beyond_core  # starts processes
+
 ROOT = Path(__file__).resolve().parents[3]
 SECTION = ROOT.joinpath("README.md").read_text("utf-8").partition("**A property test.**")[2]
 FROM_THE_README = re.findall(r"```python\n(.*?)```", SECTION, re.DOTALL)[0]

@@ -16,6 +16,8 @@ import fedconvex as fc
 from fedconvex import strategies
 from fedconvex.methods import METHODS
 
+pytestmark = pytest.mark.beyond_core  # runs Hypothesis inside its tests
+
 WITHOUT = """
 import sys
 class Lacking:

@@ -17,7 +17,9 @@ import sweep_makers as make
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput, MissingLibrary
-from fedconvex.sweeps import SweepFailed, cluster, parts, sweep
+from fedconvex.sweeps import SweepFailed, cluster, part_files, sweep
+
+pytestmark = pytest.mark.beyond_core  # starts processes
 
 ANY_PORT = "127.0.0.1:0"  # the default one may be taken, of which Dask warns
 ANY_NUMBER = 10_000  # of rounds, more than there will be
@@ -70,9 +72,9 @@ def test_workers_killed_half_way_cost_nothing(
     client.wait_for_workers(2)
     victims = list(client.run(os.getpid).values())[:killed]
     written: Counter[str] = Counter()
-    add = parts.Parts.add
+    add = part_files.PartFiles.add
 
-    def counting(self: parts.Parts, key: str, content: bytes) -> None:
+    def counting(self: part_files.PartFiles, key: str, content: bytes) -> None:
         written[key] += 1
         add(self, key, content)
 
@@ -81,7 +83,7 @@ def test_workers_killed_half_way_cost_nothing(
         kill(victims)
         turnstile.admit(ANY_NUMBER)
 
-    monkeypatch.setattr(parts.Parts, "add", counting)
+    monkeypatch.setattr(part_files.PartFiles, "add", counting)
     turnstile.admit(6 * make.ROUNDS)
     with make.watched(at=3, then=kill_and_go_on) as keys:
         table = sweep(**arguments, client=client)

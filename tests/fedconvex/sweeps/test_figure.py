@@ -5,6 +5,8 @@ import pytest
 
 import fedconvex as fc
 
+pytestmark = pytest.mark.beyond_core  # draws
+
 
 @pytest.fixture(scope="module")
 def table():

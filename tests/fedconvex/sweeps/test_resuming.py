@@ -12,13 +12,15 @@ import fedconvex as fc
 from fedconvex.sweeps import SweepFailed, grid, sweep
 from fedconvex.sweeps.grid import make_grid
 
+pytestmark = pytest.mark.beyond_core  # starts processes
+
 KEPT = 4
 STOPS_AFTER_SOME_PARTS = """
 import sys
 import sweep_makers as make
-from fedconvex.sweeps import parts, sweep
+from fedconvex.sweeps import part_files, sweep
 
-add, written = parts.Parts.add, []
+add, written = part_files.PartFiles.add, []
 
 def add_and_wait(self, key, content):
     add(self, key, content)
@@ -27,7 +29,7 @@ def add_and_wait(self, key, content):
         print("written", flush=True)
         sys.stdin.read()  # until it is killed
 
-parts.Parts.add = add_and_wait
+part_files.PartFiles.add = add_and_wait
 sweep(**make.grid(), out=sys.argv[1], jobs=int(sys.argv[2]))
 """
 

@@ -16,9 +16,11 @@ import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Problem
 from fedconvex.sweeps import Setting, SweepFailed, run, sweep
-from fedconvex.sweeps.cores import _kept
 from fedconvex.sweeps.grid import make_grid
-from fedconvex.sweeps.work import pack
+from fedconvex.sweeps.local_processes import _cached
+from fedconvex.sweeps.packed_problems import pack
+
+pytestmark = pytest.mark.beyond_core  # starts processes
 
 SQUARES, LOGISTIC = make.least_squares(), make.logistic()
 PROX, GD = fc.FedProx(mu=1), fc.FedGD(stepsize=0.05, local_steps=2)
@@ -70,13 +72,13 @@ def test_a_problem_is_unpacked_once_for_runs_that_follow_one_another() -> None:
     arguments = make.grid()
     grid = make_grid(arguments["methods"], arguments["problems"], (0, 1), 1, {})
     first, again, other = pack(grid.cells, grid)["squares"], *pack(grid.cells, grid).values()
-    assert _kept(first).problem is _kept(again).problem
-    assert _kept(other).problem is not first.problem
+    assert _cached(first).problem is _cached(again).problem
+    assert _cached(other).problem is not first.problem
     assert [cell.problem for cell in grid.by_problem(done=[])] == ["squares"] * 4 + ["logistic"] * 4
     fc.ground_truth(first.problem)
     rebuild, parts = first.__reduce__()
     assert rebuild(*parts).problem.known_ground_truths == {}
-    _kept.cache_clear()
+    _cached.cache_clear()
 
 
 def test_lists_are_named_by_what_python_shows() -> None:
@@ -266,7 +268,7 @@ def test_the_table_is_plain_parquet(tmp_path: Path) -> None:
 def test_bad_input_is_refused_before_any_work(
     changes: dict[str, Any], argument: str, problem: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fedconvex.sweeps.cores.run_cell", None)
+    monkeypatch.setattr("fedconvex.sweeps.local_processes.run_cell", None)
     with pytest.raises(InvalidInput) as refused:
         sweep(**make.grid(**changes))
     assert refused.value.argument == argument

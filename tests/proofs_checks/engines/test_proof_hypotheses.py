@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from fedconvex.proofs_checks import hypotheses, verify
+from fedconvex.proofs_checks import hypotheses, proof_of, verify
 from fedconvex.statements import assumptions as known
 from fedconvex.statements.assumptions import Assumption, Given
 from fedconvex.statements.rendering import markdown
 from fedconvex.statements.statement import Statement
-from fedconvex.theory import feddyn, fedprox
+from fedconvex.theory import feddyn, fedprox, papers
 from fedconvex.verdicts import Verdict
 
 
@@ -72,3 +72,12 @@ def test_the_rules_speak_of_assumptions_by_the_names_of_their_classes(monkeypatc
     assert unknown_names() == set()
     monkeypatch.setitem(hypotheses.IMPLIED, "Convex", {"WeaklyConvex": hypotheses.IMPLIED["Convex"]})
     assert unknown_names() == {"WeaklyConvex"}
+
+
+def test_the_hypotheses_that_proofs_use_are_assumptions_that_exist() -> None:
+    """A class that is renamed without its name in the facts would leave proofs with hypotheses that nobody can make."""
+    for paper in papers().values():
+        for proof in filter(None, map(proof_of, paper.everything)):
+            for step in proof.steps:
+                for alternatives, _ in step.by.assumes():
+                    assert any(hasattr(known, name) for name in alternatives), step.shown

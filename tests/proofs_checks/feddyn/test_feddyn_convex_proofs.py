@@ -12,9 +12,9 @@ from fedconvex.proofs_checks.engines.algebra import is_zero
 from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.hilbert import deviation
 from fedconvex.proofs_checks.engines.signs import Domain, NoSignProof, prove_sign
-from fedconvex.proofs_checks.feddyn.letters import lemma3_in_letters
-from fedconvex.proofs_checks.feddyn.setting import LETTERS, SCALE, L, P, alpha, epsilon, m, move, scale, virtual
-from fedconvex.proofs_checks.feddyn.sharper import interpolated, rest_of_convex
+from fedconvex.proofs_checks.feddyn.expectations import lemma3_in_symbols
+from fedconvex.proofs_checks.feddyn.notation import SCALE, SYMBOLS, L, P, alpha, epsilon, m, move, scale, virtual
+from fedconvex.proofs_checks.feddyn.sharper_lemmas import interpolated, rest_of_convex
 from fedconvex.proofs_checks.proof import Relation, Role, builder_of, conclusion
 from fedconvex.proofs_checks.verification import verify_all
 from fedconvex.statements.assumptions import Convex, Smooth, StronglyConvex
@@ -56,6 +56,7 @@ def test_theorem_3_holds_in_both_readings(results: dict[str, Any]) -> None:
     assert evidence[-1].outcome.verdict is Verdict.PROVED
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("name", [*EVERY_MUTANT, *SOME_MUTANTS])
 def test_a_changed_formula_is_not_proved(name: str) -> None:
     assert survivors(getattr(feddyn, name), SOME_MUTANTS.get(name, 1)) == []
@@ -118,8 +119,8 @@ def test_a_fact_is_not_used_where_it_is_not_known() -> None:
     outcome = check.run(replace(lemma, domain=smaller))
     assert outcome.verdict is Verdict.UNKNOWN
     assert "is known for" in outcome.detail
-    third = Combination(facts=lemma3_in_letters())
-    letters = Relation(LETTERS["move"], "<=", LETTERS["epsilon"], SCALE)
+    third = Combination(facts=lemma3_in_symbols())
+    letters = Relation(SYMBOLS["move"], "<=", SYMBOLS["epsilon"], SCALE)
     assert third.run(letters).verdict is Verdict.PROVED
     assert third.run(replace(letters, domain=Domain())).verdict is Verdict.UNKNOWN
 

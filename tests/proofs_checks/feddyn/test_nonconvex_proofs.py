@@ -7,7 +7,7 @@ from mutations import survivors
 from nonconvex_helpers import drawn, printed, statement, still_proved
 
 from fedconvex.proofs_checks import verification
-from fedconvex.proofs_checks.feddyn.nonconvex_instances import of, quantities, slopes
+from fedconvex.proofs_checks.feddyn.nonconvex_measures import of, quantities, slopes
 from fedconvex.proofs_checks.feddyn.nonconvex_tightness import KNOWN
 from fedconvex.theory import feddyn
 from fedconvex.verdicts import Verdict

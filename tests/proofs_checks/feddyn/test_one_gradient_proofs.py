@@ -11,11 +11,13 @@ from nonconvex_helpers import drawn, printed, statement, still_proved
 import fedconvex as fc
 from fedconvex import participation
 from fedconvex.proofs_checks import verification
-from fedconvex.proofs_checks.feddyn.nonconvex_instances import of, quantities
+from fedconvex.proofs_checks.feddyn.exact_runs import rational
+from fedconvex.proofs_checks.feddyn.nonconvex_measures import of, quantities
 from fedconvex.proofs_checks.feddyn.nonconvex_tightness import KNOWN
-from fedconvex.proofs_checks.feddyn.runs import rational
 from fedconvex.theory import feddyn
 from fedconvex.verdicts import Verdict
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
 
 LEMMAS = ["lemma13", "lemma14", "lemma15", "lemma16", "lemma17", "lemma18", "lemma19", "lemma20", "lemma21"]
 EQUATIONS = ["equation15", "equation16", "equation17", "equation18", "equation19", "equation20"]

@@ -9,7 +9,7 @@ import pytest
 
 import fedconvex as fc
 from fedconvex.participation import Schedule
-from fedconvex.proofs_checks.fedprox.interpolated import above, client, of_everyone
+from fedconvex.proofs_checks.fedprox.extremal_clients import above, client, of_everyone
 from fedconvex.proofs_checks.fedprox.tightness import played
 from fedconvex.theory import fedprox
 

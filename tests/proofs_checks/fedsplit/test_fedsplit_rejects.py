@@ -15,10 +15,12 @@ from fedconvex.proofs_checks.engines.checks import Combination, Inequality
 from fedconvex.proofs_checks.engines.facts import decayed, iterated
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.fedsplit.interpolation import interpolation
-from fedconvex.proofs_checks.fedsplit.setting import BEST, q, rho, with_logarithm, with_power
+from fedconvex.proofs_checks.fedsplit.notation import BEST, q, rho, with_logarithm, with_power
 from fedconvex.proofs_checks.proof import Relation, Step
 from fedconvex.theory import fedsplit
 from fedconvex.verdicts import Verdict
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
 
 REFUTED = ("equation17", "equation19", "theorem2")  # a formula that is wrong otherwise is refuted, too
 MANY = ("equation16", "theorem1sharper", "theorem2corrected", "theorem2roundbyround")

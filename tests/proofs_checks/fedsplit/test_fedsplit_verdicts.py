@@ -57,6 +57,7 @@ def test_bounds_that_are_nearly_reached() -> None:
     assert quotients[2].overlaps(rounds.quotient)
 
 
+@pytest.mark.beyond_core  # starts a process
 @pytest.mark.parametrize("identifier", sorted(REFUTED))
 def test_anyone_can_run_the_witness(identifier: str) -> None:
     witness = verify(identifier).witness

@@ -21,10 +21,12 @@ from fedconvex.proofs_checks import (
 )
 from fedconvex.proofs_checks.dane import one_round_of_dane
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.worst_cases.theorems.parametric_theorem import question_of, theorem
+from fedconvex.proofs_checks.worst_cases.theorems.parametric_theorem import question_at, theorem
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, at
 from fedconvex.theory import dane, fedprox, fedsplit
 from fedconvex.verdicts import Verdict
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
 
 r, s, m, L, mu, B, e = (sympy.Symbol(name, positive=True) for name in ("r", "s", "m", "L", "mu", "B", "e"))
 
@@ -164,10 +166,10 @@ def test_with_function_values_that_do_not_cancel_there_is_no_proof() -> None:
 )  # fmt: skip
 def test_a_method_played_with_symbols_is_the_method_played_with_numbers(ask: Any, points: dict[str, Fraction]) -> None:
     sample = {sympy.Symbol(name, positive=True): value for name, value in points.items()}
-    symbolic = question_of(ask, Parameters(sample).numbers).program
+    symbolic = question_at(ask, Parameters(sample).numbers).program
     for scale in (Fraction(1), Fraction(10, 9)):
         values = {name: value * scale for name, value in points.items()}
-        numeric = question_of(ask, values).program
+        numeric = question_at(ask, values).program
         assert [name for name, _ in symbolic.inequalities] == [name for name, _ in numeric.inequalities]
         for left, right in zip(symbolic.forms, numeric.forms, strict=True):
             for of_left, of_right in ((left.products, right.products), (left.values, right.values)):

@@ -59,7 +59,7 @@ def test_comparisons_are_noted() -> None:
     assert u < v
     assert not u >= v
     assert u > 0  # by the symbol's own sign: nothing to note
-    assert list(parameters.noted) == [sympy.Lt(x - y, 0)]
+    assert list(parameters.comparisons) == [sympy.Lt(x - y, 0)]
     assert u != v
     assert u / u == 1
     with pytest.raises(TypeError, match="compared"):

@@ -15,6 +15,8 @@ from fedconvex.proofs_checks.worst_cases.looseness.registry import registered
 from fedconvex.proofs_checks.worst_cases.looseness.table import BOUNDS, as_markdown, compared, played, without_rows
 from fedconvex.theory import fedsplit, papers
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "looseness.md"
 
 

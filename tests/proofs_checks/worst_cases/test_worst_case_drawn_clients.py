@@ -12,6 +12,8 @@ from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, worst_ca
 from fedconvex.proofs_checks.worst_cases.instances.replay import federation
 from fedconvex.runs.rounds import rounds_of
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 METHODS = [
     fc.FedGD(stepsize=F(1, 3), local_steps=2), fc.FedProx(mu=2), fc.FedSplit(stepsize=F(1, 2)), fc.FedDyn(alpha=2),
     fc.Scaffold(stepsize=F(1, 5), local_steps=2), fc.DANE(mu=3), fc.FedDynOneGD(alpha=5),

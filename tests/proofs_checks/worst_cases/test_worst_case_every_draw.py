@@ -13,10 +13,13 @@ import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.participation import Uniform, Weighted
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case
-from fedconvex.proofs_checks.worst_cases.questions import question as questions
-from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import Written
+from fedconvex.proofs_checks.worst_cases.questions import specification
+from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
+from fedconvex.proofs_checks.worst_cases.questions.question import pose
 from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
 from fedconvex.runs.rounds import rounds_of
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
 
 
 def mean(rows):
@@ -73,7 +76,7 @@ def test_draws_with_memory(m, active, T):
     )
     found = worst_case(fc.FedDyn(alpha=3), SmoothConvex(1), m, T, "average_gap", heterogeneity=G,
                        participation=Uniform(active))  # fmt: skip
-    assert isinstance(found.question.board, Written)
+    assert isinstance(found.question.board, EnumeratedBoard)
     assert f"for {m} clients" in found.says
     assert 0 < found.lower <= found.upper
     assert float(found.upper) == pytest.approx(truth, abs=1e-6)
@@ -122,9 +125,9 @@ def test_one_way_to_draw_everyone_is_the_program_of_mean_and_deviations(method, 
     question = {"rounds": 2, "metric": "gap", "heterogeneity": F(1, 2)}
     clients = SmoothStronglyConvex(F(1, 2), 2)
     reduced = worst_case(method, clients, m, **question)
-    monkeypatch.setattr(questions, "draws_of", lambda *_: Draws(m, m))
+    monkeypatch.setattr(specification, "draws_of", lambda *_: Draws(m, m))
     written = worst_case(method, clients, m, **question)
-    assert isinstance(written.question.board, Written)
+    assert isinstance(written.question.board, EnumeratedBoard)
     assert float(written.upper) == pytest.approx(float(reduced.upper), rel=1e-7)
     assert float(written.lower) == pytest.approx(float(reduced.lower), rel=1e-7)
 
@@ -138,8 +141,8 @@ def test_the_second_moments_say_the_same(method, participation):
     L, question = 3, {"heterogeneity": F(1, 3), "participation": participation}
     gap, distance = (worst_case(method, SmoothStronglyConvex(L, L), 2, metric=metric, **question)
                      for metric in ("gap", "distance"))  # fmt: skip
-    assert isinstance(gap.question.board, Written)
-    assert not isinstance(distance.question.board, Written)
+    assert isinstance(gap.question.board, EnumeratedBoard)
+    assert not isinstance(distance.question.board, EnumeratedBoard)
     assert float(gap.upper) == pytest.approx(F(L, 2) * distance.upper, rel=1e-9)
     assert float(gap.lower) == pytest.approx(F(L, 2) * distance.lower, rel=1e-9)
 
@@ -224,7 +227,7 @@ def test_a_client_answers_the_same_question_once():
 def test_all_points_of_a_client_are_compared():
     """However many they are: else less would be proved than is true."""
     method = fc.FedGD(stepsize=F(1, 4), local_steps=2)
-    question = questions.asked(method, SmoothConvex(1), 2, 2, "gap", None, 1, None, Weighted(2))
+    question = pose(specification.specify(method, SmoothConvex(1), 2, 2, "gap", None, 1, None, Weighted(2)))
     points = [len(board.evaluations) for board in question.board.boards]
     assert points == [18, 18]
     assert len(question.program.inequalities) == question.board.pairs == 2 * 18 * 17

@@ -8,7 +8,7 @@ import pytest
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case
-from fedconvex.proofs_checks.worst_cases.instances.interpolating_functions import Interpolating, least
+from fedconvex.proofs_checks.worst_cases.instances.interpolating_functions import Interpolating, simplex_minimiser
 
 QUESTIONS = {
     "gradient descent": (fc.FedGD(stepsize=1), SmoothConvex(1), {"rounds": 3, "metric": "gap", "num_clients": 1}),
@@ -80,7 +80,7 @@ def test_least_on_the_simplex():
     for _ in range(100):
         n, d = rng.integers(1, 9), rng.integers(1, 5)
         Y, q = rng.normal(size=(n, d)), rng.normal(size=n)
-        alpha = least(Y @ Y.T, q)
+        alpha = simplex_minimiser(Y @ Y.T, q)
         slopes = Y @ Y.T @ alpha + q
         assert alpha.min() >= 0
         assert alpha.sum() == pytest.approx(1)

@@ -14,10 +14,10 @@ import fedconvex as fc
 from fedconvex.commands import main as cli
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case
-from fedconvex.proofs_checks.worst_cases.certificates.search import Certified
+from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
-from fedconvex.proofs_checks.worst_cases.instances.replay import measured
-from fedconvex.proofs_checks.worst_cases.instances.residuals import Leaving
+from fedconvex.proofs_checks.worst_cases.instances.replay import attained_ratio
+from fedconvex.proofs_checks.worst_cases.instances.residuals import PrescribedResiduals
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroup, ClientGroups
 from fedconvex.verdicts import Verdict
 
@@ -110,7 +110,7 @@ def test_no_inexact_round_decreases_by_less(data, gamma, mu):
 def test_the_worst_answers_are_inexact_enough_and_attain_the_end():
     """Quadratic clients, replayed by the core; the residuals are measured there once more."""
     found = worst_case(fc.FedProx(mu=10), SmoothConvex(1), 1, metric="descent", local_solver=fc.ToInexactness(F(1, 10)))
-    solver = Leaving(found.residuals[0], F(1, 10))
+    solver = PrescribedResiduals(found.residuals[0], F(1, 10))
     run = fc.simulate(found.question.method, found.federation(), 1, local_solver=solver, x0=found.start,
                       arithmetic="exact", measure="all")  # fmt: skip
     problem, (w, last) = found.federation(), run.points
@@ -123,7 +123,7 @@ def test_interpolated_clients_attain_the_end_with_their_residuals():
     found = inexact(F(1, 4))
     assert not found.is_played
     problem, start = found.federation(), np.array(found.start, dtype=float)
-    solver = Leaving(found.residuals[0], F(1, 4))
+    solver = PrescribedResiduals(found.residuals[0], F(1, 4))
     last = fc.simulate(fc.FedProx(mu=10), problem, 1, local_solver=solver, x0=start).points[-1]
     g = problem.gradient(start)
     assert (problem.value(start) - problem.value(last)) / (g @ g) == pytest.approx(float(found.upper), abs=1e-7)
@@ -131,7 +131,7 @@ def test_interpolated_clients_attain_the_end_with_their_residuals():
 
 def test_residuals_that_are_too_long_are_shortened():
     problem = fc.Quadratic([[[1]]], [[0]])
-    run = fc.simulate(fc.FedProx(mu=1), problem, 1, local_solver=Leaving([[F(5)]], F(1, 10)), x0=[F(1)],
+    run = fc.simulate(fc.FedProx(mu=1), problem, 1, local_solver=PrescribedResiduals([[F(5)]], F(1, 10)), x0=[F(1)],
                       arithmetic="exact")  # fmt: skip
     assert F(11, 20) - F(1, 10**10) < run.points[1][0] <= F(11, 20)  # (1 + 1/10)/2, not (1 + 5)/2
 
@@ -163,7 +163,7 @@ def test_the_certificate_stands_as_a_proof_and_not_without_the_residuals():
     place = [name for name, _ in certificate.program.inequalities].index("inexactness 1")
     without = (*certificate.multipliers[:place], F(0), *certificate.multipliers[place + 1 :])
     with pytest.raises(ValueError, match="no proof"):
-        Certified(certificate.program, certificate.t, without)
+        DualCertificate(certificate.program, certificate.t, without)
 
 
 def test_answers_that_are_not_inexact_enough_would_be_worse():
@@ -177,7 +177,7 @@ def test_an_instance_without_residuals_is_played_exactly():
     found = inexact(F(1, 2), metric="descent")
     instance = AttainingFederation(fc.Quadratic([[[1]], [[1]]], [[-1], [-1]]), np.array([[F(0)], [F(0)]]))
     step = F(1, 11)
-    assert measured(found.question, instance) == -(step - step**2 / 2)
+    assert attained_ratio(found.question, instance) == -(step - step**2 / 2)
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_kinds_that_are_none():
         ClientGroups()
     with pytest.raises(InvalidInput, match="mu < L"):
         ClientGroup(SmoothStronglyConvex(1, 1), 1)
-    with pytest.raises(InvalidInput, match="several kinds"):
+    with pytest.raises(InvalidInput, match="client groups"):
         worst_case(
             fc.FedGD(stepsize=1),
             ClientGroups(ClientGroup(SmoothConvex(1), 1)),

@@ -8,6 +8,8 @@ import fedconvex as fc
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, worst_case
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import Quadratics
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 
 @pytest.mark.parametrize("m", [1, 2, 7, 10**6, "any"])
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ from fedconvex.proofs_checks import SmoothStronglyConvex, worst_case
 from fedconvex.proofs_checks.worst_cases.certificates.composition import after_rounds, shortened
 from fedconvex.runs.rounds import rounds_of
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 CLIENTS = SmoothStronglyConvex(F(1, 2), 2)
 METHODS = [fc.FedGD(stepsize=F(1, 3), local_steps=2), fc.FedProx(mu=2), fc.FedNova(stepsize=F(1, 4), local_steps=2)]
 DRAWS = [Uniform(1), Uniform(2), Weighted(1), Weighted(2)]

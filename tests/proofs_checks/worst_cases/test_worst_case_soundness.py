@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case
-from fedconvex.proofs_checks.worst_cases.certificates.search import Certified, is_positive_semidefinite
-from fedconvex.proofs_checks.worst_cases.instances.feasible_points import Feasible
+from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate, is_positive_semidefinite
+from fedconvex.proofs_checks.worst_cases.instances.feasible_points import FeasiblePoint
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
-from fedconvex.proofs_checks.worst_cases.instances.replay import measured
+from fedconvex.proofs_checks.worst_cases.instances.replay import attained_ratio
 
 FEW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 
@@ -68,7 +68,7 @@ def test_no_federation_is_above_the_proved_end(method, mu, ratio, m, metric, dat
     for _ in range(3):
         problem = data.draw(federations(mu, mu * ratio, m))
         start = np.array([data.draw(fractions(-3, 3)) for _ in range(2)], dtype=object)
-        happens = measured(found.question, AttainingFederation(problem, np.array([start] * m)))
+        happens = attained_ratio(found.question, AttainingFederation(problem, np.array([start] * m)))
         assert happens is None or happens <= found.upper
 
 
@@ -81,7 +81,7 @@ def test_no_federation_decreases_by_less(mu, L_minus, B, m, data):
     for _ in range(3):
         problem = data.draw(federations(-L_minus, F(1), m))
         start = np.array([data.draw(fractions(-3, 3)) for _ in range(2)], dtype=object)
-        happens = measured(found.question, AttainingFederation(problem, np.array([start] * m)))
+        happens = attained_ratio(found.question, AttainingFederation(problem, np.array([start] * m)))
         assert happens is None or -happens >= found.lower
 
 
@@ -90,7 +90,8 @@ def test_a_federation_above_is_noticed():
     found = worst_case(fc.FedGD(stepsize=F(1, 2)), SmoothStronglyConvex(1, 2))
     outside = fc.Quadratic([np.array([[F(1, 2)]], dtype=object)] * 2, [np.array([F(0)], dtype=object)] * 2)
     assert (
-        measured(found.question, AttainingFederation(outside, np.array([[F(1)], [F(1)]], dtype=object))) > found.upper
+        attained_ratio(found.question, AttainingFederation(outside, np.array([[F(1)], [F(1)]], dtype=object)))
+        > found.upper
     )
 
 
@@ -112,16 +113,16 @@ def test_a_certificate_with_another_number_is_refused(found):
         for other in (multiplier + F(1, 50), -F(1, 10**9)):
             changed = (*certificate.multipliers[:i], other, *certificate.multipliers[i + 1 :])
             with pytest.raises(ValueError, match="no proof"):
-                Certified(certificate.program, certificate.t, changed)
+                DualCertificate(certificate.program, certificate.t, changed)
     with pytest.raises(ValueError, match="no proof"):
-        Certified(certificate.program, certificate.t, certificate.multipliers[:-1])
+        DualCertificate(certificate.program, certificate.t, certificate.multipliers[:-1])
 
 
 def test_inner_products_outside_of_the_class_are_refused():
     found = worst_case(fc.FedGD(stepsize=1), SmoothConvex(1), 1, 3, "gap").interpolated
     values = tuple(2 * v for v in found.values)
     with pytest.raises(ValueError, match="no functions"):
-        Feasible(found.program, found.grams, values)
+        FeasiblePoint(found.program, found.grams, values)
 
 
 def test_positive_semidefinite_means_just_that():
@@ -226,12 +227,12 @@ def test_a_solver_that_fails_is_reported(monkeypatch):
 
 
 def test_where_the_proof_follows_from_the_worst_instance_no_solver_is_asked(monkeypatch):
-    from fedconvex.proofs_checks.worst_cases import worst_case as module
+    from fedconvex.proofs_checks.worst_cases.certificates import search
 
     def refuse(*_, **__):
         raise AssertionError("the solver was asked")
 
-    monkeypatch.setattr(module, "propose", refuse)
+    monkeypatch.setattr(search, "propose", refuse)
     found = worst_case(fc.FedSplit(stepsize=F(1, 7)), SmoothStronglyConvex(1, 4), metric="lifted_distance")
     assert found.lower == found.upper == F(3, 4) ** 2
     with pytest.raises(AssertionError, match="was asked"):

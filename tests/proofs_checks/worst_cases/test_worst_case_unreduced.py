@@ -11,6 +11,8 @@ from written_out import Clients
 import fedconvex as fc
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 
 def mean(rows):
     return sum(rows) / len(rows)

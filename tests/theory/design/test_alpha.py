@@ -9,7 +9,7 @@ import pytest
 from design_draws import BITS, TINY, counts, fraction_of, nonnegative, positive
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rho_by_hand import ball
+from reference_rho import ball
 
 from fedconvex.errors import InvalidInput
 from fedconvex.theory import feddyn

@@ -10,7 +10,7 @@ import pytest
 from design_draws import BITS, TINY, nonnegative, positive
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from rho_by_hand import ball
+from reference_rho import ball
 
 from fedconvex.errors import InvalidInput
 from fedconvex.theory import fedprox, fedsplit, nesterov

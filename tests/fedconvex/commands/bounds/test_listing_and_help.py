@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import pytest
 from bounds_runner import invoke, run
 
 from fedconvex import theory
@@ -60,6 +61,7 @@ def test_help_is_written_for_humans(monkeypatch, capsys):
     assert "1 the statement promises nothing there" in words
 
 
+@pytest.mark.beyond_core  # starts a process
 def test_start_up_loads_no_heavy_library():
     program = """
 import sys

@@ -8,6 +8,8 @@ from fedconvex.commands.bounds.figure import draw_sweep
 from fedconvex.commands.bounds.sweep import run_sweep
 from fedconvex.commands.bounds.values import find, parse
 
+pytestmark = pytest.mark.beyond_core  # draws
+
 
 @pytest.mark.parametrize(
     ("plot", "name", "beginning"),

@@ -1,0 +1,59 @@
+"""Local SGD as data: which mini-batches every client visits, and the rule by which it steps.
+
+A local solver describes a round's work with these classes; the samples of a problem carry it out (`Samples.descend`).
+"""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from fedconvex.arithmetic.rationals import Scalar
+from fedconvex.problems.subproblem import Subproblem
+
+
+@dataclass(frozen=True, eq=False)
+class Minibatches:
+    """The mini-batches of K clients in one flat array, so that compiled code and GPUs can read them.
+
+    Batch i consists of the samples order[bounds[i]] … order[bounds[i + 1] − 1]; client k visits the batches
+    client_batches[k] … client_batches[k + 1] − 1 in this order.
+    """
+
+    order: np.ndarray  # (S,) rows of samples
+    bounds: np.ndarray  # (b + 1,)
+    client_batches: np.ndarray  # (K + 1,)
+
+    @property
+    def steps(self) -> np.ndarray:
+        """The number of batches of every client, (K,)."""
+        return np.diff(self.client_batches)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """One round of local SGD: v ← momentum·v + clip(g_B + ∇penalty_k(θ)) + weight_decay·θ, then θ ← θ − stepsize·v.
+
+    g_B is the gradient of F_k on a batch B and ∇penalty_k(θ) = linear_k + weight(θ − center_k), from the subproblem.
+    Client k starts with θ = start_k and v = 0 and makes one step on each of its batches.
+
+    clip: gradients of the whole subproblem that are longer are scaled to this length; None: no limit.
+    """
+
+    subproblem: Subproblem
+    batches: Minibatches
+    stepsize: Scalar
+    weight_decay: Scalar
+    clip: float | None
+    momentum: Scalar = 0
+
+
+def in_order_of_steps(steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The clients sorted by decreasing number of steps, and for every t how many of them make a t-th step.
+
+    In this order the clients that still step are always a leading slice, so that no array needs padding.
+    """
+    by_steps = np.argsort(-steps, kind="stable")
+    running = np.searchsorted(-steps[by_steps], -np.arange(steps.max(initial=0)), side="left")
+    return by_steps, running

@@ -1,0 +1,74 @@
+"""The report's section on the user's data: results of `fedconvex audit`."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fedconvex.arithmetic.decimals import at_most
+from fedconvex.certainty import Certainty
+from fedconvex.errors import InvalidInput
+from fedconvex.report.markup import Html, table, tag
+from fedconvex.report.plots import short
+
+LARGEST_FILE = 50_000_000  # bytes
+CONSTANTS = {
+    "L": "L", "mu": "μ", "kappa": "κ", "dissimilarity_at_zero": "B(0)", "dissimilarity_near_optimum": "B near x*",
+    "gradient_variance_at_optimum": "σ²(x*)",
+}  # fmt: skip
+HEADINGS = ("bias ‖x − x*‖", "floor f(x) − f*", "attracts", "contraction predicted", "measured", "rounds")
+
+
+def section(path: Path) -> Html:
+    """The problem's constants and a table of its methods, from audit.json or the folder that contains it.
+
+    Raises InvalidInput for any other file.
+    """
+    file = path / "audit.json" if path.is_dir() else path
+    try:
+        if file.stat().st_size > LARGEST_FILE:
+            raise ValueError("it is too large")
+        found = json.loads(file.read_text("utf-8"))
+        return _section(found)
+    except OSError as error:
+        raise InvalidInput("--audit", file, f"cannot be read ({error.strerror})", "name an audit.json") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InvalidInput(
+            "--audit", file, f"is no result of an audit ({error!r})", "run fedconvex audit again"
+        ) from None
+
+
+def _section(found: Mapping[str, Any]) -> Html:
+    constants = "; ".join(f"{CONSTANTS[name]} = {_number(found['constants'][name])}" for name in CONSTANTS)
+    return tag(
+        "div",
+        tag("h3", str(found["source"])),
+        tag("p", f"{found['problem']}: {found['clients']} clients, {found['dimension']} unknowns. {constants}. "
+            f"The minimiser is {found['minimizer']['certainty']}; rounds are counted to {found['tolerance']:g} of the "
+            "first gap."),
+        table(["method"], map(_method, found["methods"]), HEADINGS),
+    )  # fmt: skip
+
+
+def _method(row: Mapping[str, Any]) -> Html:
+    attracts = {True: "yes", False: "no", None: "not decided"}[row["attracting"]]
+    where = " (at the last round)" if row.get("predicted_at") == "last round" else ""
+    cells = [_interval(row["bias"]), _interval(row["floor"]), attracts, _number(row["predicted_contraction"]) + where,
+             _number(row["measured_contraction"])]  # fmt: skip
+    numbers = (tag("td", cell, class_="number") for cell in cells)
+    return tag("tr", tag("td", row["method"]), *numbers, tag("td", str(row["outcome"]), class_="number"))
+
+
+def _interval(found: Mapping[str, Any] | None) -> str:
+    if found is None:
+        return "–"
+    lower, upper = found["lower"], found["upper"]  # None where infinite
+    if (
+        found["certainty"] == Certainty.ENCLOSED.value and None not in (lower, upper) and lower <= 0
+    ):  # it may be 0: show only the bound
+        return f"{at_most(max(upper, 0.0), 2)} ({found['certainty']})"
+    return f"{_number(found['value'])} ({found['certainty']})"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else short(float(value))

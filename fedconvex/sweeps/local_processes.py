@@ -1,0 +1,61 @@
+"""Runs the cells of a sweep on this machine: in this process, or in one process per core."""
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor
+from functools import lru_cache
+
+from fedconvex.sweeps.cell_runs import CellOutcome, failed, run_cell
+from fedconvex.sweeps.grid import Cell, Grid
+from fedconvex.sweeps.packed_problems import PackedProblem
+
+KILLED = "a worker process was killed before this run was finished, often for lack of memory"
+SECONDS_OF_IDLENESS = 10  # an idle worker process ends after this time, also if its parent was killed
+
+
+def run_here(cells: Sequence[Cell], grid: Grid) -> Iterator[CellOutcome]:
+    """Runs one cell after the other in this process."""
+    return (run_cell(cell, grid.problems[cell.problem]) for cell in cells)
+
+
+def run_on_cores(cells: Sequence[Cell], packed: Mapping[str, PackedProblem], jobs: int) -> Iterator[CellOutcome]:
+    """Runs `jobs` cells at a time, each in a process of its own, and yields the outcomes as they arrive.
+
+    If the operating system kills a worker, the pool is lost: every cell without an outcome is then reported as failed.
+    """
+    import joblib
+
+    processes = joblib.Parallel(
+        n_jobs=jobs,
+        backend="loky",
+        return_as="generator_unordered",
+        batch_size=1,
+        idle_worker_timeout=SECONDS_OF_IDLENESS,
+    )
+    waiting = {cell.key: cell for cell in cells}
+    outcomes = processes(joblib.delayed(_run_in_worker)(cell, packed[cell.problem]) for cell in cells)
+    try:
+        for outcome in outcomes:
+            del waiting[outcome.key]
+            yield outcome
+    except BrokenExecutor:
+        for cell in waiting.values():
+            yield failed(cell, KILLED)
+    finally:
+        with warnings.catch_warnings():  # a caller that stops early aborts running cells on purpose: no warning
+            warnings.filterwarnings("ignore", message=r"[\s\S]*You could benefit from adjusting the input task")
+            outcomes.close()
+
+
+def _run_in_worker(cell: Cell, packed: PackedProblem) -> CellOutcome:
+    return run_cell(cell, _cached(packed).problem)
+
+
+@lru_cache(maxsize=1)
+def _cached(packed: PackedProblem) -> PackedProblem:
+    """The packed problem that this worker process received first among equal ones.
+
+    Each cell arrives with a new copy of its packed problem. The cache returns the copy that is unpickled already, whose
+    minimiser and factorisations earlier cells have computed. One entry suffices because cells come sorted by problem.
+    """
+    return packed

@@ -1,0 +1,184 @@
+"""What numbers and claims mean: against curves written by hand, and closed forms against linear algebra."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+
+from fedconvex.data import fedsplit_least_squares
+from fedconvex.errors import InvalidInput
+from fedconvex.reproduce.metrics import ExperimentMetrics, official_curves
+from fedconvex.reproduce.partitions import classes_for
+from fedconvex.reproduce.pipeline import run_experiment
+from fedconvex.reproduce.summary import CONTRADICTED, NOT_TESTABLE, REPRODUCED, check, markdown, summarise
+
+CURVES = {
+    ("GD, e = 1", 0): [8.0, 4.0, 2.0, 1.0, 1.0], ("GD, e = 1", 1): [8.0, 8.0, 4.0, 2.0, 3.0],
+    ("GD, e = 5", 0): [8.0, 1.0, 9.0, 1.0, math.inf], ("GD, e = 5", 1): [8.0, 2.0, 2.0, 2.0, 2.0],
+    ("Prox", 0): [8.0] * 5, ("Prox", 1): [8.0] * 5,
+}  # fmt: skip
+
+
+@pytest.fixture
+def measured(written: Any, sweep_text: str) -> ExperimentMetrics:
+    rows = [
+        {"problem": "small", "method": method, "seed": seed, "round": t, "value": v, "test_accuracy": 1 / v}
+        for (method, seed), curve in CURVES.items()
+        for t, v in enumerate(curve)
+    ]
+    return ExperimentMetrics(written(sweep_text), pandas.DataFrame(rows))
+
+
+def test_statistics_of_curves(measured: ExperimentMetrics) -> None:
+    place = ("value", "small", "GD, e = 1")
+    assert measured.first(*place) == 8
+    assert measured.last(*place) == 2  # the median of 1 and 3
+    assert measured.tail(*place) == 2
+    assert measured.lowest(*place) == 1.5
+    assert measured.highest(*place) == 8
+    assert measured.at(2, *place) == 3
+    assert measured.at(99, *place) == 2
+    assert measured.roughness(*place) == (0.5 + 1.5) / 2
+    assert measured.rounds_to(4.0, *place) == 1.5
+    assert measured.of_seed(1).rounds_to(4.0, *place) == 2
+    assert measured.rounds_to(0.5, *place) == math.inf
+    assert measured.rounds_to(0.25, "test_accuracy", "small", "GD, e = 1") == 1.5
+    assert measured.roughness("value", "small", "GD, e = 5") == math.inf
+    assert measured.models_to(4.0, *place) == 1.5
+
+
+def test_what_is_not_there_is_refused(measured: ExperimentMetrics) -> None:
+    with pytest.raises(InvalidInput, match="there is no such run"):
+        measured.last("value", "small", "GD, e = 2")
+    with pytest.raises(InvalidInput, match="there is no such run"):
+        measured.last("values", "small", "GD, e = 1")
+    with pytest.raises(InvalidInput, match="is no method; known"):
+        measured.rounds_to(1, "value", "small", "GD")
+
+
+def test_rises_as_the_fedprox_paper_defines_divergence(written: Any, sweep_text: str) -> None:
+    flat, jump = [1.0] * 21, [1.0] * 15 + [2.5] * 6
+    rows = [
+        {"problem": "small", "method": m, "seed": s, "round": t, "value": v}
+        for m, curve in (("GD, e = 1", flat), ("GD, e = 5", jump), ("Prox", [*flat[:-1], math.inf]))
+        for s in (0, 1)
+        for t, v in enumerate(curve)
+    ]
+    found = ExperimentMetrics(written(sweep_text), pandas.DataFrame(rows))
+    assert found.rises("value", "small", "GD, e = 1") == 0
+    assert found.rises("value", "small", "GD, e = 5") == 6 / 11
+    assert found.rises("value", "small", "Prox") == 1 / 11
+
+
+CLAIM = '\n[[claims]]\nclaim = "c"\nsource = "s"\nholds = "{}"\n'
+
+
+@pytest.mark.parametrize(
+    ("holds", "verdict", "number"),
+    [
+        ("last('value', 'small', 'GD, e = 1') < last('value', 'small', 'Prox')", REPRODUCED, "2 < 8 (in 2 of 2"),
+        ("last('value', 'small', 'GD, e = 1') > last('value', 'small', 'Prox')", CONTRADICTED, "2 > 8 (in 0 of 2"),
+        ("last('value', 'small', 'GD, e = 1') < 2.5", CONTRADICTED, "2 < 2.5 (in 1 of 2 draws)"),  # no majority
+        ("last('value', 'small', 'GD, e = 1') < 1.5", CONTRADICTED, "2 < 1.5 (in 1 of 2 draws)"),
+        ("official('fig2_iid_mu0', 'value') < 1", NOT_TESTABLE, "nan < 1, not known"),
+        ("1 < 2", REPRODUCED, "1 < 2"),  # says nothing of draws
+        ("rounds_to(0, 'value', 'small', 'Prox') < rounds_to(0, 'value', 'small', 'GD, e = 1')", NOT_TESTABLE, "inf"),
+    ],
+)
+def test_verdicts(
+    measured: ExperimentMetrics, written: Any, sweep_text: str, holds: str, verdict: str, number: str
+) -> None:
+    experiment = written(sweep_text + CLAIM.format(holds))
+    (claim,) = summarise(ExperimentMetrics(experiment, measured.frame), experiment)["claims"]
+    assert claim["verdict"] == verdict
+    assert number in claim["number"]
+
+
+def test_one_case_that_fails_contradicts(measured: ExperimentMetrics, written: Any, sweep_text: str) -> None:
+    text = CLAIM.format("last('value', 'small', method) < 5") + 'each = { method = ["GD, e = 1", "Prox"] }\n'
+    experiment = written(sweep_text + text)
+    (claim,) = summarise(ExperimentMetrics(experiment, measured.frame), experiment)["claims"]
+    assert claim["verdict"] == CONTRADICTED
+    assert claim["number"].startswith("1 of 2 cases: GD, e = 1: 2 < 5 (in 2 of 2 draws); Prox: 8 < 5")
+
+
+def test_published_numbers_that_differ_are_said_to(measured: ExperimentMetrics, written: Any, sweep_text: str) -> None:
+    row = """
+[[numbers]]
+what = "w"
+ours = "last('value', 'small', 'Prox')"
+published = {}
+within = 2
+why = "y"
+"""
+    for published, agrees in ((8, True), (15, True), (17, False), (3.9, False)):
+        experiment = written(sweep_text + row.format(published))
+        summary = summarise(ExperimentMetrics(experiment, measured.frame), experiment)
+        assert summary["numbers"][0]["agrees"] is agrees
+        assert ("**no**: y" in markdown({"k": summary})) is not agrees
+
+
+@pytest.mark.parametrize("holds", ["lats('value', 'small', 'Prox') < 1", "1 <", "data < 1"])
+def test_a_formula_that_cannot_be_read_is_refused_before_the_runs(
+    written: Any, sweep_text: str, holds: str, tmp_path: Path
+) -> None:
+    experiment = written(sweep_text + CLAIM.format(holds))
+    with pytest.raises(InvalidInput, match=r"test.sweep: claims\[0\].holds = "):
+        run_experiment(experiment, tmp_path / "out", jobs=1)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_claim_that_compares_nothing_is_refused(measured: ExperimentMetrics, written: Any, sweep_text: str) -> None:
+    experiment = written(sweep_text + CLAIM.format("last('value', 'small', 'Prox')"))
+    check(experiment, measured)
+    with pytest.raises(InvalidInput, match="compares nothing"):
+        summarise(ExperimentMetrics(experiment, measured.frame), experiment)
+
+
+def test_floors_are_the_papers_closed_forms(written: Any, sweep_text: str) -> None:
+    """FedSplit paper, equation (10) and the display before it, in plain linear algebra."""
+    measured = ExperimentMetrics(written(sweep_text), pandas.DataFrame(), seed=1)
+    problem = fedsplit_least_squares(clients=3, samples=8, features=4, seed=1)
+    H, c = [A.T @ A for A in problem.A], [A.T @ b for A, b in zip(problem.A, problem.b, strict=True)]
+    L, eye = max(np.linalg.eigvalsh(h)[-1] for h in H), np.eye(4)
+
+    def gap(x: np.ndarray) -> float:
+        def F(y: np.ndarray) -> float:
+            return sum(float(np.sum((A @ y - b) ** 2)) / 2 for A, b in zip(problem.A, problem.b, strict=True)) / 3
+
+        return F(x) - F(np.linalg.solve(sum(H), sum(c)))
+
+    powers = [sum(np.linalg.matrix_power(eye - h / L, k) for k in range(5)) for h in H]
+    gd = np.linalg.solve(
+        sum(h @ p for h, p in zip(H, powers, strict=True)), sum(p @ v for p, v in zip(powers, c, strict=True))
+    )
+    prox = np.linalg.solve(
+        sum(eye - np.linalg.inv(eye + h / L) for h in H),
+        sum(np.linalg.solve(h + L * eye, v) for h, v in zip(H, c, strict=True)),
+    )
+    assert np.isclose(measured.floor("small", "GD, e = 5"), gap(gd), rtol=1e-9)
+    assert np.isclose(measured.floor("small", "Prox"), gap(prox), rtol=1e-9)
+    assert not np.isclose(gap(gd), gap(prox), rtol=0.1)
+    assert abs(measured.floor("small", "GD, e = 1")) < 1e-12
+    assert np.isclose(measured.constant("L", "small"), L)
+
+
+def test_released_curves_are_read_and_refused(tmp_path: Path) -> None:
+    assert official_curves(None) == {}
+    assert official_curves(tmp_path) == {}
+    folder = tmp_path / "fedprox_logs"
+    folder.mkdir()
+    table = "run,round,train_loss,test_acc,train_acc,grad_variance\na,1,2.0,0.5,,\na,0,3.0,0.1,,\n"
+    (folder / "curves.csv").write_text(table)
+    assert official_curves(tmp_path)["a"]["value"].tolist() == [3.0, 2.0]
+    (folder / "curves.csv").write_text("run,round\na,1\n")
+    with pytest.raises(InvalidInput, match=r"fedprox_logs = .*has columns run, round; give a CSV file with"):
+        official_curves(tmp_path)
+
+
+def test_classes_that_hold_a_share() -> None:
+    labels = np.repeat([0, 1, 2, 3], [50, 30, 15, 5])
+    assert [classes_for(labels, share) for share in (0.4, 0.5, 0.51, 0.8, 0.95, 1.0)] == [1, 1, 2, 2, 3, 4]
