@@ -130,7 +130,7 @@ def _spreads(values: np.ndarray) -> bool:
 
 
 def _letter(sweep: Sweep, name: str) -> str:
-    return _typeset(sweep.entry.parameters[name].letter(), name)
+    return _typeset(sweep.entry.parameters[name].latex_symbol(), name)
 
 
 def _described(sweep: Sweep, name: str) -> str:

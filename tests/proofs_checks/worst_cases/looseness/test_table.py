@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from looseness_makers import scaled
+from scaled_statements import scaled
 
 from fedconvex.commands import main as cli
 from fedconvex.proofs_checks.worst_cases.looseness.factor import looseness_of
@@ -17,7 +17,7 @@ from fedconvex.theory import fedsplit, papers
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "looseness.md"
+PAGE = Path(__file__).resolve().parents[4] / "docs" / "looseness.md"
 
 
 def test_every_statement_with_a_question_is_in_the_catalogue() -> None:
