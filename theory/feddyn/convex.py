@@ -26,10 +26,8 @@ from fedconvex.theory.feddyn.assumptions import (
     ORDERED,
     STRONGLY_CONVEX,
 )
-from fedconvex.theory.feddyn.notation import PAPER
+from fedconvex.theory.feddyn.notation import KAPPA, PAPER, PER_CURVATURE
 
-PER_CURVATURE: Units = (-1, 2)
-KAPPA: Units = (-2, 4)  # of what multiplies C_t in a squared length
 Z: Units = (3, -6)
 
 

@@ -1,4 +1,8 @@
-"""The letters of the FedDyn paper. E‖·‖² are expectations of squared norms; γ is an average here, no inexactness."""
+"""Notation of the FedDyn paper: its parameters with symbols, meanings, units and ranges.
+
+E‖·‖² is the expectation of a squared norm over the draws of devices. γ is an average of models here; in the FedProx
+paper it is an inexactness.
+"""
 
 from fedconvex.statements.notation import (
     CURVATURE,
@@ -9,8 +13,12 @@ from fedconvex.statements.notation import (
     VALUE,
     Parameter,
     Shape,
+    Units,
 )
 from fedconvex.statements.statement import Paper
+
+PER_CURVATURE: Units = (-1, 2)
+KAPPA: Units = (-2, 4)  # of the factor of C_t, a squared gradient, in a squared length
 
 PAPER = Paper(
     name="feddyn",
