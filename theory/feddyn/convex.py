@@ -51,7 +51,7 @@ def convex_constants(*, alpha: Any, L: Any, num_clients: Any, num_active: Any) -
 
 @PAPER.calculator(of="Lemma 1", units=VALUE, assumes=(ACTIVE, ALPHA_LEMMA1))
 def convex_bound_of_lemma(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
-    """What Lemma 1 gives before Theorem 2 rounds it up: (D0 + κG)/(κ₀T), for every α > (10 + √140)L."""
+    """The bound from Lemma 1 before Theorem 2 rounds its constants up: (D0 + κG)/(κ₀T), for every α > (10 + √140)L."""
     constants = convex_constants.formula(alpha=alpha, L=L, num_clients=num_clients, num_active=num_active)
     return (D0 + constants.kappa * G) / (constants.kappa0 * T)
 
