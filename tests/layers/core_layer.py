@@ -17,7 +17,7 @@ from hypothesis import is_hypothesis_test
 from hypothesis.internal.conjecture.engine import ConjectureRunner
 
 BEYOND_CORE = ("beyond_core", "slow", "exhaustive", "gpu", "browser")
-WHOLE_FILE = re.compile(r"^pytestmark = pytest\.mark\.beyond_core\b", re.MULTILINE)
+WHOLE_FILE = re.compile(rf"^pytestmark = pytest\.mark\.({'|'.join(BEYOND_CORE)})\b", re.MULTILINE)
 
 # Python announces these to audit hooks, whichever library does them.
 STARTS_A_PROCESS = {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"}

@@ -10,6 +10,8 @@ from fedconvex.errors import InvalidInput
 from fedconvex.reproduce import execution
 from fedconvex.reproduce.metrics import ExperimentMetrics
 
+pytestmark = pytest.mark.beyond_core  # trains networks
+
 UNTIL = 'rounds = 8\nuntil = "test_accuracy"\nevaluate = "test"'
 LEVELS = "\n[figure.levels]\ndigits = [0.2, LEVEL]\n"
 PLACE = ("test_accuracy", "digits", "FedAvg")

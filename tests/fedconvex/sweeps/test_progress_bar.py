@@ -12,6 +12,7 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.beyond_core  # the bar has a thread
 def test_a_terminal_sees_the_runs_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Terminal()
     monkeypatch.setattr("sys.stderr", screen)
