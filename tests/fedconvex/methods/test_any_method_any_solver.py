@@ -1,4 +1,4 @@
-"""Any method with any local solver on any problem, in any arithmetic: it runs, or says before any work why not."""
+"""Any method with any local solver on any problem, in any arithmetic: it runs, or is refused before any work."""
 
 import importlib.util
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Runs that end at the highest level of their data answer the same questions, and no others."""
+"""Runs that end at the highest threshold of their experiment give the same results as full runs."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The bar counts runs as they finish, on a terminal only."""
+"""The progress bar counts runs as they finish, on a terminal only."""
 
 import io
 
