@@ -24,6 +24,12 @@ def test_one():
     draws()
 """
 
+ROUNDS = """
+import fedconvex as fc
+def test_one():
+    fc.simulate(fc.FedGD(stepsize=1, local_steps=1), fc.LeastSquares(A=[[[1]]], b=[[1]]), rounds=4)
+"""
+
 
 @pytest.fixture
 def inner(pytester: pytest.Pytester) -> pytest.Pytester:
@@ -63,6 +69,13 @@ def test_a_test_beyond_the_core_may_start_what_it_needs(name: str, inner: pytest
     inner.makepyfile(f"{HEAD}@pytest.mark.{name}\ndef test_one():\n    threading.Thread(target=int).start()")
     assert outcomes(inner) == {"passed": 1}
     assert outcomes(inner, "-m", "core") == {"deselected": 1}
+
+
+@pytest.mark.parametrize(("most", "outcome"), [(3, "failed"), (4, "passed")])
+def test_work_is_bounded(most: int, outcome: str, inner: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(GUARD, "most_rounds", most)
+    inner.makepyfile(ROUNDS)
+    assert outcomes(inner) == {outcome: 1}
 
 
 def test_what_hypothesis_draws_is_no_core_test(inner: pytest.Pytester) -> None:
