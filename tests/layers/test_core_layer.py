@@ -2,10 +2,9 @@
 
 import subprocess
 import threading
-from pathlib import Path
 
 import pytest
-from core_layer import BEYOND_CORE, GUARD, WHOLE_FILE, BreaksThePromise
+from core_layer import BEYOND_CORE, GUARD, BreaksThePromise
 
 HEAD = "import subprocess, sys, threading\nimport pytest\nfrom hypothesis import given, strategies as st\n"
 SWALLOWS = "    try:\n        threading.Thread(target=print).start()\n    except BaseException:\n        pass\n"
@@ -96,15 +95,3 @@ def test_this_process_is_watched() -> None:
     with pytest.raises(BreaksThePromise, match="start a thread"):
         threading.Thread(target=print).start()
     GUARD.broken.clear()  # this once it was the test's own doing
-
-
-def test_helper_modules_have_names_of_their_own(request: pytest.FixtureRequest) -> None:
-    """They share one path, and a second module of a name would never be found."""
-    root = next(
-        p
-        for p in request.config.pluginmanager.get_plugins()
-        if str(getattr(p, "__file__", "")).endswith("tests/conftest.py")
-    )
-    names = [path.stem for path in root.helper_modules()]
-    assert len(names) == len(set(names))
-    assert WHOLE_FILE.search(Path(__file__).read_text("utf-8")) is None
