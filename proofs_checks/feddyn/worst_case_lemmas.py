@@ -24,13 +24,8 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
 )
 from fedconvex.proofs_checks.worst_cases.questions.question import MOST
 from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import (
-    answered,
-    drawn_round,
-    in_rationals,
-    replaced,
-    rows,
-)
+from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, drawn_round, replaced, rows
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 

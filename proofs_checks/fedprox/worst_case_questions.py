@@ -32,12 +32,8 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
 )
 from fedconvex.proofs_checks.worst_cases.questions.question import MOST
 from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import (
-    answered,
-    drawn_round,
-    first_state,
-    in_rationals,
-)
+from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, drawn_round, first_state
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 

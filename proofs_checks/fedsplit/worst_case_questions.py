@@ -14,7 +14,8 @@ from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared, rat
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import mean, shared, square
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothStronglyConvex
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, in_rationals, solved
+from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, solved
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit
 

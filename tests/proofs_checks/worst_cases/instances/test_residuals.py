@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from written_out import Clients
+from full_program import Clients
 
 import fedconvex as fc
 from fedconvex.commands import main as cli
