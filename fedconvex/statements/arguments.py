@@ -100,9 +100,8 @@ def is_extreme(value: Any) -> Any:
     if is_array(value):
         return (abs(value) > LARGE) | ((abs(value) < SMALL) & (value != 0))
     if not isinstance(value, int | float):
-        value = (
-            Fraction(int(value.p), int(value.q)) if hasattr(value, "p") else value
-        )  # fmpq has no comparison to float
+        # an fmpq cannot be compared with a float
+        value = Fraction(int(value.p), int(value.q)) if hasattr(value, "p") else value
     return abs(value) > LARGE or (abs(value) < SMALL and value != 0)
 
 
