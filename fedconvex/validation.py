@@ -12,6 +12,7 @@ from fedconvex.errors import InvalidInput
 
 def positive(value: Any, argument: str) -> Scalar:
     """Returns `value` if it is a finite number > 0."""
+    # a ball has to be positive altogether; other numbers are compared exactly
     if not ((value.is_finite() and value > 0) if _is_ball(value) else to_fraction(value, argument) > 0):
         raise InvalidInput(argument, value, "must be positive", f"give {argument} > 0")
     return value

@@ -95,6 +95,7 @@ def test_wrong_input_is_exit_status_two(run, arguments, says):
     assert not out
 
 
+@pytest.mark.beyond_core
 def test_thousands_of_digits_are_written(run):
     """More than Python turns into text by itself."""
     status, out, _ = run("fedsplit", "--mu", "1", "--L", "4", "--rounds", "5000")
