@@ -11,7 +11,7 @@ from fedconvex.proofs_checks.reporting.records import Record
 from fedconvex.proofs_checks.reporting.results import Origin
 from fedconvex.proofs_checks.verification import proof_of
 from fedconvex.proofs_checks.worst_cases.looseness.factor import Looseness, looseness
-from fedconvex.proofs_checks.worst_cases.looseness.table import LoosenessRow, compared, played, row
+from fedconvex.proofs_checks.worst_cases.looseness.table import LoosenessRow, lemmas, row, theorems
 from fedconvex.statements.statement import Statement
 
 SECONDS = 0.25  # of search for exact runs near the worst one of a statement
@@ -55,7 +55,7 @@ class StatementEntry:
 def entries(verdicts: Verdicts, kept: bool = True) -> Iterator[StatementEntry]:
     """One entry for each statement. `kept`: reuse cached exact runs and looseness, and cache new ones."""
     parameters: dict[str, list[dict[str, Any]]] = {}
-    for identifier, numbers in (*played(), *compared()):
+    for identifier, numbers in (*theorems(), *lemmas()):
         parameters.setdefault(identifier, []).append(numbers)
     for of, found, origin in track(verdicts, "bounds against exact runs and worst cases"):
         points = () if found.tightness is None else _points(of, kept)

@@ -7,7 +7,7 @@ from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.proofs_checks.proof import Role
 from fedconvex.proofs_checks.reporting.records import Record, StepRecord
 from fedconvex.proofs_checks.reporting.results import Origin
-from fedconvex.proofs_checks.worst_cases.looseness.table import letter
+from fedconvex.proofs_checks.worst_cases.looseness.table import symbol
 from fedconvex.report.contents import Loose, StatementEntry
 from fedconvex.report.markup import Html, joined, math, mixed, table, tag
 from fedconvex.report.plots import Point, Series, list_of, plot, short
@@ -180,9 +180,9 @@ def _worst_cases(entry: StatementEntry) -> Html:
         says = f"{one.row.at}: bound {one.row.bound}, exact worst case {one.row.worst}, looseness {one.row.looseness}"
         bounds.append(Point(x, one.bound or 0.0, says))
         worst.append(Point(x, low, says, top=high))
-    about = f"The bound and the exact worst case for {len(some)} values of {letter(name)}."
+    about = f"The bound and the exact worst case for {len(some)} values of {symbol(name)}."
     series = [Series("the bound", bounds, line=True), Series("the exact worst case", worst, line=True)]
-    return plot(series, x=letter(name), y="per unit of the start", about=about)
+    return plot(series, x=symbol(name), y="per unit of the start", about=about)
 
 
 def _varied(found: tuple[Loose, ...]) -> tuple[str, list[Loose]]:
