@@ -149,6 +149,7 @@ def _vector(user: str, row: Any, width: int | None) -> np.ndarray:
 
 
 def _class_number(user: str, label: Any) -> int:
+    # Some files write classes as 3.0; True is an int to Python, and a mistake here.
     if isinstance(label, bool) or not isinstance(label, int | float) or not 0 <= label < 2**31 or label != int(label):
         raise InvalidInput(f"user_data[{user!r}]['y']", label, "is no class number 0, 1, …", "number the classes")
     return int(label)

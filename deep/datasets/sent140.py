@@ -22,7 +22,7 @@ from fedconvex.validation import integer_at_least
 ORIGIN = "Sentiment140 (training.1600000.processed.noemoticon.csv), or the benchmark LEAF (as JSON)"
 COLUMNS = ("polarity", "id", "date", "query", "user", "text")
 NEUTRAL = 2
-HAPPY = {0: 0, 1: 1, 4: 1}
+HAPPY = {0: 0, 1: 1, 4: 1}  # label by polarity: happy is 4 in Sentiment140, 1 in LEAF
 TEXT = 4  # position in LEAF's rows, which do not contain the polarity
 
 Tweets = dict[str, tuple[list[list[int]], list[int]]]

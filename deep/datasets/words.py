@@ -47,6 +47,7 @@ def read_word_vectors(
         word = _word(path, number, fields[0], vocabulary)
         vocabulary[word] = len(vocabulary)
         vectors.append(_vector(path, number, fields[1:]))
+        # Checked as lines arrive: a file that is too large must not fill the memory first.
         if (len(vectors) + 2) * dim * 4 > MAX_BYTES:
             raise bad_file(path, f"takes more than {MAX_BYTES / 2**30:.0f} GiB", "give max_words")
     if not vectors or dim is None:
