@@ -55,7 +55,7 @@ def show(entry: Computable, texts: Mapping[str, str], as_json: bool) -> None:
 
 def lines(found: "Looseness") -> list[str]:
     """The comparison for a terminal."""
-    from fedconvex.commands.worst_case import interval_lines, meaning
+    from fedconvex.commands.worst_case_text import interval_lines, meaning
     from fedconvex.proofs_checks import WorstCase
 
     statement = found.statement
