@@ -97,20 +97,22 @@ def worst_case(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")] = False,
 ) -> None:
     """Compute the worst case with `fedconvex.proofs_checks.worst_case` and print it."""
-    from fedconvex.commands.bounds.parameters import number
     from fedconvex.commands.worst_case_text import lines, to_dictionary
     from fedconvex.local_solvers.inexactness import ToInexactness
     from fedconvex.proofs_checks import worst_case as compute
+    from fedconvex.validation import exact_number
 
-    functions = _functions(number("--mu", mu), number("--L", L), L_minus and number("--L-minus", L_minus), quadratic)
+    functions = _functions(
+        exact_number(mu, "--mu"), exact_number(L, "--L"), L_minus and exact_number(L_minus, "--L-minus"), quadratic
+    )
     chosen = parse_method(method, functions)
     measured = metric.value if metric else ("lifted_distance" if type(chosen).__name__ == "FedSplit" else "distance")
     found = compute(
         chosen, functions, _count(clients), rounds, measured,
-        None if dissimilarity is None else number("--dissimilarity", dissimilarity),
-        number("--heterogeneity", heterogeneity), participation=_scheme(draw),
-        local_solver=None if gamma is None else ToInexactness(number("--gamma", gamma)),
-        spread=None if spread is None else number("--spread", spread),
+        None if dissimilarity is None else exact_number(dissimilarity, "--dissimilarity"),
+        exact_number(heterogeneity, "--heterogeneity"), participation=_scheme(draw),
+        local_solver=None if gamma is None else ToInexactness(exact_number(gamma, "--gamma")),
+        spread=None if spread is None else exact_number(spread, "--spread"),
     )  # fmt: skip
     if as_json:
         typer.echo(json.dumps(to_dictionary(found, clients), indent=1, allow_nan=False, ensure_ascii=False))
@@ -123,29 +125,14 @@ def worst_case(
 
 def parse_method(text: str, functions: "FunctionClass") -> "Method":
     """A method from `name` or `name:parameter=value,…`; missing parameters are chosen from the class's constants."""
-    from fedconvex.commands.bounds.parameters import number
+    from fedconvex.audit.methods import read_parameters
     from fedconvex.methods import METHODS
 
-    known = {name.lower(): kind for name, kind in METHODS.items()}
-    name, _, rest = text.strip().partition(":")
-    if name.lower() not in known:
-        raise InvalidInput("method", text, "is unknown", f"choose one of {', '.join(known)}")
-    kind = known[name.lower()]
-    given: dict[str, Any] = {}
-    allowed = {f.name: f for f in fields(kind) if not isinstance(f.default, str)}  # type: ignore[arg-type]
-    for part in filter(None, rest.split(",")):
-        key, separator, value = (piece.strip() for piece in part.partition("="))
-        if key not in allowed:
-            raise InvalidInput("method", text, f"{key!r} is no parameter of it", f"give {'=…, '.join(allowed)}=…")
-        if not separator:
-            raise InvalidInput("method", text, f"{key} has no value", f"give {name}:{key}=NUMBER")
-        exact = number(key, value)
-        given[key] = int(exact) if exact.denominator == 1 else exact
-    for name_, f in allowed.items():
-        if name_ not in given and f.default is MISSING:
-            given[name_] = _default(name_, kind.__name__, functions)
-    method: Method = kind(**given)
-    return method
+    kind, given = read_parameters(text, {name.lower(): kind for name, kind in METHODS.items()})
+    for f in fields(kind):  # type: ignore[arg-type]
+        if f.name not in given and f.default is MISSING:
+            given[f.name] = _default(f.name, kind.__name__, functions)
+    return kind(**{name: int(value) if value.denominator == 1 else value for name, value in given.items()})
 
 
 def _default(parameter: str, kind: str, functions: "FunctionClass") -> Fraction:
