@@ -78,7 +78,7 @@ def test_other_classes_and_draws(run):
     [
         (("fedspilt", "--L", 1), "is unknown"),
         (("fedsplit:step=1", "--L", 1), "no parameter"),
-        (("fedprox:mu", "--L", 1), "mu has no value; give fedprox:mu=NUMBER"),
+        (("fedprox:mu", "--L", 1), "mu has no value; write fedprox:mu=NUMBER"),
         (("fedsplit:stepsize=x", "--L", 1), "not a number"),
         (("fedsplit", "--L", 1, "--mu", 2), "larger than L"),
         (("fedsplit", "--L", 1, "--clients", "many"), "no number of clients"),
