@@ -30,8 +30,9 @@ def audit() -> bytes:
 def bounds() -> bytes:
     """The sweep that docs/bounds.md gives on the command line."""
     from fedconvex.commands.bounds.figure import draw_sweep
+    from fedconvex.commands.bounds.formulas import find
+    from fedconvex.commands.bounds.parameters import parse
     from fedconvex.commands.bounds.sweep import run_sweep
-    from fedconvex.commands.bounds.values import find, parse
 
     theorem = find("fedprox.theorem4")
     given = parse(theorem, {"L": "1", "L_minus": "0.3", "B": "1.2", "gamma": "0"})

@@ -1,4 +1,7 @@
-"""FedDyn: which α, and how many rounds. The smallest admissible α of each theorem is in `assumptions`."""
+"""FedDyn: the best α for a theorem's bound, and the number of rounds to an accuracy.
+
+The smallest admissible α of each theorem is in `assumptions`.
+"""
 
 from typing import Any
 

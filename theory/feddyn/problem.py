@@ -1,5 +1,6 @@
-"""FedDyn: the displayed equations that define the method and its quantities, (1) to (3), (7) to (9), (15), (16),
-and the inequalities of smooth (strongly) convex functions, (4) to (6) and (11).
+"""FedDyn: the equations that define the method and its quantities, and inequalities for smooth convex functions.
+
+Definitions: (1) to (3), (7) to (9), (15), (16). Inequalities: (4) to (6) and (11).
 """
 
 from typing import Any

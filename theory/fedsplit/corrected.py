@@ -1,4 +1,4 @@
-"""FedSplit: what holds in place of (17), (19) and Theorem 2, each proved in `fedconvex.proofs_checks`."""
+"""FedSplit: the corrected forms of (17), (19) and Theorem 2, each proved in `fedconvex.proofs_checks`."""
 
 from typing import Any
 

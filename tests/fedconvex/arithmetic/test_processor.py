@@ -1,4 +1,4 @@
-"""The processor's name, where Linux tells it and where it does not."""
+"""The processor's name, with and without Linux's description of it."""
 
 from pathlib import Path
 

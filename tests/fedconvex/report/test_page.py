@@ -1,4 +1,4 @@
-"""The page: well-formed, loads nothing, has every statement with its recorded verdict; what is written is escaped."""
+"""The report's page: well-formed, self-contained, complete, with recorded verdicts and escaped texts."""
 
 import dataclasses
 import json
