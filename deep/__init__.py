@@ -1,6 +1,7 @@
-"""The methods on deep networks: a PyTorch runner that takes the same method objects as the exact core.
+"""Federated training of PyTorch models, with the same method objects as the rest of the package.
 
-`run(method, model, clients, …)` trains a model; `models` are those of the papers; `datasets` reads the usual files.
+`run(method, model, clients, …)` trains a model and measures the constants of the theorems; `models` are those of the
+papers' experiments; `datasets` reads the files of the usual data sets.
 """
 
 from importlib import import_module
@@ -14,12 +15,12 @@ IN_RUNNER = ("DeepRun", "run")
 
 
 def __getattr__(name: str) -> Any:
-    """Torch is loaded when it is needed: the data sets can be read without it."""
+    """Import `run` and `DeepRun` on first use, because they load torch; the data sets can be read without it."""
     if name in IN_RUNNER:
         try:
             return getattr(import_module(f"{__name__}.runner"), name)
         except ModuleNotFoundError as error:
-            if error.name != "torch":
+            if error.name != "torch":  # another missing module is a fault of the installation, not a missing extra
                 raise
             from fedconvex.errors import MissingLibrary
 

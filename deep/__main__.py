@@ -1,4 +1,4 @@
-"""`python -m fedconvex.deep …`, and with `torchrun -m fedconvex.deep …` in several processes: `fedconvex deep …`."""
+"""`python -m fedconvex.deep …` is `fedconvex deep …`; `torchrun -m fedconvex.deep …` runs it in several processes."""
 
 import sys
 

@@ -1,4 +1,7 @@
-"""Calls on memory that is known before: what a step consists of, which is laid out once and repeated."""
+"""Deferred calls on preallocated tensors: an SGD step is planned once as a list of calls, and the list is repeated.
+
+Each call reads and writes the same memory every time, so that a step allocates nothing; new samples are copied into it.
+"""
 
 from collections.abc import Callable
 from functools import cache
@@ -10,7 +13,7 @@ Call = Callable[[], object]
 
 
 def machine_code_for(values: Tensor) -> ModuleType | None:
-    """`fedconvex.deep.compiled`, if it can work on these values; None on a GPU, and where there is no numba."""
+    """The module `fedconvex.deep.compiled`; None for tensors on a GPU or not contiguous, and without numba."""
     return _compiled() if values.device.type == "cpu" and values.is_contiguous() else None
 
 

@@ -1,4 +1,7 @@
-"""Checkpoints of deep runs: one safetensors file, tensors and JSON, whole or not there at all."""
+"""Checkpoints of deep runs: one safetensors file with tensors and JSON, from which nothing can be executed.
+
+A run continues from its checkpoint bit for bit, so a file of another run, or of other library versions, is refused.
+"""
 
 import json
 from collections.abc import Mapping
@@ -28,13 +31,13 @@ LIBRARIES = ("fedconvex", "numpy", "torch")
 @final
 @dataclass(frozen=True, eq=False)
 class DeepCheckpoint:
-    """A file that holds a run's state and records."""
+    """The file that holds a run's state and records, and the identity that it must have been written with."""
 
     path: Path
     identity: RunIdentity
     every: int
     arithmetic: Arithmetic
-    processes: Processes | None  # of which the first one writes and reads
+    processes: Processes | None  # the first one reads and writes for all
 
     @staticmethod
     def at(
@@ -44,7 +47,10 @@ class DeepCheckpoint:
         arithmetic: Arithmetic,
         processes: Processes | None = None,
     ) -> "DeepCheckpoint":
-        """Raises InvalidInput for a path that cannot be written to; removes what killed runs left beside it."""
+        """A checkpoint at the path, after a test that it can be written; deletes temporary files of killed runs.
+
+        Raises InvalidInput for a path that cannot be written to, MissingLibrary without safetensors.
+        """
         if not isinstance(path, str | PathLike) or "\0" in str(path):  # type: ignore[redundant-expr]
             raise InvalidInput("checkpoint", path, "is not the path of a file", "give such as 'run.safetensors'")
         file = Path(path)
@@ -54,19 +60,20 @@ class DeepCheckpoint:
         require_room_for(file, "checkpoint")
         if processes is None or processes.rank == 0:
             remove_leftovers(file)
-        _safetensors()
+        _safetensors()  # a missing library is reported before the first round, not after the last
         return DeepCheckpoint(file, identity, integer_at_least(every, 1, "checkpoint_every"), arithmetic, processes)
 
     def save(self, state: State, records: list[dict[str, Any]]) -> None:
-        """Replaces what was there only when all is written."""
+        """Writes state and records; the previous checkpoint is replaced only when the new one is complete."""
         if self.processes is not None:
-            state = self.processes.whole(state)
+            state = self.processes.whole(state)  # a sum over all processes, so all must arrive here
             if self.processes.rank > 0:
                 return
         tensors = {"server": state.server}
         tensors |= {f"shared/{name}": value for name, value in state.shared.items()}
         tensors |= {f"memory/{name}": value for name, value in state.memory.items()}
         stored = {name: torch.as_tensor(value).detach().cpu().contiguous() for name, value in tensors.items()}
+        # The format's metadata are texts only: everything that is not a tensor goes in as JSON.
         about = {
             "format": FORMAT,
             "run": json.dumps(self.identity.saved),
@@ -77,7 +84,11 @@ class DeepCheckpoint:
         write_atomically(self.path, _safetensors().save(stored, about))
 
     def load(self, rounds: int) -> tuple[State, list[dict[str, Any]]] | None:
-        """The state and the records so far; None where there is no file: as `_load` says."""
+        """The saved state and records, or None if there is no file.
+
+        rounds: how many rounds the run is to have; a checkpoint of more is refused.
+        Raises InvalidInput as `_load` does, on every process.
+        """
         if self.processes is None:
             return self._decoded(self._load(rounds))
         found: Any = None
@@ -85,7 +96,7 @@ class DeepCheckpoint:
             try:
                 found = self._load(rounds)
             except InvalidInput as error:
-                found = error
+                found = error  # sent to all processes: if only this one raised, the others would wait for ever
         found = self.processes.from_first(found)
         if isinstance(found, InvalidInput):
             raise found
@@ -93,10 +104,10 @@ class DeepCheckpoint:
         return None if saved is None else (self.processes.own(saved[0]), saved[1])
 
     def _load(self, rounds: int) -> tuple[dict[str, Tensor], list[dict[str, Any]]] | None:
-        """The tensors and the records so far; None where there is no file.
+        """The saved tensors and records, or None if there is no file.
 
-        Raises InvalidInput for a damaged file, one that is no checkpoint, one of another run (naming what differs) or
-        of other versions of the libraries, and one that holds more than `rounds` rounds.
+        Raises InvalidInput for a damaged file, a file that is not a checkpoint, one of another run (naming what
+        differs) or of other library versions, and one with more than `rounds` rounds.
         """
         if not self.path.exists():
             return None
@@ -112,7 +123,9 @@ class DeepCheckpoint:
         except (KeyError, ValueError, TypeError):
             raise self._refused("is no checkpoint of a run, or is damaged") from None
         if differing:
-            whole = " (a schedule counts as a whole, rounds to come included)" if "participation" in differing else ""
+            whole = (
+                " (a schedule is compared as a whole, later rounds included)" if "participation" in differing else ""
+            )
             raise self._refused(f"belongs to a run with another {', '.join(differing)}{whole}")
         for library, here in _versions().items():
             if there.get(library) != here:
@@ -124,15 +137,16 @@ class DeepCheckpoint:
         return tensors, rows
 
     def _read(self) -> tuple[dict[str, str], dict[str, Tensor]]:
+        from safetensors import SafetensorError, safe_open
+
         try:
-            content = self.path.read_bytes()
-            length = int.from_bytes(content[:8], "little")
-            header = json.loads(content[8 : 8 + length]) if length <= len(content) else {}
-            about = dict(header["__metadata__"])
-            return about, _safetensors().load(content)
+            with safe_open(self.path, "pt") as file:
+                # Copies: the library's tensors are views of the mapped file, which the next checkpoint replaces.
+                tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118 - no mapping
+                return dict(file.metadata() or {}), tensors
         except OSError as error:
-            raise self._refused(f"cannot be read: {error.strerror}") from error
-        except Exception as error:  # whatever the library raises for bytes that are none of its own
+            raise self._refused(f"cannot be read: {error.strerror or error}") from error
+        except SafetensorError as error:
             raise self._refused("is no checkpoint of a run, or is damaged") from error
 
     def _decoded(
@@ -149,6 +163,7 @@ class DeepCheckpoint:
         return State(arrays["server"], parts["shared"], parts["memory"]), saved[1]
 
     def _array(self, tensor: Tensor) -> Array:
+        # Other arithmetics than torch's compute on NumPy arrays; a copy is writable, which the library's view is not.
         return self.arithmetic.array(tensor) if self.arithmetic.name == "torch" else tensor.numpy().copy()
 
     def _refused(self, problem: str) -> InvalidInput:
@@ -156,7 +171,7 @@ class DeepCheckpoint:
 
 
 def _content(tensors: Mapping[str, Tensor], about: Mapping[str, str]) -> str:
-    """The fingerprint of all that is in the file."""
+    """The fingerprint of the file's content, which reveals damage."""
     return fingerprint([dict(tensors), {name: text for name, text in about.items() if name != "content"}])
 
 
@@ -164,7 +179,7 @@ def _versions() -> dict[str, str]:
     found = {library: version(library) for library in LIBRARIES}
     try:
         return found | {"numba": version("numba")}
-    except PackageNotFoundError:  # nothing is in machine code then
+    except PackageNotFoundError:  # then nothing is compiled, and sums may be rounded in another order
         return found | {"numba": "none"}
 
 

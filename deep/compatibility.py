@@ -1,4 +1,4 @@
-"""Whether a model, a loss and samples fit, found on a few samples before any work."""
+"""Checks that a model, a loss and samples fit together, made on a few samples before training starts."""
 
 from contextlib import suppress
 from copy import deepcopy
@@ -13,12 +13,12 @@ from fedconvex.errors import InvalidInput
 if TYPE_CHECKING:
     from fedconvex.deep.shards import Shards
 
-MISFITS = (RuntimeError, ValueError, IndexError, TypeError)  # what torch raises for shapes and types that do not fit
-SIZES = (2, 1)  # of one sample a wrong axis is not seen, of two one that is lost
+MISFITS = (RuntimeError, ValueError, IndexError, TypeError)  # torch's errors for wrong shapes and types
+SIZES = (2, 1)  # a batch of one hides outputs in the wrong order of axes, a batch of two a squeezed batch axis
 
 
 def require_fit(module: nn.Module, loss: TorchLoss, shards: "Shards") -> None:
-    """The module takes the samples, and the loss what it gives and their targets; else InvalidInput."""
+    """Raise InvalidInput unless the module accepts the samples, and the loss its outputs and the targets."""
     for size in SIZES:
         inputs, targets = _some(shards, size)
         outputs = _outputs(module, inputs)
@@ -32,10 +32,11 @@ def require_fit(module: nn.Module, loss: TorchLoss, shards: "Shards") -> None:
         raise InvalidInput("model", type(module).__name__, f"has {width} outputs, {loss.name} takes 1", "give it one")
 
 
-def require_no_chance(module: nn.Module, loss: TorchLoss, shards: "Shards") -> None:
-    """Neither draws random numbers, the module not in training either: torch's generators stay where they are.
+def require_deterministic(module: nn.Module, loss: TorchLoss, shards: "Shards") -> None:
+    """Raise InvalidInput if the module or the loss draws random numbers: if a call changes torch's generators.
 
-    In a run modules are in evaluation mode, where dropout that is no layer of its own would be left out in silence.
+    The module is also called in training mode. Runs use evaluation mode, in which a functional dropout (no layer of its
+    own, so `Layout` does not see it) would be left out silently: not the model that the user wrote.
     """
     inputs, targets = _some(shards, 2)
     before = _generators(inputs.device)
@@ -46,10 +47,10 @@ def require_no_chance(module: nn.Module, loss: TorchLoss, shards: "Shards") -> N
     with torch.no_grad():
         outputs = module(inputs)
         in_training = deepcopy(module).train()
-        with suppress(Exception):  # it is never trained in this mode
+        with suppress(Exception):  # a module that fails in this mode is fine: runs never use it
             in_training(inputs)
         if drawn():
-            cure = "leave out what does, such as dropout and noise"
+            cure = "leave out what draws them, such as dropout and noise"
             raise InvalidInput("model", type(module).__name__, "draws random numbers when it is called", cure)
         loss.values(outputs, targets)
         if drawn():
@@ -57,27 +58,27 @@ def require_no_chance(module: nn.Module, loss: TorchLoss, shards: "Shards") -> N
 
 
 def inputs_for(module: nn.Module, inputs: Tensor, dtype: torch.dtype) -> Tensor:
-    """Token numbers as they are; other whole numbers, which the module takes as floats alone, in `dtype`.
+    """The inputs, with integers converted to `dtype` if the module accepts only floats; token numbers stay int64.
 
-    Raises InvalidInput for token numbers that are too large or too small for the module.
+    Raises InvalidInput for token numbers outside the range of the module's embedding.
     """
     if inputs.is_floating_point():
         return inputs
     if (error := _index_error(module, inputs)) is not None:
-        problem = f"does not take the numbers {int(inputs.min())} to {int(inputs.max())} that samples have: {error}"
+        problem = f"does not accept the samples' numbers {int(inputs.min())} to {int(inputs.max())}: {error}"
         raise InvalidInput("model", type(module).__name__, problem, "give it as many vectors as there are tokens")
     return inputs if _is_taken(module, inputs[:1]) else inputs.to(dtype)
 
 
 def targets_for(module: nn.Module, loss: TorchLoss, inputs: Tensor, targets: Tensor, dtype: torch.dtype) -> Tensor:
-    """Whole numbers as they are, class numbers for one; in `dtype` where a user's loss takes them as floats alone."""
+    """The targets, with integers converted to `dtype` if a user's loss can be differentiated only with floats."""
     if targets.is_floating_point() or not isinstance(loss, UserLoss):
         return targets
     first = slice(0, 2)
     try:
         with torch.no_grad():
             outputs = module(inputs[first])
-    except MISFITS:  # said by `require_fit`
+    except MISFITS:  # `require_fit` reports it
         return targets
     for given in (targets, targets.to(dtype)):
         if _is_differentiated(loss, outputs, given[first]):
@@ -86,12 +87,13 @@ def targets_for(module: nn.Module, loss: TorchLoss, inputs: Tensor, targets: Ten
 
 
 def _some(shards: "Shards", size: int) -> tuple[Tensor, Tensor]:
+    # Data of a single sample give it twice.
     rows = torch.arange(size).clamp(max=len(shards.targets) - 1)
     return shards.inputs[rows], shards.targets[rows]
 
 
 def _outputs(module: nn.Module, inputs: Tensor) -> Tensor:
-    """What the module gives, (B, outputs)."""
+    """The module's outputs (B, C); raises InvalidInput for any other shape."""
     try:
         with torch.no_grad():
             outputs = module(inputs)
@@ -123,7 +125,11 @@ def _require_losses(loss: UserLoss, outputs: Tensor, targets: Tensor) -> None:
 
 
 def _index_error(module: nn.Module, inputs: Tensor) -> str | None:
-    """Why the extreme tokens are none, if they are none; asked on the CPU, as a GPU's answer would be its last."""
+    """The error for token numbers outside the module's embedding, or None.
+
+    Only the samples with the least and the largest number are tried, and on the CPU: on a GPU an index out of range
+    makes the whole process unusable.
+    """
     if not inputs.numel():
         return None
     per_sample = inputs[0].numel()
@@ -134,9 +140,10 @@ def _index_error(module: nn.Module, inputs: Tensor) -> str | None:
         with torch.no_grad():
             here(extremes)
     except IndexError as error:
+        # If the module accepts these numbers as floats, they are values and not tokens.
         floats = extremes.to(next(here.parameters()).dtype)
         return None if _is_taken(here, floats) else _first_line(error)
-    except Exception:  # of no interest here
+    except Exception:  # any other error is not about tokens; `require_fit` reports it
         return None
     return None
 
@@ -161,7 +168,7 @@ def _is_differentiated(loss: TorchLoss, outputs: Any, targets: Tensor) -> bool:
 
 
 def _generators(place: torch.device) -> list[Tensor]:
-    """Where torch's random numbers stand."""
+    """The states of torch's random number generators."""
     states = [torch.get_rng_state()]
     return [*states, torch.cuda.get_rng_state(place)] if place.type == "cuda" else states
 

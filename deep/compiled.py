@@ -1,21 +1,23 @@
-"""What lies between the matrix products of networks, in machine code: K clients, B samples, p numbers of each.
+"""Compiled loops (numba) for what a fully connected network computes between its matrix products.
 
-All in place, float32 or float64; NaN stays NaN.
+Arrays have the axes K clients, B samples, p units, and are changed in place, in float32 or float64. Comparisons are
+written so that a NaN is passed on: a diverging run must not look finite.
 """
 
 import numpy as np
 
-from fedconvex.arithmetic.machine_code import kept
+from fedconvex.arithmetic.machine_code import compiled
 
 
-@kept
+@compiled
 def add_bias(values: np.ndarray, bias: np.ndarray, relu: bool) -> None:
-    """values (K, B, p) += bias (K, 1, p); then negative ones become 0 if relu."""
+    """values (K, B, p) += bias (K, 1, p); with `relu`, negative values then become 0."""
     clients, samples, width = values.shape
     zero, added = values.dtype.type(0), np.empty(width, values.dtype)
     for k in range(clients):
         for j in range(width):
-            added[j] = bias[k, 0, j]  # side by side, however the parameters lie
+            # A copy: the bias may be strided, and the inner loops vectorise on contiguous data.
+            added[j] = bias[k, 0, j]
         for i in range(samples):
             row = values[k, i]
             if relu:
@@ -27,9 +29,9 @@ def add_bias(values: np.ndarray, bias: np.ndarray, relu: bool) -> None:
                     row[j] += added[j]
 
 
-@kept
+@compiled
 def relu_backward(errors: np.ndarray, values: np.ndarray) -> None:
-    """errors (K, B, p) become 0 where values (K, B, p) are not positive."""
+    """errors (K, B, p) become 0 where the layer's outputs, values (K, B, p), are 0: the derivative of ReLU there."""
     clients, samples, width = values.shape
     zero = values.dtype.type(0)
     for k in range(clients):
@@ -39,7 +41,7 @@ def relu_backward(errors: np.ndarray, values: np.ndarray) -> None:
                 row[j] = zero if at[j] <= zero else row[j]
 
 
-@kept
+@compiled
 def add_sums(bias: np.ndarray, errors: np.ndarray, factor: float) -> None:
     """bias (K, 1, p) += factor · Σ_i errors_ki, errors (K, B, p)."""
     clients, samples, width = errors.shape
@@ -54,7 +56,7 @@ def add_sums(bias: np.ndarray, errors: np.ndarray, factor: float) -> None:
             bias[k, 0, j] += factor * total[j]
 
 
-@kept
+@compiled
 def cross_entropy_derivatives(
     outputs: np.ndarray, targets: np.ndarray, shares: np.ndarray, derivatives: np.ndarray
 ) -> None:
@@ -63,6 +65,7 @@ def cross_entropy_derivatives(
     zero = outputs.dtype.type(0)
     for k in range(clients):
         for i in range(samples):
+            # The largest output is subtracted, so that no exponential overflows.
             row, result, highest, total = outputs[k, i], derivatives[k, i], outputs[k, i, 0], zero
             for c in range(1, classes):
                 highest = max(highest, row[c])

@@ -1,11 +1,11 @@
-"""A run written down as a TOML file: sections become data, model, method, solver, scheme and options.
+"""Runs described by a TOML file: each section becomes data, model, method, local solver, participation or options.
 
 [data]             name, data_dir, clients, partition, seed, test, standardize … (`fedconvex.deep.sources.load`)
-[model]            name and its sizes (`fedconvex.deep.models`); seed of the first parameters; for sentiment_lstm
-                   vectors (a file in GloVe's format, seen from the data's folder) and max_words of them
+[model]            name and its sizes (`fedconvex.deep.models`); seed of the initial parameters; for sentiment_lstm
+                   vectors (a file in GloVe's format, relative to the data's folder) and max_words of them
 [method]           name and its parameters (fedconvex.FedProx: mu = 1)
-[local_solver]     name and its parameters; without the section the method's own
-[participation]    name and its parameters; without the section everyone
+[local_solver]     name and its parameters; without the section the method's default
+[participation]    name and its parameters; without the section all clients
 [stragglers]       fraction, policy
 [run]              rounds, seed, loss, weights, ridge, dtype, device, precision, measure, every, …
 """
@@ -13,7 +13,6 @@
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, final
@@ -23,6 +22,7 @@ import torch
 from fedconvex import participation
 from fedconvex.deep import models
 from fedconvex.deep.datasets import read_word_vectors
+from fedconvex.deep.datasets.choices import unknown_name
 from fedconvex.deep.runner import DeepRun, run
 from fedconvex.deep.sources import Source, load
 from fedconvex.errors import InvalidInput
@@ -32,6 +32,7 @@ from fedconvex.participation import Participation, Stragglers
 from fedconvex.validation import integer_at_least
 
 SECTIONS = ("data", "model", "method", "local_solver", "participation", "stragglers", "run")
+# Arguments of `fedconvex.deep.run` that a file may contain; files to write are given on the command line.
 OPTIONS = (
     "rounds", "seed", "loss", "weights", "ridge", "dtype", "device", "precision", "measure", "every", "lanczos_steps",
     "draws",
@@ -48,7 +49,7 @@ Section = Mapping[str, Any]
 @final
 @dataclass(frozen=True, eq=False)
 class Config:
-    """A run, ready to start: every name was found, every parameter was accepted."""
+    """A run that is ready to start: all names are known and all parameters valid."""
 
     source: Source
     model: torch.nn.Module
@@ -56,10 +57,11 @@ class Config:
     options: dict[str, Any]
 
     def run(self, **more: Any) -> DeepRun:
-        """The run; `more` are further arguments of `fedconvex.deep.run`. Errors are named as `section.key`, too."""
+        """Run it, with `more` as further arguments of `fedconvex.deep.run`; errors name arguments as `section.key`."""
         try:
             return run(self.method, self.model, self.source.clients, test=self.source.test, **(self.options | more))
         except InvalidInput as error:
+            # `run` names its own arguments: find the section of the file that they came from.
             key = error.argument.partition("[")[0]
             section = "run" if key in OPTIONS else "participation" if key == "K" else None
             if section is None:
@@ -68,18 +70,20 @@ class Config:
 
 
 def read_config(path: Path, changes: Mapping[str, Section] | None = None) -> Config:
-    """The run that a TOML file describes, `changes` (by section) taking precedence.
+    """Read a run from a TOML file; `changes`, by section and key, take precedence over the file.
+
+    Use it for the experiments of `fedconvex deep run`; in Python, `fedconvex.deep.run` takes the objects themselves.
 
     Raises:
-        InvalidInput: a file that is no TOML, unknown or missing sections and keys, values that are not accepted:
-            named as `section.key`, with what is allowed.
+        InvalidInput: a file that is not TOML, unknown or missing sections and keys, values that are not accepted; keys
+            are named as `section.key`, with the values that are allowed.
     """
     try:
         sections = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise InvalidInput("config", path, f"cannot be read: {error.strerror}", "check the path") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInput("config", path, f"is no TOML: {error}", "repair it") from None
+        raise InvalidInput("config", path, f"is not TOML: {error}", "repair it") from None
     for name, section in (changes or {}).items():
         given = sections.get(name, {})
         sections[name] = {**given, **section} if isinstance(given, Mapping) else given
@@ -87,12 +91,12 @@ def read_config(path: Path, changes: Mapping[str, Section] | None = None) -> Con
 
 
 def config_of(sections: Mapping[str, Any], folder: Path) -> Config:
-    """The run that the sections describe; relative paths are seen from `folder`."""
+    """Build a run from sections as `read_config` finds them; paths are relative to `folder`."""
     for name, section in sections.items():
         if name not in SECTIONS:
-            raise _unknown("section", name, SECTIONS)
+            raise unknown_name("section", name, SECTIONS)
         if not isinstance(section, Mapping):
-            raise InvalidInput(name, section, "is no section", f"write [{name}] and its keys below it")
+            raise InvalidInput(name, section, "is not a section", f"write [{name}] and its keys below it")
     for name in ("data", "model", "method", "run"):
         if name not in sections:
             raise InvalidInput("config", sorted(sections), f"has no section [{name}]", f"add [{name}]")
@@ -100,23 +104,24 @@ def config_of(sections: Mapping[str, Any], folder: Path) -> Config:
     options = dict(sections["run"])
     for key in options:
         if key not in OPTIONS:
-            raise _unknown("run", key, OPTIONS)
+            raise unknown_name("run", key, OPTIONS)
     if "rounds" not in options:
-        raise InvalidInput("run.rounds", None, "is missing", "say how many rounds to run: rounds = 100")
+        raise InvalidInput("run.rounds", None, "is missing", "give the number of rounds: rounds = 100")
     if "local_solver" in sections:
         options["local_solver"] = _named("local_solver", LOCAL_SOLVERS, sections["local_solver"])
     if "participation" in sections:
         options["participation"] = _named("participation", SCHEMES, sections["participation"])
     if "stragglers" in sections:
         options["stragglers"] = construct(Stragglers, sections["stragglers"], "stragglers")
+    # The word vectors of the model number the words of the data: the model is built first and fills the vocabulary.
     data, vocabulary = dict(sections["data"]), dict[str, int]()
     model = _model(sections["model"], _data_folder(data, folder), vocabulary)
     if vocabulary and data.get("name") == "sent140":
         given = data.get("options", {})
         if not isinstance(given, Mapping):
-            raise InvalidInput("data.options", given, "is no table", "write options = {seq_length = 25}")
+            raise InvalidInput("data.options", given, "is not a table", "write options = {seq_length = 25}")
         if "vocabulary" in given:
-            problem = "is said by model.vectors already"
+            problem = "is determined by model.vectors"
             raise InvalidInput("data.options.vocabulary", given["vocabulary"], problem, "leave it out")
         data["options"] = dict(given) | {"vocabulary": vocabulary}
     source = construct(load, data | {"folder": folder}, "data")
@@ -124,14 +129,16 @@ def config_of(sections: Mapping[str, Any], folder: Path) -> Config:
 
 
 def _data_folder(data: Section, folder: Path) -> Path:
-    """Where the data's files are: data_dir, or the folder of that file."""
+    """The folder of the data's files: data_dir, or the folder that contains it if it is a file."""
     place = folder / str(data.get("data_dir", "."))
     return place if place.is_dir() else place.parent
 
 
 def _model(section: Section, place: Path, vocabulary: dict[str, int]) -> torch.nn.Module:
-    """The model; the words of its vectors, in files seen from `place`, are added to the vocabulary."""
+    """The model; the words of its word vectors, a file relative to `place`, are added to the vocabulary."""
 
+    # A file cannot contain the matrix of word vectors, so this model is made from their file; as a function with a
+    # signature, its keys are checked like those of the other models.
     def sentiment_lstm(
         vectors: str, max_words: int | None = None, classes: int = 2, units: int = 256, layers: int = 2
     ) -> torch.nn.Module:
@@ -146,32 +153,33 @@ def _model(section: Section, place: Path, vocabulary: dict[str, int]) -> torch.n
     given = dict(section)
     seed = integer_at_least(given.pop("seed", 0), 0, "model.seed")
     kinds = {**models.MODELS, "sentiment_lstm": sentiment_lstm}
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]):  # the caller's generator is restored afterwards
         torch.manual_seed(seed)
         model: torch.nn.Module = _named("model", kinds, given)
     return model
 
 
 def _named(where: str, kinds: Mapping[str, Callable[..., Any]], section: Section) -> Any:
-    """The section's `name` called with its other keys."""
+    """Call the function or class that the section's `name` names, with the section's other keys."""
     given = dict(section)
     name = given.pop("name", None)
     if name is None:
         raise InvalidInput(f"{where}.name", None, "is missing", f"give one of {', '.join(sorted(kinds))}")
     if not isinstance(name, str) or name not in kinds:
-        raise _unknown(f"{where}.name", name, kinds)
+        raise unknown_name(f"{where}.name", name, sorted(kinds))
     return construct(kinds[name], given, where)
 
 
 def construct(kind: Callable[..., Any], given: Section, where: str) -> Any:
-    """kind(**given), after comparing the keys with what it takes; errors name the key as `where.key`."""
+    """kind(**given), after a comparison of the keys with its parameters; errors name the key as `where.key`."""
+    # Keys are compared first: a TypeError from a call would not tell a misspelt key from an error inside.
     takes = signature(kind).parameters
     for key in given:
         if key not in takes:
-            raise _unknown(where, key, [name for name in takes if name != "folder"])
+            raise unknown_name(where, key, [name for name in takes if name != "folder"])
     missing = [name for name, p in takes.items() if p.default is Parameter.empty and name not in given]
     if missing:
-        raise InvalidInput(f"{where}.{missing[0]}", None, "is missing", f"add it: {kind.__name__} cannot do without it")
+        raise InvalidInput(f"{where}.{missing[0]}", None, "is missing", f"add it: {kind.__name__} requires it")
     try:
         return kind(**given)
     except InvalidInput as error:
@@ -179,9 +187,3 @@ def construct(kind: Callable[..., Any], given: Section, where: str) -> Any:
     except (TypeError, ValueError, AttributeError) as error:
         text = ", ".join(f"{key} = {value!r}" for key, value in given.items() if key != "folder")
         raise InvalidInput(where, text, f"is not accepted: {error}", f"see the help of {kind.__name__}") from None
-
-
-def _unknown(where: str, given: Any, known: Any) -> InvalidInput:
-    near = get_close_matches(str(given), list(known), n=1)
-    guess = f"did you mean {near[0]}? " if near else ""
-    return InvalidInput(where, given, "is unknown", f"{guess}known: {', '.join(sorted(known))}")

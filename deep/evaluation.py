@@ -1,4 +1,4 @@
-"""What is seen at the server's model: the samples' losses, and which of them it classifies correctly."""
+"""Evaluation of a model: the losses of all samples, and the number classified correctly."""
 
 from math import nan
 
@@ -10,15 +10,15 @@ from fedconvex.deep.losses import TorchLoss
 from fedconvex.deep.memory import Budget
 from fedconvex.deep.shards import Shards
 
-NUMBERS_AT_ONCE = 20_000_000  # of inputs that go through the module in one call, as long as the budget is whole
+NUMBERS_AT_ONCE = 20_000_000  # input numbers per call of the module, as long as memory has not run out
 
 
 def evaluate(module: nn.Module, loss: TorchLoss, shards: Shards, budget: Budget | None = None) -> tuple[Tensor, float]:
-    """The losses of all samples, (N,) in float64, and how many are classified correctly (NaN if nothing is).
+    """The losses of all samples, (N,) in float64, and how many are classified correctly (NaN for other losses).
 
-    In all digits of the model's type, whatever the local work is computed in.
+    Computed in the model's full precision, also where local training uses TF32 or bfloat16.
     """
-    at_once = (budget or Budget()).part_of(NUMBERS_AT_ONCE, shards.inputs[0].numel())
+    at_once = (budget or Budget()).batch_size(NUMBERS_AT_ONCE, shards.inputs[0].numel())
     losses, correct = [], 0.0
     with torch.no_grad(), products_in("full"):
         for X, y in zip(shards.inputs.split(at_once), shards.targets.split(at_once), strict=True):

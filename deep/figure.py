@@ -1,11 +1,11 @@
-"""A run with the theory laid over it, as one picture."""
+"""Figure of a run: what a theorem promises in every round, beside what happened."""
 
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fedconvex.atomic_files import write_atomically
-from fedconvex.deep.over_the_run import DECREASE, about, stretches
+from fedconvex.deep.over_the_run import DECREASE, statements_about, stretches
 from fedconvex.drawing import COLOURS, STYLES, tidy
 from fedconvex.errors import InvalidInput
 
@@ -27,18 +27,22 @@ CONSTANTS = {
 
 
 def figure(run: "DeepRun", statement: str = "fedprox.theorem4", **given: Any) -> "Figure":
-    """The objective and the accuracy; the decrease of every round beside what the statement promises; the constants.
+    """Draw objective and accuracy; the decrease of every round beside the promised one; the measured constants.
 
-    Rounds in which the statement does not apply are shaded, and the assumption that fails stands in the shade.
+    Use it to see when a theorem applies to a run, and by how much it underestimates the decrease. Rounds in which the
+    statement does not apply are shaded and labelled with the assumption that fails.
 
     Args:
-        statement: one that promises a decrease ρ‖∇f(w)‖² (the first three parts are drawn for any).
+        statement: identifier of a statement about the run's method; a promise is drawn for those that promise a
+            decrease ρ‖∇f(w)‖².
         **given: as in `DeepRun.bounds`.
+
+    Raises InvalidInput for a statement that is not about the method.
     """
     from matplotlib.figure import Figure
 
     frame, table = run.to_frame(), run.bounds(**given)
-    known = sorted(found.identifier for found in about(run.simulator.rounds.method))
+    known = sorted(found.identifier for found in statements_about(run.simulator.rounds.method))
     if statement not in known:
         raise InvalidInput("statement", statement, "is not about this method", f"give one of {', '.join(known)}")
     drawn = Figure(figsize=(8, 8), layout="constrained")
@@ -47,7 +51,7 @@ def figure(run: "DeepRun", statement: str = "fedprox.theorem4", **given: Any) ->
 
 
 def draw(run: "DeepRun", path: "str | PathLike[str]", statement: str = "fedprox.theorem4", **given: Any) -> Path:
-    """`figure` in a .png, .svg or .pdf file."""
+    """Save `figure` as a .png, .svg or .pdf file, and return its path. Raises InvalidInput for other suffixes."""
     file = Path(path)
     if file.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise InvalidInput("path", file, "is not the name of a picture", "let it end in .png, .svg or .pdf")
@@ -78,6 +82,7 @@ def _draw(
         if name in frame and frame[name].notna().any():
             kept = frame.dropna(subset=name)
             bottom.plot(kept["round"], kept[name], STYLES[i], color=COLOURS[i], label=label)
+    # The constants differ by orders of magnitude, and some are 0, which a logarithmic axis cannot show.
     bottom.set_yscale("symlog", linthresh=0.1)
     bottom.set_ylabel("measured")
     bottom.set_xlabel("round")
@@ -88,8 +93,9 @@ def _draw(
 
 def _decreases(axes: "Axes", frame: "pandas.DataFrame", rows: "pandas.DataFrame", statement: str) -> None:
     axes.set_ylabel("decrease in one round")
+    # Row t has the value before round t, so the decrease of round t is the difference to row t + 1.
     fallen = -frame["value"].diff().shift(-1)
-    if fallen.notna().any():  # of rounds before and after which somebody looked
+    if fallen.notna().any():  # only of rounds with an evaluation before and after
         axes.plot(frame["round"], fallen, "o", markersize=3, color=INK, alpha=0.5,
                   label="happened, with the clients drawn")  # fmt: skip
     if "decrease" in frame and frame["decrease"].notna().any():

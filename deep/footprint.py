@@ -1,4 +1,4 @@
-"""How much memory a run will take, found before it starts by playing a round of few clients."""
+"""Estimate of a run's memory before it starts, from trial rounds with a few clients."""
 
 import weakref
 from dataclasses import dataclass
@@ -16,13 +16,16 @@ from fedconvex.methods.base import State
 from fedconvex.participation import Draw
 from fedconvex.runs.simulator import Simulator
 
-PROBES = 8  # clients
-ROUNDS = 3  # whose clients are counted
+PROBES = 8  # clients in a trial round
+ROUNDS = 3  # first rounds in which participants are counted
 
 
 @final
-class Ledger(TorchDispatchMode):
-    """Counts the bytes of the tensors that are made inside and still live; `peak` is the most at any time."""
+class TensorMemory(TorchDispatchMode):
+    """Counts the bytes of live tensors created within its context; `peak` is the largest number at any time.
+
+    It intercepts every operation of torch, and so also sees tensors on a CPU, for which torch keeps no statistics.
+    """
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -31,6 +34,7 @@ class Ledger(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
+        # Views share their base's storage, and an operation in place returns its argument: neither takes memory.
         given = {_storage(x) for x in tree_flatten((args, kwargs))[0] if isinstance(x, Tensor)}
         for tensor in tree_flatten(result)[0]:
             if isinstance(tensor, Tensor) and _storage(tensor) not in given | self._known:
@@ -57,7 +61,7 @@ def _storage(tensor: Tensor) -> int:
 @final
 @dataclass(frozen=True)
 class Footprint:
-    """Bytes of tensors: the samples, the state with all clients' memory, and the most that a round or a look adds."""
+    """Bytes of tensors: samples, state with all clients' memory, and the most that a round or an evaluation adds."""
 
     samples: int
     state: int
@@ -65,59 +69,56 @@ class Footprint:
 
     @property
     def total(self) -> int:
-        """All together."""
+        """The sum of the three."""
         return self.samples + self.state + self.passing
 
     def __str__(self) -> str:
+        from rich.filesize import decimal  # not on every GPU machine
+
         parts = ((self.samples, "samples"), (self.state, "state"), (self.passing, "work"))
-        return f"{_readable(self.total)} ({', '.join(f'{_readable(size)} {name}' for size, name in parts)})"
+        return f"{decimal(self.total)} ({', '.join(f'{decimal(size)} {name}' for size, name in parts)})"
 
 
-def footprint(task: Task, player: Simulator, state: State, rounds: int = ROUNDS) -> Footprint:
-    """Of a run of networks on torch; what Python and the libraries take comes on top.
+def footprint(task: Task, simulator: Simulator, state: State, rounds: int = ROUNDS) -> Footprint:
+    """Estimate the memory of a run of networks; that of Python and its libraries comes on top.
 
-    A round of few clients is played and thrown away, one epoch or step of local work each; where there are more than
-    PROBES of them, two such rounds, and what K clients take is on the line through both.
+    A trial round with the largest clients, one epoch or step of local work each, is simulated and discarded. If rounds
+    have more than PROBES participants, two trials with PROBES/2 and PROBES clients are extrapolated linearly.
     """
-    most = _participants(player, min(ROUNDS, rounds))
+    most = _participants(simulator, min(ROUNDS, rounds))
     if most <= PROBES:
-        work = _round_bytes(player, state, most) if most else 0
+        work = _round_bytes(simulator, state, most) if most else 0
     else:
-        half, whole = (_round_bytes(player, state, K) for K in (PROBES // 2, PROBES))
+        half, whole = (_round_bytes(simulator, state, K) for K in (PROBES // 2, PROBES))
         work = whole + (whole - half) * (most - PROBES) // (PROBES - PROBES // 2)
-    with Ledger() as ledger:
+    with TensorMemory() as counter:
         module = task.module_at(state.server)
         evaluate(module, task.loss, task.shards, budget_of(task.problem))
     samples = sum(t.numel() * t.element_size() for t in (task.shards.inputs, task.shards.targets))
     held = [state.server, *state.shared.values(), *state.memory.values()]
     kept = sum(most * rows.shape[1] * rows.element_size() for rows in state.memory.values())
-    return Footprint(samples, sum(t.numel() * t.element_size() for t in held), max(work, ledger.peak + kept))
+    return Footprint(samples, sum(t.numel() * t.element_size() for t in held), max(work, counter.peak + kept))
 
 
-def _round_bytes(player: Simulator, state: State, clients: int) -> int:
-    largest = np.argsort(-player.rounds.clients.samples().count, kind="stable")[:clients]
+def _round_bytes(simulator: Simulator, state: State, clients: int) -> int:
+    # The clients with the most samples, whose batches are the largest; one epoch or step each, since further ones take
+    # time but no more memory.
+    largest = np.argsort(-simulator.rounds.clients.samples().count, kind="stable")[:clients]
     members = np.sort(largest)
-    efforts = None if player.rounds.solver.effort is None else np.ones(len(members), dtype=np.int64)
+    efforts = None if simulator.rounds.solver.effort is None else np.ones(len(members), dtype=np.int64)
     draw = Draw(members, np.ones(len(members), dtype=np.int64), efforts)
     kept = {name: rows[members] for name, rows in state.memory.items()}
-    with Ledger() as ledger:
-        played = player.rounds.play(state, draw, in_place=True)
-        del played
-    for name, rows in kept.items():  # nothing has happened
+    with TensorMemory() as counter:
+        round_done = simulator.rounds.play(state, draw, in_place=True)
+        del round_done
+    for name, rows in kept.items():  # the trial changed the memory in place: restore it
         state.memory[name][members] = rows
-    peak: int = ledger.peak
+    peak: int = counter.peak
     return peak
 
 
-def _participants(player: Simulator, rounds: int) -> int:
-    """How many clients the largest of the first rounds has."""
-    problem = player.rounds.problem
-    draws = (player.participation.draw(problem, player.seed, t) for t in range(rounds))
+def _participants(simulator: Simulator, rounds: int) -> int:
+    """The largest number of participants in the first rounds."""
+    problem = simulator.rounds.problem
+    draws = (simulator.participation.draw(problem, simulator.seed, t) for t in range(rounds))
     return max((problem.num_clients if d.members is None else max(1, len(d.members)) for d in draws), default=0)
-
-
-def _readable(size: int) -> str:
-    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if size >= factor:
-            return f"{size / factor:.3g} {unit}"
-    return f"{size} B"

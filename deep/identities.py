@@ -1,4 +1,4 @@
-"""What determines a deep run, so that no run goes on from a checkpoint of another one."""
+"""Identity of a deep run: everything that determines its result, so that no checkpoint is continued as another run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,16 +14,16 @@ from fedconvex.deep.tasks import Task
 from fedconvex.fingerprints import fingerprint
 from fedconvex.runs.simulator import Simulator
 
-FEW = 64  # samples, from all over
-SHARED = {torch.float64: 1e-8, torch.float32: 1e-4}  # up to which part of the largest loss machines agree
+FEW = 64  # samples whose losses are compared, spread over all clients
+TOLERANCES = {torch.float64: 1e-8, torch.float32: 1e-4}  # relative to the largest loss: machines round differently
 
 
 @final
 @dataclass(frozen=True)
 class RunIdentity:
-    """Fingerprints of all that determines a run, by name, and the losses of a few samples at its start.
+    """Fingerprints of all that determines a run, by name, and the initial losses of a few samples.
 
-    These tell models and losses whose code is another one, which has no fingerprint.
+    Code has no fingerprint: the losses reveal a model or a loss function whose code was changed.
     """
 
     marks: Mapping[str, str]
@@ -34,27 +34,30 @@ class RunIdentity:
     def of(
         task: Task,
         shards: Shards,
-        player: Simulator,
+        simulator: Simulator,
         start: Array,
         names: tuple[str, ...],
         test: Shards | None,
         *numbers: int,
     ) -> "RunIdentity":
-        """shards: all clients' samples. names, numbers: what is measured, and how often and how well."""
+        """The identity of a run. shards: the samples of all clients, of every process.
+
+        names, numbers: the measurements of the run, with their frequency and accuracy.
+        """
         trained = {name for name, parameter in task.module.named_parameters() if parameter.requires_grad}
-        held = dict(task.module.named_buffers()) | task.module.state_dict()  # that one lacks what is not persistent
+        held = dict(task.module.named_buffers()) | task.module.state_dict()  # the latter lacks buffers not persistent
         fixed = {name: value for name, value in held.items() if name not in trained}
         parts: dict[str, Any] = {
-            "method": player.rounds.method,
+            "method": simulator.rounds.method,
             "model": [type(task.module).__name__, str(task.module), start, fixed],
             "loss": task.loss.name,
             "clients": [shards.inputs, shards.targets, shards.count],
             "weights": task.problem.exact_weights,
             "ridge": task.ridge,
-            "local_solver": player.rounds.solver,
-            "participation": player.participation,
-            "stragglers": player.stragglers,
-            "seed": player.seed,
+            "local_solver": simulator.rounds.solver,
+            "participation": simulator.participation,
+            "stragglers": simulator.stragglers,
+            "seed": simulator.seed,
             "dtype": str(shards.dtype),
             "device": shards.inputs.device.type,
             "measure": [names, numbers],
@@ -64,18 +67,19 @@ class RunIdentity:
         rows = (torch.arange(FEW) * len(shards.targets) // FEW).to(shards.targets.device)
         some = replace(shards, inputs=shards.inputs[rows], targets=shards.targets[rows])
         losses, _ = evaluate(task.module, task.loss, some)
-        return RunIdentity(marks, tuple(losses.tolist()), SHARED[shards.dtype])
+        return RunIdentity(marks, tuple(losses.tolist()), TOLERANCES[shards.dtype])
 
     @property
     def saved(self) -> dict[str, Any]:
-        """What `differences` compares with, for JSON."""
+        """The identity as JSON data, for the argument of `differences` in a later run."""
         return {"marks": dict(self.marks), "losses": self.losses}
 
     def differences(self, saved: Mapping[str, Any]) -> list[str]:
-        """What another run has otherwise, by name. Raises KeyError, TypeError or ValueError for anything else."""
+        """Names of the parts in which a saved run differs. Raises KeyError, TypeError or ValueError for other data."""
         found = [name for name, mark in self.marks.items() if saved["marks"][name] != mark]
         here, there = np.array(self.losses), np.array(saved["losses"], dtype=float)
         largest = np.abs(here).max(initial=0, where=np.isfinite(here))
+        # The tolerance is relative to the largest loss: small losses are differences, rounded as the large ones are.
         if not found and not np.allclose(here, there, rtol=0, atol=self.tolerance * largest, equal_nan=True):
-            found = ["model or loss (that of its first model is not the same)"]
+            found = ["model or loss (the losses of its first model differ)"]
         return found

@@ -1,8 +1,8 @@
-"""Local SGD of many networks: the core's `Descent`, clients stepping together on the device.
+"""Local SGD of many networks at once: a `Descent` of the core, with all clients' steps batched on the device.
 
-Clients are sorted by their number of steps and leave when they have finished, so that nothing is padded but the last
-batches of their epochs; proximal, linear and decay terms are fused into the step. On a CPU only so many clients step
-together as have room in its cache: their parameters are read and written in every step.
+Clients are sorted by their number of steps and leave when they have finished, so that only the last batches of epochs
+are padded. Proximal, linear and weight-decay terms are fused into the step. On a CPU only as many clients advance
+together as fit into its cache, since every step reads and writes all their parameters.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,38 +20,40 @@ from fedconvex.problems.local_sgd import Descent, in_order_of_steps
 if TYPE_CHECKING:
     from fedconvex.deep.problem import NetworkClients
 
-ALIGNMENT = 64  # bytes
-ROWS_AT_ONCE = 2_000_000  # sample numbers that are laid out before they are used
+ALIGNMENT = 64  # bytes: a cache line, and the widest vector register
+ROWS_AT_ONCE = 2_000_000  # sample numbers that are computed in advance, for many steps together
 
 
 def descend(clients: "NetworkClients", descent: Descent) -> Tensor:
-    """The clients' points after their local steps, (K, d)."""
+    """The clients' parameters after their local steps, (K, d)."""
     by_steps, _ = in_order_of_steps(descent.batches.steps)
-    in_order = bool((by_steps[:-1] < by_steps[1:]).all())  # nothing to sort, nothing to copy
+    in_order = bool((by_steps[:-1] < by_steps[1:]).all())  # usual: all have as many steps, nothing to sort or copy
     subproblem = descent.subproblem if in_order else descent.subproblem.of(by_steps)
     theta, scale = _aligned_copy(subproblem.start), clients.scale[by_steps][:, None]
     with torch.no_grad():
         widest = int(np.diff(descent.batches.bounds).max(initial=0))
+        # Beside parameters and gradients, each client holds a batch and, with momentum, a velocity.
         more = widest * clients.problem.shards.numbers_per_sample + (clients.dim if descent.momentum else 0)
-        at_once = clients.problem.budget.steppers(theta, more)
+        at_once = clients.problem.budget.clients_per_step(theta, more)
         for begin in range(0, len(theta), at_once):
             part = slice(begin, begin + at_once)
             _descend(clients, descent, _part(subproblem, part), theta[part], scale[part], by_steps[part])
         if not in_order:
+            # The argsort of a permutation is its inverse: back to the order of the clients.
             theta = theta.index_select(0, torch.as_tensor(np.argsort(by_steps), device=theta.device))
         result: Tensor = theta
         return result
 
 
 def _aligned_copy(rows: Tensor) -> Tensor:
-    """A copy whose rows begin where vector instructions read fastest."""
+    """A copy whose rows start at multiples of ALIGNMENT, where vector instructions read fastest."""
     numbers = ALIGNMENT // rows.element_size()
     stride = -(-rows.shape[1] // numbers) * numbers
     return rows.new_empty(len(rows), stride)[:, : rows.shape[1]].copy_(rows)
 
 
 def _part(subproblem: Subproblem, part: slice) -> Subproblem:
-    """The subproblems of some neighbours; views, no copies."""
+    """The subproblems of a range of clients, as views."""
     start, center, linear = (
         None if rows is None else rows[part] for rows in (subproblem.start, subproblem.center, subproblem.linear)
     )
@@ -66,25 +68,27 @@ def _descend(
     scale: Tensor,
     members: np.ndarray,
 ) -> None:
-    """All steps of some clients, in place; those with more steps come first."""
+    """Take all steps of some clients, sorted by decreasing number of steps, in place."""
     network, stepsize, decay = clients.network, float(descent.stepsize), float(descent.weight_decay)
     momentum = float(descent.momentum)
     velocity = torch.zeros_like(theta) if momentum else None
-    stiffness, pull = _beside_the_loss(subproblem, scale, clients.ridge)
+    stiffness, pull = _quadratic_terms(subproblem, scale, clients.ridge)
     if descent.clip is None:
+        # One fused update: theta ← keep·theta − stepsize·(gradient of the losses) + push.
         keep, push = 1 - stepsize * (stiffness + decay), None if pull is None else pull.mul_(-stepsize)
         running = 0
         for count, batch in _batches(clients, descent, members, scale):
-            if count != running:  # some have finished, or the first step
+            if count != running:  # the first step, or clients have finished: plan the step for those that remain
                 here, rows = theta[:count], keep if isinstance(keep, float) else keep[:count]
                 pushed = None if push is None else push[:count]
                 if velocity is None:
-                    step = network.stepping(here, stepsize, rows, pushed)
+                    step = network.step_function(here, stepsize, rows, pushed)
                 else:
                     step = _with_momentum(network, here, stepsize, rows, pushed, velocity[:count], momentum)
                 running = count
             step(batch)
         return
+    # Clipping needs the norm of each client's gradient before the step, so nothing can be fused.
     for count, batch in _batches(clients, descent, members, scale):
         here = theta[:count]
         gradients = network.gradients(here, batch)
@@ -96,7 +100,7 @@ def _descend(
             gradients.add_(here, alpha=stiffness)
         factor = (descent.clip / gradients.norm(dim=-1, keepdim=True)).clamp_(max=1)
         if velocity is None:
-            if decay:
+            if decay:  # not clipped: weight decay is added to the clipped gradient, as in `Descent`
                 here.mul_(1 - stepsize * decay)
             here.addcmul_(gradients, factor, value=-stepsize)
         else:
@@ -114,11 +118,11 @@ def _with_momentum(
     velocity: Tensor,
     momentum: float,
 ) -> Callable[[Batch], None]:
-    """A function that takes a step theta ← theta + v; v ← momentum·v + what theta would change by without momentum.
+    """A function that takes one step: v ← momentum·v + (the change of theta without momentum), then theta ← theta + v.
 
-    velocity holds this v, which is −stepsize times what the core calls velocity.
+    `velocity` holds this v, which is −stepsize times the velocity of the core and of torch.optim.SGD.
     """
-    accumulate = network.stepping(theta, stepsize, momentum, push, into=velocity)
+    accumulate = network.step_function(theta, stepsize, momentum, push, into=velocity)
     shrink = keep - 1
 
     def step(batch: Batch) -> None:
@@ -132,8 +136,11 @@ def _with_momentum(
     return step
 
 
-def _beside_the_loss(subproblem: Subproblem, scale: Tensor, ridge: float) -> tuple["float | Tensor", Tensor | None]:
-    """stiffness, a number or (K, 1), and pull, (K, d): subproblems' gradients are the losses' + stiffness·θ + pull."""
+def _quadratic_terms(subproblem: Subproblem, scale: Tensor, ridge: float) -> tuple["float | Tensor", Tensor | None]:
+    """The subproblem's proximal, linear and ridge terms as stiffness, a number or (K, 1), and pull, (K, d).
+
+    The gradient of the subproblem is the gradient of the losses + stiffness·θ + pull.
+    """
     stiffness: float | Tensor = float(subproblem.weight) if subproblem.center is not None else 0.0
     pull = None
     if stiffness and subproblem.center is not None:
@@ -142,7 +149,7 @@ def _beside_the_loss(subproblem: Subproblem, scale: Tensor, ridge: float) -> tup
         pull = subproblem.linear.clone() if pull is None else pull.add_(subproblem.linear)
     if ridge:
         stiffness = stiffness + ridge * scale
-        if bool((stiffness == stiffness[0]).all()):
+        if bool((stiffness == stiffness[0]).all()):  # a number can be fused into the matrix product, a column cannot
             stiffness = float(stiffness[0])
     return stiffness, pull
 
@@ -150,21 +157,22 @@ def _beside_the_loss(subproblem: Subproblem, scale: Tensor, ridge: float) -> tup
 def _batches(
     clients: "NetworkClients", descent: Descent, members: np.ndarray, scale: Tensor
 ) -> Iterator[tuple[int, Batch]]:
-    """Step by step: how many of the clients still have one, and their batches, the shares times `scale`.
+    """Yield for every step the number of clients that still take it, and their batches, with shares times `scale`.
 
-    The numbers of the samples are laid out for many steps at once: of one step they would cost as much as the step.
-    A batch is gone when the next one is asked for, which may be written where it was.
+    The sample numbers are computed for many steps at once: for a single step that would take as long as the step.
+    A batch is valid until the next one is requested, which may be written into the same memory.
     """
     batches, shards, device = descent.batches, clients.problem.shards, clients.scale.device
     first, steps = batches.client_batches[:-1][members], batches.steps[members]
     size = np.diff(batches.bounds)
     widest = max((int(size[f : f + s].max(initial=0)) for f, s in zip(first, steps, strict=True)), default=0)
-    room = lru_cache(maxsize=2)(shards.empty_batch)  # whole batches, and the last ones of epochs
+    room = lru_cache(maxsize=2)(shards.empty_batch)  # two sizes: full batches, and the last ones of epochs
     columns, many = np.arange(widest), max(1, ROWS_AT_ONCE // max(1, len(members) * widest))
     for begin in range(0, int(steps.max(initial=0)), many):
         times = np.arange(begin, min(begin + many, int(steps[0])))
-        running = np.searchsorted(-steps, -times, side="left")  # clients with more than t steps
-        numbers = np.minimum(first[None, :] + times[:, None], len(size) - 1)  # (T, K); those that are done do not count
+        running = np.searchsorted(-steps, -times, side="left")  # how many have more than t steps: the first ones
+        # Numbers of batches, (T, K); those of finished clients are meaningless, and are cut off below.
+        numbers = np.minimum(first[None, :] + times[:, None], len(size) - 1)
         width = size[numbers]
         place = batches.bounds[:-1][numbers][..., None] + np.minimum(columns, width[..., None] - 1)
         rows = torch.as_tensor(batches.order[np.minimum(place, len(batches.order) - 1)], device=device)

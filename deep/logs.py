@@ -1,4 +1,4 @@
-"""Records written while a run goes on: CSV, or TensorBoard."""
+"""Logs of a run, written while it is running: a CSV file, or a folder for TensorBoard."""
 
 import csv
 import io
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from fedconvex.atomic_files import remove_leftovers, require_room_for, write_atomically
 from fedconvex.errors import InvalidInput, MissingLibrary
@@ -16,9 +16,10 @@ Write = Callable[[dict[str, Any]], None]
 
 
 def require_log(target: "str | PathLike[str] | None") -> None:
-    """Raises InvalidInput for a log that could not be written to, MissingLibrary where TensorBoard is lacking."""
+    """Raises InvalidInput for a path that cannot be written to, MissingLibrary for a folder without TensorBoard."""
     if target is None:
         return
+    # A path with a null character raises ValueError in every call of the operating system.
     if not isinstance(target, str | PathLike) or "\0" in str(target):  # type: ignore[redundant-expr]
         raise InvalidInput("log", target, "is not the path of a file or folder", "give such as 'run.csv'")
     path = Path(target)
@@ -30,14 +31,14 @@ def require_log(target: "str | PathLike[str] | None") -> None:
         require_room_for(path, "log")
         return
     if path.is_file():
-        raise InvalidInput("log", path, "is a file, and no .csv", "give the name of a folder for TensorBoard")
+        raise InvalidInput("log", path, "is a file, and not .csv", "give the name of a folder for TensorBoard")
     require_room_for(path / "events" if path.is_dir() else path, "log")
     _summary_writer()
 
 
 @contextmanager
 def log_to(target: "str | PathLike[str] | None", records: Sequence[dict[str, Any]]) -> Iterator[Write]:
-    """A function that writes one more record, after those that are there already (of a run that goes on)."""
+    """Yields a function that logs one more record, after writing those of a continued run; without target a no-op."""
     if target is None:
         yield lambda record: None
         return
@@ -46,13 +47,19 @@ def log_to(target: "str | PathLike[str] | None", records: Sequence[dict[str, Any
         yield from _tensorboard(path, records)
         return
     remove_leftovers(path)
+    # The file is rewritten from the checkpoint's records: a killed run may have logged rounds that will be repeated.
     names = [name for name in records[0] if name != OF_CLIENTS]
-    write_atomically(path, "".join(map(_line(names), [dict(zip(names, names, strict=True)), *records])).encode())
+    text = io.StringIO()
+    table = _table(text, names)
+    table.writeheader()
+    table.writerows(records)
+    write_atomically(path, text.getvalue().encode())
     with path.open("a", encoding="utf-8", newline="") as file:
+        table = _table(file, names)
 
         def write(record: dict[str, Any]) -> None:
-            file.write(_line(names)(record))
-            file.flush()
+            table.writerow(record)
+            file.flush()  # a row must not be lost if the run is killed
 
         yield write
 
@@ -61,13 +68,8 @@ def _is_table(path: Path) -> bool:
     return path.suffix.lower() == ".csv"
 
 
-def _line(names: Sequence[str]) -> Callable[[dict[str, Any]], str]:
-    def line(record: dict[str, Any]) -> str:
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerow([record.get(name, "") for name in names])
-        return text.getvalue()
-
-    return line
+def _table(file: TextIO, names: Sequence[str]) -> "csv.DictWriter[str]":
+    return csv.DictWriter(file, names, extrasaction="ignore", lineterminator="\n")
 
 
 def _summary_writer() -> Any:

@@ -1,6 +1,6 @@
-"""Losses of one sample: their value, their derivative by the network's outputs, and what counts as correct.
+"""Losses per sample: value, derivative in the network's outputs, and which outputs classify correctly.
 
-Outputs are (…, C), targets (…); what is computed is per sample, (…).
+Outputs have shape (…, C), targets and losses (…).
 """
 
 from abc import ABC, abstractmethod
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class TorchLoss(ABC):
-    """A loss per sample."""
+    """A loss function of a sample's outputs and target."""
 
     name: ClassVar[str]
     classes: ClassVar[bool] = False  # targets are class numbers 0, …, C − 1
 
     @property
     def title(self) -> str:
-        """What the user called it."""
+        """Its name in error messages."""
         return self.name
 
     @abstractmethod
@@ -31,13 +31,13 @@ class TorchLoss(ABC):
         """(…) losses, differentiable in the outputs."""
 
     @abstractmethod
-    def differentiating(
+    def derivative_calls(
         self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
     ) -> list[Call]:
-        """Calls that write derivatives ← shares · ∂loss/∂outputs, (K, B, C); targets and shares are (K, B)."""
+        """Calls for derivatives ← shares · ∂loss/∂outputs, (K, B, C), in place; targets and shares are (K, B)."""
 
     def correct(self, outputs: "Tensor", targets: "Tensor") -> "Tensor | None":
-        """Which samples are classified correctly, (…) truth values; None for losses that do not classify."""
+        """Whether each sample is classified correctly, (…) booleans; None for losses that are not of classifiers."""
         return None
 
 
@@ -51,7 +51,7 @@ class TorchCrossEntropy(TorchLoss):
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         return outputs.logsumexp(-1) - outputs.gather(-1, targets[..., None])[..., 0]
 
-    def differentiating(
+    def derivative_calls(
         self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
     ) -> list[Call]:
         if (compiled := machine_code_for(outputs)) is not None:
@@ -61,6 +61,7 @@ class TorchCrossEntropy(TorchLoss):
 
         return [
             partial(softmax, outputs, -1, out=derivatives),
+            # softmax(z) − e_y, times the shares: the one-hot vector is subtracted in place.
             partial(derivatives.scatter_, -1, targets.unsqueeze(-1), -1.0, reduce="add"),
             partial(derivatives.mul_, shares.unsqueeze(-1)),
         ]
@@ -78,12 +79,13 @@ class TorchLogistic(TorchLoss):
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         from torch.nn.functional import softplus
 
+        # softplus(z) = log(1 + exp(z)) without overflow for large z.
         return softplus(-targets * outputs[..., 0])
 
-    def differentiating(
+    def derivative_calls(
         self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
     ) -> list[Call]:
-        z = outputs[..., 0]
+        z = outputs[..., 0]  # a view: every call reads the outputs of its own step
         return [lambda: derivatives[..., 0].copy_(-targets * (-targets * z).sigmoid() * shares)]
 
     def correct(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
@@ -99,7 +101,7 @@ class TorchHalfSquare(TorchLoss):
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         return (outputs[..., 0] - targets) ** 2 / 2
 
-    def differentiating(
+    def derivative_calls(
         self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
     ) -> list[Call]:
         return [lambda: derivatives[..., 0].copy_((outputs[..., 0] - targets) * shares)]
@@ -107,9 +109,9 @@ class TorchHalfSquare(TorchLoss):
 
 @final
 class UserLoss(TorchLoss):
-    """A callable (outputs (B, C), targets (B,)) -> (B,) losses; whole numbers among targets stay such."""
+    """A user's function: (outputs (B, C), targets (B,)) to (B,) losses. Integer targets are passed on as integers."""
 
-    name = "of a user"
+    name = "of a user"  # code has no fingerprint, see `identities`
 
     def __init__(self, function: Callable[..., "Tensor"]) -> None:
         self.function = function
@@ -121,7 +123,7 @@ class UserLoss(TorchLoss):
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         return self.function(outputs, targets)
 
-    def differentiating(
+    def derivative_calls(
         self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
     ) -> list[Call]:
         raise NotImplementedError("derivatives of a user's loss are left to autograd")
@@ -131,7 +133,7 @@ LOSSES: dict[str, TorchLoss] = {loss.name: loss for loss in (TorchCrossEntropy()
 
 
 def loss_of(given: Any) -> TorchLoss:
-    """The loss of that name, or the callable as one. Raises InvalidInput for what is neither."""
+    """The loss of that name, or a user's function as a loss. Raises InvalidInput for anything else."""
     if isinstance(given, TorchLoss):
         return given
     if isinstance(given, str) and given in LOSSES:

@@ -1,4 +1,4 @@
-"""How much is computed at once: as much as memory is meant for, and half of it where that was too much."""
+"""Batch sizes from a memory budget, which is halved when memory runs out."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar, final
@@ -10,42 +10,43 @@ from fedconvex.errors import FedconvexError
 if TYPE_CHECKING:
     from fedconvex.deep.processes import Processes
 
-NUMBERS = 50_000_000  # of parameters and inputs that one batched call may hold, to begin with
-CACHE = 2**22  # bytes of parameters that stay near a CPU's core; of 0.8 MB each, 4 or 5 were faster than 1, 2 or 10
+NUMBERS = 50_000_000  # initial budget: parameters and inputs in one batched call
+CACHE = 2**22  # bytes of parameters in a CPU core's cache; of models of 0.8 MB, 4 or 5 were faster than 1, 2 or 10
 
 T = TypeVar("T")
 
 
 class OutOfMemory(FedconvexError):
-    """One client or sample alone does not fit into the device's memory."""
+    """A single client or sample does not fit into the device's memory."""
 
 
 @final
 class Budget:
-    """The numbers that one batched call may hold; shared by everything that a run computes."""
+    """How many numbers one batched call may hold; all computations of a run share one budget."""
 
     def __init__(self, numbers: int = NUMBERS) -> None:
         self.numbers = self.whole = numbers
-        self.single = False  # whether what was computed last was one alone
+        self.single = False  # whether the last batch had one element, so that halving the budget cannot help
 
     def clients(self, numbers_of_each: int) -> int:
-        """How many clients at once."""
-        return self.part_of(self.whole, numbers_of_each)
+        """The number of clients in one batch, each of so many numbers."""
+        return self.batch_size(self.whole, numbers_of_each)
 
-    def part_of(self, room: int, size: int) -> int:
-        """How many of that size at once, where `room` is what there is for them as long as the budget is whole."""
+    def batch_size(self, room: int, size: int) -> int:
+        """The number of elements of a size in one batch; `room` is the total size that the full budget allows."""
+        # `room` shrinks with the budget: after one halving, half of it is used.
         at_once = max(1, room * self.numbers // (self.whole * max(1, size)))
         self.single = at_once == 1
         return at_once
 
-    def steppers(self, theta: torch.Tensor, more: int) -> int:
-        """How many clients step together, theta (K, d) being their parameters; `more`: numbers of a batch, velocity."""
+    def clients_per_step(self, theta: torch.Tensor, more: int) -> int:
+        """The number of clients that advance together; theta: parameters (K, d), more: other numbers of each client."""
         if theta.device.type == "cpu":
-            return self.part_of(CACHE, theta.shape[1] * theta.element_size())
+            return self.batch_size(CACHE, theta.shape[1] * theta.element_size())
         return self.clients(4 * theta.shape[1] + more)  # parameters, gradients and what autograd keeps
 
     def halve(self, error: BaseException) -> None:
-        """After memory ran out. Raises OutOfMemory where nothing could be smaller: one alone was computed already."""
+        """Halve the budget after memory ran out. Raises OutOfMemory if the last batch had only one element."""
         if self.single or self.numbers == 1:
             raise OutOfMemory(
                 "one client alone, or one sample, does not fit into the device's memory; take a smaller model or "
@@ -55,10 +56,11 @@ class Budget:
 
 
 def with_room(work: Callable[[], T], budget: Budget | None, processes: "Processes | None" = None) -> T:
-    """work(), again with less at once where memory runs out; it must have changed nothing then.
+    """Return work(), repeated with a smaller budget while memory runs out; a failed call must leave nothing changed.
 
-    Of several processes, one works again alone: the others wait for it at the next sum. Where they have summed already,
-    they would be out of step, and the error says so. budget: None where less at once is not possible.
+    With several processes, one repeats alone while the others wait for it at the next sum over all. If they have summed
+    since the call began, repeating would put the processes out of step: OutOfMemory is raised.
+    budget: None if `work` does not depend on one; then it is not repeated.
     """
     while True:
         sums = 0 if processes is None else processes.sums
@@ -69,12 +71,13 @@ def with_room(work: Callable[[], T], budget: Budget | None, processes: "Processe
                 raise
             if processes is not None and processes.sums != sums:
                 raise OutOfMemory(
-                    "memory ran out in one of several processes, behind a sum over all of them; start more processes, "
-                    "or take smaller batches, and the run goes on from its checkpoint"
+                    "memory ran out in one of several processes, after a sum over all of them; start more processes, "
+                    "or take smaller batches: the run continues from its checkpoint"
                 ) from error
             budget.halve(error)
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Of a GPU, or of the machine as torch or NumPy reports it."""
+    """Whether the error means that memory ran out, on a GPU, or on the CPU as torch or NumPy reports it."""
+    # torch's allocator on the CPU raises a plain RuntimeError, which only its text reveals.
     return isinstance(error, torch.OutOfMemoryError | MemoryError) or "can't allocate memory" in str(error)

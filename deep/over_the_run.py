@@ -1,7 +1,7 @@
-"""The papers' statements round by round: which assumptions hold by measurement, what is promised, what happened.
+"""The papers' statements in every round of a run: do their assumptions hold, what do they promise, what happened?
 
-Nothing here is proved: a constant is what was measured at the server's model before the round, and an assumption
-"holds" where these numbers satisfy it there.
+Nothing here is proved. Constants are measured at the server's model before the round, and an assumption "holds" if
+these numbers satisfy it; nothing is known about the points in between.
 """
 
 from collections.abc import Iterator
@@ -26,68 +26,69 @@ from fedconvex.theory.fedprox.results import DECREASE as PROMISE
 if TYPE_CHECKING:
     import pandas
 
-# The constants of `fedconvex.statements.instance.Instance` that a run measures: column, and what to ask for.
+# Constants of `fedconvex.statements.instance.Instance` that a run measures: (column, value of `measure`).
 MEASURED = {
     "smoothness": ("smoothness", "curvature"),
     "weak_convexity": ("weak_convexity", "curvature"),
     "dissimilarity": ("dissimilarity", "heterogeneity"),
     "gradient_variance": ("gradient_variance", "heterogeneity"),
     "gradient": ("gradient_norm", "heterogeneity"),
-    "inexactness": ("inexactness", "decrease"),  # of all clients, who would answer if they were drawn
+    "inexactness": ("inexactness", "decrease"),  # the largest of all clients, participating or not
     "value": ("value", "heterogeneity"),
 }
 OF_THE_METHOD = {"stepsize": "stepsize", "alpha": "alpha", "regularization": "regularization", "proximal_weight": "mu"}
-# Statements that promise f(w^t) − E f(w^{t+1}) >= ρ‖∇f(w^t)‖², Corollary 7 up to constants.
+# Statements that promise f(w^t) − E f(w^{t+1}) >= ρ‖∇f(w^t)‖²; Corollary 7 promises it up to constants.
 DECREASE = {s.identifier for s in fedprox.PAPER.everything if s.conclusion == PROMISE} | {"fedprox.corollary7"}
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class MeasuredCurvatures:
-    """One number for both sides: what Lanczos found."""
+    """Curvatures as Lanczos' method estimates them: one number serves as upper and as lower bound."""
 
     smoothness: float
     strong_convexity: float
 
     @property
     def attained_smoothness(self) -> float:
-        """The same."""
+        """The same number: a measured curvature is attained."""
         return self.smoothness
 
     @property
     def attained_convexity(self) -> float:
-        """The same."""
+        """The same number: a measured curvature is attained."""
         return self.strong_convexity
 
     def lie_between(self, low: Any, high: Any) -> bool | None:
-        """Not known."""
+        """None: measured at one point, not known elsewhere."""
         return None
 
 
 @final
 @dataclass(frozen=True)
 class LateOnesDropped:
-    """A participation scheme some of whose clients are left out since they are late: none that a statement is about."""
+    """A participation scheme whose late clients are dropped; no statement of the papers covers it."""
 
     scheme: Participation
 
     def takes_everyone(self, problem: Problem) -> bool:
-        """Never."""
+        """False: late clients are missing."""
         return False
 
 
 def before_and_in(now: dict[str, Any], after: dict[str, Any], num_clients: int) -> dict[str, Any]:
-    """What was measured before a round, and the inexactness of all clients in it: NaN where only some took part and
-    nobody looked at the others.
+    """The row before a round, with the round's inexactness of all clients.
+
+    It is NaN if only some clients took part and `decrease` was not measured, for the statements need every γ_k.
     """
     whole = after.get("inexactness", nan) if after["participants"] == num_clients else nan
     return now | {"inexactness": now.get("inexactness_of_all", whole)}
 
 
-def participation_of(player: Simulator) -> "Participation | LateOnesDropped":
-    """Whose answers the server gets."""
-    late = player.stragglers
-    return player.participation if late is None or late.policy == "use" else LateOnesDropped(player.participation)
+def participation_of(simulator: Simulator) -> "Participation | LateOnesDropped":
+    """The scheme by which clients' answers reach the server, late clients considered."""
+    late = simulator.stragglers
+    return simulator.participation if late is None or late.policy == "use" else LateOnesDropped(simulator.participation)
 
 
 @final
@@ -97,10 +98,10 @@ class RoundSetting:
 
     problem: Problem
     method: Method
-    participation: Any  # or LateOnesDropped
+    participation: Any  # a Participation or LateOnesDropped
     local_solver: LocalSolver
     rounds: int
-    row: dict[str, Any]  # of the model before the round; inexactness is that of the round, of all clients
+    row: dict[str, Any]  # from `before_and_in`
 
     @property
     def everyone(self) -> bool:
@@ -109,12 +110,12 @@ class RoundSetting:
 
     @property
     def curvatures(self) -> MeasuredCurvatures:
-        """Of the clients' functions at the model."""
+        """Extreme curvatures of the clients' functions at the model."""
         return MeasuredCurvatures(self._column("smoothness", "curvature"), self._column("least_curvature", "curvature"))
 
     @property
     def objective_curvatures(self) -> MeasuredCurvatures:
-        """Of the objective: bounded by the clients'."""
+        """Extreme curvatures of the objective, bounded by those of the clients, which were measured."""
         return self.curvatures
 
     @property
@@ -134,7 +135,7 @@ class RoundSetting:
 
     @property
     def inexactness(self) -> Any:
-        """The largest γ_k of all clients in the round, those included that were not drawn."""
+        """The largest γ_k of all clients in the round, also of those that were not drawn."""
         return self.measure("inexactness")
 
     @property
@@ -158,7 +159,7 @@ class RoundSetting:
         raise Unmeasured("not measured in runs: the devices' own minimisers")
 
     def measure(self, quantity: str) -> Any:
-        """The constant of that name; raises Unmeasured with what to ask for."""
+        """The constant of that name; raises Unmeasured, which says how to measure it."""
         if quantity in MEASURED:
             return self._column(*MEASURED[quantity])
         if quantity in OF_THE_METHOD:
@@ -171,6 +172,7 @@ class RoundSetting:
                 return self.problem.num_clients
             case "num_drawn" | "num_active" if self.everyone:
                 return self.problem.num_clients
+            # Only schemes that draw a fixed number of clients have K; the statements need a fixed number.
             case "num_drawn" | "num_active" if hasattr(self.participation, "K"):
                 return self.participation.K
             case "num_rounds":
@@ -187,28 +189,28 @@ class RoundSetting:
         raise Unmeasured(f"not measured in runs: {quantity}")
 
     def possible(self, quantity: str) -> Any:
-        """The same number: it was measured, not bounded."""
+        """The same as `measure`: a measured number has no interval of possible values."""
         return self.measure(quantity)
 
     def number(self, value: Any) -> Any:
-        """As a float."""
+        """The value as a float."""
         return float(value)
 
     def context(self) -> AbstractContextManager[Any]:
-        """Nothing to set."""
+        """No context: floating point needs no precision to be set."""
         return nullcontext()
 
-    def _column(self, name: str, ask: str) -> Any:
+    def _column(self, name: str, measurement: str) -> Any:
         value = self.row.get(name, nan)
-        if isnan(value):
-            raise Unmeasured(f"not measured: run with measure={ask!r}")
+        if isnan(value):  # also in rounds without measurements
+            raise Unmeasured(f"not measured: run with measure={measurement!r}")
         if not isfinite(value):
             raise Unmeasured(f"{name} is infinite here")
         return value
 
 
-def about(method: Method) -> list[Statement]:
-    """The statements that are about that method."""
+def statements_about(method: Method) -> list[Statement]:
+    """The statements about that method, of all papers."""
     name = type(method).__name__
     return [
         statement
@@ -219,7 +221,7 @@ def about(method: Method) -> list[Statement]:
 
 
 def over_the_run(settings: list[RoundSetting], given: dict[str, Any]) -> "pandas.DataFrame":
-    """One row per round, statement and number; see `DeepRun.bounds`."""
+    """The table of `DeepRun.bounds`: one row per round, statement and promised quantity."""
     import pandas
 
     rows = [row for setting in settings for row in _of_round(setting, given)]
@@ -229,7 +231,7 @@ def over_the_run(settings: list[RoundSetting], given: dict[str, Any]) -> "pandas
 
 def _of_round(setting: RoundSetting, given: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
     t = setting.row["round"]
-    for statement in about(setting.method):
+    for statement in statements_about(setting.method):
         found = apply(statement, setting, given)
         if not isinstance(found, Applies):
             yield t, statement.identifier, False, "", nan, nan, nan, found.assumption, found.reason
@@ -240,14 +242,14 @@ def _of_round(setting: RoundSetting, given: dict[str, Any]) -> Iterator[tuple[An
 
 
 def _happened(statement: Statement, setting: RoundSetting) -> float:
-    """What the round really did, in the statement's own quantity; NaN where that is not measured."""
+    """The round's decrease in the statement's own unit, divided by ‖∇f(w)‖²; NaN if it was not measured."""
     if statement.identifier not in DECREASE:
         return nan
     return float(setting.row.get("decrease", nan)) / setting.square
 
 
 def stretches(table: "pandas.DataFrame", statement: str) -> list[tuple[int, int, str, str]]:
-    """(first round, last round, the assumption that fails or "", the reason in the first of them), in order."""
+    """Consecutive rounds with the same outcome: (first, last, the assumption that fails or "", reason in the first)."""
     rows = table[table["statement"] == statement].drop_duplicates("round")
     found: list[tuple[int, int, str, str]] = []
     for t, assumption, reason in rows[["round", "assumption", "reason"]].itertuples(index=False):
@@ -259,7 +261,10 @@ def stretches(table: "pandas.DataFrame", statement: str) -> list[tuple[int, int,
 
 
 def when(table: "pandas.DataFrame", statement: str) -> list[str]:
-    """In which rounds the statement applies, and where not, which assumption fails: one sentence per stretch."""
+    """Summarise in sentences in which rounds the statement applies, and which assumption fails in the others.
+
+    Use it on the table of `DeepRun.bounds`; one sentence per stretch of rounds with the same outcome.
+    """
     return [
         f"{_rounds(first, last)}: " + (f"does not apply: {assumption} ({reason})" if assumption else "applies")
         for first, last, assumption, reason in stretches(table, statement)

@@ -1,4 +1,4 @@
-"""A network on clients' samples as a problem of the core: all methods, solvers and schemes run on it."""
+"""A network with the clients' samples as a `Problem` of the core, so that every method and scheme runs on it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ class NetworkProblem(Problem):
     shards: Shards
     ridge: Fraction
     exact_weights: tuple[Fraction, ...]
-    owned: np.ndarray | None = None  # the numbers of the clients whose samples are here; None: all
+    owned: np.ndarray | None = None  # the clients of this process; None: all
     has_samples = True
     budget: Budget = field(default_factory=Budget)
 
@@ -46,7 +46,7 @@ class NetworkProblem(Problem):
 
     @property
     def is_convex(self) -> bool:
-        """False: nothing is known."""
+        """False: no convexity is known of a network."""
         return False
 
     @property
@@ -72,18 +72,18 @@ class NetworkProblem(Problem):
 
 
 def budget_of(problem: Problem) -> Budget | None:
-    """What is computed at once for a network; the core's own problems do not compute in parts."""
+    """The memory budget of a network's problem; None for the core's own problems, which do not compute in batches."""
     return problem.budget if isinstance(problem, NetworkProblem) else None
 
 
 def _unknown() -> NoReturn:
     cure = "give SGD(…) or GradientDescent(…)"
-    raise InvalidInput("local_solver", "the one given", "needs curvatures, which networks do not tell", cure)
+    raise InvalidInput("local_solver", "the one given", "needs curvatures, which are unknown for networks", cure)
 
 
 @final
 class NetworkClients(Clients):
-    """F_k = scale_k · f_k on torch."""
+    """The functions F_k = scale_k · f_k of some clients, evaluated with torch."""
 
     def __init__(self, arithmetic: Arithmetic, problem: NetworkProblem, scale: Tensor, members: np.ndarray) -> None:
         self.arithmetic, self.problem, self.scale, self.members = arithmetic, problem, scale, members
@@ -96,19 +96,20 @@ class NetworkClients(Clients):
         return chosen
 
     def rows(self, X: Tensor) -> Tensor:
-        return X.expand(self.num_clients, -1) if X.ndim == 1 else X  # no copies
+        return X.expand(self.num_clients, -1) if X.ndim == 1 else X  # a view: all rows share memory
 
     def values(self, X: Tensor) -> Tensor:
         result = self.scale.new_empty(self.num_clients)
         with torch.no_grad():
             for group in self._groups():
-                batch, theta = self.problem.shards.whole(self.members[group]), _of(X, group)
+                batch, theta = self.problem.shards.whole(self.members[group]), _rows_of(X, group)
+                # The shares are 1/n_k, and 0 for padding: this is the mean over the client's samples.
                 losses = (self.network.losses(theta, batch) * batch.shares).sum(-1)
                 result[group] = losses + self.ridge / 2 * (theta * theta).sum(-1)
         return self.scale * result
 
     def differences(self, X: Tensor, reference: Tensor) -> Tensor:
-        """Subtracts two values: a network's losses offer nothing better."""
+        """F_k(X) − F_k(reference), with cancellation: unlike quadratics, networks have no formula for it."""
         return self.values(X) - self.values(reference)
 
     def gradients(self, X: Tensor) -> Tensor:
@@ -119,7 +120,7 @@ class NetworkClients(Clients):
 
     def gradients_in_parts(self, X: Tensor) -> Iterator[tuple[np.ndarray, Tensor]]:
         for group in self._groups():
-            batch, theta = self.problem.shards.whole(self.members[group]), _of(X, group)
+            batch, theta = self.problem.shards.whole(self.members[group]), _rows_of(X, group)
             with torch.no_grad():
                 gradients = self.network.gradients(theta, batch) + self.ridge * theta
             yield group, self.scale[group][:, None] * gradients
@@ -128,8 +129,9 @@ class NetworkClients(Clients):
         V, result = self.rows(V), self.scale.new_empty(self.num_clients, self.dim)
         for group in self._groups():
             batch, direction = self.problem.shards.whole(self.members[group]), V[group]
+            # Differentiate the gradient along the direction: a Hessian-vector product costs about two gradients.
             with torch.enable_grad():
-                theta = _of(X, group).expand(len(group), -1).detach().clone().requires_grad_()
+                theta = _rows_of(X, group).expand(len(group), -1).detach().clone().requires_grad_()
                 total = (self.network.losses(theta, batch) * batch.shares).sum()
                 (gradient,) = torch.autograd.grad(total, theta, create_graph=True)
                 (product,) = torch.autograd.grad(gradient, theta, direction)
@@ -146,7 +148,7 @@ class NetworkClients(Clients):
         return NetworkSamples(self)
 
     def _groups(self) -> Iterator[np.ndarray]:
-        """Clients of similar size, as many at once as memory is meant for."""
+        """Batches of clients with similar numbers of samples (little padding), as large as the budget allows."""
         counts = self.problem.shards.count[self.members]
         for group in size_groups(counts.tolist()) if len(counts) else []:
             inputs = int(counts[group].max()) * self.problem.shards.numbers_per_sample
@@ -155,13 +157,14 @@ class NetworkClients(Clients):
                 yield np.array(group[begin : begin + at_once])
 
 
-def _of(X: Tensor, group: np.ndarray) -> Tensor:
+def _rows_of(X: Tensor, group: np.ndarray) -> Tensor:
+    """The rows of a batch of clients; one row for all where X is a single point."""
     return X[None] if X.ndim == 1 else X[group]
 
 
 @final
 class NetworkSamples(Samples):
-    """Batches for local SGD."""
+    """The clients' samples, of which local SGD takes mini-batches."""
 
     def __init__(self, clients: NetworkClients) -> None:
         self.clients, self.arithmetic = clients, clients.arithmetic

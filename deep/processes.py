@@ -1,8 +1,8 @@
-"""Several processes or machines: each has some of the clients, sums go over all of them.
+"""Runs in several processes or on several machines: each owns some of the clients, and sums go over all processes.
 
-Started by `torchrun --nproc-per-node N -m fedconvex.deep run CONFIG.toml`; gloo on CPUs, NCCL on GPUs. Client k is with
-process k mod N. Every process plays every round, with its own clients; server arrays are the same everywhere, since
-they are made of sums that all processes get.
+`torchrun --nproc-per-node N -m fedconvex.deep run CONFIG.toml` starts them; they communicate by gloo on CPUs, NCCL on
+GPUs. Process k mod N owns client k. Every process simulates every round with its own clients. The server's arrays are
+the same everywhere, because they are computed from sums that all processes receive.
 """
 
 import atexit
@@ -24,16 +24,16 @@ from fedconvex.runs.rounds import Share
 
 
 class ProcessLost(FedconvexError):
-    """Another process of the run has ended; the last checkpoint is whole, and the run can go on from it."""
+    """Another process of the run has ended; the last checkpoint is complete, and the run can continue from it."""
 
 
 @final
 class Processes(Share):
-    """This process among N."""
+    """The clients that this process owns, and its communication with the other processes."""
 
     @staticmethod
     def of(clients: Sequence[Any], device: torch.device) -> "Processes | None":
-        """This process among those of the run; None where it is alone."""
+        """This process among those of the run, or None if there is only one."""
         if not (dist.is_available() and dist.is_initialized()) or dist.get_world_size() == 1:
             return None
         return Processes(len(clients), own_device(device))
@@ -45,7 +45,7 @@ class Processes(Share):
             raise InvalidInput("clients", num_clients, problem, "start fewer processes")
         self.members = np.arange(self.rank, num_clients, self.size)
         self.num_clients = num_clients
-        self.sums = 0  # and other exchanges, so far; all processes have the same ones
+        self.sums = 0  # exchanges so far; all processes must make the same ones in the same order
 
     def total(self, part: Tensor) -> Tensor:
         """The sum over all processes."""
@@ -55,68 +55,70 @@ class Processes(Share):
         return result
 
     def total_numbers(self, part: np.ndarray) -> np.ndarray:
-        """The same for float64 numbers on the host."""
+        """The sum over all processes of a NumPy array, in float64."""
         found: np.ndarray = self.total(torch.as_tensor(part, dtype=torch.float64).to(self.device)).cpu().numpy()
         return found
 
     def largest(self, number: float) -> float:
-        """The largest of all processes' numbers."""
+        """The largest of the processes' numbers."""
         box = torch.tensor(number, dtype=torch.float64, device=self.device)
         with self._peers():
             dist.all_reduce(box, dist.ReduceOp.MAX)
         return float(box)
 
     def whole(self, state: State) -> State:
-        """The state with all clients' memory, on every process."""
+        """The state with all clients' memory, on every process: a checkpoint serves any number of processes."""
         memory = {}
         for name, rows in state.memory.items():
+            # A sum with zeros elsewhere gathers the rows exactly; gloo and NCCL both support it.
             full = rows.new_zeros(self.num_clients, rows.shape[1])
             full[self.members] = rows
             memory[name] = self.total(full)
         return State(state.server, state.shared, memory)
 
     def own(self, state: State) -> State:
-        """The state with the memory of this process's clients alone."""
+        """The state with the memory of this process's own clients only; the inverse of `whole`."""
         return State(state.server, state.shared, {name: rows[self.members] for name, rows in state.memory.items()})
 
     def from_first(self, value: Any) -> Any:
-        """What the first process has, on all."""
+        """The first process's value, on every process."""
         box = [value]
         with self._peers():
-            dist.broadcast_object_list(box, src=0)
+            dist.broadcast_object_list(box, src=0)  # by pickle, but only between processes of this run
         return box[0]
 
     @contextmanager
     def _peers(self) -> Iterator[None]:
+        # torch reports a lost connection as a RuntimeError without a class of its own.
         self.sums += 1
         try:
             yield
         except RuntimeError as error:
             text = str(error).splitlines()[0]
             raise ProcessLost(
-                f"another process has ended ({text}); start again to go on from the checkpoint"
+                f"another process has ended ({text}); start again to continue from the checkpoint"
             ) from error
 
 
 def join(device: torch.device) -> None:
-    """Makes the processes that torchrun has started known to each other, for as long as they live.
+    """Connect the processes that torchrun has started, until they exit.
 
-    Nothing happens where there is only one, or where the program that calls has done so.
+    Does nothing for a single process, or if the calling program has connected them already.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1 or dist.is_initialized():
         return
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, _ended)  # what torchrun sends to the others when one has ended
+    if threading.current_thread() is threading.main_thread():  # Python allows signal handlers only there
+        signal.signal(signal.SIGTERM, _ended)  # torchrun sends it to the others when one process has ended
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
     atexit.register(dist.destroy_process_group)
 
 
 def _ended(*_: Any) -> None:
-    raise ProcessLost("another process has ended; start again to go on from the checkpoint")
+    raise ProcessLost("another process has ended; start again to continue from the checkpoint")
 
 
 def own_device(device: torch.device) -> torch.device:
-    """The GPU of this process, where there are several."""
+    """The GPU of this process, if the device is "cuda" and torchrun has numbered the machine's processes."""
     local = os.environ.get("LOCAL_RANK")
     if device.type == "cuda" and device.index is None and local is not None:
         place = torch.device("cuda", int(local))

@@ -1,4 +1,4 @@
-"""The clients' samples below one another on the device, and batches of them."""
+"""All clients' samples, stacked in one tensor on the device, and batches of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,24 +18,26 @@ from fedconvex.errors import InvalidInput
 @final
 @dataclass(frozen=True, eq=False)
 class Shards:
-    """Client k has the samples first_k, …, first_k + count_k − 1 of inputs (N, …) and targets (N,)."""
+    """The samples of all clients: client k owns rows first_k, …, first_k + count_k − 1 of inputs and targets."""
 
-    inputs: Tensor
-    targets: Tensor
+    inputs: Tensor  # (N, …)
+    targets: Tensor  # (N,)
     first: np.ndarray  # (m,)
     count: np.ndarray  # (m,)
-    dtype: torch.dtype  # of the sample's weights, and of inputs that are no integers
+    dtype: torch.dtype  # of the samples' weights, and of inputs other than token numbers
     loss: TorchLoss
 
     @staticmethod
     def of(
         clients: Sequence[Any], loss: TorchLoss, device: torch.device, dtype: torch.dtype, name: str = "clients[{}]"
     ) -> "Shards":
-        """From one pair (inputs (n_k, …), targets (n_k,)) per client: tensors or arrays.
+        """Stack one pair (inputs (n_k, …), targets (n_k,)) of tensors or arrays per client.
 
-        Floating inputs are taken to `dtype`, integers become int64 (see `compatibility`), and so do class numbers, and
-        integer targets of a user's loss. Raises InvalidInput for what is no such list, empty clients, shapes that do
-        not fit, NaN, and numbers that are too large for `dtype`.
+        Floating-point inputs are converted to `dtype`; integer inputs, class numbers and integer targets of a user's
+        loss to int64 (see `compatibility`). Raises InvalidInput for other structures, empty clients, shapes that do not
+        fit, NaN, and numbers too large for `dtype`.
+
+        name: how errors name client k.
         """
         if not isinstance(clients, list | tuple) or not clients:
             cure = "give [(X_1, y_1), (X_2, y_2), …]"
@@ -57,9 +59,10 @@ class Shards:
         return Shards(torch.cat(inputs), torch.cat(targets), np.cumsum(count) - count, count, dtype, loss)
 
     def fitting(self, module: nn.Module) -> "Shards":
-        """Themselves, or with inputs that are whole numbers as floats where the module takes no token numbers.
+        """The shards in the number types that the module and the loss accept: see `compatibility`.
 
-        And targets of a user's loss, where it takes floats alone. Raises InvalidInput for tokens beyond the module's.
+        Integer inputs become floats unless they are token numbers, and so do integer targets if a user's loss accepts
+        only floats. Raises InvalidInput for token numbers outside the range of the module's embedding.
         """
         inputs = inputs_for(module, self.inputs, self.dtype)
         targets = targets_for(module, self.loss, inputs, self.targets, self.dtype)
@@ -72,36 +75,38 @@ class Shards:
 
     @property
     def numbers_per_sample(self) -> int:
-        """How many numbers one sample's input has."""
+        """The number of entries of one sample's input."""
         return prod(self.sample_shape)
 
     def batch(self, rows: "np.ndarray | Tensor", shares: Tensor) -> Batch:
-        """Rows (K, B) with their weights."""
+        """The batch of the samples in these rows (K, B), with their weights, shares (K, B)."""
         found = self.empty_batch(*shares.shape)
         self.fill(found, torch.as_tensor(rows, device=self.inputs.device), shares)
         return found
 
     def empty_batch(self, clients: int, samples: int) -> Batch:
-        """Room for K clients' B samples each."""
+        """An uninitialised batch for B samples of each of K clients."""
         size = (clients, samples)
         inputs, targets = self.inputs.new_empty(size + self.sample_shape), self.targets.new_empty(size)
         return Batch(inputs, targets, torch.empty(size, device=self.inputs.device, dtype=self.dtype))
 
     def fill(self, batch: Batch, rows: Tensor, shares: Tensor) -> None:
-        """Writes the samples of the rows (K, B), with their weights, where the batch lies."""
+        """Write the samples of these rows (K, B), with their weights, into the batch."""
         flat = rows.reshape(-1)
         torch.index_select(self.inputs, 0, flat, out=batch.inputs.flatten(0, 1))
         torch.index_select(self.targets, 0, flat, out=batch.targets.flatten())
         batch.shares.copy_(shares)
 
     def whole(self, members: np.ndarray) -> Batch:
-        """All samples of some clients, padded to the largest; shares are 1/n_k."""
+        """The batch of all samples of some clients, padded to the largest client; shares are 1/n_k, 0 in padding."""
         first, count = self.first[members], self.count[members]
         begin, end = int(first[0]), int(first[-1] + count[-1])
-        if (count == count[0]).all() and (first == begin + count[0] * np.arange(len(first))).all():  # nothing to copy
+        # Clients of equal size, stacked without gaps: views, no copies.
+        if (count == count[0]).all() and (first == begin + count[0] * np.arange(len(first))).all():
             size = (len(first), int(count[0]))
             shares = torch.full(size, 1 / size[1], device=self.inputs.device, dtype=self.dtype)
             return Batch(self.inputs[begin:end].unflatten(0, size), self.targets[begin:end].unflatten(0, size), shares)
+        # Padding repeats a client's last sample, so that every row is valid input of the network.
         columns = np.arange(count.max())
         rows = first[:, None] + np.minimum(columns, count[:, None] - 1)
         parts = (columns < count[:, None]) / count[:, None]
@@ -112,14 +117,16 @@ def _tensor(values: Any, name: str) -> Tensor:
     try:
         tensor = values if isinstance(values, Tensor) else torch.from_numpy(_writable(np.asarray(values)))
     except (TypeError, ValueError, RuntimeError):
-        raise InvalidInput(name, type(values).__name__, "is no array of numbers", "give a tensor or an array") from None
+        raise InvalidInput(
+            name, type(values).__name__, "is not an array of numbers", "give a tensor or an array"
+        ) from None
     if tensor.is_complex() or (tensor.is_floating_point() and not bool(tensor.isfinite().all())):
-        raise InvalidInput(name, tuple(tensor.shape), "has entries that are no finite numbers", "repair the samples")
+        raise InvalidInput(name, tuple(tensor.shape), "has entries that are not finite numbers", "repair the samples")
     return tensor.detach()
 
 
 def _on(values: Tensor, device: torch.device, dtype: torch.dtype, name: str) -> Tensor:
-    """On the device, in that type; refused where numbers that are finite would not be any more."""
+    """The values on the device in that type; raises InvalidInput if finite numbers overflow in it."""
     found = values.to(device, dtype)
     both = values.is_floating_point() and dtype.is_floating_point
     narrower = both and torch.finfo(values.dtype).max > torch.finfo(dtype).max
@@ -130,7 +137,7 @@ def _on(values: Tensor, device: torch.device, dtype: torch.dtype, name: str) -> 
 
 
 def _writable(array: np.ndarray) -> np.ndarray:
-    """Torch takes no others."""
+    """The array, or a copy: torch shares memory only with writable arrays, and warns about others."""
     return array if array.flags.writeable and array.flags.c_contiguous else array.copy()
 
 
@@ -147,7 +154,7 @@ def _require_samples(X: Tensor, y: Tensor, place: str, shape: Any) -> None:
 
 def _targets(y: Tensor, loss: TorchLoss, place: str) -> Tensor:
     if loss.classes and (bool((y < 0).any()) or bool((y != y.round() if y.is_floating_point() else y < 0).any())):
-        raise InvalidInput(f"{place}[1]", y.tolist()[:3], "are no class numbers 0, 1, …", "number the classes")
+        raise InvalidInput(f"{place}[1]", y.tolist()[:3], "are not class numbers 0, 1, …", "number the classes")
     if loss.name == "logistic" and not bool(((y == 1) | (y == -1)).all()):
         raise InvalidInput(f"{place}[1]", y.tolist()[:3], "are not all −1 or +1", "map the two classes to −1, +1")
     return y

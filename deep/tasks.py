@@ -1,4 +1,8 @@
-"""What is run: a problem of the core in an arithmetic, and how its points become a module's parameters."""
+"""Tasks: a model, its loss and the clients' samples, as a problem of the core in an arithmetic.
+
+For a network, the point of the problem is the vector of its parameters. A linear layer under a convex loss becomes a
+problem of the core, which has exact local solutions and curvatures; its point orders the parameters differently.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -15,8 +19,8 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.dense import TorchArithmetic
 from fedconvex.arithmetic.rationals import Array, to_fraction
+from fedconvex.deep.compatibility import require_deterministic
 from fedconvex.deep.compatibility import require_fit as require_fit
-from fedconvex.deep.compatibility import require_no_chance
 from fedconvex.deep.losses import TorchCrossEntropy, TorchLogistic, TorchLoss
 from fedconvex.deep.networks import Layout, network_of
 from fedconvex.deep.networks.layered import layers_of
@@ -31,7 +35,7 @@ from fedconvex.validation import non_negative, normalised_weights
 
 @dataclass(frozen=True, eq=False)
 class Task(ABC):
-    """A module, its loss, the clients' samples, and the problem that they pose."""
+    """A module, its loss, the clients' samples, and the optimization problem that they define."""
 
     module: nn.Module
     loss: TorchLoss
@@ -42,16 +46,16 @@ class Task(ABC):
 
     @abstractmethod
     def start(self) -> Array:
-        """The module's parameters as a point of the problem (d,)."""
+        """The module's initial parameters as a point of the problem, (d,)."""
 
     @abstractmethod
     def parameters(self, point: Array) -> Tensor:
-        """The point as the module's parameters, flat, in their order."""
+        """The module's parameters at a point of the problem, flat, in the module's order."""
 
     def loss_of(self, losses: Tensor) -> float:
-        """Σ_k weights_k · mean of client k's losses, given those of all samples here (N,)."""
+        """Σ_k weights_k · (mean of client k's losses) over the clients of this process, from their samples' losses."""
         means = torch.stack([part.mean() for part in losses.split(self.shards.count.tolist())]).cpu()
-        owned = getattr(self.problem, "owned", None)
+        owned = getattr(self.problem, "owned", None)  # the core's problems are never distributed
         weights = self.problem.weights if owned is None else self.problem.weights[owned]
         return float(torch.tensor(weights) @ means)
 
@@ -61,19 +65,19 @@ class Task(ABC):
         return float(self.ridge / 2 * (theta @ theta))
 
     def module_at(self, point: Array) -> nn.Module:
-        """A copy of the module with the point's parameters."""
+        """A copy of the module with the parameters of that point."""
         found = deepcopy(self.module)
         self.load(found, point)
         return found
 
     def load(self, module: nn.Module, point: Array) -> None:
-        """Gives a copy of the module the point's parameters."""
+        """Set the parameters of `module`, a copy of the task's, to those of that point."""
         Layout.of(module).load(module, self.parameters(point))
 
 
 @final
 class NetworkTask(Task):
-    """A network, whose parameters are the point."""
+    """A network: the point is its parameters, flat."""
 
     def start(self) -> Array:
         return Layout.of(self.module).flat(self.module)
@@ -84,13 +88,14 @@ class NetworkTask(Task):
 
 @final
 class LinearTask(Task):
-    """A linear layer under a convex loss: the core's own problem, whose point is [weight bias], row by row."""
+    """A linear layer under a convex loss, as the core's own problem: the point is [weight bias], row by row."""
 
     def start(self) -> Array:
         weight, bias = Layout.of(self.module).views(Layout.of(self.module).flat(self.module)).values()
         return self.arithmetic.array(torch.cat([weight, bias[:, None]], 1).reshape(-1))
 
     def parameters(self, point: Array) -> Tensor:
+        # torch stores all weights, then all biases; the core's rows are (weights, bias) of one output each.
         matrix = torch.as_tensor(point).reshape(-1, self.shards.inputs[0].numel() + 1)
         return torch.cat([matrix[:, :-1].reshape(-1), matrix[:, -1]])
 
@@ -106,27 +111,28 @@ def task_of(
     owned: np.ndarray | None = None,
     lower: torch.dtype | None = None,
 ) -> Task:
-    """The task, after checking that model, loss and samples fit.
+    """Build the task, after checks that model, loss and samples fit together. Raises InvalidInput.
 
-    owned: the clients whose samples are kept here; lower: the type of networks' products, see `networks.functional`.
+    owned: the clients of this process, None for all; lower: see `networks.functional`. The user's model is not changed.
     """
     if not isinstance(model, nn.Module):
         raise InvalidInput("model", model, "is not a torch module", "give an nn.Module, see fedconvex.deep.models")
     module = _copied(model).to(device, dtype).eval()
-    Layout.of(module)
+    Layout.of(module)  # refuses batch normalisation, dropout and the like
     shards = Shards.of(clients, loss, device, dtype).fitting(module)
     ridge = non_negative(ridge, "ridge")
     by_samples = isinstance(weights, str) and weights == "samples"
     if isinstance(weights, str) and not by_samples:
         raise InvalidInput("weights", weights, "is unknown", "give 'samples' for n_k/n, or a number for each client")
     require_fit(module, loss, shards)
-    require_no_chance(module, loss, shards)
+    require_deterministic(module, loss, shards)
+    # Every process checks all clients and counts their samples, then keeps its own: errors are the same everywhere.
     count = shards.count.tolist()
     if owned is not None:
         shards = Shards.of([clients[k] for k in owned], loss, device, dtype).fitting(module)
     shares = normalised_weights(count if by_samples else weights, len(count))
     if owned is None and _is_convex(module, loss, shards):
-        # on a CPU in NumPy's float64 whatever the dtype: that is where the machine code is
+        # On a CPU in NumPy's float64, whatever the dtype: the compiled solvers exist only there.
         arithmetic = arithmetics.get("float") if device.type == "cpu" else TorchArithmetic(device, dtype)
         problem = _linear_problem(loss, shards, module, ridge, shares)
         return LinearTask(module, loss, shards, problem, arithmetic, float(ridge))
@@ -141,14 +147,14 @@ def _copied(model: nn.Module) -> nn.Module:
         raise InvalidInput("model", type(model).__name__, problem, "call it once, on a few samples")
     try:
         return deepcopy(model)
-    except (RuntimeError, TypeError) as error:  # such as the older weight_norm, which keeps a tensor that is computed
+    except (RuntimeError, TypeError) as error:  # such as the old weight_norm, which stores a computed tensor
         problem = f"cannot be copied: {str(error).splitlines()[0]}"
-        cure = "keep parameters and buffers in it alone; weight_norm is in torch.nn.utils.parametrizations"
+        cure = "let it store only parameters and buffers; weight_norm is in torch.nn.utils.parametrizations"
         raise InvalidInput("model", type(model).__name__, problem, cure) from error
 
 
 def _is_convex(module: nn.Module, loss: TorchLoss, shards: Shards) -> bool:
-    """Whether it is one linear layer with a bias under a loss for which the core has a problem."""
+    """Whether the module is one linear layer with a bias, and the core has a problem for it and the loss."""
     layers = layers_of(module, loss, shards.sample_shape)
     if layers is None or len(layers) != 1 or layers[0].activation is not None or layers[0].bias is None:
         return False
@@ -162,4 +168,5 @@ def _linear_problem(loss: TorchLoss, shards: Shards, module: nn.Module, ridge: A
     if isinstance(loss, TorchCrossEntropy):
         outputs = next(iter(Layout.of(module).shapes.values()))[0]
         return MultinomialLogistic(A=A, y=y, num_classes=outputs, ridge=ridge, weights=weights)
+    # A column of ones is the bias; MultinomialLogistic appends its own.
     return LogisticProblem(A=[np.column_stack([a, np.ones(len(a))]) for a in A], y=y, ridge=ridge, weights=weights)

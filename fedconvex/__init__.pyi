@@ -8,10 +8,10 @@ from fedconvex.errors import InvalidInput as InvalidInput
 from fedconvex.errors import NoFixedPoint as NoFixedPoint
 from fedconvex.errors import NoMinimizer as NoMinimizer
 from fedconvex.errors import NotConverged as NotConverged
-from fedconvex.fixed_points.answer import FixedPoint as FixedPoint
-from fedconvex.fixed_points.find import fixed_point as fixed_point
-from fedconvex.ground_truths.certify import GroundTruth as GroundTruth
-from fedconvex.ground_truths.find import ground_truth as ground_truth
+from fedconvex.fixed_points.computation import fixed_point as fixed_point
+from fedconvex.fixed_points.result import FixedPoint as FixedPoint
+from fedconvex.ground_truths.certificates import GroundTruth as GroundTruth
+from fedconvex.ground_truths.search import ground_truth as ground_truth
 from fedconvex.local_solvers.accelerated import AcceleratedGradient as AcceleratedGradient
 from fedconvex.local_solvers.exact import Exact as Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent as GradientDescent

@@ -1,4 +1,4 @@
-"""Files that are whole or not there at all."""
+"""Atomic writing of files: a file is complete or absent, even if the program is killed while it writes."""
 
 import os
 import re
@@ -11,12 +11,16 @@ from fedconvex.errors import InvalidInput
 
 
 def replaces(path: Path, content: bytes) -> bool:
-    """Whether a file is there that has other contents."""
+    """Whether a file exists at this path whose content differs."""
     return path.is_file() and (path.stat().st_size != len(content) or path.read_bytes() != content)
 
 
 def write_atomically(path: Path, content: bytes | Callable[[BinaryIO], object]) -> None:
-    """Writes the content, or has it written, to a temporary file beside `path` and renames it into place."""
+    """Writes a temporary file beside `path` and renames it, so that no reader ever sees half a file.
+
+    Args:
+        content: bytes, or a function that writes them to a binary file.
+    """
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -25,10 +29,10 @@ def write_atomically(path: Path, content: bytes | Callable[[BinaryIO], object]) 
             else:
                 content(file)
             file.flush()
-            os.fsync(file.fileno())
+            os.fsync(file.fileno())  # else, after a crash, the renamed file may be empty
         mask = os.umask(0)
         os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)  # mkstemp's files are for their owner alone
+        os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes files that only their owner can read
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
@@ -36,7 +40,7 @@ def write_atomically(path: Path, content: bytes | Callable[[BinaryIO], object]) 
 
 
 def require_room_for(path: Path, argument: str) -> None:
-    """Raises InvalidInput where no file can be made in the path's folder: tried now, since the work comes first."""
+    """Raises InvalidInput where the path's folder is not writable; call it before long work whose result goes there."""
     folder = path.absolute().parent
     try:
         with tempfile.TemporaryFile(dir=folder):
@@ -47,8 +51,8 @@ def require_room_for(path: Path, argument: str) -> None:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Removes the temporary files that were to become this one, of programs that were killed as they wrote."""
-    theirs = re.compile(re.escape(f".{path.name}.") + "[a-z0-9_]{8}")  # as mkstemp names them
+    """Removes the temporary files of programs that were killed while they wrote this file."""
+    temporary = re.compile(re.escape(f".{path.name}.") + "[a-z0-9_]{8}")  # the names that mkstemp gives
     for entry in os.scandir(path.absolute().parent):
-        if theirs.fullmatch(entry.name):
+        if temporary.fullmatch(entry.name):
             os.unlink(entry.path)

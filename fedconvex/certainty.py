@@ -1,10 +1,10 @@
-"""How a reported number is known. Nothing that is only NUMERIC is ever called a guarantee."""
+"""The label of every reported number: how it is known. Only EXACT and ENCLOSED numbers are guarantees."""
 
 from enum import Enum
 
 
 class Certainty(Enum):
-    """EXACT: a rational number. ENCLOSED: a ball that contains the true value. NUMERIC: floating point, unproved."""
+    """EXACT: computed in rationals. ENCLOSED: a ball contains the true value. NUMERIC: floating point, unproved."""
 
     EXACT = "exact"
     ENCLOSED = "enclosed"

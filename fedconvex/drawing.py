@@ -1,17 +1,17 @@
-"""What all pictures share: colours and line styles that everyone can tell apart."""
+"""Colours, line styles and axes shared by all pictures."""
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito: told apart by colour-blind readers and in grey print
+# the palette of Okabe and Ito: distinguishable for colour-blind readers and in grey print
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", "-.", ":")
 
 
 def new_axes() -> "Axes":
-    """Axes of a new figure, which belongs to nobody's global state; lines get the colours and styles in turn."""
+    """Axes of a new figure without pyplot's global state; lines get the colours and styles in turn."""
     from matplotlib.figure import Figure
 
     axes = Figure(figsize=(7.5, 4.8), layout="constrained").subplots()
@@ -20,6 +20,6 @@ def new_axes() -> "Axes":
 
 
 def tidy(axes: "Axes") -> None:
-    """A faint grid, and no frame where nothing is read off."""
+    """Adds a faint grid, and removes the frame at the top and on the right."""
     axes.grid(True, which="major", color="0.92")
     axes.spines[["top", "right"]].set_visible(False)

@@ -1,15 +1,15 @@
-"""The errors that users see. Every one of them says what is wrong with which value, and what to do about it."""
+"""The errors that users see. Each names the value, what is wrong with it, and the remedy."""
 
 from pathlib import PurePath
 from typing import Any
 
 
 class FedconvexError(Exception):
-    """Base of all errors that the project raises on purpose."""
+    """Base class of all errors that fedconvex raises on purpose."""
 
 
 class InvalidInput(FedconvexError, ValueError):
-    """An argument that cannot be used: its name, its value, what is wrong, and the cure.
+    """An argument is not usable: its name, its value, the problem, and the cure.
 
     >>> raise InvalidInput("stepsize", -1, "must be positive", "give a stepsize > 0")
     Traceback (most recent call last):
@@ -25,7 +25,7 @@ class InvalidInput(FedconvexError, ValueError):
 
 
 class NoMinimizer(FedconvexError):
-    """The objective has no minimiser; `witness` is a direction along which it decreases without end.
+    """The objective has no minimiser; `witness` is a direction along which it decreases for ever.
 
     `witness` is a 1-d array of `fractions.Fraction`, checked in exact arithmetic.
     """
@@ -44,7 +44,7 @@ class NoFixedPoint(FedconvexError):
 
 
 class NotConverged(FedconvexError):
-    """A numerical search ended without a result that is good enough to be reported."""
+    """A numerical method ended without a result accurate enough to be reported."""
 
 
 class MissingLibrary(FedconvexError, ImportError):
@@ -55,14 +55,14 @@ class MissingLibrary(FedconvexError, ImportError):
 
 
 def short_text(value: Any, limit: int = 80) -> str:
-    """The value on one line, cut off where it is long; a path is whole, since its end is what tells."""
+    """The value on one line, truncated to `limit` characters; paths are not, since their last part matters most."""
     if isinstance(value, PurePath):
         return str(value)
     if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
-        value = value.item()  # 0, not np.int64(0)
+        value = value.item()  # shows 0 instead of np.int64(0)
     try:
         text = str(value) if type(value).__name__ in ("str", "Fraction", "fmpq", "fmpz") else repr(value)
-    except ValueError:  # a number too long for Python to write out
+    except ValueError:  # Python refuses to write integers of more than 4,300 digits
         text = "a number of thousands of digits"
     text = " ".join(text.split())
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,6 +1,7 @@
-"""Fingerprints of values: equal for equal content, in every process and on every machine; different for all else.
+"""Fingerprints of values: hashes of type and content that agree between processes and machines.
 
-They name the parts of a sweep and tell whether a checkpoint belongs to a run.
+They name the files of a sweep, and decide whether a checkpoint belongs to a run. Python's `hash` serves neither: it
+differs between processes, and is equal for 1, 1.0 and True.
 """
 
 import hashlib
@@ -14,8 +15,8 @@ import numpy as np
 
 from fedconvex.errors import InvalidInput
 
-ARRAY_KINDS = "biufcSU"  # truth values, numbers and texts: their bytes are their content
-LONG_DOUBLES = "gG"  # theirs are not: some are padding
+ARRAY_KINDS = "biufcSU"  # truth values, numbers and text, whose bytes are their content
+LONG_DOUBLES = "gG"  # excluded: some of their bytes are padding, with arbitrary content
 
 
 def fingerprint(value: Any, argument: str = "value") -> str:
@@ -28,10 +29,10 @@ def fingerprint(value: Any, argument: str = "value") -> str:
     beside its fields. A class counts by its name, not by its code.
 
     Args:
-        argument: what the value is called in errors.
+        argument: the value's name in error messages.
 
     Raises:
-        InvalidInput: a value of any other type, by the name of the place where it is, such as `method.solver[2]`.
+        InvalidInput: a value of any other type; it names the place, such as `method.solver[2]`.
     """
     digest = hashlib.sha256()
     for piece in _pieces(value, argument):
@@ -40,7 +41,10 @@ def fingerprint(value: Any, argument: str = "value") -> str:
 
 
 def _pieces(value: Any, where: str) -> Iterator[bytes]:
-    """Bytes from which the value could be read back: every piece of unknown length is preceded by its length."""
+    """An unambiguous encoding of the value: every piece of variable length is preceded by its length.
+
+    Without the lengths, ["ab", "c"] and ["a", "bc"] would be encoded alike.
+    """
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     if isinstance(value, Enum):
         yield _text(kind, value.name)
@@ -51,6 +55,7 @@ def _pieces(value: Any, where: str) -> Iterator[bytes]:
             raise InvalidInput(where, value, "is a masked array", "fill or drop the masked entries")
         yield from _array_pieces("array", value, where)
     elif value is None or isinstance(value, bool | str | float):
+        # hex keeps every bit of a float, and the sign of zero
         yield _text(kind, value.hex() if isinstance(value, float) else str(value))
     elif isinstance(value, int):
         yield _text(kind, f"{value:x}")
@@ -68,9 +73,10 @@ def _pieces(value: Any, where: str) -> Iterator[bytes]:
             yield from _pieces(entry, f"{where}[{i}]")
     elif isinstance(value, Mapping):
         yield _text(kind, str(len(value)))
+        # keys of different types have no order, their fingerprints have
         by_key = {fingerprint(key, f"a key of {where}"): key for key in value}
-        for mark, key in sorted(by_key.items()):
-            yield mark.encode()
+        for digest, key in sorted(by_key.items()):
+            yield digest.encode()
             yield from _pieces(value[key], f"{where}[{key!r}]")
     elif is_dataclass(value) and not isinstance(value, type):
         yield _text(kind, str(len(fields(value))))
@@ -93,11 +99,11 @@ def _array_pieces(kind: str, array: np.ndarray, where: str) -> Iterator[bytes]:
     ordered = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
     yield _text(kind, f"{ordered.dtype.str} {ordered.shape}")
     if ordered.size:
-        yield ordered.data  # type: ignore[misc] # as good as bytes for a digest, and not a copy
+        yield ordered.data  # type: ignore[misc] # hashlib takes a buffer as it takes bytes, without a copy
 
 
 def _flint_text(value: Any, where: str) -> str:
-    """Exactly, whatever flint's working precision is."""
+    """The exact content; `str` of a ball would depend on flint's working precision."""
     name = type(value).__name__
     if name == "fmpz":
         return f"{int(value):x}"

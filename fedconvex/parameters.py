@@ -1,4 +1,4 @@
-"""Dataclass fields that are numbers of the mathematics, so that they can be taken into any arithmetic."""
+"""Dataclass fields that hold real parameters (a stepsize, a weight), convertible to any arithmetic."""
 
 from dataclasses import field, fields, replace
 from typing import Any, TypeVar
@@ -10,12 +10,15 @@ T = TypeVar("T")
 
 
 def number(**options: Any) -> Any:
-    """A dataclass field that `in_arithmetic` converts (unlike counts, which stay integers)."""
+    """A dataclass field for a real parameter: `in_arithmetic` converts it, unlike counts, which stay integers.
+
+    Use it for every real parameter of a method or a local solver.
+    """
     return field(metadata={"number": True}, **options)
 
 
 def in_arithmetic(parameters: T, arithmetic: Arithmetic) -> T:
-    """The same frozen dataclass with every `number()` field as a scalar of that arithmetic."""
+    """The frozen dataclass with every `number()` field converted to a scalar of this arithmetic."""
     converted = {}
     for f in fields(parameters):  # type: ignore[arg-type]
         if f.metadata.get("number"):

@@ -1,16 +1,18 @@
-"""Who takes part in a round, with which weight in the server's average, and who comes late.
+"""Participation schemes: which clients take part in a round, how the server weights them, and who is a straggler.
 
-| scheme | who | average over those who take part |
+| scheme | participants | server's average over them |
 |---|---|---|
-| `Full()` | everyone | with the problem's weights |
+| `Full()` | all clients | with the problem's weights |
 | `Uniform(K)` | K different clients, each set equally likely | plain |
 | `Weighted(K)` | K independent draws, client k with probability weights[k] | plain, over the draws |
 | `UniformThenWeighted(K)` | as `Uniform(K)` | with the problem's weights, renormalised |
-| `Schedule([[…], …])` | as written | with the problem's weights, renormalised |
-| `Bernoulli(p)` | each client by itself with probability p | with the problem's weights, renormalised |
+| `Schedule([[…], …])` | the listed clients | with the problem's weights, renormalised |
+| `Bernoulli(p)` | each client independently with probability p | with the problem's weights, renormalised |
 
-Methods whose papers minimise a plain sum or mean (FedSplit, FedDyn, SCAFFOLD, FedPD) carry the problem's weights in the
+Methods whose papers minimise a plain sum or mean (FedSplit, FedDyn, SCAFFOLD, FedPD) have the problem's weights in the
 clients' functions; their averages are plain in every scheme, `Weighted` counting a client as often as it was drawn.
+
+All draws depend only on the seed and the round, so that different methods see the same participants.
 """
 
 from abc import ABC, abstractmethod
@@ -31,40 +33,43 @@ from fedconvex.validation import integer_at_least
 @final
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """One round's participants as plain numbers."""
+    """The participants of one round."""
 
-    members: np.ndarray | None = None  # (K,) ascending client numbers; None: everyone
-    shares: np.ndarray | None = None  # (K,) integers, the weights of a plain average; None: the method's own weights
-    efforts: np.ndarray | None = None  # (K,) epochs or steps of local work; None: everyone does all of it
+    members: np.ndarray | None = None  # (K,) ascending client indices; None: all clients
+    shares: np.ndarray | None = None  # (K,) multiplicities in a plain average; None: the method's own weights
+    efforts: np.ndarray | None = None  # (K,) epochs or steps of local work; None: the full work
     round: int = 0
     seed: int = 0
 
     def kept(self, mask: np.ndarray) -> "Draw":
-        """The same draw without the clients where the mask is False."""
+        """The draw without the clients whose entry of the mask is False."""
         assert self.members is not None
         shares, efforts = (None if a is None else a[mask] for a in (self.shares, self.efforts))
         return replace(self, members=self.members[mask], shares=shares, efforts=efforts)
 
 
 class Participation(ABC):
-    """Subclasses are frozen dataclasses that say which clients take part in each round."""
+    """A rule that selects the participants of every round. Subclasses are frozen dataclasses of its parameters."""
 
     @abstractmethod
     def draw(self, problem: Problem, seed: int, round: int, purpose: Purpose = Purpose.PARTICIPANTS) -> Draw:
-        """The participants of round 0, 1, …: the same for the same seed, whatever the method."""
+        """The participants of round 0, 1, …; the same for the same seed and purpose, whatever the method."""
 
     def require(self, problem: Problem, rounds: int) -> None:  # noqa: B027 - most schemes fit every problem
-        """Raises InvalidInput where the scheme does not fit the problem or the number of rounds."""
+        """Raises InvalidInput if the scheme does not fit the problem or the number of rounds."""
 
     def takes_everyone(self, problem: Problem) -> bool:
-        """Whether everyone takes part in every round."""
+        """Whether all clients take part in every round."""
         return False
 
 
 @final
 @dataclass(frozen=True)
 class Full(Participation):
-    """Every client takes part in every round."""
+    """Full participation: all clients in every round, averaged with the problem's weights.
+
+    The default, and the assumption of most theory: fixed points, FedSplit's rates and ADMM's convergence need it.
+    """
 
     def draw(self, problem: Problem, seed: int, round: int, purpose: Purpose = Purpose.PARTICIPANTS) -> Draw:
         return Draw(round=round, seed=seed)
@@ -78,8 +83,17 @@ class Full(Participation):
 class Uniform(Participation):
     """K different clients, every set of K equally likely; the server's average over them is plain.
 
-    FedDyn paper, Algorithm 1 (|P_t| = K). With unequal weights and a method that averages with them (FedAvg, FedProx),
-    the plain average aims at the unweighted mean of the clients: see `Weighted` and `UniformThenWeighted`.
+    Use it for equally weighted clients, or for methods whose paper minimises a plain mean (FedDyn, SCAFFOLD). With
+    unequal weights and a method that averages with them (FedAvg, FedProx) it is biased: the expectation of the plain
+    average is the unweighted mean of the clients; use `Weighted` or `UniformThenWeighted`.
+
+    Source: FedDyn paper, Algorithm 1 (|P_t| = K).
+
+    Args:
+        K: 1 <= K <= m, checked when a run starts.
+
+    Raises:
+        InvalidInput: K is not a positive integer.
     """
 
     K: int
@@ -89,6 +103,7 @@ class Uniform(Participation):
 
     def draw(self, problem: Problem, seed: int, round: int, purpose: Purpose = Purpose.PARTICIPANTS) -> Draw:
         members = _without_replacement(problem, self.K, seed, round, purpose)
+        # equal shares override the weights with which FedAvg and FedProx would average
         return Draw(members, np.ones(self.K, dtype=np.int64), round=round, seed=seed)
 
     def require(self, problem: Problem, rounds: int) -> None:
@@ -103,7 +118,14 @@ class Uniform(Participation):
 class UniformThenWeighted(Participation):
     """K different clients, every set of K equally likely, averaged with the problem's weights, renormalised.
 
-    The FedProx paper's experiments (weights proportional to n_k).
+    Use it to reproduce the FedProx paper's experiments (weights proportional to n_k). Its average is a ratio of random
+    sums, so that its expectation is near the weighted mean but not equal to it; `Weighted` is unbiased.
+
+    Args:
+        K: 1 <= K <= m, checked when a run starts.
+
+    Raises:
+        InvalidInput: K is not a positive integer.
     """
 
     K: int
@@ -112,6 +134,7 @@ class UniformThenWeighted(Participation):
         object.__setattr__(self, "K", integer_at_least(self.K, 1, "K"))
 
     def draw(self, problem: Problem, seed: int, round: int, purpose: Purpose = Purpose.PARTICIPANTS) -> Draw:
+        # without shares the server averages with the problem's weights
         return Draw(_without_replacement(problem, self.K, seed, round, purpose), round=round, seed=seed)
 
     def require(self, problem: Problem, rounds: int) -> None:
@@ -126,8 +149,15 @@ class UniformThenWeighted(Participation):
 class Weighted(Participation):
     """K independent draws, client k with probability weights[k]; the average over the K draws is plain.
 
-    The sampling of FedProx's Algorithms 1 and 2 and of its analysis: the average's expectation is the weighted mean. A
-    client that is drawn again works once and counts as often as it was drawn.
+    Use it for weighted problems with FedAvg or FedProx, and where the theory of FedProx is to apply: the expectation of
+    the average is the weighted mean. A client that is drawn twice works once and counts twice, so that a round has at
+    most K distinct participants. Source: FedProx paper, Algorithms 1 and 2 and their analysis.
+
+    Args:
+        K: >= 1; it may exceed m, since draws are with replacement.
+
+    Raises:
+        InvalidInput: K is not a positive integer.
     """
 
     K: int
@@ -137,16 +167,22 @@ class Weighted(Participation):
 
     def draw(self, problem: Problem, seed: int, round: int, purpose: Purpose = Purpose.PARTICIPANTS) -> Draw:
         drawn = stream(seed, purpose, round).choice(problem.num_clients, size=self.K, p=problem.weights)
-        members, times = np.unique(drawn, return_counts=True)
+        members, times = np.unique(drawn, return_counts=True)  # a client drawn twice works once and counts twice
         return Draw(members, times, round=round, seed=seed)
 
 
 @final
 @dataclass(frozen=True)
 class Bernoulli(Participation):
-    """Every client by itself with probability p, drawn again where that leaves nobody.
+    """Each client independently with probability p; a draw without any client is repeated.
 
-    The sampling of the code that was released with the FedDyn paper.
+    Use it if the number of available clients varies, and to reproduce the released code of the FedDyn paper.
+
+    Args:
+        p: 0 < p <= 1.
+
+    Raises:
+        InvalidInput: p is not such a probability.
     """
 
     p: Any
@@ -157,26 +193,34 @@ class Bernoulli(Participation):
 
     def draw(self, problem: Problem, seed: int, round: int, purpose: Purpose = Purpose.PARTICIPANTS) -> Draw:
         generator, m, p = stream(seed, purpose, round), problem.num_clients, nearest_float(self.p)
-        # how many, then which, to take time only for those who take part: the first one's place, given that there is
-        # one, is geometric, cut off at m; those behind it are independent
+        # Time proportional to the participants, not to m: first draw their number, then a uniform subset of that size.
+        # Given that there is one, the first participant's position is a geometric variable truncated at m (sampled by
+        # inverting its distribution function); the clients after it take part independently.
         first = 1
         if 0 < p < 1:
             log_absent = np.log1p(-p)
             first = int(np.ceil(np.log1p(generator.random() * np.expm1(m * log_absent)) / log_absent))
-        behind = m - min(max(first, 1), m)
-        return Draw(_subset(generator, m, 1 + int(generator.binomial(behind, p))), round=round, seed=seed)
+        after = m - min(max(first, 1), m)  # rounding may have put `first` outside 1, …, m
+        return Draw(_subset(generator, m, 1 + int(generator.binomial(after, p))), round=round, seed=seed)
 
     def takes_everyone(self, problem: Problem) -> bool:
-        return bool(self.p == 1)
+        return bool(self.p == 1)  # exact: p = 1 − 1e-17 given as a Fraction is not full participation
 
 
 @final
 @dataclass(frozen=True, init=False)
 class Schedule(Participation):
-    """Round t's clients as written: `Schedule([[0, 2], [1], []])`; in a round with nobody, nothing changes.
+    """A fixed schedule, `Schedule([[0, 2], [1], []])`: clients 0 and 2 in the first round, client 1 in the second.
+
+    Use it to replay recorded availability, for counterexamples and in tests. A round without clients changes nothing.
+    The average has the problem's weights, renormalised to the participants.
 
     Args:
-        clients: one list of distinct client numbers 0, …, m − 1 per round, at least as many as there are rounds.
+        clients: one list of distinct client indices 0, …, m − 1 per round, at least as many lists as rounds.
+
+    Raises:
+        InvalidInput: something else than lists of distinct indices; too few rounds or too large indices (when a run
+            starts).
     """
 
     clients: tuple[tuple[int, ...], ...]
@@ -215,14 +259,20 @@ class Schedule(Participation):
 @final
 @dataclass(frozen=True)
 class Stragglers:
-    """A part of the chosen clients manages only x epochs (or steps) of its E, x uniform on 1, …, E.
+    """Systems heterogeneity: a fraction of the participants does only x of its E epochs or steps, x uniform on 1, …, E.
 
-    FedProx paper, section 5.2. Who is late and by how much depends on the seed and the round alone, not on the policy.
+    Use it with local solvers whose work can be divided (`SGD`, `GradientDescent`) to compare how methods cope with
+    unequal work. Who is late and by how much depends on the seed and the round alone, so that both policies see the
+    same stragglers. Source: FedProx paper, section 5.2.
 
     Args:
-        fraction: in [0, 1], of the clients that take part; their number is rounded to the nearest, halves upwards.
-        policy: "drop" leaves the late ones out, as FedAvg does (a client of full work is no longer averaged with them;
-            where all are late, the round changes nothing); "use" averages what they have got, as FedProx does.
+        fraction: in [0, 1], the stragglers' share of the participants; their number is rounded to the nearest integer,
+            halves up.
+        policy: "drop" ignores the stragglers and averages the others, as FedAvg does (if all are late, the round
+            changes nothing); "use" averages their partial work, as FedProx does.
+
+    Raises:
+        InvalidInput: values out of range.
     """
 
     fraction: Any
@@ -237,12 +287,13 @@ class Stragglers:
             raise InvalidInput("policy", self.policy, "is unknown", "give 'drop' or 'use'")
 
     def slow(self, draw: Draw, num_clients: int, effort: int | None) -> Draw:
-        """The draw after the late clients have been dropped or their efforts cut; `effort` is E, the full work."""
+        """The draw with the stragglers dropped or their efforts reduced; `effort` is E, the full work."""
         members = np.arange(num_clients) if draw.members is None else draw.members
-        late_clients = int(to_fraction(self.fraction) * len(members) + Fraction(1, 2))
+        late_clients = int(to_fraction(self.fraction) * len(members) + Fraction(1, 2))  # exact, halves up
         generator = stream(draw.seed, Purpose.STRAGGLERS, draw.round)
-        late = _subset(generator, len(members), late_clients)
+        late = _subset(generator, len(members), late_clients)  # positions in members
         chosen = replace(draw, members=members)
+        # Without stragglers return the draw itself: members=None lets methods recognise full participation.
         if self.policy == "drop":
             mask = np.ones(len(members), dtype=bool)
             mask[late] = False
@@ -262,7 +313,8 @@ def _without_replacement(problem: Problem, K: int, seed: int, round: int, purpos
 
 
 def _subset(generator: np.random.Generator, population: int, size: int) -> np.ndarray:
-    """`size` different numbers below `population`, ascending."""
+    """A uniformly drawn subset of 0, …, population − 1 with `size` elements, ascending."""
+    # no shuffle: sorting makes the order irrelevant, and for small subsets this costs O(size)
     return np.sort(generator.choice(population, size=size, replace=False, shuffle=False))
 
 

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, nothing elsewhere (commands print plain lines of their own there)."""
+"""A progress bar for long work on a terminal; elsewhere nothing, since commands print plain lines there."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -9,12 +9,13 @@ SECONDS_BEFORE_SHOWN = 1.0
 
 
 def track(items: Iterable[T], description: str, show: bool = True) -> Iterator[T]:
-    """The items, with a progress bar on standard error if that is a terminal and it takes longer than a second."""
+    """Yields the items; shows a progress bar if standard error is a terminal and they take more than a second."""
     if not show or not sys.stderr.isatty():
         yield from items
         return
     import time
 
+    # rich is slow to import: only where a bar may be shown
     from rich.console import Console
     from rich.progress import Progress
 

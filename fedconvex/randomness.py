@@ -1,7 +1,8 @@
-"""Streams of random numbers, each named by what it is for: comparisons are paired because nothing shares a stream.
+"""Independent streams of random numbers, one per purpose (participants, mini-batches, …) and place.
 
-A stream depends on the seed, its purpose, the round and perhaps the client, and on nothing that was drawn before: the
-same seed gives the same clients, stragglers and mini-batches whatever the method, and a run can be resumed anywhere.
+A stream depends on the seed, its purpose, the round and perhaps the client, but not on earlier draws. With the same
+seed every method therefore gets the same participants, stragglers and mini-batches (common random numbers, so that
+comparisons are paired), and a run can be resumed at any round.
 """
 
 from enum import IntEnum
@@ -10,16 +11,16 @@ import numpy as np
 
 
 class Purpose(IntEnum):
-    """What a stream of random numbers decides."""
+    """The purpose of a stream. The numbers enter the seeds: never change them, or stored results change."""
 
     PARTICIPANTS = 1
-    GRADIENT_PARTICIPANTS = 2  # the second sample of methods that ask some clients for gradients first (FedDANE)
+    GRADIENT_PARTICIPANTS = 2  # a second sample of clients, whose gradients the method averages first (FedDANE)
     STRAGGLERS = 3
     MINIBATCHES = 4
     COMMUNICATION = 5
-    PROBES = 6  # vectors and draws that measurements take
+    PROBES = 6  # random vectors and draws for measurements
 
 
 def stream(seed: int, purpose: Purpose, *place: int) -> np.random.Generator:
-    """The stream for one purpose at one place (round, client, …)."""
+    """The generator for one purpose at one place, given by round, client and so on."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(purpose), *place)))

@@ -1,4 +1,4 @@
-"""Argument checks shared by constructors and calls: each refuses with the argument's name, its value and the cure."""
+"""Argument checks for constructors and functions: each raises InvalidInput with name, value, problem and cure."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -11,21 +11,21 @@ from fedconvex.errors import InvalidInput
 
 
 def positive(value: Any, argument: str) -> Scalar:
-    """`value`, if it is a finite number > 0."""
+    """Returns `value` if it is a finite number > 0."""
     if not ((value.is_finite() and value > 0) if _is_ball(value) else to_fraction(value, argument) > 0):
         raise InvalidInput(argument, value, "must be positive", f"give {argument} > 0")
     return value
 
 
 def non_negative(value: Any, argument: str) -> Scalar:
-    """`value`, if it is a finite number >= 0."""
+    """Returns `value` if it is a finite number >= 0."""
     if not ((value.is_finite() and value >= 0) if _is_ball(value) else to_fraction(value, argument) >= 0):
         raise InvalidInput(argument, value, "must not be negative", f"give {argument} >= 0")
     return value
 
 
 def integer_at_least(value: Any, minimum: int, argument: str) -> int:
-    """`value` as an int, if it is an integer >= minimum."""
+    """Returns `value` as an int if it is an integer >= minimum."""
     exact = to_fraction(value, argument)
     if exact.denominator != 1 or exact < minimum:
         raise InvalidInput(argument, value, f"must be an integer >= {minimum}", f"give {argument} >= {minimum}")
@@ -33,7 +33,10 @@ def integer_at_least(value: Any, minimum: int, argument: str) -> int:
 
 
 def numbers(values: Any, argument: str, ndim: int) -> np.ndarray:
-    """A read-only copy with `ndim` axes: int64, float64, or objects that are exact rationals; all finite."""
+    """A read-only copy of the values with `ndim` axes: int64, float64 or exact rationals (objects), all finite.
+
+    Takes lists, NumPy arrays, torch tensors and sparse matrices of scipy.
+    """
     if hasattr(values, "detach"):  # a torch tensor
         values = values.detach().cpu().numpy()
     if hasattr(values, "toarray"):  # a scipy sparse matrix
@@ -47,7 +50,7 @@ def numbers(values: Any, argument: str, ndim: int) -> np.ndarray:
 
 
 def stacked_numbers(array: np.ndarray, argument: str) -> np.ndarray:
-    """The float64 array of all clients' numbers, finite: a read-only copy, or itself if nobody can write to it."""
+    """The finite float64 array of all clients' numbers, without a copy if it is already read-only."""
     if not np.isfinite(array).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise InvalidInput(f"{argument}{list(place)}", array[place], "is not finite", "remove or fill such entries")
@@ -55,17 +58,17 @@ def stacked_numbers(array: np.ndarray, argument: str) -> np.ndarray:
 
 
 def _can_be_written_to(array: np.ndarray) -> bool:
-    """Whether it, or an array that it is a view of, is writable."""
+    """Whether the array, or an array that it is a view of, is writable."""
     owner: Any = array
     while isinstance(owner, np.ndarray):
         if owner.flags.writeable:
             return True
         owner = owner.base
-    return owner is not None  # memory of something else
+    return owner is not None  # the memory belongs to another object, which may change it
 
 
 def points(values: Any, argument: str, shapes: Sequence[tuple[int, ...]]) -> Any:
-    """An array of one of the shapes, of finite numbers: exact ones, floats, balls, or a torch tensor as it is."""
+    """The values as an array of finite numbers with one of the shapes; a torch tensor stays a tensor."""
     array = values if hasattr(values, "detach") else _rectangular(values, argument)
     if tuple(array.shape) not in shapes:
         wanted = " or ".join(map(str, shapes))
@@ -75,7 +78,7 @@ def points(values: Any, argument: str, shapes: Sequence[tuple[int, ...]]) -> Any
     if hasattr(values, "detach"):
         _finite_numbers(values.detach().cpu().numpy(), argument)
         return array
-    if any(map(_is_ball, array.ravel().tolist())):
+    if any(map(_is_ball, array.ravel().tolist())):  # a ball may be infinitely wide, where nothing is known
         return array
     return _finite_numbers(array, argument)
 
@@ -85,13 +88,13 @@ def _is_ball(value: Any) -> bool:
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
-    """The same array, which from now on nobody can write to."""
+    """Makes the array read-only, in place, and returns it."""
     array.flags.writeable = False
     return array
 
 
 def _rectangular(values: Any, argument: str) -> np.ndarray:
-    """A copy as an array; numbers that float64 would round are kept as objects."""
+    """A copy as an array; long doubles and integers that float64 would round become objects."""
     try:
         array = rectangular(values)
     except ValueError:
@@ -99,12 +102,13 @@ def _rectangular(values: Any, argument: str) -> np.ndarray:
     if array.dtype.kind != "f" or array.dtype.itemsize <= 8:
         return array
     with np.errstate(over="ignore", invalid="ignore"):
-        rounded = array.astype(np.float64)  # of long doubles
+        rounded = array.astype(np.float64)  # the array holds long doubles
         return rounded if (rounded == array)[np.isfinite(array)].all() else array.astype(object)
 
 
 def _finite_numbers(array: np.ndarray, argument: str) -> np.ndarray:
     if array.dtype.kind in "iu":
+        # unsigned 64-bit integers may exceed int64
         return array.astype(np.int64) if np.can_cast(array.dtype, np.int64) else _exact_objects(array, argument)
     if array.dtype.kind == "f":
         array = array.astype(np.float64)
@@ -125,7 +129,7 @@ def _exact_objects(array: np.ndarray, argument: str) -> np.ndarray:
 
 
 def client_list(values: Any, argument: str) -> Sequence[Any]:
-    """The list with one entry per client; refuses an empty one."""
+    """The values as a non-empty list with one entry per client."""
     if isinstance(values, np.ndarray) and values.ndim >= 1:
         values = list(values)
     if not isinstance(values, list | tuple):
@@ -143,7 +147,7 @@ def normalised_weights(weights: Any, num_clients: int) -> tuple[Fraction, ...]:
         return (Fraction(1, num_clients),) * num_clients
     if hasattr(weights, "detach"):
         weights = weights.detach().cpu().numpy()
-    elif hasattr(weights, "to_numpy"):  # a column of a pandas table, in its order
+    elif hasattr(weights, "to_numpy"):  # a pandas column: in its order, whatever its index says
         weights = weights.to_numpy()
     if not isinstance(weights, Sequence | np.ndarray) or len(weights) != num_clients or any(map(np.ndim, weights)):
         raise InvalidInput(
@@ -153,7 +157,7 @@ def normalised_weights(weights: Any, num_clients: int) -> tuple[Fraction, ...]:
     for k, weight in enumerate(exact):
         if weight < 0:
             raise InvalidInput(f"weights[{k}]", weights[k], "must not be negative", "give weights >= 0")
-    total = sum(exact)
+    total = sum(exact)  # of Fractions: normalising rounds nothing
     if total == 0:
         raise InvalidInput("weights", weights, "sum to 0", "give at least one client a positive weight")
     return tuple(weight / total for weight in exact)

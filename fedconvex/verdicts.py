@@ -1,11 +1,11 @@
-"""What is known of a claim. A verdict has no truth value: a REFUTED claim must not pass as `assert verdict`."""
+"""Verdicts on claims. A verdict has no truth value, since `assert verdict` would also pass for REFUTED."""
 
 from enum import Enum
 from typing import NoReturn
 
 
 class Verdict(Enum):
-    """PROVED by machine, REFUTED with a witness, UNKNOWN, or ASSUMED (nobody has checked it)."""
+    """PROVED by machine, REFUTED by a witness, UNKNOWN, or ASSUMED (not checked by anybody)."""
 
     PROVED = "proved"
     REFUTED = "refuted"

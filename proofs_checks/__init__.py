@@ -13,7 +13,7 @@ _HOMES = {
     "proof_of": "verification", "verify": "verification", "verify_all": "verification",
     "SmoothConvex": _CLASSES, "SmoothStronglyConvex": _CLASSES, "WeaklyConvex": _CLASSES, "Quadratics": _CLASSES,
     "ClientGroup": _CLASSES, "ClientGroups": _CLASSES,
-    "WorstCase": "worst_cases.worst_case", "worst_case": "worst_cases.worst_case",
+    "WorstCase": "worst_cases.result", "worst_case": "worst_cases.worst_case",
     "looseness": "worst_cases.looseness.factor",
     "Discovered": "worst_cases.theorems.discovery", "discover": "worst_cases.theorems.discovery",
     "Relation": "proof", "Proof": "proof", "Step": "proof", "proves": "proof",

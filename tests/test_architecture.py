@@ -183,10 +183,12 @@ def heavy_libraries_loaded_by(statement: str) -> set[str]:
     return set(done.stdout.split()) & HEAVY
 
 
+@pytest.mark.beyond_core  # starts a process
 def test_a_plain_import_loads_no_heavy_library() -> None:
     assert heavy_libraries_loaded_by("import fedconvex") == set()
 
 
+@pytest.mark.beyond_core  # starts a process
 def test_a_heavy_library_that_is_loaded_is_noticed() -> None:
     assert "sympy" in heavy_libraries_loaded_by("import fedconvex, sympy")
     assert "scipy" in heavy_libraries_loaded_by("import scipy.linalg")
@@ -205,6 +207,7 @@ for name in sys.argv[2:]:
 """
 
 
+@pytest.mark.beyond_core  # starts a process
 def test_theory_and_deep_import_without_the_dispensable_libraries() -> None:
     modules = [name for name in sources() if layer(name) in ("theory", "deep")]
     modules.remove("fedconvex.deep.compiled")  # machine code, which is done without where there is no numba: see below
@@ -220,10 +223,12 @@ print(run(fc.FedAvg(epochs=1, batch_size=4, stepsize=0.1), models.fully_connecte
 """
 
 
+@pytest.mark.beyond_core  # starts a process
 def test_a_deep_run_without_machine_code() -> None:
     done = python(WITHOUT + A_RUN, "numba")
     assert (done.returncode, done.stdout.strip()) == (0, "None"), done.stderr
 
 
+@pytest.mark.beyond_core  # starts a process
 def test_the_library_that_is_lacking_is_really_lacking() -> None:
     assert "No module named 'z3'" in python(WITHOUT, "z3", "z3").stderr

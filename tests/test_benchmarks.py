@@ -1,8 +1,12 @@
-"""Benchmarks whose hardware may be missing work all the same."""
+"""Benchmarks run also where their hardware is missing."""
 
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.beyond_core  # starts processes
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 

@@ -1,4 +1,4 @@
-"""The notebooks: each in step with its source, without outputs, written with public names only, and it runs."""
+"""Each notebook runs, agrees with its source, has no outputs, and uses public names only."""
 
 import ast
 import re
@@ -13,6 +13,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+pytestmark = pytest.mark.beyond_core  # runs notebooks
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted((ROOT / "notebooks").glob("*.py"))

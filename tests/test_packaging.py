@@ -1,4 +1,4 @@
-"""What is installed is what is in the tree: each module once, importable without the checkout."""
+"""The wheel contains every module of the tree once, and works without the checkout."""
 
 import os
 import shutil
@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+
+pytestmark = pytest.mark.beyond_core  # starts processes
 
 ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))

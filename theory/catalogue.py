@@ -1,6 +1,7 @@
 """The page of the guide that lists every statement: `python -m fedconvex.theory.catalogue > docs/statements.md`."""
 
 import sys
+from collections.abc import Callable, Container
 
 from fedconvex.statements.rendering import assumptions_of, latex, parameters_of
 from fedconvex.statements.statement import Paper, Statement, key_of
@@ -24,9 +25,10 @@ assert fedprox.rho(**given) == fedprox.theorem4(**given) > 0
 """
 
 
-def as_markdown() -> str:
-    """The whole page."""
-    return "\n".join([HEAD, *(_paper(paper) for paper in papers().values())])
+def as_markdown(listed: Container[str] | None = None) -> str:
+    """The whole page; with `listed` only the statements of these identifiers, to compare a page with an older one."""
+    sections = (_paper(paper, lambda s: listed is None or s.identifier in listed) for paper in papers().values())
+    return "\n".join([HEAD, *(section for section in sections if section)])
 
 
 def in_order(paper: Paper) -> list[Statement]:
@@ -41,12 +43,14 @@ def in_order(paper: Paper) -> list[Statement]:
     return sorted(paper, key=place)
 
 
-def _paper(paper: Paper) -> str:
-    lines = [f"## {paper.short}", "", f"{paper.reference}. Objective: {paper.convention}.", ""]
-    lines += [_statement(statement) for statement in in_order(paper)]
-    if paper.ours:
-        lines += ["Not in the paper: corrected, or sharper. Each is proved ([verify.md](verify.md)).", ""]
-    return "\n".join([*lines, *(_statement(statement) for statement in paper.ours.values())])
+def _paper(paper: Paper, wanted: Callable[[Statement], bool]) -> str:
+    theirs, ours = filter(wanted, in_order(paper)), list(filter(wanted, paper.ours.values()))
+    entries = [_statement(statement) for statement in theirs]
+    if ours:
+        entries += ["Not in the paper: corrected, or sharper. Each is proved ([verify.md](verify.md)).", ""]
+        entries += [_statement(statement) for statement in ours]
+    head = [f"## {paper.short}", "", f"{paper.reference}. Objective: {paper.convention}.", ""]
+    return "\n".join([*head, *entries]) if entries else ""
 
 
 def _statement(statement: Statement) -> str:
@@ -58,7 +62,7 @@ def _statement(statement: Statement) -> str:
         lines += [f"Then $\\displaystyle {statement.conclusion}$.", ""]
     if statement.assumptions:
         lines += [f"Assumes: {'; '.join(assumptions_of(statement))}.", ""]
-    letters = [f"`{name}` ${p.letter()}$ {p.meaning}" for name, p in parameters_of(statement).items()]
+    letters = [f"`{name}` ${p.latex_symbol()}$ {p.meaning}" for name, p in parameters_of(statement).items()]
     return "\n".join([*lines, "; ".join(letters) + ".", ""])
 
 

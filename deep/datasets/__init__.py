@@ -1,4 +1,4 @@
-"""Data sets from files for the runner: read with NumPy alone, as data and never as code, without any download.
+"""Data sets for the runner, read from files: nothing in them is executed, and reading them downloads nothing.
 
 `load_dataset(name, data_dir, split)` finds them by name; each loader returns a `Dataset`, which can be divided among
 clients. The sizes of all files are bounded, and every error is an InvalidInput that names the file.

@@ -1,4 +1,4 @@
-"""What the theorems are about, measured in a run: heterogeneity, curvatures, inexactness, the expected decrease.
+"""Measurements of the theorems' constants in a run: heterogeneity, curvatures, inexactness, expected decrease.
 
-All of it is NUMERIC: floating point, at the points where it was asked for, and nothing is claimed beyond them.
+All of them are NUMERIC: floating-point numbers at single points, which bound nothing anywhere else.
 """

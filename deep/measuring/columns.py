@@ -1,12 +1,12 @@
-"""What `measure` asks for: which columns each name fills, and what filling them costs.
+"""The measurements that `measure` selects, and the columns of the run's table that each of them fills.
 
-| name | columns | of |
+| name | columns | measured at |
 |---|---|---|
 | heterogeneity | gradient_norm, dissimilarity, gradient_variance | the server's model before the round |
 | curvature | smoothness, smoothness_error, weak_convexity, least_curvature | the same |
-| decrease | decrease, decrease_error, inexactness_of_all | the round from there, over all draws of clients |
-| memory | memory_error | FedDyn's identity h = mean g_k after the round |
-| inexactness, drift | the same | the round that led to the model |
+| decrease | decrease, decrease_error, inexactness_of_all | the next round, over all draws of clients |
+| memory | memory_error | the same: relative error of FedDyn's identity h = mean g_k |
+| inexactness, drift | inexactness, drift | the round that led to the model |
 """
 
 import time
@@ -37,7 +37,10 @@ NAMES = (*AT_POINTS, *OF_ROUNDS)
 
 
 def names_of(measure: "str | Sequence[str] | None") -> tuple[str, ...]:
-    """What was asked for; "all" leaves the choice to `Measuring.of`."""
+    """The names in `measure`; for "all" every name, of which `Measuring.of` keeps those that the method supports.
+
+    Raises InvalidInput for unknown names.
+    """
     given = () if measure is None else measure
     names = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
     for name in names:
@@ -49,10 +52,10 @@ def names_of(measure: "str | Sequence[str] | None") -> tuple[str, ...]:
 @final
 @dataclass(frozen=True, eq=False)
 class Measuring:
-    """Measures a run's points; `seconds` says what each kind of measurement has taken so far."""
+    """Measures the server's models of a run; `seconds` adds up the time of each kind of measurement."""
 
     names: tuple[str, ...]
-    player: Simulator
+    simulator: Simulator
     task: Task
     lanczos_steps: int
     draws: int
@@ -60,26 +63,27 @@ class Measuring:
 
     @staticmethod
     def of(
-        names: tuple[str, ...], everything: bool, player: Simulator, task: Task, lanczos_steps: int, draws: int
+        names: tuple[str, ...], everything: bool, simulator: Simulator, task: Task, lanczos_steps: int, draws: int
     ) -> "Measuring":
-        """Refuses what the method does not have; `everything` leaves it out instead."""
+        """Raises InvalidInput for a measurement that the method does not support; with `everything` leaves it out."""
         kept = []
         for name in names:
             try:
-                _require(name, player)
+                # "all" means all that the method has; a name given on its own must not be dropped silently.
+                _require(name, simulator)
                 kept.append(name)
             except InvalidInput:
                 if not everything:
                     raise
-        return Measuring(tuple(kept), player, task, lanczos_steps, draws)
+        return Measuring(tuple(kept), simulator, task, lanczos_steps, draws)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns at points, in order."""
+        """The columns that are measured at models, in order."""
         return tuple(column for name in self.names for column in AT_POINTS.get(name, ()))
 
     def at(self, state: State, t: int) -> dict[str, float]:
-        """The columns at the state before round t."""
+        """The columns measured at the state before round t."""
         found: dict[str, float] = {}
         for name in self.names:
             if name in AT_POINTS:
@@ -91,17 +95,17 @@ class Measuring:
 
     @property
     def _share(self) -> Share | None:
-        """Where the clients are shared out among processes, those that are here."""
-        return self.player.rounds.share
+        """The clients of this process, or None with a single process."""
+        return self.simulator.rounds.share
 
     def nothing(self) -> dict[str, float]:
-        """Not measured here."""
+        """The columns of a model that is not measured: NaN."""
         return dict.fromkeys(self.columns, nan)
 
     def _heterogeneity(self, state: State, t: int) -> tuple[float, ...]:
         clients, weights = self.task.problem.clients(self.task.arithmetic), self.task.problem.weights
         if self._share is not None:
-            weights = weights[self._share.members]
+            weights = weights[self._share.members]  # the clients of this process, as in `clients`
         found = heterogeneity(clients, weights, state.server, self._share)
         return found.gradient_norm, found.dissimilarity, found.variance
 
@@ -111,12 +115,12 @@ class Measuring:
         def everyones(own: np.ndarray) -> np.ndarray:
             return own if share is None else share.everyones(own, share.members, self.task.problem.num_clients)
 
-        found = curvature(clients, state.server, self.lanczos_steps, self.player.seed, everyones)
+        found = curvature(clients, state.server, self.lanczos_steps, self.simulator.seed, everyones)
         return found.smoothness, found.smoothness_error, found.weak_convexity, found.least
 
     def _decrease(self, state: State, t: int) -> tuple[float, ...]:
-        player = self.player
-        found = expected_decrease(player.rounds, player.participation, state, t, player.seed, self.draws)
+        simulator = self.simulator
+        found = expected_decrease(simulator.rounds, simulator.participation, state, t, simulator.seed, self.draws)
         return found.mean, found.error, found.inexactness
 
     def _memory(self, state: State, t: int) -> tuple[float, ...]:
@@ -124,16 +128,17 @@ class Measuring:
         total = state.memory["gradient"].sum(0)
         if self._share is not None:
             total = self._share.total(total)
+        # The identity is exact in exact arithmetic: what is measured is rounding, or a fault.
         h, mean = number(state.shared["h"]), number(total) / self.task.problem.num_clients
         size = max(float(np.linalg.norm(h)), float(np.linalg.norm(mean)))
         return (float(np.linalg.norm(h - mean)) / size if size else 0.0,)
 
 
-def _require(name: str, player: Simulator) -> None:
-    method: Any = player.rounds.method
+def _require(name: str, simulator: Simulator) -> None:
+    method: Any = simulator.rounds.method
     if name == "decrease":
-        require_memoryless(player.rounds)
-        if player.stragglers is not None:
-            raise InvalidInput("measure", name, "is the expectation without late clients", "leave it or stragglers out")
+        require_memoryless(simulator.rounds)
+        if simulator.stragglers is not None:
+            raise InvalidInput("measure", name, "is the expectation without stragglers", "leave out one of them")
     if name == "memory" and not hasattr(method, "alpha"):
-        raise InvalidInput("measure", name, f"is FedDyn's, the method is {type(method).__name__}", "leave it out")
+        raise InvalidInput("measure", name, f"is for FedDyn, the method is {type(method).__name__}", "leave it out")

@@ -1,4 +1,7 @@
-"""Extreme curvatures of the clients' functions at one point, by Lanczos' method on Hessian-vector products."""
+"""Extreme eigenvalues of the clients' Hessians at one point, by Lanczos' method on Hessian-vector products.
+
+SciPy's `eigsh` iterates one matrix on the host; here the Hessians of all clients are iterated at once, on the device.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,17 +13,17 @@ from fedconvex.arithmetic.rationals import Array
 from fedconvex.problems.base import Clients
 from fedconvex.randomness import Purpose, stream
 
-NUMBERS_AT_ONCE = 50_000_000  # of Lanczos vectors held at a time
-BREAKDOWN = 1e-10  # a vector this short, relative to the curvatures, has left the space that the start spans
+NUMBERS_AT_ONCE = 50_000_000  # entries of Lanczos vectors in memory
+BREAKDOWN = 1e-10  # a residual this small, relative to the curvatures, means that the Krylov space is invariant
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class MeasuredCurvature:
-    """Every client's extreme curvatures as found, and how far from a true eigenvalue each may be; (m,) arrays.
+    """Estimates of every client's least and largest Hessian eigenvalue, with error bars; (m,) arrays.
 
-    An eigenvalue lies within `error` of each number. The true extremes are not inside: lowest is at least the least
-    eigenvalue, highest at most the largest, less rounding; more steps bring them nearer.
+    Some eigenvalue lies within the error of each estimate, but it need not be the extreme one: up to rounding, `lowest`
+    is an upper bound on the least eigenvalue and `highest` a lower bound on the largest. More steps bring them nearer.
     """
 
     lowest: np.ndarray
@@ -30,7 +33,7 @@ class MeasuredCurvature:
 
     @property
     def smoothness(self) -> float:
-        """The largest |curvature| that was found of any client: L, or a little less."""
+        """The largest |eigenvalue| found for any client: L, or a little less."""
         return float(np.maximum(abs(self.lowest), abs(self.highest)).max())
 
     @property
@@ -42,12 +45,12 @@ class MeasuredCurvature:
 
     @property
     def weak_convexity(self) -> float:
-        """L_minus: how negative curvature gets, 0 where none was found."""
+        """L_minus: the absolute value of the most negative eigenvalue found, 0 if none is negative."""
         return max(0.0, -float(self.lowest.min()))
 
     @property
     def least(self) -> float:
-        """The least curvature that was found of any client."""
+        """The least eigenvalue found for any client."""
         return float(self.lowest.min())
 
 
@@ -58,10 +61,12 @@ def curvature(
     seed: int = 0,
     everyones: Callable[[np.ndarray], np.ndarray] = lambda own: own,
 ) -> MeasuredCurvature:
-    """Of every F_k at a (d,) point, with `steps` Hessian-vector products each.
+    """Estimate the extreme curvatures of every F_k at a point (d,), with `steps` Hessian-vector products each.
 
-    All clients start from the same random vector, which the seed alone decides. everyones: makes the numbers of all
-    clients from those of the clients here, where they are shared out among processes.
+    Use it for L and L_minus of networks, of which no bound is known; problems of the core have exact bounds.
+
+    All clients start from the same random vector, which depends on the seed alone. everyones: with several processes,
+    turns the numbers of this process's clients into those of all clients.
     """
     probe = stream(seed, Purpose.PROBES).normal(size=clients.dim)
     start = clients.arithmetic.array(probe / np.linalg.norm(probe))
@@ -78,36 +83,39 @@ def _parts(clients: Clients, steps: int) -> Iterator[np.ndarray]:
 
 
 def _lanczos(clients: Clients, point: Array, start: Array, steps: int) -> tuple[np.ndarray, ...]:
-    """(lowest, highest, their errors), (K,) each; the basis is orthogonalised against itself twice."""
+    """(lowest, highest, their errors), (K,) each."""
     K, number = clients.num_clients, clients.arithmetic.to_float
     basis = [clients.rows(start)]
-    diagonal, beside = np.zeros((K, steps)), np.zeros((K, steps))
+    diagonal, off_diagonal = np.zeros((K, steps)), np.zeros((K, steps))
     for j in range(steps):
         image: Any = clients.hessian_products(point, basis[j])
         diagonal[:, j] = number((image * basis[j]).sum(-1))
-        for _ in range(2):
+        for _ in range(2):  # full reorthogonalisation; done twice, it is orthogonal to rounding
             for vector in basis:
                 image = image - (image * vector).sum(-1)[:, None] * vector
         length = number((image * image).sum(-1)) ** 0.5
-        size = np.maximum(abs(diagonal[:, : j + 1]).max(1), beside[:, :j].max(1, initial=0))
+        size = np.maximum(abs(diagonal[:, : j + 1]).max(1), off_diagonal[:, :j].max(1, initial=0))
         ended = length <= BREAKDOWN * size
-        beside[:, j] = np.where(ended, 0.0, length)
-        # a space that is left is left for good: zero vectors from there on, see below
+        off_diagonal[:, j] = np.where(ended, 0.0, length)
+        # After a breakdown all later vectors are 0, and so are their entries of the matrix: see `_extremes`.
         scale = np.where(ended, 0.0, 1 / np.where(ended, 1.0, length))
         basis.append(image * clients.arithmetic.array(scale)[:, None])
-    return _extremes(diagonal, beside)
+    return _extremes(diagonal, off_diagonal)
 
 
-def _extremes(diagonal: np.ndarray, beside: np.ndarray) -> tuple[np.ndarray, ...]:
+def _extremes(diagonal: np.ndarray, off_diagonal: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Extreme eigenvalues of the K tridiagonal matrices, and the residuals of their eigenvectors as errors."""
     K, steps = diagonal.shape
-    ended = np.cumprod(np.concatenate([np.ones((K, 1)), beside[:, :-1] > 0], 1), 1) == 0
-    # behind a breakdown the first Rayleigh quotient again and again: inside the range of those found
+    ended = np.cumprod(np.concatenate([np.ones((K, 1)), off_diagonal[:, :-1] > 0], 1), 1) == 0
+    # Entries after a breakdown are replaced by the first Rayleigh quotient, which lies between the extremes: a 0 there
+    # could be taken for an eigenvalue.
     diagonal = np.where(ended, diagonal[:, :1], diagonal)
-    beside = np.where(ended, 0.0, beside)
+    off_diagonal = np.where(ended, 0.0, off_diagonal)
     T = np.zeros((K, steps, steps))
     places = np.arange(steps)
     T[:, places, places] = diagonal
-    T[:, places[1:], places[:-1]] = T[:, places[:-1], places[1:]] = beside[:, :-1]
+    T[:, places[1:], places[:-1]] = T[:, places[:-1], places[1:]] = off_diagonal[:, :-1]
     values, vectors = np.linalg.eigh(T)
-    errors = abs(beside[:, -1:] * vectors[:, -1, :])
+    # ‖Hy − θy‖ = |β_steps · (last entry of the eigenvector)|, and an eigenvalue of H lies within the residual.
+    errors = abs(off_diagonal[:, -1:] * vectors[:, -1, :])
     return values[:, 0], values[:, -1], errors[:, 0], errors[:, -1]

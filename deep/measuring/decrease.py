@@ -1,4 +1,4 @@
-"""The expectation over the drawn clients of the objective's decrease in one round."""
+"""The expected decrease of the objective in one round, over the random choice of clients."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -20,50 +20,54 @@ from fedconvex.runs.rounds import Rounds
 @final
 @dataclass(frozen=True)
 class Decrease:
-    """f(w^t) − E_{S_t} f(w^{t+1}), and the standard error of the mean; 0 where all outcomes were counted."""
+    """f(w^t) − E_{S_t} f(w^{t+1}), and its standard error, which is 0 if all sets S_t were enumerated."""
 
     mean: float
     error: float
     draws: int
-    inexactness: float  # the largest γ_k of all clients, drawn or not: what E f(w^{t+1}) depends on
+    inexactness: float  # the largest γ_k of all clients, drawn or not: E f(w^{t+1}) depends on all of them
 
 
 def require_memoryless(rounds: Rounds) -> None:
-    """The clients' answers do not depend on who else takes part, or InvalidInput."""
+    """Raise InvalidInput unless a client's answer depends on the server's point alone."""
     if not rounds.method.memoryless:
         name = type(rounds.method).__name__
         raise InvalidInput(
-            "measure", "decrease", f"is for methods whose clients keep nothing, not {name}", "leave it out"
+            "measure", "decrease", f"is for methods whose clients have no memory, not {name}", "leave it out"
         )
 
 
 def expected_decrease(
     rounds: Rounds, participation: Participation, state: State, t: int, seed: int, most: int = 30
 ) -> Decrease:
-    """Of round t from `state`: every client answers once, then the draws are counted, or up to `most` of them drawn.
+    """Compute the expected decrease of round t from `state`, exactly if there are at most `most` sets of clients.
 
-    Each draw costs one evaluation of the objective. The expectation is over who takes part; mini-batches are those of
-    the run (they depend on the round and the client alone).
+    Otherwise `most` sets are sampled. Every client computes its answer once, and each set costs one more evaluation of
+    the objective. The expectation is over the participants; mini-batches are those of the run (they depend on the round
+    and the client alone). Use it to compare a round with theorems on f(w^t) − E f(w^{t+1}).
     """
     everyone = Draw(np.arange(rounds.problem.num_clients), round=t, seed=seed)
-    played = rounds.play(state, everyone)
-    assert played is not None
-    inexactness = float(RoundMeasurements(rounds, (), None).inexactness(everyone, played).max())
+    result = rounds.play(state, everyone)
+    assert result is not None
+    inexactness = float(RoundMeasurements(rounds, (), None).inexactness(everyone, result).max())
     found = outcomes(participation, rounds.problem, t, most)
-    if found == []:
+    if found == []:  # a schedule without this round
         return Decrease(nan, nan, 0, inexactness)
     if found is not None:
         draws, chances = zip(*found, strict=True)
     else:
+        # A random stream of their own: measuring must not change which clients the run draws.
         draws = tuple(participation.draw(rounds.problem, seed, i, Purpose.PROBES) for i in range(most))
         chances = (1 / most,) * most
     before = float(rounds.objective(state.server))
     falls = []
     for draw in draws:
+        # Round and seed choose the mini-batches: those that the run itself would use.
         placed = replace(draw, round=t, seed=seed)
         places = rounds.places(rounds.here(draw))
-        answers = played.answers if places is None else played.answers.of(places)
+        answers = result.answers if places is None else result.answers.of(places)
         after = rounds.play(state, placed, answers=answers)
+        # No participants: the model stays, and the decrease is 0.
         falls.append(0.0 if after is None else before - float(rounds.objective(after.state.server)))
     mean = float(np.dot(chances, falls))
     if found is not None:
@@ -73,13 +77,14 @@ def expected_decrease(
 
 
 def outcomes(participation: Participation, problem: Problem, t: int, most: int) -> list[tuple[Draw, float]] | None:
-    """All draws of round t with their probabilities, none where its schedule has ended; None where there are more than
-    `most`, or a scheme is not known.
+    """All possible draws of round t with their probabilities; [] after the end of a schedule.
+
+    None if there are more than `most`, or if the scheme's draws cannot be enumerated here.
     """
     m = problem.num_clients
     if isinstance(participation, Schedule):
         return [(participation.draw(problem, 0, t), 1.0)] if t < len(participation.clients) else []
-    if participation.takes_everyone(problem) and not isinstance(participation, Weighted):
+    if participation.takes_everyone(problem):  # every round has the same draw
         return [(participation.draw(problem, 0, 0), 1.0)]
     if isinstance(participation, Uniform | UniformThenWeighted) and comb(m, participation.K) <= most:
         return list(_sets(participation, m))
@@ -96,7 +101,7 @@ def _sets(participation: Uniform | UniformThenWeighted, m: int) -> Iterator[tupl
 
 
 def _tuples(K: int, problem: Problem) -> Iterator[tuple[Draw, float]]:
-    """K independent draws: every multiset, with its multinomial probability."""
+    """K independent draws with replacement: every multiset, with its multinomial probability."""
     for drawn in combinations_with_replacement(range(problem.num_clients), K):
         members, times = np.unique(drawn, return_counts=True)
         orders = factorial(K) // prod(factorial(int(n)) for n in times)

@@ -1,4 +1,4 @@
-"""How different the clients' gradients are at one point."""
+"""Heterogeneity of the clients' gradients at one point."""
 
 from dataclasses import dataclass
 from math import inf, nan
@@ -14,7 +14,7 @@ from fedconvex.runs.rounds import Share
 @final
 @dataclass(frozen=True)
 class Heterogeneity:
-    """E_k‖∇f_k − ∇f‖² and ‖∇f‖², the mean being with the problem's weights."""
+    """The variance E_k‖∇f_k − ∇f‖² of the clients' gradients, and ‖∇f‖²; E_k is the mean with the problem's weights."""
 
     variance: float
     square: float
@@ -26,18 +26,19 @@ class Heterogeneity:
 
     @property
     def dissimilarity(self) -> float:
-        """B = √(E_k‖∇f_k‖²)/‖∇f‖ (FedProx paper, Definition 3); infinite where only ∇f is 0, 1 where all are."""
+        """B = √(E_k‖∇f_k‖²)/‖∇f‖ (FedProx paper, Definition 3); inf if only ∇f is 0, 1 if all gradients are."""
         if self.square == 0:
             return inf if self.variance > 0 else 1.0
         return (1 + self.variance / self.square) ** 0.5 if np.isfinite(self.square) else nan
 
 
 def heterogeneity(clients: Clients, weights: np.ndarray, point: Array, among: Share | None = None) -> Heterogeneity:
-    """At a (d,) point, in one pass over the clients; only some clients' gradients are held at a time.
+    """Compute the heterogeneity at a point (d,), in one pass, with the gradients of a few clients in memory at a time.
 
-    among: where these are the clients (and weights) of one of several processes; the answer is that over all of them.
+    among: with several processes, the clients of this one, whose weights these are; the result is over all processes.
 
-    Mean and deviations are updated part by part, so that nothing is lost where all gradients are nearly the same.
+    Mean and squared deviations are updated by the formula of Chan, Golub and LeVeque: the difference of E_k‖∇f_k‖² and
+    ‖∇f‖² would cancel where the gradients are nearly equal.
     """
     mean: Any = None
     xp: Any = clients.arithmetic.xp  # type: ignore[attr-defined]
@@ -45,12 +46,12 @@ def heterogeneity(clients: Clients, weights: np.ndarray, point: Array, among: Sh
     for members, gradients in clients.gradients_in_parts(point):
         share = weights[members]
         weight = float(share.sum())
-        if weight == 0:
+        if weight == 0:  # weights may be 0: such clients contribute nothing, and the average would be 0/0
             continue
         normalised = clients.arithmetic.array(share / weight)
         here = clients.arithmetic.average(normalised, gradients)
-        gradients -= here  # they are nobody else's
-        squares = xp.einsum("kd,kd->k", gradients, gradients)  # no array of all squares
+        gradients -= here  # in place: this array is not used again
+        squares = xp.einsum("kd,kd->k", gradients, gradients)  # without a (K, d) array of squares
         spread += weight * float(normalised @ squares)
         if mean is None:
             mean, total = here, weight
@@ -60,6 +61,7 @@ def heterogeneity(clients: Clients, weights: np.ndarray, point: Array, among: Sh
         total += weight
         mean = mean + step * (weight / total)
     if among is not None:
+        # The same formula once more: the parts are now the processes.
         own = clients.arithmetic.array(np.zeros(clients.dim)) if mean is None else mean
         everything = float(among.total_numbers(np.array([total]))[0])
         mean = among.total(own * (total / everything))

@@ -18,13 +18,15 @@ def two_layer_cnn(
 ) -> nn.Sequential:
     """Two 5×5 convolutions, each with ReLU and 2×2 max-pooling, then two hidden layers with ReLU.
 
-    FedDyn paper, CIFAR-10 and CIFAR-100; hidden=(384, 192) is what its released code has. `size` is the height and
-    width. Raises InvalidInput for images that are too small, and for sizes that are no integers >= 1.
+    Use it for the FedDyn paper's experiments on CIFAR-10 and CIFAR-100; its released code has hidden=(384, 192). `size`
+    is the height and width of the images. Raises InvalidInput for images that are too small, and for sizes that are not
+    integers >= 1.
     """
     classes, channels = integer_at_least(classes, 1, "classes"), integer_at_least(channels, 1, "channels")
+    # Each convolution takes 4 off height and width, each pooling halves them.
     left = ((integer_at_least(size, 1, "size") - 4) // 2 - 4) // 2
     if left < 1:
-        raise InvalidInput("size", size, "leaves nothing behind two 5×5 convolutions and poolings", "give 16 or more")
+        raise InvalidInput("size", size, "leaves nothing after two 5×5 convolutions and poolings", "give 16 or more")
     (first, second), hidden = _two(filters, "filters"), _two(hidden, "hidden")
     return nn.Sequential(
         nn.Conv2d(channels, first, 5), nn.ReLU(), nn.MaxPool2d(2),
@@ -43,7 +45,7 @@ def _two(sizes: Any, argument: str) -> list[int]:
 
 
 class Block(nn.Module):
-    """Two 3×3 convolutions with group norm, and the way around them."""
+    """A residual block: two 3×3 convolutions with group norm, and a shortcut around them."""
 
     def __init__(self, inputs: int, outputs: int, stride: int, groups: int) -> None:
         super().__init__()
@@ -51,6 +53,7 @@ class Block(nn.Module):
         self.norm1 = nn.GroupNorm(groups, outputs)
         self.conv2 = nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False)
         self.norm2 = nn.GroupNorm(groups, outputs)
+        # The attributes' names are those of the parameters in saved models: they must not change.
         self.around: nn.Module = nn.Identity()
         if stride != 1 or inputs != outputs:
             self.around = nn.Sequential(
@@ -67,8 +70,9 @@ class Block(nn.Module):
 def resnet18(classes: int = 10, channels: int = 3, width: int = 64, groups: int = 2) -> nn.Sequential:
     """ResNet-18 for small images: a 3×3 stem without pooling, and group norm where it had batch norm.
 
-    FedDyn paper, appendix (CIFAR-10). `width` counts the first stage's channels, which double from stage to stage.
-    Raises InvalidInput for sizes that are no integers >= 1, and for groups that do not divide the width.
+    Use it for the FedDyn paper's appendix (CIFAR-10); on a CPU it is slow. `width` is the number of channels of the
+    first stage, which doubles from stage to stage.
+    Raises InvalidInput for sizes that are not integers >= 1, and for groups that do not divide the width.
     """
     classes, channels = integer_at_least(classes, 1, "classes"), integer_at_least(channels, 1, "channels")
     width, groups = integer_at_least(width, 1, "width"), integer_at_least(groups, 1, "groups")
@@ -80,6 +84,7 @@ def resnet18(classes: int = 10, channels: int = 3, width: int = 64, groups: int 
         nn.ReLU(),
     ]
     inputs = width
+    # Four stages of two blocks; all but the first halve height and width.
     for stage in range(4):
         outputs = width * 2**stage
         layers += [Block(inputs, outputs, 1 if stage == 0 else 2, groups), Block(outputs, outputs, 1, groups)]

@@ -1,7 +1,7 @@
 """Recurrent models for sequences of token numbers (batch, length).
 
-The cells are written out: PyTorch's own LSTM cannot be vectorised over clients with parameters of their own. Names,
-shapes, order and initial values of the parameters are those of `nn.LSTM`.
+The LSTM is written out in tensor operations, because PyTorch's own cannot be vectorised over clients with different
+parameters. Names, shapes, order and initial values of the parameters are those of `nn.LSTM`.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from fedconvex.validation import integer_at_least
 
 
 class LSTM(nn.Module):
-    """Layers of LSTM cells, (batch, length, inputs) to the last layer's (batch, length, units)."""
+    """Stacked LSTM layers: (batch, length, inputs) to the last layer's hidden states (batch, length, units)."""
 
     def __init__(self, inputs: int, units: int, layers: int) -> None:
         super().__init__()
@@ -26,31 +26,33 @@ class LSTM(nn.Module):
                 ("bias_ih", (4 * units,)),
                 ("bias_hh", (4 * units,)),
             ):
+                # nn.LSTM's initial distribution; its names let parameters be copied between the two.
                 values = torch.empty(shape).uniform_(-(units**-0.5), units**-0.5)
                 self.register_parameter(f"{name}_l{layer}", nn.Parameter(values))
 
     def forward(self, x: Tensor) -> Tensor:
-        """The hidden states at all times."""
+        """The last layer's hidden states at all positions."""
         for layer in range(self.layers):
             x = self._layer(
                 x, *(getattr(self, f"{n}_l{layer}") for n in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
             )
         return x
 
-    def _layer(self, x: Tensor, into: Tensor, within: Tensor, bias_in: Tensor, bias_within: Tensor) -> Tensor:
-        from_below = x @ into.T + (bias_in + bias_within)  # all times at once
-        hidden = x.new_zeros(x.shape[0], within.shape[1])
+    def _layer(self, x: Tensor, w_input: Tensor, w_hidden: Tensor, b_input: Tensor, b_hidden: Tensor) -> Tensor:
+        from_inputs = x @ w_input.T + (b_input + b_hidden)  # one product for all positions
+        hidden = x.new_zeros(x.shape[0], w_hidden.shape[1])
         cell, states = hidden, []
         for t in range(x.shape[1]):
-            enter, forget, candidate, leave = (from_below[:, t] + hidden @ within.T).chunk(4, -1)
+            # nn.LSTM's order of the four gates: input, forget, cell, output.
+            enter, forget, candidate, output = (from_inputs[:, t] + hidden @ w_hidden.T).chunk(4, -1)
             cell = forget.sigmoid() * cell + enter.sigmoid() * candidate.tanh()
-            hidden = leave.sigmoid() * cell.tanh()
+            hidden = output.sigmoid() * cell.tanh()
             states.append(hidden)
         return torch.stack(states, 1)
 
 
 class LastStateClassifier(nn.Module):
-    """Tokens to vectors, an LSTM, and a linear layer on its last hidden state."""
+    """A classifier of token sequences: embedding, LSTM, and a linear layer on the last hidden state."""
 
     def __init__(self, vectors: Tensor, frozen: bool, units: int, layers: int, classes: int) -> None:
         super().__init__()
@@ -66,21 +68,22 @@ class LastStateClassifier(nn.Module):
 
 
 def character_lstm(classes: int = 80, embedding: int = 8, units: int = 100, layers: int = 2) -> nn.Module:
-    """The next character of Shakespeare: 80 classes, embedding in 8 dimensions, two layers of 100 units.
+    """Next-character model: 80 classes, embedding in 8 dimensions, two LSTM layers of 100 units.
 
-    FedProx paper (appendix C.1) and FedDyn paper.
+    Use it with the data set `shakespeare`, as the FedProx paper (appendix C.1) and the FedDyn paper do.
     """
     classes, embedding = integer_at_least(classes, 2, "classes"), integer_at_least(embedding, 1, "embedding")
     return LastStateClassifier(torch.randn(classes, embedding), False, units, layers, classes)
 
 
 def sentiment_lstm(vectors: Any, classes: int = 2, units: int = 256, layers: int = 2) -> nn.Module:
-    """The sentiment of a tweet: frozen word vectors (words, dimensions), two layers of 256 units.
+    """Sentiment model: frozen word vectors (words, dimensions), two LSTM layers of 256 units.
 
-    FedProx paper (appendix C.1), Sent140. Raises InvalidInput for vectors that are no matrix of finite numbers.
+    Use it with the data set `sent140` and the vectors of `read_word_vectors`, as the FedProx paper does (appendix C.1).
+    Raises InvalidInput for vectors that are not a matrix of finite numbers.
     """
     matrix = torch.as_tensor(vectors, dtype=torch.get_default_dtype())
     if matrix.ndim != 2 or not matrix.numel() or not bool(matrix.isfinite().all()):
         cure = "give one row of finite numbers per word"
-        raise InvalidInput("vectors", tuple(matrix.shape), "is no matrix of word vectors", cure)
+        raise InvalidInput("vectors", tuple(matrix.shape), "is not a matrix of word vectors", cure)
     return LastStateClassifier(matrix.clone(), True, units, layers, classes)

@@ -1,4 +1,4 @@
-"""Networks as functions of their parameters, for many clients at once."""
+"""Networks as functions of their parameters, evaluated for many clients at once."""
 
 import torch
 from torch import nn
@@ -14,6 +14,9 @@ from fedconvex.deep.networks.layout import Layout as Layout
 def network_of(
     module: nn.Module, loss: TorchLoss, sample_shape: tuple[int, ...], lower: torch.dtype | None = None
 ) -> Network:
-    """The fastest network that computes what the module does; `lower`: see `FunctionalNetwork`."""
+    """The fastest implementation of the module: by hand if it is fully connected, else by `torch.func`.
+
+    lower: see `FunctionalNetwork`.
+    """
     layers = layers_of(module, loss, sample_shape) if lower is None else None
     return FunctionalNetwork(module, loss, lower) if layers is None else LayeredNetwork(module, layers, loss)

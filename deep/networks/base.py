@@ -1,4 +1,4 @@
-"""What a network must offer: losses and gradients of K copies at once, each with its own parameters and samples."""
+"""Interface of networks: losses and gradients of K clients at once, each with its own parameters and samples."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from fedconvex.deep.networks.layout import Layout
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Samples of K clients: inputs (K, B, …), targets (K, B), shares (K, B) the samples' weights, 0 in padding."""
+    """Samples of K clients: inputs (K, B, …), targets (K, B), and the samples' weights, shares (K, B), 0 in padding."""
 
     inputs: Tensor
     targets: Tensor
@@ -20,25 +20,29 @@ class Batch:
 
 
 class Network(ABC):
-    """A module as a function of its parameters, for K clients at once; theta is (K, d), or (1, d): the same for all."""
+    """A module as a function of its parameters, for K clients at once.
+
+    theta is (K, d), or (1, d) if all clients have the same parameters.
+    """
 
     layout: Layout
     loss: TorchLoss
 
     @abstractmethod
     def losses(self, theta: Tensor, batch: Batch) -> Tensor:
-        """The samples' losses, (K, B); differentiable in theta."""
+        """The samples' losses, (K, B), differentiable in theta."""
 
     @abstractmethod
     def gradients(self, theta: Tensor, batch: Batch) -> Tensor:
         """Σ_i shares_ki ∇loss_ki, (K, d)."""
 
     @abstractmethod
-    def stepping(
+    def step_function(
         self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None, into: Tensor | None = None
     ) -> Callable[[Batch], None]:
-        """A function that changes `into` (K, d), which is theta if not given, in place:
+        """A function of a batch that updates `into` (K, d), by default theta, in place:
         into ← keep·into − stepsize·gradients(theta) + push.
 
-        keep is a number or (K, 1), push is (K, d); neither changes from step to step.
+        keep is a number or (K, 1), push is (K, d); they are the same in every step, so that a network can plan the
+        step once. With `into` a velocity and `keep` its momentum, this is a step with momentum.
         """

@@ -1,4 +1,4 @@
-"""Any module, by `torch.func`: vectorised over clients, differentiated by autograd."""
+"""Networks from any module, by `torch.func`: vectorised over clients, differentiated by autograd."""
 
 import warnings
 from collections.abc import Callable
@@ -16,10 +16,10 @@ from fedconvex.deep.networks.layout import Layout, Views, aliases_of
 
 @final
 class FunctionalNetwork(Network):
-    """The module called with each client's parameters; frozen parameters and buffers are the module's own.
+    """The module called with each client's parameters; frozen parameters and buffers are shared by all clients.
 
-    lower: the type that products are computed in, where autocast finds that it does no harm; parameters, gradients
-    and steps keep theirs. None: all in the parameters' type.
+    lower: the type of matrix products and convolutions under torch's autocast, which chooses the operations where that
+    is safe; parameters, gradients and steps keep their type. None: everything in the parameters' type.
     """
 
     def __init__(self, module: nn.Module, loss: TorchLoss, lower: torch.dtype | None = None) -> None:
@@ -28,7 +28,7 @@ class FunctionalNetwork(Network):
         aliases = aliases_of(module)
 
         def one(parameters: Views, inputs: Tensor, targets: Tensor) -> Tensor:
-            if aliases:  # torch's own way sets what a module under two names has twice, and does not find back
+            if aliases:  # torch's own tie_weights fails to restore a module that is registered under two names
                 parameters = parameters | {alias: parameters[name] for alias, name in aliases.items()}
             with torch.autocast(place, lower, enabled=lower is not None):
                 outputs = functional_call(module, parameters, (inputs,), tie_weights=False)
@@ -36,12 +36,12 @@ class FunctionalNetwork(Network):
 
         self._of_one: Callable[..., Any] = one
         self._of_clients: Callable[..., Any] = vmap(one)
-        self._together = True  # until a module is met that cannot be vectorised over clients
+        self._together = True  # False once vmap has failed for this module
 
     def losses(self, theta: Tensor, batch: Batch) -> Tensor:
         if theta.shape[0] > 1:
             return self._losses(self.layout.views(theta), batch)
-        # the same parameters for all: one model, all samples
+        # The same parameters for all clients: one call on all samples, no vmap.
         found: Tensor = self._of_one(self.layout.views(theta[0]), batch.inputs.flatten(0, 1), batch.targets.flatten())
         return found.view(batch.targets.shape)
 
@@ -49,7 +49,7 @@ class FunctionalNetwork(Network):
         gradients = self._gradients(self.layout.views(theta.expand(len(batch.targets), -1)), batch)
         return torch.cat([part.flatten(1) if part.ndim > 1 else part[:, None] for part in gradients], 1)
 
-    def stepping(
+    def step_function(
         self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None, into: Tensor | None = None
     ) -> Callable[[Batch], None]:
         changing = theta if into is None else into
@@ -59,6 +59,7 @@ class FunctionalNetwork(Network):
             gradients = self._gradients(views, batch)
             if isinstance(keep, Tensor) or keep != 1:
                 changing.mul_(keep)
+            # The targets are views of `changing`: no flat gradient is assembled.
             for target, gradient in zip(targets.values(), gradients, strict=True):
                 target.sub_(gradient, alpha=stepsize)
             if push is not None:
@@ -67,7 +68,7 @@ class FunctionalNetwork(Network):
         return step
 
     def _losses(self, parameters: Views, batch: Batch) -> Tensor:
-        if batch.targets.shape[0] == 1:  # one client: what vmap does to convolutions costs more than it gives
+        if batch.targets.shape[0] == 1:  # one client: vmap would only slow its convolutions down
             alone = {name: value[0] for name, value in parameters.items()}
             single: Tensor = self._of_one(alone, batch.inputs[0], batch.targets[0])
             return single[None]
@@ -78,9 +79,10 @@ class FunctionalNetwork(Network):
             except RuntimeError as error:
                 if is_out_of_memory(error):
                     raise
+                # If this fails as well, the error is about the model, and vmap was not to blame.
                 one_by_one = self._one_after_the_other(parameters, batch)
                 self._together = False
-                _say_so(self.module, error)
+                _warn(self.module, error)
                 return one_by_one
         return self._one_after_the_other(parameters, batch)
 
@@ -94,14 +96,18 @@ class FunctionalNetwork(Network):
         )
 
     def _gradients(self, parameters: Views, batch: Batch) -> tuple[Tensor, ...]:
-        """One (K, *shape) gradient per parameter: of the sum over clients, whose losses share nothing."""
+        """One (K, *shape) gradient per parameter.
+
+        Clients share no parameters, so the gradient of the sum of their losses has each client's own gradient as a row.
+        """
         with torch.enable_grad():
+            # Leaves of their own: as views of one vector, each would be differentiated through that vector.
             leaves = {name: value.detach().requires_grad_() for name, value in parameters.items()}
             total = (self._losses(leaves, batch) * batch.shares).sum()
             return torch.autograd.grad(total, tuple(leaves.values()))
 
 
-def _say_so(module: nn.Module, error: RuntimeError) -> None:
+def _warn(module: nn.Module, error: RuntimeError) -> None:
     reason = str(error).splitlines()[0]
     text = f"{type(module).__name__} cannot be vectorised over clients ({reason}): they are computed one after another"
     warnings.warn(text, RuntimeWarning, stacklevel=2)

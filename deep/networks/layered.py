@@ -1,7 +1,7 @@
-"""Fully connected networks, differentiated by hand: batched matrix products, and steps that are fused into them.
+"""Fully connected networks, differentiated by hand, with batched matrix products into which the SGD step is fused.
 
-A gradient that a step is all it is needed for is never stored: the product of a layer's errors and inputs is added
-to its weights as it is computed.
+A step needs the gradient only once, so it is never stored: the matrix product of a layer's errors and inputs, which is
+the gradient of its weights, is added to the weights directly (`baddbmm`).
 """
 
 from collections.abc import Callable, Iterator
@@ -15,13 +15,19 @@ from torch import Tensor, nn
 from fedconvex.deep.calls import Call
 from fedconvex.deep.losses import TorchLoss, UserLoss
 from fedconvex.deep.networks.base import Batch, Network
-from fedconvex.deep.networks.elementwise import ACTIVATIONS, Activation, activating, adding_sums, differentiating
+from fedconvex.deep.networks.elementwise import (
+    ACTIVATIONS,
+    Activation,
+    activation_calls,
+    bias_update_calls,
+    derivative_calls,
+)
 from fedconvex.deep.networks.layout import Layout
 
 
 @dataclass(frozen=True)
 class Layer:
-    """A linear layer's parameters by name, and the activation behind it."""
+    """The names of a linear layer's parameters, and the activation after it."""
 
     weight: str
     bias: str | None
@@ -30,14 +36,14 @@ class Layer:
 
 @final
 class LayeredNetwork(Network):
-    """Linear layers with activations between them; see `layers_of` for which modules are such."""
+    """Linear layers with activations between them; `layers_of` decides which modules are such."""
 
     def __init__(self, module: nn.Module, layers: list[Layer], loss: TorchLoss) -> None:
         self.layers, self.loss, self.layout = layers, loss, Layout.of(module)
 
     def losses(self, theta: Tensor, batch: Batch) -> Tensor:
         values, shared = batch.inputs, theta.shape[0] != batch.targets.shape[0]
-        values = _side_by_side(values) if shared else values.flatten(2)
+        values = _pooled(values) if shared else values.flatten(2)
         for part in self._parts(theta):
             values = part.outputs(values)
         return self.loss.values(values.reshape(*batch.targets.shape, -1), batch.targets)
@@ -46,33 +52,34 @@ class LayeredNetwork(Network):
         result = theta.new_empty(batch.targets.shape[0], self.layout.dim)
         into, shared = self.layout.views(result), theta.shape[0] != batch.targets.shape[0]
 
-        def writing(layer: Layer, errors: Tensor, inputs: Tensor) -> list[Call]:
+        def gradient_calls(layer: Layer, errors: Tensor, inputs: Tensor) -> list[Call]:
             calls: list[Call] = [partial(torch.bmm, errors.mT, inputs, out=into[layer.weight])]
             return calls if layer.bias is None else [*calls, partial(torch.sum, errors, 1, out=into[layer.bias])]
 
-        for call in self._backpropagation(self._parts(theta), batch, shared, writing):
+        for call in self._backpropagation(self._parts(theta), batch, shared, gradient_calls):
             call()
         return result
 
-    def stepping(
+    def step_function(
         self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None, into: Tensor | None = None
     ) -> Callable[[Batch], None]:
         changing = theta if into is None else into
         parts, changed = self._parts(theta), {part.layer: part for part in self._parts(changing)}
+        # baddbmm scales the weights by one number (beta); factors that differ between clients are multiplied before.
         beta, factor = (1.0, keep[..., None]) if isinstance(keep, Tensor) else (keep, keep)
 
-        def moving(layer: Layer, errors: Tensor, inputs: Tensor) -> list[Call]:
+        def update_calls(layer: Layer, errors: Tensor, inputs: Tensor) -> list[Call]:
             weight, bias = changed[layer].weight, changed[layer].bias
             calls: list[Call] = [partial(weight.mul_, factor)] if isinstance(factor, Tensor) else []
             calls.append(partial(weight.baddbmm_, errors.mT, inputs, beta=beta, alpha=-stepsize))
             if bias is not None:
                 calls += [partial(bias.mul_, factor)] if isinstance(factor, Tensor) or factor != 1 else []
-                calls += adding_sums(bias, errors, -stepsize)
+                calls += bias_update_calls(bias, errors, -stepsize)
             return calls
 
-        @lru_cache(maxsize=2)  # whole batches, and the last ones of epochs
+        @lru_cache(maxsize=2)  # by identity; the caller reuses two batches: full ones, and the last ones of epochs
         def calls_for(batch: Batch) -> list[Call]:
-            calls = self._backpropagation(parts, batch, False, moving)
+            calls = self._backpropagation(parts, batch, False, update_calls)
             return calls if push is None else [*calls, partial(changing.add_, push)]
 
         def step(batch: Batch) -> None:
@@ -86,33 +93,34 @@ class LayeredNetwork(Network):
         parts: list["LayerParameters"],
         batch: Batch,
         shared: bool,
-        using: Callable[[Layer, Tensor, Tensor], list[Call]],
+        use: Callable[[Layer, Tensor, Tensor], list[Call]],
     ) -> list[Call]:
-        """The calls that compute all gradients, on memory laid out here: they may be repeated for other numbers in it.
+        """Calls that compute all gradients in memory allocated here; to be repeated when the batch holds new samples.
 
-        using: (layer, ∂Σ shares·loss/∂its outputs, its inputs), (K, B, …) each, to the calls that use them, last layer
-        first; what is below the layer has been computed by then. shared: all clients have the same parameters, and
-        their samples stand side by side, (1, K·B, …), wherever these are multiplied with.
+        use: returns the calls that use a layer's gradient, given the layer, its errors (∂Σ shares·loss/∂outputs) and
+        its inputs, (K, B, …) each. It is called for the last layer first; its calls may change the layer's weights,
+        for the errors of the layer below are computed before. shared: all clients have the same parameters, so that
+        samples of all clients are pooled, (1, K·B, …), in products with them.
         """
-        inputs = [_side_by_side(batch.inputs) if shared else batch.inputs.flatten(2)]
+        inputs = [_pooled(batch.inputs) if shared else batch.inputs.flatten(2)]
         calls: list[Call] = []
         for part in parts:
             values = inputs[-1].new_empty(*inputs[-1].shape[:2], part.weight.shape[1])
             calls.append(partial(torch.bmm, inputs[-1], part.transposed, out=values))
-            calls += activating(values, part.bias, part.layer.activation)
+            calls += activation_calls(values, part.bias, part.layer.activation)
             inputs.append(values)
-        outputs = _apart(inputs.pop(), batch)
+        outputs = _by_client(inputs.pop(), batch)
         errors = torch.empty_like(outputs)
-        calls += self.loss.differentiating(outputs, batch.targets, batch.shares, errors)
-        calls += differentiating(errors, outputs, parts[-1].layer.activation)
+        calls += self.loss.derivative_calls(outputs, batch.targets, batch.shares, errors)
+        calls += derivative_calls(errors, outputs, parts[-1].layer.activation)
         for i in range(len(parts) - 1, -1, -1):
             below = None if i == 0 else torch.empty_like(inputs[i])
             if below is not None:
-                above = _side_by_side(errors) if shared else errors
+                above = _pooled(errors) if shared else errors
                 calls.append(partial(torch.bmm, above, parts[i].weight, out=below))
-                calls += differentiating(below, inputs[i], parts[i - 1].layer.activation)
-            calls += using(parts[i].layer, errors, _apart(inputs[i], batch))
-            errors = errors if below is None else _apart(below, batch)
+                calls += derivative_calls(below, inputs[i], parts[i - 1].layer.activation)
+            calls += use(parts[i].layer, errors, _by_client(inputs[i], batch))
+            errors = errors if below is None else _by_client(below, batch)
         return calls
 
     def _parts(self, theta: Tensor) -> list["LayerParameters"]:
@@ -121,7 +129,7 @@ class LayeredNetwork(Network):
             LayerParameters(
                 layer,
                 views[layer.weight],
-                views[layer.weight].mT,
+                views[layer.weight].mT,  # made once: in a small step, even making a view takes noticeable time
                 None if layer.bias is None else views[layer.bias][:, None],
             )
             for layer in self.layers
@@ -146,22 +154,22 @@ class LayerParameters:
         return values if self.layer.activation is None else self.layer.activation.apply(values)
 
 
-def _side_by_side(values: Tensor) -> Tensor:
-    """(K, B, …) as (1, K·B, p)."""
+def _pooled(values: Tensor) -> Tensor:
+    """(K, B, …) as (1, K·B, p): the samples of all clients as one batch."""
     return values.reshape(1, values.shape[0] * values.shape[1], -1)
 
 
-def _apart(values: Tensor, batch: Batch) -> Tensor:
-    """(1, K·B, p) as (K, B, p)."""
+def _by_client(values: Tensor, batch: Batch) -> Tensor:
+    """(1, K·B, p) as (K, B, p): the inverse of `_pooled`."""
     return values.reshape(*batch.targets.shape, -1)
 
 
 def layers_of(module: nn.Module, loss: TorchLoss, sample_shape: tuple[int, ...]) -> list[Layer] | None:
-    """The layers of a module made of Linear, Flatten, ReLU, Tanh and Sigmoid alone, one after the other; else None."""
+    """The layers of a module that is a sequence of Linear, Flatten, ReLU, Tanh and Sigmoid only; None for others."""
     if isinstance(loss, UserLoss):
         return None
     found: list[Layer] = []
-    flat: bool = len(sample_shape) == 1  # a linear layer maps the last axis alone
+    flat: bool = len(sample_shape) == 1  # on more axes, nn.Linear would map the last one only
     for name, part in _in_sequence(module, ""):
         if type(part) is nn.Linear and flat:
             bias = None if part.bias is None else f"{name}bias"  # type: ignore[redundant-expr]
@@ -172,6 +180,7 @@ def layers_of(module: nn.Module, loss: TorchLoss, sample_shape: tuple[int, ...])
             flat = True
         elif type(part) is not nn.Identity:
             return None
+    # Frozen or shared parameters, or ones in another order than the layout's, are left to `FunctionalNetwork`.
     names = [name for layer in found for name in (layer.weight, layer.bias) if name is not None]
     alone = names == [name for name, p in module.named_parameters() if p.requires_grad]
     return found if found and alone and not _has_hooks(module) else None
@@ -181,13 +190,13 @@ def _in_sequence(module: nn.Module, prefix: str) -> Iterator[tuple[str, nn.Modul
     if type(module) is not nn.Sequential:
         yield prefix, module
         return
-    for name, part in module._modules.items():  # named_children leaves out what is there twice
+    for name, part in module._modules.items():  # named_children would leave out a layer's second use
         assert part is not None
         yield from _in_sequence(part, f"{prefix}{name}.")
 
 
 def _has_hooks(module: nn.Module) -> bool:
-    """Hooks and parametrizations may change what a layer computes."""
+    """Whether any part has hooks or parametrizations, which may change what a layer computes."""
     from torch.nn.utils.parametrize import is_parametrized
 
     return any(

@@ -1,4 +1,4 @@
-"""A module's trainable parameters as one vector: where each of them lies in it."""
+"""A module's trainable parameters as one vector, and the position of each of them in it."""
 
 from dataclasses import dataclass
 from math import prod
@@ -9,27 +9,31 @@ from torch import Tensor, nn
 from fedconvex.errors import InvalidInput
 
 Views = dict[str, Tensor]
-OF_THE_BATCH = (nn.modules.batchnorm._BatchNorm,)
-DROPPING = (nn.modules.dropout._DropoutNd,)  # how often: their p
-DROPPING_WITHIN = (nn.RNNBase, nn.MultiheadAttention)  # how often: their dropout
+BATCH_NORMS = (nn.modules.batchnorm._BatchNorm,)
+DROPOUTS = (nn.modules.dropout._DropoutNd,)  # probability: their attribute p
+WITH_DROPOUT = (nn.RNNBase, nn.MultiheadAttention)  # probability: their attribute dropout
 
 
 @final
 @dataclass(frozen=True)
 class Layout:
-    """The parameters that have gradients, in the module's order; one that is used twice is there once."""
+    """The shapes of the parameters that are trained, by name, in the module's order; a shared parameter counts once."""
 
     shapes: dict[str, tuple[int, ...]]
 
     @staticmethod
     def of(module: nn.Module) -> "Layout":
-        """Raises InvalidInput for a module without trainable parameters, or that is no function of them alone."""
+        """The layout of a module.
+
+        Raises InvalidInput for a module without trainable parameters, and for one whose loss on a sample depends on
+        more than them: on other samples (batch normalisation) or on chance (dropout).
+        """
         for name, layer in module.named_modules():
             where = f"layer {name!r}" if name else "it"
-            if isinstance(layer, OF_THE_BATCH):
+            if isinstance(layer, BATCH_NORMS):
                 problem = f"{where} normalises over the batch: a sample's loss would depend on the other samples"
                 raise InvalidInput("model", type(module).__name__, problem, "use nn.GroupNorm")
-            for kinds, argument in ((DROPPING, "p"), (DROPPING_WITHIN, "dropout")):
+            for kinds, argument in ((DROPOUTS, "p"), (WITH_DROPOUT, "dropout")):
                 if isinstance(layer, kinds) and getattr(layer, argument) > 0:
                     cure = f"leave it out, or set its {argument} to 0"
                     raise InvalidInput("model", type(module).__name__, f"{where} drops at random", cure)
@@ -60,16 +64,17 @@ class Layout:
         return cat([parameters[name].detach().reshape(-1) for name in self.shapes])
 
     def load(self, module: nn.Module, theta: Any) -> None:
-        """Sets the module's parameters to those of theta (d,)."""
+        """Set the module's parameters to those of theta (d,)."""
         parameters = dict(module.named_parameters())
         for name, value in self.views(theta).items():
             parameters[name].data.copy_(value)
 
 
 def aliases_of(module: nn.Module) -> dict[str, str]:
-    """Where trainable parameters are kept a second time, to the names that they have in the layout.
+    """Further names of shared trainable parameters, mapped to their names in the layout.
 
-    A module that is used under two names keeps its parameters once: each place is named once.
+    A module registered under two names counts once (named_modules does not repeat it); only parameters that different
+    modules share have further names.
     """
     first: dict[nn.Parameter, str] = {}
     found: dict[str, str] = {}

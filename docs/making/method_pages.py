@@ -1,13 +1,15 @@
-"""What the methods' pages have from the code: `python docs/making/method_pages.py` writes it again, in place.
+"""The formulas on the methods' pages, made from the code: `python docs/making/method_pages.py` renews them in place.
 
-A block begins with a comment that says what it shows, and is replaced up to `<!-- end -->`:
+A block begins with a comment that names what it shows, and is replaced up to `<!-- end -->`:
 
     <!-- algebra: FedProx -->                  one round, by running the method's own code on symbols
     <!-- statements: fedprox.theorem4 … -->    formulas, assumptions, verdicts, and how loose the bounds are
+
+A method without a page of its own gets one while the guide is built (`generated_pages.py`).
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -29,11 +31,15 @@ BLOCK = re.compile(
 )
 LETTERS = {
     "mu": r"\mu", "stepsize": "s", "alpha": r"\alpha", "eta": r"\eta", "server_stepsize": r"\eta",
-    "regularization": r"\lambda", "z": "z_k", "gradient": "g_k", "h": "h", "dual": r"\lambda_k",
+    "regularization": r"\lambda", "momentum": r"\beta",
 }  # fmt: skip
-MEMORY = {"c": "c_k", "answer": r"\theta_k^{\mathrm{old}}", "anchor": "a_k"}
-SHARED = {"c": "c", "anchor": "x^{(1)}"}
-UNSEEN = ("answer", "anchor")  # the last answer, and where a local round is centred
+MEMORY = {
+    "c": "c_k", "answer": r"\theta_k^{\mathrm{old}}", "anchor": "a_k",
+    "z": "z_k", "gradient": "g_k", "dual": r"\lambda_k",
+}  # fmt: skip
+SHARED = {"c": "c", "anchor": "x^{(1)}", "h": "h"}
+GREEK = ("alpha", "beta", "gamma", "delta", "eta", "theta", "lambda", "mu", "nu", "rho", "sigma", "tau", "omega")
+NOT_SHOWN = ("answer", "anchor")  # the last answer, and the centre of a local round: the subproblem shows them
 
 
 class Mean(sympy.Function):  # type: ignore[misc]
@@ -51,32 +57,38 @@ class Average(Mean):
 
 
 def renewed(page: str) -> str:
-    """The page with every block made again."""
+    """The page with every block made anew from the code."""
     makers = {"algebra": algebra, "statements": statements}
     return BLOCK.sub(lambda found: found["begin"] + makers[found["kind"]](found["names"].split()), page)
 
 
 def algebra(names: Iterable[str]) -> str:
-    """What a client is asked, what it remembers, what the server does: one formula each."""
+    """The client's subproblem, what it remembers, what the server does: one displayed formula each."""
     return "\n".join(f"$$ {line} $$\n" for name in names for line in one_round(on_symbols(getattr(fc, name))))
 
 
 def on_symbols(kind: type[Method]) -> Method:
-    """The method with a letter for every number that has to be given: made with 1, which its checks let pass."""
-    letters = [field.name for field in fields(kind) if is_letter(field)]  # type: ignore[arg-type]
-    method = kind(**dict.fromkeys(letters, 1))
-    for name in letters:
-        object.__setattr__(method, name, sympy.Symbol(LETTERS[name], positive=True))
+    """The method with a symbol for every number that its formulas contain."""
+    names = [field.name for field in fields(kind) if is_symbolic(field)]  # type: ignore[arg-type]
+    method = kind(**dict.fromkeys(names, 1))  # 1 passes the checks of every constructor, a symbol of none
+    for name in names:
+        object.__setattr__(method, name, sympy.Symbol(letter(name, LETTERS), positive=True))
     return method
 
 
-def is_letter(field: Any) -> bool:
-    """Server stepsizes and the like have defaults; of the rest, counts are integers that appear in no formula."""
-    return field.name in LETTERS and (field.default is MISSING or field.name in ("eta", "server_stepsize"))
+def is_symbolic(field: Any) -> bool:
+    """Whether formulas contain the parameter: a number without a default, or a server's stepsize; no counts."""
+    is_server_stepsize = field.name in ("eta", "server_stepsize")
+    return is_server_stepsize or bool(field.metadata.get("number") and field.default is MISSING)
+
+
+def letter(name: str, known: Mapping[str, str], index: str = "") -> str:
+    """How LaTeX writes a name of the code: as the paper does where that is known, else in Greek or upright."""
+    return known.get(name) or (rf"\{name}" if name in GREEK else rf"\mathrm{{{name}}}".replace("_", r"\_")) + index
 
 
 def one_round(method: Method) -> Iterator[str]:
-    """A round with everyone, of one client that stands for all; vectors are symbols."""
+    """The formulas of a round in which all clients take part; one symbolic client stands for all of them."""
     server = _symbol("x" if "Split" in type(method).__name__ else "w")
     mean = Mean if method.plain else Average
     gradients = {"own": _symbol(rf"{{\nabla F_k({server})}}"), "all": _symbol(rf"{{\nabla f({server})}}")}
@@ -96,19 +108,19 @@ def one_round(method: Method) -> Iterator[str]:
     kept = method.initial_state(np.array([server]), lambda point: np.array([point]))
     state = State(
         np.array([server]),
-        {name: np.array([_symbol(SHARED.get(name, LETTERS.get(name)))]) for name in kept.shared},
-        {name: np.array([[_symbol(MEMORY.get(name, LETTERS.get(name)))]]) for name in kept.memory},
+        {name: np.array([_symbol(letter(name, SHARED))]) for name in kept.shared},
+        {name: np.array([[_symbol(letter(name, MEMORY, "_k"))]]) for name in kept.memory},
     )
     asked, theta = method.subproblem(state, cohort), _symbol(r"\theta_k")
     yield _subproblem(asked)
     new = method.update(state, cohort, Answers(np.array([[theta]]), np.array([[_symbol(r"\ell_k")]])))
-    known: dict[Any, Any] = {}  # what has a letter by now
-    parts = [(state.memory[n], new.memory[n]) for n in kept.memory if n not in UNSEEN]
-    parts += [(state.shared[n], new.shared[n]) for n in kept.shared if n not in UNSEEN]
+    known: dict[Any, Any] = {}  # new values that a line above has named: later lines use the name
+    parts = [(state.memory[n], new.memory[n]) for n in kept.memory if n not in NOT_SHOWN]
+    parts += [(state.shared[n], new.shared[n]) for n in kept.shared if n not in NOT_SHOWN]
     for before, after in [*parts, (state.server, new.server)]:
-        letter, value = before.ravel()[0], after.ravel()[0].subs(known)
-        yield rf"{sympy.latex(letter)} \leftarrow {sympy.latex(value)}"
-        known[after.ravel()[0]] = letter
+        symbol, value = before.ravel()[0], after.ravel()[0].subs(known)
+        yield rf"{sympy.latex(symbol)} \leftarrow {sympy.latex(value)}"
+        known[after.ravel()[0]] = symbol
 
 
 def _subproblem(asked: Any) -> str:
@@ -128,13 +140,12 @@ def _averaged(mean: Any, stack: Any) -> Any:
     return np.array([mean(stack[0, 0])])
 
 
-def _symbol(latex_name: str | None) -> Any:
-    assert latex_name is not None
+def _symbol(latex_name: str) -> Any:
     return sympy.Symbol(latex_name)
 
 
 def statements(identifiers: Iterable[str]) -> str:
-    """The formula of each, what it assumes, its verdict; then what is known of how loose they are."""
+    """Each statement's formula, assumptions and verdict; then a table of how loose the bounds are."""
     names = list(identifiers)
     lines = [line for name in names for line in _statement(name)]
     rows = [row for name in names for row in _loose(name)]
@@ -160,7 +171,7 @@ def _statement(identifier: str) -> Iterator[str]:
 
 
 def _loose(identifier: str) -> list[str]:
-    """Its rows in the page of looseness."""
+    """The statement's rows of the page on looseness."""
     rows = (DOCS / "looseness.md").read_text("utf-8").splitlines()
     return [row for row in rows if row.startswith(f"| `{identifier}` |") and row.count("|") == 6]
 

@@ -1,9 +1,13 @@
-"""Write it once, run it in any arithmetic: the numbers that methods and problems are computed with.
+"""The arithmetics in which methods and problems are computed; the same code runs in each of them.
 
 * `"float"`: NumPy float64, fast; results are NUMERIC.
 * `"exact"`: rational numbers (flint `fmpq` inside, `fractions.Fraction` for the user); results are EXACT.
 * `"ball"`: flint `arb` balls that contain the true value; results are ENCLOSED.
 * `"torch"`: float64 torch tensors; results are NUMERIC.
+
+`base` declares what an arithmetic offers, `dense` and `flint` implement it. The other modules are numerical tools:
+conversions (`rationals`, `balls`, `decimals`), certificates (`definiteness`, `krawczyk`), `newton`, `lengths`, and the
+machine on which all this runs (`machine_code`, `processor`).
 """
 
 from typing import Any
@@ -15,7 +19,7 @@ NAMES = ("float", "exact", "ball", "torch")
 
 
 def get(name: "str | Arithmetic", precision: int = 128) -> Arithmetic:
-    """The arithmetic of that name; `precision` (bits) counts for balls only."""
+    """The arithmetic of this name; only balls have a `precision`, in bits."""
     if isinstance(name, Arithmetic):
         return name
     if name in ("float", "torch"):
@@ -30,7 +34,7 @@ def get(name: "str | Arithmetic", precision: int = 128) -> Arithmetic:
 
 
 def of(values: Any) -> Arithmetic:
-    """The arithmetic that an array was computed in, read off its entries."""
+    """The arithmetic of an array, judged by the types of its entries."""
     if type(values).__module__.startswith("torch"):
         from fedconvex.arithmetic.dense import TorchArithmetic
 

@@ -1,45 +1,45 @@
-"""Small helpers for flint balls: bounds as floats that are never on the wrong side, norms.
+"""Flint balls: float bounds rounded outwards, extreme bounds of several balls, norms.
 
-A comparison with a NaN ball is False, whichever way it is asked: nothing may follow from its being False. A ball that
-is not finite says nothing about its number, and what is worked out from it says nothing either.
+Every comparison with a NaN ball is False, so that code must draw conclusions only from comparisons that are True. A
+ball that is not finite contains no information, and neither does any result computed from it.
 """
 
 import math
 from collections.abc import Iterable
 from typing import Any
 
-PRECISION = 256  # bits with which a ball's ends are worked out
+PRECISION = 256  # bits for computing the bounds of a ball
 
 
 def upper_float(ball: Any) -> float:
-    """A float that is >= every number in the ball, the least such up to one rounding."""
+    """A float that is >= every number in the ball, and at most one float above the smallest such; inf if not finite."""
     import flint
 
     if not ball.is_finite():
         return math.inf
     with flint.ctx.workprec(max(PRECISION, flint.ctx.prec)):
-        end = ball.upper()
-    nearest = float(end)
-    return nearest if flint.arb(nearest) >= end else math.nextafter(nearest, math.inf)
+        bound = ball.upper()
+    nearest = float(bound)
+    return nearest if flint.arb(nearest) >= bound else math.nextafter(nearest, math.inf)
 
 
 def lower_float(ball: Any) -> float:
-    """A float that is <= every number in the ball."""
+    """A float that is <= every number in the ball, and at most one float below the largest such."""
     import flint
 
     with flint.ctx.workprec(max(PRECISION, flint.ctx.prec)):
-        return -upper_float(-ball)
+        return -upper_float(-ball)  # negation is exact
 
 
 def unbounded() -> Any:
-    """The ball of all numbers."""
+    """The ball of all real numbers, which stands for an unknown value."""
     import flint
 
     return flint.arb(0, "inf")
 
 
 def highest_end(balls: Iterable[Any]) -> Any:
-    """The largest upper end, as an exact ball: no number in any of the balls is larger; ∞ where one is not finite."""
+    """The largest upper bound of the balls, as an exact ball; ∞ where one is not finite."""
     import flint
 
     balls = list(balls)
@@ -49,22 +49,22 @@ def highest_end(balls: Iterable[Any]) -> Any:
 
 
 def lowest_end(balls: Iterable[Any]) -> Any:
-    """The least lower end: no number in any of the balls is smaller; −∞ where one is not finite."""
+    """The least lower bound of the balls, as an exact ball; −∞ where one is not finite."""
     return -highest_end(-ball for ball in balls)
 
 
 def norm(vector: Iterable[Any]) -> Any:
-    """The Euclidean norm of a vector of balls, as a ball; the ball of all numbers where one of them is not finite."""
+    """The Euclidean norm of a vector of balls, as a ball; `unbounded()` where an entry is not finite."""
     import flint
 
     return square_root_upper(sum((entry * entry for entry in vector), flint.arb(0)))
 
 
 def square_root_upper(square: Any) -> Any:
-    """A ball that contains √s for every s >= 0 in `square`; the part of the ball below 0 is ignored.
+    """A ball that contains √s for every s >= 0 in `square`; `unbounded()` where that is not finite.
 
-    A sum of squares is never negative, though its enclosure may reach below 0. The ball of all numbers where `square`
-    is not finite.
+    Use it for sums of squares: these are not negative, though their enclosure may reach below 0, where flint's `sqrt`
+    gives NaN.
     """
     import flint
 

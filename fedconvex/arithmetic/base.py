@@ -1,4 +1,4 @@
-"""What an arithmetic must offer: numbers, arrays of them, and the linear algebra of a batch of client matrices."""
+"""The interface of an arithmetic: numbers, arrays, and linear algebra on a batch of matrices, one per client."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -15,35 +15,38 @@ Batch = Any  # m matrices of equal shape: an (m, d, e) array, or a list of flint
 
 
 class Arithmetic(ABC):
-    """Numbers, `(m, d)` arrays for the methods, and matrices (one, or a batch of one per client) for the problems."""
+    """Numbers, `(m, d)` arrays for methods, and matrices (single ones, or a batch of one per client) for problems.
+
+    Methods need `+ − * /` on arrays and `average`; the rest serves problems, local solvers and fixed points.
+    """
 
     name: str
     certainty: Certainty
-    settings: tuple[Any, ...] = ()  # what else tells it from others of its name: precision, device …
-    bytes_per_number: int = 8  # of a number that is sent
+    settings: tuple[Any, ...] = ()  # distinguishes arithmetics of the same name: precision, device …
+    bytes_per_number: int = 8  # when it is communicated
 
     def context(self) -> AbstractContextManager[Any]:
-        """Everything is computed inside this; balls set their working precision here."""
+        """The context in which to compute; it sets the working precision of balls, and one thread for floats."""
         return nullcontext()
 
     @abstractmethod
     def scalar(self, value: Any) -> Scalar:
-        """The number in this arithmetic; exactly, or (balls) enclosed, or (floats) rounded to nearest."""
+        """The number in this arithmetic: exact, enclosed (balls), or rounded to nearest (floats)."""
 
     def key(self, scalar: Scalar) -> Any:
-        """A hashable value that is equal only for scalars that are the same number (for balls: the same ball)."""
+        """A hashable value, equal for two scalars only if they are the same number (the same ball)."""
         return scalar
 
     @abstractmethod
     def array(self, values: Any) -> Array:
-        """An array of the same shape, entry by entry as `scalar`."""
+        """An array of the same shape, each entry converted as by `scalar`."""
 
     @abstractmethod
     def publish(self, values: Array) -> Array:
-        """The array as users get it."""
+        """The array in the types that users receive: Fractions instead of fmpq."""
 
     def publish_scalar(self, value: Scalar) -> Scalar:
-        """One number as users get it."""
+        """The number in the type that users receive."""
         return value
 
     @abstractmethod
@@ -61,11 +64,11 @@ class Arithmetic(ABC):
 
     @abstractmethod
     def inverse(self, matrix: Matrix) -> Matrix:
-        """Raises ZeroDivisionError where the matrix is singular, or (balls) cannot be told from a singular one."""
+        """The inverse; ZeroDivisionError where the matrix is singular, or (balls) may be singular."""
 
     @abstractmethod
     def solve(self, matrix: Matrix, right: Array) -> Array:
-        """x with matrix · x = right, for a 1-d right-hand side; raises like `inverse`."""
+        """x with matrix · x = right, for a 1-d right-hand side; ZeroDivisionError as in `inverse`."""
 
     @abstractmethod
     def apply(self, matrix: Matrix, vector: Array) -> Array:
@@ -121,4 +124,4 @@ class Arithmetic(ABC):
 
     @abstractmethod
     def to_float(self, values: Array) -> Array:
-        """float64 NumPy values nearest to the entries (midpoints for balls)."""
+        """The entries (of balls, the midpoints) rounded to nearest, as a float64 NumPy array."""

@@ -1,7 +1,7 @@
-"""Is a symmetric matrix positive definite? Decided, never guessed: by certificate in balls, else exactly.
+"""Definiteness, rank, kernel and eigenvalue bounds of symmetric matrices, decided or certified.
 
-A matrix is given as a 2-d array of exact numbers, or as a function from an arithmetic to the matrix in it, so that the
-cheap certificate is tried first and exact rational work is done only where balls cannot tell.
+A matrix is given as a 2-d array of exact numbers, or as a function that builds it in a given arithmetic: a cheap
+certificate in balls is tried first, and slow rational arithmetic is used only where that fails.
 """
 
 from collections.abc import Callable
@@ -29,11 +29,14 @@ def is_positive_semidefinite(matrix: "np.ndarray | MatrixIn", precision: int = 1
 
 
 def smallest_eigenvalue_bound(build: MatrixIn, guess: float, precision: int = 128, semidefinite: bool = False) -> Any:
-    """A float-valued ball that is proved to be at most the smallest eigenvalue, close to `guess` where that is right.
+    """A lower bound of the smallest eigenvalue, as an exact ball; close to `guess` if the guess is accurate.
 
-    Nothing about `guess` is trusted: M − tI is certified positive definite for t a little below it, else for smaller
-    and smaller t, down to minus the Frobenius norm, which always holds. A positive semidefinite M gets 0 exactly;
-    `semidefinite` says that M is known to be.
+    `guess` (from floats) is not trusted: M − tI is certified positive definite for t slightly below it, else for
+    smaller and smaller t, down to minus the Frobenius norm, which is always a lower bound. For a singular positive
+    semidefinite M the bound is exactly 0.
+
+    Args:
+        semidefinite: M is known to be positive semidefinite.
     """
     import flint
 
@@ -42,7 +45,7 @@ def smallest_eigenvalue_bound(build: MatrixIn, guess: float, precision: int = 12
         matrix = build(balls)
         identity = balls.identity(balls.size(matrix))
         frobenius = sum((entry * entry for entry in matrix.entries()), flint.arb(0)).upper().sqrt().upper()
-        slack = max(abs(guess) * 1e-10, float(frobenius) * 1e-14)
+        slack = max(abs(guess) * 1e-10, float(frobenius) * 1e-14)  # the accuracy of eigenvalues computed in floats
         if guess <= slack and (semidefinite or is_positive_semidefinite(build)):
             return flint.arb(0)
         for _ in range(8):
@@ -50,11 +53,11 @@ def smallest_eigenvalue_bound(build: MatrixIn, guess: float, precision: int = 12
             if certifies_positive_definite(matrix - identity * candidate):
                 return candidate
             slack *= 100
-        return -frobenius
+        return -frobenius  # |λ| <= ‖M‖_F for every eigenvalue
 
 
 def largest_eigenvalue_bound(build: MatrixIn, guess: float, precision: int = 128) -> Any:
-    """A ball that is proved to be at least the largest eigenvalue, close to `guess` where that is right."""
+    """An upper bound of the largest eigenvalue, as an exact ball; close to `guess` if the guess is accurate."""
     return -smallest_eigenvalue_bound(lambda numbers: -build(numbers), -guess, precision)
 
 
@@ -78,20 +81,21 @@ def null_space(matrix: Matrix) -> list[np.ndarray]:
 
 
 def inertia(matrix: Matrix) -> tuple[int, int, int]:
-    """(negative, zero, positive) eigenvalues of an exact symmetric matrix.
+    """The numbers of (negative, zero, positive) eigenvalues of an exact symmetric matrix.
 
-    All roots of its characteristic polynomial are real, so Descartes' rule of signs counts them without error.
+    All roots of its characteristic polynomial are real, so that Descartes' rule of signs counts them exactly.
     """
     integers, _ = matrix.numer_denom()
     coefficients = [int(c) for c in integers.charpoly().coeffs()]
     size = len(coefficients) - 1
+    # the multiplicity of the root 0, then Descartes for positive roots; the rest is negative
     zero = next(i for i, c in enumerate(coefficients) if c != 0)
     positive = _sign_changes(coefficients)
     return size - zero - positive, zero, positive
 
 
 def proves_nonsingular(build: MatrixIn) -> bool:
-    """Proof in balls that a square matrix is invertible. False says only that no proof was found."""
+    """Whether balls prove that a square matrix is invertible; False means only that no proof was found."""
     balls = arithmetics.get("ball")
     with balls.context():
         try:
@@ -104,7 +108,8 @@ def proves_nonsingular(build: MatrixIn) -> bool:
 def negative_direction(matrix: Matrix) -> np.ndarray | None:
     """An exact v with vᵀMv < 0 for an exact symmetric matrix; None where there is none (M is semidefinite).
 
-    Symmetric elimination: M restricted to what is left is the same form in the remaining directions.
+    Symmetric Gaussian elimination: each step makes the remaining directions M-orthogonal to a pivot with positive
+    value; `form` holds the values of the quadratic form on the remaining directions.
     """
     import flint
 
@@ -118,7 +123,7 @@ def negative_direction(matrix: Matrix) -> np.ndarray | None:
         if lowest < 0:
             return np.asarray(directions[i])
         pivot = next((i for value, i in diagonal if value > 0), None)
-        if pivot is None:  # zero diagonal: any other entry gives a negative value
+        if pivot is None:  # a zero diagonal: with f_ij ≠ 0, the form has the value ∓2 f_ij < 0 at v_i ∓ v_j
             for i in left:
                 for j in left:
                     if form[i, j] != 0:
@@ -135,15 +140,16 @@ def negative_direction(matrix: Matrix) -> np.ndarray | None:
 
 
 def certifies_positive_definite(ball_matrix: Matrix) -> bool:
-    """Proof in balls that a symmetric matrix M is positive definite: ‖I − X M Xᵀ‖_F < 1 with X ≈ (Cholesky factor)⁻¹.
+    """Whether balls prove that M is positive definite: ‖I − X M Xᵀ‖_F < 1, where X ≈ (Cholesky factor)⁻¹ in floats.
 
-    Then X M Xᵀ is positive definite, hence so is M. False says only that no proof was found.
+    Then X M Xᵀ is positive definite, hence so is M. False means only that no proof was found.
     """
     import flint
 
     middle = _middle(ball_matrix)
     try:
         with arithmetics.get("float").context():
+            # halved before the sum, which might overflow
             factor = np.linalg.inv(np.linalg.cholesky(middle / 2 + middle.T / 2))
     except np.linalg.LinAlgError:
         return False
@@ -161,7 +167,7 @@ def certifies_positive_definite(ball_matrix: Matrix) -> bool:
 
 
 def certifies_negative_direction(ball_matrix: Matrix) -> bool:
-    """Proof in balls that vᵀMv < 0 for some v. False says only that no proof was found."""
+    """Whether balls prove that vᵀMv < 0 for some v; False means only that no proof was found."""
     import flint
 
     middle = _middle(ball_matrix)
@@ -174,7 +180,10 @@ def certifies_negative_direction(ball_matrix: Matrix) -> bool:
 
 
 def _signs(matrix: "np.ndarray | MatrixIn", precision: int) -> tuple[int, int, int]:
-    """(negative, zero, positive); where a certificate suffices, (0, 0, n) or (at least one, 0, rest)."""
+    """The numbers of (negative, zero, positive) eigenvalues, as far as the callers need them.
+
+    A certificate of a negative direction gives (1, 0, n − 1), though there may be more negative eigenvalues.
+    """
     given: Any = matrix
     build: MatrixIn = (lambda arithmetic: arithmetic.matrix(given)) if isinstance(matrix, np.ndarray) else matrix
     balls = arithmetics.get("ball", precision=precision)

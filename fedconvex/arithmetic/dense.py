@@ -1,4 +1,4 @@
-"""Floating point on NumPy arrays and on torch tensors: the same calls, batched over the client axis."""
+"""Floating point on NumPy arrays and torch tensors, with the same calls, batched over the client axis."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -14,7 +14,7 @@ from fedconvex.errors import InvalidInput
 
 
 class DenseArithmetic(Arithmetic):
-    """What NumPy and torch have in common; `xp` is the library."""
+    """The operations that NumPy and torch share; `xp` is the library."""
 
     certainty = Certainty.NUMERIC
     xp: Any
@@ -40,7 +40,7 @@ class DenseArithmetic(Arithmetic):
     def inverse(self, matrix: Matrix) -> Matrix:
         try:
             return self.xp.linalg.inv(matrix)
-        except self.xp.linalg.LinAlgError:
+        except self.xp.linalg.LinAlgError:  # the same error in every arithmetic
             raise ZeroDivisionError("singular matrix") from None
 
     def inverses(self, batch: Batch) -> Batch:
@@ -81,7 +81,7 @@ class DenseArithmetic(Arithmetic):
 
 
 def _in_range(given: Any, floats: np.ndarray) -> np.ndarray:
-    """The floats, unless an exact number was too large to be one."""
+    """The floats; InvalidInput where an exact number exceeds the largest float."""
     if np.asarray(given).dtype == object and not np.isfinite(floats).all():
         raise InvalidInput(
             "data", given, "has entries beyond the range of float64", "use arithmetic='exact' or rescale"
@@ -98,13 +98,13 @@ def _blas_threads() -> Any:
 
 @final
 class NumpyArithmetic(DenseArithmetic):
-    """float64 on NumPy."""
+    """float64 on NumPy: fast, and rounded."""
 
     name = "float"
     xp = np
 
     def context(self) -> AbstractContextManager[Any]:
-        """One thread: on the small matrices of many clients, two BLAS threads were seen 20 times slower than one."""
+        """One BLAS thread: on the small matrices of many clients, two threads were 20 times slower than one."""
         threads: AbstractContextManager[Any] = _blas_threads().limit(limits=1)
         return threads
 
@@ -126,7 +126,7 @@ class NumpyArithmetic(DenseArithmetic):
 
 @final
 class TorchArithmetic(DenseArithmetic):
-    """Floating point on torch: float64 on the CPU unless told otherwise."""
+    """Floating point on torch: float64 on the CPU by default."""
 
     name = "torch"
 

@@ -1,4 +1,4 @@
-"""Exact rationals and rigorous balls on flint: object arrays for the methods, flint matrices for the problems."""
+"""Exact rationals and rigorous balls by flint: object arrays for methods, flint matrices for problems."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -22,7 +22,7 @@ from fedconvex.validation import integer_at_least
 
 
 class FlintArithmetic(Arithmetic):
-    """What rationals and balls have in common: `number` and `matrix_type` are flint's types."""
+    """The operations that rationals and balls share; `number` and `matrix_type` are flint's types."""
 
     number: Any
     matrix_type: Any
@@ -87,7 +87,10 @@ class FlintArithmetic(Arithmetic):
 
 @final
 class ExactArithmetic(FlintArithmetic):
-    """Rational numbers: nothing is rounded. Users get `fractions.Fraction`."""
+    """Rational numbers without any rounding; results are `fractions.Fraction`.
+
+    Slow: the numbers grow with every operation. Use it on small problems, and where equality has to be decided.
+    """
 
     name = "exact"
     certainty = Certainty.EXACT
@@ -111,7 +114,10 @@ class ExactArithmetic(FlintArithmetic):
 
 @final
 class BallArithmetic(FlintArithmetic):
-    """flint's `arb` balls at `precision` bits: every result contains the true value."""
+    """flint's `arb` balls at `precision` bits: every result contains the true value.
+
+    Use it where a bound must be rigorous and exact arithmetic is too slow or impossible (roots, exponentials).
+    """
 
     name = "ball"
     certainty = Certainty.ENCLOSED
@@ -138,7 +144,7 @@ class BallArithmetic(FlintArithmetic):
     def matrix(self, values: Any) -> Matrix:
         values = np.asarray(values)
         rows, columns = values.shape
-        if not is_exactly_typed(values):  # flint takes machine numbers exactly, and fast
+        if not is_exactly_typed(values):  # flint converts machine numbers exactly, and fast
             return flint.arb_mat(rows, columns, values.ravel().tolist())
         return flint.arb_mat(rows, columns, [self.scalar(v) for v in values.ravel()])
 

@@ -1,16 +1,18 @@
-"""Functions compiled by numba."""
+"""Compilation of numerical loops by numba."""
 
 from collections.abc import Callable
 from typing import Any
 
 from numba import njit
 
-REORDERED = {"contract", "reassoc"}  # sums may be reordered, x·y + z rounded once; numbers may be infinite or NaN
+# sums may be reordered (for vector instructions) and x·y + z rounded once; unlike fastmath=True, this set does not let
+# the compiler assume that no number is infinite or NaN
+REORDERED = {"contract", "reassoc"}
 
 
-def kept(function: Callable[..., None]) -> Any:
-    """Compiled at the first call; the machine code is kept for later processes where there is a folder for it."""
+def compiled(function: Callable[..., None]) -> Any:
+    """The function, compiled at its first call; the machine code is cached for later processes where possible."""
     try:
         return njit(function, cache=True, fastmath=REORDERED, error_model="numpy")
-    except RuntimeError:
+    except RuntimeError:  # numba finds no folder that it may write its cache to
         return njit(function, fastmath=REORDERED, error_model="numpy")

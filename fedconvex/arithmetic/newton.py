@@ -1,20 +1,20 @@
-"""Newton's method for many independent smooth convex functions at once, to the last digit that float64 allows."""
+"""Newton's method for a batch of independent smooth convex functions, to the accuracy of float64."""
 
 from typing import Any, Protocol
 
 from fedconvex.arithmetic.rationals import Array
 
 MAX_STEPS = 200
-SLOW = 0.1  # a step that shrinks some gradient by less than this asks for a new Hessian
+SLOW = 0.1  # a step after which some gradient is longer than this fraction of the previous one needs a new Hessian
 SINGULAR = 1e13  # beyond this condition number a Hessian counts as singular
 INVERSION_LIMIT = 500_000_000  # b · d³ up to which Hessians are inverted
 CONJUGATE_STEPS = 1000
-FORCING = 0.03  # conjugate gradients stop at this part of the gradient; Newton's method goes on from there
-SETTLED = 1e-8  # a step this small, relative to the point, is followed only as long as gradients still halve
+FORCING = 0.03  # conjugate gradients stop at this fraction of the gradient: Newton's next step corrects the rest
+SETTLED = 1e-8  # after a step this small, relative to the point, iterations go on only while gradients still halve
 
 
 class SmoothFunctions(Protocol):
-    """b functions of (d,) points, all evaluated in one call on (b, d) arrays."""
+    """A batch of b functions of d variables; each call evaluates all of them, on (b, d) arrays."""
 
     @property
     def xp(self) -> Any: ...
@@ -30,12 +30,16 @@ class SmoothFunctions(Protocol):
 
 
 def minimise(functions: SmoothFunctions, start: Array, max_steps: int = MAX_STEPS, tolerance: float = 0.0) -> Array:
-    """The minimisers, shape (b, d), by damped Newton steps.
+    """The minimisers, shape (b, d), by damped Newton steps; numeric, without any guarantee.
 
-    Small Hessians are inverted and kept while they serve; large ones are only multiplied with, in conjugate gradients.
-    Each function stops at the point with the smallest gradient met; steps are halved until the function decreases
-    (Armijo), so the way is monotone from any start. Reaching the minimiser is checked by those who certify, not here.
-    A function whose gradient is not longer than `tolerance` is done.
+    Small Hessians are inverted, and the inverses kept while steps converge fast; large Hessians are only multiplied by
+    vectors, in conjugate gradients. Steps are halved until the function decreases (Armijo), so that the iteration
+    converges from any start. The result is the point with the smallest gradient on the way; callers that need a
+    guarantee certify it (`ground_truths.certificates`).
+
+    Args:
+        start: (b, d).
+        tolerance: gradients of at most this length end the iteration for their function.
     """
     xp = functions.xp
     theta, gradients = start, functions.gradients(start)
@@ -44,7 +48,7 @@ def minimise(functions: SmoothFunctions, start: Array, max_steps: int = MAX_STEP
     invertible = len(theta) * theta.shape[-1] ** 3 <= INVERSION_LIMIT
     for _ in range(max_steps):
         if bool(finished.all()):
-            break  # near enough, or rounding is all that is left
+            break  # every gradient is within the tolerance, or only rounding is left
         if invertible:
             inverse = _inverse(xp, functions.hessians(theta)) if inverse is None else inverse
             step = -(inverse @ gradients[..., None])[..., 0]
@@ -52,21 +56,21 @@ def minimise(functions: SmoothFunctions, start: Array, max_steps: int = MAX_STEP
             step = _conjugate_gradients(functions, theta, -gradients)
         if careful:
             step = _armijo(functions, theta, step, (gradients * step).sum(-1))
-        theta = theta + xp.where((norm <= tolerance)[:, None], 0.0, step)  # who is done stays
+        theta = theta + xp.where((norm <= tolerance)[:, None], 0.0, step)  # finished functions stay where they are
         gradients = functions.gradients(theta)
         previous, norm = norm, _norm(gradients)
         best = xp.where((norm < best_norm)[:, None], theta, best)
         best_norm = xp.where(norm < best_norm, norm, best_norm)
-        settled = _norm(step) <= SETTLED * (_norm(theta) + 1e-300)
+        settled = _norm(step) <= SETTLED * (_norm(theta) + 1e-300)  # 1e-300: a step of 0 at 0 is settled, too
         finished = finished | (settled & (norm > 0.5 * previous)) | (norm <= tolerance)
         careful = bool(((norm > SLOW * previous) & ~settled).any())
-        if careful:
+        if careful:  # far from quadratic convergence: a new Hessian, and a line search
             inverse = None
     return best
 
 
 def _conjugate_gradients(functions: SmoothFunctions, theta: Array, right: Array) -> Array:
-    """∇²φ_k(θ_k)⁻¹ right_k for all functions at once, to FORCING times the length of right_k."""
+    """∇²φ_k(θ_k)⁻¹ right_k for all functions at once, with a residual of at most FORCING · ‖right_k‖."""
     xp = functions.xp
     solution, residual, direction = 0 * right, right, right
     square = (residual * residual).sum(-1)
@@ -76,6 +80,7 @@ def _conjugate_gradients(functions: SmoothFunctions, theta: Array, right: Array)
             break
         product = functions.hessian_products(theta, direction)
         curvature = (direction * product).sum(-1)
+        # where the direction is 0, or has no curvature, do not move; the inner `where` avoids the division by 0
         length = xp.where(curvature > 0, square / xp.where(curvature > 0, curvature, 1.0), 0.0)
         solution = solution + length[:, None] * direction
         residual = residual - length[:, None] * product
@@ -86,13 +91,14 @@ def _conjugate_gradients(functions: SmoothFunctions, theta: Array, right: Array)
 
 
 def _armijo(functions: SmoothFunctions, theta: Array, direction: Array, slope: Array) -> Array:
-    """The steps along `direction`, each halved until its function decreases by 1e-4 of what the slope promises."""
+    """Steps along `direction`, each halved until its function decreases by at least 1e-4 · size · |slope| (Armijo)."""
     xp = functions.xp
     size = xp.ones_like(slope)
     for _ in range(40):
         step = size[:, None] * direction
         change = functions.differences(theta, step)
-        enough = (change <= 1e-4 * size * slope) | (abs(slope) < 1e-20)  # below that, rounding decides: take the step
+        # for a slope below 1e-20 rounding decides the comparison: take the full step
+        enough = (change <= 1e-4 * size * slope) | (abs(slope) < 1e-20)
         if bool(enough.all()):
             break
         size = xp.where(enough, size, size / 2)
@@ -100,7 +106,7 @@ def _armijo(functions: SmoothFunctions, theta: Array, direction: Array, slope: A
 
 
 def _inverse(xp: Any, hessians: Array) -> Array:
-    """The inverses; pseudo-inverses where a function has directions of no curvature (softmax scores can be shifted)."""
+    """The inverses; pseudo-inverses where some Hessian is singular (softmax losses do not change if scores shift)."""
     try:
         inverse = xp.linalg.inv(hessians)
         if bool(xp.amax(abs(inverse)) * xp.amax(abs(hessians)) < SINGULAR):

@@ -1,7 +1,6 @@
-"""Numbers as they were meant: every accepted entry is one exact rational number.
+"""Conversions between floats, Fractions and flint's rationals: every accepted number is one exact rational number.
 
-Integers, `fractions.Fraction` and flint's `fmpz`/`fmpq` are taken as they are; a float is the dyadic rational that it
-is.
+A float stands for the binary fraction that it stores: 0.1 is 3602879701896397/2⁵⁵, not 1/10.
 """
 
 import math
@@ -20,12 +19,12 @@ Scalar = Any  # float, Fraction, fmpq or arb
 
 
 class ExactNumber:
-    """A number with exact arithmetic of its own, such as a rational function of parameters: it stays what it is."""
+    """Base of numbers with an exact arithmetic of their own (rational functions of parameters); never converted."""
 
 
 def to_fraction(value: Any, argument: str = "value") -> Fraction:
-    """The rational number that `value` is. Raises InvalidInput for NaN, infinities and anything that is no number."""
-    if type(value) is Fraction:  # the common cases first: Fraction and the abstract classes are slow to ask
+    """The value as a Fraction, exactly; raises InvalidInput for NaN, infinities, balls and anything but a number."""
+    if type(value) is Fraction:  # common types first: `isinstance` with Fraction and the abstract classes is slow
         return value
     if type(value) is int:
         return Fraction(value)
@@ -42,6 +41,7 @@ def to_fraction(value: Any, argument: str = "value") -> Fraction:
     if isinstance(value, float | np.floating):
         if not np.isfinite(value):
             raise InvalidInput(argument, value, "is not finite", "give a finite number")
+        # a long double may not be a float
         return Fraction(float(value)) if float(value) == value else Fraction(*value.as_integer_ratio())
     if type(value).__module__.startswith("flint"):
         if type(value).__name__ == "fmpz":
@@ -56,12 +56,12 @@ def to_fraction(value: Any, argument: str = "value") -> Fraction:
 
 def to_fmpq(value: Any, argument: str = "value") -> Any:
     """The same number as a flint `fmpq`."""
-    import flint  # and then its names, since `from flint import fmpq` takes longer than the rest
+    import flint  # `from flint import fmpq` would take longer than the rest of the call
 
     fmpq = flint.fmpq
     if type(value) is fmpq:
         return value
-    if isinstance(value, float):  # the common case, and much faster than through Fraction
+    if isinstance(value, float):  # much faster than by way of Fraction
         try:
             return fmpq(*value.as_integer_ratio())
         except (OverflowError, ValueError):
@@ -75,9 +75,9 @@ def to_fmpq(value: Any, argument: str = "value") -> Any:
 
 
 def rectangular(values: Any) -> np.ndarray:
-    """A copy as an array; a list that mixes floats and integers too long for them keeps both exactly, as objects.
+    """A copy as an array; raises ValueError where rows differ in length.
 
-    Raises ValueError where rows differ in length.
+    A list of floats and of integers beyond 2⁵³ becomes an object array, since float64 would round the integers.
     """
     array = np.array(values)
     if array.dtype.kind == "f" and not isinstance(values, np.ndarray):
@@ -88,7 +88,7 @@ def rectangular(values: Any) -> np.ndarray:
 
 
 def is_exactly_typed(values: np.ndarray) -> bool:
-    """Whether the array holds Python objects (Fractions, flint numbers, long integers) and not machine numbers."""
+    """Whether the array holds Python objects (Fractions, flint numbers, long integers) instead of machine numbers."""
     return values.dtype == object
 
 
@@ -109,14 +109,14 @@ def float_array(values: Any) -> np.ndarray:
 
 
 def nearest_float(value: Any) -> float:
-    """The float nearest to a rational or to the midpoint of a ball; beyond the largest float, an infinity."""
+    """The float nearest to a rational number, or to the midpoint of a ball; ±inf beyond the largest float."""
     if type(value).__name__ == "arb":
         return float(value.mid())
     if hasattr(value, "detach"):  # a torch tensor with one entry
         return float(value)
     exact = to_fraction(value)
     try:
-        return exact.numerator / exact.denominator
+        return exact.numerator / exact.denominator  # Python rounds a quotient of integers correctly
     except OverflowError:
         return float("inf") if exact > 0 else float("-inf")
 

@@ -1,4 +1,4 @@
-"""The command line: `fedconvex worst-case …`, the worst that a method does on a class of clients, proved both ways."""
+"""The command `fedconvex worst-case`: a method's exact worst case over a class of clients, an interval with proof."""
 
 import json
 import math
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 DIGITS = 12
 LEAST = Fraction(1, 10**9)  # of the largest: smaller multipliers are only counted
 LONGEST = 24  # characters of a fraction that is printed as it is
-WORST_CASE_HELP = """What is the worst that a method does, on any clients of a class? An interval, proved on both sides.
+WORST_CASE_HELP = """The worst case of a method over all clients of a class, as an interval with proof.
 
 [bold]fedconvex worst-case fedsplit:stepsize=1/2 --mu 1 --L 4[/bold]
 [bold]fedconvex worst-case fedprox:mu=2 --L 1 --metric descent --dissimilarity 3/2[/bold]
 [bold]fedconvex worst-case fedgd:stepsize=1/4,local_steps=5 --mu 1 --L 4 --heterogeneity 1 --draw weighted:3[/bold]
 
---mu and --L are of the clients' functions; a method's own parameters stand behind its name. Those that are left out \
-are chosen: stepsize 1/L (FedSplit: 1/√(mu·L)), mu and alpha L. One end of the interval is proved by multipliers, \
-exactly; the other is attained by a federation that was played, or by inner products and values that belong to \
-functions of the class. Exit status: 0 a bound is proved, 1 there is none or none was found, 2 wrong input."""
+--mu and --L describe the clients' functions; the method's own parameters follow its name. Defaults: stepsize 1/L \
+(FedSplit: 1/√(mu·L)), mu and alpha L. One bound of the interval is proved by exact multipliers of inequalities; the \
+other is attained by a federation on which the method was simulated, or by the values and inner products of functions \
+of the class. Exit status: 0 a bound is proved, 1 there is none or none was found, 2 wrong input."""
 
 
 class Metric(StrEnum):
-    """What is measured."""
+    """The measure of the worst case, as a ratio: see `MEANINGS`."""
 
     distance = "distance"
     lifted_distance = "lifted_distance"
@@ -71,55 +71,58 @@ def worst_case(
     mu: Annotated[str, typer.Option(help="They are mu-strongly convex; 0: convex.", rich_help_panel=CLIENTS)] = "0",
     L_minus: Annotated[
         str | None,
-        typer.Option("--L-minus", help="They are not convex: curvatures from -L_minus on.", rich_help_panel=CLIENTS),
+        typer.Option("--L-minus", help="They may be nonconvex: curvatures at least -L_minus.", rich_help_panel=CLIENTS),
     ] = None,
     quadratic: Annotated[
         bool, typer.Option("--quadratic", help="They are quadratic.", rich_help_panel=CLIENTS)
     ] = False,
     clients: Annotated[
-        str, typer.Option(help="How many: a number, or any. More cost no more.", rich_help_panel=CLIENTS)
+        str, typer.Option(help="Their number, or any; the cost does not depend on it.", rich_help_panel=CLIENTS)
     ] = "any",
-    rounds: Annotated[int, typer.Option(help="T.", rich_help_panel=QUESTION)] = 1,
+    rounds: Annotated[int, typer.Option(help="The number of rounds T.", rich_help_panel=QUESTION)] = 1,
     metric: Annotated[
         Metric | None,
-        typer.Option(help="What is measured (FedSplit: lifted_distance, else distance).", rich_help_panel=QUESTION),
+        typer.Option(help="The measure (default: distance; FedSplit: lifted_distance).", rich_help_panel=QUESTION),
     ] = None,
     dissimilarity: Annotated[
-        str | None, typer.Option(help="B of FedProx's Definition 3 at the first point.", rich_help_panel=QUESTION)
+        str | None, typer.Option(help="B of FedProx's Definition 3 at the initial point.", rich_help_panel=QUESTION)
     ] = None,
     heterogeneity: Annotated[
         str,
-        typer.Option(help="What it is divided by grows by this times mean‖∇F_k(x*)‖².", rich_help_panel=QUESTION),
+        typer.Option(help="ζ: adds ζ·mean‖∇F_k(x*)‖² to the normaliser.", rich_help_panel=QUESTION),
     ] = "0",
     spread: Annotated[
         str | None,
         typer.Option(
-            help="mean_gradient_norm: by this times mean‖θ_k⁰ − w_0‖², where every ∇F_k(θ_k⁰) is 0.",
+            help="mean_gradient_norm: adds this times mean‖θ_k⁰ − w_0‖², with ∇F_k(θ_k⁰) = 0, to the normaliser.",
             rich_help_panel=QUESTION,
         ),
     ] = None,
     gamma: Annotated[
         str | None,
         typer.Option(
-            help="Clients answer γ-inexactly (FedProx's Definition 1): any answers that are.", rich_help_panel=QUESTION
+            help="γ: local solutions are any γ-inexact ones (FedProx's Definition 1).", rich_help_panel=QUESTION
         ),
     ] = None,
     draw: Annotated[
         str | None,
-        typer.Option(help="uniform:K, without replacement, or weighted:K, independent.", rich_help_panel=QUESTION),
+        typer.Option(
+            help="Sampled clients: uniform:K (no replacement) or weighted:K (i.i.d.).",
+            rich_help_panel=QUESTION,
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")] = False,
 ) -> None:
-    """Asks, prints."""
-    from fedconvex.commands.bounds.values import number
+    """Compute the worst case with `fedconvex.proofs_checks.worst_case` and print it."""
+    from fedconvex.commands.bounds.parameters import number
     from fedconvex.local_solvers.inexactness import ToInexactness
-    from fedconvex.proofs_checks import worst_case as ask
+    from fedconvex.proofs_checks import worst_case as compute
 
     functions = _functions(number("--mu", mu), number("--L", L), L_minus and number("--L-minus", L_minus), quadratic)
-    asked = parse_method(method, functions)
-    measured = metric.value if metric else ("lifted_distance" if type(asked).__name__ == "FedSplit" else "distance")
-    found = ask(
-        asked, functions, _count(clients), rounds, measured,
+    chosen = parse_method(method, functions)
+    measured = metric.value if metric else ("lifted_distance" if type(chosen).__name__ == "FedSplit" else "distance")
+    found = compute(
+        chosen, functions, _count(clients), rounds, measured,
         None if dissimilarity is None else number("--dissimilarity", dissimilarity),
         number("--heterogeneity", heterogeneity), participation=_scheme(draw),
         local_solver=None if gamma is None else ToInexactness(number("--gamma", gamma)),
@@ -135,8 +138,8 @@ def worst_case(
 
 
 def parse_method(text: str, functions: "FunctionClass") -> "Method":
-    """A method from `name` or `name:parameter=value,…`; what is left out is chosen from the class's constants."""
-    from fedconvex.commands.bounds.values import number
+    """A method from `name` or `name:parameter=value,…`; missing parameters are chosen from the class's constants."""
+    from fedconvex.commands.bounds.parameters import number
     from fedconvex.methods import METHODS
 
     known = {name.lower(): kind for name, kind in METHODS.items()}
@@ -156,19 +159,19 @@ def parse_method(text: str, functions: "FunctionClass") -> "Method":
         given[key] = int(exact) if exact.denominator == 1 else exact
     for name_, f in allowed.items():
         if name_ not in given and f.default is MISSING:
-            given[name_] = _usual(name_, kind.__name__, functions)
+            given[name_] = _default(name_, kind.__name__, functions)
     method: Method = kind(**given)
     return method
 
 
-def _usual(parameter: str, kind: str, functions: "FunctionClass") -> Fraction:
+def _default(parameter: str, kind: str, functions: "FunctionClass") -> Fraction:
     L, low = functions.highest, functions.lowest
     if parameter == "stepsize" and kind == "FedSplit" and low > 0:
         return Fraction(f"{1 / math.sqrt(low * L):.3g}")
-    usual = {"stepsize": 1 / L, "mu": L, "alpha": L, "eta": 1 / L}
-    if parameter not in usual:
+    defaults = {"stepsize": 1 / L, "mu": L, "alpha": L, "eta": 1 / L}
+    if parameter not in defaults:
         raise InvalidInput("method", kind, f"needs {parameter}", f"write {kind.lower()}:{parameter}=…")
-    return usual[parameter]
+    return defaults[parameter]
 
 
 def _functions(mu: Fraction, L: Fraction, L_minus: Any, quadratic: bool) -> "FunctionClass":
@@ -205,7 +208,7 @@ def _scheme(text: str | None) -> Any:
 
 
 def lines(found: "WorstCase", clients: str) -> list[str]:
-    """What was found, for people."""
+    """The worst case for a terminal."""
     from fedconvex.audit.methods import describe
 
     question = found.question
@@ -213,21 +216,21 @@ def lines(found: "WorstCase", clients: str) -> list[str]:
         f"{describe(question.method)}, {question.rounds} round{'s' * (question.rounds > 1)}; "
         f"{clients} client{'s' * (clients != '1')}, {_described(question.clients)}",
         f"{question.metric}: {meaning(question)}",
-        *ends(found, question.metric),
+        *interval_lines(found, question.metric),
         found.says,
     ]
     return written + _multipliers(found) + _federation(found)
 
 
 def meaning(question: "Question") -> str:
-    """The metric, and what it is divided by."""
+    """The formula of the metric, with its normaliser."""
     given = _counted(question.heterogeneity, "mean‖∇F_k(w_0)‖²") + _counted(question.spread or 0, "mean‖θ_k⁰ − w_0‖²")
     least = f"(f(w_0) − inf f{given})"
     return MEANINGS[question.metric].format(start=_start(question.heterogeneity), least=least)
 
 
-def ends(found: "WorstCase | Looseness", metric: str) -> list[str]:
-    """The worst case in one line, or both of its ends."""
+def interval_lines(found: "WorstCase | Looseness", metric: str) -> list[str]:
+    """The worst case in one line, or its lower and upper bound."""
     lower, upper = found.lower, found.upper
     if lower == upper:
         return [f"worst: {_exactly(lower, Rounding.NEAREST)}"]
@@ -250,7 +253,7 @@ def _multipliers(found: "WorstCase") -> list[str]:
     width, rest = max(map(len, shown)), len(found.multipliers) - len(shown)
     points = "; point 0 is the minimiser" * found.question.board.minimiser
     return [
-        f"multipliers of what the functions at point j must be, seen from point i{points}",
+        f"multipliers of the interpolation inequalities at point j, from point i{points}",
         *(f"  {name:<{width}}  {_written(value)}" for name, value in shown.items()),
         *([f"  and {rest} more, each less than {to_text(least, 2, Rounding.CEILING)}"] if rest else []),
     ]
@@ -266,7 +269,7 @@ def _federation(found: "WorstCase") -> list[str]:
     if found.instance is None or not found.is_played:
         return []
     problem, start = found.instance.problem, found.instance.start
-    rows = ["federation: F_k(x) = ½xᵀH_k x − c_kᵀx, half of the clients of each kind; starts at x_k"]
+    rows = ["federation: F_k(x) = ½xᵀH_k x − c_kᵀx, half of the clients of each type; starts at x_k"]
     for k in range(problem.num_clients):
         H = "; ".join(" ".join(map(_written, row)) for row in problem.H[k])
         c, x = (" ".join(map(_written, vector)) for vector in (problem.c[k], start[min(k, len(start) - 1)]))
@@ -275,7 +278,7 @@ def _federation(found: "WorstCase") -> list[str]:
 
 
 def to_dictionary(found: "WorstCase", clients: str) -> dict[str, Any]:
-    """What was found, for programs; exact numbers as fractions, what is infinite or unknown as null."""
+    """The worst case for JSON: exact numbers as fractions, infinite and unknown ones as null."""
     from fedconvex.audit.methods import describe
 
     question = found.question

@@ -1,7 +1,12 @@
-"""Is my implementation right? A kit for other people's code: exact problems, exact trajectories, named faults.
+"""Conformance checks of other people's implementations: exact problems, exact trajectories, named faults.
 
-from fedconvex.conformance import check
-print(check(fc.Scaffold(stepsize=0.1, local_steps=5), init=…, round=…, server_model=…).report())
+    from fedconvex.conformance import check
+    print(check(fc.Scaffold(stepsize=0.1, local_steps=5), init=…, round=…, server_model=…).report())
+
+`check` runs the implementation on small least-squares problems (`scenarios`), computes the trajectory that the method
+takes there (`reference`), and, where the two differ, searches the catalogue of known faults (`faults`) for one or two
+that reproduce the implementation's numbers (`diagnosis`). `trainer` checks a PyTorch client's local training alone;
+`adapters` wrap published frameworks.
 """
 
 from fedconvex.conformance.check import check as check

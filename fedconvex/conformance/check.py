@@ -1,4 +1,4 @@
-"""Is this implementation the method? `check` runs it on small exact problems and says what it does differently."""
+"""The conformance check: run an implementation on small exact problems, compare it with the method, name its faults."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -32,9 +32,12 @@ def check(
     weights: str | None = None,
     precision: str | None = None,
 ) -> Report:
-    """Run an implementation of `method` on small exact problems and compare it with the exact trajectory.
+    """Compare an implementation of `method` with the exact trajectory on small problems, and name what it does wrong.
 
-    Either three functions:
+    Use it on a new implementation, or on a framework before you trust its results; in a test suite, `conforms_to`. It
+    checks the algorithm on deterministic rounds of full-batch steps, and neither speed nor sampling nor data loading.
+
+    Pass either three functions:
 
     * `init(problem, x0) -> state`: problem has `A`, `b` (lists of the clients' data, (n_k, 2) and (n_k,) float64),
       `weights` and `num_clients`; x0 is the server's first model, (2,). The state is yours: any object.
@@ -45,23 +48,22 @@ def check(
     * `client_models(state)`, optional: the local models of the last round, as a dict by the client's number or as rows
       for all clients: the report then names the client that deviates first.
 
-    Or, for a PyTorch trainer, one function `local_update(model, data, global_model, state)`: see
-    `fedconvex.conformance.trainer`; the server's part is then done by the kit.
+    or, for a PyTorch trainer, one function `local_update(model, data, global_model, state)`: see
+    `fedconvex.conformance.trainer`, which then plays the server.
 
     Args:
-        method: with the parameters that the implementation runs with, for example `fc.Scaffold(stepsize=0.1,
-            local_steps=5)`.
-        local_solver: how the implementation's clients work, where that is not as the method's paper has it:
+        method: the method with the implementation's parameters, for example `fc.Scaffold(stepsize=0.1, local_steps=5)`.
+        local_solver: the clients' solver, where it differs from the one in the method's paper:
             `fc.GradientDescent(steps=5, stepsize=0.1)` for a FedProx whose clients take gradient steps.
         loss: the clients' functions on r = A_k x − b_k: "half_sum" ½Σr² (default), "sum" Σr², "half_mean" Σr²/(2n_k),
             "mean" Σr²/n_k (torch.nn.MSELoss; the default with `local_update`).
         weights: "samples" (n_k/Σn) or "equal". Default: "samples" for methods that average with weights, "equal" for
             those whose papers write a plain mean (FedSplit, FedDyn, SCAFFOLD, FedPD).
-        precision: "float64" or "float32", of the implementation's arithmetic; default: that of the vectors it returns.
+        precision: "float64" or "float32", the implementation's arithmetic; default: that of the vectors it returns.
 
     Raises:
-        InvalidInput: a method whose rounds are random or have more than one right answer, functions that are missing
-            or are no functions. What the implementation does wrong is never raised: it is reported.
+        InvalidInput: a method whose rounds are random or have more than one correct result; missing functions, or
+            values that cannot be called. Errors of the implementation are reported, not raised.
     """
     setup = setup_of(method, local_solver)
     if precision not in (None, *BITS):
@@ -100,25 +102,25 @@ def examine(
     clients_only: bool,
     name: str,
 ) -> Report:
-    """Run, compare and explain."""
+    """Run the implementation on every scenario, compare it with the references and explain the deviations."""
     runs = [observe(implementation, reference.scenario) for reference in references]
     found = _distinct([*(finding for run in runs for finding in run.findings), *implementation.found])
-    kinds = {kind for run in runs for kind in run.kinds}
-    coarse = sorted(kind for kind in kinds if kind.startswith(("float16", "bfloat16", "float8")))
-    bits = BITS[precision] if precision else min((BITS.get(kind, 53) for kind in kinds), default=53)
-    if coarse:
+    dtypes = {dtype for run in runs for dtype in run.dtypes}
+    coarse = sorted(dtype for dtype in dtypes if dtype.startswith(("float16", "bfloat16", "float8")))
+    bits = BITS[precision] if precision else min((BITS.get(dtype, 53) for dtype in dtypes), default=53)
+    if coarse:  # no fault shows through the rounding of 16 bits: report that, and compare at 24
         found.append(
             ConformanceFinding(findings.COARSE, "check it in float32 or float64", f"{', '.join(coarse)} came back")
         )
         bits = BITS["float32"]
-    found += _repeated(implementation, runs, references, bits)
-    deviations = _deviations(runs, references, bits)
+    found += _reproducibility(implementation, runs, references, bits)
+    deviations = _first_deviations(runs, references, bits)
     explanations: list[tuple[Fault, ...]] = []
     suspects = Suspects(setup, references, bits, clients_only)
     if deviations:
         explanations, suspects = _explain(suspects, runs, found)
     singles = suspects.bits < bits
-    unexplained = bool(_deviations(runs, references, suspects.bits)) and not explanations
+    unexplained = bool(_first_deviations(runs, references, suspects.bits)) and not explanations
     if singles:
         cure = "look for float32 and for constants with few digits, or state precision='float32'"
         found.append(ConformanceFinding(findings.SINGLE, cure, "float64 came back"))
@@ -147,42 +149,46 @@ def examine(
 def _explain(
     suspects: Suspects, runs: Sequence[ObservedRun], found: Sequence[ConformanceFinding]
 ) -> tuple[list[tuple[Fault, ...]], Suspects]:
-    """The faults that explain the runs, at the precision at which they do."""
+    """The faults that reproduce the runs, and the suspects at the precision at which they do.
+
+    Code that computes in float32 and returns float64 fits nothing at 53 bits; so a second search follows at 24.
+    """
+    # results that are not reproducible fit a pair of faults by chance
     erratic = any(finding.name in (findings.NOT_DETERMINISTIC, findings.ORDER) for finding in found)
     explanations = suspects.explain(runs, most=1 if erratic else 2)
     if explanations or suspects.bits == BITS["float32"]:
         return explanations, suspects
     single = Suspects(suspects.setup, suspects.references, BITS["float32"], suspects.clients_only)
-    if not _deviations(runs, suspects.references, single.bits):
+    if not _first_deviations(runs, suspects.references, single.bits):
         return [], single
     explanations = single.explain(runs, most=1)
     return explanations, single if explanations else suspects
 
 
-def _repeated(
+def _reproducibility(
     implementation: Implementation, runs: Sequence[ObservedRun], references: Sequence[Reference], bits: int
 ) -> list[ConformanceFinding]:
-    """Whether the same run gives the same numbers again, and with the clients in another order."""
+    """Findings from running one scenario again, and once more with the clients in reverse order."""
     i = next(i for i, reference in enumerate(references) if reference.scenario.name == "different clients")
     tolerances, scenario = references[i].tolerances(bits), references[i].scenario
     again = runs[i].differs_from(observe(implementation, scenario), tolerances)
     if again is not None:
         cure = "seed what is random from the round, and keep nothing outside the state between runs"
         return [ConformanceFinding(findings.NOT_DETERMINISTIC, cure, f"from round {again} of '{scenario.name}'")]
-    turned = runs[i].differs_from(observe(implementation, scenario, backwards=True), tolerances)
-    if turned is not None:
+    reversed_order = runs[i].differs_from(observe(implementation, scenario, backwards=True), tolerances)
+    if reversed_order is not None:
         cure = "give each client a model, memory and optimiser of its own, and the server's numbers before the round"
-        return [ConformanceFinding(findings.ORDER, cure, f"from round {turned} of '{scenario.name}'")]
+        return [ConformanceFinding(findings.ORDER, cure, f"from round {reversed_order} of '{scenario.name}'")]
     return []
 
 
-def _deviations(runs: Sequence[ObservedRun], references: Sequence[Reference], bits: int) -> tuple[Deviation, ...]:
-    found = (_deviation(run, reference, bits) for run, reference in zip(runs, references, strict=True))
+def _first_deviations(runs: Sequence[ObservedRun], references: Sequence[Reference], bits: int) -> tuple[Deviation, ...]:
+    found = (_first_deviation(run, reference, bits) for run, reference in zip(runs, references, strict=True))
     return tuple(deviation for deviation in found if deviation is not None)
 
 
-def _deviation(run: ObservedRun, reference: Reference, bits: int) -> Deviation | None:
-    """The first place where a run leaves the exact trajectory; clients come before the server of the same round."""
+def _first_deviation(run: ObservedRun, reference: Reference, bits: int) -> Deviation | None:
+    """The first place where a run leaves the exact trajectory; within a round clients come before the server."""
     tolerances, scenario = reference.tolerances(bits), reference.scenario.name
     for t, point in enumerate(run.points):
         pairs: list[tuple[int | None, np.ndarray, np.ndarray]] = []
@@ -191,7 +197,7 @@ def _deviation(run: ObservedRun, reference: Reference, bits: int) -> Deviation |
             pairs = [(k, run.clients[t - 1][k], exact[k]) for k in sorted(run.clients[t - 1]) if k in exact]
         for client, found, expected in [*pairs, (None, point, reference.points[t])]:
             size = float(np.abs(found - expected).max())
-            if not size <= tolerances[t]:
+            if not size <= tolerances[t]:  # NaN is a deviation, too
                 return Deviation(
                     scenario, t, client, tuple(expected.tolist()), tuple(found.tolist()), size, float(tolerances[t])
                 )
@@ -199,6 +205,7 @@ def _deviation(run: ObservedRun, reference: Reference, bits: int) -> Deviation |
 
 
 def _distinct(found: Any) -> list[ConformanceFinding]:
+    """The first finding of each name."""
     first: dict[str, ConformanceFinding] = {}
     for finding in found:
         first.setdefault(finding.name, finding)

@@ -1,4 +1,4 @@
-"""The check as a test: `@conforms_to(fc.Scaffold(stepsize=0.1, local_steps=5))`."""
+"""The conformance check as a pytest test: `@conforms_to(fc.Scaffold(stepsize=0.1, local_steps=5))`."""
 
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -12,7 +12,7 @@ FUNCTIONS = ("init", "round", "server_model", "client_models", "local_update")
 
 
 class DoesNotConform(AssertionError):
-    """An implementation that is not the method; its text is the report, which is also its `report`."""
+    """The implementation differs from the method. The message is the report's text; `report` is the report itself."""
 
     def __init__(self, report: Any) -> None:
         super().__init__(report.report())
@@ -20,7 +20,9 @@ class DoesNotConform(AssertionError):
 
 
 def conforms_to(method: Method, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., None]]:
-    """Make a test of a function that returns an implementation: it fails with the report as its message.
+    """Turn a function that returns an implementation into a test, which fails with the report as its message.
+
+    Use it to keep an implementation right in a test suite; for the report as an object, call `check`.
 
         @conforms_to(fc.Scaffold(stepsize=0.1, local_steps=5))
         def test_our_scaffold():
@@ -33,7 +35,8 @@ def conforms_to(method: Method, **options: Any) -> Callable[[Callable[..., Any]]
         method, options: as in `check`.
 
     Raises (when the test runs):
-        DoesNotConform: an AssertionError with the report. InvalidInput: what `check` refuses, nothing to check.
+        DoesNotConform: an AssertionError with the report.
+        InvalidInput: what `check` refuses, and an implementation without functions.
     """
     unknown = sorted(set(options) - {"local_solver", "loss", "weights", "precision"})
     if unknown:
@@ -42,7 +45,7 @@ def conforms_to(method: Method, **options: Any) -> Callable[[Callable[..., Any]]
     def decorate(test: Callable[..., Any]) -> Callable[..., None]:
         @wraps(test)
         def checked(*arguments: Any, **named: Any) -> None:
-            __tracebackhide__ = True
+            __tracebackhide__ = True  # pytest then shows the report, not this wrapper
             report = check(method, **functions_of(test(*arguments, **named)), **options)
             if not report.passed:
                 raise DoesNotConform(report)
@@ -53,7 +56,7 @@ def conforms_to(method: Method, **options: Any) -> Callable[[Callable[..., Any]]
 
 
 def functions_of(implementation: Any) -> dict[str, Any]:
-    """The functions that an implementation consists of, by name."""
+    """The implementation's functions by the names of `check`'s arguments."""
     if isinstance(implementation, Mapping):
         found = {name: implementation[name] for name in FUNCTIONS if name in implementation}
     else:

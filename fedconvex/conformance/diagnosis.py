@@ -1,4 +1,4 @@
-"""Which known faults explain what an implementation did: faulty runs, compared round by round."""
+"""Which known faults explain an implementation's runs: compare them with runs of the faulty method, round by round."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from fedconvex.conformance.reference import Moment, Reference, arithmetic_for_fa
 from fedconvex.conformance.setup import Setup
 from fedconvex.errors import FedconvexError
 
-CLEARLY = 8  # so much closer fits clearly better …
-ROUNDING = 1e-3  # … unless both are this close
-FARTHER = 4  # how much farther than a right run a faulty one may be led off by rounding, at equal size
+CLEARLY = 8  # a fault whose distance is this many times smaller fits clearly better …
+ROUNDING = 1e-3  # … unless both distances are below this part of the tolerance
+FARTHER = 4  # how many times the correct run's tolerance rounding may move a faulty run of equal size
 
 
 @dataclass(frozen=True, eq=False)
 class Suspects:
-    """The known faults of a setup, with the references of the scenarios."""
+    """The faults that a setup can have, and the references to try them on."""
 
     setup: Setup
     references: Sequence[Reference]
@@ -30,44 +30,49 @@ class Suspects:
 
     @cached_property
     def faults(self) -> tuple[Fault, ...]:
-        """Those that apply."""
+        """The faults of the catalogue that apply to the setup."""
         return tuple(fault for fault in catalogue() if fault.applies(self.setup))
 
     @cached_property
     def seen_in(self) -> dict[str, frozenset[str]]:
-        """By the fault's name, the scenarios on which it leads off by more than the tolerance."""
+        """For each fault's name the scenarios in which it changes the server's points by more than the tolerance."""
         return {
             fault.name: frozenset(r.scenario.name for r in self.references if self._shows((fault,), r))
             for fault in self.faults
         }
 
     def explain(self, runs: Sequence[ObservedRun], most: int = 2) -> list[tuple[Fault, ...]]:
-        """All single faults that every run agrees with, those that fit clearly better first; else the first pair.
+        """The faults that reproduce every run: all single ones, those that fit clearly better first, or else one pair.
 
-        What changes nothing anywhere explains no deviation, however near the run is to it.
+        A fault that changes no scenario explains no deviation, however close its runs are.
         """
+        # short runs first: most faults are excluded there, at a fraction of the time
         order = sorted(range(len(runs)), key=lambda i: len(self.references[i].scenario.rounds))
-        watched = any(clients for run in runs for clients in run.clients)
+        client_models_known = any(clients for run in runs for clients in run.clients)
         misfits = {fault: self._misfit((fault,), runs, order) for fault in self.faults}
         fitting = {
             fault: misfit
             for fault, misfit in misfits.items()
-            if misfit is not None and self._has_effect((fault,), watched)
+            if misfit is not None and self._has_effect((fault,), client_models_known)
         }
         if fitting:
             closest = CLEARLY * max(min(fitting.values()), ROUNDING)
+            # a stable sort: among equally good fits the catalogue's order holds, conventions last
             return [(fault,) for fault in sorted(fitting, key=lambda fault: fitting[fault] > closest)]
         if most == 1:
             return []
-        seen = [fault for fault in self.faults if self._has_effect((fault,), watched)]
+        seen = [fault for fault in self.faults if self._has_effect((fault,), client_models_known)]
         fit = (pair for pair in combinations(seen, 2) if self._misfit(pair, runs, order) is not None)
-        return next(([pair] for pair in fit if self._has_effect(pair, watched)), [])  # two faults may cancel
+        return next(
+            ([pair] for pair in fit if self._has_effect(pair, client_models_known)), []
+        )  # two faults may cancel
 
     def _has_effect(self, faults: Sequence[Fault], in_clients: bool) -> bool:
-        """Whether they lead off by more than the tolerance anywhere."""
+        """Whether the faults change any scenario by more than the tolerance."""
         return any(self._shows(faults, reference, in_clients) for reference in self.references)
 
     def _shows(self, faults: Sequence[Fault], reference: Reference, in_clients: bool = False) -> bool:
+        """Whether the faults change this scenario; `in_clients`: a change of the clients' models counts, too."""
         tolerances = reference.tolerances(self.bits)
         for t, moment in enumerate(self._moments(faults, reference)):
             if t >= len(reference.points):
@@ -76,12 +81,12 @@ class Suspects:
             if in_clients and t > 0:
                 right = reference.moments[t - 1].clients
                 pairs += [(x, right[k]) for k, x in moment.clients.items() if k in right]
-            if not all(np.abs(x - y).max() <= tolerances[t] for x, y in pairs):
+            if not all(np.abs(x - y).max() <= tolerances[t] for x, y in pairs):  # NaN differs
                 return True
         return False
 
     def _misfit(self, faults: Sequence[Fault], runs: Sequence[ObservedRun], order: Iterable[int]) -> float | None:
-        """The largest distance from the faulty run, in parts of what is allowed; None where one is not allowed."""
+        """The largest distance between run and faulty run, relative to the allowed one; None where it exceeds that."""
         worst: float | None = None
         for i in order:
             reference, run = self.references[i], runs[i]
@@ -93,6 +98,7 @@ class Suspects:
                 if moment is None or not np.isfinite(moment.server).all():
                     return None
                 largest, right = max(largest, float(np.abs(moment.server).max())), max(right, float(size[t]))
+                # rounding errors grow with the numbers, and a faulty run may grow larger than the correct one
                 allowed = FARTHER * tolerances[t] * max(1.0, largest / right)
                 theirs = run.clients[t - 1] if 0 < t <= len(run.clients) else {}
                 pairs = [(x, moment.clients[k]) for k, x in theirs.items() if k in moment.clients]
@@ -103,8 +109,8 @@ class Suspects:
         return worst
 
     def _moments(self, faults: Sequence[Fault], reference: Reference) -> Iterator[Moment]:
-        """The faulty run's, the first point included; it ends early where the faulty run cannot go on."""
-        first = faults_start(faults, reference)
+        """The faulty run, with its initial point first. It ends early where the faulty method has no next round."""
+        first = faulty_initial_point(faults, reference)
         yield Moment(first, {})
         moments = play(self.setup, reference.scenario, arithmetic_for_faults(self.setup), faults, self.clients_only)
         while True:
@@ -116,8 +122,8 @@ class Suspects:
             yield Moment(float_array(moment.server), {k: float_array(x) for k, x in moment.clients.items()})
 
 
-def faults_start(faults: Sequence[Fault], reference: Reference) -> np.ndarray:
-    """The first point of a faulty run."""
+def faulty_initial_point(faults: Sequence[Fault], reference: Reference) -> np.ndarray:
+    """The point from which a run with these faults starts."""
     point = reference.scenario.first_point
     for fault in faults:
         point = float_array(fault.initial_point(point))

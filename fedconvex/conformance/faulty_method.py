@@ -1,4 +1,4 @@
-"""A method with one fault planted in its moves."""
+"""A method with one fault planted in it: its runs are what an implementation with that fault computes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class FaultyMethod(Method):
-    """Asks and updates as the fault does; it also books what faults need to know of earlier rounds and of the clients.
+    """The method `original` with the fault's subproblem and update.
 
-    The book is part of the state: see `bookkeeping`.
+    It also records in the state what faults need of earlier rounds: see `history`. Wrap it again to plant two faults.
     """
 
     original: Method
@@ -40,7 +40,8 @@ class FaultyMethod(Method):
     scenario: "Scenario"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "plain", self.original.plain)  # a class variable in other methods
+        # a class variable in other methods; here it is the wrapped method's, which only the instance knows
+        object.__setattr__(self, "plain", self.original.plain)
 
     @property
     def local_solver(self) -> LocalSolver:
@@ -48,7 +49,7 @@ class FaultyMethod(Method):
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
         state = self.original.initial_state(self.fault.initial_point(server), repeat)
-        one, m = 0 * server[:1] + 1, self.scenario.squares.num_clients
+        one, m = 0 * server[:1] + 1, self.scenario.squares.num_clients  # a one of the run's arithmetic
         weights = self.scenario.squares.exact_weights
         rows = {
             NUMBER: [one * k for k in range(m)],
@@ -64,6 +65,7 @@ class FaultyMethod(Method):
             ALL_ANSWERS: memory[LAST_ANSWER],
             WEIGHT: memory[WEIGHT],
         }
+        # only this server averages the z_k of all clients: RegularizedFedSplit's, and FedSplit's with server="all"
         if "z" in state.memory and getattr(original_method(self.original), "server", "all") == "all":
             shared[ALL_Z] = state.memory["z"]
         return State(state.server, {**state.shared, **shared}, {**state.memory, **memory})

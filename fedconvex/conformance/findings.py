@@ -1,4 +1,4 @@
-"""What a check can find: a sentence that names it, and what to do."""
+"""The findings of a check that need no catalogue of faults: how an implementation breaks its contract."""
 
 from dataclasses import dataclass
 from typing import final
@@ -7,7 +7,7 @@ from typing import final
 @final
 @dataclass(frozen=True)
 class ConformanceFinding:
-    """One thing that is wrong; `name` is the sentence that tests compare with, `detail` the numbers of this run."""
+    """One thing that is wrong: `name` is a fixed sentence that tests can compare; `detail` has this run's numbers."""
 
     name: str
     cure: str

@@ -1,4 +1,4 @@
-"""Running somebody else's code: what it returns, round by round, and what it does that it should not."""
+"""Run an implementation on a scenario: record what it returns round by round, and how it breaks its contract."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -13,18 +13,20 @@ from fedconvex.conformance.scenarios import Scenario
 from fedconvex.errors import InvalidInput, short_text
 
 BITS = {"float64": 53, "float32": 24}
-WORK = "local_steps"  # the argument that tells how much work each client does
+WORK = "local_steps"  # the optional argument of `round`: each active client's number of local steps
 
 
 @dataclass(frozen=True, eq=False)
 class Implementation:
-    """The user's three functions, and what they take."""
+    """The implementation's functions, as the user passes them to `check`."""
 
     init: Callable[..., Any]
     round: Callable[..., Any]
     server_model: Callable[..., Any]
     client_models: Callable[..., Any] | None = None
-    found: list[ConformanceFinding] = field(default_factory=list)  # what wrappers around it have noticed
+    found: list[ConformanceFinding] = field(
+        default_factory=list
+    )  # findings of wrappers around the functions, such as `trainer`
 
     @property
     def takes_work(self) -> bool:
@@ -34,17 +36,17 @@ class Implementation:
 
 @dataclass(eq=False)
 class ObservedRun:
-    """One run of one scenario: the server's points up to where the run broke off, and the clients' after each round."""
+    """One run of one scenario: the server's points and the clients' models, up to where the run broke off."""
 
     scenario: Scenario
     points: list[np.ndarray] = field(default_factory=list)  # at most T + 1
     clients: list[dict[int, np.ndarray]] = field(default_factory=list)  # at most T
-    kinds: set[str] = field(default_factory=set)  # names of the number types that came back
+    dtypes: set[str] = field(default_factory=set)  # names of the number types that came back
     findings: list[ConformanceFinding] = field(default_factory=list)
     notes: set[str] = field(default_factory=set)
 
     def differs_from(self, other: "ObservedRun", tolerances: np.ndarray) -> int | None:
-        """The first round after which two runs of the same scenario differ; None where they do not."""
+        """The first round after which two runs of the same scenario differ; None if they agree."""
         for t, (mine, its) in enumerate(zip(self.points, other.points, strict=False)):
             if not np.abs(mine - its).max() <= tolerances[t]:
                 return t
@@ -52,7 +54,10 @@ class ObservedRun:
 
 
 def observe(implementation: Implementation, scenario: Scenario, backwards: bool = False) -> ObservedRun:
-    """Run the scenario, whatever the implementation does on the way; `backwards`: with the clients in turned order."""
+    """Run the implementation on the scenario and turn its errors into findings.
+
+    `backwards`: pass the active clients in reverse order.
+    """
     seen, x0 = ObservedRun(scenario), scenario.first_point
     data = _data(scenario)
     try:
@@ -68,8 +73,10 @@ def observe(implementation: Implementation, scenario: Scenario, backwards: bool 
                 _once(seen, findings.NO_STATE, "return the next state")
                 state = before
             _take_point(seen, implementation.server_model(state), t + 1)
+            # a state that changes although another one is returned cannot be replayed: worth a note, but no fault
             if state is not before and _changed(implementation.server_model(before), seen.points[-2]):
                 seen.notes.add(findings.OLD_STATE)
+            # False once client_models has failed: from then on only the server is compared
             if implementation.client_models is not None and len(seen.clients) == t:
                 _take_clients(seen, implementation.client_models, state, order)
     except _Unusable as broken:
@@ -98,14 +105,14 @@ def require_callable(value: Any, name: str, contract: str) -> None:
 
 
 def vector(value: Any, dim: int) -> tuple[np.ndarray, str]:
-    """The (dim,) float64 vector, and the name of its number type; raises `_Unusable`."""
+    """The value as a (dim,) float64 vector, and the name of its number type. Raises `_Unusable`."""
     try:
         if hasattr(value, "detach"):
-            kind = str(value.dtype).removeprefix("torch.")
+            dtype = str(value.dtype).removeprefix("torch.")
             array = value.detach().cpu().double().numpy()
         else:
             array = np.asarray(value)
-            kind = array.dtype.name
+            dtype = array.dtype.name
             array = array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise _Unusable(
@@ -116,7 +123,7 @@ def vector(value: Any, dim: int) -> tuple[np.ndarray, str]:
         raise _Unusable(
             ConformanceFinding(findings.SHAPE, "return one flat vector, also from a model of many parameters", detail)
         )
-    return array.copy(), kind
+    return array.copy(), dtype
 
 
 class _Unusable(Exception):
@@ -128,18 +135,18 @@ class _Unusable(Exception):
 
 
 def _take_point(seen: ObservedRun, value: Any, t: int) -> None:
-    point, kind = vector(value, seen.scenario.problem.dim)
+    point, dtype = vector(value, seen.scenario.problem.dim)
     if not np.isfinite(point).all():
         detail = f"{short_text(point.tolist())} after round {t} of '{seen.scenario.name}'"
         raise _Unusable(
             ConformanceFinding(findings.NOT_FINITE, "look for 0/0, overflow, or the norm's gradient at 0", detail)
         )
-    seen.kinds.add(kind)
+    seen.dtypes.add(dtype)
     seen.points.append(point)
 
 
 def _take_clients(seen: ObservedRun, client_models: Callable[..., Any], state: Any, order: Sequence[int]) -> None:
-    """What `client_models` gives; where that cannot be used, clients are not looked at any more."""
+    """Record what `client_models` returns; if it cannot be used, record a finding and compare no clients any more."""
     problem = seen.scenario.problem
     try:
         models = client_models(state)
@@ -165,11 +172,13 @@ def _work(scenario: Scenario, t: int, backwards: bool) -> list[int] | None:
     if scenario.effort is None:
         return None
     active = scenario.rounds[t]
+    # reversed like the clients: efforts[i] belongs to active[i]
     efforts = [scenario.effort] * len(active) if scenario.efforts is None else list(scenario.efforts[t])
     return efforts[::-1] if backwards else efforts
 
 
 def _data(scenario: Scenario) -> list[bytes]:
+    """A copy of the data, for comparing them with what the implementation leaves."""
     problem: Any = scenario.problem
     return [np.asarray(part).tobytes() for part in (*problem.A, *problem.b)]
 

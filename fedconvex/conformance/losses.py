@@ -1,4 +1,4 @@
-"""The clients' functions on their data (A_k, b_k): squares, summed or averaged over the samples, halved or not."""
+"""The clients' losses on their data (A_k, b_k): squared residuals, summed or averaged over samples, halved or not."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from fedconvex.problems.designs import design_and_targets
 from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
 from fedconvex.validation import normalised_weights
 
-# loss -> (factor of Σ r², whether divided by the number of samples)
+# name of the loss -> (factor of Σ r², whether it is divided by the number of samples)
 LOSSES = {
     "half_sum": (Fraction(1, 2), False),
     "sum": (Fraction(1), False),
@@ -53,7 +53,7 @@ class Squares(QuadraticProblem):
         return int(self.A[0].shape[1])
 
     def factor(self, k: int) -> Fraction:
-        """factor_k."""
+        """factor_k of the class's formula."""
         return factor_of(self.loss, len(self.b[k]))
 
     def client_terms(self, k: int, arithmetic: Arithmetic) -> tuple[Matrix, Array]:
@@ -86,13 +86,13 @@ class Squares(QuadraticProblem):
 
 
 def factor_of(loss: str, samples: int) -> Fraction:
-    """The factor of Σ r² in that loss."""
+    """The factor of Σ r² in the loss of a client with this number of samples."""
     factor, averaged = LOSSES[loss]
     return factor / samples if averaged else factor
 
 
 def problem_of(loss: str, A: Sequence[np.ndarray], b: Sequence[np.ndarray], weights: Any = None) -> Problem:
-    """The problem with that loss; for "half_sum" the package's own `LeastSquares`."""
+    """The least-squares problem with this loss; for "half_sum" the package's own `LeastSquares`."""
     if loss not in LOSSES:
         raise InvalidInput("loss", loss, "is unknown", f"choose from {', '.join(LOSSES)}")
     return LeastSquares(A=A, b=b, weights=weights) if loss == "half_sum" else Squares(A, b, loss, weights)

@@ -1,8 +1,8 @@
-"""The right trajectory of a method on a scenario, by the package's own method code, and how far rounding may lead off.
+"""The exact trajectory of a method on a scenario, from the package's own method code, and a tolerance for rounding.
 
-**Tolerance.** The same rounds in ball arithmetic at the precision of the implementation (53 bits for float64, 24 for
-float32) have radii that bound all rounding errors of one order of operations. An implementation takes another order:
-its tolerance is `ROOM` times the largest radius so far, plus as many units in the last place of the largest point.
+**Tolerance.** The same rounds in ball arithmetic at the implementation's precision (53 bits for float64, 24 for
+float32) have radii that bound the rounding errors of one order of operations. An implementation uses another order, so
+its tolerance is `ROOM` times the sum of the largest radius so far and a unit in the last place of the largest number.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,22 +26,22 @@ from fedconvex.parameters import in_arithmetic
 from fedconvex.participation import Draw
 from fedconvex.runs.rounds import Rounds
 
-ROOM = 64  # for another order of operations: six bits
-MOST_EXACT_STEPS = 32  # local steps up to which rationals stay short enough
-MOST_EXACT_FAULTY_STEPS = 8  # the same for the many runs with a fault
-ENCLOSING_BITS = 512  # of the balls that take their place
+ROOM = 64  # factor for another order of operations: six bits
+MOST_EXACT_STEPS = 32  # local steps up to which rationals are used: their digits grow with every step
+MOST_EXACT_FAULTY_STEPS = 8  # the same limit for runs with a fault, of which a diagnosis needs many
+ENCLOSING_BITS = 512  # precision of the balls that replace rationals beyond the limit
 
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """After one round: the server's point (d,), and those of the clients that took part."""
+    """The models after one round: the server's point (d,) and those of the active clients."""
 
     server: Array
     clients: dict[int, Array]
 
 
 def arithmetic_for(setup: Setup) -> Arithmetic:
-    """Exact where the local steps are few; else balls so narrow that their midpoints round to the right float64."""
+    """Rationals for few local steps; else balls so narrow that their midpoints round to the correct float64."""
     few = setup.effort is None or setup.effort <= MOST_EXACT_STEPS
     return arithmetics.get("exact") if few else arithmetics.get("ball", precision=ENCLOSING_BITS)
 
@@ -53,20 +53,26 @@ def play(
     faults: Sequence[Fault] = (),
     clients_only: bool = False,
 ) -> Iterator[Moment]:
-    """The moments after each round, lazily. With `clients_only`, the server is right."""
+    """The models after each round of the method with these faults, lazily.
+
+    `clients_only`: the faults change the clients alone, and a correct server averages what they return. That is the
+    situation of a trainer's `local_update`, whose server is the kit's.
+    """
     with numbers.context():
         faulty = rounds_with(setup, scenario, numbers, faults)
         state = faulty.start(numbers.array(scenario.first_point))
         honest = rounds_with(setup, scenario, numbers, ()) if clients_only and faults else None
         kept = None if honest is None else honest.start(numbers.array(scenario.first_point))
+    # The context is entered anew in every round: this is a generator, and the caller's arithmetic runs in between.
     for t, active in enumerate(scenario.rounds):
         with numbers.context():
             draw = _draw(scenario, t, active)
             altered = draw
             for fault in faults:
                 changed = fault.draw(altered, setup.effort, scenario.squares.num_clients)
+                # with a correct server the faults cannot change who takes part
                 altered = altered if clients_only and _other_members(changed, draw) else changed
-            if honest is not None and kept is not None:  # the clients hear the server's numbers, and keep their own
+            if honest is not None and kept is not None:  # the correct server's memory, the faulty clients' own
                 state = State(kept.server, {**state.shared, **kept.shared}, state.memory)
             played = faulty.play(state, altered)
             if played is None:
@@ -77,6 +83,7 @@ def play(
             if honest is not None and kept is not None:
                 right = honest.play(kept, draw)
                 assert right is not None
+                # the server divides by the path lengths that it ordered, not by those that faulty clients took
                 answers = Answers(played.answers.points, right.answers.path_lengths)
                 right = honest.play(kept, draw, answers=answers)
                 assert right is not None
@@ -96,7 +103,7 @@ def _other_members(one: Draw, other: Draw) -> bool:
 
 
 def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic, faults: Sequence[Fault] = ()) -> Rounds:
-    """The rounds of a scenario, with faults planted."""
+    """The method's rounds on a scenario's problem, with these faults planted."""
     scale = list(scenario.factors)
     for fault in faults:
         setup = fault.parameters(setup)
@@ -112,21 +119,21 @@ def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic, faults: S
 
 
 def arithmetic_for_faults(setup: Setup) -> Arithmetic:
-    """Exact where the local steps are few; else float64, whose rounding errors are small beside any fault."""
+    """Rationals for few local steps; else float64, whose rounding errors are small compared with any fault."""
     few = setup.effort is None or setup.effort <= MOST_EXACT_FAULTY_STEPS
     return arithmetics.get("exact" if few else "float")
 
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """The right run of one scenario, in float64 (each entry the nearest to the exact one)."""
+    """The correct run of one scenario, each number rounded to the nearest float64."""
 
     setup: Setup
     scenario: Scenario
 
     @cached_property
     def moments(self) -> list[Moment]:
-        """After each round."""
+        """The models after each round."""
         return [
             Moment(float_array(m.server), {k: float_array(x) for k, x in m.clients.items()})
             for m in play(self.setup, self.scenario, arithmetic_for(self.setup))
@@ -134,11 +141,11 @@ class Reference:
 
     @cached_property
     def points(self) -> np.ndarray:
-        """The server's, (T + 1, d), the first point included."""
+        """The server's points (T + 1, d), with the initial point first."""
         return np.stack([self.scenario.first_point, *(moment.server for moment in self.moments)])
 
     def tolerances(self, bits: int) -> np.ndarray:
-        """How far from `points` an implementation with that precision may be, (T + 1,), by the largest entry."""
+        """The largest admissible error in any entry of `points`, (T + 1,), for an implementation of this precision."""
         if bits not in self._tolerances:
             numbers = arithmetics.get("ball", precision=bits)
             radii = [0.0]

@@ -1,4 +1,4 @@
-"""What a check found, as an object, a text for a terminal, a table and a picture."""
+"""The result of a conformance check, as an object, a text for a terminal, a table and a figure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ MARKS = {"broken": "BROKEN", "undecided": "?", "holds": "ok", "not visible": "â€
 @final
 @dataclass(frozen=True)
 class Deviation:
-    """Where a run leaves the exact trajectory: in round 1, 2, â€¦; round 0 is the first model."""
+    """Where a run first leaves the exact trajectory; round 0 is the initial model."""
 
     scenario: str
     round: int
-    client: int | None  # None where the server leaves it, or clients' models are not known
+    client: int | None  # None: the server deviates, or the clients' models are not known
     expected: tuple[float, ...]
     found: tuple[float, ...]
-    size: float  # the largest entry's
+    size: float  # the largest error of an entry
     tolerance: float
 
     def __str__(self) -> str:
@@ -44,18 +44,20 @@ class Property:
 
     name: str
     status: str
-    unseen: tuple[str, ...] = ()  # faults against it that would not show with these parameters
+    unseen: tuple[str, ...] = ()  # faults that violate it, but change nothing with these parameters
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Report:
-    """The answer of `check`.
+    """The result of `check`.
 
-    `passed`: everything that could be compared agrees, and nothing else was found. `diagnosis`: what is wrong, each a
-    `ConformanceFinding` with `.name`, `.cure` and `.detail`; together its known faults explain every number.
-    `alternatives`: other known faults that explain them just as well. `deviations`: per scenario that leaves the exact
-    trajectory, where.
+    `passed`: every number that could be compared agrees, and there is no other finding. `diagnosis`: what is wrong,
+    each a `ConformanceFinding` with `.name`, `.cure` and `.detail`; the known faults in it together reproduce every
+    number. `alternatives`: other known faults that reproduce them as well. `deviations`: for each scenario that
+    deviates from the exact trajectory, the first place.
+
+    A passed check is evidence, not a proof: `report()` lists the faults that these parameters would not show.
     """
 
     method: str
@@ -63,17 +65,17 @@ class Report:
     diagnosis: tuple[ConformanceFinding, ...]
     alternatives: tuple[ConformanceFinding, ...]
     deviations: tuple[Deviation, ...]
-    notes: tuple[str, ...]  # what is no fault, but worth knowing
+    notes: tuple[str, ...]  # observations that are not faults
     precision: str
     runs: Sequence[ObservedRun]
     references: Sequence[Reference]
     suspects: Suspects
-    broken: frozenset[str]  # the properties that the found faults break
-    explained: bool  # whether known faults, or none, explain all numbers
+    broken: frozenset[str]  # the properties that the faults of the diagnosis violate
+    explained: bool  # whether all numbers are correct, or reproduced by known faults
 
     @cached_property
     def properties(self) -> tuple[Property, ...]:
-        """The method's defining properties, the worst first."""
+        """The method's defining properties, violated ones first."""
         off = {deviation.scenario for deviation in self.deviations}
         complete = {r.scenario.name for r in self.runs if len(r.points) > len(r.scenario.rounds)}
         fine = frozenset(complete - off)
@@ -85,6 +87,8 @@ class Report:
         for name, faults in by_property.items():
             visible = [fault for fault in faults if seen_in[fault]]
             unseen = tuple(fault for fault in faults if not seen_in[fault])
+            # A fault that a scenario shows is excluded by that scenario's numbers: if they are explained without it, or
+            # else only if they are correct.
             decisive = complete if self.explained else fine
             if name in self.broken:
                 status = "broken"
@@ -98,7 +102,7 @@ class Report:
         return tuple(sorted(found, key=lambda p: list(MARKS).index(p.status)))
 
     def report(self) -> str:
-        """The text: verdict, what is wrong and its cure, where it shows, and the properties."""
+        """The report for people: verdict, findings with their cures, first deviations, and the properties."""
         rounds = sum(len(run.scenario.rounds) for run in self.runs)
         verdict = "conforms" if self.passed else "does NOT conform"
         scope = f"{len(self.runs)} problems, {rounds} rounds, {self.precision}"
@@ -126,7 +130,7 @@ class Report:
         return self.report()
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain lists, texts and numbers, ready for JSON."""
+        """The report as plain lists, strings and numbers, for JSON."""
         return {
             "method": self.method,
             "passed": self.passed,
@@ -150,12 +154,13 @@ class Report:
         return pandas.DataFrame(rows, columns=["problem", "round", "deviation", "tolerance"])
 
     def figure(self, ax: Any = None) -> Any:
-        """The deviations, round by round, over the largest tolerance; returns matplotlib's axes."""
+        """Plot the error in each round and scenario, with the largest tolerance. Returns Matplotlib's axes."""
         from fedconvex.drawing import new_axes, tidy
 
         ax = new_axes() if ax is None else ax
         smallest = min(float(self._tolerances(reference).min()) for reference in self.references)
         for run, reference in zip(self.runs, self.references, strict=True):
+            # errors of 0 have no logarithm: they are drawn far below every tolerance
             ax.plot(np.maximum(gaps(run, reference), smallest / 1e3), marker="o", label=run.scenario.name)
         largest = np.max([self._tolerances(r)[-1] for r in self.references])
         ax.axhline(largest, color="black", linestyle=":", label="largest tolerance")
@@ -169,7 +174,7 @@ class Report:
 
 
 def gaps(run: ObservedRun, reference: Reference) -> np.ndarray:
-    """The largest entry of found minus exact after every round that was run."""
+    """The largest error of an entry of the server's point after every round that was run."""
     points = zip(run.points, reference.points, strict=False)
     return np.array([float(np.abs(found - exact).max()) for found, exact in points])
 

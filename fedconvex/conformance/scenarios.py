@@ -1,8 +1,8 @@
-"""What an implementation is run on: small least squares with exact data, each of which shows some properties.
+"""The scenarios of a check: small least-squares problems with exact data, each with a schedule of active clients.
 
-The data are multiples of small integers, so that float32 holds them exactly, and scaled to the method under check: the
-clients' curvature is about what their local work, or the proximal term, can move in one round. Too little of it and
-faults hardly show; too much and runs diverge.
+The data are multiples of small integers, which float32 represents exactly. They are scaled to the method: the clients'
+curvature is about the inverse of their local path length, or twice the weight of the proximal term. With much less
+curvature faults hardly change the numbers; with much more, runs diverge.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from fedconvex.problems.quadratics import LeastSquares
 Rounds = tuple[tuple[int, ...], ...]
 
 FIRST_POINT = (1.5, -1.0)
-# designs (n_k, 2) of full rank, and targets, all clients with minimisers of their own
+# designs (n_k, 2) of full rank and targets; every client has its own minimiser
 EQUAL_SIZES: tuple[Any, ...] = (
     ([[2, 0], [1, 1]], [2, 3]),
     ([[1, 1], [-1, 2]], [-3, 1]),
@@ -39,29 +39,34 @@ SKIPPING: Rounds = ((0, 1), (2,), (0, 2), (1,), (0, 1, 2))
 
 @dataclass(frozen=True, eq=False)
 class Scenario:
-    """One problem with who takes part in each of its rounds, and (where it is about that) how much work each does."""
+    """A problem with the active clients of each round and, where it is about stragglers, each client's local work."""
 
     name: str
-    problem: Problem  # as the implementation gets it
-    squares: LeastSquares  # the same data with the package's own loss …
-    factors: tuple[Fraction, ...]  # … and what to multiply it with, client by client
+    problem: Problem  # passed to the implementation
+    squares: LeastSquares  # the same data with the loss ½Σr² …
+    factors: tuple[Fraction, ...]  # … and each client's factor from that loss to the problem's
     rounds: Rounds
     effort: int | None  # the full work, in local steps or epochs; None where it cannot be counted
-    efforts: Rounds | None = None  # the work of each client that takes part, where it is not the full one
+    efforts: Rounds | None = None  # each active client's local work; None: the full work
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Samples of each client."""
+        """The clients' numbers of samples."""
         return tuple(len(targets) for targets in self.squares.b)
 
     @property
     def first_point(self) -> np.ndarray:
-        """A fresh array: the implementation may spoil it."""
+        """The initial point, a new array each time: an implementation may overwrite it."""
         return np.array(FIRST_POINT)
 
 
 def scenarios(setup: Setup, loss: str, weighted: bool, late_clients: bool) -> tuple[Scenario, ...]:
-    """Those that fit the method: weights follow the clients' samples where `weighted`; late clients where it can."""
+    """The scenarios for a method.
+
+    Args:
+        weighted: clients have weights proportional to their numbers of samples; else equal ones.
+        late_clients: add a scenario in which clients do part of the local work.
+    """
 
     def scenario(name: str, data: Sequence[Any], rounds: Rounds, efforts: Rounds | None = None) -> Scenario:
         sizes = tuple(len(targets) for _, targets in data)
@@ -88,13 +93,16 @@ def scenarios(setup: Setup, loss: str, weighted: bool, late_clients: bool) -> tu
 
 
 def scaled_to(setup: Setup, data: Sequence[Any], loss: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """The data multiplied by the short number that makes the clients' largest curvature right."""
+    """The data times a number of few bits, such that the clients' largest curvature is about `curvature(setup)`."""
     largest = max(problem_of(loss, *_multiplied(data, 1.0)).L)
     return _multiplied(data, short(sqrt(curvature(setup) / largest)))
 
 
 def curvature(setup: Setup) -> float:
-    """L of the clients that makes a round visible: 5/4 over the path of the local steps, else twice the pull."""
+    """The clients' smoothness L at which one round moves models visibly and runs stay stable.
+
+    5/4 over the path length of the local steps; for exact local solutions, twice the proximal weight.
+    """
     if setup.path_length is not None:
         return 1.25 / nearest_float(setup.path_length)
     weight = nearest_float(setup.method.proximal_weight)
@@ -102,7 +110,7 @@ def curvature(setup: Setup) -> float:
 
 
 def short(value: float, bits: int = 5) -> float:
-    """The nearest number with few significant bits, so that products with small integers are exact in float32."""
+    """The nearest number with few significant bits: its products with small integers are exact in float32."""
     mantissa, exponent = frexp(value)
     return ldexp(round(ldexp(mantissa, bits)), exponent - bits)
 

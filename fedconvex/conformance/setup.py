@@ -1,4 +1,4 @@
-"""What is checked: a method with the local solver of its clients, with exact parameters."""
+"""The object of a check: a method and its clients' local solver, with rational parameters."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,12 +13,12 @@ from fedconvex.local_solvers.sgd import SGD
 from fedconvex.methods.base import Method
 from fedconvex.parameters import in_arithmetic
 
-LARGEST_BATCH = 5  # samples of the largest client
+LARGEST_BATCH = 5  # samples of the largest client in any scenario
 
 
 @dataclass(frozen=True)
 class Setup:
-    """A method and its clients' local solver; `given` is None where the solver is the method's own."""
+    """A method and its clients' local solver; `given` is None if that is the method's own."""
 
     method: Method
     given: LocalSolver | None = None
@@ -30,7 +30,7 @@ class Setup:
 
     @property
     def effort(self) -> int | None:
-        """Local steps or epochs; None where local work cannot be counted."""
+        """The number of local steps or epochs; None for a solver that is not counted in steps."""
         return self.solver.effort
 
     @property
@@ -40,7 +40,7 @@ class Setup:
 
 
 def setup_of(method: Any, local_solver: Any) -> Setup:
-    """The setup with its parameters as exact rationals, after checking that its rounds have one right answer."""
+    """The setup with rational parameters, after checking that every round has exactly one correct result."""
     if not isinstance(method, Method):
         raise InvalidInput("method", method, "is not a method", "give for example fedconvex.Scaffold(stepsize=0.1)")
     if method.skip != 0:

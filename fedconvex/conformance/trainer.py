@@ -1,23 +1,22 @@
-"""A PyTorch trainer's local work put through the kit: the kit plays the server.
+"""Check a PyTorch trainer's local training alone: the kit plays the server.
 
-The one function that the author gives is
+The author passes one function to `check`,
 
     local_update(model, data, global_model, state)
 
 * `model`: `torch.nn.Linear(2, 1, bias=False)` with the server's parameters, a fresh one in every call; float64, or
-  float32 where `check(…, precision="float32")` says so. Train it in place.
+  float32 with `check(…, precision="float32")`. Train it in place.
 * `data`: (X, y), the client's samples: tensors (n_k, 2) and (n_k, 1). The local function is that of `check`'s `loss`;
   by default torch.nn.MSELoss() on model(X) and y.
-* `global_model`: another module with the server's parameters, for a proximal term; to be left as it is.
-* `state`: a dict of this client's own, empty in its first round and kept from round to round, also through rounds in
-  which the client takes no part. Before each call the kit sets `state["server"]`: what the server sends besides the
-  model, flat (2,) tensors by name: "c" for SCAFFOLD, "gradient" (the gradient g that clients are tilted to) for DANE
-  and FedDANE.
-* returns None (the trained `model` counts), a module, a state_dict, a tensor, or a list of tensors: the local model.
-* With a fifth argument `local_steps` it is also told how many steps (or epochs) to take, fewer for late clients.
+* `global_model`: another module with the server's parameters, for a proximal term; do not change it.
+* `state`: this client's own dict, empty in its first round and kept for the whole run, also through rounds in which the
+  client is inactive. Before each call the kit stores in `state["server"]` what the server sends besides the model, as
+  flat (2,) tensors by name: "c" for SCAFFOLD, "gradient" (g in the correction g − ∇f_k(w)) for DANE and FedDANE.
+* It returns the local model: None for the trained `model`, a module, a state_dict, a tensor, or a list of tensors.
+* If it has a fifth argument `local_steps`, the kit passes the number of steps (or epochs), fewer for stragglers.
 
-The server's step is the method's own, from the local models alone: the weighted or plain average, FedDyn's h,
-SCAFFOLD's c (worked out from the local models, so that it is right whatever the client keeps in its `state`).
+The server's step is the method's own, computed from the local models alone: the weighted or plain average, FedDyn's h,
+SCAFFOLD's c. An error in what a client keeps in its `state` therefore never reaches the server's memory.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -46,21 +45,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Served:
-    """The kit's server between two rounds, and what the clients keep."""
+    """The kit's server between two rounds, and the clients' own dicts."""
 
     rounds: Rounds
     state: State
     data: list[tuple[Any, Any]]
-    own: list[dict[str, Any]]  # of each client
+    own: list[dict[str, Any]]  # each client's `state`
     round: int = 0
-    models: dict[int, Any] = field(default_factory=dict)  # of the last round
-    kind: Any = np.float64
+    models: dict[int, Any] = field(default_factory=dict)  # local models of the last round
+    dtype: Any = np.float64  # of the local models
 
 
 def implementation_of(
     setup: Setup, references: Sequence[Reference], local_update: Callable[..., Any], precision: str | None
 ) -> Implementation:
-    """The three functions around the trainer's one. Raises MissingLibrary without torch."""
+    """The functions of `check` built around the trainer's one. Raises MissingLibrary without torch."""
     try:
         import torch
     except ImportError:
@@ -68,7 +67,7 @@ def implementation_of(
     dtype = torch.float32 if precision == "float32" else torch.float64
     numbers = arithmetics.get("float")
     found: list[ConformanceFinding] = []
-    told = takes(local_update, "local_steps")
+    takes_steps = takes(local_update, "local_steps")
 
     def init(problem: Any, x0: np.ndarray) -> Served:
         scenario = next(r.scenario for r in references if r.scenario.problem is problem)
@@ -84,63 +83,66 @@ def implementation_of(
         steps = None if local_steps is None else dict(zip(active, local_steps, strict=True))
         efforts = None if steps is None else np.array([steps[k] for k in members], dtype=np.int64)
         draw = Draw(np.array(members), efforts=efforts, round=served.round)
-        right = served.rounds.play(served.state, draw)
-        assert right is not None
-        sent = _sent(served, right, dtype)
+        # The correct round comes first: it has the gradients that the server sends and the clients' path lengths.
+        correct = served.rounds.play(served.state, draw)
+        assert correct is not None
+        sent = _sent(served, correct, dtype)
         models = {k: _trained(served, k, sent, None if steps is None else steps[k]) for k in active}
         points = np.stack([models[k].double().numpy() for k in members])
-        played = served.rounds.play(served.state, draw, answers=Answers(points, right.answers.path_lengths))
+        played = served.rounds.play(served.state, draw, answers=Answers(points, correct.answers.path_lengths))
         assert played is not None
-        kinds = {model.dtype for model in models.values()}
-        kind = np.float32 if torch.float32 in kinds else np.float64
-        return replace(served, state=played.state, round=served.round + 1, models=models, kind=kind)
+        dtypes = {model.dtype for model in models.values()}
+        returned = np.float32 if torch.float32 in dtypes else np.float64
+        return replace(served, state=played.state, round=served.round + 1, models=models, dtype=returned)
 
     def _trained(served: Served, k: int, sent: dict[str, Any], steps: int | None) -> "torch.Tensor":
-        """Client k's local model, flat."""
+        """Client k's local model as a flat tensor."""
         model = torch.nn.Linear(served.state.server.size, 1, bias=False, dtype=dtype)
         with torch.no_grad():
             model.weight.copy_(torch.as_tensor(served.state.server))
         reference, before = deepcopy(model), [part.clone() for part in served.data[k]]
         served.own[k]["server"] = {name: vector.clone() for name, vector in sent.items()}
-        extra = {"local_steps": steps} if told else {}
+        extra = {"local_steps": steps} if takes_steps else {}
         returned = local_update(model, served.data[k], reference, served.own[k], **extra)
         if not torch.equal(reference.weight.detach().flatten(), torch.as_tensor(served.state.server).to(dtype)):
             found.append(ConformanceFinding(findings.CHANGES_GLOBAL, "train `model`, and only read `global_model`"))
         if not all(torch.equal(old, new) for old, new in zip(before, served.data[k], strict=True)):
             found.append(ConformanceFinding(findings.CHANGES_DATA, "copy the data before you work on them"))
-            for old, new in zip(before, served.data[k], strict=True):
+            for old, new in zip(before, served.data[k], strict=True):  # repaired: later rounds are checked for others
                 new.detach().copy_(old)
         return _flat(model if returned is None else returned)
 
-    def told_round(problem: Any, state: Served, active: Sequence[int], local_steps: Any = None) -> Served:
+    # Two signatures: `check` looks at the argument's name to decide whether there is a scenario with stragglers.
+    def round_with_steps(problem: Any, state: Served, active: Sequence[int], local_steps: Any = None) -> Served:
         return round(problem, state, active, local_steps)
 
-    def untold_round(problem: Any, state: Served, active: Sequence[int]) -> Served:
+    def round_without_steps(problem: Any, state: Served, active: Sequence[int]) -> Served:
         return round(problem, state, active, None)
 
     return Implementation(
         init=init,
-        round=told_round if told else untold_round,
-        server_model=lambda served: served.state.server.astype(served.kind),
+        round=round_with_steps if takes_steps else round_without_steps,
+        server_model=lambda served: served.state.server.astype(served.dtype),
         client_models=lambda served: served.models,
         found=found,
     )
 
 
-def _sent(served: Served, right: RoundResult, dtype: Any) -> dict[str, Any]:
-    """What the server sends besides its model."""
+def _sent(served: Served, correct: RoundResult, dtype: Any) -> dict[str, Any]:
+    """The vectors that the server sends besides its model, by name."""
     import torch
 
     sent = dict(served.state.shared)
     if isinstance(served.rounds.method, GradientCorrected):
-        gradients = right.clients.gradients(right.points)
-        assert right.subproblem.linear is not None
-        sent["gradient"] = (right.subproblem.linear + gradients)[0]
+        # the subproblem's linear term is g − ∇F_k(w) in row k: g is the same in every row
+        gradients = correct.clients.gradients(correct.points)
+        assert correct.subproblem.linear is not None
+        sent["gradient"] = (correct.subproblem.linear + gradients)[0]
     return {name: torch.as_tensor(np.asarray(vector, float)).to(dtype) for name, vector in sent.items()}
 
 
 def _flat(returned: Any) -> "torch.Tensor":
-    """A module, a state_dict, tensors or a tensor as one flat tensor that is nobody else's."""
+    """The parameters of a module, state_dict, list of tensors or tensor, copied to one flat tensor."""
     import torch
 
     if isinstance(returned, torch.nn.Module):

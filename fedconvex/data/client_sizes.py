@@ -1,4 +1,4 @@
-"""How many samples each client has: whole numbers that follow a distribution and sum exactly to a total."""
+"""Numbers of samples of the clients: random integers that follow a distribution and sum exactly to a total."""
 
 import math
 from typing import Any
@@ -13,11 +13,13 @@ LARGEST_SIGMA = 1e6  # beyond it one client has everything, to double precision
 
 
 def lognormal_sizes(num_clients: int, total: int, sigma: float, seed: int = 0) -> np.ndarray:
-    """Sizes n_k proportional to exp(sigma·z_k) with z_k ~ N(0, 1), at least 1 each, that sum to `total`.
+    """Log-normal client sizes: n_k proportional to exp(sigma·z_k) with z_k ~ N(0, 1), at least 1 each, sum `total`.
+
+    Use it for moderately unbalanced clients; for heavy tails use `power_law_sizes`.
 
     sigma: >= 0, the standard deviation of log n_k; 0 gives equal sizes. total: >= num_clients.
-    Returns int64 (num_clients,). Proportions become whole numbers by largest remainders; clients whose share is below 1
-    get 1. Raises InvalidInput. Source: FedDyn, section 4 and appendix A.2, unbalanced data (sigma = 0.3).
+    Returns int64 (num_clients,), rounded by largest remainders; clients with a share below 1 get 1. Raises
+    InvalidInput. Source: FedDyn, section 4 and appendix A.2, unbalanced data (sigma = 0.3).
     """
     num_clients, total = _check(num_clients, total, 1)
     rng = stream(integer_at_least(seed, 0, "seed"), GeneratorStream.SIZE)
@@ -27,13 +29,15 @@ def lognormal_sizes(num_clients: int, total: int, sigma: float, seed: int = 0) -
 def power_law_sizes(
     num_clients: int, total: int, exponent: float = 2.75, minimum: int = 1, seed: int = 0
 ) -> np.ndarray:
-    """Sizes n_k proportional to draws w_k >= 1 with density ∝ w^(−exponent), at least `minimum` each, with sum `total`.
+    """Power-law client sizes: n_k proportional to w_k >= 1 with density ∝ w^(−exponent), sum `total`.
+
+    Use it for the strong imbalance of real federations, where a few clients have most of the samples.
 
     exponent: > 1; the smaller, the larger the largest client. The default is ours, as FedProx states none: with the
         1000 clients and 69,035 samples of its MNIST, the standard deviation is near the 106 of its Table 1.
     minimum: >= 1. total: >= minimum·num_clients.
-    Returns int64 (num_clients,). Proportions become whole numbers by largest remainders; clients whose share is below
-    `minimum` get `minimum`. Raises InvalidInput. Source: FedProx, section 5.1 and appendix C.1 ("power law").
+    Returns int64 (num_clients,), rounded by largest remainders; clients with a share below `minimum` get it. Raises
+    InvalidInput. Source: FedProx, section 5.1 and appendix C.1 ("power law").
     """
     num_clients, total = _check(num_clients, total, minimum)
     rng = stream(integer_at_least(seed, 0, "seed"), GeneratorStream.SIZE)
@@ -41,23 +45,28 @@ def power_law_sizes(
 
 
 def lognormal_shares(num_clients: int, sigma: float, rng: np.random.Generator) -> np.ndarray:
-    """exp(sigma·z_k), scaled to a maximum of 1."""
+    """exp(sigma·z_k) with z_k ~ N(0, 1), scaled to a maximum of 1, shape (num_clients,)."""
     return _scaled(min(sigma, LARGEST_SIGMA) * rng.standard_normal(num_clients))
 
 
 def power_law_shares(num_clients: int, exponent: float, rng: np.random.Generator) -> np.ndarray:
-    """Draws with density ∝ w^(−exponent), scaled to a maximum of 1."""
+    """Random numbers with density ∝ w^(−exponent), w >= 1, scaled to a maximum of 1, shape (num_clients,)."""
     if not (non_negative(exponent, "exponent") > 1):
         raise InvalidInput("exponent", exponent, "has no distribution: w^(−exponent) has no sum", "give exponent > 1")
-    return _scaled(rng.standard_exponential(num_clients) / (float(exponent) - 1))  # P(w > x) = x^(1 − exponent)
+    return _scaled(
+        rng.standard_exponential(num_clients) / (float(exponent) - 1)
+    )  # log w is exponential: P(w > x) = x^(1 − exponent)
 
 
 def apportion(total: int, shares: np.ndarray, lower: int, upper: Any = math.inf) -> np.ndarray:
-    """Whole numbers with sum `total`, as near to t·shares as they can be within [lower, upper], for one t.
+    """Integers with sum `total` in proportion to `shares`, except where a limit `lower` or `upper` binds.
 
-    shares: (m,) >= 0, the largest is 1; upper: a number or (m,). Σ lower <= total <= Σ upper. Quotas
-    clip(t·shares, lower, upper) with sum `total` are rounded down, and the largest remainders get the rest.
+    They are the quotas clip(t·shares, lower, upper), with t such that these sum to `total`, rounded down; the largest
+    remainders get one more each until the sum is right.
+
+    shares: (m,) >= 0 with maximum 1. lower: a number; upper: a number or (m,); Σ lower <= total <= Σ upper.
     """
+    # Bisection for t: the sum of the quotas increases with it. It ends when no float lies between the bounds.
     low, high = 0.0, float(total) if np.isinf(upper).all() else float(np.max(upper / np.maximum(shares, 1e-300)))
     while low < (middle := low + (high - low) / 2) < high:
         if np.clip(middle * shares, lower, upper).sum() < total:
@@ -67,12 +76,12 @@ def apportion(total: int, shares: np.ndarray, lower: int, upper: Any = math.inf)
     quotas = np.clip(high * shares, lower, upper)
     whole = np.floor(quotas).astype(np.int64)
     missing = total - int(whole.sum())
-    whole[np.argsort(whole - quotas, kind="stable")[:missing]] += 1
+    whole[np.argsort(whole - quotas, kind="stable")[:missing]] += 1  # stable: ties go to the first clients
     return whole
 
 
 def _scaled(logarithms: np.ndarray) -> np.ndarray:
-    shares: np.ndarray = np.exp(logarithms - logarithms.max())
+    shares: np.ndarray = np.exp(logarithms - logarithms.max())  # cannot overflow
     return shares
 
 

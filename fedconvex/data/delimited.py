@@ -1,4 +1,4 @@
-"""CSV and TSV text with a header line."""
+"""Reads CSV and TSV text with a header line into a `Table`, with errors that name the line and the column."""
 
 import csv
 import math
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fedconvex.data.stream import numbered_lines
+from fedconvex.data.file_contents import numbered_lines
 from fedconvex.data.table import Table, bad_file, check_size, roles
 from fedconvex.data.targets import TOO_LONG_CURE, as_targets, written_too_long
 
@@ -18,7 +18,7 @@ MISSING_CURE = "fill it in or remove the row"
 
 
 def read_delimited(path: Path, delimiter: str, target_column: str | None, client_column: str | None) -> Table:
-    """Read a CSV or TSV file. Every column but the target and the client must hold finite numbers (or true and false).
+    """Reads a CSV or TSV file, whose columns except target and client must hold finite numbers, true or false.
 
     target_column, client_column: see `fedconvex.data.table.roles`. Raises InvalidInput with the line and the column.
     """
@@ -28,7 +28,7 @@ def read_delimited(path: Path, delimiter: str, target_column: str | None, client
         raise bad_file(path, "the file is empty", "give a header line and one line per sample")
     names = [name.strip() for name in header]
     target, client, chosen = roles(path, names, target_column, client_column)
-    features, lines = array("d"), array("q")
+    features, lines = array("d"), array("q")  # 8 bytes a number, where lists of Python floats take 32
     targets: list[str] = []
     clients: list[str] = []
     for number, row in rows:
@@ -36,6 +36,8 @@ def read_delimited(path: Path, delimiter: str, target_column: str | None, client
             problem = f"line {number}: has {len(row)} fields, the header has {len(names)}"
             raise bad_file(path, problem, "repair the line (the last line of a truncated file looks like this)")
         cells = [row[j] for j in chosen]
+        # Fast path: convert the whole row at once. Anything unusual (text, NaN, an underscore, which float() accepts)
+        # goes through _number, which handles it cell by cell and knows the column for its error.
         try:
             values = list(map(float, cells))
         except ValueError:
@@ -52,6 +54,7 @@ def read_delimited(path: Path, delimiter: str, target_column: str | None, client
         raise bad_file(path, "has a header but no rows", "give one line per sample")
     if client is not None:
         _refuse_missing(path, names[client], clients, lines)
+    # pandas writes its index as a first column without a name
     if names[chosen[0]] == "" and chosen[0] == 0 and _are_row_numbers(features[:: len(chosen)]):
         cure = "write the file with to_csv(…, index=False), drop the column, or give it a name if it is a feature"
         raise bad_file(path, "the first column has no name and holds row numbers, which are no feature", cure)
@@ -64,12 +67,12 @@ def read_delimited(path: Path, delimiter: str, target_column: str | None, client
 
 
 def _are_row_numbers(values: Sequence[float]) -> bool:
-    """Whether they are different whole numbers: 0, 1, 2, … of a table, or what is left of these in a part of it."""
+    """Whether the numbers are distinct integers, as in an index column, of which rows may have been removed."""
     return all(map(float.is_integer, values)) and len(set(values)) == len(values)
 
 
 def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows that are not blank, each with the number of its last line."""
+    """The rows that are not blank, each with its line number (a quoted cell may span lines: then the last one)."""
     reader = csv.reader(_text(path), delimiter=delimiter, strict=True)
     while True:
         try:
@@ -86,7 +89,7 @@ def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 def _text(path: Path) -> Iterator[str]:
     for number, line in numbered_lines(path):
         try:
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")  # -sig drops the byte order mark of Excel
         except UnicodeDecodeError:
             raise bad_file(path, f"line {number}: is not UTF-8 text", "save the file as UTF-8") from None
 
@@ -107,7 +110,7 @@ def _number(path: Path, line: int, column: str, cell: str) -> float:
 
 
 def _targets(path: Path, column: str, cells: list[str], lines: Sequence[int]) -> np.ndarray:
-    """The target column: numbers (true and false count as 1 and 0) or text, not both."""
+    """The target column, all numbers (true and false are 1 and 0) or all text."""
     _refuse_missing(path, column, cells, lines)
     text = [line for cell, line in zip(cells, lines, strict=True) if not _is_number(cell)]
     if len(text) == len(cells):

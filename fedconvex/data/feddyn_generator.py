@@ -1,4 +1,4 @@
-"""FedDyn's synthetic data, with three kinds of heterogeneity that are switched on one at a time."""
+"""FedDyn's synthetic data, with three independent sources of heterogeneity."""
 
 import math
 
@@ -17,7 +17,7 @@ from fedconvex.data.gaussian_clients import (
 from fedconvex.data.random_streams import GeneratorStream, stream
 from fedconvex.validation import integer_at_least
 
-LARGEST_LOGARITHM = 50.0  # sizes beyond it, which no memory holds, are refused like smaller ones
+LARGEST_LOGARITHM = 50.0  # avoids overflow of exp; sizes near it are refused later, for lack of memory
 
 
 def feddyn_synthetic(
@@ -32,24 +32,25 @@ def feddyn_synthetic(
     seed: int = 0,
     reading: Reading = "paper",
 ) -> FederatedData:
-    """FedDyn's synthetic data; with every kind of heterogeneity off, which is the default, the homogeneous setting.
+    """FedDyn's synthetic classification data, with heterogeneity of labels, features and sizes switched on separately.
 
-    y = argmax_c (θ_k x + b_k)_c without noise and x ~ N(ν_k, Σ) with Σ diagonal, Σ_jj = j^(−1.2). The kinds:
+    Use it to see which kind of heterogeneity hurts a method. The default has none: all clients are identically
+    distributed. y = argmax_c (θ_k x + b_k)_c without noise and x ~ N(ν_k, Σ) with Σ diagonal, Σ_jj = j^(−1.2).
 
-    1. `optima`: the entries of θ_k and b_k are N(μ_k, 1) with μ_k ~ N(0, γ1), every client its own;
-       off: one θ and b with entries N(0, 1) for all clients.
+    1. `optima`: every client has a model of its own, the entries of θ_k and b_k being N(μ_k, 1) with μ_k ~ N(0, γ1);
+       off: all clients share one θ and b with entries N(0, 1).
     2. `features`: the entries of ν_k are N(β_k, 1) with β_k ~ N(0, γ2); off: ν_k = 0.
-    3. `sizes`: log n_k is normal with variance γ3 and n_k is 200 on average; off: n_k = 200.
+    3. `sizes`: log n_k is normal with variance γ3 and n_k has mean `average`; off: n_k = `average`.
 
-    None switches a kind off. For kinds 1 and 2 that is not the same as γ = 0, which only makes the means μ_k or β_k
-    zero and leaves every client its own draw. A kind that is on or off changes nothing about what the others draw.
-    Once kind 1 is on, no label depends on γ1: μ_k moves the scores of all classes alike.
+    None switches a kind off. For kinds 1 and 2 that differs from γ = 0, which makes the means μ_k or β_k zero but
+    leaves every client its own draw. Switching one kind does not change the random draws of the others. Once kind 1
+    is on, no label depends on γ1: μ_k shifts the scores of all classes alike.
 
     Args:
-        optima, features, sizes: γ1, γ2, γ3 >= 0, or None. The paper does not state the values that it used.
+        optima, features, sizes: γ1, γ2, γ3 >= 0, or None. The paper does not state its values.
         clients, dimension, classes, average: m >= 1, p >= 1, C >= 2, and the average size >= 1. Sizes are at least 1.
-        seed: a whole number >= 0. Client k's data depend on it and on k, not on how many clients there are.
-        reading: `paper`: the gammas are variances; the paper's "variance γ3" is read as that of log n_k, and n_k
+        seed: a whole number >= 0. Client k's data depend on it and on k, not on the number of clients.
+        reading: `paper`: the gammas are variances; the paper's "variance γ3" is taken as that of log n_k, and n_k
             (rounded to the nearest) has mean `average`. `released`: they are standard deviations, as in the authors'
             released code, and n_k (rounded down) has median `average`, mean average·exp(γ3²/2).
 
@@ -67,7 +68,7 @@ def feddyn_synthetic(
     def size(k: int) -> int:
         logarithm = size_spread * stream(seed, GeneratorStream.SIZE, k).standard_normal()
         if reading == "paper":
-            logarithm -= size_spread**2 / 2
+            logarithm -= size_spread**2 / 2  # a log-normal variable has mean exp(mean of the log + variance/2)
         drawn = average * math.exp(min(logarithm, LARGEST_LOGARITHM))
         return max(1, round(drawn) if reading == "paper" else math.floor(drawn))
 

@@ -1,4 +1,4 @@
-"""Data that lie with clients, and the problems that they pose."""
+"""`FederatedData`: samples that belong to clients, and the problem of fitting a linear model to them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,12 +22,20 @@ DEFAULT_RIDGE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class FederatedData:
-    """Samples of m clients: features[k] is float64 (n_k, p), targets[k] is (n_k,), with n_k >= 1.
+    """The samples of m clients, to be turned into a problem by `problem()` or split by `train_test_split`.
 
-    targets: numbers or text, brought to one form by `as_targets`; text is always a class label. source: where the data
-    come from, for reports. class_labels: all classes there are, 2 or more, where some may have no sample here; None:
-    those that have. The feature arrays are read-only views of those given, the targets are copies.
-    Raises InvalidInput for ragged shapes, NaN, an empty client, names that do not fit, targets outside class_labels.
+    `load` and the synthetic generators return it; create it yourself for data that are already in memory, by client.
+
+    Args:
+        features: features[k] is (n_k, p) with n_k >= 1, converted to float64; kept as a read-only view.
+        targets: targets[k] is (n_k,), numbers or text, converted by `as_targets`; text is always a class label. Copied.
+        client_names: m distinct names.
+        feature_names: p names.
+        source: a description of the origin, for reports.
+        class_labels: all classes, 2 or more, if some of them may have no sample here; None: those that occur.
+
+    Raises:
+        InvalidInput: ragged shapes, NaN, an empty client, names that do not fit, targets outside class_labels.
     """
 
     features: tuple[np.ndarray, ...]
@@ -68,7 +76,7 @@ class FederatedData:
 
     @property
     def sizes(self) -> np.ndarray:
-        """The clients' numbers of samples n_k, int64 (m,)."""
+        """The number of samples n_k of every client, int64 (m,)."""
         return np.array([len(array) for array in self.features], dtype=np.int64)
 
     @property
@@ -78,14 +86,14 @@ class FederatedData:
 
     @property
     def task(self) -> Task:
-        """What the targets call for: `regression`, `binary` or `multiclass`; class_labels decide, or else `task_of`."""
+        """The kind of problem: `regression`, `binary` or `multiclass`, by class_labels if given, else by `task_of`."""
         if self.class_labels is not None:
             return "binary" if self.class_labels.size == 2 else "multiclass"
         return task_of(np.concatenate(self.targets))
 
     @property
     def classes(self) -> np.ndarray:
-        """The class_labels, or else the distinct targets of all clients, sorted."""
+        """The class_labels if given, otherwise the distinct targets of all clients, sorted."""
         if self.class_labels is not None:
             return self.class_labels
         return np.unique(np.concatenate(self.targets))
@@ -97,17 +105,20 @@ class FederatedData:
         weights: Literal["pooled", "uniform"] = "pooled",
         intercept: bool = True,
     ) -> "Problem":
-        """The problem of fitting a linear model to these data.
+        """The federated problem of fitting a linear model to these data.
 
-        model: `least-squares`: f_k(x) = ½‖A_k x − b_k‖², a sum over samples; `logistic`: the mean over samples of
-            log(1 + exp(−y aᵀx)), plus ridge/2 ‖x‖², the smaller class as y = −1; `multinomial`: the mean softmax
-            cross-entropy, plus ridge/2 ‖x‖², classes numbered in the order of `classes`; `auto`: the one for `task`.
-        ridge: >= 0, default 1e-3; least squares takes none. It acts on the intercept too.
-        weights: `pooled`: the objective is proportional to the loss over all clients' samples pooled (1/m each for the
-            sums of least squares, n_k/n for the means of the others); `uniform`: 1/m each.
-        intercept: append a column of ones to the features. The multinomial model always has one.
+        Args:
+            model: `least-squares`: f_k(x) = ½‖A_k x − b_k‖², a sum over samples; `logistic`: the mean over samples of
+                log(1 + exp(−y aᵀx)), plus ridge/2 ‖x‖², the smaller class as y = −1; `multinomial`: the mean softmax
+                cross-entropy, plus ridge/2 ‖x‖², classes numbered in the order of `classes`; `auto`: the model for
+                `task`.
+            ridge: >= 0, default 1e-3; it penalises the intercept too. Least squares has no ridge.
+            weights: `pooled`: the objective is proportional to the loss over all clients' samples (1/m each for the
+                sums of least squares, n_k/n for the means of the others); `uniform`: 1/m each.
+            intercept: append a column of ones to the features. The multinomial model always has one.
 
-        Raises InvalidInput where the targets do not fit the model.
+        Raises:
+            InvalidInput: the targets do not fit the model; an unknown model or weights.
         """
         if model == "auto":
             model = MODELS[self.task]
@@ -132,16 +143,16 @@ class FederatedData:
             problem = f"needs 2 or more classes of whole numbers or text, the targets have {classes.size} {kind}"
             raise InvalidInput("model", model, problem, _model_cure(self.task))
         ridge = DEFAULT_RIDGE if ridge is None else ridge
-        shares = self.sizes.tolist() if weights == "pooled" else None
+        shares = self.sizes.tolist() if weights == "pooled" else None  # n_k/n: f_k is a mean over samples
         numbers = [np.searchsorted(classes, targets) for targets in self.targets]
         if model == "logistic":
             from fedconvex.problems import Logistic
 
-            A, y = self._design(intercept), [2 * number - 1 for number in numbers]
+            A, y = self._design(intercept), [2 * number - 1 for number in numbers]  # classes 0, 1 to labels −1, +1
             return Logistic(A=A, y=y, ridge=ridge, weights=shares)
         from fedconvex.problems import MultinomialLogistic
 
-        A = list(self.features)
+        A = list(self.features)  # MultinomialLogistic appends the column of ones itself
         return MultinomialLogistic(A=A, y=numbers, num_classes=int(classes.size), ridge=ridge, weights=shares)
 
     def _least_squares(self, ridge: float | None, intercept: bool) -> "Problem":
@@ -151,6 +162,7 @@ class FederatedData:
             raise InvalidInput("model", "least-squares", "needs numbers, the targets are text", _model_cure(self.task))
         if ridge:
             raise InvalidInput("ridge", ridge, "least squares takes no ridge", "leave it out, or choose another model")
+        # equal weights also for `pooled`: f_k is a sum over samples, so large clients count more already
         return LeastSquares(A=self._design(intercept), b=list(self.targets))
 
     def _design(self, intercept: bool) -> list[np.ndarray]:
@@ -160,7 +172,7 @@ class FederatedData:
 
 
 def federate(table: Table, rows: Sequence[np.ndarray], client_names: Sequence[str], source: str) -> FederatedData:
-    """Give client k the rows[k] of the table."""
+    """The table's rows as data of clients: client k has the rows with the indices rows[k]."""
     return FederatedData(
         features=tuple(table.features[part] for part in rows),
         targets=tuple(table.targets[part] for part in rows),
@@ -170,8 +182,8 @@ def federate(table: Table, rows: Sequence[np.ndarray], client_names: Sequence[st
     )
 
 
-def deal(table: Table, num_clients: int, scheme: str, seed: int, source: str) -> FederatedData:
-    """Deal the table's rows to clients named 0, 1, … by `fedconvex.data.partition.partition`."""
+def divide_among_clients(table: Table, num_clients: int, scheme: str, seed: int, source: str) -> FederatedData:
+    """The table's rows, divided among clients named 0, 1, … by a scheme of `fedconvex.data.partition`."""
     rows = partition(table.targets, num_clients, scheme, seed)
     return federate(table, rows, [str(k) for k in range(len(rows))], source)
 
@@ -186,7 +198,7 @@ def _features(values: np.ndarray, client: int, width: int) -> np.ndarray:
     if array.dtype.kind not in "biuf" or array.ndim != 2 or array.size == 0 or array.shape[1] != width:
         problem = f"must be numbers of shape (n_k, {width}) with n_k >= 1 and one column per feature name"
         raise InvalidInput(name, f"{array.dtype} of shape {array.shape}", problem, "repair it, drop empty clients")
-    array = array.astype(np.float64, copy=False).view()
+    array = array.astype(np.float64, copy=False).view()  # a view: read-only here, not for its owner
     bad = np.argwhere(~np.isfinite(array))
     if bad.size:
         row, column = map(int, bad[0])
@@ -202,7 +214,7 @@ def _joined(targets: Sequence[np.ndarray]) -> np.ndarray:
         raise InvalidInput("targets", targets, "are text for some clients and numbers for others", "make them alike")
     if any(array.ndim != 1 for array in arrays):
         raise InvalidInput("targets", [array.shape for array in arrays], "must have shapes (n_k,)", "flatten them")
-    for array in arrays:  # each by itself: of mixed kinds, joining makes floats
+    for array in arrays:  # before concatenating, which would turn integers beside floats into rounded floats
         if array.dtype.kind in "iu":
             as_targets(array)
     return np.concatenate(arrays)

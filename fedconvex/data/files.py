@@ -1,4 +1,4 @@
-"""Read one table of samples from a CSV, TSV, Parquet, NPZ or LIBSVM file."""
+"""`read_table`: reads the samples of a CSV, TSV, Parquet, NPZ or LIBSVM file."""
 
 import io
 import os
@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from fedconvex.data.delimited import read_delimited
+from fedconvex.data.file_contents import contents
 from fedconvex.data.libsvm import read_libsvm
-from fedconvex.data.stream import contents
 from fedconvex.data.table import MAX_BYTES, Table, bad_file, check_size, client_names, default_names, roles
 from fedconvex.data.targets import as_targets, too_long
 from fedconvex.errors import InvalidInput
@@ -35,16 +35,16 @@ def read_table(
     client_column: str | None = None,
     num_features: int | None = None,
 ) -> Table:
-    """Read (features (n, p), feature names, targets (n,), client names or None) from a file, gzipped or not.
+    """Reads a file, gzipped or not, as a `Table`: features (n, p), feature names, targets (n,), client names or None.
 
-    format: csv, tsv, parquet, npz or libsvm; by default the suffix decides, with .gz left out: .csv, .tsv, .parquet,
-        .npz; .svm, .libsvm, .svmlight, .txt, .t or none for LIBSVM text.
-    target_column: default `target`, `label` or `y`. client_column: default `client` or `client_id` where there is one.
+    format: csv, tsv, parquet, npz or libsvm; by default the suffix decides, without .gz: .csv, .tsv, .parquet, .npz;
+        .svm, .libsvm, .svmlight, .txt, .t or none for LIBSVM text.
+    target_column: default `target`, `label` or `y`. client_column: default `client` or `client_id` if there is one.
         In an NPZ file they name arrays (n,), beside the features `X` (n, p). LIBSVM files have neither.
-    num_features: p, for LIBSVM only, where the last features never occur.
+    num_features: p, for LIBSVM files in which the last features never occur.
 
     Files are data, never code: nothing is unpickled. Raises InvalidInput with the path, the place and the cure for
-    anything that cannot be read in full: NaN, missing values and text among the features are refused, never filled in.
+    anything that cannot be read completely: NaN, missing values and text among the features are never filled in.
     """
     path = Path(path)
     format = _format(path, format)
@@ -52,11 +52,13 @@ def read_table(
         for argument, column in (("target_column", target_column), ("client_column", client_column)):
             if column is not None:
                 problem = f"{path} is LIBSVM text, which has no named columns"
-                raise InvalidInput(argument, column, problem, "leave it out; deal the rows with clients and partition")
+                raise InvalidInput(
+                    argument, column, problem, "leave it out; divide the rows with clients and partition"
+                )
         width = None if num_features is None else integer_at_least(num_features, 1, "num_features")
         return read_libsvm(path, width)
     if num_features is not None:
-        raise InvalidInput("num_features", num_features, f"{path} says itself how many it has", "leave it out")
+        raise InvalidInput("num_features", num_features, f"{path} states how many it has", "leave it out")
     if format == "parquet":
         return _read_parquet(path, target_column, client_column)
     if format == "npz":
@@ -72,7 +74,7 @@ def _format(path: Path, format: str | None) -> str:
     suffix = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
     if suffix not in SUFFIXES:
         cure = f"give format (--format), one of {', '.join(FORMATS)}"
-        raise bad_file(path, f"the suffix {suffix!r} does not tell the format", cure)
+        raise bad_file(path, f"the suffix {suffix!r} does not determine the format", cure)
     return SUFFIXES[suffix]
 
 
@@ -82,7 +84,7 @@ def _read_parquet(path: Path, target_column: str | None, client_column: str | No
     data = contents(path)
     try:
         frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
-    except Exception as error:  # damaged bytes make the libraries raise nearly anything
+    except Exception as error:  # on damaged bytes the libraries raise nearly any exception
         raise bad_file(path, f"is not readable as Parquet ({error})", "write or copy the file again") from error
     names = [str(name) for name in frame.columns]
     target, client, chosen = roles(path, names, target_column, client_column)
@@ -110,7 +112,7 @@ def _read_npz(path: Path, target_column: str | None, client_column: str | None) 
     data = contents(path)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            unpacked = sum(member.file_size for member in archive.infolist())
+            unpacked = sum(member.file_size for member in archive.infolist())  # before numpy allocates it
         if unpacked > MAX_BYTES:
             raise bad_file(path, f"unpacks to more than {MAX_BYTES / 2**30:.0f} GiB", "give fewer samples or features")
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
@@ -120,7 +122,7 @@ def _read_npz(path: Path, target_column: str | None, client_column: str | None) 
             target, client, _ = roles(path, names, target_column, client_column)
             features, targets = arrays["X"], arrays[names[target]]
             clients = None if client is None else arrays[names[client]]
-    except InvalidInput:
+    except InvalidInput:  # our own, more precise errors from within the block
         raise
     except Exception as error:  # as above
         raise bad_file(path, f"is not readable as NPZ ({error})", NPZ_CURE) from error
@@ -134,7 +136,7 @@ def _read_npz(path: Path, target_column: str | None, client_column: str | None) 
 def _table(
     path: Path, features: np.ndarray, names: tuple[str, ...], targets: np.ndarray, clients: np.ndarray | None
 ) -> Table:
-    """The checks that Parquet and NPZ files share; their rows are counted from 1."""
+    """The checks that Parquet and NPZ files share; errors number the rows from 1."""
     bad = np.argwhere(~np.isfinite(features))
     if bad.size:
         row, column = bad[0]

@@ -1,4 +1,4 @@
-"""What the synthetic data of FedProx and FedDyn share: Gaussian features, labels that a linear model decides.
+"""What the synthetic data of FedProx and FedDyn share: Gaussian features and labels from a linear model.
 
 Client k's sample is x ~ N(v_k, Σ) with Σ diagonal, Σ_jj = j^(−1.2), and its label is y = argmax_c (W_k x + b_k)_c.
 """
@@ -25,13 +25,13 @@ class LinearScores(NamedTuple):
 
 
 def linear_model(rng: np.random.Generator, classes: int, features: int, deviation: float) -> LinearScores:
-    """Every entry of W and b from N(u, 1), with one u ~ N(0, deviation²) for all of them."""
+    """Draws a linear model: every entry of W and b from N(u, 1), with one u ~ N(0, deviation²) for all entries."""
     mean = deviation * rng.standard_normal()
     return LinearScores(mean + rng.standard_normal((classes, features)), mean + rng.standard_normal(classes))
 
 
 def centre(rng: np.random.Generator, features: int, deviation: float) -> np.ndarray:
-    """v (p,) with entries from N(B, 1), with one B ~ N(0, deviation²) for all of them."""
+    """Draws the mean v (p,) of a client's features: entries from N(B, 1), with one B ~ N(0, deviation²) for all."""
     return deviation * rng.standard_normal() + rng.standard_normal(features)
 
 
@@ -43,12 +43,15 @@ def gaussian_clients(
     centres: Callable[[int], np.ndarray],
     source: str,
 ) -> FederatedData:
-    """The data of clients with these sizes, models W_k, b_k and centres v_k. Raises InvalidInput beyond `MAX_BYTES`."""
+    """The data of clients with these sizes, linear models (W_k, b_k) and feature means v_k.
+
+    models, centres: k ↦ the model or mean of client k. Raises InvalidInput if the features exceed `MAX_BYTES`.
+    """
     width = centres(0).size
-    if 8 * sum(sizes) * width > MAX_BYTES:
+    if 8 * sum(sizes) * width > MAX_BYTES:  # log-normal sizes can be astronomical: refuse before allocating
         problem = f"{sum(sizes)} samples of {width} features take more than {MAX_BYTES / 2**30:.0f} GiB"
         raise InvalidInput("sizes", sizes, problem, "give smaller sizes or less spread of sizes, or fewer features")
-    scale = np.arange(1, width + 1) ** -0.6
+    scale = np.arange(1, width + 1) ** -0.6  # the root of Σ_jj
     features, targets = [], []
     for k, size in enumerate(sizes):
         model, v = models(k), centres(k)
@@ -56,18 +59,18 @@ def gaussian_clients(
         features.append(x)
         targets.append(np.argmax(x @ model.W.T + model.b, axis=1))
     names = tuple(str(k) for k in range(len(sizes)))
-    labels = np.arange(classes)
+    labels = np.arange(classes)  # declared, since argmax may miss some classes
     return FederatedData(tuple(features), tuple(targets), names, default_names(width), source, class_labels=labels)
 
 
 def deviation(value: Any, argument: str, reading: Reading) -> float:
-    """The standard deviation that a parameter stands for: its root if it is a variance (paper), itself (released)."""
+    """The standard deviation that a parameter means: its root if it is a variance (paper), itself (released code)."""
     number = float(non_negative(value, argument))
     return number**0.5 if reading == "paper" else number
 
 
 def check_reading(reading: Reading) -> None:
-    """Refuse a reading that is not known."""
+    """Raises InvalidInput for an unknown reading."""
     if reading not in ("paper", "released"):
         raise InvalidInput("reading", reading, "is not known", "give paper or released")
 
@@ -75,7 +78,7 @@ def check_reading(reading: Reading) -> None:
 def check_shape(
     clients: Any, features: Any, classes: Any, seed: Any, features_name: str = "features"
 ) -> tuple[int, int, int, int]:
-    """The four as integers; at least 1 client, 1 feature and 2 classes, seed >= 0."""
+    """The four as integers. Raises InvalidInput unless clients, features >= 1, classes >= 2 and seed >= 0."""
     return (
         integer_at_least(clients, 1, "clients"),
         integer_at_least(features, 1, features_name),

@@ -1,4 +1,8 @@
-"""LIBSVM (svmlight) text: one sample a line, `label index:value index:value …`, indices from 1, increasing."""
+"""Reads LIBSVM (svmlight) text: one sample a line, `label index:value index:value …`, with increasing indices from 1.
+
+scikit-learn reads this format too; this reader names the line and the entry of an error, and refuses NaN, indices from
+0 and labels beyond 2^53 instead of interpreting them.
+"""
 
 import math
 from array import array
@@ -6,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fedconvex.data.stream import numbered_lines
+from fedconvex.data.file_contents import numbered_lines
 from fedconvex.data.table import MAX_BYTES, Table, bad_file, check_size, default_names
 from fedconvex.data.targets import as_targets, written_too_long
 from fedconvex.errors import InvalidInput
@@ -15,12 +19,12 @@ MAX_INDEX = MAX_BYTES // 8
 
 
 def read_libsvm(path: Path, num_features: int | None = None) -> Table:
-    """Read a LIBSVM file; features that a line leaves out are 0, `#` starts a comment.
+    """Reads a LIBSVM file; features that a line omits are 0, `#` starts a comment.
 
-    num_features: p, for files in which the last features never occur (default: the largest index there).
+    num_features: p, for files in which the last features never occur (default: the largest index in the file).
     Raises InvalidInput with the line number of the first bad line.
     """
-    targets, values = array("d"), array("d")
+    targets, values = array("d"), array("d")  # compact arrays: files may have millions of entries
     columns, lengths = array("q"), array("q")
     for number, line in numbered_lines(path):
         tokens = line.split(b"#", 1)[0].split()

@@ -1,6 +1,6 @@
-"""Deal the samples of one data set to clients: evenly or not, with skewed labels, or with few labels each.
+"""Partitions of one data set's samples among clients: iid, of uneven sizes, with skewed labels, or few labels each.
 
-Where the data say whose sample is whose, there is nothing to deal: see client_column in `fedconvex.data.load`.
+If the data state which client each sample belongs to, use that instead: see client_column in `fedconvex.data.load`.
 """
 
 import math
@@ -24,7 +24,7 @@ NATURAL_CURE = "name the column that says whose sample it is: client_column (--c
 
 
 class Scheme(NamedTuple):
-    """A partition scheme: its kind, and ALPHA, D or SIGMA (0 for iid); sigma: of a Dirichlet scheme's sizes."""
+    """A partition scheme: its name, its parameter ALPHA, D or SIGMA (0 for iid), and sigma of a Dirichlet scheme."""
 
     kind: Literal["iid", "lognormal", "dirichlet", "by-label", "power-law-labels"]
     parameter: float
@@ -32,13 +32,13 @@ class Scheme(NamedTuple):
 
 
 def parse_scheme(text: str) -> Scheme:
-    """Read `iid`, `lognormal:SIGMA` (SIGMA >= 0), `dirichlet:ALPHA` (ALPHA > 0), `by-label:D` or `power-law-labels:D`.
+    """Parses `iid`, `lognormal:SIGMA` (SIGMA >= 0), `dirichlet:ALPHA` (ALPHA > 0), `by-label:D`, `power-law-labels:D`.
 
     D is a whole number >= 1; `dirichlet:ALPHA,lognormal:SIGMA` is both. Raises InvalidInput for anything else.
     """
     if not isinstance(text, str):
         raise InvalidInput("partition", text, "is not the name of a scheme", CURE)
-    if "," in text:
+    if "," in text:  # only dirichlet:ALPHA,lognormal:SIGMA has two parts
         of_labels, of_sizes = (parse_scheme(part) for part in text.split(",", 1))
         if (of_labels.kind, of_sizes.kind) != ("dirichlet", "lognormal"):
             raise InvalidInput("partition", text, "joins what cannot be joined", CURE)
@@ -47,7 +47,7 @@ def parse_scheme(text: str) -> Scheme:
     if kind == "iid" and not parameter and ":" not in text:
         return Scheme("iid", 0)
     if kind == "natural":
-        raise InvalidInput("partition", text, "is how the data come, not a way to deal them", NATURAL_CURE)
+        raise InvalidInput("partition", text, "is the data's own partition, not a scheme", NATURAL_CURE)
     if kind == "lognormal":
         return Scheme("lognormal", _parameter(text, parameter, zero=True))
     if kind == "dirichlet":
@@ -63,31 +63,43 @@ def parse_scheme(text: str) -> Scheme:
 def partition(
     labels_or_targets: Sequence[Any] | np.ndarray, num_clients: int, scheme: str = "iid", seed: int = 0
 ) -> list[np.ndarray]:
-    """Deal n samples to `num_clients` clients: disjoint index sets that cover everything, none of them empty.
+    """Divides n samples among `num_clients` clients: disjoint index sets that cover all samples, none of them empty.
 
-    * `iid`: a random deal, sizes differ by at most 1.
-    * `lognormal:SIGMA`: a random deal with the sizes of `lognormal_sizes`, whose logarithms have standard deviation
-      SIGMA. Source: FedDyn, section 4 and appendix A.2, unbalanced data (SIGMA = 0.3).
-    * `dirichlet:ALPHA`: client k draws its label proportions q_k from Dirichlet(ALPHA · p), where p are the label
-      proportions of the whole; samples go without replacement, a label that has run out is left out of q_k.
-      Sizes differ by at most 1. Small ALPHA: each client sees nearly one label; large ALPHA: nearly iid; the last
-      clients get what is left. Source: Hsu, Qi and Brown, "Measuring the effects of non-identical data distribution for
-      federated visual classification" (2019). FedDyn's prior a (0.6, 0.3) counts for each label by itself: with C
-      labels of equal proportions it is ALPHA = C·a, `dirichlet:6` and `dirichlet:3` for its MNIST and CIFAR-10.
+    Use it to create heterogeneity of a chosen kind and degree from one data set:
+
+    * `iid`: a random partition; sizes differ by at most 1. The baseline.
+    * `lognormal:SIGMA`: a random partition with the sizes of `lognormal_sizes`, whose logarithms have standard
+      deviation SIGMA: uneven sizes, same distribution. Source: FedDyn, section 4 and appendix A.2 (SIGMA = 0.3).
+    * `dirichlet:ALPHA`: skewed labels, the usual choice. Client k draws its label proportions q_k from
+      Dirichlet(ALPHA · p), where p are the label proportions of the whole, then samples without replacement; a label
+      without samples left drops out of q_k. Sizes differ by at most 1. Small ALPHA: each client has nearly one label;
+      large ALPHA: nearly iid; the last clients receive the remaining samples. Source: Hsu, Qi and Brown, "Measuring
+      the effects of non-identical data distribution for federated visual classification" (2019). FedDyn states its
+      prior a (0.6, 0.3) per label: with C labels of equal proportions it is ALPHA = C·a, `dirichlet:6` and
+      `dirichlet:3` for its MNIST and CIFAR-10.
       `dirichlet:ALPHA,lognormal:SIGMA`: the same with the sizes of `lognormal:SIGMA`, FedDyn's Table 4.
-    * `by-label:D`: sort by label, cut in num_clients · D shards of equal size, deal D shards to each client. Source:
-      McMahan et al., "Communication-efficient learning of deep networks from decentralized data" (2017), with D = 2.
+    * `by-label:D`: sort by label, cut into num_clients · D shards of equal size, give each client D random shards:
+      about D labels each, an extreme skew. Source: McMahan et al., "Communication-efficient learning of deep networks
+      from decentralized data" (2017), with D = 2.
       With fewer samples than shards, each sample is a shard and clients get at most D of them.
-    * `power-law-labels:D`: every client has D labels at random, the more often the more samples a label has, and sizes
-      follow the power law of `power_law_sizes`. A label's samples are shared out among its holders so that sizes come
-      as near to that law as the labels' numbers allow; nothing is left over. A client has fewer than D labels only
-      where samples or labels are too few, never more; too few clients to hold all labels are refused. Source: FedProx,
-      section 5.1 and appendix C.1: MNIST over 1000 devices, D = 2; the exponent is ours.
+    * `power-law-labels:D`: every client has D random labels, frequent labels more often, and the sizes follow the power
+      law of `power_law_sizes` as closely as the labels' frequencies allow; no sample is left over. A client has fewer
+      than D labels only if samples or labels are too few, and never more; there must be enough clients to hold all
+      labels. Source: FedProx, section 5.1 and appendix C.1: MNIST over 1000 devices, D = 2; the exponent is ours.
 
-    Targets that are not labels (see `task_of`) are binned at their deciles, and the bins serve as labels.
+    Targets of a regression (see `task_of`) are binned at their deciles, and the bins serve as labels.
 
-    labels_or_targets: (n,); 1 <= num_clients <= n; scheme: see `parse_scheme`; seed: whole number >= 0.
-    Returns ascending int64 index arrays, one per client. Raises InvalidInput.
+    Args:
+        labels_or_targets: (n,), numbers or text.
+        num_clients: 1 <= m <= n.
+        scheme: one of the above.
+        seed: a whole number >= 0.
+
+    Returns:
+        m ascending int64 index arrays.
+
+    Raises:
+        InvalidInput: an unknown scheme or parameter; more clients than samples.
     """
     kind, parameter, sigma = parse_scheme(scheme)
     targets = as_targets(labels_or_targets)
@@ -124,7 +136,7 @@ def _parameter(text: str, parameter: str, zero: bool = False) -> float:
 
 
 def _labels(targets: np.ndarray) -> np.ndarray:
-    """Labels 0 … C − 1, every one in use."""
+    """The targets as labels 0 … C − 1, all of which occur; a regression's are binned at the deciles."""
     if task_of(targets) == "regression":
         edges = np.quantile(targets, np.arange(1, QUANTILE_BINS) / QUANTILE_BINS)
         targets = np.searchsorted(edges, targets, side="right")
@@ -138,15 +150,15 @@ def _lognormal(total: int, num_clients: int, sigma: float, rng: np.random.Genera
 def _dirichlet(labels: np.ndarray, sizes: np.ndarray, alpha: float, rng: np.random.Generator) -> list[np.ndarray]:
     pools = [rng.permutation(np.flatnonzero(labels == label)) for label in range(labels.max() + 1)]
     left = np.array([pool.size for pool in pools])
-    # Beyond these limits a draw is one label alone or p itself, to double precision, but NumPy's sampler breaks down.
+    # Beyond these limits a draw is a single label or p itself, to double precision, but NumPy's sampler breaks down.
     concentration = min(max(alpha, 1e-9), 1e9) * left / labels.size
     parts = []
     for size in sizes:
         proportions = rng.dirichlet(concentration)
         taken = np.zeros_like(left)
-        while missing := size - taken.sum():  # each turn takes at least one sample
+        while missing := size - taken.sum():  # each pass takes at least one sample
             open_labels = np.where(left > taken, proportions, 0.0)
-            if not open_labels.sum() > 0:
+            if not open_labels.sum() > 0:  # the client's labels have all run out: draw from what remains
                 open_labels = (left - taken).astype(np.float64)
             drawn = rng.multinomial(missing, open_labels / open_labels.sum())
             taken = np.minimum(taken + drawn, left)
@@ -157,7 +169,8 @@ def _dirichlet(labels: np.ndarray, sizes: np.ndarray, alpha: float, rng: np.rand
 
 def _by_label(labels: np.ndarray, num_clients: int, shards: int, rng: np.random.Generator) -> list[np.ndarray]:
     shuffled = rng.permutation(labels.size)
+    # shuffled first, so that a stable sort leaves the samples of a label in random order
     by_label = shuffled[np.argsort(labels[shuffled], kind="stable")]
     pieces = np.array_split(by_label, min(num_clients * shards, labels.size))
-    deal = rng.permutation(len(pieces))
-    return [np.concatenate([pieces[i] for i in deal[k::num_clients]]) for k in range(num_clients)]
+    order = rng.permutation(len(pieces))
+    return [np.concatenate([pieces[i] for i in order[k::num_clients]]) for k in range(num_clients)]

@@ -1,6 +1,6 @@
-"""Streams of random numbers for generators of data, each named by what it draws and for which client.
+"""Independent streams of random numbers for data generators, one for each quantity and client.
 
-Client k's streams depend on the seed and on k alone, so its data stay the same when more clients are asked for.
+Client k's streams depend on the seed and on k alone, so that its data do not change with the number of clients.
 """
 
 from enum import IntEnum
@@ -9,7 +9,7 @@ import numpy as np
 
 
 class GeneratorStream(IntEnum):
-    """What a stream draws. The numbers are apart from those of `fedconvex.randomness`: one seed may serve both."""
+    """The random quantity. The numbers differ from those of `fedconvex.randomness`, so that one seed can serve both."""
 
     SIZE = 101
     MODEL = 102
@@ -20,5 +20,5 @@ class GeneratorStream(IntEnum):
 
 
 def stream(seed: int, draw: GeneratorStream, *client: int) -> np.random.Generator:
-    """The stream for one thing to draw, of one client or, without one, of all of them together."""
+    """The generator for one quantity of the given client, or of all clients together if none is given."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(draw), *client)))

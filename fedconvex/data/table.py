@@ -1,4 +1,4 @@
-"""A table of samples, and which of its columns play which role."""
+"""`Table`, the samples of a file, and the rules by which columns become target, client or features."""
 
 import os
 from collections import Counter
@@ -12,11 +12,14 @@ from fedconvex.errors import InvalidInput
 
 TARGET_COLUMNS = ("target", "label", "y")
 CLIENT_COLUMNS = ("client", "client_id")
-MAX_BYTES = 4 * 2**30
+MAX_BYTES = 4 * 2**30  # of a file and of a dense table
 
 
 class Table(NamedTuple):
-    """features: float64 (n, p); feature_names: p; targets: (n,), see `as_targets`; clients: n names, or None."""
+    """Samples: features (n, p) as float64, p feature names, targets (n,) in the form of `as_targets`, and clients.
+
+    clients: the name of every sample's client, or None if the file does not state it.
+    """
 
     features: np.ndarray
     feature_names: tuple[str, ...]
@@ -25,7 +28,7 @@ class Table(NamedTuple):
 
 
 class ColumnRoles(NamedTuple):
-    """The positions of the target, the client (None without one) and the feature columns."""
+    """The indices of the target column, the client column (None without one) and the feature columns."""
 
     target: int
     client: int | None
@@ -38,12 +41,12 @@ def bad_file(path: str | os.PathLike[str], problem: str, cure: str) -> InvalidIn
 
 
 def default_names(num_features: int) -> tuple[str, ...]:
-    """x1 … xp, for files that do not name their features."""
+    """x1 … xp, for files without names of features."""
     return tuple(f"x{j}" for j in range(1, num_features + 1))
 
 
 def check_size(path: str | os.PathLike[str], rows: int, columns: int) -> None:
-    """Refuse a table that takes more than `MAX_BYTES` as float64."""
+    """Raises InvalidInput for a table that takes more than `MAX_BYTES` as float64."""
     if rows * columns * 8 > MAX_BYTES:
         size = f"{rows} rows by {columns} features take {rows * columns * 8 / 2**30:.1f} GiB as a dense table"
         raise bad_file(path, f"{size}, the limit is {MAX_BYTES / 2**30:.0f} GiB", "use fewer rows or fewer features")
@@ -52,21 +55,23 @@ def check_size(path: str | os.PathLike[str], rows: int, columns: int) -> None:
 def standardized(features: np.ndarray, like: np.ndarray | None = None) -> np.ndarray:
     """Every column of features (n, p) shifted and scaled to mean 0, variance 1 (over n); constant columns become 0.
 
-    like: samples (n', p) whose columns are brought there instead, features by the same shift and scale.
+    like: samples (n', p) that determine shift and scale instead, such as the training set.
     """
     known = features if like is None else like
     scale = np.abs(known).max(axis=0)
-    scale = np.where(scale > 0, scale, 1.0)  # so that no square overflows or underflows
+    scale = np.where(
+        scale > 0, scale, 1.0
+    )  # scaling first: the squares of the variance can neither overflow nor underflow
     scaled = known / scale
     mean = scaled.mean(axis=0)
-    varies = known.min(axis=0) < known.max(axis=0)
+    varies = known.min(axis=0) < known.max(axis=0)  # exact, unlike a comparison of the deviation with 0
     deviation = np.where(varies, (scaled - mean).std(axis=0), 1.0)
     centred = features / scale - mean
     return np.where(varies, centred / np.where(deviation > 0, deviation, 1.0), 0.0)
 
 
 def client_names(values: np.ndarray) -> tuple[str, ...]:
-    """Names of clients from labels that are text or numbers; 3.0 and 3 are the same client."""
+    """The clients' names from a column of text or numbers; 3.0 and 3 are the same client."""
     whole = values.dtype.kind == "f" and bool(np.all(values == np.rint(values)))
     return tuple(str(value).strip() for value in (values.astype(np.int64) if whole else values).tolist())
 
@@ -74,10 +79,10 @@ def client_names(values: np.ndarray) -> tuple[str, ...]:
 def roles(
     path: str | os.PathLike[str], columns: Sequence[str], target_column: str | None, client_column: str | None
 ) -> ColumnRoles:
-    """Find the target and the client column; all others are features.
+    """Finds the target and the client column; all others are features.
 
-    Without a name given, the target is the column `target`, `label` or `y`, and the client is `client` or `client_id`
-    where there is one. Raises InvalidInput that lists the columns there.
+    By default the target is the column `target`, `label` or `y`, and the client is `client` or `client_id` if there is
+    one. Raises InvalidInput, with the list of columns, if they cannot be determined.
     """
     repeated = [name for name, count in Counter(columns).items() if count > 1]
     if repeated:
@@ -118,5 +123,6 @@ def _listed(columns: Sequence[str], limit: int = 20) -> str:
 
 
 def _hint(columns: Sequence[str]) -> str:
+    # a file with one column usually has another separator
     separator = next((mark for mark in ";\t|" if mark in columns[0]), None) if len(columns) == 1 else None
     return "" if separator is None else f" (the columns seem to be separated by {separator!r}, which is not read here)"

@@ -1,4 +1,4 @@
-"""What the targets are: numbers to predict, or labels of classes."""
+"""Targets: numbers to predict or labels of classes, their common form, and the task that they imply."""
 
 from typing import Literal
 
@@ -10,18 +10,18 @@ Task = Literal["regression", "binary", "multiclass"]
 
 MAX_CLASSES = 100
 SAMPLES_PER_CLASS = 5
-EXACT_INTEGERS = 2**53
+EXACT_INTEGERS = 2**53  # up to here float64 represents every integer
 TOO_LONG_CURE = "put a letter before class labels; write numbers to predict with a decimal point"
 
 
 def as_targets(values: object) -> np.ndarray:
-    """The targets in one form, whatever file they come from.
+    """The targets in one form, whatever file format they come from.
 
     int64 (n,) where every value is a whole number of at most 2^53 in size (booleans are 0 and 1), float64 (n,) for
     other numbers, str (n,) for text.
 
-    Raises InvalidInput for anything else: not one-dimensional, NaN or infinite entries, complex numbers, objects, and
-    integers beyond 2^53, of which floats would merge neighbours.
+    Raises InvalidInput for anything else: arrays that are not one-dimensional, NaN or infinite entries, complex
+    numbers, objects, and integers beyond 2^53, where different integers would become the same float.
     """
     array = np.asarray(values)
     if array.ndim != 1:
@@ -40,12 +40,13 @@ def as_targets(values: object) -> np.ndarray:
     if bad.size:
         index = int(bad[0])
         raise InvalidInput(f"targets[{index}]", numbers.tolist()[index], "is not finite", "remove or repair the sample")
+    # class labels come as 1 or as 1.0, depending on the file format: both become int64
     whole = np.all((numbers == np.rint(numbers)) & (np.abs(numbers) <= EXACT_INTEGERS))
     return numbers.astype(np.int64) if whole else numbers
 
 
 def too_long(array: np.ndarray) -> int | None:
-    """Where an array of integers (n,) has its first one beyond 2^53; None where it has none."""
+    """The index of the first integer beyond 2^53 in an array (n,); None if there is none or the array has floats."""
     if array.dtype.kind not in "iu":
         return None
     found = np.flatnonzero((array > EXACT_INTEGERS) | (array < -EXACT_INTEGERS))
@@ -62,7 +63,7 @@ def written_too_long(text: str) -> bool:
 
 
 def task_of(targets: np.ndarray) -> Task:
-    """The task that targets in the form of `as_targets` call for.
+    """Guesses the task from targets in the form of `as_targets`; class_labels or model override the guess elsewhere.
 
     binary: text or whole numbers with exactly 2 distinct values. multiclass: other text, or whole numbers with 3 to 100
     distinct values, at most one for every 5 samples. regression: everything else.
@@ -70,7 +71,7 @@ def task_of(targets: np.ndarray) -> Task:
     if targets.dtype.kind == "f":
         return "regression"
     distinct = np.unique(targets).size
-    if distinct == 2:
+    if distinct == 2:  # two values are taken for classes, also 0 and 1
         return "binary"
     if targets.dtype.kind == "U" or 3 <= distinct <= min(MAX_CLASSES, targets.size / SAMPLES_PER_CLASS):
         return "multiclass"
@@ -78,7 +79,7 @@ def task_of(targets: np.ndarray) -> Task:
 
 
 def as_class_labels(values: object, targets: np.ndarray) -> np.ndarray:
-    """All classes there are, sorted: 2 or more distinct whole numbers or texts, every one of `targets` among them.
+    """The declared classes, sorted: 2 or more distinct whole numbers or texts that include all `targets`.
 
     targets: in the form of `as_targets`. Raises InvalidInput.
     """

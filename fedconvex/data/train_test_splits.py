@@ -1,4 +1,4 @@
-"""Set a part of every client's samples aside for testing."""
+"""`train_test_split`: holds out a part of every client's samples for testing."""
 
 from dataclasses import replace
 
@@ -14,13 +14,20 @@ from fedconvex.validation import integer_at_least
 def train_test_split(
     data: FederatedData, test_fraction: float = 0.2, seed: int = 0
 ) -> tuple[FederatedData, FederatedData]:
-    """(train, test): every client's samples, dealt at random to the two; within each they keep their order.
+    """Splits every client's samples at random into (train, test); within each part they keep their order.
 
-    Of n_k samples, test_fraction·n_k rounded to the nearest (half up) are for testing, but at least 1 and at most
-    n_k − 1. Both parts declare the classes of the whole, so that a model of one fits the other.
+    Use it to measure accuracy on samples that the clients did not train on. Of n_k samples, test_fraction·n_k rounded
+    to the nearest integer (half up) are for testing, but at least 1 and at most n_k − 1. Both parts have the classes of
+    the whole, so that a model of one fits the other.
 
-    data: n_k >= 2 for every client. test_fraction: strictly between 0 and 1; FedProx's text has 0.2, its released code
-    0.1. seed: a whole number >= 0; client k's deal depends on it, on k and on n_k. Raises InvalidInput.
+    Args:
+        data: n_k >= 2 for every client.
+        test_fraction: strictly between 0 and 1; the text of FedProx has 0.2, its released code 0.1.
+        seed: a whole number >= 0; client k's split depends on it, on k and on n_k alone.
+
+    Raises:
+        InvalidInput: a fraction outside (0, 1); a client with a single sample.
+
     Source: FedProx, appendix C.2.
     """
     if not 0 < to_fraction(test_fraction, "test_fraction") < 1:
@@ -34,6 +41,7 @@ def train_test_split(
         raise InvalidInput("data", data, problem, f"leave out such clients (there are {small.size})")
     train, test = [], []
     for k, size in enumerate(data.sizes.tolist()):
+        # in rationals: 0.15 · 10 + 0.5 must not depend on how floats round
         held_out = min(max(int(size * to_fraction(test_fraction) + to_fraction(0.5)), 1), size - 1)
         shuffled = stream(seed, GeneratorStream.HOLDOUT, k).permutation(size)
         test.append(np.sort(shuffled[:held_out]))
@@ -42,6 +50,7 @@ def train_test_split(
 
 
 def _part(data: FederatedData, rows: list[np.ndarray], name: str) -> FederatedData:
+    # without this, a part in which a class does not occur would pose a smaller problem
     keeps_classes = data.task != "regression" and data.classes.size > 1
     return replace(
         data,

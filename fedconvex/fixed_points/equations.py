@@ -1,7 +1,7 @@
-"""Fixed points on quadratic clients in closed form, in any arithmetic, and every question about them decided exactly.
+"""Fixed points on quadratic clients: the equation Φx = q, its solution in any arithmetic, uniqueness and attraction.
 
-With client k's function ½xᵀH_k x − c_kᵀx, a local solver that starts where the proximal term is centred answers
-θ_k = w − R_k ∇f_k(w), with R_k a function of H_k alone. For a method without memory the fixed points are therefore
+Let client k's function be ½xᵀH_k x − c_kᵀx. A local solver that starts at the centre of the proximal term returns
+θ_k = w − R_k ∇f_k(w), where R_k is a function of H_k alone. For a method without memory the fixed points are therefore
 the solutions of Φx = q, Φ = Σ_k weights_k R_k H_k, q = Σ_k weights_k R_k c_k, and one round is w ↦ (I − Φ)w + q:
 
 * FedGD(s, e):  R_k = s Σ_{j<e} (I − sH_k)^j          (FedSplit paper, equations (5) and (10));
@@ -24,7 +24,7 @@ from fedconvex.arithmetic.definiteness import is_positive_definite, null_space, 
 from fedconvex.arithmetic.rationals import Array, float_array, fraction_array
 from fedconvex.certainty import Certainty
 from fedconvex.errors import NoFixedPoint, NotConverged
-from fedconvex.fixed_points.contraction import spectral_radius
+from fedconvex.fixed_points.convergence_rates import spectral_radius
 from fedconvex.fixed_points.one_round import OneRoundMap
 from fedconvex.local_solvers import Exact
 from fedconvex.local_solvers.base import SmoothSolver
@@ -35,10 +35,10 @@ from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import rounds_of
 
 MAX_PRECISION = 1 << 14
-ACCURATE = 1e-25  # radius of balls that are then rounded to floats
-EXACT_STATE = 300  # numbers in a method's state up to which the map of one round is worked out in rationals
-REPELLING = 1 + 1e-6  # a numeric spectral radius above this is called repelling
-SAFE_CONDITION = 1e8  # where rounding errors may grow by more than this, floats are solved for in balls and rounded
+ACCURATE = 1e-25  # radius of balls whose midpoints become floats
+EXACT_STATE = 300  # numbers in a method's state up to which the map of one round is formed in rationals
+REPELLING = 1 + 1e-6  # from this numeric spectral radius on, a fixed point counts as repelling
+SAFE_CONDITION = 1e8  # where rounding errors may grow by more than this, the solution is computed in balls and rounded
 
 
 def is_stationary(method: Method, solver: SmoothSolver, problem: Problem) -> bool:
@@ -60,7 +60,7 @@ class QuadraticFixedPoints:
     solver: SmoothSolver
 
     def point(self, arithmetic: Arithmetic, target_radius: float) -> Array:
-        """The fixed point that is reached from the origin; the least-norm one where the method does not converge.
+        """The fixed point that rounds from the origin reach; the least-norm one where the method does not converge.
 
         Raises:
             NoFixedPoint: the equation Φx = q has no solution.
@@ -71,7 +71,7 @@ class QuadraticFixedPoints:
 
     @cached_property
     def unique(self) -> bool:
-        """Whether there is exactly one fixed point (of the server's point)."""
+        """Whether exactly one server's point belongs to a fixed state: decided exactly."""
         if not self.has_closed_form:
             return self.one_round.unique
         if self._kernel_is_common:
@@ -80,12 +80,11 @@ class QuadraticFixedPoints:
 
     @cached_property
     def attracting(self) -> bool | None:
-        """Whether the server's point converges to the fixed point from every start: decided by eigenvalues, exactly.
+        """Whether the server's point converges to the fixed point from every start, decided exactly by eigenvalues.
 
-        For methods with memory and many clients True is proved, False numeric, None not decided.
-
-        Without memory one round is the symmetric map I − Φ: all eigenvalues lie inside (−1, 1) iff Φ and 2I − Φ are
-        positive definite.
+        Without memory one round is the symmetric affine map with matrix I − Φ, whose eigenvalues lie in (−1, 1) iff Φ
+        and 2I − Φ are positive definite. For methods with memory and a large state, True is proved, False is numeric,
+        and None means not decided.
         """
         if not self.unique:
             return False  # started at another fixed point, it stays there
@@ -113,19 +112,19 @@ class QuadraticFixedPoints:
 
     @cached_property
     def _state_size(self) -> int:
-        """The numbers in the method's whole state."""
+        """How many numbers the method's whole state consists of."""
         rounds = rounds_of(self.method, self.problem, "float", self.solver)
         with rounds.arithmetic.context():
             return len(rounds.start(np.zeros(self.problem.dim)).flat())
 
     @property
     def has_closed_form(self) -> bool:
-        """Whether the equation of this module applies; otherwise the map of one round is solved."""
+        """Whether Φx = q determines the fixed points; otherwise `one_round` does."""
         return self.method.memoryless or is_stationary(self.method, self.solver, self.problem)
 
     @cached_property
     def one_round(self) -> OneRoundMap:
-        """The affine map of one round on the whole state, in rationals."""
+        """The affine map of one round on the whole state, in rational arithmetic."""
         return OneRoundMap.of(rounds_of(self.method, self.problem, "exact", self.solver))
 
     def equation(self, arithmetic: Arithmetic) -> "Terms":
@@ -150,30 +149,30 @@ class QuadraticFixedPoints:
             terms = Terms.of(arithmetic, rounds.weights, RH, Rc)
             if arithmetic.certainty is not Certainty.NUMERIC:
                 return terms
-            # of I − weight·R and I − M^e, the rounding of I is left where they themselves are tiny
+            # I − weight·R and I − Mᵉ cancel: where they are tiny, the rounding errors of I remain at full size
             curvatures = np.linalg.eigvalsh(arithmetic.to_float(clients.H))
-            off, off_per_c = rounds.solver.rounding(
+            error_scale, error_scale_per_c = rounds.solver.rounding(
                 curvatures[:, 0], abs(curvatures).max(axis=1), float(rounds.method.proximal_weight)
             )
             weights = arithmetic.to_float(rounds.weights)
-            off_c = off_per_c * np.linalg.norm(arithmetic.to_float(clients.c), axis=1)
+            error_scale_q = error_scale_per_c * np.linalg.norm(arithmetic.to_float(clients.c), axis=1)
             return replace(
                 terms,
-                phi_size=max(terms.phi_size, float(weights @ off)),
-                q_size=max(terms.q_size, float(weights @ off_c)),
+                phi_size=max(terms.phi_size, float(weights @ error_scale)),
+                q_size=max(terms.q_size, float(weights @ error_scale_q)),
             )
 
     @cached_property
     def _kernel_is_common(self) -> bool:
-        """Whether Φ is proved to vanish just where the H_k of all (convex) clients do.
+        """Whether the kernel of Φ is proved to be the common kernel of the H_k of all (convex) clients.
 
-        True where every R_k is positive definite and a function of H_k; on that kernel all R_k are the same multiple
-        of I, so that Φx = q is solvable iff the equation of the stationary points is.
+        It is if every R_k is positive definite and a function of H_k. On that kernel all R_k are the same multiple of
+        I, so that Φx = q is solvable iff the equation of the stationary points is.
         """
         return self.problem.is_convex and self.solver.is_averaged(self.problem, self.method.proximal_weight)
 
     def _kernel(self) -> list[Array]:
-        """An exact basis of Φ's kernel; raises NoFixedPoint where q is not orthogonal to it."""
+        """An exact basis of the kernel of Φ; raises NoFixedPoint where q is not orthogonal to it."""
         if self._kernel_is_common:
             return solvable(self.problem.kernel, self.problem.weighted_linear_term())
         terms = self.equation(arithmetics.get("exact"))
@@ -191,13 +190,14 @@ class Terms:
 
     phi: Matrix
     q: Array
-    # what rounding errors of Φ and q are relative to (floats): at least the sums of norms, whose terms may cancel
+    # rounding errors of Φ and q are eps times these (floats only): at least the sums of the terms' norms, since the
+    # terms may cancel
     phi_size: float = 0.0
     q_size: float = 0.0
 
     @staticmethod
     def of(arithmetic: Arithmetic, weights: Array, matrices: Batch, vectors: Array) -> "Terms":
-        """The weighted sums."""
+        """The weighted sums of matrices and vectors; in floats with the sizes of their rounding errors."""
         sizes = (0.0, 0.0)
         if arithmetic.certainty is Certainty.NUMERIC:
             sizes = (
@@ -207,7 +207,7 @@ class Terms:
         return Terms(arithmetic.weighted_sum(weights, matrices), arithmetic.average(weights, vectors), *sizes)
 
     def are_safe_for(self, x: Array, arithmetic: Arithmetic) -> bool:
-        """Whether rounding errors of Φ and q, times ‖Φ⁻¹‖, are small against the solution x."""
+        """Whether the rounding errors of Φ and q, multiplied by ‖Φ⁻¹‖, stay small compared with the solution x."""
         least = float(min(abs(np.linalg.eigvalsh(arithmetic.to_float(self.phi)))))
         length = float(np.linalg.norm(arithmetic.to_float(x)))
         return self.phi_size * length + self.q_size <= SAFE_CONDITION * least * length
@@ -217,7 +217,7 @@ Equation = Callable[[Arithmetic], Terms]
 
 
 def stationarity(problem: QuadraticProblem) -> Equation:
-    """The equation of the stationary points of Σ_k weights_k f_k: Φ = Σ_k weights_k H_k, q = Σ_k weights_k c_k."""
+    """The equation of the objective's stationary points: Φ = Σ_k weights_k H_k, q = Σ_k weights_k c_k."""
 
     def terms(arithmetic: Arithmetic) -> Terms:
         with arithmetic.context():
@@ -235,14 +235,15 @@ def solve_symmetric(
     *,
     kernel: Callable[[], list[Array]],
 ) -> Array:
-    """The solution x of Φx = q, Φ symmetric; where there are many, the one nearest to `anchor` (default 0).
+    """The solution x of Φx = q for a symmetric Φ; among many solutions, the one nearest to `anchor` (default 0).
 
-    Floats are trusted only where no rounding error of Φ or of q, cancellation among the clients included, can grow to a
-    visible part of x; elsewhere they are rounded balls. Balls raise their precision until every radius is at most
-    `target_radius`; whether a Φ is singular is decided in rationals.
+    Floats solve the equation only where the rounding errors of Φ and q, including cancellation among the clients,
+    cannot grow to a visible fraction of x; elsewhere the result is a rounded ball. Balls raise their precision until
+    every radius is at most `target_radius`; rational arithmetic decides whether Φ is singular.
 
     Args:
-        kernel: gives an exact basis of {v : Φv = 0} when asked, and raises where q is not orthogonal to it.
+        kernel: returns an exact basis of {v : Φv = 0}, or raises where q is not orthogonal to it. Called only where
+            Φ may be singular, since exact arithmetic is slow.
     """
     if arithmetic.name == "exact":
         terms = equation(arithmetic)
@@ -263,11 +264,11 @@ def solve_symmetric(
 
 
 def solvable(kernel: list[Array], q: Array) -> list[Array]:
-    """The kernel; raises NoFixedPoint, with the vector as witness, where vᵀq ≠ 0 for one of them."""
+    """The given basis of a kernel; raises NoFixedPoint where vᵀq ≠ 0 for one of its vectors v, the witness."""
     for v in kernel:
         if np.dot(v, q) != 0:
             raise NoFixedPoint(
-                "there is no fixed point: along a direction in which one round never pulls back, it always pushes on "
+                "there is no fixed point: along some direction every round moves the point by the same amount "
                 f"(direction {_readable(v)})",
                 witness=fraction_array(v),
             )
@@ -275,7 +276,7 @@ def solvable(kernel: list[Array], q: Array) -> list[Array]:
 
 
 def is_nonsingular(matrix: Callable[[Arithmetic], Matrix]) -> bool:
-    """Whether the matrix is invertible: balls prove it where they can, the exact rank decides otherwise."""
+    """Whether the matrix is invertible: by a proof in balls where one succeeds, else by the exact rank."""
     if proves_nonsingular(matrix):
         return True
     square = matrix(arithmetics.get("exact"))
@@ -285,8 +286,8 @@ def is_nonsingular(matrix: Callable[[Arithmetic], Matrix]) -> bool:
 def _solve_in_balls(
     equation: Equation, precision: int, target_radius: float, anchor: Any, kernel: Callable[[], list[Array]]
 ) -> Array:
-    """The solution in balls, at twice the precision again and again until every radius is small enough."""
-    vectors: list[Array] | None = None  # not asked for yet
+    """The solution in balls, at doubled precision until every radius is small enough."""
+    vectors: list[Array] | None = None  # the kernel's basis, computed only once Φ appears to be singular
     while precision <= MAX_PRECISION:
         balls = arithmetics.get("ball", precision=precision)
         with balls.context():
@@ -296,7 +297,7 @@ def _solve_in_balls(
                 if largest_radius(x) <= target_radius:
                     return x
                 precision *= 2
-            except ZeroDivisionError:  # singular, or not yet told from it
+            except ZeroDivisionError:  # singular, or too wide to exclude that
                 if vectors is None:
                     vectors = kernel()
                     if vectors:
@@ -306,9 +307,11 @@ def _solve_in_balls(
 
 
 def _solve_singular(terms: Terms, arithmetic: Arithmetic, anchor: Any, kernel: list[Array]) -> Array:
-    """Φ + NNᵀ is invertible; its solution has no part in the kernel, since q ⟂ kernel. The anchor's is added.
+    """The solution of Φx = q nearest to the anchor, for a singular Φ with this kernel and q ⟂ kernel.
 
-    By a projection and not by the right-hand side, where Φ's condition number would magnify an anchor of balls.
+    With N a basis of the kernel, Φ + NNᵀ is invertible, and (Φ + NNᵀ)x = q has the solution of least norm. The
+    anchor's projection onto the kernel is added afterwards: in the right-hand side, the condition number of Φ would
+    magnify the radii of an anchor of balls.
     """
     N = arithmetic.matrix(np.stack([v / max(abs(entry) for entry in v) for v in kernel], axis=1))
     transposed = arithmetic.transpose(N)

@@ -1,7 +1,7 @@
-"""One round of any method on quadratic clients as the affine map that it is, built by running the method's own code.
+"""The affine map of one round on quadratic clients, obtained by running the method's own code in rationals.
 
-The map s ↦ Ms + q acts on the whole state (server's point and clients' memories). All questions are decided in
-rationals; meant for small problems, where no closed form is known.
+The map s ↦ Ms + q acts on the whole state (the server's point and the clients' memories). Use it for small problems
+and methods without a closed form; fixed points, uniqueness and attraction are then decided exactly.
 """
 
 import warnings
@@ -22,7 +22,7 @@ DECIDABLE_BITS = 300_000  # (state size)² times the longest number, up to which
 
 @dataclass(frozen=True, eq=False)
 class OneRoundMap:
-    """s ↦ Ms + q with start states s_0 = start + directions · x0 and server's point s[:dim]."""
+    """The map s ↦ Ms + q, with start states s_0 = start + directions · x0 and the server's point s[:dim]."""
 
     M: flint.fmpq_mat
     q: Array
@@ -32,7 +32,7 @@ class OneRoundMap:
 
     @staticmethod
     def of(rounds: Rounds) -> "OneRoundMap":
-        """The map of these (exact) rounds."""
+        """The map of one of these rounds, which must be in exact arithmetic."""
         dim, zero = rounds.clients.dim, rounds.arithmetic.array(np.zeros(rounds.clients.dim, dtype=int))
         origin = rounds.start(zero)
         unit_starts = [rounds.start(_unit(dim, i)).flat() for i in range(dim)]
@@ -51,11 +51,12 @@ class OneRoundMap:
 
     @cached_property
     def fixed_state(self) -> Array:
-        """The fixed state that the rounds from the origin can settle at: what no round changes keeps its value.
+        """The fixed state with the same conserved quantities as the start from the origin.
 
-        Raises NoFixedPoint where there is none: some combination grows by the same amount in every round.
+        Only this one can be the limit of the rounds from the origin: a linear combination of the state that no round
+        changes keeps its initial value. Raises NoFixedPoint where there is none.
         """
-        return _settled(self.M, self.q, self.start)
+        return _conserving_fixed_state(self.M, self.q, self.start)
 
     @property
     def point(self) -> Array:
@@ -64,30 +65,30 @@ class OneRoundMap:
 
     @cached_property
     def unique(self) -> bool:
-        """Whether all fixed states that a start can settle at have the same server's point.
+        """Whether all fixed states that some start can reach have the same server's point.
 
-        What no round changes (such as the anchor of `RegularizedFedSplit`) keeps its value from the start, and so tells
-        apart fixed states that no start leads to.
+        Other fixed states may exist: their conserved quantities (such as the anchor of `RegularizedFedSplit`) have
+        values that no start gives them.
         """
         if not null_space(self._drift):
             return True
-        nothing = 0 * self.q
+        zero = 0 * self.q
         for direction in _rows(self.directions.transpose()):
             try:
-                moved = _settled(self.M, nothing, direction)
+                moved = _conserving_fixed_state(self.M, zero, direction)
             except NoFixedPoint:
-                continue  # from there, nothing settles
+                continue  # rounds from a start in this direction have no limit
             if any(moved[: self.dim]):
                 return False
         return True
 
     @cached_property
     def attracting(self) -> bool | None:
-        """Whether the server's point converges to `point` from every start; None where large numbers forbid to decide.
+        """Whether the server's point converges to `point` from every start; None where the numbers are too long.
 
-        First a proof of convergence is tried (`_contracts`). Else, only what a start can excite and what reaches the
-        server's point counts: the map is reduced to that part, and all roots of the characteristic polynomial of what
-        is left must lie inside the unit circle (Schur and Cohn).
+        A Lyapunov function in balls proves most cases (`_contracts`). Otherwise the map is restricted to the states
+        that starts can reach, then reduced to what influences the server's point (Kalman's decomposition): the rounds
+        converge iff all roots of the characteristic polynomial of the rest lie inside the unit circle (Schur–Cohn).
         """
         if not self.unique:
             return False
@@ -96,19 +97,19 @@ class OneRoundMap:
         if self.dim > 1 and len(self.q) ** 2 * _bits(self.M) > DECIDABLE_BITS:
             return None
         offset = self.start - self.fixed_state
-        excited = [*_rows(self.directions.transpose()), offset]
-        M, seen = _restrict(self.M, excited, _server_rows(self.dim, len(self.q)))
-        # the same reduction on the transposed map keeps what the server sees
-        M, _ = _restrict(M.transpose(), seen, [])
+        reachable = [*_rows(self.directions.transpose()), offset]
+        M, observed = _restrict(self.M, reachable, _server_rows(self.dim, len(self.q)))
+        # observability is reachability for the transposed map
+        M, _ = _restrict(M.transpose(), observed, [])
         integers, denominator = M.numer_denom()
         return roots_inside_unit_circle([int(c) for c in integers.charpoly().coeffs()], int(denominator))
 
     @cached_property
     def _contracts(self) -> bool:
-        """Proof in balls that all states converge that agree with the starts in what no round changes (Lyapunov).
+        """Whether a Lyapunov function proves convergence of all states with the conserved quantities of the starts.
 
-        On that invariant subspace, P ≻ 0 and P − MᵀPM ≻ 0 for some P: found in floats, then certified. False says only
-        that no proof was found.
+        On that invariant subspace, P ≻ 0 and P − MᵀPM ≻ 0 for some P, which is computed in floats and then certified
+        in balls. False means only that no proof was found.
         """
         conserved = null_space(self._drift.transpose())
         basis = list(np.eye(len(self.q), dtype=int))
@@ -134,7 +135,10 @@ class OneRoundMap:
 
 
 def _lyapunov(M: np.ndarray) -> np.ndarray | None:
-    """A symmetric P with P − MᵀPM ≈ a positive diagonal matrix, scaled as M's columns are; None where there is none."""
+    """A symmetric P in floats with P − MᵀPM ≈ D², the squared column norms of M; None where M is not stable.
+
+    This scaling keeps the certificate of P − MᵀPM well conditioned where columns differ in size.
+    """
     from scipy.linalg import LinAlgError, solve_discrete_lyapunov
 
     with arithmetics.get("float").context():
@@ -143,7 +147,7 @@ def _lyapunov(M: np.ndarray) -> np.ndarray | None:
         norms = np.linalg.norm(M, axis=0)
         scale = np.where(norms > 0, norms, 1.0)
         try:
-            with warnings.catch_warnings(action="ignore"):  # of bad conditioning: P is certified, not trusted
+            with warnings.catch_warnings(action="ignore"):  # ill-conditioning does no harm: P is certified afterwards
                 P = solve_discrete_lyapunov(M.T, np.diag(scale**2))
         except LinAlgError:
             return None
@@ -151,29 +155,30 @@ def _lyapunov(M: np.ndarray) -> np.ndarray | None:
 
 
 def _bits(matrix: flint.fmpq_mat) -> int:
-    """The length of the longest numerator or denominator."""
+    """The bits of the longest numerator, or of the common denominator."""
     numerators, denominator = matrix.numer_denom()
     return max(max(abs(int(n)).bit_length() for n in numerators.entries()), int(denominator).bit_length())
 
 
 def roots_inside_unit_circle(coefficients: list[int], scale: int = 1) -> bool:
-    """Whether every root z of Σ_i coefficients[i] z^i, divided by `scale`, has modulus < 1 (Schur–Cohn, exact).
+    """Whether |z/scale| < 1 for every root z of Σ_i coefficients[i] z^i, by the exact Schur–Cohn test.
 
-    A polynomial aₙzⁿ + … + a₀ is stable iff |a₀| < |aₙ| and (aₙp − a₀p*)/z is, p* having the coefficients reversed.
+    A polynomial p = aₙzⁿ + … + a₀ has all roots inside the unit circle iff |a₀| < |aₙ| and (aₙp − a₀p*)/z has, where p*
+    has the coefficients of p in reverse order.
     """
-    p = flint.fmpz_poly([c * scale**i for i, c in enumerate(coefficients)])  # roots divided by scale
+    p = flint.fmpz_poly([c * scale**i for i, c in enumerate(coefficients)])  # its roots are z/scale
     while p.degree() > 0:
         a = [int(c) for c in p.coeffs()]
         if abs(a[0]) >= abs(a[-1]):
             return False
         reduced = [a[-1] * x - a[0] * y for x, y in zip(a, reversed(a), strict=True)][1:]
         p = flint.fmpz_poly(reduced)
-        p = flint.fmpz_poly([int(c) // int(p.content()) for c in p.coeffs()])
+        p = flint.fmpz_poly([int(c) // int(p.content()) for c in p.coeffs()])  # or lengths would double every step
     return True
 
 
 def _restrict(M: flint.fmpq_mat, starts: list[Array], functionals: list[Array]) -> tuple[flint.fmpq_mat, list[Array]]:
-    """M and the functionals on the least M-invariant subspace that contains the starts, in a basis of it."""
+    """M and the linear functionals, restricted to the smallest M-invariant subspace with the starts, in a basis."""
     basis: list[Array] = []
     queue = [v for v in starts if any(v)]
     while queue:
@@ -190,10 +195,12 @@ def _restrict(M: flint.fmpq_mat, starts: list[Array], functionals: list[Array]) 
     return restricted, seen
 
 
-def _settled(M: flint.fmpq_mat, q: Array, start: Array) -> Array:
-    """The fixed state of s ↦ Ms + q that agrees with the start in everything that no round changes.
+def _conserving_fixed_state(M: flint.fmpq_mat, q: Array, start: Array) -> Array:
+    """The fixed state of s ↦ Ms + q with the same conserved quantities as the start; NoFixedPoint where there is none.
 
-    What rounds conserve is taken out, and again what they conserve on what is left, until 1 is no eigenvalue any more.
+    A left eigenvector v of M with eigenvalue 1 and vᵀq = 0 gives the conserved quantity vᵀs. The loop restricts the map
+    to the subspace on which these vanish, relative to the start, until 1 is no longer an eigenvalue (more than one
+    pass is needed where 1 has a Jordan block).
     """
     offset, to_state = start, None  # s = offset + to_state · y
     q = _entries(M * _matrix([start]).transpose()) + q - start

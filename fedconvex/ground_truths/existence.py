@@ -1,4 +1,4 @@
-"""Does the objective have a minimiser? Decided exactly for quadratics; for logistic losses, separation is witnessed."""
+"""Existence of a minimiser: decided exactly for quadratics, refuted by separating directions for logistic losses."""
 
 from fractions import Fraction
 from typing import Any
@@ -19,15 +19,15 @@ from fedconvex.problems.base import Problem
 from fedconvex.problems.logistic import LinearModel
 from fedconvex.problems.quadratics import QuadraticProblem
 
-DENOMINATOR_LIMIT = 10**6  # of the rounded direction that is then checked exactly
+DENOMINATOR_LIMIT = 10**6  # of the rational directions that are checked exactly
 
 
 def require_minimizer(problem: Problem) -> None:
-    """Raises NoMinimizer, with a direction of endless decrease as witness, where the objective has no minimiser.
+    """Raises NoMinimizer where the objective has no minimiser; the witness is a direction of unbounded decrease.
 
-    Quadratics are decided exactly. For logistic losses without ridge, a separating direction v (y_i a_iᵀv >= 0 for all
-    samples, > 0 for some) is looked for by linear programming and checked in rationals; where none is found, nothing
-    is claimed.
+    Quadratics are decided exactly. For logistic losses without ridge, linear programming looks for a separating
+    direction v (y_i a_iᵀv >= 0 for all samples, > 0 for some), which is then checked in rational arithmetic. Returning
+    without an error proves existence for quadratics only.
     """
     if isinstance(problem, QuadraticProblem):
         _require_quadratic(problem)
@@ -53,6 +53,7 @@ def _require_quadratic(problem: QuadraticProblem) -> None:
             "the objective has no minimiser: its Hessian has a negative eigenvalue (see .witness)",
             witness=fraction_array(negative_direction(problem.weighted_hessian())),
         )
+    # H is positive semidefinite and singular: ½xᵀHx − cᵀx is bounded below iff c is orthogonal to the kernel of H
     c = problem.weighted_linear_term()
     for v in problem.kernel:
         slope = np.dot(v, c)
@@ -64,9 +65,10 @@ def _require_quadratic(problem: QuadraticProblem) -> None:
 
 
 def separating_direction(problem: LinearModel) -> np.ndarray | None:
-    """A rational v with every margin along v >= 0 and some > 0, checked exactly; None where none was found.
+    """A rational v with all margins along v >= 0 and some > 0, checked exactly; None where none was found.
 
-    Margins: y_i a_iᵀv for two classes; (v_{y_i} − v_c)ᵀa_i, c ≠ y_i, for C classes. Clients of weight 0 do not count.
+    The margins are y_i a_iᵀv for two classes and (v_{y_i} − v_c)ᵀa_i, c ≠ y_i, for C classes, of all clients with
+    positive weight.
     """
     from scipy.optimize import linprog
 
@@ -74,7 +76,7 @@ def separating_direction(problem: LinearModel) -> np.ndarray | None:
     scaled = float_array(rows)
     scaled = scaled / np.maximum(abs(scaled).max(axis=1, keepdims=True), 1e-300)
     count, dim = scaled.shape
-    # maximise the sum of min(margin, 1): positive iff the data are separable, if only weakly
+    # maximise Σ min(margin, 1) subject to margins >= 0: positive iff the data are (perhaps weakly) separable
     result: Any = linprog(
         np.concatenate([np.zeros(dim), -np.ones(count)]),
         A_ub=np.hstack([-scaled, np.eye(count)]) if count * dim < 2_000_000 else _sparse(scaled),
@@ -82,7 +84,7 @@ def separating_direction(problem: LinearModel) -> np.ndarray | None:
         bounds=[(None, None)] * dim + [(0, 1)] * count,
         method="highs",
     )
-    if result.status != 0 or -result.fun < 0.5:
+    if result.status != 0 or -result.fun < 0.5:  # the optimum is 0 or, v being scalable, at least 1
         return None
     candidate = result.x[:dim] / max(abs(result.x[:dim]).max(), 1e-300)
     for direction in (_rounded(candidate), _on_the_boundary(rows, scaled, candidate)):
@@ -92,7 +94,7 @@ def separating_direction(problem: LinearModel) -> np.ndarray | None:
 
 
 def _margin_rows(problem: LinearModel) -> np.ndarray:
-    """One row a margin, as the data are given (exact numbers)."""
+    """A matrix with a row per margin, in the exact numbers of the data: margins = rows · v."""
     rows = []
     for A, y, weight in zip(problem.A, problem.y, problem.exact_weights, strict=True):
         if weight == 0:
@@ -116,7 +118,10 @@ def _separates(rows: np.ndarray, direction: Any) -> bool:
 
 
 def _on_the_boundary(rows: np.ndarray, scaled: np.ndarray, candidate: np.ndarray) -> Any:
-    """The rounded direction projected exactly on {v : margin = 0} for the margins that are nearly 0 along it."""
+    """The rounded direction, projected exactly onto the subspace where the nearly vanishing margins are 0.
+
+    Rounding alone would make some of these margins negative.
+    """
     active = abs(scaled @ candidate) < 1e-7
     if not active.any():
         return None

@@ -1,4 +1,4 @@
-"""What a local solver is: a way to answer the clients' subproblems, and how its answer changes with the question."""
+"""The base classes of local solvers, which solve the clients' subproblems exactly or approximately."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -19,78 +19,88 @@ EVERYONE = Draw()
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What K clients send back: their points θ, (K, d).
+    """The results of K clients' local work: their points θ_k, (K, d).
 
-    `path_lengths` (K, 1) are the sums of the local stepsizes that they took, those that momentum adds included: how far
-    they move along a gradient that stays the same. None for solvers without such steps.
+    `path_lengths` (K, 1) are the sums of each client's local stepsizes, counting also how momentum repeats earlier
+    gradients: how far a constant gradient would move the client, in units of that gradient. FedNova and SCAFFOLD divide
+    by it. None for solvers that do not take steps of known size.
     """
 
     points: Array
     path_lengths: Array | None = None
 
     def of(self, members: Any) -> "Answers":
-        """Those of some of the clients."""
+        """The answers of some of the clients."""
         return Answers(self.points[members], None if self.path_lengths is None else self.path_lengths[members])
 
 
 class LocalSolver(ABC):
-    """Subclasses are frozen dataclasses, one per file."""
+    """How clients solve their subproblems. Subclasses are frozen dataclasses of their parameters, one file per solver.
 
-    # Answers report path lengths: steps of known size along the gradient of the subproblem.
+    Every method takes any solver (`simulate(method, problem, local_solver=…)`) whose `require` accepts the problem.
+    """
+
+    # Whether answers have path lengths: the solver takes steps of known size along gradients of the subproblem.
     has_path_lengths: ClassVar[bool] = False
 
     @property
     def effort(self) -> int | None:
-        """The local work in epochs or steps, of which stragglers do only a part; None where it cannot be divided."""
+        """The full local work in epochs or steps, of which stragglers do only a part; None if it cannot be divided."""
         return None
 
     @abstractmethod
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
-        """The answers of the clients that take part; `draw` says which ones they are, and how much work each does."""
+        """Solves the participants' subproblems; `draw` has their indices and the amount of work that each does."""
 
     def require_arithmetic(self, arithmetic: Arithmetic) -> None:  # noqa: B027 - most solvers work in all of them
-        """Raises InvalidInput where the solver does not work in that arithmetic."""
+        """Raises InvalidInput if the solver does not work in that arithmetic."""
 
     @abstractmethod
     def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
-        """Raises InvalidInput where the subproblems F_k + (weight/2)‖·‖² cannot be solved this way."""
+        """Raises InvalidInput if the solver cannot solve the subproblems scale_k · f_k + (weight/2)‖·‖²."""
 
 
 class SmoothSolver(LocalSolver):
-    """A solver whose answers are a known smooth function of the question, so that fixed points can be computed."""
+    """A solver whose answer is a known smooth function of the subproblem, so that fixed points can be computed.
+
+    SGD is random and tolerance-based solvers stop at steps that depend on the data: these are not smooth.
+    """
 
     @abstractmethod
     def tangent(self, clients: Clients, subproblem: Subproblem, answers: Array) -> Callable[[Subproblem], Array]:
-        """The derivative of `solve` at the subproblem: maps changes of start, centre and linear term to that of θ."""
+        """The derivative of `solve` at the subproblem: maps a change of start, center and linear term to that of θ."""
 
     @abstractmethod
     def response(self, arithmetic: Arithmetic, H: Batch, c: Array, weight: Scalar) -> tuple[Batch, Array]:
-        """R_k H_k and R_k c_k, where θ_k = w − R_k (H_k w − c_k): the answers of quadratic clients ½xᵀH_k x − c_kᵀx
-        to a subproblem that starts at and is centred on w.
+        """R_k H_k and R_k c_k of quadratic clients F_k(x) = ½xᵀH_k x − c_kᵀx, whose answer is affine in w.
+
+        R_k is defined by θ_k = w − R_k (H_k w − c_k), the answer to the subproblem with start and center w.
         """
 
     @abstractmethod
     def rounding(self, least: np.ndarray, largest: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray]:
-        """The sizes that rounding errors of `response` in floats are relative to: of R_k H_k, and of R_k c_k per ‖c_k‖.
+        """Scales of the rounding errors of `response` in floats, in units of eps: of R_k H_k, and of R_k c_k per ‖c_k‖.
 
         Args:
-            least: the least eigenvalue of every H_k, (m,).
-            largest: the largest size of an eigenvalue of every H_k, (m,).
+            least: the smallest eigenvalue of every H_k, (m,).
+            largest: the largest absolute value of an eigenvalue of every H_k, (m,).
         """
 
     @abstractmethod
     def contraction(self, problem: Problem, k: int, weight: Scalar) -> Scalar:
-        """A ball that bounds from above the Lipschitz constant of w ↦ θ_k, where start and centre are both w."""
+        """A rigorous upper bound, as a ball, of the Lipschitz constant of w ↦ θ_k, where start and center are w."""
 
     @abstractmethod
     def descends(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> bool:
-        """Whether it is proved that the subproblem's value is lower at the answer than at the start, except where the
-        start is a stationary point of the subproblem, which is then its own answer (solutions being unique).
+        """Whether it is proved that the answer has a smaller value of the subproblem than the start has.
+
+        The exception is a start that is stationary for the subproblem: the solver then returns the start.
         """
 
     @abstractmethod
     def is_averaged(self, problem: Problem, weight: Scalar) -> bool:
-        """Whether, for convex clients, every w ↦ θ_k is proved to be an averaged map (start and centre being w).
+        """Whether, for convex clients, every w ↦ θ_k (start and center w) is proved to be an averaged operator.
 
-        On quadratics its R_k (see `response`) is then positive definite.
+        Averaged operators converge under iteration (Krasnoselskii and Mann). On quadratics R_k, see `response`, is then
+        positive definite.
         """

@@ -1,11 +1,13 @@
 r"""Mini-batch SGD of many clients in machine code (numba, float64, one thread), for losses of linear scores Θa_i.
 
-The compiler turns the loops over features into vector instructions. What it needs to do that well:
+Large experiments spend most of their time here, so the code is arranged for the compiler's vector instructions:
 
-* Five samples at a time (x0, …, x4), for the scores with two classes (u, v): each number that is fetched serves several
-  products, and several sums run at once.
-* Rows are copied side by side and padded with zeros to a multiple of PAD features: loops without remainders.
-* Sums may be reordered and x·y + z rounded once. Numbers are never assumed to be finite: a run that diverges says so.
+* It works on five samples at once (x0, …, x4), for the scores with two classes (u, v): each number that is loaded from
+  memory serves several products, and several independent sums hide the latency of additions.
+* It copies the rows of a batch side by side and pads them with zeros to a multiple of PAD features, so that loops over
+  features have no remainder.
+* The compiler may reorder sums and round x·y + z once. It may not assume that numbers are finite: a run that diverges
+  must show infinities or NaN, not arbitrary values.
 """
 
 from math import factorial, inf, log, sqrt
@@ -13,7 +15,7 @@ from math import factorial, inf, log, sqrt
 import numpy as np
 from numba import njit
 
-from fedconvex.arithmetic.machine_code import REORDERED, kept
+from fedconvex.arithmetic.machine_code import REORDERED, compiled
 from fedconvex.errors import InvalidInput
 
 PAD = 8  # float64 numbers in the longest vector registers
@@ -40,10 +42,10 @@ def compiled_sgd(
     clip: float = inf,
     momentum: float = 0.0,
 ) -> np.ndarray:
-    r"""The clients' points after one step on each of their batches B in turn, (K, d).
+    r"""The clients' points after one SGD step on each of their batches B in turn, (K, d).
 
         g = factor_k · (1/|B|) Σ_{i∈B} loss'_i ⊗ a_i + ridge_k θ + linear_k + weight (θ − center_k)
-        v ← momentum · v + g · min(1, clip/‖g‖) + weight_decay · θ,    v = 0 where a client starts
+        v ← momentum · v + g · min(1, clip/‖g‖) + weight_decay · θ,    v = 0 at the start
         θ ← θ − stepsize · v
 
     With Θ = θ as a (C, p) matrix, loss'_i is softmax(Θa_i) − e_{y_i} ("softmax"), −y_i σ(−y_i Θa_i) ("logistic") or
@@ -52,16 +54,16 @@ def compiled_sgd(
     Args:
         loss: "softmax", "logistic" or "squares".
         A, y: (N, p), (N,) the samples of all clients; y in {0, …, C − 1}, {−1, 1} or ℝ.
-        order: (S,) rows of A in the order of the visits, one client after another.
+        order: (S,) rows of A in the order in which SGD visits them, one client after another.
         bounds: (b + 1,) batch i consists of the rows order[bounds[i]] … order[bounds[i + 1] − 1], at least one.
-        client_batches: (K + 1,) client k's batches are the numbers client_batches[k] … client_batches[k + 1] − 1.
+        client_batches: (K + 1,) client k has the batches client_batches[k] … client_batches[k + 1] − 1.
         factor, ridge: (K,).
-        start, linear, center: (K, d), d = C·p, C = 1 but for softmax; None: zeros.
+        start, linear, center: (K, d), d = C·p, with C = 1 except for softmax; None: zeros.
         clip: > 0; inf: no limit.
         momentum: in [0, 1).
 
     Raises:
-        InvalidInput: a row, a batch or a label of softmax does not exist.
+        InvalidInput: an index of a row, a batch or a softmax label is out of range.
     """
     p = A.shape[1]
     C = start.shape[1] // p
@@ -76,9 +78,8 @@ def compiled_sgd(
     if center is not None:
         shift = shift - weight * center
     keep, scale = ridge + weight, factor
-    if (
-        clip == inf and momentum == 0
-    ):  # not g and then θ, but at once θ ← keep·θ + shift + scale·(gradient of the losses)
+    if clip == inf and momentum == 0:
+        # without either, g itself is not needed: one pass computes θ ← keep·θ + shift + scale·(gradient of the losses)
         keep, shift, scale = 1 - stepsize * (keep + weight_decay), -stepsize * shift, -stepsize * factor
     points = _padded(start, C, p)
     _sgd(
@@ -97,30 +98,31 @@ def compiled_sgd(
 
 
 def _require_below(end: int, indices: np.ndarray, argument: str) -> None:
-    """The machine code does not ask whether what it fetches is there."""
+    """Checks indices before the compiled code, which does not check bounds, reads memory with them."""
     if indices.size and not 0 <= indices.min() <= indices.max() < end:
         raise InvalidInput(argument, indices, f"has entries outside 0, …, {end - 1}", "count from 0")
 
 
 def _padded(points: np.ndarray, C: int, p: int) -> np.ndarray:
-    """(K, C·p) as (K, C, p rounded up to a multiple of PAD)."""
+    """(K, C·p) as (K, C, P), with P = p rounded up to a multiple of PAD and zeros in the new columns."""
     padded = np.zeros((len(points), C, -(-p // PAD) * PAD))
     padded[:, :, :p] = points.reshape(-1, C, p)
     return padded
 
 
 def _frozen(array: np.ndarray, dtype: type) -> np.ndarray:
-    """Contiguous and read-only: numba compiles anew for every combination of kinds of arrays."""
+    """Contiguous and read-only: numba compiles anew for every combination of layouts and mutability."""
     view: np.ndarray = np.ascontiguousarray(array, dtype).view()
     view.flags.writeable = False
     return view
 
 
 _part = njit(fastmath=REORDERED, error_model="numpy", forceinline=True)
+# exp and softmax keep the order of operations, on which their accuracy rests
 _ordered_part = njit(fastmath={"contract"}, error_model="numpy", forceinline=True)
 
 
-@kept
+@compiled
 def _sgd(
     loss: int,
     A: np.ndarray,  # (N, p)
@@ -135,16 +137,16 @@ def _sgd(
     weight_decay: float,
     clip: float,
     momentum: float,
-    points: np.ndarray,  # (K, C, P): in the beginning where the clients start, in the end where they arrive
+    points: np.ndarray,  # (K, C, P): input the clients' starting points, output their final points
 ) -> None:
-    """What compiled_sgd says, with keep, shift and scale as it computes them; P is p padded."""
+    """The computation of `compiled_sgd`, with keep, shift and scale as defined there; P is the padded p."""
     K, C, P = points.shape
     largest = 0
     for b in range(len(bounds) - 1):
         largest = max(largest, bounds[b + 1] - bounds[b])
     largest = _whole_blocks(largest)
     X, targets, D, gradient = np.zeros((largest, P)), np.empty(largest), np.empty(largest * C), np.empty((C, P))
-    velocity, at_once = np.zeros((C, P)), clip == inf and momentum == 0
+    velocity, at_once = np.zeros((C, P)), clip == inf and momentum == 0  # at_once: no separate gradient, see above
     for k in range(K):
         theta = points[k]
         if momentum > 0:
@@ -155,7 +157,7 @@ def _sgd(
             _scores(X, theta, len(rows), D)
             _derivatives(loss, D, targets, len(rows), C, scale[k] / len(rows))
             target = theta
-            if not at_once:
+            if not at_once:  # g in an array of its own: clipping needs its norm, momentum its history
                 _copy(theta, gradient)
                 target = gradient
             _advance(target, keep[k], shift[k], X, D, len(rows))
@@ -179,7 +181,7 @@ def _copy(source: np.ndarray, target: np.ndarray) -> None:
 
 @_part
 def _fetch(A: np.ndarray, y: np.ndarray, rows: np.ndarray, X: np.ndarray, targets: np.ndarray) -> None:
-    """The batch's samples become the first rows of X; zeros fill the last block, and add nothing to any sum."""
+    """Copies the batch's samples to the first rows of X and fills the last block with zeros, which change no sum."""
     for i in range(len(rows)):
         a, x = A[rows[i]], X[i]
         for j in range(len(a)):
@@ -229,7 +231,7 @@ def _derivatives(loss: int, D: np.ndarray, targets: np.ndarray, n: int, C: int, 
         _softmax(D, n, C, scale)
         for i in range(n):
             D[i * C + int(targets[i])] -= scale
-    elif loss == LOGISTIC:  # −y σ(−yz), by exponentials that cannot overflow
+    elif loss == LOGISTIC:  # −y σ(−yz), with exp(−|z|), which cannot overflow
         for i in range(n):
             small = _exp(-abs(D[i]))
             D[i] = -scale * targets[i] * (small if targets[i] * D[i] >= 0 else 1.0) / (1.0 + small)
@@ -240,7 +242,7 @@ def _derivatives(loss: int, D: np.ndarray, targets: np.ndarray, n: int, C: int, 
 
 @_ordered_part
 def _softmax(D: np.ndarray, n: int, C: int, scale: float) -> None:
-    """Every C scores become their softmax, times scale."""
+    """Replaces every sample's C scores by scale times their softmax."""
     for i in range(0, n * C, C):
         largest = D[i]
         for c in range(i + 1, i + C):
@@ -258,15 +260,18 @@ def _softmax(D: np.ndarray, n: int, C: int, scale: float) -> None:
             D[c] *= share
 
 
-_ROUND = 1.5 * 2.0**52  # x + _ROUND has no digits behind the point, and the integer nearest to x in its last bits
+_ROUND = 1.5 * 2.0**52  # x + _ROUND has no fractional bits: its last bits are the integer nearest to x
 _PER_LOG2 = 1 / log(2)
-_LOG2_HIGH, _LOG2_LOW = float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")  # k·high is exact
+_LOG2_HIGH, _LOG2_LOW = (
+    float.fromhex("0x1.62e42feep-1"),
+    float.fromhex("0x1.a39ef35793c76p-33"),
+)  # k·high is exact
 _T2, _T3, _T4, _T5, _T6, _T7, _T8, _T9, _T10, _T11, _T12, _T13 = (1 / factorial(k) for k in range(2, 14))
 
 
 @_ordered_part
 def _exp(x: float) -> float:
-    """exp(x) for x <= 0 to about a unit in the last place; 0 below −708, NaN for NaN. math.exp is not vectorised.
+    """exp(x) for x <= 0 to about a unit in the last place; 0 below −708, NaN for NaN. Numba cannot vectorise math.exp.
 
     exp(x) = 2^k exp(r), k the integer nearest to x/log 2; |r| <= log(2)/2, where 14 terms of the series are enough.
     """
@@ -275,6 +280,7 @@ def _exp(x: float) -> float:
     r = (x - k * _LOG2_HIGH) - k * _LOG2_LOW
     series = ((((_T13 * r + _T12) * r + _T11) * r + _T10) * r + _T9) * r + _T8
     series = (((((series * r + _T7) * r + _T6) * r + _T5) * r + _T4) * r + _T3) * r + _T2
+    # 2^k, by writing k + 1023 into the exponent bits of a float
     two_to_k = np.int64((np.float64(shifted).view(np.int64) + 1023) << 52).view(np.float64)
     return 0.0 if x < -708.0 else (1.0 + (r + r * r * series)) * two_to_k
 
@@ -299,10 +305,10 @@ def _advance(point: np.ndarray, keep: float, shift: np.ndarray, X: np.ndarray, D
 
 @_part
 def _clipped_step(theta: np.ndarray, gradient: np.ndarray, stepsize: float, weight_decay: float, clip: float) -> None:
-    shorter = _shorter(gradient, clip)
+    factor = _clip_factor(gradient, clip)
     for c in range(len(theta)):
         for j in range(theta.shape[1]):
-            theta[c, j] -= stepsize * (shorter * gradient[c, j] + weight_decay * theta[c, j])
+            theta[c, j] -= stepsize * (factor * gradient[c, j] + weight_decay * theta[c, j])
 
 
 @_part
@@ -315,17 +321,17 @@ def _step_with_momentum(
     clip: float,
     momentum: float,
 ) -> None:
-    shorter = _shorter(gradient, clip) if clip < inf else 1.0
+    factor = _clip_factor(gradient, clip) if clip < inf else 1.0
     for c in range(len(theta)):
         w, g, v = theta[c], gradient[c], velocity[c]
         for j in range(len(w)):
-            v[j] = momentum * v[j] + (shorter * g[j] + weight_decay * w[j])
+            v[j] = momentum * v[j] + (factor * g[j] + weight_decay * w[j])
             w[j] -= stepsize * v[j]
 
 
 @_part
-def _shorter(gradient: np.ndarray, clip: float) -> float:
-    """What the gradient is multiplied by, so that it is no longer than clip."""
+def _clip_factor(gradient: np.ndarray, clip: float) -> float:
+    """The factor min(1, clip/‖gradient‖)."""
     length = _norm(gradient)
     return clip / length if length > clip else 1.0
 
@@ -335,7 +341,7 @@ def _norm(gradient: np.ndarray) -> float:
     total = _sum_of_squares(gradient, 1.0)
     if total < inf:
         return sqrt(total)
-    return sqrt(_sum_of_squares(gradient, 2.0**-600)) * 2.0**600  # the squares overflow, or there is an inf or NaN
+    return sqrt(_sum_of_squares(gradient, 2.0**-600)) * 2.0**600  # either squares overflowed or an entry is inf or NaN
 
 
 @_part

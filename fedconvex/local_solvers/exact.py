@@ -1,4 +1,4 @@
-"""The subproblem solved exactly."""
+"""The exact solution of the subproblem."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,14 @@ from fedconvex.problems.subproblem import Subproblem
 @final
 @dataclass(frozen=True)
 class Exact(SmoothSolver):
-    """θ_k = argmin F_k(θ) + ⟨linear_k, θ⟩ + (weight/2)‖θ − center_k‖²: linear algebra, or Newton's method."""
+    """Local solver: the exact minimiser θ_k = argmin F_k(θ) + ⟨linear_k, θ⟩ + (weight/2)‖θ − center_k‖².
+
+    The solver that most theorems assume, and the default of the proximal methods. On quadratics it solves linear
+    equations, exactly in exact arithmetic; on logistic problems it runs Newton's method to floating-point accuracy,
+    and in balls encloses the result. Not for nonconvex deep networks, whose subproblems have no computable minimiser.
+
+    Raises InvalidInput, when a run starts, if a subproblem is unbounded below or has several minimisers.
+    """
 
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
         return Answers(clients.minimise(subproblem))
@@ -40,31 +47,31 @@ class Exact(SmoothSolver):
         return derivative
 
     def response(self, arithmetic: Arithmetic, H: Batch, c: Array, weight: Scalar) -> tuple[Batch, Array]:
-        """R = (H + weight·I)⁻¹, hence RH = I − weight·R."""
+        """R = (H + weight·I)⁻¹, hence RH = I − weight·R, which avoids a matrix product."""
         R = arithmetic.inverses(arithmetic.shifted(H, weight))
         return arithmetic.shifted(arithmetic.scaled(R, -weight), 1), arithmetic.matvec(R, c)
 
     def rounding(self, least: np.ndarray, largest: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray]:
-        """R is off by its norm times H + weight·I's condition number; I − weight·R by as much, and by I's rounding."""
+        """The error of R is ‖R‖ times the condition number of H + weight·I; I − weight·R adds the rounding of I."""
         pull = abs(least + weight)
         condition = (largest + weight) / pull
         return 1 + condition * weight / pull, condition / pull
 
     def contraction(self, problem: Problem, k: int, weight: Scalar) -> Scalar:
-        """weight/(weight + mu_k): the proximal map of a mu_k-strongly convex function."""
+        """weight/(weight + mu_k), the constant of the proximal operator of a mu_k-strongly convex function."""
         return weight / (weight + problem.strong_convexity_bound(k))
 
     def descends(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> bool:
-        """Always: the answer is the only solution."""
+        """Always true: the answer is the unique minimiser."""
         return True
 
     def is_averaged(self, problem: Problem, weight: Scalar) -> bool:
-        """Always: a proximal map is firmly nonexpansive."""
+        """Always true: proximal operators are firmly nonexpansive."""
         return True
 
     def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
-        exact_weight = to_fraction(weight)
-        if problem.is_convex and exact_weight > 0:
+        exact_weight = to_fraction(weight)  # compares without rounding: weight = −mu_k exactly must be refused
+        if problem.is_convex and exact_weight > 0:  # then all subproblems are strongly convex
             return
         factors = scale if scale is not None else (Fraction(1),) * problem.num_clients
         for k, factor in enumerate(factors):
@@ -83,7 +90,7 @@ class Exact(SmoothSolver):
 
 
 def _has_one_minimiser(problem: Problem, k: int, factor: Fraction, weight: Fraction) -> bool:
-    if not isinstance(problem, QuadraticProblem):
+    if not isinstance(problem, QuadraticProblem):  # sufficient: strong convexity, certified in balls
         return bool(problem.strong_convexity_bound(k) * to_fmpq(factor) + to_fmpq(weight) > 0)
 
     def shifted(arithmetic: Arithmetic) -> Matrix:

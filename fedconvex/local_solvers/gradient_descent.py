@@ -23,11 +23,18 @@ FORMED_ENTRIES = 20_000_000  # Hessian entries that `tangent` may hold at once (
 @final
 @dataclass(frozen=True, kw_only=True)
 class GradientDescent(SmoothSolver):
-    """θ ← θ − stepsize · ∇φ_k(θ), `steps` times from start_k, φ_k being the whole subproblem of client k.
+    """Local solver: `steps` gradient steps θ ← θ − stepsize · ∇φ_k(θ) from start_k, with φ_k the whole subproblem.
+
+    Use it for a fixed, small amount of deterministic local work (FedGD, SCAFFOLD, or inexact FedProx and FedDyn). It
+    works in every arithmetic, so that the fixed points of methods with it are computed exactly. For a required accuracy
+    use `ToInexactness`, `AcceleratedGradient` or `Newton`.
 
     Args:
         steps: an integer >= 1.
-        stepsize: > 0.
+        stepsize: > 0; on convex clients a step decreases φ_k if stepsize < 2/(L_k + weight). Larger ones are allowed.
+
+    Raises:
+        InvalidInput: values out of range.
     """
 
     steps: int
@@ -47,6 +54,7 @@ class GradientDescent(SmoothSolver):
         theta = subproblem.start
         for taken in range(self.steps):
             stepped = theta - self.stepsize * subproblem.add_gradients(theta, clients.gradients(theta))
+            # stragglers stop after their own number of steps
             theta = stepped if draw.efforts is None else clients.arithmetic.where(draw.efforts > taken, stepped, theta)
         steps = np.full(clients.num_clients, self.steps) if draw.efforts is None else draw.efforts
         return Answers(theta, self.stepsize * clients.arithmetic.array(steps)[:, None])
@@ -56,7 +64,7 @@ class GradientDescent(SmoothSolver):
         for _ in range(self.steps - 1):
             gradients = subproblem.add_gradients(path[-1], clients.gradients(path[-1]))
             path.append(path[-1] - self.stepsize * gradients)
-        # many products follow: Hessians are formed once where they fit
+        # `derivative` is called many times: form the Hessians once if they fit into memory
         formed = self.steps * clients.num_clients * clients.dim**2 <= FORMED_ENTRIES
         hessians = [clients.hessians(theta) for theta in path] if formed else []
 
@@ -72,23 +80,23 @@ class GradientDescent(SmoothSolver):
         return derivative
 
     def response(self, arithmetic: Arithmetic, H: Batch, c: Array, weight: Scalar) -> tuple[Batch, Array]:
-        """R = s Σ_{j<e} M^j with M = I − s(H + weight·I); without a proximal term, RH = I − M^e."""
+        """R = s Σ_{j<e} M^j with M = I − s(H + weight·I), e = steps; without a proximal term, RH = I − M^e."""
         stepsize = arithmetic.scalar(self.stepsize)
         M = arithmetic.shifted(arithmetic.scaled(arithmetic.shifted(H, weight), -stepsize), 1)
         step = total = stepsize * c
         for _ in range(self.steps - 1):
             total = step + arithmetic.matvec(M, total)
-        if weight == 0:
+        if weight == 0:  # one power by squaring is cheaper than a geometric sum of matrices
             powers = arithmetic.stack([self._power(arithmetic, matrix) for matrix in M])
             return arithmetic.shifted(arithmetic.scaled(powers, -1), 1), total
         R = arithmetic.stack([self._geometric_sum(arithmetic, matrix) for matrix in M])
         return arithmetic.scaled(arithmetic.products(R, H), stepsize), total
 
     def rounding(self, least: np.ndarray, largest: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray]:
-        """M is off by 1 + s‖H + weight·I‖, and its e-th power by e‖M‖^(e−1) times that, however small sH is."""
+        """The error of M is 1 + s‖H + weight·I‖, and that of its e-th power e‖M‖^(e−1) times as large."""
         stepsize = float(self.stepsize)
         factor = np.maximum(abs(1 - stepsize * (least + weight)), abs(1 - stepsize * (largest + weight)))
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # an infinite scale correctly reports that nothing is accurate
             last = factor ** (self.steps - 1)
             total = np.where(factor == 1, self.steps, (last * factor - 1) / np.where(factor == 1, 1, factor - 1))
         off = 1 + stepsize * (largest + weight)
@@ -99,7 +107,7 @@ class GradientDescent(SmoothSolver):
     def contraction(self, problem: Problem, k: int, weight: Scalar) -> Scalar:
         """a^e + s·weight·Σ_{j<e} a^j with a = max(|1 − s(mu_k + weight)|, |1 − s(L_k + weight)|), s the stepsize.
 
-        One step moves θ by at most a times its own change and s·weight times the centre's.
+        A step maps a change of θ to at most a times it, and a change of the center to s·weight times it.
         """
         low = abs(1 - self.stepsize * (problem.strong_convexity_bound(k) + weight))
         high = abs(1 - self.stepsize * (problem.smoothness_bound(k) + weight))
@@ -110,9 +118,10 @@ class GradientDescent(SmoothSolver):
         return total
 
     def descends(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> bool:
-        """With stepsize < 2/(L_k + weight) for all clients: the descent lemma, step by step."""
+        """If stepsize < 2/(L_k + weight) for all clients, decided in balls: by the descent lemma, step by step."""
         balls = arithmetics.get("ball")
         factors = scale if scale is not None else (Fraction(1),) * problem.num_clients
+        # a comparison of balls is true only if it is certain: floats could accept stepsize = 2/L
         with balls.context():
             stepsize, shift = balls.scalar(self.stepsize), balls.scalar(weight)
             return all(
@@ -121,7 +130,7 @@ class GradientDescent(SmoothSolver):
             )
 
     def is_averaged(self, problem: Problem, weight: Scalar) -> bool:
-        """Without a proximal term and with stepsize < 2/L_k for all clients (Baillon and Haddad); else not known."""
+        """If there is no proximal term and stepsize < 2/L_k for all clients (Baillon and Haddad); else not known."""
         if weight != 0:
             return False
         balls = arithmetics.get("ball")
@@ -130,12 +139,12 @@ class GradientDescent(SmoothSolver):
             return all(stepsize * problem.smoothness_bound(k) < 2 for k in range(problem.num_clients))
 
     def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
-        """Gradient steps can be taken on every subproblem."""
+        """Accepts every problem: gradient steps exist on all of them."""
 
     def _power(self, arithmetic: Arithmetic, M: Matrix) -> Matrix:
         """M^e by squaring."""
         power = M
-        for bit in bin(self.steps)[3:]:
+        for bit in bin(self.steps)[3:]:  # the binary digits after the leading 1
             power = arithmetic.product(power, power)
             if bit == "1":
                 power = arithmetic.product(power, M)

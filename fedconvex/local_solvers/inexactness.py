@@ -1,4 +1,4 @@
-"""Gradient steps until the answer is as good as FedProx's definitions of inexactness ask for."""
+"""Gradient steps until the answer is γ-inexact in the sense of the FedProx paper."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,21 +19,28 @@ from fedconvex.problems.base import Clients, Problem
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.validation import integer_at_least
 
-ROUNDING = 1e-9  # floats stop this much (relatively) below the bound, so that rounding cannot hide an excess
+ROUNDING = 1e-9  # in floats the bound is reduced by this relative margin, so that rounding cannot hide a violation
 
 
 @final
 @dataclass(frozen=True)
 class ToInexactness(LocalSolver):
-    """Gradient steps from start_k until ‖∇φ_k(θ_k)‖ <= γ_k‖∇φ_k(start_k)‖, φ_k being the whole subproblem of client k.
+    """Local solver: gradient steps from start_k until ‖∇φ_k(θ_k)‖ <= γ_k‖∇φ_k(start_k)‖, with φ_k the whole subproblem.
 
-    FedProx paper, Definition 1 (the same γ for all) and Definition 2 (γ_k), where start_k = center_k = w. The steps are
-    1/(L_k + weight). γ = 1 is the start itself, γ = 0 the exact solution. What was reached is measured as
-    `inexactness` (`simulate(…, measure="all")`).
+    Use it to run FedProx under the assumptions of its theorems; for a fixed amount of work use `GradientDescent`.
+    Source: FedProx paper, Definition 1 (one γ) and Definition 2 (γ_k per client), where start_k = center_k = w. There γ
+    is an inexactness; smaller is more accurate. The steps have size 1/(L_k + weight). γ = 1 returns the start, γ = 0
+    the exact solution. `simulate(…, measure="all")` reports the inexactness that was reached.
+
+    Works in floats, torch and exact arithmetic, not in balls, which cannot decide when to stop.
 
     Args:
-        gamma: γ in [0, 1], or one per client.
-        max_steps: NotConverged is raised where a client needs more.
+        gamma: γ in [0, 1], or a sequence with one per client.
+        max_steps: >= 1.
+
+    Raises:
+        InvalidInput: values out of range; a subproblem that is not strongly convex (when a run starts).
+        NotConverged: a client needs more than max_steps steps.
     """
 
     gamma: Any
@@ -60,8 +67,8 @@ class ToInexactness(LocalSolver):
 
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
         arithmetic = clients.arithmetic
-        gamma = self._of(draw, clients.num_clients)
-        exactly = np.array([value == 0 for value in gamma])
+        gamma = self._participants_gamma(draw, clients.num_clients)
+        exactly = np.array([value == 0 for value in gamma])  # gradient steps would never reach these
         L = np.maximum(clients.curvatures.L, 0)
         stepsize = (1 / (arithmetic.array(L) + subproblem.weight))[:, None]
         theta = subproblem.start
@@ -70,20 +77,22 @@ class ToInexactness(LocalSolver):
         bounds: Any = None
         for step in range(self.max_steps + 1):
             gradients = subproblem.add_gradients(theta, clients.gradients(theta))
-            if bounds is None:
+            if bounds is None:  # relative to the gradients at the start
                 bounds = self._bounds(arithmetic, gradients, gamma)
             reached = exactly | self._reached(arithmetic, gradients, bounds)
             if reached.all():
                 return Answers(theta)
             if step < self.max_steps:
                 theta = arithmetic.where(~reached, theta - stepsize * gradients, theta)
-        asked = arithmetic.to_float(bounds) ** 0.5 if arithmetic.certainty is Certainty.EXACT else bounds
-        require_reached(reached, lengths(arithmetic.to_float(gradients)), asked, self.max_steps)
+        required = arithmetic.to_float(bounds) ** 0.5 if arithmetic.certainty is Certainty.EXACT else bounds
+        require_reached(reached, lengths(arithmetic.to_float(gradients)), required, self.max_steps)
         return Answers(theta)
 
     def _bounds(self, arithmetic: Arithmetic, gradients: Array, gamma: list[Fraction]) -> Array:
-        """γ_k² times the squared length of the first gradient in rationals; in floats γ_k times its length, less a
-        little where that is less than all of it.
+        """The bounds that gradients must reach, (K,), given the gradients at the start.
+
+        In rationals, which have no square roots, they are squared: γ_k²‖∇φ_k(start_k)‖². In floats they are
+        γ_k‖∇φ_k(start_k)‖, slightly reduced unless γ_k = 1, where the start itself must satisfy the bound.
         """
         if arithmetic.certainty is Certainty.EXACT:
             return (gradients * gradients).sum(-1) * arithmetic.array([value**2 for value in gamma])
@@ -95,7 +104,7 @@ class ToInexactness(LocalSolver):
             return np.asarray((gradients * gradients).sum(-1) <= bounds, dtype=bool)
         return np.asarray(lengths(arithmetic.to_float(gradients)) <= bounds)
 
-    def _of(self, draw: Draw, size: int) -> list[Fraction]:
+    def _participants_gamma(self, draw: Draw, size: int) -> list[Fraction]:
         if not isinstance(self.gamma, tuple):
             return [to_fraction(self.gamma)] * size
         members = range(size) if draw.members is None else draw.members

@@ -1,4 +1,4 @@
-"""Newton's method on the subproblem, to a tolerance."""
+"""Damped Newton steps on the subproblem, until the gradient is below a tolerance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,14 +21,19 @@ from fedconvex.problems.subproblem import Subproblem
 @final
 @dataclass(frozen=True, kw_only=True)
 class Newton(ToTolerance):
-    """Damped Newton steps from start_k until ‖∇φ_k(θ_k)‖ <= tolerance, φ_k being the whole subproblem of client k.
+    """Local solver: damped Newton steps from start_k until ‖∇φ_k(θ_k)‖ <= tolerance, with φ_k the whole subproblem.
 
-    Small Hessians are inverted, large ones only multiplied with, in conjugate gradients. Floating point; in exact and
-    ball arithmetic use `Exact`.
+    Use it for a stated accuracy on smooth strongly convex subproblems, mostly logistic ones; a few steps suffice.
+    `Exact` runs the same method to the limit of floating point. Small Hessians are inverted, large ones used only in
+    products (conjugate gradients). Floating point and torch; in exact and ball arithmetic use `Exact`.
 
     Args:
         tolerance: > 0, absolute.
-        max_steps: NotConverged is raised where a client needs more.
+        max_steps: >= 1.
+
+    Raises:
+        InvalidInput: values out of range; a subproblem that is not strongly convex (when a run starts).
+        NotConverged: a client needs more than max_steps steps.
     """
 
     tolerance: float = 1e-10

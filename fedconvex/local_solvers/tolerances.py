@@ -1,4 +1,4 @@
-"""What solvers that stop at a tolerance have in common: what they need, and what they say when they fail."""
+"""What solvers that stop at a tolerance share: checks of parameters and curvature, and the error of too many steps."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -15,7 +15,7 @@ from fedconvex.validation import integer_at_least, positive
 
 
 class ToTolerance(LocalSolver):
-    """Floating-point steps until ‖∇φ_k(θ_k)‖ <= tolerance, at most max_steps of them."""
+    """The base class of solvers that step in floating point until ‖∇φ_k(θ_k)‖ <= tolerance, at most max_steps times."""
 
     tolerance: float
     max_steps: int
@@ -31,19 +31,19 @@ class ToTolerance(LocalSolver):
 
 
 def require_convex(problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
-    """Every subproblem F_k + (weight/2)‖·‖² is convex, or InvalidInput."""
+    """Raises InvalidInput unless every subproblem F_k + (weight/2)‖·‖² is convex."""
     _require_curvature(problem, scale, weight, "is not convex", strict=False)
 
 
 def require_strongly_convex(problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
-    """Every subproblem F_k + (weight/2)‖·‖² is strongly convex, or InvalidInput."""
+    """Raises InvalidInput unless every subproblem F_k + (weight/2)‖·‖² is strongly convex."""
     _require_curvature(problem, scale, weight, "is not strongly convex: its solution may not exist", strict=True)
 
 
 def require_reached(reached: np.ndarray, left: np.ndarray, asked: np.ndarray, max_steps: int) -> None:
-    """Everyone has reached the length of gradient that was asked for, (K,) each, or NotConverged."""
+    """Raises NotConverged unless all clients reached the gradient norm `asked`; `left` are the final norms, (K,)."""
     if not reached.all():
-        k = int(np.argmax(np.where(reached, -1.0, np.where(np.isnan(left), np.inf, left))))
+        k = int(np.argmax(np.where(reached, -1.0, np.where(np.isnan(left), np.inf, left))))  # the worst; NaN is worst
         raise NotConverged(
             f"{int((~reached).sum())} local problems were not solved in {max_steps} steps: the largest gradient left "
             f"is {left[k]:.3g}, asked for {asked[k]:.3g}; raise the tolerance (floats end near 1e-16 times the "
@@ -60,7 +60,7 @@ def _require_curvature(
     least = factors * problem.mu + nearest_float(weight)
     bad = np.flatnonzero(least <= 0 if strict else least < 0)
     if not strict and weight == 0 and not len(bad):
-        bad = np.array([np.argmin(least)])  # not convex, if only beyond the digits of a float
+        bad = np.array([np.argmin(least)])  # is_convex is exact: the curvature is negative, below floats' resolution
     if len(bad):
         k = int(bad[0])
         raise InvalidInput(

@@ -1,4 +1,4 @@
-"""FedProx with the paper's rule for μ: up when the loss rises, down when it has fallen for long enough."""
+"""FedProx with a μ that adapts: it increases when the loss rises and decreases after several falls in a row."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,18 +18,25 @@ from fedconvex.validation import integer_at_least, non_negative, positive
 @final
 @dataclass(frozen=True, kw_only=True)
 class AdaptiveFedProx(Method):
-    """FedProx with μ + step where the loss has risen, μ − step where it has fallen `falls` times in a row.
+    """FedProx that adds `step` to μ when the loss rises and subtracts it after `falls` falls in a row.
 
-    FedProx paper, section 5.3.2 and Figures 3 and 11: step 0.1, falls 5. The loss is the objective f at the server's
-    point; a round's μ is decided by the losses up to that round's point. The paper leaves open that the count of falls
-    starts again after a decrease of μ (otherwise every further fall would decrease it), that an equal loss ends a row
-    of falls, and that μ stays >= 0. Where μ falls to 0 and a client's function alone cannot be minimised, the run ends
-    with InvalidInput.
+    Use it when no good μ is known in advance. It evaluates the objective in every round, which a real federation would
+    pay with additional communication, and no theorem of the paper covers it.
+
+    FedProx paper, section 5.3.2 and Figures 3 and 11: step 0.1, falls 5. The loss is f at the server's point; the
+    losses up to a round's point determine its μ. The paper leaves three details open, decided here: the count of falls
+    starts again after a decrease of μ (otherwise every further fall would decrease it), an equal loss ends a row of
+    falls, and μ stays >= 0.
 
     Args:
-        mu: the first round's μ >= 0.
+        mu: μ >= 0 of the first round.
         step: > 0.
         falls: an integer >= 1.
+
+    Raises:
+        InvalidInput: values out of range; during a run, if μ has fallen to 0 and a client's function has no unique
+            minimiser.
+        NotConverged: during a run in balls, if the precision does not decide whether the loss rose.
     """
 
     mu: Scalar = number()
@@ -47,7 +54,7 @@ class AdaptiveFedProx(Method):
 
     @property
     def proximal_weight(self) -> Scalar:
-        """Of the first round; later ones are checked as they come."""
+        """μ of the first round. The solver checks those of later rounds when they occur."""
         return self.mu
 
     @property
@@ -55,7 +62,7 @@ class AdaptiveFedProx(Method):
         return False
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
-        one = 0 * server[:1] + 1
+        one = 0 * server[:1] + 1  # a 1 in the arithmetic of the run
         return State(server, shared={"mu": self.mu * one, "fallen": 0 * one, "losses": one[:0]})
 
     def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
@@ -67,18 +74,19 @@ class AdaptiveFedProx(Method):
         return State(cohort.average(answers.points), shared={"mu": mu, "fallen": fallen, "losses": loss})
 
     def _decide(self, state: State, cohort: Cohort) -> tuple[Array, Array, Array]:
-        """This round's μ, the falls counted towards the next decrease, and the loss here: (1,) arrays."""
+        """This round's μ, the number of falls since the last rise or decrease of μ, and the loss: (1,) arrays."""
+        # computed twice a round, for the subproblem and for the update, since a method keeps nothing but the state
         mu, fallen, before = state.shared["mu"], state.shared["fallen"], state.shared["losses"]
         loss = 0 * mu + cohort.objective()
         if not len(before):
             return mu, fallen, loss
         risen, fell = bool(loss[0] > before[0]), bool(loss[0] < before[0])
-        if not (risen or fell or loss[0] == before[0]):  # balls that overlap
+        if not (risen or fell or loss[0] == before[0]):  # overlapping balls compare as none of the three
             raise NotConverged("whether the loss rose cannot be decided at this precision; give more bits of precision")
         if risen:
             return mu + self.step, 0 * fallen, loss
         fallen = fallen + 1 if fell else 0 * fallen
         if fallen[0] < self.falls:
             return mu, fallen, loss
-        lower = mu - self.step
+        lower = mu - self.step  # clipped at 0 below
         return (lower if lower[0] > 0 else 0 * mu), 0 * fallen, loss

@@ -1,4 +1,4 @@
-"""What FedGD, FedAvg, FedProx and FedNova share: work from the server's point, then an average of the answers."""
+"""The base class of FedGD, FedAvg, FedSGD, FedProx and FedNova: local work from the server's point, then averaging."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -10,7 +10,7 @@ from fedconvex.problems.subproblem import Subproblem
 
 
 class Averaging(Method):
-    """w ← Σ_k weights_k θ_k; θ_k is sought from w, pulled back to w with `proximal_weight` (0: not at all)."""
+    """w ← Σ_k weights_k θ_k with θ_k ≈ argmin_θ f_k(θ) + (proximal_weight/2)‖θ − w‖², started at w."""
 
     memoryless: ClassVar[bool] = True
 
@@ -18,7 +18,7 @@ class Averaging(Method):
         return State(server)
 
     def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
-        if not self.is_proximal:
+        if not self.is_proximal:  # no center: solvers skip the term, and torch runs save memory
             return Subproblem(start=cohort.points)
         return Subproblem(start=cohort.points, weight=self.proximal_weight, center=cohort.points)
 
@@ -27,5 +27,5 @@ class Averaging(Method):
 
     @property
     def is_proximal(self) -> bool:
-        """Whether there is a proximal term."""
+        """Whether the subproblem has a proximal term."""
         return False

@@ -1,8 +1,8 @@
-"""What a method is: which subproblem it asks of the clients, what they remember, what the server does with the answers.
+"""The base class of methods: the clients' subproblem in a round, their memory, and the server's update.
 
-A method is algebra only: `+ − * /` and averages over the client axis of (K, d) arrays. The same lines therefore run on
-floats, rationals, balls and torch tensors; and where they are linear in the state, they also map a small change of it
-to the change of the next one (`rounds.Rounds.tangent`).
+A method uses only `+ − * /` and averages over the client axis of (K, d) arrays. The same lines therefore run on floats,
+rationals, balls and torch tensors. If they are linear in the state, they also propagate derivatives: applied to a
+perturbation of the state they give the perturbation of the next state (`Rounds.tangent` in `fedconvex.runs.rounds`).
 """
 
 from abc import ABC, abstractmethod
@@ -21,10 +21,10 @@ from fedconvex.problems.subproblem import Subproblem
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What a method carries from round to round.
+    """Everything that a method keeps from one round to the next.
 
-    `server` is the server's point (d,), `shared` what else the server keeps, `memory` what the clients keep: arrays
-    with one row per client.
+    `server` is the server's point (d,); `shared` are the server's other arrays; `memory` are the clients' arrays, with
+    one row per client.
     """
 
     server: Array
@@ -32,11 +32,11 @@ class State:
     memory: Mapping[str, Array] = field(default_factory=dict)
 
     def flat(self) -> Array:
-        """Everything in one NumPy vector."""
+        """All arrays concatenated to one NumPy vector, for fixed-point equations."""
         return np.concatenate([part.ravel() for part in self._parts()])
 
     def with_values(self, flat: Array) -> "State":
-        """The state of the same shape whose `flat()` is given."""
+        """The state with the arrays' shapes of this one whose `flat()` is the given vector."""
         parts, begin = [], 0
         for part in self._parts():
             parts.append(flat[begin : begin + part.size].reshape(part.shape))
@@ -47,23 +47,23 @@ class State:
         )
 
     def of(self, members: Array | None) -> "State":
-        """The state as seen by some clients: the memory's rows are theirs."""
+        """The state with only the rows of some clients in its memory; None: all clients."""
         if members is None:
             return self
         return State(self.server, self.shared, {name: rows[members] for name, rows in self.memory.items()})
 
     def replaced(self, members: Array | None, new: "State", in_place: bool) -> "State":
-        """The whole state after a round in which only some clients took part; `in_place` overwrites their rows here."""
+        """The whole state after a round of some clients with new rows in `new`; `in_place` overwrites the rows here."""
         if members is None:
             return new
         memory = {}
         for name, rows in self.memory.items():
-            memory[name] = rows if in_place else rows + 0
+            memory[name] = rows if in_place else rows + 0  # + 0 copies in every array library
             memory[name][members] = new.memory[name]
         return State(new.server, new.shared, memory)
 
     def put_back(self, members: Array | None, seen: "State") -> None:
-        """Undoes `replaced` in place: the rows of the members are again those of `seen`, which `of` gave before."""
+        """Undoes `replaced` in place: restores the members' rows from `seen`, the result of `of` before the round."""
         if members is not None:
             for name, rows in seen.memory.items():
                 self.memory[name][members] = rows
@@ -74,111 +74,118 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Cohort:
-    """One round as a method sees it: K clients take part, of m in all.
+    """What a method can use in a round in which K of m clients take part: the server's point, averages, gradients.
 
-    The calls without arguments cost an evaluation of the clients' functions at the server's point.
+    The callables without arguments evaluate the clients' functions at the server's point, and are called only by
+    methods that need them: their cost is that of an additional communication.
     """
 
     points: Array  # (K, d): the server's point in every row
     population: int  # m
-    everyone: bool  # whether K = m
-    communicates: bool  # False: the round is local, and the server hears of nothing (methods with `skip` > 0)
-    average: Callable[[Array], Array]  # (K, d) -> (d,): the server's average over those who take part
-    gradients: Callable[[], Array]  # (K, d): their ∇F_k
-    sampled_gradient: Callable[[], Array]  # (d,): the average ∇F_k of a sample of clients, drawn for this purpose
+    everyone: bool  # whether all m clients take part
+    communicates: bool  # False: the round is local and nothing is sent (only in methods with `skip` > 0)
+    average: Callable[[Array], Array]  # (K, d) -> (d,): the server's average over the participants
+    gradients: Callable[[], Array]  # (K, d): the participants' ∇F_k
+    sampled_gradient: Callable[[], Array]  # (d,): the average ∇F_k of a second, independent sample of clients
     full_gradient: Callable[[], Array]  # (d,): the weighted average ∇F_k of all clients
     objective: Callable[[], Scalar]  # f, over all clients
     total: Callable[[Array], Array] = lambda stack: stack.sum(0)
 
     def population_mean(self, stack: Array) -> Array:
-        """(1/m) Σ_k stack_k over those who take part, m counting all clients."""
+        """(1/m) Σ_k stack_k over the participants, divided by the number m of all clients."""
         return self.total(stack) / self.population
 
     def updated_mean(self, mean: Array, old: Array, new: Array) -> Array:
-        """The plain mean over all m clients, `mean` so far, after the rows of those who take part went from old to new.
+        """The plain mean of all m clients' rows after the participants' rows changed from `old` to `new`.
 
-        Takes time only for those who take part.
+        `mean` is the mean before. The cost is proportional to the number of participants, not of all clients.
         """
         return self.population_mean(new) if self.everyone else mean + self.population_mean(new - old)
 
 
 class Method(ABC):
-    """Subclasses are frozen dataclasses of the method's parameters, one per file."""
+    """A federated method. Subclasses are frozen dataclasses of its parameters, one file per method.
 
-    # False: the clients' functions are F_k = f_k, and answers are averaged with the problem's weights.
-    # True: the paper minimises a plain sum or mean; F_k = num_clients · weights[k] · f_k, and averages are plain.
+    The class attributes declare properties of the method. Runs, fixed points and reports rely on them, so that a new
+    method states only those that are proved.
+    """
+
+    # How the paper combines the clients. False: F_k = f_k, and the server averages with the problem's weights.
+    # True: the paper minimises a plain sum or mean; then F_k = num_clients · weights[k] · f_k, and averages are plain.
     plain: ClassVar[bool] = False
-    # The clients' task starts at and is centred on the server's point and depends on nothing else; with everyone and
-    # equal work, the server's next point is the average of the answers.
+    # The subproblem starts at the server's point, has it as its center and depends on nothing else; with full
+    # participation and equal work, the server's next point is the average of the answers.
     memoryless: ClassVar[bool] = False
-    # With exact local solutions and everyone taking part, the fixed points are the objective's stationary points.
+    # With exact local solutions and full participation, the fixed points are the objective's stationary points.
     stationary: ClassVar[bool] = False
-    # Even where clients are strongly convex, the fixed point is another for another start.
+    # The fixed point depends on the starting point, even if all clients are strongly convex.
     depends_on_start: ClassVar[bool] = False
-    # With exact local solutions and everyone, the server's point goes to the minimiser from everywhere (proof in the
-    # method's file): on convex quadratics with one minimiser; on smooth strongly convex clients.
+    # With exact local solutions and full participation, the server's point converges to the minimiser from every start,
+    # on convex quadratics with a unique minimiser, or on smooth strongly convex clients (proof in the method's file).
     converges_on_convex_quadratics: ClassVar[bool] = False
     converges_on_strongly_convex: ClassVar[bool] = False
-    # Whom the server asks for gradients before it asks a round's clients for answers: "nobody", "sample" (drawn for
-    # this purpose) or "everyone". They get w and send ∇F_k(w).
+    # Which clients send gradients ∇F_k(w) before the local work of a round: "nobody", "sample" (an independent second
+    # draw) or "everyone".
     gradients_from: ClassVar[str] = "nobody"
-    # Vectors of d numbers that the server sends to, and gets from, each client that is asked for an answer.
+    # How many vectors of d numbers the server sends to, and receives from, each participant in a round.
     vectors_down: ClassVar[int] = 1
     vectors_up: ClassVar[int] = 1
-    # The part of `State.memory` that estimates ∇F_k at the minimiser, where there is one.
+    # The name in `State.memory` of the clients' estimates of ∇F_k at the minimiser, if the method keeps such.
     control_variate: ClassVar[str | None] = None
 
     @property
     @abstractmethod
     def local_solver(self) -> LocalSolver:
-        """The local solver that the method's paper gives it."""
+        """The local solver of the method's paper, which a run uses unless it is given another one."""
 
     @abstractmethod
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
-        """The first state from the server's first point (d,); `repeat` makes m equal rows of a (d,) array."""
+        """The state before the first round; `server` is the starting point (d,), `repeat` makes it m equal rows."""
 
     @abstractmethod
     def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
-        """What the clients of a round are asked; the rows of `state.memory` are theirs."""
+        """The participants' subproblems of a round; `state.memory` has the participants' rows only."""
 
     @abstractmethod
     def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
-        """The next state; the rows of its memory are those of the round's clients."""
+        """The state after the round, given the answers; its memory has the participants' rows only."""
 
     @property
     def proximal_weight(self) -> Scalar:
-        """The weight of the proximal term that the method asks for; 0 where it asks for none."""
+        """The weight of the subproblem's proximal term; 0 without one."""
         return 0
 
     @property
     def linear(self) -> bool:
-        """Whether the algebra is linear in the state and the same in every round, so that rounds have a derivative."""
+        """Whether the formulas are linear in the state and alike in all rounds, so that a round has a derivative."""
         return bool(self.skip == 0)
 
     @property
     def skip(self) -> Scalar:
-        """The probability that a round is local: clients work on their own, nothing is sent."""
+        """The probability that a round is local: the clients work on without communication."""
         return 0
 
     @property
     def needs_everyone(self) -> bool:
-        """Whether the method is only defined for rounds with all clients."""
+        """Whether the method is defined for full participation only."""
         return False
 
     @property
     def stationary_inexactly(self) -> bool:
-        """Whether, with everyone, equal local work and any local solver that descends (`SmoothSolver.descends`), the
-        fixed points that a start can lead to are exactly the stationary points of the objective, for convex clients.
+        """Whether inexact local solutions keep the fixed points right: they are the objective's stationary points.
+
+        For convex clients, full participation, equal local work and any local solver that decreases its subproblem
+        (`SmoothSolver.descends`); among the fixed points only those are meant that some start can lead to.
         """
         return False
 
     @property
     def needs_path_lengths(self) -> bool:
-        """Whether the server must know the sum of the local stepsizes of every client."""
+        """Whether the update uses the sum of every client's local stepsizes (`Answers.path_lengths`)."""
         return False
 
     def scale(self, problem: Problem) -> tuple[Fraction, ...] | None:
-        """The factor of every f_k in its client's function F_k; None where all are 1."""
+        """The factors scale_k in F_k = scale_k · f_k; None if all are 1."""
         if not self.plain or problem.is_equally_weighted:
             return None
         return tuple(problem.num_clients * weight for weight in problem.exact_weights)

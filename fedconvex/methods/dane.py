@@ -1,4 +1,4 @@
-"""DANE: the clients' functions are tilted to have the objective's gradient at the server's point."""
+"""DANE: a linear term gives every client's function the objective's gradient at the server's point."""
 
 from dataclasses import dataclass
 from typing import ClassVar, final
@@ -14,10 +14,10 @@ from fedconvex.validation import non_negative, positive
 
 
 class GradientCorrected(Averaging):
-    """w ← average of argmin_θ f_k(θ) − ⟨∇f_k(w) − g, θ⟩ + (μ/2)‖θ − w‖², from w; subclasses say what g is.
+    """w ← average of argmin_θ f_k(θ) − ⟨∇f_k(w) − g, θ⟩ + (μ/2)‖θ − w‖², started at w; subclasses choose g.
 
-    With g = η∇f(w), a stationary point of the objective is a fixed point, whatever μ. Convergence is another matter:
-    on clients that differ much, small μ diverges.
+    With g = η∇f(w), a stationary point of the objective is a fixed point for every μ. It need not attract: on
+    heterogeneous clients the iteration diverges if μ is small.
     """
 
     mu: Scalar
@@ -34,25 +34,35 @@ class GradientCorrected(Averaging):
 
     @property
     def stationary_inexactly(self) -> bool:
-        """All subproblems start with gradient g; where they descend, convex ones move against it: so does the mean."""
+        """At the start all subproblems have gradient g. If it is not 0, each answer decreases its convex subproblem,
+        hence ⟨g, θ_k − w⟩ < 0; then the same holds for the mean, which therefore moves.
+        """
         return True
 
-    def tilted(self, cohort: Cohort, gradient: Array) -> Subproblem:
+    def corrected(self, cohort: Cohort, gradient: Array) -> Subproblem:
         """The subproblem with g = `gradient`, (d,)."""
-        linear = gradient - cohort.gradients()
+        linear = gradient - cohort.gradients()  # makes the subproblem's gradient at w equal to g
         return Subproblem(start=cohort.points, linear=linear, weight=self.mu, center=cohort.points)
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class DANE(GradientCorrected):
-    """g = η∇f(w), the gradient of all clients. Shamir, Srebro and Zhang (2014), equation (13).
+    """DANE: clients minimise f_k(θ) − ⟨∇f_k(w) − η∇f(w), θ⟩ + (μ/2)‖θ − w‖², the server averages.
 
-    Every client sends its gradient in every round, even if only some are asked for answers afterwards.
+    Use it for clients with similar Hessians, for which it resembles Newton's method and needs few rounds. On
+    heterogeneous clients it needs a large μ; `Scaffold`, `FedDyn` and `FedSplit` are then safer. The fixed points are
+    the stationary points of the objective, also with inexact local solutions.
+
+    Every round costs a second communication: all clients send their gradients, even if only some of them do local work.
+    Source: Shamir, Srebro and Zhang (2014), equation (13).
 
     Args:
-        mu: μ >= 0.
-        eta: η > 0.
+        mu: μ >= 0; with 0 every f_k must be strongly convex.
+        eta: η > 0, the weight of the objective's gradient; 1 is Newton-like.
+
+    Raises:
+        InvalidInput: values out of range.
     """
 
     mu: Scalar = number()
@@ -66,4 +76,4 @@ class DANE(GradientCorrected):
         positive(self.eta, "eta")
 
     def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
-        return self.tilted(cohort, self.eta * cohort.full_gradient())
+        return self.corrected(cohort, self.eta * cohort.full_gradient())

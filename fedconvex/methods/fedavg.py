@@ -1,4 +1,4 @@
-"""FedAvg: FedGD's algebra with epochs of stochastic gradient steps."""
+"""FedAvg: every client runs epochs of SGD from the server's point, the server averages."""
 
 from dataclasses import dataclass
 from typing import Any, final
@@ -13,17 +13,25 @@ from fedconvex.parameters import number
 @final
 @dataclass(frozen=True, kw_only=True)
 class FedAvg(Averaging):
-    """w ← average of the clients' points after E epochs of SGD from w. FedProx paper, Algorithm 1.
+    """FedAvg: w ← average of the clients' points after E epochs of SGD on f_k, each started at w.
 
-    Its late clients are dropped: `Stragglers(fraction, policy="drop")`.
+    The standard baseline; simple, cheap and often good on similar clients. On heterogeneous clients several epochs bias
+    it towards a point other than the minimiser, even with full batches (see `FedGD`, which is the same with
+    deterministic gradient steps and whose bias the package computes exactly). Needs a problem with samples.
+
+    FedProx paper, Algorithm 1. That paper drops stragglers from FedAvg: `Stragglers(fraction, policy="drop")`. The
+    server averages with the problem's weights.
 
     Args:
         epochs: E >= 1.
-        batch_size: samples in a mini-batch; None: all of a client's samples.
-        stepsize: > 0, times decay^t in round t.
+        batch_size: samples in a mini-batch, >= 1; None: all samples of the client.
+        stepsize: > 0, multiplied by decay^t in round t.
         decay: > 0.
         weight_decay: >= 0, added to the gradient as weight_decay · θ.
-        clip: longest gradient that is taken as it is; None: no limit.
+        clip: > 0: longer gradients are scaled to this length; None: no limit.
+
+    Raises:
+        InvalidInput: values out of range.
     """
 
     epochs: int = 1
@@ -34,7 +42,7 @@ class FedAvg(Averaging):
     clip: Any = None
 
     def __post_init__(self) -> None:
-        solver = self.local_solver  # checks them all
+        solver = self.local_solver  # its constructor validates the parameters
         assert isinstance(solver, SGD)
         object.__setattr__(self, "epochs", solver.epochs)
         object.__setattr__(self, "batch_size", solver.batch_size)

@@ -1,4 +1,4 @@
-"""FedDyn(α): every client's function is tilted by its own last gradient, the server corrects for their mean."""
+"""FedDyn(α): every client subtracts its own last gradient as a linear term, the server corrects for their mean."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,10 +15,11 @@ from fedconvex.validation import positive
 
 
 class DynamicRegularization(Method):
-    """θ_k ≈ argmin_θ F_k(θ) − ⟨g_k, θ⟩ + (α/2)‖θ − w‖², from w; g_k ← g_k − α(θ_k − w) for those who take part;
-    h ← h − (α/m) Σ_k (θ_k − w); w ← mean of their θ_k − h/α. Starts with g_k = 0, h = 0.
+    """The updates that FedDyn and FedDynOneGD share; their local solvers differ.
 
-    So h is always the mean of all m clients' g_k.
+    θ_k ≈ argmin_θ F_k(θ) − ⟨g_k, θ⟩ + (α/2)‖θ − w‖², started at w, and g_k ← g_k − α(θ_k − w) for the participants;
+    h ← h − (α/m) Σ_k (θ_k − w); w ← mean of the participants' θ_k − h/α. At the start g_k = 0 and h = 0, so that h is
+    always the mean of all m clients' g_k.
 
     The paper minimises the plain mean of the clients' functions (its 1/m): on a weighted problem client k contributes
     F_k = num_clients · weights[k] · f_k, and averages are plain.
@@ -35,10 +36,13 @@ class DynamicRegularization(Method):
 
     @property
     def stationary_inexactly(self) -> bool:
-        """Constant g_k: θ_k = w, the start. Solved: ∇F_k(w) = g_k; the server rests where h, their mean, is 0."""
+        """At a fixed point g_k is constant, so θ_k = w, the start: it solves the subproblem, ∇F_k(w) = g_k. The
+        server's update then gives h = 0, the mean of the g_k.
+        """
         return True
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
+        # 0 * server: zeros of the run's arithmetic and device
         return State(server, shared={"h": 0 * server}, memory={"gradient": repeat(0 * server)})
 
     def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
@@ -47,8 +51,9 @@ class DynamicRegularization(Method):
 
     def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
         before = state.memory["gradient"]
+        # stationarity of the exact answer: ∇F_k(θ_k) = g_k − α(θ_k − w), the new g_k
         gradient = before - self.alpha * (answers.points - cohort.points)
-        h = cohort.updated_mean(state.shared["h"], before, gradient)  # changes by −(α/m) Σ_k (θ_k − w)
+        h = cohort.updated_mean(state.shared["h"], before, gradient)  # h − (α/m) Σ_k (θ_k − w)
         server = cohort.average(answers.points) - h / self.alpha
         return State(server, shared={"h": h}, memory={"gradient": gradient})
 
@@ -56,16 +61,26 @@ class DynamicRegularization(Method):
 @final
 @dataclass(frozen=True, kw_only=True)
 class FedDyn(DynamicRegularization):
-    """Dynamic regularisation with exact local solutions, after which g_k = ∇F_k(θ_k). FedDyn paper, Algorithm 1.
+    """FedDyn: proximal subproblems whose linear term −g_k removes the clients' drift, with exact local solutions.
 
-    With everyone taking part the rounds are those of ADMM for the consensus problem
+    Use it for heterogeneous clients with partial participation: its fixed points are the stationary points of the
+    objective, it sends one vector each way, and clients that are absent only keep their g_k. Its speed
+    depends strongly on α, and its theory on accurate local solutions; with one local gradient step see `FedDynOneGD`.
+
+    θ_k = argmin_θ F_k(θ) − ⟨g_k, θ⟩ + (α/2)‖θ − w‖², g_k ← g_k − α(θ_k − w) = ∇F_k(θ_k), w ← mean θ_k − mean g_k/α,
+    the last mean over all m clients. FedDyn paper, Algorithm 1; it minimises the plain mean of the F_k.
+
+    Convergence. With full participation the rounds are those of ADMM for the consensus problem
     min Σ_k F_k(θ_k), all θ_k = w, with penalty α and multipliers −g_k: w ← mean(θ_k − g_k/α), then the θ_k, then the
     g_k. For convex clients α mean‖θ_k − x*‖² + (1/α) mean‖g_k − ∇F_k(x*)‖² never grows after the first round, θ_k − w
-    goes to 0 and Σ_k F_k(θ_k) to its minimum (Boyd et al. 2011, section 3.2 and appendix A): where the minimiser of a
-    continuous convex objective is unique, the bounded w can only go there, whatever α > 0.
+    goes to 0 and Σ_k F_k(θ_k) to its minimum (Boyd et al. 2011, section 3.2 and appendix A). The bounded w therefore
+    converges to the minimiser of a continuous convex objective if that is unique, for every α > 0.
 
     Args:
-        alpha: α > 0; for clients that are not convex, above minus their least curvature.
+        alpha: α > 0, the μ of FedProx; for nonconvex clients larger than −mu_k, so that the subproblems are convex.
+
+    Raises:
+        InvalidInput: α <= 0 or not finite.
     """
 
     alpha: Scalar = number()
@@ -85,12 +100,17 @@ class FedDyn(DynamicRegularization):
 @final
 @dataclass(frozen=True, kw_only=True)
 class FedDynOneGD(DynamicRegularization):
-    """Dynamic regularisation with θ_k = w − (1/α)(∇F_k(w) − g_k), one gradient step from w. FedDyn paper, Algorithm 2.
+    """FedDyn with one local gradient step: θ_k = w − (1/α)(∇F_k(w) − g_k).
 
-    A client's g_k is then its gradient at the server's point of the last round in which it took part.
+    Use it if exact local solutions cost too much, or to study FedDyn with a single gradient per round. g_k becomes
+    ∇F_k(w), the gradient at the server's point of the last round in which client k took part, so that the method
+    resembles SAG/SAGA over clients. FedDyn paper, Algorithm 2; it minimises the plain mean of the F_k.
 
     Args:
-        alpha: α > 0.
+        alpha: α > 0, the inverse of the local stepsize; the paper's theory needs α well above L (equation (20): 50 L).
+
+    Raises:
+        InvalidInput: α <= 0 or not finite.
     """
 
     alpha: Scalar = number()
@@ -100,4 +120,5 @@ class FedDynOneGD(DynamicRegularization):
 
     @property
     def local_solver(self) -> LocalSolver:
+        # the proximal term has gradient 0 at w, so the step is −(1/α)(∇F_k(w) − g_k)
         return GradientDescent(steps=1, stepsize=1 / self.alpha)

@@ -14,14 +14,21 @@ from fedconvex.validation import integer_at_least, positive
 @final
 @dataclass(frozen=True, kw_only=True)
 class FedGD(Averaging):
-    """w ← Σ_k weights_k G_k^e(w) with G_k(x) = x − s∇f_k(x). FedSplit paper, equations (3), (4).
+    """FedGD: w ← Σ_k weights_k G_k^e(w), e local gradient steps G_k(x) = x − s∇f_k(x), then averaging.
 
-    One local step is gradient descent on the objective; with more, the fixed point is in general not the minimiser
-    (Proposition 1), unless all clients share a minimiser.
+    The deterministic FedAvg: use it to study what several local steps do without the noise of SGD. One local step is
+    gradient descent on the objective. With more, it converges in general to a point other than the minimiser
+    (FedSplit paper, Proposition 1), unless the clients share a minimiser; methods without this bias are `FedSplit`,
+    `FedDyn` and `Scaffold`.
+
+    Source: FedSplit paper, equations (3), (4), there with equal weights.
 
     Args:
-        stepsize: s > 0.
+        stepsize: s > 0; on convex clients it converges for s < 2/L with L the largest smoothness constant.
         local_steps: e, an integer >= 1.
+
+    Raises:
+        InvalidInput: values out of range.
     """
 
     stepsize: Scalar = number()

@@ -1,4 +1,4 @@
-"""FedNova: progress is averaged per unit of local work, so that clients that do more do not pull harder."""
+"""FedNova: averages the clients' progress per unit of local work, so that more work means no larger weight."""
 
 from dataclasses import dataclass
 from typing import final
@@ -15,14 +15,22 @@ from fedconvex.validation import integer_at_least, positive
 @final
 @dataclass(frozen=True, kw_only=True)
 class FedNova(Averaging):
-    """w ← w + ℓ · Σ_k weights_k (θ_k − w)/ℓ_k, with ℓ_k = s·τ_k the local path length and ℓ = Σ_k weights_k ℓ_k.
+    """FedNova: FedAvg with progress divided by the local work: w ← w + ℓ Σ_k weights_k (θ_k − w)/ℓ_k.
 
-    Wang et al. (2020), equations (5) to (7), for plain local gradient or SGD steps, where ‖a_k‖₁ = τ_k is the number of
-    local steps and τ_eff = Σ_k weights_k τ_k. With equal work for all clients this is FedAvg, whose fixed points it
-    has; clients differ in work where they have more samples (SGD epochs) or come late (`Stragglers`).
+    ℓ_k = s·τ_k is the sum of client k's local stepsizes and ℓ = Σ_k weights_k ℓ_k. Use it if clients do different
+    numbers of local steps, because they have different numbers of samples (SGD epochs) or are stragglers: FedAvg would
+    then minimise a differently weighted objective. It does not remove the bias of several local steps: with equal work
+    it is FedAvg and has its fixed points.
+
+    Source: Wang et al. (2020), equations (5) to (7), for gradient or SGD steps, where ‖a_k‖₁ = τ_k is the number of
+    local steps (momentum included by `SGD`) and τ_eff = Σ_k weights_k τ_k.
 
     Args:
-        stepsize: s > 0 and local_steps >= 1, of the local gradient steps; another local solver may be given to a run.
+        stepsize: s > 0, of the local gradient steps.
+        local_steps: τ >= 1. A run may replace both by another local solver that reports its path lengths (`SGD`).
+
+    Raises:
+        InvalidInput: values out of range.
     """
 
     stepsize: Scalar = number()
@@ -41,5 +49,6 @@ class FedNova(Averaging):
         return True
 
     def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
+        # progress per unit of local stepsize, then scaled by the average amount of work
         directions = (answers.points - cohort.points) / answers.path_lengths
         return State(state.server + cohort.average(answers.path_lengths) * cohort.average(directions))

@@ -1,4 +1,4 @@
-"""FedPD(η): every client minimises its augmented Lagrangian for agreeing with the server."""
+"""FedPD(η): every client minimises its augmented Lagrangian of the constraint θ_k = w, a primal-dual method."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,22 +17,27 @@ from fedconvex.validation import positive
 @final
 @dataclass(frozen=True, kw_only=True)
 class FedPD(Method):
-    """θ_k ≈ argmin_θ F_k(θ) + ⟨λ_k, θ⟩ + ‖θ − a_k‖²/(2η), from the client's last answer; λ_k ← λ_k + (θ_k − a_k)/η;
-    a_k⁺ = θ_k + ηλ_k. With probability 1 − skip: w ← mean a_k⁺ and everyone's a_k ← w; else a_k ← a_k⁺, and w stays.
+    """FedPD: primal-dual consensus, with rounds whose communication is skipped at random.
 
-    Zhang, Hong, Dhople, Yin and Liu (2020), Algorithm 1, with their p as `skip`; starts with λ_k = 0, a_k = w. The
-    paper minimises the plain mean of the clients' functions: on a weighted problem client k contributes
+    θ_k ≈ argmin_θ F_k(θ) + ⟨λ_k, θ⟩ + ‖θ − a_k‖²/(2η), started at the client's last answer; λ_k ← λ_k + (θ_k − a_k)/η;
+    a_k⁺ = θ_k + ηλ_k. With probability 1 − skip: w ← mean a_k⁺ and a_k ← w for all clients; otherwise a_k ← a_k⁺ and w
+    stays.
+
+    Without skipping, with full participation and exact local solutions, this is ADMM for the consensus problem and
+    equals FedDyn with α = 1/η and g_k = −λ_k round by round; its convergence is proved there (see `FedDyn`, which also
+    allows partial participation). Skipping saves communication if the clients are similar. On heterogeneous clients
+    each local round is a proximal step towards the client's own minimiser, and w keeps an error.
+
+    Source: Zhang, Hong, Dhople, Yin and Liu (2020), Algorithm 1, with their p as `skip`; at the start λ_k = 0, a_k = w.
+    The paper minimises the plain mean of the clients' functions: on a weighted problem client k contributes
     F_k = num_clients · weights[k] · f_k, and averages are plain.
 
-    With everyone, exact local solutions and no skipping this is ADMM for the consensus problem, and FedDyn with
-    α = 1/η and g_k = −λ_k round by round: its convergence is proved there (`methods.feddyn.FedDyn`).
-
-    Local rounds save communication where clients are alike. Where they differ, each local round is a proximal step
-    towards the client's own minimiser, and w keeps an error that skipping causes.
-
     Args:
-        eta: η > 0; for clients that are not convex, 1/η above minus their least curvature.
-        skip: in [0, 1); with skip > 0 all clients must take part, as in the paper.
+        eta: η > 0; for nonconvex clients 1/η larger than −mu_k, so that the subproblems are convex.
+        skip: in [0, 1), the probability of a local round; with skip > 0 all clients must take part, as in the paper.
+
+    Raises:
+        InvalidInput: values out of range; partial participation with skip > 0 (when a run starts).
     """
 
     eta: Scalar = number()
@@ -62,7 +67,9 @@ class FedPD(Method):
 
     @property
     def stationary_inexactly(self) -> bool:
-        """Constant λ_k: θ_k = a_k = w, the last answer and so the start. Solved: ∇F_k(w) = −λ_k, whose mean is 0."""
+        """At a fixed point λ_k is constant, so θ_k = a_k = w, which is also the start, the last answer: it solves the
+        subproblem, ∇F_k(w) = −λ_k, and the server's update gives mean λ_k = 0.
+        """
         return True
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
@@ -77,9 +84,10 @@ class FedPD(Method):
         dual = state.memory["dual"] + (answers.points - self._anchor(state, cohort)) / self.eta
         proposed = answers.points + self.eta * dual
         server = cohort.average(proposed) if cohort.communicates else state.server
+        # + 0 * proposed repeats the server's point for every client
         anchor = server + 0 * proposed if cohort.communicates else proposed
         return State(server, memory={"dual": dual, "answer": answers.points, "anchor": anchor})
 
     def _anchor(self, state: State, cohort: Cohort) -> Array:
-        """a_k: the server's point, unless the last rounds were local."""
+        """a_k, (K, d): the server's point unless the last round was local."""
         return cohort.points if self.skip == 0 else state.memory["anchor"]

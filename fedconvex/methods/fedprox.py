@@ -14,17 +14,23 @@ from fedconvex.validation import non_negative
 @final
 @dataclass(frozen=True, kw_only=True)
 class FedProx(Averaging):
-    """w ← average of argmin_θ f_k(θ) + (μ/2)‖θ − w‖². FedProx paper, Algorithm 2.
+    """FedProx: w ← average of argmin_θ f_k(θ) + (μ/2)‖θ − w‖².
 
-    Its γ-inexact clients (Definitions 1 and 2) are the local solver `ToInexactness(gamma)`, its experiments' `SGD`; its
-    late clients' partial work is used: `Stragglers(fraction, policy="use")`.
+    Use it for heterogeneous clients with unequal or unreliable work: its theory allows inexact answers, and a large μ
+    keeps it stable where several local epochs of FedAvg diverge. It converges in general to a point other than the
+    minimiser (FedSplit paper, Proposition 2): a larger μ reduces this bias and slows the method. Methods without bias
+    are `FedSplit`, `FedDyn` and `Scaffold`.
 
-    The FedSplit paper (equations (6), (7)) writes the same with s = 1/μ. The fixed point is in general not the
-    minimiser of the objective (its Proposition 2); the bias grows with 1/μ and the speed falls with μ.
+    Source: FedProx paper, Algorithm 2. For its γ-inexact clients (Definitions 1 and 2) use the local solver
+    `ToInexactness(gamma)`, for its experiments `SGD`, and for partial work of stragglers
+    `Stragglers(fraction, policy="use")`. The FedSplit paper (equations (6), (7)) writes s = 1/μ.
 
     Args:
-        mu: μ >= 0; for a client that is not convex, μ must exceed minus its least curvature. With 0 there is no
-            proximal term: FedAvg's algebra.
+        mu: μ >= 0; for nonconvex clients larger than −mu_k. With μ = 0 there is no proximal term, and for the
+            exact solver every f_k must have a unique minimiser.
+
+    Raises:
+        InvalidInput: a negative or infinite μ; one that is too small for the clients (when a run starts).
     """
 
     mu: Scalar = number()
@@ -42,4 +48,4 @@ class FedProx(Averaging):
 
     @property
     def is_proximal(self) -> bool:
-        return bool(self.mu != 0)
+        return bool(self.mu != 0)  # bool: mu may be a flint number

@@ -1,4 +1,4 @@
-"""FedSGD, distributed SGD: every client takes one step, the server averages; gradient descent on average."""
+"""FedSGD, distributed SGD: every client takes one (stochastic) gradient step, the server averages."""
 
 from dataclasses import dataclass
 from typing import final
@@ -15,11 +15,17 @@ from fedconvex.validation import integer_at_least, positive
 @final
 @dataclass(frozen=True, kw_only=True)
 class FedSGD(Averaging):
-    """w ← w − s Σ_k weights_k g_k, g_k being ∇f_k(w), or its estimate from one mini-batch.
+    """FedSGD: w ← w − s Σ_k weights_k g_k with g_k = ∇f_k(w), or its estimate from one mini-batch.
+
+    The baseline without local work: gradient descent (or SGD) on the objective. It has no bias, and needs the most
+    rounds; every method with several local steps should be compared with it.
 
     Args:
-        stepsize: s > 0.
-        batch_size: samples in the mini-batch; None: all of a client's samples, the exact gradient.
+        stepsize: s > 0; full batches converge on convex clients for s < 2/L.
+        batch_size: samples in the mini-batch, >= 1; None: all samples of the client, the exact gradient.
+
+    Raises:
+        InvalidInput: values out of range.
     """
 
     stepsize: Scalar = number()

@@ -1,4 +1,4 @@
-"""FedSplit(s): Peaceman–Rachford splitting between the clients' functions and their agreement."""
+"""FedSplit(s): Peaceman–Rachford splitting of the clients' functions and the consensus constraint."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,33 +17,41 @@ from fedconvex.validation import positive
 @final
 @dataclass(frozen=True, kw_only=True)
 class FedSplit(Method):
-    """z_k ← z_k + 2(prox_{sF_k}(2x − z_k) − x), x ← mean z_k. FedSplit paper, Algorithm 1.
+    """FedSplit: z_k ← z_k + 2(prox_{sF_k}(2x − z_k) − x), x ← mean z_k, with prox_{sF}(v) = argmin F + ‖· − v‖²/(2s).
 
-    The paper minimises the plain sum of the clients' functions; on a weighted problem client k contributes
-    F_k = num_clients · weights[k] · f_k, so that uniform weights give the paper's method.
+    Use it for (strongly) convex clients that all take part and solve their proximal steps accurately: it has no bias,
+    sends one vector each way, and needs on the order of √κ rounds instead of κ. For partial participation use `FedDyn`
+    or `Scaffold`; for convex clients without strong convexity see `RegularizedFedSplit`.
+
+    Source: FedSplit paper, Algorithm 1. The paper minimises the plain sum of the clients' functions; on a weighted
+    problem client k contributes F_k = num_clients · weights[k] · f_k, so that uniform weights give the paper's method.
     With exact proximal steps the fixed points are the stationary points of the objective (Proposition 3).
 
-    **Inexact local work.** The paper starts the local steps at the centre of the proximal term, 2x − z_k (Corollary 1).
-    At the solution that is not where they should end, so any fixed number of steps leaves an error: the fixed point is
-    wrong, by an amount that falls geometrically with the number of steps. At the solution the answer is x itself, and
-    it is also the client's last answer: started at the server's point or at the last answer, gradient steps find it
-    already solved, and the fixed points are right with any number of steps. `start="server"` or `"warm"` is therefore
-    what to use; `"center"` is what the paper analyses.
+    **Inexact local solvers.** The paper starts the local steps at the center of the proximal term, 2x − z_k
+    (Corollary 1). At the solution the proximal step moves away from there, so that any fixed number of gradient steps
+    leaves an error: the fixed point is wrong, by an amount that decreases geometrically with the number of steps. But
+    at the solution the right answer is x, which is also the client's last answer. Local steps that start at either of
+    them have nothing left to do there, and the fixed points are right for any number of steps. For inexact solvers use
+    therefore `start="server"` or `"warm"`; `"center"` is the method that the paper analyses.
 
-    **Some clients only.** The FedDyn paper (section A.4) lets the others keep their z_k and gives two rules for the
-    server: the mean of all clients' z_k, or of the active ones'. The first is slow, the second has no known theory.
+    **Partial participation.** In the FedDyn paper (section A.4) absent clients keep their z_k, and the server's point
+    is the mean of all clients' z_k or of the participants'. The first is slow; no theory of the second is known.
 
-    On convex quadratics with a unique minimiser the server's point converges to it from everywhere: the lifted map is
-    z ↦ RCz with the orthogonal reflection C = 2·mean − I and R = 2(I + sH)⁻¹ − I, a symmetric contraction that keeps
-    the length of a vector only on the clients' kernels. A z whose length is never reduced therefore has its mean in
-    the kernel of every H_k, which is {0} when the minimiser is unique; its server point is 0. On smooth strongly convex
-    clients R is a contraction (Theorem 1 for the best stepsize; Giselsson and Boyd for every stepsize > 0).
+    **Convergence.** On convex quadratics with a unique minimiser the server's point converges to it from everywhere:
+    the map of the z_k is z ↦ RCz with the orthogonal reflection C = 2·mean − I and R = 2(I + sH)⁻¹ − I, a symmetric
+    contraction that keeps the length of a vector only on the clients' kernels. A z whose length is never reduced
+    therefore has its mean in the kernel of every H_k, which is {0} if the minimiser is unique; its server point is 0.
+    On smooth strongly convex clients R is a contraction (Theorem 1 for the best stepsize; Giselsson and Boyd for every
+    stepsize > 0).
 
     Args:
         stepsize: s > 0; s = 1/√(ℓ_* L^*) gives the contraction of Theorem 1.
-        start: where inexact local solvers begin: "center" (2x − z_k), "server" (x) or "warm" (the last answer, first
-            x); exact ones give the same answer from anywhere.
-        server: "all" or "active", whose mean z_k is the server's point; the same with everyone.
+        start: the starting point of inexact local solvers: "center" (2x − z_k), "server" (x) or "warm" (the last
+            answer, at first x). Exact solvers give the same answer from everywhere.
+        server: "all" or "active": whose z_k the server averages; no difference with full participation.
+
+    Raises:
+        InvalidInput: values out of range.
     """
 
     stepsize: Scalar = number()
@@ -72,11 +80,13 @@ class FedSplit(Method):
 
     @property
     def stationary_inexactly(self) -> bool:
-        """Constant z_k: θ_k = x. Only where that is also the start is it solved: ∇F_k(x) = (x − z_k)/s, of mean 0."""
+        """At a fixed point z_k is constant, so θ_k = x. If x is also the start, it solves the subproblem:
+        ∇F_k(x) = (x − z_k)/s, whose mean is 0. Started at the center, x need not solve it.
+        """
         return self.start != "center"
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
-        memory = {"z": repeat(server)}
+        memory = {"z": repeat(server)}  # z_k = x for all k, so that the first center is x too
         return State(server, memory={**memory, "answer": repeat(server)} if self.start == "warm" else memory)
 
     def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
@@ -87,6 +97,7 @@ class FedSplit(Method):
     def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
         before = state.memory["z"]
         z = before + 2 * (answers.points - cohort.points)
+        # x is the mean of all z_k: updating it costs no pass over absent clients
         server = cohort.updated_mean(state.server, before, z) if self.server == "all" else cohort.average(z)
         memory = {"z": z, "answer": answers.points} if self.start == "warm" else {"z": z}
         return State(server, memory=memory)

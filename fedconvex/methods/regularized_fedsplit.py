@@ -1,4 +1,4 @@
-"""FedSplit on the regularised objective of Theorem 2, for clients that are convex but not strongly convex."""
+"""FedSplit on a regularised objective, for clients that are convex but not strongly convex."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,15 +16,22 @@ from fedconvex.validation import positive
 @final
 @dataclass(frozen=True, kw_only=True)
 class RegularizedFedSplit(Method):
-    """FedSplit(s) on the functions F_k + (λ/2)‖· − x⁽¹⁾‖², x⁽¹⁾ the server's first point. FedSplit paper, Theorem 2.
+    """FedSplit on F_k + (λ/2)‖· − x⁽¹⁾‖², where x⁽¹⁾ is the starting point.
 
-    Equation (19) prints λ/(2m) where λ/2 is meant: the text goes on to call the function λ-strongly convex and
-    (L^* + λ)-smooth, which it is with λ/2, and the theorem's λ < ε/(m‖x⁽¹⁾ − x*‖²) bounds the added cost
-    (mλ/2)‖x⁽¹⁾ − x*‖² by ε/2. The fixed point minimises the regularised objective and so depends on the start.
+    Use it for convex clients without strong convexity, to reach a given suboptimality ε in a number of rounds of order
+    1/√ε (up to a logarithm). It converges to the minimiser of the regularised objective, which differs from that of
+    the objective and depends on the starting point; `FedSplit` has no such bias, but the paper proves no rate there.
+
+    Source: FedSplit paper, Theorem 2. Its equation (19) prints λ/(2m) where λ/2 is meant: the text goes on to call the
+    function λ-strongly convex and (L^* + λ)-smooth, which it is with λ/2, and the theorem's λ < ε/(m‖x⁽¹⁾ − x*‖²)
+    bounds the added cost (mλ/2)‖x⁽¹⁾ − x*‖² by ε/2. The objective is the plain sum of the F_k, as in `FedSplit`.
 
     Args:
         stepsize: s > 0; the theorem takes s = 1/√(λ(L^* + λ)).
         regularization: λ > 0.
+
+    Raises:
+        InvalidInput: values out of range.
     """
 
     stepsize: Scalar = number()
@@ -50,11 +57,11 @@ class RegularizedFedSplit(Method):
         return State(server, shared={"anchor": server}, memory=state.memory)
 
     def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
-        asked = self._splitting.subproblem(state, cohort)
-        # the two quadratic terms are one, centred between their centres
-        pull = asked.weight * asked.center + self.regularization * state.shared["anchor"]
+        plain = self._splitting.subproblem(state, cohort)
+        # (w₁/2)‖θ − c₁‖² + (λ/2)‖θ − x⁽¹⁾‖² is one quadratic of weight w₁ + λ around the weighted mean of its centers
+        pull = plain.weight * plain.center + self.regularization * state.shared["anchor"]
         weight = self.proximal_weight
-        return Subproblem(start=asked.start, weight=weight, center=pull / weight, guess=asked.guess)
+        return Subproblem(start=plain.start, weight=weight, center=pull / weight, guess=plain.guess)
 
     def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
         moved = self._splitting.update(state, cohort, answers)

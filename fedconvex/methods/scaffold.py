@@ -1,4 +1,4 @@
-"""SCAFFOLD: local gradient steps corrected by control variates."""
+"""SCAFFOLD: local gradient steps that control variates correct for client drift."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,21 +17,29 @@ from fedconvex.validation import integer_at_least, positive
 @final
 @dataclass(frozen=True, kw_only=True)
 class Scaffold(Method):
-    """y_k: steps θ ← θ − s(∇F_k(θ) − c_k + c) from w; w ← w + η·mean(y_k − w); c ← c + (1/m) Σ_k (c_k⁺ − c_k).
+    """SCAFFOLD: local steps θ ← θ − s(∇F_k(θ) − c_k + c) from w to y_k, then w ← w + η·mean(y_k − w).
 
-    Karimireddy et al. (2020), Algorithm 1; c_k and c start at 0. Option I: c_k⁺ = ∇F_k(w), one more gradient a round.
-    Option II: c_k⁺ = c_k − c + (w − y_k)/ℓ_k with ℓ_k the sum of the local stepsizes (K·s): the mean of the gradients
-    that the client met. Clients that do not take part keep their c_k. Both options use c and c_k as they were when the
-    round began.
+    c_k estimates ∇F_k at the solution and c, the mean of all m clients' c_k, the objective's gradient: the correction
+    removes the bias of several local steps. Use it for heterogeneous clients with cheap local gradient steps, also with
+    partial participation; it sends two vectors each way, so compare it per byte and not per round. With few
+    participants the c_k become stale, which requires smaller stepsizes.
 
-    The paper minimises the plain mean of the clients' functions: on a weighted problem client k contributes
-    F_k = num_clients · weights[k] · f_k, and averages are plain. Sends two vectors each way.
+    Option I: c_k⁺ = ∇F_k(w), one more gradient a round. Option II: c_k⁺ = c_k − c + (w − y_k)/ℓ_k with ℓ_k the sum of
+    the local stepsizes (K·s): the mean of the gradients along the client's path. Absent clients keep their c_k, and
+    c ← c + (1/m) Σ_k (c_k⁺ − c_k). Both options use c and c_k from the beginning of the round; at first they are 0.
+
+    Source: Karimireddy et al. (2020), Algorithm 1. The paper minimises the plain mean of the clients' functions: on a
+    weighted problem client k contributes F_k = num_clients · weights[k] · f_k, and averages are plain.
 
     Args:
-        stepsize: s > 0 and local_steps >= 1, of the local gradient steps. Another local solver may be given to a run;
-            option II then needs one that takes steps of known size.
+        stepsize: s > 0, of the local gradient steps.
+        local_steps: their number K >= 1. A run may replace both by another local solver; option II then needs one that
+            reports its path lengths (`SGD`).
         server_stepsize: η > 0.
-        option: 1 or 2.
+        option: 1 or 2, for the paper's I and II.
+
+    Raises:
+        InvalidInput: values out of range.
     """
 
     stepsize: Scalar = number()
@@ -63,7 +71,9 @@ class Scaffold(Method):
 
     @property
     def stationary_inexactly(self) -> bool:
-        """II: constant c_k make (w − y_k)/ℓ = c, of mean 0. I: all subproblems start with gradient c, as in DANE."""
+        """Option II: at a fixed point y_k has mean w, and constant c_k give (w − y_k)/ℓ = c for all k, hence c = 0 and
+        y_k = w: stationary subproblems, ∇F_k(w) = c_k. Option I: all subproblems have gradient c at w, as in DANE.
+        """
         return True
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
@@ -79,5 +89,5 @@ class Scaffold(Method):
         else:
             memory = state.memory["c"] - state.shared["c"] - moved / answers.path_lengths
         server = state.server + self.server_stepsize * cohort.average(moved)
-        c = cohort.updated_mean(state.shared["c"], state.memory["c"], memory)  # changes by (1/m) Σ_k (c_k⁺ − c_k)
+        c = cohort.updated_mean(state.shared["c"], state.memory["c"], memory)  # c + (1/m) Σ_k (c_k⁺ − c_k)
         return State(server, shared={"c": c}, memory={"c": memory})

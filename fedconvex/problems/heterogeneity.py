@@ -1,4 +1,4 @@
-"""How different the clients are at a point: B of the FedProx paper, and the variance of the gradients."""
+"""Heterogeneity of the clients at a point: the dissimilarity B of the FedProx paper, the variance of gradients."""
 
 from typing import Any
 
@@ -12,24 +12,26 @@ from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Problem
 
 PRECISION = 128
-TINY = 1e-100  # of a mean, the largest entry being 1: smaller squares are near the end of the floats
+TINY = 1e-100  # a mean below this (the largest entry being 1) has a square near the least float: use exact numbers
 
 
 def dissimilarity(problem: Problem, x: Array) -> Scalar:
     """B(x) = √(Σ_k p_k‖∇f_k(x)‖² / ‖∇f(x)‖²), p_k the problem's weights. FedProx paper, Definition 3.
 
+    Use it as the B of FedProx's bounds, at the point where a round starts. B >= 1, with equality iff all clients have
+    the same gradient; B grows without bound near a stationary point of f, unless it is one of every client.
     B(x) = 1 where all ∇f_k(x) vanish (the paper's footnote); inf where ∇f(x) = 0 but some ∇f_k(x) does not.
 
     Args:
         x: (d,). A float point gives a float, rationals a float rounded once from the exact quotient under the root,
-            balls a ball (the whole line where the enclosure of ∇f(x) contains 0).
+            balls a ball (all real numbers where the enclosure of ∇f(x) contains 0).
     """
     arithmetic, gradients, weights = _gradients(problem, x)
     with arithmetic.context():
-        if arithmetic.certainty is Certainty.NUMERIC:  # B does not depend on the scale; squares overflow
+        if arithmetic.certainty is Certainty.NUMERIC:  # scale to 1, since squares overflow; B does not change
             gradients = gradients / (abs(gradients).max() or 1.0)
             mean = arithmetic.average(weights, gradients)
-            if abs(mean).max() < TINY:  # its square, or a weight, may be 0 in floats and only there
+            if abs(mean).max() < TINY:  # its square, or a weight, may underflow to 0
                 gradients, weights = fraction_array(arithmetic.to_float(gradients)), problem.exact_weights_array
                 mean = np.dot(weights, gradients)
                 return _quotient_root(np.dot(weights, (gradients * gradients).sum(-1)), (mean * mean).sum())
@@ -43,7 +45,7 @@ def dissimilarity(problem: Problem, x: Array) -> Scalar:
 
 
 def _quotient_root(mean_square: Any, square: Any) -> float:
-    """√(mean_square/square) of exact numbers, rounded once: the quotient itself may be beyond floats."""
+    """√(mean_square/square) of exact numbers, rounded once; the quotient itself may exceed the largest float."""
     import flint
 
     if square == 0:
@@ -55,6 +57,8 @@ def _quotient_root(mean_square: Any, square: Any) -> float:
 def gradient_variance(problem: Problem, x: Array) -> Scalar:
     """Σ_k p_k‖∇f_k(x) − ∇f(x)‖², p_k the problem's weights: σ² of the FedProx paper's Corollary 10, at one point.
 
+    Use it instead of B near stationary points of the objective, where it stays finite.
+
     Args:
         x: (d,); the result is in the arithmetic of x.
     """
@@ -65,7 +69,7 @@ def gradient_variance(problem: Problem, x: Array) -> Scalar:
 
 
 def _gradients(problem: Problem, x: Array) -> tuple[Arithmetic, Array, Array]:
-    """The clients' gradients (m, d) at one point and the weights, in the arithmetic of x."""
+    """(arithmetic of x, the clients' gradients (m, d) at x, the weights), both in that arithmetic."""
     if not isinstance(problem, Problem):
         raise InvalidInput("problem", problem, "is not a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
     clients, X, weights = problem.at(x, one_point=True)

@@ -1,11 +1,11 @@
-"""What `fedconvex audit` has found on somebody's data."""
+"""The report's section on the user's data: results of `fedconvex audit`."""
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fedconvex.arithmetic.decimals import at_most
+from fedconvex.arithmetic.decimals import at_least, at_most
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.report.markup import Html, table, tag
@@ -16,13 +16,14 @@ CONSTANTS = {
     "L": "L", "mu": "μ", "kappa": "κ", "dissimilarity_at_zero": "B(0)", "dissimilarity_near_optimum": "B near x*",
     "gradient_variance_at_optimum": "σ²(x*)",
 }  # fmt: skip
+BOUNDED = {"L": at_most, "mu": at_least, "kappa": at_most}  # proved bounds: printed digits are rounded outwards
 HEADINGS = ("bias ‖x − x*‖", "floor f(x) − f*", "attracts", "contraction predicted", "measured", "rounds")
 
 
 def section(path: Path) -> Html:
-    """The constants and a row for each method, from audit.json or the folder that it is in.
+    """The problem's constants and a table of its methods, from audit.json or the folder that contains it.
 
-    Raises InvalidInput for what is no result of an audit.
+    Raises InvalidInput for any other file.
     """
     file = path / "audit.json" if path.is_dir() else path
     try:
@@ -39,7 +40,7 @@ def section(path: Path) -> Html:
 
 
 def _section(found: Mapping[str, Any]) -> Html:
-    constants = "; ".join(f"{CONSTANTS[name]} = {_number(found['constants'][name])}" for name in CONSTANTS)
+    constants = "; ".join(_constant(name, found["constants"][name]) for name in CONSTANTS)
     return tag(
         "div",
         tag("h3", str(found["source"])),
@@ -63,9 +64,17 @@ def _interval(found: Mapping[str, Any] | None) -> str:
     if found is None:
         return "–"
     lower, upper = found["lower"], found["upper"]  # None where infinite
-    if found["certainty"] == Certainty.ENCLOSED.value and None not in (lower, upper) and lower <= 0:  # it may be zero
+    if (
+        found["certainty"] == Certainty.ENCLOSED.value and None not in (lower, upper) and lower <= 0
+    ):  # it may be 0: show only the bound
         return f"{at_most(max(upper, 0.0), 2)} ({found['certainty']})"
     return f"{_number(found['value'])} ({found['certainty']})"
+
+
+def _constant(name: str, value: float | None) -> str:
+    if value is None or name not in BOUNDED:
+        return f"{CONSTANTS[name]} = {_number(value)}"
+    return f"{CONSTANTS[name]} {BOUNDED[name](float(value), 4)}"
 
 
 def _number(value: float | None) -> str:

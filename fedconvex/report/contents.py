@@ -1,4 +1,4 @@
-"""What is shown of each statement: its verdict and where that comes from, exact runs near the worst one, looseness."""
+"""The data that the page shows of each statement: verdict and origin, exact runs near the worst one, looseness."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -14,25 +14,25 @@ from fedconvex.proofs_checks.worst_cases.looseness.factor import Looseness, loos
 from fedconvex.proofs_checks.worst_cases.looseness.table import LoosenessRow, compared, played, row
 from fedconvex.statements.statement import Statement
 
-SECONDS = 0.25  # for finding exact runs near the worst one of a statement
+SECONDS = 0.25  # of search for exact runs near the worst one of a statement
 Verdicts = Iterable[tuple[Statement, Record, Origin]]
 
 
 @final
 @dataclass(frozen=True)
 class Loose:
-    """How loose a bound is at given numbers; of two quantities that are compared there is no bound of its own."""
+    """How loose a bound is at given parameters. `bound` is None where a statement compares two quantities of a run."""
 
     row: LoosenessRow
     numbers: dict[str, str]
     bound: float | None
-    lower: float  # the looseness is between these two
+    lower: float  # lower and upper bound of the looseness
     upper: float
-    decreases: bool  # a promised decrease: the exact worst case is above the bound
+    decreases: bool  # the statement bounds a decrease from below: the exact worst case is above the bound
 
     @property
     def worst(self) -> tuple[float, float] | None:
-        """The two numbers between which the exact worst case lies, in the bound's unit."""
+        """Lower and upper bound of the exact worst case, in the bound's unit."""
         if self.bound is None:
             return None
         if self.decreases:
@@ -43,7 +43,7 @@ class Loose:
 @final
 @dataclass(frozen=True)
 class StatementEntry:
-    """A statement as it is shown."""
+    """Everything that the page shows of one statement."""
 
     record: Record
     paper: str
@@ -53,13 +53,15 @@ class StatementEntry:
 
 
 def entries(verdicts: Verdicts, kept: bool = True) -> Iterator[StatementEntry]:
-    """One for each statement; exact runs and looseness are kept, and taken where they were, if asked for."""
-    asked: dict[str, list[dict[str, Any]]] = {}
+    """One entry for each statement. `kept`: reuse cached exact runs and looseness, and cache new ones."""
+    parameters: dict[str, list[dict[str, Any]]] = {}
     for identifier, numbers in (*played(), *compared()):
-        asked.setdefault(identifier, []).append(numbers)
+        parameters.setdefault(identifier, []).append(numbers)
     for of, found, origin in track(verdicts, "bounds against exact runs and worst cases"):
         points = () if found.tightness is None else _points(of, kept)
-        yield StatementEntry(found, of.paper.short, origin, points, _looseness(of, asked.get(of.identifier, []), kept))
+        yield StatementEntry(
+            found, of.paper.short, origin, points, _looseness(of, parameters.get(of.identifier, []), kept)
+        )
 
 
 def _points(of: Statement, kept: bool) -> tuple[tuple[float, float], ...]:
@@ -70,11 +72,11 @@ def _points(of: Statement, kept: bool) -> tuple[tuple[float, float], ...]:
     return tuple((larger, smaller) for larger, smaller in _computed(f"runs-{of.identifier}", kept, measured))
 
 
-def _looseness(of: Statement, asked: list[dict[str, Any]], kept: bool) -> tuple[Loose, ...]:
-    if not asked:
+def _looseness(of: Statement, parameters: list[dict[str, Any]], kept: bool) -> tuple[Loose, ...]:
+    if not parameters:
         return ()
     name = f"looseness-{of.identifier}"
-    found = _computed(name, kept, lambda: [asdict(_loose(looseness(of, **numbers))) for numbers in asked])
+    found = _computed(name, kept, lambda: [asdict(_loose(looseness(of, **numbers))) for numbers in parameters])
     return tuple(Loose(**{**one, "row": LoosenessRow(**one["row"])}) for one in found)
 
 
@@ -86,6 +88,7 @@ def _loose(found: Looseness) -> Loose:
 
 
 def _computed(name: str, kept: bool, compute: Callable[[], Any]) -> Any:
+    """The cached content of this name, or the computed one; with `kept` False the cache is not used."""
     found = cache.load_content(name) if kept else None
     if found is None:
         found = compute()

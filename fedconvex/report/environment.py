@@ -1,4 +1,4 @@
-"""With what, on what and when a page was made."""
+"""Provenance of a page: versions, machine, commit and date."""
 
 import datetime
 import os
@@ -12,7 +12,7 @@ from fedconvex.proofs_checks.reporting.cache import LIBRARIES
 
 
 def environment() -> dict[str, str]:
-    """Words by label, in the order in which they are shown; the commit only where the package runs from a checkout."""
+    """Label -> text, in the order of the page; the commit only if the package runs from a checkout."""
     found = {
         "fedconvex": version("fedconvex"),
         "commit": commit(),
@@ -26,7 +26,7 @@ def environment() -> dict[str, str]:
 
 
 def commit(root: Path | None = None) -> str:
-    """The commit of the checkout that the package runs from, and whether files were changed since; else nothing."""
+    """The commit of the package's checkout, with a remark if files have changed since; empty without a checkout."""
     root = Path(__file__).resolve().parents[2] if root is None else root
     if not (root / ".git").exists():
         return ""

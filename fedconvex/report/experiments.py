@@ -1,4 +1,4 @@
-"""What `fedconvex reproduce` has found: published, ours and the theory's, the claims, small pictures of the figures."""
+"""The report's section on reproduced experiments: numbers, claims, choices, and thumbnails of the figures."""
 
 import base64
 import io
@@ -14,8 +14,8 @@ from fedconvex.reproduce.specification import experiments
 from fedconvex.reproduce.summary import COLUMNS, last_results, shown
 
 PICTURE = "figure.png"
-LARGEST_FILE = 20_000_000  # bytes; more is no picture of ours
-PIXELS, COLOURS = 720, 32  # a thumbnail's width, and how many colours it has
+LARGEST_FILE = 20_000_000  # bytes; our figures are far smaller
+PIXELS, COLOURS = 720, 32  # of a thumbnail: its width and number of colours
 ALL_PICTURES = 1_500_000  # bytes of all thumbnails together
 NOTHING = ("Nothing was run. ", tag("code", "fedconvex reproduce all --quick"), " runs them, ",
            tag("code", "fedconvex report --results reproduced"), " shows them.")  # fmt: skip
@@ -24,9 +24,9 @@ CLASSES = {"reproduced": "proved", "contradicted": "refuted"}
 
 
 def load(folder: Path | None) -> dict[str, dict[str, Any]]:
-    """The last results by id: those of the folder, full ones first, and of the rest those that the package has.
+    """The last result of each experiment: the folder's, full runs first, else the one that the package ships.
 
-    Raises InvalidInput for a folder that is none or has no results, and for a file that is no result.
+    Raises InvalidInput for a folder that does not exist or has no results, and for a file that is not a result.
     """
     if folder is not None and not folder.is_dir():
         raise InvalidInput("--results", folder, "is no folder", "name the folder that fedconvex reproduce wrote")
@@ -37,12 +37,12 @@ def load(folder: Path | None) -> dict[str, dict[str, Any]]:
 
 
 def section(results: Mapping[str, Mapping[str, Any]], folder: Path | None) -> list[Html]:
-    """A part for each result; where nothing was run, how to."""
+    """One part for each result; without any, the command that runs them."""
     left = ALL_PICTURES
     parts = []
     for key, result in results.items():
         picture = None if folder is None else _picture(folder, key, result)
-        left -= 0 if picture is None else len(picture)
+        left -= 0 if picture is None else len(picture)  # beyond the limit results are shown without their figure
         try:
             parts.append(_experiment(key, result, picture if left >= 0 else None))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -54,7 +54,7 @@ def section(results: Mapping[str, Mapping[str, Any]], folder: Path | None) -> li
 
 
 def _counts(results: Mapping[str, Mapping[str, Any]]) -> Html:
-    """Reduced runs decide nothing: their claims are not counted."""
+    """The number of claims by verdict, over full runs only: reduced ones decide nothing."""
     full = [result for result in results.values() if not result["quick"]]
     verdicts = Counter(claim["verdict"] for result in full for claim in result["claims"])
     counted = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items())
@@ -109,7 +109,7 @@ def _choices(choices: list[Mapping[str, Any]]) -> Html:
 
 
 def _picture(folder: Path, key: str, result: Mapping[str, Any]) -> str | None:
-    """The figure as a data URI, from the folder where this very result lies."""
+    """The figure as a data URI, if it was drawn from this very result; a later run may have replaced either."""
     for place in (folder / key, folder / "quick" / key):
         file, summary = place / PICTURE, place / "summary.json"
         if file.is_file() and summary.is_file() and json.loads(summary.read_text("utf-8")) == result:
@@ -118,7 +118,7 @@ def _picture(folder: Path, key: str, result: Mapping[str, Any]) -> str | None:
 
 
 def _thumbnail(file: Path) -> str:
-    """Made smaller and of few colours. Raises InvalidInput for what is no picture."""
+    """The figure reduced in size and colours, as a data URI. Raises InvalidInput for a file that is not a PNG."""
     from PIL import Image
 
     try:

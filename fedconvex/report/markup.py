@@ -1,4 +1,4 @@
-"""HTML that is safe by construction: what is not markup already is escaped when a tag is put around it."""
+"""HTML that is safe by construction: a tag escapes every child that is not `Html` already."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -18,14 +18,14 @@ MATHML_ATTRIBUTES = re.compile(
     "scriptlevel|separator|stretchy|symmetric|voffset|width"
 )
 
-# The size of a bracket that is a command: the converter would print its name. And text style, which shrinks sums with
-# all that stands after them, and fractions: it saves lines of print.
+# Two things that the converter gets wrong: the size of a bracket that is itself a command (it prints the command's
+# name), and \textstyle (it shrinks everything that follows). The papers use both only to save space.
 SIZES = re.compile(r"\\[bB]igg?[lr]?(?=\\)|\\textstyle\s*")
 
 
 @final
 class Html(str):
-    """Markup: it is not escaped again."""
+    """Markup, which is not escaped again."""
 
     __slots__ = ()
 
@@ -36,8 +36,8 @@ Child = str | Html | None
 def tag(name: str, /, *children: Child, **attributes: object) -> Html:
     """`<name attribute="…">children</name>`, well-formed as XML too; text is escaped, None is left out.
 
-    An attribute's underscore is a hyphen, one at its end is dropped (`class_`); True has no value, None and False are
-    left out.
+    Underscores in attribute names become hyphens, a final one is dropped (`class_`). The value True writes the name
+    alone; None and False write nothing.
     """
     written = "".join(_attribute(key, value) for key, value in attributes.items())
     if name in VOID:
@@ -46,12 +46,12 @@ def tag(name: str, /, *children: Child, **attributes: object) -> Html:
 
 
 def joined(children: Iterable[Child]) -> Html:
-    """The children one after the other, text escaped."""
+    """The concatenated children, text escaped."""
     return Html("".join(c if isinstance(c, Html) else escape(c, quote=False) for c in children if c is not None))
 
 
 def table(headings: Sequence[str], rows: Iterable[Html], numbers: Sequence[str] = (), class_: str = "scroll") -> Html:
-    """A table with these headings, then those of columns of numbers, in a box that scrolls where it is too wide."""
+    """A table with these headings, then headings of numeric columns, in a box that scrolls if it is too wide."""
     cells = [tag("th", words, scope="col") for words in headings]
     cells += [tag("th", words, scope="col", class_="number") for words in numbers]
     return tag("div", tag("table", tag("thead", tag("tr", *cells)), tag("tbody", *rows)), class_=class_)
@@ -64,28 +64,28 @@ def _attribute(key: str, value: object) -> str:
 
 
 def mixed(text: str) -> Html:
-    """A text with formulas between dollars."""
+    """Text with formulas between dollar signs."""
     return joined(math(piece) if i % 2 else piece for i, piece in enumerate(text.split("$")))
 
 
 @cache
 def math(latex: str, block: bool = False) -> Html:
-    """LaTeX as MathML; as it is where that does not succeed."""
+    """LaTeX as MathML, or as code if it cannot be converted."""
     from latex2mathml.converter import convert
 
     try:
         known = SIZES.sub("", latex).replace(r"\tfrac", r"\frac").replace(r"\arg\min", r"\operatorname{arg}\,\min")
         made = str(convert(known, display="block" if block else "inline"))
         made = made.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")
-        if "\\" not in made and _is_mathml(made):  # no command was left as it is
+        if "\\" not in made and _is_mathml(made):  # a backslash is a command that the converter does not know
             return Html(made)
-    except Exception:  # whatever a converter raises, the reader gets the formula
+    except Exception:  # the converter raises errors of many kinds; the reader gets the source in any case
         pass
     return tag("code", latex)
 
 
 def _is_mathml(made: str) -> bool:
-    """Whether it is formulas and nothing else: a converter may pass on what stands in the text of a formula."""
+    """Whether it is only MathML: the converter passes markup in a formula's text on unescaped."""
     return all(
         part.tag in MATHML and all(MATHML_ATTRIBUTES.fullmatch(name) for name in part.attrib)
         for part in ElementTree.fromstring(made).iter()

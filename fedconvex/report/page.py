@@ -1,4 +1,4 @@
-"""The whole page: one file that loads nothing."""
+"""The whole page: one self-contained HTML file, without any request to the network."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,16 +27,16 @@ MEANINGS = (
 @final
 @dataclass(frozen=True)
 class Sections:
-    """What else is on the page, beside the statements; None: no such section."""
+    """The page's other sections; None leaves a section out."""
 
     environment: Mapping[str, str]
-    changed: Sequence[str] = ()  # verdicts that are not as recorded
+    changed: Sequence[str] = ()  # a sentence for each verdict that differs from the recorded one
     reproduced: Sequence[Html] | None = None
     audited: Sequence[Html] | None = None
 
 
 def page(entries: list[StatementEntry], sections: Sections) -> str:
-    """A document that is well-formed as HTML and, apart from its first line, style and script, as XML."""
+    """The HTML document. Apart from doctype, style and script it is well-formed XML, so that tests can parse it."""
     on_page = frozenset(entry.record.identifier for entry in entries)
     parts: list[tuple[str, str, Sequence[Html] | None]] = [
         ("fails", "What fails", what_fails(entries, on_page) or [tag("p", "Nothing.")]),
@@ -67,7 +67,7 @@ def page(entries: list[StatementEntry], sections: Sections) -> str:
 
 
 def _file(name: str) -> Html:
-    """A part of the package; it must not end the element that it is put into."""
+    """A style sheet or script of the package. `</` would close the element that contains it."""
     text = files("fedconvex.report").joinpath(name).read_text("utf-8")
     assert "</" not in text, name
     return Html(text)
@@ -132,19 +132,19 @@ def _list(entries: list[StatementEntry], on_page: frozenset[str]) -> list[Html]:
 
 
 def _looseness(entries: list[StatementEntry], on_page: frozenset[str]) -> list[Html]:
-    asked = [entry for entry in entries if entry.looseness]
-    if not asked:
-        return [tag("p", "It was asked for none of these statements.")]
+    loose = [entry for entry in entries if entry.looseness]
+    if not loose:
+        return [tag("p", "There is none for these statements.")]
     about = (
         "The bound divided by the exact worst case over all clients of the class and all starts; of a promised "
         "decrease the least decrease divided by the promise. 1 is a bound that is attained. Of two numbers the first "
         "is proved, the second attained. Without a bound of its own, both sides of a step are compared."
     )
-    return [tag("p", about), *_theorem4(on_page), looseness_table(asked)]
+    return [tag("p", about), *_theorem4(on_page), looseness_table(loose)]
 
 
 def _theorem4(on_page: frozenset[str]) -> list[Html]:
-    """FedProx's guaranteed decrease over μ, published and sharper, where it is a subject of the page."""
+    """A plot of FedProx's guaranteed decrease over μ, published and sharper, if Theorem 4 is on the page."""
     if "fedprox.theorem4" not in on_page:
         return []
     from fedconvex.theory import fedprox

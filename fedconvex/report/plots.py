@@ -1,4 +1,4 @@
-"""Small plots as SVG inside the page: readable on a phone, in the dark, in print; every point tells its numbers."""
+"""Small SVG plots in the page: readable on a phone, in dark mode and in print; every point shows its numbers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 @final
 @dataclass(frozen=True)
 class Point:
-    """Where it is, and what a reader who points at it is told; `top` where it stands for a range of y."""
+    """A point with the text that a reader sees who points at it; `top` is the upper end of a range of y."""
 
     x: float
     y: float
@@ -29,7 +29,7 @@ class Point:
 @final
 @dataclass(frozen=True)
 class Series:
-    """Points that belong together, joined by a line if `line`."""
+    """The points of one legend entry, joined by a line if `line`."""
 
     label: str
     points: Sequence[Point]
@@ -40,7 +40,7 @@ def plot(
     series: Sequence[Series], *, x: str, y: str, about: str, log: tuple[bool, bool] = (True, True),
     diagonal: str = "",
 ) -> Html:  # fmt: skip
-    """A figure; `about` says in words what is to be seen, `diagonal` what the line y = x means, if it is drawn.
+    """An SVG figure. `about` describes it for screen readers; `diagonal` names the line y = x, drawn if it is given.
 
     Points that are not finite, or not positive on a logarithmic axis, are left out.
     """
@@ -63,14 +63,14 @@ def plot(
     )
     legend = [tag("span", s.label, class_=f"key s{i}") for i, s in enumerate(drawn) if s.points and s.label]
     legend += [tag("span", diagonal, class_="key diagonal")] if diagonal else []
-    told = tag("output", "Point, tap or use the arrow keys: each dot tells its numbers.")
-    return tag("figure", picture, tag("p", *legend, class_="legend"), tag("figcaption", told))
+    hint = tag("output", "Point, tap or use the arrow keys: each dot tells its numbers.")
+    return tag("figure", picture, tag("p", *legend, class_="legend"), tag("figcaption", hint))
 
 
 @final
 @dataclass(frozen=True)
 class Scale:
-    """From numbers to places on the picture."""
+    """One axis: maps numbers to coordinates."""
 
     place: Callable[[float], float]
     ends: tuple[float, float]
@@ -94,14 +94,14 @@ def _scale(values: Sequence[float], log: bool, start: float, end: float) -> Scal
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Round numbers, at most six."""
+    """Round numbers, at most `MOST_TICKS`."""
     unit = 10 ** floor(log10((high - low) / MOST_TICKS))
     step = next(k * unit for k in (1, 2, 5, 10, 20, 50) if (high - low) / (k * unit) <= MOST_TICKS)
     return [k * step for k in range(ceil(low / step), floor(high / step) + 1)]
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """Powers of ten; where there are few, their multiples; where there are none of these either, round numbers."""
+    """Powers of ten; if there are few, also 2 and 5 times them; if these are few, too, round numbers."""
     first, last = ceil(log10(low)), floor(log10(high))
     if last - first >= 2:
         step = ceil((last - first + 1) / MOST_TICKS)
@@ -130,7 +130,7 @@ def _axis_y(scale: Scale, label: str) -> list[Html]:
 
 
 def _apart(scale: Scale, least: float) -> list[tuple[float, str]]:
-    """The ticks without those that would come too near to the one before; with as many digits as tell them apart."""
+    """The ticks that are `least` apart, with their labels: as many digits as are needed to make them distinct."""
     kept: list[float] = []
     for value in scale.ticks:
         if not kept or abs(scale(value) - scale(kept[-1])) >= least:
@@ -160,7 +160,7 @@ def _fits(point: Point, log: tuple[bool, bool]) -> bool:
 
 
 def short(value: float, digits: int = 4) -> str:
-    """A few digits; powers of ten for what is very small or large."""
+    """The number with a few digits, with a power of ten if it is very small or large."""
     if value and not 1e-4 <= abs(value) < 1e5:
         rounded = without_trailing_zeros(significant(value, digits, Rounding.NEAREST))
         exponent = rounded.adjusted()
@@ -171,6 +171,6 @@ def short(value: float, digits: int = 4) -> str:
 
 
 def list_of(parts: Sequence[Html]) -> Html:
-    """Pictures side by side, one below the other where it is narrow."""
+    """Plots side by side, or below each other on narrow screens."""
     found = [part for part in parts if part]
     return tag("div", joined(found), class_="pictures") if found else Html("")

@@ -1,4 +1,4 @@
-"""A statement on the page: a line of the list that opens to the formula, the verdict, its evidence, and pictures."""
+"""A statement on the page: a row of the list that opens to its formula, verdict, evidence and plots."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -15,23 +15,23 @@ from fedconvex.verdicts import Verdict
 
 
 def badge(verdict: str) -> Html:
-    """The verdict's word."""
+    """The verdict as a coloured label."""
     return tag("span", verdict, class_=f"verdict {verdict}")
 
 
 def link(identifier: str) -> Html:
-    """To a statement of the page; the name may be broken after its dot."""
+    """A link to a statement on the page; the line may break after the dot of its name."""
     paper, dot, number = identifier.partition(".")
     return tag("a", tag("code", paper + dot, tag("wbr"), number), href=f"#{identifier}")
 
 
 def unit(words: str) -> Html:
-    """What a number is of; where the columns have headings it is there for screen readers alone."""
+    """The unit of a number; where columns have headings, only screen readers read it."""
     return tag("span", f" {words}", class_="unit")
 
 
 def statement(entry: StatementEntry, place: int, on_page: frozenset[str]) -> Html:
-    """The line and what it opens to; `place` is its place in the papers' order."""
+    """The statement's row with its details; `place` is its position in the papers' order."""
     record = entry.record
     used = None if record.tightness is None else record.tightness["quotient"]
     loose = max((one.lower for one in entry.looseness), default=None)
@@ -53,7 +53,7 @@ def statement(entry: StatementEntry, place: int, on_page: frozenset[str]) -> Htm
 
 
 def misprinted(record: Record) -> list[StepRecord]:
-    """The displayed lines that fail as they are printed, in the proof of what holds."""
+    """The displayed lines of the paper that are false as printed, although the statement is proved another way."""
     fails = (Role.PRINTED.value, Verdict.REFUTED.value)
     return [step for step in record.steps if step.place and (step.role, step.verdict) == fails]
 
@@ -63,7 +63,7 @@ def _steps(record: Record) -> list[Html | str]:
 
 
 def _used(used: float | None) -> list[Html | str]:
-    """Rounded down: no more than is known."""
+    """The used part of the bound, rounded down, with a bar."""
     if used is None:
         return []
     width = f"width:{100 * min(max(used, 0), 1):.1f}%"
@@ -131,9 +131,9 @@ def _tightness(entry: StatementEntry) -> list[Html]:
 
 
 def looseness_table(entries: Iterable[StatementEntry], named: bool = True) -> Html:
-    """The bounds at given numbers against the exact worst cases; the statements' names in front, if asked.
+    """A table of bounds and exact worst cases at given parameters; `named`: with a column of the statements' names.
 
-    The columns of bounds are left out where both sides of steps are compared and nothing else.
+    Without columns for bounds if every entry compares two quantities of a run, and has no bound of its own.
     """
     entries = list(entries)
     has_bounds = any(one.bound is not None for entry in entries for one in entry.looseness)
@@ -149,7 +149,7 @@ def looseness_table(entries: Iterable[StatementEntry], named: bool = True) -> Ht
 
 
 def _runs(entry: StatementEntry) -> Html:
-    """The two sides of the inequality on exact runs: of an upper bound what happens and what is promised."""
+    """A plot of the two sides of the inequality on exact runs: the promised and the observed quantity."""
     if len(entry.points) < 2:
         return Html("")
     points = [
@@ -170,7 +170,7 @@ def _runs(entry: StatementEntry) -> Html:
 
 
 def _worst_cases(entry: StatementEntry) -> Html:
-    """The bound and the exact worst case, over the one number in which most of the asked cases differ."""
+    """A plot of the bound and the exact worst case over the parameter with most values."""
     name, some = _varied(entry.looseness)
     if len(some) < 2:
         return Html("")
@@ -186,7 +186,7 @@ def _worst_cases(entry: StatementEntry) -> Html:
 
 
 def _varied(found: tuple[Loose, ...]) -> tuple[str, list[Loose]]:
-    """The name of a number, and the cases that differ in it alone."""
+    """The parameter with most values (then: the widest range) among cases that differ in nothing else; those cases."""
     groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[Loose]] = {}
     for one in (one for one in found if one.bound is not None):
         for name in (name for name, value in one.numbers.items() if _number(value) > 0):
@@ -227,7 +227,7 @@ def _step(step: StepRecord) -> Html:
 
 
 def what_fails(entries: list[StatementEntry], on_page: frozenset[str]) -> list[Html]:
-    """The refuted statements with what holds instead, then the printed lines that fail."""
+    """The refuted statements with their corrected forms, then the printed lines that are false."""
     parts = []
     refuted = [e.record for e in entries if e.record.verdict == Verdict.REFUTED.value]
     if refuted:

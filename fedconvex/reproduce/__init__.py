@@ -1,7 +1,8 @@
-"""The figures and tables of the papers, run again: one TOML file each, under `experiments/`.
+"""Reproduction of the papers' figures and tables: one TOML file for each, in `experiments/`.
 
-`spec` reads and checks the files, `building` makes problems and methods of them, `running` runs them, `measuring` says
-what a number in them means, `summary` compares with what was published, `figure` draws.
+`pipeline` takes an experiment from its file to its results. `specification` reads and checks the file (`toml_files`,
+`published_tables`), `inputs` builds its problems, data and methods, `execution` runs them, `metrics` computes what its
+formulas refer to (`expressions`), `summary` compares with the published numbers, `figure` draws.
 """
 
 from fedconvex.reproduce.specification import Experiment as Experiment

@@ -1,6 +1,6 @@
-"""The runs of an experiment: sweeps for convex problems, `fedconvex.deep` where a test set is tried or a network run.
+"""The runs of an experiment: sweeps of convex problems, or `fedconvex.deep` for networks and held-out test sets.
 
-Finished runs are kept beside the results until all are there: what was stopped, even killed, goes on.
+Finished runs are stored beside the results until all are complete, so that an interrupted experiment resumes.
 """
 
 import json
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     import pandas
 
 ROUNDS_BETWEEN_CHECKPOINTS = 25
-OF_FIGURES = ("line", "panel")
+OF_FIGURES = ("line", "panel")  # a method's keys that change the figure, and not the runs
 
 
 @final
 @dataclass(frozen=True)
 class DeepCell:
-    """One deep run, with all that another process needs to know of it."""
+    """One deep run, with everything that a worker process needs to compute it."""
 
     key: str
     method: str
@@ -45,15 +45,16 @@ class DeepCell:
     checkpoint: Path
 
     def is_answered(self, record: Mapping[str, Any]) -> bool:
-        """Whether the run needs no further round: `run.until` has reached the highest level of its data."""
+        """Whether the run can end after this round: its `run.until` has reached the highest level of its data."""
         goal = goal_of(self.experiment, self.problem)
         return goal is not None and bool(record[self.experiment.run["until"]] >= goal)
 
 
 def run(experiment: Experiment, folder: Path, data_dir: Path | None, jobs: int | None = None) -> "pandas.DataFrame":
-    """All runs in one table: method, problem, seed, round and what was measured. Raises InvalidInput, SweepFailed.
+    """Run the experiment: one table with columns method, problem, seed, round and the measurements.
 
-    folder: gets runs/….parquet, each a finished sweep; those that are there already are read.
+    Finished sweeps are stored in `folder`/runs/….parquet, and read instead of run again if nothing that they depend on
+    has changed. Raises InvalidInput, SweepFailed.
     """
     import pandas
 
@@ -65,8 +66,8 @@ def run(experiment: Experiment, folder: Path, data_dir: Path | None, jobs: int |
     return pandas.concat(tables, ignore_index=True)
 
 
-def mark(experiment: Experiment, *more: Any) -> str:
-    """What the runs depend on, as a fingerprint: claims, figures and how lines are named do not count."""
+def fingerprint_of(experiment: Experiment, *more: Any) -> str:
+    """A fingerprint of everything that the runs depend on, library versions included; claims and figures are not."""
     arithmetic = "torch" if experiment.runner == "deep" else "float"
     versions = {library: version(library) for library in libraries_of(arithmetic)}
     methods = {
@@ -78,21 +79,22 @@ def mark(experiment: Experiment, *more: Any) -> str:
 
 
 def seeds(experiment: Experiment) -> range:
-    """One set of data, and one run of every method, for each."""
+    """The random seeds: for each, one draw of the data and one run of every method."""
     return range(experiment.run.get("seeds", 1))
 
 
 def rounds_of(experiment: Experiment, method: str) -> int:
-    """T, the method's own or that of the whole experiment."""
+    """The number of rounds T of a method: its own, or that of the experiment."""
     return int(experiment.methods[method].get("rounds", experiment.run["rounds"]))
 
 
 def goal_of(experiment: Experiment, data: str) -> float | None:
-    """The highest of the levels that are asked for with these data, where runs end there: `run.until` is given."""
+    """The highest level of these data if runs end there (`run.until`), else None."""
     return max(experiment.figure["levels"][data]) if "until" in experiment.run else None
 
 
 def _sweeps(experiment: Experiment, place: Path, jobs: int | None) -> Iterator["pandas.DataFrame"]:
+    """A table for each problem, seed and number of rounds: formulas in the methods' parameters differ by problem."""
     lengths = sorted({rounds_of(experiment, label) for label in experiment.methods})
     for seed in seeds(experiment):
         for label in experiment.data:
@@ -100,17 +102,18 @@ def _sweeps(experiment: Experiment, place: Path, jobs: int | None) -> Iterator["
             for rounds in lengths:
                 chosen = [name for name in experiment.methods if rounds_of(experiment, name) == rounds]
                 settings = {name: setting_of(experiment, name, problem) for name in chosen}
-                out = place / f"{mark(experiment, label, seed, rounds)[:16]}.parquet"
+                out = place / f"{fingerprint_of(experiment, label, seed, rounds)[:16]}.parquet"
                 yield sweep(settings, {label: problem}, (seed,), rounds=rounds, out=out, jobs=jobs)
 
 
 def _deep(experiment: Experiment, place: Path, data_dir: Path | None, jobs: int | None) -> "pandas.DataFrame":
+    """One table of all deep runs, from its file or from the runs that are not stored yet."""
     goals = [(label, goal_of(experiment, label)) for label in experiment.data if "until" in experiment.run]
-    key = mark(experiment, *goals)
+    key = fingerprint_of(experiment, *goals)  # goals are in the figure's section, but end runs
     out = place / f"{key[:16]}.parquet"
     cells = [
-        DeepCell(cell_key := mark(experiment, label, method, seed, *goals), method, label, seed, experiment, data_dir,
-             PartFiles.beside(out).folder / f".{cell_key[:DIGITS]}.safetensors")
+        DeepCell(cell_key := fingerprint_of(experiment, label, method, seed, *goals), method, label, seed, experiment,
+             data_dir, PartFiles.beside(out).folder / f".{cell_key[:DIGITS]}.safetensors")
         for label in experiment.data for seed in seeds(experiment)
         for method, entry in experiment.methods.items() if label in entry.get("only", [label])
     ]  # fmt: skip
@@ -125,7 +128,7 @@ def _deep(experiment: Experiment, place: Path, data_dir: Path | None, jobs: int 
             contents.append((cell_key, content))
         write_atomically(out, table_to_parquet(merged(cells, contents, key)))  # type: ignore[arg-type]
         parts.remove(keys)
-    table = from_parquet(out.read_bytes())
+    table = from_parquet(out.read_bytes())  # also after running: a first and a later call return the same types
     assert table.schema.metadata[GRID] == key.encode()
     frame: pandas.DataFrame = table.to_pandas()
     return frame
@@ -138,6 +141,7 @@ def _on_cores(cells: Sequence[DeepCell], jobs: int | None) -> Iterator[tuple[str
     if jobs == 1:
         yield from map(_run_deep, cells)
         return
+    # batch_size=1: results arrive, and are stored, one by one
     processes = joblib.Parallel(
         n_jobs=jobs, return_as="generator_unordered", batch_size=1, idle_worker_timeout=SECONDS_OF_IDLENESS
     )
@@ -145,7 +149,7 @@ def _on_cores(cells: Sequence[DeepCell], jobs: int | None) -> Iterator[tuple[str
     try:
         yield from outcomes
     finally:
-        with warnings.catch_warnings():  # where the caller has had enough, what still runs is ended on purpose
+        with warnings.catch_warnings():  # closing early ends running jobs, of which joblib warns: it is intended
             warnings.simplefilter("ignore")
             outcomes.close()
 
@@ -159,26 +163,27 @@ def _run_deep(cell: DeepCell) -> tuple[str, bytes]:
     task = task_of(experiment, cell.problem, cell.seed, cell.data_dir)
     setting = setting_of(experiment, cell.method)
     rounds = rounds_of(experiment, cell.method)
-    usual = {
+    defaults = {
         "weights": "samples", "measure": None, "ridge": 0.0, "loss": "cross_entropy", "every": 1, "evaluate": "all",
         "device": "cpu",
     }  # fmt: skip
     result = run_deep(
         setting.method, task.model, task.clients, rounds=rounds, **setting.options, seed=cell.seed, test=task.test,
-        **{name: options.get(name, value) for name, value in usual.items()},
+        **{name: options.get(name, value) for name, value in defaults.items()},
         dtype=getattr(torch, options.get("dtype", "float64")), checkpoint=cell.checkpoint,
         checkpoint_every=ROUNDS_BETWEEN_CHECKPOINTS, progress=False,
         until=cell.is_answered,
     )  # fmt: skip
     if cell.is_answered(result.records[-1]):
-        rounds = len(result.records) - 1  # what would have followed is not known
+        rounds = len(result.records) - 1  # the rounds after the goal were not run
     frame = result.to_frame().set_index("round").reindex(range(rounds + 1))
     if options.get("evaluate") == "test":
         frame = frame.drop(columns=["value", "accuracy"])
-    looked_at = (frame.index % options.get("every", 1) == 0) | (frame.index == rounds)
-    for column in frame:  # a loss or a model that is not finite: the worst there is
+    # NaN stands for a round that was not evaluated (`every`), and for a diverged one: only the latter counts as worst
+    evaluated = (frame.index % options.get("every", 1) == 0) | (frame.index == rounds)
+    for column in frame:
         worst = 0.0 if "accuracy" in str(column) else np.inf
-        frame[column] = frame[column].mask(looked_at & frame[column].isna() & (frame.index > 0), worst)
+        frame[column] = frame[column].mask(evaluated & frame[column].isna() & (frame.index > 0), worst)
     frame = frame.reset_index()
     frame.insert(0, "method", cell.method)
     frame.insert(1, "problem", cell.problem)

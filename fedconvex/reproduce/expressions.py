@@ -1,6 +1,7 @@
-"""Formulas in text, such as `tail('value', data, 'mu = 1') < tail('value', data, 'mu = 0')`: read, never executed.
+"""A small expression language for the experiments' files, as in `tail('value', data, 'a') < tail('value', data, 'b')`.
 
-Numbers, texts, names, + − * / **, comparisons, `and`, `or`, `not` and calls of the functions that are given; no more.
+Numbers, strings, names, + − * / **, comparisons, `and`, `or`, `not`, and calls of the functions that the caller passes;
+nothing else. Python's parser reads the text and this module walks the tree: nothing in a file is ever executed.
 """
 
 import ast
@@ -24,20 +25,25 @@ SIGNS = {ast.Lt: "<", ast.LtE: "≤", ast.Gt: ">", ast.GtE: "≥"}
 @final
 @dataclass(frozen=True)
 class Truth:
-    """Whether a comparison holds, and the numbers that were compared."""
+    """The result of a comparison, with the numbers that it compared."""
 
     holds: bool
     shown: str
-    known: bool = True  # False where a number is NaN, or two infinite ones are compared: nothing is known
+    known: bool = True  # False for NaN, and for two infinite numbers, which cannot be compared
 
     def __bool__(self) -> bool:
         return self.holds
 
 
 def evaluate(text: str, names: Mapping[str, Any], where: str = "expression") -> Any:
-    """The value of the formula: a number, a text, or the `Truth` of a comparison.
+    """The value of the expression: a number, a string, or the `Truth` of a comparison.
 
-    names: of values and functions. Raises InvalidInput, in the name of `where`, for anything that is no such formula.
+    Args:
+        names: the values and functions that it may use.
+        where: the place of the expression, for errors.
+
+    Raises:
+        InvalidInput: for any other Python expression, and where the value cannot be computed.
     """
     tree = parsed(text, names, where)
     try:
@@ -47,7 +53,7 @@ def evaluate(text: str, names: Mapping[str, Any], where: str = "expression") -> 
 
 
 def parsed(text: Any, names: Mapping[str, Any], where: str) -> ast.expr:
-    """The formula's tree, after checking that it has nothing but what `evaluate` knows."""
+    """The expression's syntax tree, after checking that every node is one that `evaluate` allows."""
     try:
         tree: ast.expr = ast.parse(text, mode="eval").body
     except (SyntaxError, TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""An experiment's picture: curves by panels, rounds against condition numbers, bars of rounds, or a histogram."""
+"""The figure of an experiment: panels of curves, rounds over condition numbers, bars, or a histogram."""
 
 import io
 import math
@@ -25,14 +25,14 @@ LABELS = {
     "accuracy": "training accuracy",
     "gradient_variance": "variance of gradients",
 }
-LOWEST = 1e-15  # of gaps: below is rounding
-CUT = 3.0  # a diverging loss is cut off at so many times the largest first value
+LOWEST = 1e-15  # gaps below are rounding errors
+CUT = 3.0  # a diverging loss is cut off at this multiple of the largest initial value
 GREY = "0.45"
 RELEASED = "released code, authors' data (thin)"
 
 
 def draw(measured: ExperimentMetrics, folder: Path) -> list[Path]:
-    """Writes figure.png and figure.svg; nothing where the experiment has no picture."""
+    """Write figure.png and figure.svg; nothing if the experiment has no figure."""
     kind = measured.experiment.figure.get("kind", "none")
     if kind == "none":
         return []
@@ -40,6 +40,7 @@ def draw(measured: ExperimentMetrics, folder: Path) -> list[Path]:
     files = []
     for ending in ("png", "svg"):
         content = io.BytesIO()
+        # no date in the SVG: equal runs give equal files
         figure.savefig(content, format=ending, dpi=160, metadata={"Date": None} if ending == "svg" else None)
         files.append(folder / f"figure.{ending}")
         write_atomically(files[-1], content.getvalue())
@@ -47,7 +48,7 @@ def draw(measured: ExperimentMetrics, folder: Path) -> list[Path]:
 
 
 def curves(measured: ExperimentMetrics) -> "Figure":
-    """A row of panels per column of the table, a panel per data set and panel of the methods; bands hold all seeds."""
+    """Curves: a row of panels per quantity, a column per data set and group of methods; bands over seeds."""
     experiment = measured.experiment
     options, methods = experiment.figure, experiment.methods
     groups = list(dict.fromkeys(entry.get("panel", "") for entry in methods.values()))
@@ -78,7 +79,7 @@ def _legend_below(figure: "Figure", columns: int) -> None:
     for axes in figure.axes:
         handles |= {text: handle for handle, text in zip(*axes.get_legend_handles_labels(), strict=True)}
     if RELEASED in handles:
-        handles[RELEASED] = handles.pop(RELEASED)  # last
+        handles[RELEASED] = handles.pop(RELEASED)  # moved to the end
     columns = min(len(handles), columns)
     figure.legend(
         handles.values(), handles.keys(), loc="outside lower center", ncols=columns, fontsize=8, frameon=False
@@ -109,7 +110,7 @@ def _curve(axes: "Axes", measured: ExperimentMetrics, column: str, data: str, me
 
 
 def _official(axes: "Axes", measured: ExperimentMetrics, column: str, data: str, method: str, i: int) -> None:
-    """The released code's curve, thin, where it measures the same: its variance weighs clients in another way."""
+    """The released code's curve, thin, if it measures the same: its gradient variance weights clients differently."""
     run = measured.experiment.figure.get("official", {}).get(data, {}).get(method)
     curve = official_curves(measured.data_dir).get(run, {}).get(column) if run else None
     if curve is None or column == "gradient_variance":
@@ -121,7 +122,7 @@ def _official(axes: "Axes", measured: ExperimentMetrics, column: str, data: str,
 
 
 def rounds(measured: ExperimentMetrics) -> "Figure":
-    """Rounds to the level against the numbers `x` of the data entries, both logarithmic, with guides κ and √κ."""
+    """Rounds to a gap over the condition number, both logarithmic, with lines proportional to κ and √κ."""
     options, experiment = measured.experiment.figure, measured.experiment
     figure = _figure(1, 1.6)
     axes = figure.subplots()
@@ -155,13 +156,13 @@ def rounds(measured: ExperimentMetrics) -> "Figure":
 
 
 def bars(measured: ExperimentMetrics) -> "Figure":
-    """Published and ours side by side for every number that has both."""
+    """Published number and ours side by side."""
     rows = [row for row in measured.experiment.numbers if isinstance(row.get("published"), int | float)]
     ours = [measured.number(row, "ours") for row in rows]
     figure = _figure(0.3 + 0.1 * len(rows), 2.2)
     axes = figure.subplots()
     places = np.arange(len(rows))[::-1]
-    if not measured.experiment.note:  # of other data
+    if not measured.experiment.note:  # with a note, ours are from other data
         axes.barh(places + 0.2, [row["published"] for row in rows], 0.38, color="0.75", label="published")
     axes.barh(places - 0.2, [o if math.isfinite(o) else 0 for o in ours], 0.38, color=COLOURS[0], label="ours")
     for place, o in zip(places, ours, strict=True):
@@ -180,7 +181,7 @@ def bars(measured: ExperimentMetrics) -> "Figure":
 
 
 def histogram(measured: ExperimentMetrics) -> "Figure":
-    """How many clients hold given shares of their samples in so many classes: columns share, classes, clients."""
+    """Histograms of the number of classes that hold a share of a client's samples: one panel per share."""
     frame = measured.frame
     shares: Sequence[float] = sorted(frame["share"].unique())
     names = list(frame["problem"].unique())

@@ -1,4 +1,4 @@
-"""From an experiment's sections to problems, samples and methods; and which files it needs."""
+"""The inputs of an experiment's runs: its problems, data and methods from its TOML sections, and its data files."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fedconvex import data as data_of
-from fedconvex import local_solvers, participation
+from fedconvex import participation
 from fedconvex.data.federated import FederatedData
 from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers import LOCAL_SOLVERS
 from fedconvex.methods import METHODS
 from fedconvex.participation import Stragglers
 from fedconvex.reproduce.expressions import evaluate
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Files(NamedTuple):
-    """Files of a data set, as patterns in the data directory, and where they can be had."""
+    """The files of a data set: patterns relative to the data directory, and where to get them."""
 
     patterns: tuple[str, ...]
     origin: str
@@ -54,7 +55,7 @@ FUNCTIONS = {"sqrt": math.sqrt, "log": math.log, "min": min, "max": max}
 
 
 class DeepInputs(NamedTuple):
-    """What a deep run takes: one pair (inputs, targets) per client, the pair that is held out, the model."""
+    """The inputs of a deep run: one pair (inputs, targets) for each client, the held-out pair, the model."""
 
     clients: list[tuple[np.ndarray, np.ndarray]]
     test: tuple[np.ndarray, np.ndarray] | None
@@ -62,7 +63,7 @@ class DeepInputs(NamedTuple):
 
 
 def missing(experiment: Experiment, data_dir: Path | None) -> str | None:
-    """Which files are not there, where they were looked for and how to get them; None where nothing is missing."""
+    """A sentence on the missing data files: which, where they were expected, how to get them. None if all exist."""
     lacking = []
     for name in experiment.needs:
         files = FILES[name]
@@ -78,7 +79,7 @@ def missing(experiment: Experiment, data_dir: Path | None) -> str | None:
 
 
 def problem_of(experiment: Experiment, label: str, seed: int) -> "Problem":
-    """The convex problem of one data entry."""
+    """The convex problem of the data entry `label`, generated with this seed."""
     found = _federated(experiment, label, seed)
     if isinstance(found, FederatedData):
         found = found.problem(ridge=experiment.run.get("ridge", 0.0))
@@ -87,9 +88,9 @@ def problem_of(experiment: Experiment, label: str, seed: int) -> "Problem":
 
 
 def task_of(experiment: Experiment, label: str, seed: int, data_dir: Path | None) -> DeepInputs:
-    """The samples of one data entry, a part of each client's held out where the run says so, and the model to train.
+    """The samples of the data entry `label`, with the part that `run.test` holds out, and the initial model.
 
-    Linear models start at 0, unless run.zero is false; networks at PyTorch's usual numbers, drawn from the seed.
+    Linear models start at 0, unless run.zero is false; networks at PyTorch's default initialisation, from the seed.
     """
     section, options = _plain(experiment.data[label]), experiment.run
     share = {"test": options["test"]} if "test" in options else {}
@@ -106,7 +107,8 @@ def task_of(experiment: Experiment, label: str, seed: int, data_dir: Path | None
         place = {"data_dir": section.pop("folder")} if "folder" in section else {}
         section = {"seed": seed} | share | section | place
         if "model" in options:
-            unused = {"method": {"name": "FedGD", "stepsize": 1}, "run": {"rounds": 0}}  # made elsewhere
+            # config_of requires these sections; the experiment's own methods and rounds come from `setting_of`
+            unused = {"method": {"name": "FedGD", "stepsize": 1}, "run": {"rounds": 0}}
             sections = {"data": section, "model": {"seed": seed} | options["model"], **unused}
             ready = config_of(sections, data_dir or Path())
             task = DeepInputs(ready.source.clients, ready.source.test, ready.model)
@@ -129,33 +131,35 @@ def _linear(pairs: list[tuple[np.ndarray, np.ndarray]], classes: int) -> "nn.Mod
 
 
 def setting_of(experiment: Experiment, label: str, problem: "Problem | None" = None) -> "Setting":
-    """The method, its local solver, participation and stragglers; formulas in them are those of the problem."""
+    """The method `label` with its local solver, participation and stragglers; `problem` evaluates formulas in them."""
     from fedconvex.sweeps import Setting
 
     section, where = experiment.methods[label], f"{experiment.id}: methods.{label}"
     own = {key: value for key, value in section.items() if key not in OF_METHODS or key == "name"}
+    # a method's own section takes precedence over the run's, key by key
     parts: dict[str, Any] = {}
-    for part, kinds in (("local_solver", local_solvers), ("participation", participation)):
+    for part, classes in (("local_solver", LOCAL_SOLVERS), ("participation", vars(participation))):
         given = dict(experiment.run.get(part, {})) | dict(section.get(part, {}))
         if given:
-            parts[part] = _made(vars(kinds), given, f"{where}.{part}", problem)
+            parts[part] = _instance(classes, given, f"{where}.{part}", problem)
     late = dict(experiment.run.get("stragglers", {})) | dict(section.get("stragglers", {}))
     if late:
         parts["stragglers"] = _called(Stragglers, late, f"{where}.stragglers", problem)
-    return Setting(_made(METHODS, own, where, problem), **parts)
+    return Setting(_instance(METHODS, own, where, problem), **parts)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=1)  # the methods of a sweep ask for the same data one after the other
 def _data(name: str, options: tuple[tuple[str, Any], ...]) -> Any:
     return (SYNTHETIC | FAMILIES)[name](**dict(options))
 
 
 def _federated(experiment: Experiment, label: str, seed: int) -> Any:
+    """The data of a synthetic entry, which need no files."""
     section = {"seed": seed} | _plain(experiment.data[label])
     name, where = section.pop("name"), f"{experiment.id}: data.{label}"
     known = SYNTHETIC | FAMILIES
     if name not in known:
-        raise InvalidInput(f"{where}.name", name, "is no data of formulas", f"give one of {', '.join(known)}")
+        raise InvalidInput(f"{where}.name", name, "is no synthetic data set", f"give one of {', '.join(known)}")
     _require_taken(known[name], section, where)
     return _data(name, tuple(sorted(section.items())))
 
@@ -164,41 +168,43 @@ def _plain(section: Section) -> dict[str, Any]:
     return {key: value for key, value in section.items() if key != "family"}
 
 
-def _made(kinds: Mapping[str, Any], section: Section, where: str, problem: "Problem | None") -> Any:
+def _instance(classes: Mapping[str, Any], section: Section, where: str, problem: "Problem | None") -> Any:
+    """The object that a section describes: the class of its `name`, called with its other keys."""
     given = dict(section)
     name = given.pop("name", None)
-    if not isinstance(kinds.get(str(name)), type):
+    if not isinstance(classes.get(str(name)), type):
         raise InvalidInput(f"{where}.name", name, "is unknown", "give the name of a class of fedconvex")
-    return _called(kinds[str(name)], given, where, problem)
+    return _called(classes[str(name)], given, where, problem)
 
 
-def _called(kind: Callable[..., Any], given: Section, where: str, problem: "Problem | None") -> Any:
-    _require_taken(kind, given, where)
+def _called(function: Callable[..., Any], given: Section, where: str, problem: "Problem | None") -> Any:
+    _require_taken(function, given, where)
     values = {key: _number(value, problem, f"{where}.{key}") for key, value in given.items()}
     try:
-        return kind(**values)
+        return function(**values)
     except (InvalidInput, TypeError, ValueError) as error:
-        raise InvalidInput(where, dict(given), str(error), f"see the help of {kind.__name__}") from None
+        raise InvalidInput(where, dict(given), str(error), f"see the help of {function.__name__}") from None
 
 
-def _require_taken(kind: Callable[..., Any], given: Section, where: str) -> None:
-    takes = signature(kind).parameters
+def _require_taken(function: Callable[..., Any], given: Section, where: str) -> None:
+    """Raises InvalidInput for a key that is no argument of the function."""
+    takes = signature(function).parameters
     for key in given:
         if key not in takes:
             raise InvalidInput(f"{where}.{key}", given[key], "is unknown", f"known: {', '.join(takes)}")
 
 
 def _number(value: Any, problem: "Problem | None", where: str) -> Any:
-    """A text that begins with = is a formula in L, mu, kappa, m, and L_here, mu_here at the minimiser."""
+    """The value; a string "=…" is a formula in L, mu, kappa, m, and L_here, mu_here (see `constants`)."""
     if not (isinstance(value, str) and value.startswith("=")):
         return value
     if problem is None:
-        raise InvalidInput(where, value, "is a formula, which only sweeps have", "give a number")
+        raise InvalidInput(where, value, "is a formula, which only convex problems can evaluate", "give a number")
     return float(evaluate(value[1:], FUNCTIONS | constants(problem, "_here" in value), where))
 
 
 def constants(problem: "Problem", here: bool = False) -> dict[str, float]:
-    """L = max_k L_k, mu = min_k mu_k, kappa, m; `here`: the extreme curvatures of the clients at the minimiser."""
+    """L = max_k L_k, mu = min_k mu_k, kappa, m; `here`: also the clients' extreme curvatures at x*."""
     L, mu = float(problem.L.max()), float(problem.mu.min())
     found = {"L": L, "mu": mu, "kappa": L / mu if mu > 0 else math.inf, "m": problem.num_clients}
     if here:

@@ -1,7 +1,7 @@
-"""What the numbers and claims of an experiment's file speak of: functions of the recorded runs.
+"""Metrics of recorded runs: the functions that the formulas of an experiment's numbers and claims can call.
 
-In a formula, `data` and `method` are labels; a method's label before its grid stands for the best of its variants. All
-are medians over the seeds, or those of one seed. A run that is no longer finite counts as infinitely bad.
+In a formula, `data` and `method` are labels; the label of a method with a grid stands for the best of its variants.
+Metrics are medians over the seeds, or the values of one seed. A run that is no longer finite counts as infinitely bad.
 """
 
 import math
@@ -23,7 +23,7 @@ from fedconvex.theory import fedsplit
 if TYPE_CHECKING:
     import pandas
 
-QUARTER = 0.25  # of the rounds, the last ones: what `tail` is the median of
+QUARTER = 0.25  # `tail` is the median over this part of the rounds, the last ones
 ROUNDS_BACK, RISE = 10, 1.0  # FedProx, appendix C.3.2: divergence is f_t − f_(t−10) > 1
 LOGS = "fedprox_logs/*.csv*"
 OF_LOGS = {"value": "train_loss", "test_accuracy": "test_acc", "gradient_variance": "grad_variance"}
@@ -32,35 +32,35 @@ OF_LOGS = {"value": "train_loss", "test_accuracy": "test_acc", "gradient_varianc
 @final
 @dataclass(frozen=True, eq=False)
 class ExperimentMetrics:
-    """The runs of one experiment and what can be said about them."""
+    """The runs of one experiment, with the metrics that its formulas use."""
 
     experiment: Experiment
     frame: "pandas.DataFrame"
     data_dir: Path | None = None
-    seed: int | None = None  # None: medians over all
+    seed: int | None = None  # None: medians over all seeds
     _curves: dict[tuple[str, str, str], np.ndarray] = field(default_factory=dict)
 
     def of_seed(self, seed: int) -> "ExperimentMetrics":
-        """The same with one seed alone."""
+        """The metrics of one seed."""
         return ExperimentMetrics(self.experiment, self.frame, self.data_dir, seed, self._curves)
 
     def names(self) -> dict[str, Any]:
-        """Every function and name that formulas may use."""
+        """Every function and name that a formula may use."""
         given: tuple[Callable[..., Any], ...] = (
             self.first, self.rounds_to, self.models_to, self.models, self.floor, self.distance, self.constant,
             self.contraction, self.official, self.level, self.typical_classes,
         )  # fmt: skip
-        if "until" not in self.experiment.run:  # else runs end early: nothing is known of the rounds after
+        if "until" not in self.experiment.run:  # with `until` runs end early, and metrics over all rounds mean nothing
             given += (self.last, self.tail, self.lowest, self.highest, self.roughness, self.rises, self.at)
         return FUNCTIONS | {"inf": math.inf, "abs": abs} | {call.__name__: call for call in given}
 
     def number(self, row: Mapping[str, Any], key: str) -> float:
-        """What an entry of `numbers` says of ours, the theory's or the released code's."""
+        """The value of a formula in an entry of `numbers`: `key` is ours, theory or released."""
         names = self.names() | row.get("given", {})
         return float(evaluate(row[key], names, f"{self.experiment.id}: numbers"))
 
     def curves(self, column: str, data: str, method: str) -> np.ndarray:
-        """(seeds, T + 1) of one method: the column at the server's points; between evaluations, the last known."""
+        """A column (seeds, T + 1) of one method's runs; rounds that were not evaluated repeat the last value."""
         key = (column, data, method)
         if key not in self._curves:
             rows = self.frame[(self.frame["problem"] == data) & (self.frame["method"] == method)]
@@ -73,15 +73,15 @@ class ExperimentMetrics:
         return curves if self.seed is None else curves[self.seed : self.seed + 1]
 
     def first(self, column: str, data: str, method: str) -> float:
-        """Before the first round."""
+        """The value before the first round."""
         return self._median(column, data, self.variants(method, data)[0], lambda c: c[0])
 
     def last(self, column: str, data: str, method: str) -> float:
-        """After the last round."""
+        """The value after the last round."""
         return self._median(column, data, method, lambda c: c[-1])
 
     def at(self, round: int, column: str, data: str, method: str) -> float:
-        """After that many rounds."""
+        """The value after `round` rounds, or the last one if there are fewer."""
         return self._median(column, data, method, lambda c: c[min(round, len(c) - 1)])
 
     def tail(self, column: str, data: str, method: str) -> float:
@@ -89,15 +89,15 @@ class ExperimentMetrics:
         return self._median(column, data, method, lambda c: float(np.median(c[-max(1, int(len(c) * QUARTER)) :])))
 
     def lowest(self, column: str, data: str, method: str) -> float:
-        """Over all rounds."""
+        """The least value over all rounds."""
         return self._median(column, data, method, lambda c: float(np.min(c)))
 
     def highest(self, column: str, data: str, method: str) -> float:
-        """Over all rounds."""
+        """The largest value over all rounds."""
         return self._median(column, data, method, lambda c: float(np.max(c)))
 
     def roughness(self, column: str, data: str, method: str) -> float:
-        """The mean change from one round to the next, up or down, over the second half: 0 is perfectly stable."""
+        """The mean absolute change per round over the second half of the rounds: 0 is perfectly stable."""
 
         def rough(c: np.ndarray) -> float:
             half = c[len(c) // 2 :]
@@ -106,17 +106,18 @@ class ExperimentMetrics:
         return self._median(column, data, method, rough)
 
     def rises(self, column: str, data: str, method: str) -> float:
-        """The part of the rounds t in which f_t − f_(t−10) > 1, what the FedProx paper calls divergence."""
+        """The share of rounds t with f_t − f_(t−10) > 1: divergence as the FedProx paper defines it."""
 
         def rising(c: np.ndarray) -> float:
             with np.errstate(invalid="ignore"):
                 rise = c[ROUNDS_BACK:] - c[:-ROUNDS_BACK]
+            # ~(≤), not >: NaN counts as divergence
             return float(np.mean(~(rise <= RISE))) if rise.size else 0.0
 
         return self._median(column, data, method, rising)
 
     def rounds_to(self, level: float, column: str, data: str, method: str) -> float:
-        """The first round with a value <= level (an accuracy >= level); inf where none has; of variants the least."""
+        """The first round with value <= level (accuracy >= level); inf if there is none; of variants the least."""
 
         def reached(c: np.ndarray) -> float:
             hit = np.flatnonzero(c >= level if "accuracy" in column else c <= level)
@@ -125,22 +126,22 @@ class ExperimentMetrics:
         return min(self._median(column, data, variant, reached) for variant in self.variants(method, data))
 
     def models_to(self, level: float, column: str, data: str, method: str) -> float:
-        """Models that a client sends until then, the tables' unit: SCAFFOLD's rounds count twice."""
+        """The models that a client sends until that round, the unit of the tables: SCAFFOLD sends two in a round."""
         sent = {METHODS[str(self.experiment.methods[v]["name"])].vectors_up for v in self.variants(method, data)}
         return max(sent) * self.rounds_to(level, column, data, method)
 
     def models(self, which: int, data: str, method: str) -> float:
-        """Models that a client sends until the test accuracy is at that level of the data: 0, 1, … in their order."""
+        """The models that a client sends until the test accuracy reaches level number `which` of the data."""
         return self.models_to(self.level(data, which), "test_accuracy", data, method)
 
     def floor(self, data: str, method: str) -> float:
-        """f(fixed point) − f*, from the fixed point's closed form, not from a run."""
+        """The error floor f(fixed point) − f*, from the fixed point's closed form, not from a run."""
         from fedconvex.fixed_points import fixed_point
 
         return self._over_seeds(lambda problem: float(fixed_point(self._method(method, problem), problem).gap), data)
 
     def distance(self, data: str) -> float:
-        """‖x*‖, the first distance of runs that start at 0."""
+        """‖x*‖, the initial distance of runs that start at 0."""
         from fedconvex.ground_truths import ground_truth
 
         return self._over_seeds(lambda problem: float(np.linalg.norm(ground_truth(problem).point)), data)
@@ -154,21 +155,21 @@ class ExperimentMetrics:
         return float(fedsplit.contraction(kappa=self.constant("kappa", data)))
 
     def official(self, run: str, column: str) -> float:
-        """Median over the last quarter of a curve of the released FedProx code; NaN where those are not given."""
+        """`tail` of a curve of the released FedProx code; NaN without its files."""
         curve = official_curves(self.data_dir).get(run, {}).get(column)
         return math.nan if curve is None else float(np.median(curve[-max(1, int(len(curve) * QUARTER)) :]))
 
     def level(self, data: str, which: int) -> float:
-        """The level that the figure's section gives for that data: 0, 1, … in its order."""
+        """Level number `which` (0, 1, …) of the data in the figure's section."""
         return float(self.experiment.figure["levels"][data][which])
 
     def typical_classes(self, data: str, share: float) -> float:
-        """The median client's least number of classes that hold that share of its samples (partitions alone)."""
+        """The median over clients of the number of classes that hold this share of the samples (partitions only)."""
         rows = self.frame[(self.frame["problem"] == data) & np.isclose(self.frame["share"], share)]
         return float(np.median(np.repeat(rows["classes"], rows["clients"])))
 
     def variants(self, method: str, data: str) -> list[str]:
-        """The labels that a label stands for with these data: itself, or all of its grid."""
+        """The methods that a label stands for with these data: itself, or all variants of its grid."""
         methods = self.experiment.methods
         found = [method] if method in methods else [m for m in methods if methods[m]["family"] == method]
         found = [label for label in found if data in methods[label].get("only", [data])]
@@ -188,7 +189,7 @@ class ExperimentMetrics:
 
 
 def official_curves(data_dir: Path | None) -> dict[str, dict[str, np.ndarray]]:
-    """Run -> column -> curve of the released FedProx code on the authors' data; empty where there is no such file."""
+    """Run -> column -> curve of the released FedProx code on the authors' data; empty without the file."""
     files = [] if data_dir is None else sorted(data_dir.glob(LOGS))
     if not files:
         return {}

@@ -1,4 +1,4 @@
-"""How samples were dealt: what FedDyn's Figure 3 and FedProx's Table 1 show. Nothing is trained."""
+"""Statistics of data partitions, as in FedDyn's Figure 3 and FedProx's Table 1; nothing is trained."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,10 +15,11 @@ SHARES = (0.4, 0.6, 0.8)
 
 
 def class_counts(experiment: Experiment, data_dir: Path | None) -> "pandas.DataFrame":
-    """problem, share, classes, clients: so many clients hold that share of their samples in so many classes.
+    """How concentrated the clients' labels are: a table with columns problem, share, classes, clients.
 
-    The columns devices, samples, mean, deviation and tested repeat, in every row, how many clients and samples there
-    are, and how many samples are held out.
+    A row counts the `clients` that need their `classes` most frequent classes for a `share` of their samples. Every
+    row repeats the number of clients (devices), of samples, their mean and deviation over clients, and of samples that
+    are held out (tested).
     """
     import pandas
 
@@ -39,6 +40,6 @@ def class_counts(experiment: Experiment, data_dir: Path | None) -> "pandas.DataF
 
 
 def classes_for(labels: np.ndarray, share: float) -> int:
-    """The least number of classes that together have at least that share of the labels."""
+    """The least number of classes that together hold at least this share of the labels."""
     counts = np.sort(np.unique(labels, return_counts=True)[1])[::-1]
-    return int(np.argmax(np.cumsum(counts) >= share * len(labels) - 1e-9)) + 1
+    return int(np.argmax(np.cumsum(counts) >= share * len(labels) - 1e-9)) + 1  # 1e-9: rounding in share · n

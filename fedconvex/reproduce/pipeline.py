@@ -1,4 +1,4 @@
-"""One experiment from its runs to its summary and its picture."""
+"""An experiment from its specification to its summary and its figure."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,12 +19,17 @@ from fedconvex.reproduce.summary import check, save, summarise
 def run_experiment(
     experiment: Experiment, out: Path, data_dir: Path | None = None, jobs: int | None = None
 ) -> tuple[dict[str, Any], list[Path]]:
-    """The summary, and the files that were written to the folder `out`/ID.
+    """Run an experiment, or read its finished runs, and write its results to the folder `out`/ID.
 
-    Raises InvalidInput where data files are missing, and what the runs raise.
+    Returns the summary and the files written. `fedconvex reproduce` calls it for each experiment that it is given.
+
+    Raises:
+        InvalidInput: data files are missing, or the file has a formula that cannot be read.
+        SweepFailed: a run failed.
     """
     if (reason := missing(experiment, data_dir)) is not None:
         raise InvalidInput("experiment", experiment.id, reason, "get the files, or choose another one")
+    # All that can be wrong with the file is found before the runs, which may take hours.
     check(experiment, ExperimentMetrics(experiment, pandas.DataFrame()))
     if experiment.runner in ("deep", "partition") and find_spec("torch") is None:
         raise MissingLibrary("torch", experiment.id, "deep")

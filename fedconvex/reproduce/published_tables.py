@@ -1,11 +1,11 @@
-"""Published tables in experiments' files: a row for each level of each data set, a column for each method.
+"""Published tables in the experiments' files: a row for each accuracy of each data set, a column for each method.
 
 [published]
 methods = ["FedDyn", "SCAFFOLD"]
 source = "Table 2"
 
 [published.rows]
-IID = { "98.2" = [100, 142], "97.2" = [31, 52] }  # accuracy in per cent, models sent
+IID = { "98.2" = [100, 142], "97.2" = [31, 52] }  # accuracy in per cent = models sent until it is reached
 """
 
 import re
@@ -20,11 +20,11 @@ OURS = "models(which, data, method)"
 
 
 class PublishedRow(NamedTuple):
-    """One line of a published table: of that data, to the level with that number among theirs."""
+    """One row of a published table."""
 
     data: str
-    which: int
-    label: str  # "98.2", or nothing where the data have one level, which the table does not name
+    which: int  # the position of the row's accuracy among those of its data
+    label: str  # "98.2"; empty if the data have one accuracy, which the table does not name
     values: Sequence[Any]
 
 
@@ -38,7 +38,7 @@ def rows_of(published: Section) -> list[PublishedRow]:
 
 
 def require_table(file: Path, published: Section, data: Section) -> None:
-    """Raises InvalidInput for a table that does not fit the data, or itself."""
+    """Raises InvalidInput unless every row has a value for each method, a known data label and a valid accuracy."""
     require_known(file, "published", published, KEYS)
     for key in ("methods", "rows", "source"):
         if key not in published:
@@ -57,16 +57,16 @@ def require_table(file: Path, published: Section, data: Section) -> None:
 
 
 def levels_of(published: Section) -> dict[str, list[float]]:
-    """The levels that the rows name, as parts of 1."""
+    """The accuracies of the rows, by data label, as fractions of 1."""
     found: dict[str, list[float]] = {}
     for row in rows_of(published):
         if row.label:
-            found.setdefault(row.data, []).append(float(f"{row.label}e-2"))  # correctly rounded, unlike a quotient
+            found.setdefault(row.data, []).append(float(f"{row.label}e-2"))  # 98.2 / 100 may round to another float
     return found
 
 
 def numbers_of(published: Section, levels: Mapping[str, Sequence[float]]) -> list[Section]:
-    """An entry of `numbers` for every entry of the table, named by the level that is asked for."""
+    """An entry of `numbers` for every cell of the table, to compare it with our runs."""
     rest = {"ours": OURS} | {key: value for key, value in published.items() if key not in ("methods", "rows")}
     return [
         {

@@ -1,4 +1,4 @@
-"""The files that describe the experiments: completed and checked before anything runs."""
+"""The specification of an experiment: its TOML file, checked completely before anything runs."""
 
 import re
 from collections.abc import Mapping
@@ -48,10 +48,10 @@ OF_METHODS = (
 @final
 @dataclass(frozen=True)
 class Experiment:
-    """One figure or table: what its file says, every default filled in.
+    """One figure or table of a paper: its file's content with every default filled in.
 
-    data, methods: label -> section; grids are already spelled out. needs: names of data files, in `inputs.FILES`.
-    also: ids of other figures that it has; `fedprox.figure1` stands for all its parts.
+    data, methods: label -> section, with grids expanded into one entry for each combination. needs: names of data
+    files, in `inputs.FILES`. also: ids of other figures that this experiment contains.
     """
 
     id: str
@@ -75,12 +75,12 @@ class Experiment:
 
     @property
     def paper(self) -> str:
-        """The first part of the id."""
+        """The paper: the first part of the id."""
         return self.id.partition(".")[0]
 
     @property
     def names(self) -> set[str]:
-        """By which it can be chosen."""
+        """The names that select it: id, figure without part (`fedprox.figure1` for figure1a), paper, and `all`."""
         whole = re.sub(r"(?<=\d)([a-z]|_.*)$", "", self.id)
         return {self.id, whole, *self.also, self.paper, "all"}
 
@@ -97,13 +97,13 @@ def experiments(folder: Path = FOLDER, quick: bool = False) -> dict[str, Experim
 
 
 def _place(file: Path) -> tuple[int, list[tuple[int, str]]]:
-    """By paper, then by name, figure12 after figure2."""
+    """Sorting key: by paper, then by name with numbers by value, so that figure12 follows figure2."""
     paper = PAPERS.index(file.parent.name) if file.parent.name in PAPERS else len(PAPERS)
     return paper, [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", file.stem)]
 
 
 def choose(names: list[str], known: Mapping[str, Experiment]) -> list[Experiment]:
-    """Those of these ids, or of these papers; `all`: all of them. Raises InvalidInput that suggests the nearest id."""
+    """The experiments with one of these names: ids, figures, papers, or `all`. Errors suggest the nearest name."""
     chosen: dict[str, Experiment] = {}
     answers = {name for experiment in known.values() for name in experiment.names}
     for name in names:
@@ -116,7 +116,7 @@ def choose(names: list[str], known: Mapping[str, Experiment]) -> list[Experiment
 
 
 def read(file: Path, quick: bool = False) -> Experiment:
-    """The experiment that a file describes; `quick`: its reduced version.
+    """The experiment that a file specifies; `quick`: its reduced version.
 
     Raises InvalidInput that names the file, the key, what is wrong and the cure.
     """
@@ -137,7 +137,7 @@ def read(file: Path, quick: bool = False) -> Experiment:
         _add_table(file, published, content)
     _require_fit(file, content)
     for key in ("data", "methods"):
-        content[key] = _spelled_out(file, key, content.get(key, {}))
+        content[key] = _expanded(file, key, content.get(key, {}))
     for section in ("claims", "choices"):
         for i, entry in enumerate(content.get(section, ())):
             for name, values in entry.get("each", {}).items():
@@ -148,7 +148,7 @@ def read(file: Path, quick: bool = False) -> Experiment:
 
 
 def _digits(data: Section, clients: int) -> dict[str, Section]:
-    """In place of every entry the embedded digits, dealt to so many clients in the same way."""
+    """Every data entry replaced by the bundled digits, with the same partition over this number of clients."""
     return {
         label: {"name": "digits", "clients": clients, "partition": entry.get("partition", "iid")}
         for label, entry in data.items()
@@ -156,29 +156,30 @@ def _digits(data: Section, clients: int) -> dict[str, Section]:
 
 
 def _add_table(file: Path, published: Section, content: dict[str, Any]) -> None:
-    """The table's levels, where no others are asked for, and its numbers."""
+    """Add a published table's cells to the numbers, and its levels to the figure unless that has its own."""
     figure = content["figure"] = dict(content.get("figure", {}))
-    asked = figure.get("levels", {})
-    if isinstance(asked, list):
-        asked = dict.fromkeys(content["data"], asked)
-    named = levels_of(published)
-    figure["levels"] = levels = named | asked
-    for label, those in named.items():
-        if len(levels[label]) != len(those):
-            cure = f"give {len(those)}, in the table's order"
+    given = figure.get("levels", {})
+    if isinstance(given, list):  # one list for all data
+        given = dict.fromkeys(content["data"], given)
+    of_table = levels_of(published)
+    # Quick runs on easier data give levels of their own; cells then refer to a level by its position in the table.
+    figure["levels"] = levels = of_table | given
+    for label, rows in of_table.items():
+        if len(levels[label]) != len(rows):
+            cure = f"give {len(rows)}, in the table's order"
             raise wrong(file, f"figure.levels.{label}", levels[label], "are not as many as the table's rows", cure)
     content["numbers"] = [*numbers_of(published, levels), *content.get("numbers", [])]
 
 
 def _labels(file: Path, place: str, values: Any, content: Section) -> list[str]:
-    """`data` and `methods` stand for the labels of all."""
+    """The labels in a list; the strings `data` and `methods` stand for all labels of that section."""
     if isinstance(values, str) and values not in ("data", "methods"):
         raise wrong(file, place, values, "is no list of labels", "give a list, or one of data, methods")
     return list(content[values] if isinstance(values, str) else values)
 
 
 def _require_fit(file: Path, content: Section) -> None:
-    """Every key is known, and nothing that the runner or an entry needs is missing."""
+    """Raises InvalidInput for an unknown key, and for a missing one that the runner or an entry needs."""
     if content["runner"] not in RUNNERS:
         raise wrong(file, "runner", content["runner"], "is unknown", f"give one of {', '.join(RUNNERS)}")
     for section in ("run", "figure"):
@@ -209,7 +210,7 @@ def _require_fit(file: Path, content: Section) -> None:
 
 
 def _require_goal(file: Path, content: Section) -> None:
-    """Runs that end at their data's highest level have one, and a measured accuracy that can reach it."""
+    """Raises InvalidInput if runs with `until` lack a level at which to end, or the accuracy that reaches it."""
     until, levels = content["run"]["until"], content.get("figure", {}).get("levels", {})
     if content["runner"] != "deep" or until not in ("accuracy", "test_accuracy"):
         cure = 'give accuracy or test_accuracy, with runner = "deep"'
@@ -221,8 +222,8 @@ def _require_goal(file: Path, content: Section) -> None:
             raise wrong(file, f"figure.levels.{label}", None, "is missing: run.until ends runs there", "add it")
 
 
-def _spelled_out(file: Path, key: str, entries: Section) -> dict[str, Section]:
-    """Every combination of an entry's `grid` becomes an entry of its own, labelled by what it is."""
+def _expanded(file: Path, key: str, entries: Section) -> dict[str, Section]:
+    """The entries with every `grid` replaced by one entry for each of its combinations, labelled by its values."""
     found: dict[str, Section] = {}
     if not isinstance(entries, Mapping):
         raise wrong(file, key, entries, "is no table", f"write [{key}.LABEL] and its keys below it")
@@ -240,7 +241,7 @@ def _spelled_out(file: Path, key: str, entries: Section) -> dict[str, Section]:
 
 
 def _with(entry: Section, point: Section) -> Section:
-    """The entry with the grid's values in place; `local_solver.epochs` goes into the section of that name."""
+    """The entry with the grid's values; `local_solver.epochs` is the key epochs of its section local_solver."""
     result = deepcopy(dict(entry))
     for name, value in point.items():
         section, _, key = name.rpartition(".")

@@ -1,4 +1,4 @@
-"""Published, ours and the theory's, and whether the published claims hold: as JSON and as tables."""
+"""The summary of an experiment, as JSON and as tables: published numbers beside ours, and verdicts on the claims."""
 
 import datetime
 import json
@@ -19,14 +19,14 @@ from fedconvex.reproduce.expressions import Truth, evaluate, parsed
 from fedconvex.reproduce.metrics import ExperimentMetrics
 from fedconvex.reproduce.specification import Experiment
 
-KEPT = Path(__file__).parent / "results"  # the summaries of the last full runs that are part of the package
+PACKAGED = Path(__file__).parent / "results"  # summaries of the last full runs, shipped with the package
 NAME = "summary.json"
-COLUMNS = ("published", "released", "ours", "theory")  # released: by the released code on the authors' data
+COLUMNS = ("published", "released", "ours", "theory")  # released: the authors' code on their data
 REPRODUCED, CONTRADICTED, NOT_TESTABLE = "reproduced", "contradicted", "not testable here"
 
 
 def summarise(measured: ExperimentMetrics | None, experiment: Experiment) -> dict[str, Any]:
-    """Everything that is kept of an experiment beside its runs and its picture."""
+    """The content of summary.json: numbers, claims and choices, with date, processor and versions."""
     return {
         "id": experiment.id, "title": experiment.title, "source": experiment.source, "quick": experiment.quick,
         "note": experiment.note, "seeds": len(seeds(experiment)),
@@ -38,7 +38,7 @@ def summarise(measured: ExperimentMetrics | None, experiment: Experiment) -> dic
 
 
 def check(experiment: Experiment, measured: ExperimentMetrics) -> None:
-    """Raises InvalidInput for a formula that cannot be read: before the runs, not after them."""
+    """Raises InvalidInput for a formula that cannot be read; call it before the runs, which take long."""
     names = measured.names()
     formulas = [
         (f"{section}[{i}].{key}", entry[key], entry.get("each", entry.get("given", {})))
@@ -64,6 +64,7 @@ def _number(row: Mapping[str, Any], measured: ExperimentMetrics) -> dict[str, An
     ours, published = found["ours"], found["published"]
     found["why"] = row.get("why", "")
     found["agrees"] = None
+    # quick runs have other data or fewer rounds: their numbers are not compared
     if isinstance(published, int | float) and "within" in row and not measured.experiment.quick:
         ratio = ours / published if isinstance(ours, float) else math.inf
         found["agrees"] = 1 / row["within"] <= ratio <= row["within"]
@@ -84,6 +85,7 @@ def _claim(
         truth = evaluate(claim["holds"], measured.names() | names, where)
         if not isinstance(truth, Truth):
             raise InvalidInput(where, claim["holds"], "compares nothing", "write a comparison, such as a < b")
+        # a claim holds if it does for the medians over the seeds, and for most seeds alone
         single = [evaluate(claim["holds"], measured.of_seed(s).names() | names, where) for s in seeds(experiment)]
         shown, agree = truth.shown, sum(map(bool, single))
         holds = (truth.holds and agree > len(single) / 2) if truth.known else None
@@ -99,7 +101,7 @@ def _claim(
 
 
 def _verdict(known: Sequence[bool], most_of: int | None) -> str:
-    """Of what is known, all; `most_of`: of so many cases, known or not, more than half."""
+    """The verdict on a claim: all known cases must hold; with `most_of`, more than half of that number of cases."""
     if most_of is None:
         return NOT_TESTABLE if not known else REPRODUCED if all(known) else CONTRADICTED
     if sum(known) > most_of / 2:
@@ -108,6 +110,7 @@ def _verdict(known: Sequence[bool], most_of: int | None) -> str:
 
 
 def _each(entries: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Every combination of the entries' values: its label, and the value of each name."""
     for values in product(*entries.values()):
         yield ", ".join(map(str, values)), dict(zip(entries, values, strict=True))
 
@@ -126,7 +129,7 @@ def _choice(
 
 
 def _finite(value: float) -> float | str | None:
-    """JSON has neither infinity nor NaN."""
+    """The number for JSON, which has neither infinity nor NaN."""
     return value if math.isfinite(value) else None if math.isnan(value) else "not reached"
 
 
@@ -149,18 +152,19 @@ def save(summary: Mapping[str, Any], folder: Path) -> Path:
 def last_results(
     known: Mapping[str, Experiment], out: Path, argument: str = "--out", *, own_first: bool = False
 ) -> dict[str, dict[str, Any]]:
-    """The last summary of each experiment: full runs in `out` first, then those of the package, then quick runs.
-
-    Raises InvalidInput for a file that is no JSON.
+    """The last summary of each experiment: from full runs in `out`, else from the package, else from quick runs.
 
     Args:
-        argument: what the caller was given the folder as.
-        own_first: quick runs in `out` go before those of the package, too.
+        argument: the name of the argument `out` in errors.
+        own_first: prefer quick runs in `out` to the package's, too.
+
+    Raises:
+        InvalidInput: a file is not JSON.
     """
     found = {}
     for key in known:
-        own, quick, kept = out / key / NAME, out / "quick" / key / NAME, KEPT / f"{key}.json"
-        places = (own, quick, kept) if own_first else (own, kept, quick)
+        own, quick, packaged = out / key / NAME, out / "quick" / key / NAME, PACKAGED / f"{key}.json"
+        places = (own, quick, packaged) if own_first else (own, packaged, quick)
         if (file := next((place for place in places if place.is_file()), None)) is not None:
             try:
                 found[key] = json.loads(file.read_text("utf-8"))
@@ -170,7 +174,7 @@ def last_results(
 
 
 def shown(value: Any) -> str:
-    """A number as people write it."""
+    """A number for people: thousands separated, small ones with three digits, – for none."""
     if value is None:
         return "–"
     if isinstance(value, str):
@@ -179,7 +183,7 @@ def shown(value: Any) -> str:
 
 
 def markdown(results: Mapping[str, Mapping[str, Any]]) -> str:
-    """All numbers, claims and open settings, as the tables of the guide."""
+    """All numbers, claims and choices, as the Markdown tables of the guide."""
     numbers, claims, choices = list[Any](), list[Any](), list[Any]()
     for key, result in results.items():
         kind = f"`{key}`" + (" (quick)" if result["quick"] else "")

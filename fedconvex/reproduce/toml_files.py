@@ -1,7 +1,7 @@
-"""TOML files as they are written: read, completed by the file that they are like, and what is wrong with them.
+"""Reading the experiments' TOML files: inheritance between files, and errors that name file and key.
 
-`like = "table2_mnist_10"`: all is as in that file of the same folder, but for what is said here. Tables are merged key
-by key; `data`, `methods`, `quick` and the rows of a published table are replaced as a whole.
+`like = "table2_mnist_10"` inherits from that file of the same folder what this file does not define. Tables are merged
+key by key; `data`, `methods`, `quick` and the rows of a published table are replaced as a whole.
 """
 
 import tomllib
@@ -13,23 +13,23 @@ from typing import Any
 
 from fedconvex.errors import InvalidInput
 
-OWN = ("id", "title", "source", "seconds", "quick_seconds")  # what a file that is like another one says itself
+OWN = ("id", "title", "source", "seconds", "quick_seconds")  # never inherited: every file defines them
 WHOLE = ("data", "methods", "rows", "quick")
 
 Section = Mapping[str, Any]
 
 
 def content_of(file: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
-    """The file's content, completed by that of the file that it is like. Raises InvalidInput.
+    """The file's content, with what it inherits. Raises InvalidInput.
 
-    seen: the files that are like this one.
+    seen: the files that inherit from this one, to find cycles.
     """
     content = _parsed(file)
     if "like" not in content:
         return content
     for key in OWN:
         if key not in content:
-            raise wrong(file, key, None, "is missing: it is not taken from the file that this one is like", "add it")
+            raise wrong(file, key, None, "is missing: a file does not inherit it", "add it")
     name = content.pop("like")
     model = file.with_name(f"{name}.toml")
     if not model.is_file():
@@ -49,9 +49,12 @@ def _parsed(file: Path) -> dict[str, Any]:
 
 
 def merged(whole: Section, changes: Section, replaced: tuple[str, ...] = ()) -> dict[str, Any]:
-    """`changes` take precedence; a list of labels chooses among entries; an entry with a name takes another's place.
+    """The tables merged key by key: `changes` take precedence.
 
-    replaced: the keys of tables that are not merged.
+    A list of labels in place of `data` or `methods` selects among the entries of `whole`. An entry with a `name` is
+    another object than the one it overrides, and replaces it: their keys do not belong together.
+
+    replaced: keys of tables that `changes` replaces as a whole.
     """
     result = deepcopy(dict(whole))
     for key, value in changes.items():
@@ -66,7 +69,7 @@ def merged(whole: Section, changes: Section, replaced: tuple[str, ...] = ()) -> 
 
 
 def require_known(file: Path, place: str, entry: Any, known: Any) -> None:
-    """Raises InvalidInput for what is no table and for keys that are not known, with the nearest one that is."""
+    """Raises InvalidInput unless `entry` is a table with known keys; the error suggests the nearest known key."""
     if not isinstance(entry, Mapping):
         raise wrong(file, place, entry, "is no table", f"write [{place}] and its keys below it")
     for key in entry:

@@ -193,6 +193,7 @@ def number(name: str, value: Any) -> Any:
 
         from fedconvex.arithmetic.rationals import rectangular
 
+        # NumPy would turn a mixed list of truth values and numbers into numbers
         if isinstance(value, list | tuple) and any(isinstance(entry, bool) for entry in value):
             raise InvalidInput(name, value, "holds truth values", "give numbers")
         if np.ma.isMaskedArray(value):
@@ -223,6 +224,7 @@ def _loses_digits(array: Any) -> bool:
     """Whether conversion to float64 would round an entry of the array: a long integer, a long double."""
     import numpy as np
 
+    # object arrays are not converted, and numbers of fewer than 8 bytes fit
     if array.dtype.kind == "O" or array.dtype.itemsize < 8 or array.dtype == np.float64:
         return False
     with np.errstate(all="ignore"):

@@ -95,7 +95,7 @@ def _by_way_of_balls(
 
 def _chunks(arrays: list[Any], size: int) -> Any:
     """Tuples of float64 chunks of the broadcast arrays, one chunk per array, equally long, in C order."""
-    if len(arrays) > MOST_AT_ONCE:
+    if len(arrays) > MOST_AT_ONCE:  # then whole arrays at once
         yield tuple(np.asarray(array, dtype=np.float64).ravel() for array in np.broadcast_arrays(*arrays))
         return
     iterator = np.nditer(
@@ -120,6 +120,7 @@ def _out_of_range(calculator: CheckedFormula, place: int, shape: tuple[int, ...]
 
 def _relocated(error: InvalidInput, begin: int, arrays: dict[str, Any], shape: tuple[int, ...]) -> InvalidInput:
     """The error about an entry of a chunk (`mu[17]`) as one about the entry of the user's array (`mu[2, 3]`)."""
+    # a chunk is 1-d, so that its errors say `mu[17]`
     name, _, place = error.argument.rpartition("[")
     if name not in arrays:
         return error

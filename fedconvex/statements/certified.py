@@ -96,7 +96,7 @@ def positive_root(coefficients: Sequence[Any]) -> Any:
 
     import flint
 
-    low = high = flint.arb(1)
+    low = high = flint.arb(1)  # moved apart by factors of 2 until the polynomial changes sign between them
     for _ in range(FARTHEST):
         if value(low) > 0 and value(high) < 0:
             break
@@ -104,7 +104,7 @@ def positive_root(coefficients: Sequence[Any]) -> Any:
     else:
         return flint.arb("nan")
     while (high - low) > high * flint.arb(2) ** -ROOT_BITS:
-        middle = ((low + high) / 2).mid()
+        middle = ((low + high) / 2).mid()  # without a radius, which would grow with every bisection
         here = value(middle)
         if here > 0:
             low = middle

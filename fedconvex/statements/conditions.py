@@ -102,6 +102,7 @@ class Condition:
             if self.by_definition and not excluded:  # the true value is in the range whatever the ball says
                 return None
             return Offence(name, value, right, undecided=not excluded)
+        # exact numbers, floats among them
         holds, right = self._compare_exactly(value, involved)
         return None if holds else Offence(name, value, right)
 
@@ -143,10 +144,10 @@ class Condition:
             rounded = callable(self.bound) or any(is_rounded(v) for v in (value, *involved.values()))
             if holds.all() and not rounded:
                 return None
-            doubtful = ~holds
+            doubtful = ~holds  # a violation in floats may be one of rounding only
             if rounded:
                 doubtful = doubtful | (abs(left - right) <= BORDER * abs(right))
-            if callable(self.bound):
+            if callable(self.bound):  # an intermediate result of the bound's formula may overflow or underflow
                 doubtful = doubtful | is_extreme(left) | is_extreme(right)
                 for number in others.values():
                     doubtful = doubtful | is_extreme(number) | ((right == 0) & (number != 0))

@@ -45,6 +45,7 @@ class ClientCurvatures:
         """A lower bound of the largest L_k; 0 where only an upper bound is known."""
         if not isinstance(self.problem, QuadraticProblem):
             return self.balls.scalar(0)
+        # any client gives a lower bound of the maximum; floats may choose which
         return attained(self._hessian(int(np.argmax(self._floats * self.problem.L))), self.balls)[1]
 
     @cached_property

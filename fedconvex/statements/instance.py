@@ -18,14 +18,12 @@ from fedconvex.methods.base import Method
 from fedconvex.participation import Full, Participation
 from fedconvex.problems.base import Problem, Subproblem
 from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.statements import local_accuracy
 from fedconvex.statements.curvatures import ClientCurvatures, ObjectiveCurvatures
+from fedconvex.statements.setting import Unmeasured as Unmeasured
 from fedconvex.validation import integer_at_least, points
 
 PRECISION = 128
-
-
-class Unmeasured(FedconvexError):
-    """A constant cannot be measured, or has no value, for this problem, method and participation scheme."""
 
 
 @final
@@ -105,6 +103,7 @@ class Instance:
     def weak_convexity(self) -> Any:
         """An upper bound of L_minus: no client's Hessian has an eigenvalue below −L_minus; 0 for convex clients."""
         least = self.curvatures.strong_convexity
+        # the bound of a convex client may be slightly negative from rounding: `is_convex` is exact
         return self.number(0) if least >= 0 or self.problem.is_convex else -least
 
     @cached_property
@@ -128,7 +127,7 @@ class Instance:
     def objective_condition(self) -> Any:
         """An upper bound of the objective's condition number."""
         with self._balls.context():
-            return (self.objective_smoothness / self.objective_convexity).max(1).upper()
+            return (self.objective_smoothness / self.objective_convexity).max(1).upper()  # κ >= 1 by definition
 
     def possible(self, quantity: str) -> Any:
         """A ball that contains the true constant; `measure` gives only one bound of it."""
@@ -182,7 +181,7 @@ class Instance:
         """The largest ‖∇F_k(w)‖."""
         with self._balls.context():
             squares = [square_root_upper((row * row).sum()) for row in self.gradients]
-            return max(squares, key=lambda ball: ball.upper())
+            return max(squares, key=lambda ball: ball.upper())  # the true maximum is at most this ball's upper bound
 
     @cached_property
     def square(self) -> Any:
@@ -237,6 +236,7 @@ class Instance:
         with self._balls.context():
             import flint
 
+            # |point_i − x*_i| <= ‖point − x*‖ in every coordinate
             return np.array([flint.arb(float(x), truth.distance_bound) for x in truth.point], dtype=object)
 
     @cached_property
@@ -244,6 +244,7 @@ class Instance:
         """‖w − x*‖²."""
         with self._balls.context():
             difference = self._ball_point - self.minimizer
+            # a square enclosed near 0 may reach below 0, where it cannot be
             return (difference * difference).sum().nonnegative_part()
 
     @cached_property
@@ -315,38 +316,17 @@ class Instance:
     @cached_property
     def inexactness(self) -> Any:
         """A γ for which every local solution is proved to be γ-inexact (FedProx paper, Definition 1)."""
-        solver: Any = self.local_solver
-        match type(solver).__name__:
-            case "Exact":
-                return 0
-            case "ToInexactness":
-                return max(solver.gamma) if isinstance(solver.gamma, tuple) else solver.gamma
-            case "GradientDescent":
-                return self._inexactness_of_gradient_steps(solver.steps)
-        raise Unmeasured(f"no inexactness is proved of the local solver {type(solver).__name__}")
+        return local_accuracy.inexactness(self.local_solver, self.method, self.curvatures, self._balls)
 
     @property
     def prox_error(self) -> Any:
         """An upper bound b of the distance from a computed proximal point to the true one."""
-        if type(self.local_solver).__name__ == "Exact":
-            return 0
-        raise Unmeasured("no bound of the proximal steps' error is known that holds at all points")
+        return local_accuracy.prox_error(self.local_solver)
 
     @cached_property
     def step_contraction(self) -> Any:
-        """The contraction factor max(|1 − s a|, |1 − s b|) of a local gradient step of size s.
-
-        The eigenvalues of the subproblems' Hessians lie in [a, b]. A step multiplies the difference from the solution
-        by I − sH, where H is the mean Hessian on the segment between them; and the gradient of the subproblem by a
-        matrix of the same form.
-        """
-        solver: Any = self.local_solver
-        if type(solver).__name__ != "GradientDescent":
-            raise Unmeasured(f"the local solver {type(solver).__name__} takes no gradient steps of one size")
-        with self._balls.context():
-            s, weight = self.number(solver.stepsize), self.number(self.method.proximal_weight)
-            least, largest = self.curvatures.strong_convexity + weight, self.smoothness + weight
-            return abs(1 - s * least).max(abs(1 - s * largest))
+        """The contraction factor of one local gradient step."""
+        return local_accuracy.step_contraction(self.local_solver, self.method, self.curvatures, self._balls)
 
     @property
     def everyone(self) -> bool:
@@ -382,14 +362,6 @@ class Instance:
         return self.rounds
 
     # ---- helpers ----
-
-    def _inexactness_of_gradient_steps(self, steps: int) -> Any:
-        # each step multiplies the subproblem's gradient by at most the contraction factor
-        with self._balls.context():
-            factor = self.step_contraction**steps
-            if not factor <= 1:
-                raise Unmeasured("the local gradient steps are too long to reach an inexactness of at most 1")
-            return factor
 
     def _of_method(self, name: str) -> Any:
         if not hasattr(self.method, name):

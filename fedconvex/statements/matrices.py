@@ -118,6 +118,7 @@ def _require_regular(square: Any) -> None:
     size, diagonal = len(square), np.sqrt(abs(np.diagonal(square)))
     scale = diagonal if (diagonal > 0).all() else np.ones(size)  # M_ij/√(M_ii M_jj): a unit diagonal
     singular = np.linalg.svd(square / scale / scale[:, None], compute_uv=False)
+    # "not >" also refuses NaN
     if not singular[-1] > UNRELIABLE * size * np.finfo(square.dtype).eps * singular[0]:
         raise ZeroDivisionError
 
@@ -160,7 +161,7 @@ def call_with_matrices(calculator: CheckedFormula, given: Mapping[str, Any]) -> 
         ) from None
     except ZeroDivisionError:
         cure = "give clients whose data together determine every unknown, or Fractions"
-        problem = "the matrix to invert is singular, or not told from a singular one"
+        problem = "the matrix to invert is singular, or too close to singular for floats or balls"
         raise InvalidInput("matrices", list(matrices), problem, cure) from None
     except OverflowError:
         raise out_of_range(calculator.owner, list(matrices)) from None

@@ -76,7 +76,7 @@ def assembled(results: Any, kind: NumberType) -> Any:
             array[:] = column
             columns.append(assembled(array.reshape(results.shape), kind))
         return like(type(flat[0]), columns)
-    if all(type(entry) is int and abs(entry) < 1 << 63 for entry in flat):
+    if all(type(entry) is int and abs(entry) < 1 << 63 for entry in flat):  # as large as int64 holds
         results = results.astype(np.int64)
     if kind is NumberType.TENSOR:
         import torch

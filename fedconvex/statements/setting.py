@@ -6,10 +6,15 @@
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from fedconvex.errors import FedconvexError
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.participation import Participation
 from fedconvex.problems.base import Problem
+
+
+class Unmeasured(FedconvexError):
+    """A constant cannot be measured, or has no value, for this problem, method and participation scheme."""
 
 
 class CurvatureBounds(Protocol):

@@ -72,6 +72,7 @@ def _sign(calculator: CheckedFormula, arguments: Arguments, precision: int, limi
                 return Sign.NEGATIVE
         except Undecided:  # a ⌈·⌉ in the formula needs a narrower ball
             pass
+        # 0 is in the ball: more precision never ends if the value is exactly 0, so try rational numbers once
         if not tried_exactly:
             tried_exactly = True
             try:

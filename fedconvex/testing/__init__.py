@@ -1,9 +1,9 @@
-"""Assertions for test suites, each decided by a certificate: exact rationals, or balls that contain the truth.
+"""Assertions for test suites, each decided by a proof in rational numbers or in balls that contain the exact value.
 
     from fedconvex.testing import assert_contracts, assert_minimizer
 
-Each passes only where it is proved to hold. It raises AssertionError, with the numbers, where it is proved not to, and
-its subclass `NotDecided` where neither could be proved.
+An assertion passes only if it is proved. If its negation is proved it raises AssertionError with the numbers, and if
+neither could be proved, the subclass `NotDecided`.
 """
 
 from fedconvex.testing.bounds import assert_bound_holds, observable

@@ -1,4 +1,4 @@
-"""Does a run keep a published bound? Laid over it as `theory.bounds_for` does: no number without its assumptions."""
+"""Assertion that a run satisfies a published bound, whose assumptions are checked as by `theory.bounds_for`."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from fedconvex.theory.bounds import Applies, apply
 from fedconvex.validation import non_negative
 from fedconvex.verdicts import Verdict
 
-PRECISION = 128
+PRECISION = 128  # bits
 SLACK = Fraction(1, 10**9)
 ABSOLUTE_SLACK = Fraction(1, 10**20)
 
@@ -31,13 +31,13 @@ ABSOLUTE_SLACK = Fraction(1, 10**20)
 @final
 @dataclass(frozen=True, eq=False)
 class ObservedQuantity:
-    """What a statement bounds, as it was in the run: a ball that contains it, where in the run, and its setting."""
+    """The quantity that a statement bounds, enclosed in a ball, with its round and the instance of the statement."""
 
     quantity: str
     value: Any
     round: int
     instance: Instance
-    promise: Callable[[Any], Any] = lambda bound: bound  # the largest admissible value, from the statement's number
+    promise: Callable[[Any], Any] = lambda bound: bound  # the statement's number ↦ the largest admissible value
 
 
 def assert_bound_holds(
@@ -50,24 +50,25 @@ def assert_bound_holds(
     absolute_slack: Any = ABSOLUTE_SLACK,
     **numbers: Any,
 ) -> None:
-    """Passes where the statement's assumptions are proved to hold of the run, and its bound is proved to be kept.
+    """Assert that a run satisfies a statement's bound, and that the run satisfies the statement's assumptions.
 
-    Constants are measured rigorously, as by `bounds_for`; the run's points may come from any implementation
-    (`Trajectory(points, problem, method, state=None, recorded={})`). What is compared with what, `observable` says.
+    Use it to test an implementation against theory: the run's points may come from anywhere, as in
+    `Trajectory(points, problem, method, state=None, recorded={})`. Constants are enclosed as by `bounds_for`.
+    `observable` says which quantity of the run is compared.
 
     Args:
         statement: one of those that `observable` lists.
-        trajectory: at least one round.
-        participation, local_solver: those of the run; default everyone, and the method's own.
-        slack: relative; a bound that is attained exactly cannot be told by balls from one that is missed by less. The
-            points of a run in floats carry rounding errors of their own: give exact or ball runs, or a larger slack.
-        absolute_slack: the same for bounds that are 0, as for a run that starts at the minimiser.
-        **numbers: constants that are not to be measured, and those that cannot be.
+        trajectory: a run of at least one round.
+        participation, local_solver: those of the run; default: all clients, and the method's own solver.
+        slack: relative tolerance. Balls cannot tell a bound that is attained exactly from one that is missed by less
+            than their radius. Points of a run in floats carry rounding errors: pass exact or ball runs, or more slack.
+        absolute_slack: absolute tolerance, for bounds that are 0, as for a run that starts at the minimiser.
+        **numbers: constants that replace measured ones, and those that cannot be measured.
 
     Raises:
-        AssertionError: the bound is violated, or an assumption is proved not to hold.
+        AssertionError: the bound is violated, or an assumption is proved to fail.
         NotDecided: an assumption could not be proved, or the enclosures are too wide to compare.
-        InvalidInput: a statement that bounds nothing that a run shows; no trajectory; a run without rounds.
+        InvalidInput: the statement bounds nothing that a run shows, or the run has no rounds.
     """
     _require(statement, trajectory, numbers)
     non_negative(slack, "slack")
@@ -102,7 +103,10 @@ def _require(statement: Any, trajectory: Any, numbers: dict[str, Any]) -> None:
 
 
 def observable(statement: Statement | None = None) -> Any:
-    """What `assert_bound_holds` compares with the statement's number, in words; without a statement, all of them."""
+    """The quantity that `assert_bound_holds` compares with the statement's bound, in words.
+
+    None for a statement that it cannot check; without a statement, a dict of all identifiers.
+    """
     if statement is None:
         return {identifier: words for identifier, (words, _) in OBSERVABLES.items()}
     return OBSERVABLES.get(statement.identifier, (None,))[0]
@@ -127,7 +131,7 @@ def _compare(
 
 
 class _Run:
-    """A trajectory in balls."""
+    """A trajectory with its points as balls, and the quantities that the statements bound."""
 
     def __init__(self, trajectory: Trajectory, participation: Any, local_solver: Any) -> None:
         self.problem, self.method = trajectory.problem, trajectory.method
@@ -138,11 +142,11 @@ class _Run:
             self.points = [self.balls.array(point) for point in trajectory.points]
 
     def instance(self, start: int, rounds: int | None) -> Instance:
-        """The setting of a run from the point with that number."""
+        """The instance of a run of this many rounds from point number `start`."""
         return Instance(self.problem, self.method, self.participation, self.local_solver, self.raw[start], rounds)
 
     def minimizer(self) -> Array:
-        """Exactly where that can be had, else enclosed."""
+        """The minimiser as balls: computed exactly on quadratics, else enclosed."""
         if isinstance(self.problem, QuadraticProblem):
             exact, problem = arithmetics.get("exact"), self.problem
             nearest = solve_symmetric(stationarity(problem), exact, kernel=lambda: problem.kernel)
@@ -182,7 +186,10 @@ def _mean_squares(run: _Run) -> Iterator[ObservedQuantity]:
 
 
 def _decreases(run: _Run) -> Iterator[ObservedQuantity]:
-    """E f(w⁺) − f(w) over K independent draws, f being quadratic: at the mean answer, plus tr(H Cov)/(2K)."""
+    """E f(w⁺) − f(w) over K independent draws of clients, for quadratic f.
+
+    With θ̄ the mean answer, H the Hessian and Cov the covariance of a client's answer: E f(w⁺) = f(θ̄) + tr(H Cov)/(2K).
+    """
     if not isinstance(run.problem, QuadraticProblem):
         undecided(
             "the expectation over the draws is only worked out for least squares and quadratics", problem=run.problem
@@ -200,6 +207,7 @@ def _decreases(run: _Run) -> Iterator[ObservedQuantity]:
             change = run.differences(mean, x) + (weights * np.array(spread)).sum() / (2 * run.participation.K)
             square = run.squared_gradient(x)
 
+        # the default binds this round's value: the function is called after the loop has moved on
         def promise(rho: Any, square: Any = square) -> Any:
             return -rho * square
 
@@ -207,7 +215,7 @@ def _decreases(run: _Run) -> Iterator[ObservedQuantity]:
 
 
 def _answer(run: _Run, k: int, t: int) -> Array:
-    """Where the round would lead if client k alone took part."""
+    """Client k's answer in round t: the server's next point if that client alone takes part."""
     alone, x = Schedule([[k]]), run.raw[t]
     options = {"local_solver": run.local_solver, "x0": x, "arithmetic": "ball", "progress": False}
     return simulate(run.method, run.problem, 1, alone, **options).points[1]

@@ -1,4 +1,4 @@
-"""Does one round of a method contract distances? Decided in rationals, in a norm that the answer names."""
+"""Assertion that one round of a method contracts distances, decided in rationals."""
 
 from dataclasses import dataclass
 from typing import Any, final
@@ -19,14 +19,15 @@ from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import Rounds, rounds_of
 from fedconvex.testing.failures import refuted, undecided
 
-MOST_NUMBERS = 300  # in a method's state
+MOST_NUMBERS = 300  # the largest dimension of a method's state
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Lifted:
-    """What is measured, by its Euclidean norm: y = seen · state. `state` is one with that y, and no round sees `blind`:
-    changes of the state that leave y as it is.
+class LiftedVariable:
+    """The vector y = seen · state, in whose Euclidean norm a round contracts.
+
+    `state` maps y to one state that has it; the columns of `blind` are changes of the state that leave y unchanged.
     """
 
     seen: flint.fmpq_mat
@@ -35,38 +36,38 @@ class Lifted:
     name: str
 
     def round(self, M: flint.fmpq_mat) -> flint.fmpq_mat | None:
-        """y ↦ the next y; None where that depends on more than y."""
+        """The matrix of y ↦ the next y, for the round's matrix M; None if the next y depends on more than y."""
         return self.seen * M * self.state if _is_zero(self.seen * M * self.blind) else None
 
 
 def assert_contracts(method: Method, problem: Problem, factor: Any, *, local_solver: LocalSolver | None = None) -> None:
-    """Passes where one round with everyone is proved to contract distances by at most `factor`.
+    """Assert that one round with all clients contracts distances by `factor` or less.
 
-    On least squares and quadratics a round is the affine map s ↦ Ts + q of what is measured; factor² I − TᵀT positive
-    semidefinite is decided in rationals. The norm is Euclidean:
+    Use it to test a claimed rate of convergence on given data. On least squares and quadratics a round is an affine map
+    y ↦ Ty + q, and whether factor² I − TᵀT is positive semidefinite is decided in rationals. The norm is Euclidean:
 
-    | method | of what |
+    | method | y |
     |---|---|
-    | those without memory, DANE | the server's point |
-    | FedSplit, RegularizedFedSplit | the clients' z_k together, the server's point being their mean |
-    | FedDyn, FedPD (1/η = α, g_k = −λ_k) | the w + g_k/α together: a round is Douglas–Rachford splitting of these |
-    | others, and any where inexact local work sees more than that | everything that server and clients keep |
+    | without memory; DANE | the server's point |
+    | FedSplit, RegularizedFedSplit | all clients' z_k; the server's point is their mean |
+    | FedDyn, FedPD (1/η = α, g_k = −λ_k) | all w + g_k/α: a round is Douglas–Rachford splitting of these |
+    | others, and those above if inexact local work depends on more than y | the whole state of server and clients |
 
-    On logistic losses, for methods without memory, the clients' own contraction factors are bounded and averaged: that
-    can prove, and not refute.
+    On logistic losses, for methods without memory, it averages bounds on the clients' own contraction factors: that can
+    prove contraction, but not refute it.
 
     Args:
-        method, problem: of any kind.
-        factor: >= 0: int, Fraction, float, or a ball (flint arb) such as `fedsplit.contraction` gives.
-        local_solver: default the method's own.
+        method, problem: any method, any problem.
+        factor: >= 0: int, Fraction, float, or a ball (flint arb) such as `fedsplit.contraction` returns.
+        local_solver: default: the method's own.
 
     Raises:
-        AssertionError: two states are proved to come closer by less; their difference is shown.
-        NotDecided: it was not proved (logistic losses; a ball for `factor` that contains the least one).
-        InvalidInput: for methods whose rounds are no fixed smooth map, and states of more than 300 numbers.
+        AssertionError: for some two states it is proved to fail; the message shows their difference.
+        NotDecided: it was not proved (logistic losses, or a ball for `factor` that contains the least factor).
+        InvalidInput: the method's rounds are not one fixed smooth map, or its state has more than 300 numbers.
     """
     _require(method, problem)
-    low, high = _ends(factor)
+    low, high = _bounds(factor)
     solver = method.local_solver if local_solver is None else local_solver
     if not isinstance(solver, SmoothSolver) or not method.linear:
         problem_text = "has rounds that are random, or change: they are no map that could contract"
@@ -109,19 +110,20 @@ def _require(method: Any, problem: Any) -> None:
         raise InvalidInput("problem", problem, "is not a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
 
 
-def _lifted(rounds: Rounds, state: State, M: flint.fmpq_mat) -> tuple[Lifted, flint.fmpq_mat]:
-    """What the table says, with its round."""
+def _lifted(rounds: Rounds, state: State, M: flint.fmpq_mat) -> tuple[LiftedVariable, flint.fmpq_mat]:
+    """The variable y of `assert_contracts`'s table, with the matrix of its round."""
     method, d, m = rounds.method, rounds.problem.dim, rounds.problem.num_clients
     size, places = len(state.flat()), _places(state)
     kept = [places[name] + i for name in ("answer", "anchor") if name in state.memory for i in range(m * d)]
-    unused = [{place: 1} for place in kept]  # where local work starts; the anchors of local rounds
+    # stored, but without influence with exact local solutions: where local work starts, the anchors of local rounds
+    unused = [{place: 1} for place in kept]
     found = None
     if "z" in state.memory:
         z = places["z"]
         clients = [(k, i) for k in range(m) for i in range(d)]
         seen = [{z + k * d + i: 1} for k, i in clients]
         states = [{z + k * d + i: 1, i: flint.fmpq(1, m)} for k, i in clients]
-        found = Lifted(
+        found = LiftedVariable(
             _columns(seen, size).transpose(), _columns(states, size), _columns(unused, size), "the clients' z_k"
         )
     elif "gradient" in state.memory or "dual" in state.memory:
@@ -132,11 +134,11 @@ def _lifted(rounds: Rounds, state: State, M: flint.fmpq_mat) -> tuple[Lifted, fl
             return found, T
     identity = _columns([{i: 1} for i in range(size)], size)
     name = "the server's point" if size == d else "everything that server and clients keep"
-    return Lifted(identity, identity, _columns([], size), name), M
+    return LiftedVariable(identity, identity, _columns([], size), name), M
 
 
-def _douglas_rachford(state: State, alpha: Any, unused: list[dict[int, Any]]) -> Lifted:
-    """y_k = w + g_k/α, h being the mean of the g_k; a state with that y has w = 0."""
+def _douglas_rachford(state: State, alpha: Any, unused: list[dict[int, Any]]) -> LiftedVariable:
+    """y_k = w + g_k/α, where h is the mean of the g_k; the state that represents y has w = 0 and g_k = α y_k."""
     places, size, d = _places(state), len(state.flat()), len(state.server)
     name, sign = ("gradient", 1) if "gradient" in state.memory else ("dual", -1)
     g, m = places[name], len(state.memory[name])
@@ -149,13 +151,13 @@ def _douglas_rachford(state: State, alpha: Any, unused: list[dict[int, Any]]) ->
     for i in range(d):
         mean = {places["h"] + i: -alpha} if "h" in places else {}
         blind.append({i: 1, **{g + k * d + i: -sign * alpha for k in range(m)}, **mean})
-    return Lifted(
+    return LiftedVariable(
         _columns(seen, size).transpose(), _columns(states, size), _columns(blind, size), "the clients' w + g_k/α"
     )
 
 
 def _by_clients(method: Method, problem: Problem, low: Any, factor: Any, solver: SmoothSolver) -> None:
-    """Σ_k weights_k q_k <= factor, q_k bounding the contraction of client k's answer."""
+    """Asserts Σ_k weights_k q_k <= factor, where q_k bounds the contraction factor of client k's local solution."""
     if not method.memoryless:
         undecided(f"on {problem}, contraction is only known of methods without memory", method=str(method))
     balls = arithmetics.get("ball")
@@ -184,11 +186,11 @@ def _gap(T: flint.fmpq_mat, factor: Any) -> flint.fmpq_mat:
     )
 
 
-def _ends(factor: Any) -> tuple[Any, Any]:
-    """The ends of the factor as exact numbers; the same where it is one."""
+def _bounds(factor: Any) -> tuple[Any, Any]:
+    """The lower and upper bound of the factor as exact numbers; equal unless it is a ball."""
     if type(factor).__name__ == "arb":
         if not factor.is_finite():
-            raise InvalidInput("factor", factor, "is not finite", "give a ball with two ends")
+            raise InvalidInput("factor", factor, "is not finite", "give a ball with finite bounds")
         low, high = (_dyadic(end) for end in (factor.lower(), factor.upper()))
     else:
         low = high = to_fmpq(factor, "factor")
@@ -203,7 +205,7 @@ def _dyadic(end: Any) -> Any:
 
 
 def _places(state: State) -> dict[str, int]:
-    """Where each part of the flat state begins, after the server's point."""
+    """The index in the flat state at which each part after the server's point begins."""
     places, begin = {}, len(state.server)
     for name, part in [*state.shared.items(), *state.memory.items()]:
         places[name] = begin
@@ -216,7 +218,7 @@ def _is_zero(matrix: flint.fmpq_mat) -> bool:
 
 
 def _columns(columns: list[dict[int, Any]], size: int) -> flint.fmpq_mat:
-    """The matrix (size, number of columns) with these entries."""
+    """The sparse columns {row: entry} as a matrix (size, number of columns)."""
     made = flint.fmpq_mat(size, len(columns))
     for j, column in enumerate(columns):
         for i, entry in column.items():

@@ -1,4 +1,4 @@
-"""What an assertion says: proved, refuted with the numbers, or not decided."""
+"""How an assertion ends: it passes, raises AssertionError with the numbers, or raises `NotDecided`."""
 
 from typing import Any, NoReturn
 
@@ -12,7 +12,7 @@ MOST_ENTRIES = 8
 
 
 class NotDecided(AssertionError):
-    """Neither that the assertion holds nor that it fails was proved."""
+    """Neither the assertion nor its negation could be proved."""
 
 
 def refuted(headline: str, **numbers: Any) -> NoReturn:
@@ -26,8 +26,8 @@ def undecided(headline: str, **numbers: Any) -> NoReturn:
 
 
 def decide(square: Any, bound: Any, headline: str, **numbers: Any) -> None:
-    """Passes where square <= bound is proved: numbers that are exact, or balls."""
-    if square <= bound:
+    """Passes if square <= bound is proved, refutes if square > bound is; both are exact numbers or balls."""
+    if square <= bound:  # of balls, `<=` and `>` are true only if every pair of numbers in them compares so
         return
     if square > bound:
         refuted(headline, **numbers)
@@ -35,14 +35,14 @@ def decide(square: Any, bound: Any, headline: str, **numbers: Any) -> None:
 
 
 def message(headline: str, **numbers: Any) -> str:
-    """The headline, and below it the numbers, one a line."""
+    """The headline, then one line for each number."""
     width = max(map(len, numbers), default=0)
     lines = [f"  {name.replace('_', ' '):{width}}  {shown(value)}" for name, value in numbers.items()]
     return "\n".join([headline, *lines])
 
 
 def shown(value: Any) -> str:
-    """A number with the digits that can be read; long arrays cut off."""
+    """A number with a readable number of digits; long arrays are cut off."""
     if isinstance(value, str):
         return value
     if isinstance(value, np.ndarray | list | tuple):

@@ -1,4 +1,4 @@
-"""Is this point a minimiser, is it a fixed point? Quadratics are decided in rationals, logistic losses in balls."""
+"""Assertions on points: minimisers and fixed points, decided in rationals (quadratics) or balls (logistic losses)."""
 
 from typing import Any
 
@@ -21,20 +21,21 @@ PRECISION = 128
 
 
 def assert_minimizer(problem: Problem, x: Any, tolerance: Any = 0) -> None:
-    """Passes where ‖x − x*‖ <= tolerance is proved, x* being the minimiser of the objective, the nearest of many.
+    """Assert ‖x − x*‖ <= tolerance, x* being the minimiser of the objective nearest to x.
 
-    Least squares and quadratics are decided in rationals, whatever the tolerance; a float entry is the rational number
-    that it is. For logistic losses x* is enclosed in balls.
+    Use it to test an optimizer's result without a reference solution. Least squares and quadratics are decided in
+    rationals, for every tolerance, and a float counts as the rational number that it represents. For logistic losses x*
+    is enclosed in balls, so that a tolerance far below the enclosure's width is not decided.
 
     Args:
-        problem: of any kind.
+        problem: any convex problem of the package.
         x: (d,) ints, Fractions, floats.
-        tolerance: >= 0; for logistic losses, whose minimisers are not rational, > 0.
+        tolerance: >= 0; > 0 for logistic losses, whose minimisers are not rational.
 
     Raises:
-        AssertionError: x is proved to be further away, or there is no minimiser at all.
+        AssertionError: x is proved to be further away, or the objective has no minimiser.
         NotDecided: the enclosure is too wide (logistic losses).
-        InvalidInput: for what is no problem or no point of it.
+        InvalidInput: the argument is not a problem, or not a point of its dimension.
     """
     point = _checked(problem, x, tolerance)
     try:
@@ -54,21 +55,22 @@ def assert_minimizer(problem: Problem, x: Any, tolerance: Any = 0) -> None:
 def assert_fixed_point(
     method: Method, problem: Problem, x: Any, tolerance: Any = 0, *, local_solver: LocalSolver | None = None
 ) -> None:
-    """Passes where ‖x − w‖ <= tolerance is proved for a fixed point w of the method, everyone taking part.
+    """Assert ‖x − w‖ <= tolerance for the fixed point w of the method nearest to x, with all clients active.
 
-    Where there are many fixed points, w is the nearest; for methods with memory that start decides (there, one cannot
-    tell), see Raises. Quadratics are decided in rationals, logistic losses in balls.
+    Use it to test where an implementation of a method converges. Quadratics are decided in rationals, logistic losses
+    in balls. If the method has many fixed points and a memory that selects one by the initial state, no nearest one is
+    computed: see NotDecided.
 
     Args:
         method, problem: as for `fedconvex.fixed_point`.
         x: (d,) ints, Fractions, floats: the server's point.
-        tolerance: >= 0; for logistic losses > 0.
-        local_solver: default the method's own.
+        tolerance: >= 0; > 0 for logistic losses.
+        local_solver: default: the method's own.
 
     Raises:
         AssertionError: x is proved to be further away, or there is no fixed point.
-        NotDecided: the enclosure is too wide, or the method has many fixed points and memory that chooses among them.
-        InvalidInput: for what is no problem, no method, no point.
+        NotDecided: the enclosure is too wide, or the method has many fixed points and memory that selects among them.
+        InvalidInput: an argument is not a method, a problem, or a point of its dimension.
     """
     point = _checked(problem, x, tolerance)
     numbers = "exact" if isinstance(problem, QuadraticProblem) else "ball"
@@ -83,7 +85,7 @@ def assert_fixed_point(
 
 
 def _stays(method: Method, problem: Problem, point: Array, local_solver: LocalSolver | None) -> None:
-    """The second route: the method's own round, played from the point, leads back to it."""
+    """A second, independent check of an exact fixed point: one round of the method maps it to itself."""
     rounds = rounds_of(method, problem, "exact", local_solver)
     start = rounds.arithmetic.array(point)
     after = rounds.advance(rounds.start(start)).server
@@ -92,7 +94,7 @@ def _stays(method: Method, problem: Problem, point: Array, local_solver: LocalSo
 
 
 def _nearest(stop: FixedPoint, point: Array) -> Array:
-    """The fixed point that is nearest to the point."""
+    """The fixed point nearest to `point`."""
     found = stop.analysis
     if not isinstance(found, QuadraticFixedPoints) or found.unique:
         return stop.point
@@ -109,11 +111,12 @@ def _nearest(stop: FixedPoint, point: Array) -> Array:
 
 
 def _near(point: Array, target: Array, tolerance: Any, headline: str, **more: Any) -> None:
-    """Passes where ‖point − target‖ <= tolerance is proved."""
+    """Asserts ‖point − target‖ <= tolerance."""
     exact = type(target[0]).__name__ != "arb"
     numbers = arithmetics.get("exact" if exact else "ball", precision=PRECISION)
     with numbers.context():
         away = numbers.array(point) - numbers.array(target)
+        # squares: the norm of a rational vector is irrational
         square, bound = (away * away).sum(), numbers.scalar(to_fmpq(tolerance, "tolerance")) ** 2
         where = "it_should_be" if exact else "it_should_be_in"
         distance = float(square) ** 0.5 if exact else norm(away)
@@ -122,7 +125,7 @@ def _near(point: Array, target: Array, tolerance: Any, headline: str, **more: An
 
 
 def _checked(problem: Any, x: Any, tolerance: Any) -> Array:
-    """The point; everything that can be wrong is refused before any work."""
+    """The point as an array, after checking all arguments."""
     if not isinstance(problem, Problem):
         raise InvalidInput("problem", problem, "is not a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
     non_negative(tolerance, "tolerance")

@@ -11,9 +11,10 @@ from typing import Any
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import State
-from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared, asks, compared, decreasing
-from fedconvex.proofs_checks.worst_cases.questions.board import Board, answered, in_rationals
-from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import Written, drawn_round, replaced, rows
+from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared, compared, decreasing, worst_case_of
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Form, mean, shared, square
+from fedconvex.proofs_checks.worst_cases.questions.board import Board
+from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     FunctionClass,
     NotSmooth,
@@ -21,9 +22,10 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     SmoothStronglyConvex,
     WeaklyConvex,
 )
-from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import Form, mean, shared, square
 from fedconvex.proofs_checks.worst_cases.questions.question import MOST
 from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws
+from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, drawn_round, replaced, rows
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -46,11 +48,11 @@ class _FedDynRound:
         self.draws, self.method = (Draws(P, m) if written else EVERYONE), in_rationals(method)
         board: Any = Board(min(m, 2), functions, minimiser)
         if written:
-            board = Written.of(m, functions, minimiser)
+            board = EnumeratedBoard.of(m, functions, minimiser)
         self.board, method = board, self.method
         self.models, memories = board.vectors("models"), board.vectors("memories")
         if isinstance(method, fc.FedDyn) and not board.minimiser:
-            board.found(self.models, memories)
+            board.record(self.models, memories)
         server, h = shared("server"), mean(memories)
         self.state = State(server, shared={"h": h}, memory={"gradient": memories})
         _, virtual = answered(method, method.local_solver, board, self.state)
@@ -64,14 +66,14 @@ class _FedDynRound:
         self.known: dict[str, Any] = {
             **numbers, "num_clients": Fraction(m), "num_active": Fraction(P),
             "epsilon": square(virtual - average), "move": square(following - average) + drawn,
-            "gradient_square": square(mean(now.gradient)), "loss": board.height(now),
+            "gradient_square": square(mean(now.gradient)), "loss": board.mean_value(now),
             "B": square(memories - now.gradient),
         }  # fmt: skip
         if board.minimiser:
-            error = square(memories - board.pulls)
-            after_error = error * (1 - part) + square(new - board.pulls) * part
+            error = square(memories - board.minimiser_gradients)
+            after_error = error * (1 - part) + square(new - board.minimiser_gradients) * part
             self.known |= {
-                "distance": square(average), "distance_next": square(following) + drawn, "gap": board.height(now),
+                "distance": square(average), "distance_next": square(following) + drawn, "gap": board.mean_value(now),
                 "C": error, "C_next": after_error, "A": error, "A_next": after_error,
             }  # fmt: skip
         else:
@@ -104,84 +106,84 @@ def _smooth(method: Any, L: Any, num_clients: Any, num_active: Any) -> tuple[Any
             after, average = drawn_round(found.method, found.method.local_solver, board, found.state, draw)
             new, theta = after.memory["gradient"], replaced(models, members, rows(theta, members), board.clients)
         following = board.at(average)
-        loss = loss + board.height(following) * chance
+        loss = loss + board.mean_value(following) * chance
         C = C + square(theta - average) * chance
         B = B + square(new - following.gradient) * chance
     return board, found.known | {"loss_next": loss, "C_next": C, "B_next": B}
 
 
-@asks(feddyn.lemma4, feddyn.lemma4sharper)
+@worst_case_of(feddyn.lemma4, feddyn.lemma4sharper)
 def lemma4(statement: Statement, *, alpha: Any, L: Any) -> Compared:
     found = _exactly(alpha, SmoothConvex(L), L=L)
     return compared(found.board, statement, found.known, **STATES)
 
 
-@asks(feddyn.lemma5)
+@worst_case_of(feddyn.lemma5)
 def lemma5(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Compared:
     """The lemma does not contain α, but the round depends on it."""
     found = _exactly(alpha, SmoothConvex(L), L=L, num_clients=num_clients, num_active=num_active)
     return compared(found.board, statement, found.known, found.known["C_next"], **STATES)
 
 
-@asks(feddyn.lemma1, feddyn.lemma1sharper)
+@worst_case_of(feddyn.lemma1, feddyn.lemma1sharper)
 def lemma1(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Compared:
     """The gap that is promised, against the decrease."""
     found = _exactly(alpha, SmoothConvex(L), L=L, num_clients=num_clients, num_active=num_active)
     return decreasing(found.board, statement, found.known, "gap", **STATES)
 
 
-@asks(feddyn.lemma8, feddyn.lemma8sharper)
+@worst_case_of(feddyn.lemma8, feddyn.lemma8sharper)
 def lemma8(statement: Statement, *, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any) -> Compared:
     """The gap that is promised, against the decrease."""
     found = _exactly(alpha, SmoothStronglyConvex(mu, L), L=L, mu=mu, num_clients=num_clients, num_active=num_active)
     return decreasing(found.board, statement, found.known, "gap", **STATES)
 
 
-@asks(feddyn.lemma10, feddyn.lemma10assummed, feddyn.lemma10sharper)
+@worst_case_of(feddyn.lemma10, feddyn.lemma10assummed, feddyn.lemma10sharper)
 def lemma10(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Compared:
     """The gradient that is promised, against the decrease."""
     board, known = _smooth(fc.FedDyn(alpha=alpha), L, num_clients, num_active)
     return decreasing(board, statement, known, "gradient_square", **STATES)
 
 
-@asks(feddyn.lemma11, feddyn.lemma11sharper)
+@worst_case_of(feddyn.lemma11, feddyn.lemma11sharper)
 def lemma11(statement: Statement, *, alpha: Any, L: Any) -> Compared:
     found = _exactly(alpha, WeaklyConvex(L, L), L=L)
     return compared(found.board, statement, found.known, **STATES)
 
 
-@asks(feddyn.lemma14)
+@worst_case_of(feddyn.lemma14)
 def lemma14(statement: Statement, *, alpha: Any, L: Any) -> Compared:
     found = _one_gradient(alpha, SmoothConvex(L), L=L)
     return compared(found.board, statement, found.known, found.known["epsilon"], **STATES)
 
 
-@asks(feddyn.lemma15)
+@worst_case_of(feddyn.lemma15)
 def lemma15(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Compared:
     found = _one_gradient(alpha, SmoothConvex(L), L=L, num_clients=num_clients, num_active=num_active)
     return compared(found.board, statement, found.known, found.known["A_next"], **STATES)
 
 
-@asks(feddyn.lemma16)
+@worst_case_of(feddyn.lemma16)
 def lemma16(statement: Statement, *, alpha: Any, num_clients: Any, num_active: Any) -> Compared:
     """No class of functions: vectors of which the round makes others."""
     found = _one_gradient(alpha, NotSmooth(0), num_clients=num_clients, num_active=num_active)
     return decreasing(found.board, statement, found.known, "distance_next", -square(found.server), **STATES)
 
 
-@asks(feddyn.lemma19, feddyn.lemma19sharper)
+@worst_case_of(feddyn.lemma19, feddyn.lemma19sharper)
 def lemma19(statement: Statement, *, alpha: Any, L: Any) -> Compared:
     found = _one_gradient(alpha, WeaklyConvex(L, L), L=L)
     return compared(found.board, statement, found.known, found.known["epsilon"], **STATES)
 
 
-@asks(feddyn.lemma3)
+@worst_case_of(feddyn.lemma3)
 def lemma3(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Compared:
     found = _exactly(alpha, WeaklyConvex(L, L), L=L, num_clients=num_clients, num_active=num_active)
     return compared(found.board, statement, found.known, found.known["move"], **STATES)
 
 
-@asks(feddyn.lemma7, feddyn.lemma17)
+@worst_case_of(feddyn.lemma7, feddyn.lemma17)
 def lemma7(statement: Statement, *, alpha: Any, L: Any) -> Compared:
     """About one time."""
     found = _exactly(alpha, SmoothConvex(L), L=L)
@@ -189,38 +191,38 @@ def lemma7(statement: Statement, *, alpha: Any, L: Any) -> Compared:
     return compared(found.board, statement, known, square(found.h), **STATES)
 
 
-@asks(feddyn.lemma9)
+@worst_case_of(feddyn.lemma9)
 def lemma9(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Compared:
     found = _exactly(alpha, SmoothConvex(L), L=L, num_clients=num_clients, num_active=num_active)
     return decreasing(found.board, statement, found.known, "distance_next", -square(found.virtual), **STATES)
 
 
-@asks(feddyn.equation10)
+@worst_case_of(feddyn.equation10)
 def equation10(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Compared:
     """The gap that is promised, against the decrease and the two errors."""
     found = _exactly(alpha, SmoothConvex(L), L=L, num_clients=num_clients, num_active=num_active)
     return decreasing(found.board, statement, found.known, "gap", found.known["distance_next"], **STATES)
 
 
-@asks(feddyn.equation12, feddyn.equation13)
+@worst_case_of(feddyn.equation12, feddyn.equation13)
 def equation12(statement: Statement, *, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any) -> Compared:
     found = _exactly(alpha, SmoothStronglyConvex(mu, L), L=L, mu=mu, num_clients=num_clients, num_active=num_active)
     return decreasing(found.board, statement, found.known, "gap", found.known["distance_next"], **STATES)
 
 
-@asks(feddyn.lemma12, feddyn.lemma12sharper)
+@worst_case_of(feddyn.lemma12, feddyn.lemma12sharper)
 def lemma12(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Compared:
     board, known = _smooth(fc.FedDyn(alpha=alpha), L, num_clients, num_active)
     return compared(board, statement, known, known["C_next"], **STATES)
 
 
-@asks(feddyn.equation14)
+@worst_case_of(feddyn.equation14)
 def equation14(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Compared:
     board, known = _smooth(fc.FedDyn(alpha=alpha), L, num_clients, num_active)
     return decreasing(board, statement, known, "gradient_square", **STATES)
 
 
-@asks(feddyn.lemma18)
+@worst_case_of(feddyn.lemma18)
 def lemma18(statement: Statement, *, alpha: Any, L: Any) -> Compared:
     """About one time."""
     found = _one_gradient(alpha, SmoothConvex(L), L=L)
@@ -228,13 +230,13 @@ def lemma18(statement: Statement, *, alpha: Any, L: Any) -> Compared:
     return compared(found.board, statement, known, square(found.server - found.average), **STATES)
 
 
-@asks(feddyn.lemma20)
+@worst_case_of(feddyn.lemma20)
 def lemma20(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Compared:
     board, known = _smooth(fc.FedDynOneGD(alpha=alpha), L, num_clients, num_active)
     return compared(board, statement, known, known["B_next"], **STATES)
 
 
-@asks(feddyn.lemma21)
+@worst_case_of(feddyn.lemma21)
 def lemma21(statement: Statement, *, alpha: Any, L: Any) -> Compared:
     """About one time."""
     found = _one_gradient(alpha, WeaklyConvex(L, L), L=L)
@@ -242,14 +244,14 @@ def lemma21(statement: Statement, *, alpha: Any, L: Any) -> Compared:
     return compared(found.board, statement, known, square(found.now.gradient - found.new), **STATES)
 
 
-@asks(feddyn.equation17)
+@worst_case_of(feddyn.equation17)
 def equation17(statement: Statement, *, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any) -> Compared:
     numbers = {"L": L, "mu": mu, "num_clients": num_clients, "num_active": num_active}
     found = _one_gradient(alpha, SmoothStronglyConvex(mu, L), **numbers)
     return compared(found.board, statement, found.known, **STATES)
 
 
-@asks(feddyn.equation19)
+@worst_case_of(feddyn.equation19)
 def equation19(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Compared:
     board, known = _smooth(fc.FedDynOneGD(alpha=alpha), L, num_clients, num_active)
     return decreasing(board, statement, known, "gradient_square", known["loss_next"] - known["loss"], **STATES)

@@ -9,7 +9,7 @@ from typing import Any
 
 import fedconvex as fc
 from fedconvex.participation import Uniform
-from fedconvex.proofs_checks.worst_cases.looseness.registry import Played, asks
+from fedconvex.proofs_checks.worst_cases.looseness.registry import Played, worst_case_of
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     FunctionClass,
     SmoothConvex,
@@ -41,14 +41,14 @@ def _theorem(
     return Played(question, one / scale)
 
 
-@asks(feddyn.theorem2, feddyn.theorem2sharper)
+@worst_case_of(feddyn.theorem2, feddyn.theorem2sharper)
 def theorem2(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any) -> Played:
     numbers = {"alpha": alpha, "L": L, "num_clients": num_clients, "num_active": num_active, "T": T}
     method, clients = fc.FedDyn(alpha=alpha), SmoothConvex(L)
     return _theorem(statement, method, clients, "average_gap", ("D0", "G"), "heterogeneity", numbers)
 
 
-@asks(feddyn.theorem3, feddyn.theorem3sharper)
+@worst_case_of(feddyn.theorem3, feddyn.theorem3sharper)
 def theorem3(statement: Statement, *, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any) -> Played:
     numbers = {"alpha": alpha, "L": L, "mu": mu, "num_clients": num_clients, "num_active": num_active, "T": T}
     weights = [(1 + mu / alpha) ** t for t in range(int(T))]
@@ -56,14 +56,14 @@ def theorem3(statement: Statement, *, alpha: Any, L: Any, mu: Any, num_clients: 
     return _theorem(statement, method, clients, "average_gap", ("D0", "G"), "heterogeneity", numbers, weights)
 
 
-@asks(feddyn.theorem4, feddyn.theorem4sharper)
+@worst_case_of(feddyn.theorem4, feddyn.theorem4sharper)
 def theorem4(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any) -> Played:
     numbers = {"alpha": alpha, "L": L, "num_clients": num_clients, "num_active": num_active, "T": T}
     method, clients = fc.FedDyn(alpha=alpha), WeaklyConvex(L, L)
     return _theorem(statement, method, clients, "mean_gradient_norm", ("delta", "spread"), "spread", numbers)
 
 
-@asks(feddyn.equation18, feddyn.equation18sharper)
+@worst_case_of(feddyn.equation18, feddyn.equation18sharper)
 def equation18(
     statement: Statement, *, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any
 ) -> Played:
@@ -75,7 +75,7 @@ def equation18(
                     sum(weights) / T)  # fmt: skip
 
 
-@asks(feddyn.equation20, feddyn.equation20sharper)
+@worst_case_of(feddyn.equation20, feddyn.equation20sharper)
 def equation20(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any) -> Played:
     """B₀ is the mean ‖∇L_k(θ⁰)‖²."""
     numbers = {"alpha": alpha, "L": L, "num_clients": num_clients, "num_active": num_active, "T": T}

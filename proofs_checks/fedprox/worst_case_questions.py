@@ -17,21 +17,23 @@ from fedconvex.proofs_checks.worst_cases.looseness.registry import (
     Multiplied,
     Played,
     Product,
-    asks,
     compared,
     rational_root,
+    worst_case_of,
 )
-from fedconvex.proofs_checks.worst_cases.questions.board import Board, answered, first_state, in_rationals
-from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import Written, drawn_round
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Family, Form, inner, mean, shared, square
+from fedconvex.proofs_checks.worst_cases.questions.board import Board
+from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     FunctionClass,
     NotSmooth,
     SmoothConvex,
     WeaklyConvex,
 )
-from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import Family, Form, inner, mean, shared, square
 from fedconvex.proofs_checks.worst_cases.questions.question import MOST
 from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
+from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, drawn_round, first_state
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
@@ -50,7 +52,7 @@ def _descent(
     return Played(question, bound, remark=DRAWN if K is not None and num_clients is None else "")
 
 
-@asks(fedprox.theorem4, fedprox.theorem4byvariance, fedprox.theorem4bycurvature)
+@worst_case_of(fedprox.theorem4, fedprox.theorem4byvariance, fedprox.theorem4bycurvature)
 def with_draws(
     statement: Statement, *, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any, num_clients: Any = None
 ) -> Played:
@@ -58,7 +60,7 @@ def with_draws(
     return _descent(bound, mu, WeaklyConvex(L_minus, L), B, gamma, K, num_clients)
 
 
-@asks(fedprox.theorem4sharper)
+@worst_case_of(fedprox.theorem4sharper)
 def without_draws(
     statement: Statement, *, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, num_clients: Any = None
 ) -> Played:
@@ -67,17 +69,17 @@ def without_draws(
     return _descent(bound, mu, WeaklyConvex(L_minus, L), B, gamma, 1, num_clients)
 
 
-@asks(fedprox.theorem4convex)
+@worst_case_of(fedprox.theorem4convex)
 def convex(statement: Statement, *, mu: Any, L: Any, B: Any, K: Any, num_clients: Any = None) -> Played:
     return _descent(statement(mu=mu, L=L, B=B, K=K), mu, SmoothConvex(L), B, 0, K, num_clients)
 
 
-@asks(fedprox.theorem4convexeveryone)
+@worst_case_of(fedprox.theorem4convexeveryone)
 def convex_everyone(statement: Statement, *, mu: Any, L: Any, B: Any) -> Played:
     return _descent(statement(mu=mu, L=L, B=B), mu, SmoothConvex(L), B, 0)
 
 
-@asks(fedprox.corollary7sharper)
+@worst_case_of(fedprox.corollary7sharper)
 def convex_choice(statement: Statement, *, L: Any, B: Any, K: Any, num_clients: Any = None) -> Played:
     chosen = statement(L=L, B=B, K=K)
     return _descent(chosen.rho, chosen.mu, SmoothConvex(L), B, 0, K, num_clients)
@@ -88,7 +90,7 @@ def _dissimilar(sigma2: Any, epsilon: Any) -> Fraction:
     return rational_root(1 + sigma2 / epsilon, "sigma2", "√(1 + σ²/ε)")
 
 
-@asks(fedprox.theorem11)
+@worst_case_of(fedprox.theorem11)
 def by_variance(
     statement: Statement, *, mu: Any, L: Any, L_minus: Any, sigma2: Any, epsilon: Any, gamma: Any, K: Any,
     num_clients: Any = None,
@@ -97,7 +99,7 @@ def by_variance(
     return _descent(bound, mu, WeaklyConvex(L_minus, L), _dissimilar(sigma2, epsilon), gamma, K, num_clients)
 
 
-@asks(fedprox.theorem11sharper)
+@worst_case_of(fedprox.theorem11sharper)
 def by_variance_sharper(
     statement: Statement, *, mu: Any, L: Any, L_minus: Any, sigma2: Any, epsilon: Any, gamma: Any,
     num_clients: Any = None,
@@ -126,11 +128,11 @@ def _known(round_: _FedProxRound, **numbers: Any) -> dict[str, Any]:
     gradient = round_.first.gradient
     return {
         **numbers, "gradient": Length(square(mean(gradient))), "client_gradient": Length(square(gradient)),
-        "value": round_.board.height(round_.first),
+        "value": round_.board.mean_value(round_.first),
     }  # fmt: skip
 
 
-@asks(fedprox.equation5)
+@worst_case_of(fedprox.equation5)
 def to_the_solution(statement: Statement, *, mu: Any, L_minus: Any, gamma: Any) -> Compared:
     """From the answer to the subproblem's solution."""
     round_ = _FedProxRound(1, NotSmooth(-L_minus), mu, gamma)
@@ -140,14 +142,14 @@ def to_the_solution(statement: Statement, *, mu: Any, L_minus: Any, gamma: Any) 
     return compared(round_.board, statement, known, square(round_.w + round_.steps - solution))
 
 
-@asks(fedprox.equation6)
+@worst_case_of(fedprox.equation6)
 def client_step(statement: Statement, *, mu: Any, L_minus: Any, gamma: Any) -> Compared:
     round_ = _FedProxRound(1, NotSmooth(-L_minus), mu, gamma)
     known = _known(round_, mu=mu, L_minus=L_minus, gamma=gamma)
     return compared(round_.board, statement, known, square(round_.steps))
 
 
-@asks(fedprox.equation7)
+@worst_case_of(fedprox.equation7)
 def drift(statement: Statement, *, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any) -> Compared:
     """M = −μ(w̄ − w) − ∇f(w)."""
     round_ = _FedProxRound(2, WeaklyConvex(L_minus, L), mu, gamma)
@@ -156,7 +158,7 @@ def drift(statement: Statement, *, mu: Any, L: Any, L_minus: Any, B: Any, gamma:
     return compared(round_.board, statement, known, square(M), more=round_.dissimilar(B))
 
 
-@asks(fedprox.equation8)
+@worst_case_of(fedprox.equation8)
 def at_the_mean(statement: Statement, *, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any) -> Played:
     """What the statement takes from the value of f."""
     one = {"value": 0, "gradient": 1}
@@ -164,7 +166,7 @@ def at_the_mean(statement: Statement, *, mu: Any, L: Any, L_minus: Any, B: Any, 
     return _descent(bound, mu, WeaklyConvex(L_minus, L), B, gamma)
 
 
-@asks(fedprox.equation13)
+@worst_case_of(fedprox.equation13)
 def deviation(statement: Statement, *, mu: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Compared:
     """The average of K independent draws has 1/K of the variance."""
     round_ = _FedProxRound(2, NotSmooth(-L_minus), mu, gamma)
@@ -173,7 +175,7 @@ def deviation(statement: Statement, *, mu: Any, L_minus: Any, B: Any, gamma: Any
     return compared(round_.board, statement, known, drawn, more=round_.dissimilar(B))
 
 
-@asks(fedprox.equation14)
+@worst_case_of(fedprox.equation14)
 def sampling_cost(
     statement: Statement, *, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any, num_clients: Any
 ) -> Multiplied:
@@ -195,7 +197,7 @@ def _sampled(
     draws: Draws, functions: FunctionClass, mu: Any, B: Any, gamma: Any, bound: Any, inside: Multiplied | None = None
 ) -> Multiplied:
     """With the gradient of f at the server's point; or anywhere in the ball, in which that one is `inside`."""
-    board: Any = Written.of(draws.clients, functions, minimiser=False)
+    board: Any = EnumeratedBoard.of(draws.clients, functions, minimiser=False)
     method, solver, w = in_rationals(fc.FedProx(mu=mu)), fc.ToInexactness(gamma), shared("w")
     gradients = board.at(w).gradient
     state = first_state(method, w)

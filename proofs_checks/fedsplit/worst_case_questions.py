@@ -10,10 +10,12 @@ import fedconvex as fc
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.methods.base import State
 from fedconvex.problems.base import Subproblem
-from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared, asks, rational_root
-from fedconvex.proofs_checks.worst_cases.questions.board import Board, answered, in_rationals, solved
+from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared, rational_root, worst_case_of
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import mean, shared, square
+from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothStronglyConvex
-from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import mean, shared, square
+from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, solved
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit
 
@@ -29,24 +31,24 @@ def _server(method: fc.FedSplit, mu: Any, L: Any, t: Any, bound: Any) -> Compare
     state = State(mean(z), memory={"z": z})
     for _ in range(int(t)):
         state, _ = answered(method, fc.Exact(), board, state)
-    fixed = board.pulls * -method.stepsize
+    fixed = board.minimiser_gradients * -method.stepsize
     return Compared(board, square(state.server), square(z - fixed) * bound**2, power=2)
 
 
-@asks(fedsplit.theorem1, fedsplit.equation16)
+@worst_case_of(fedsplit.theorem1, fedsplit.equation16)
 def theorem1(statement: Statement, *, t: Any, kappa: Any) -> Compared:
     """With ℓ_* = 1 and L^* = κ: the bound is invariant under scaling of f and of x."""
     method = fc.FedSplit(stepsize=1 / rational_root(kappa, "kappa", "√κ"))
     return _server(method, 1, kappa, t, statement(t=t, kappa=kappa, **OF_START))
 
 
-@asks(fedsplit.theorem1sharper)
+@worst_case_of(fedsplit.theorem1sharper)
 def any_stepsize(statement: Statement, *, t: Any, stepsize: Any, mu: Any, L: Any) -> Compared:
     bound = statement(t=t, stepsize=stepsize, mu=mu, L=L, **OF_START)
     return _server(fc.FedSplit(stepsize=stepsize), mu, L, t, bound)
 
 
-@asks(fedsplit.corollary1, fedsplit.equation18, fedsplit.corollary1sharper)
+@worst_case_of(fedsplit.corollary1, fedsplit.equation18, fedsplit.corollary1sharper)
 def local_steps(statement: Statement, *, kappa: Any, local_steps: Any) -> Compared:
     """Gradient steps on sf + ½‖· − x‖², from x, with ℓ_* = 1 and L^* = κ; the subproblem here is that divided by s."""
     root = rational_root(kappa, "kappa", "√κ")

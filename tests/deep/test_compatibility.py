@@ -1,4 +1,4 @@
-"""What does not fit is refused before any work, and what fits is computed as a loop over plain PyTorch computes it."""
+"""A model, loss or samples that do not fit are refused; the others train as a plain PyTorch loop does."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +13,8 @@ from torch.nn import functional as F
 import fedconvex as fc
 from fedconvex.deep import run
 from fedconvex.errors import InvalidInput
+
+pytestmark = pytest.mark.beyond_core  # trains networks
 
 CLIENTS = samples()
 FLOATS = [(X, X.sum(1)) for X, _ in CLIENTS]
@@ -113,7 +115,7 @@ class Noisy(nn.Module):
 )
 @pytest.mark.parametrize("clients", [1, 4])
 def test_random_numbers_in_the_forward_pass(forward: Any, clients: int) -> None:
-    with pytest.raises(InvalidInput, match="draws random numbers when it is called; leave out what does"):
+    with pytest.raises(InvalidInput, match="draws random numbers when it is called; leave out what draws them"):
         trained(random(Noisy(forward)), CLIENTS[:clients])
 
 
@@ -244,7 +246,7 @@ def test_tokens_beyond_the_models(by_hand: bool, place: tuple[int, int], token: 
     changed = np.array([[0, 1], [2, 3], [4, 1]])
     changed[place] = token
     wrong = [(changed[:2], clients[0][1]), (changed[2:], clients[1][1])]
-    with pytest.raises(InvalidInput, match=rf"does not take the numbers .*{token}.*as many vectors"):
+    with pytest.raises(InvalidInput, match=rf"does not accept the samples' numbers .*{token}.*as many vectors"):
         trained(random(Tokens(by_hand)), wrong)
     with pytest.raises(InvalidInput, match=str(token)):
         trained(random(Tokens(by_hand)), clients, test=(changed, np.zeros(3, int)))

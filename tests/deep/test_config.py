@@ -1,4 +1,4 @@
-"""Runs written down as TOML: every section arrives where it belongs, every mistake is named with its key."""
+"""Runs described in TOML: every section reaches its destination, and every mistake is reported with its key."""
 
 import json
 import subprocess
@@ -20,6 +20,8 @@ from fedconvex.deep import models, run
 from fedconvex.deep.config import config_of, read_config
 from fedconvex.deep.datasets import read_word_vectors, sent140
 from fedconvex.errors import InvalidInput
+
+pytestmark = pytest.mark.beyond_core  # trains networks
 
 SECTIONS: dict[str, Any] = {
     "data": {"name": "digits", "clients": 5, "partition": "dirichlet:2", "seed": 3, "test": 0.25},
@@ -152,7 +154,7 @@ def test_other_vectors_are_another_run(tweets: dict[str, Any], tmp_path: Path) -
         ("model", {"max_words": 0}, "model.max_words"),
         ("model", {"vektors": "glove.txt"}, "did you mean vectors"),
         ("data", {"options": {"vocabulary": "glove.txt"}}, "data.options.vocabulary"),
-        ("data", {"options": "seq_length"}, "data.options = seq_length: is no table"),
+        ("data", {"options": "seq_length"}, "data.options = seq_length: is not a table"),
         ("data", {"name": "digits", "data_dir": None, "options": None}, "model"),
     ],
 )
@@ -167,7 +169,7 @@ def test_wrong_vectors(section: str, change: dict[str, Any], told: str, tweets: 
     ("changes", "place", "told"),
     [
         ({"modle": {}}, "section", "did you mean model"),
-        ({"model": 5}, "model", "is no section"),
+        ({"model": 5}, "model", "is not a section"),
         ({"method": None}, "config", r"has no section \[method\]"),
         ({"method__name": None}, "method.name", "is missing"),
         ({"method__name": "FedDin"}, "method.name", "did you mean FedDyn"),
@@ -187,8 +189,8 @@ def test_wrong_vectors(section: str, change: dict[str, Any], told: str, tweets: 
         ({"data__name": "cifar"}, "data.path", "neither a file nor"),
         ({"data__name": "diabetes"}, "data.name", "classification"),
         ({"data__partition": "by-name"}, "data.", "iid"),
-        ({"data__test": 1.5}, "data.test", "samples of both kinds"),
-        ({"data__test": -0.1}, "data.test", "samples of both kinds"),
+        ({"data__test": 1.5}, "data.test", "samples for training and for testing"),
+        ({"data__test": -0.1}, "data.test", "samples for training and for testing"),
         ({"data__test": "some"}, "data.test", "is not a number"),
         ({"data__standardize": "no"}, "data.standardize", "neither true nor false"),
         ({"data__standardize": 1}, "data.standardize", "neither true nor false"),
@@ -200,7 +202,7 @@ def test_wrong_vectors(section: str, change: dict[str, Any], told: str, tweets: 
         ({"model": {"name": "resnet18", "groups": 3}}, "model.groups", "does not divide the width 64"),
         ({"model": {"name": "character_lstm", "units": 0}}, "model.units", ">= 1"),
         ({"model": {"name": "character_lstm", "layers": "2"}}, "model.layers", "is not a number"),
-        ({"run__rounds": None}, "run.rounds", "how many rounds"),
+        ({"run__rounds": None}, "run.rounds", "number of rounds"),
         ({"run__ruonds": 5}, "run", "did you mean rounds"),
     ],
 )
@@ -234,7 +236,7 @@ def test_mistakes_that_the_run_finds_are_named_as_well(changes: dict[str, Any], 
 def test_changes_to_what_is_no_section(tmp_path: Path) -> None:
     file = tmp_path / "run.toml"
     file.write_text('run = 5\n[data]\nname = "digits"\n')
-    with pytest.raises(InvalidInput, match="run = 5: is no section"):
+    with pytest.raises(InvalidInput, match="run = 5: is not a section"):
         read_config(file, {"run": {"rounds": 3}})
 
 

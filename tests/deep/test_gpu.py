@@ -1,7 +1,7 @@
-"""On a GPU: the same runs as on the CPU, in float64 to round-off; whatever was asked for is done there.
+"""Runs on a GPU: equal to those on the CPU up to rounding in float64, and computed on the GPU throughout.
 
-Where there is none, a device stands in for it on which mixing devices is an error, too (`stand_in_gpu`): in a process
-of its own, `test_stand_in_gpu`.
+Where there is none, a device stands in for it on which mixing devices is an error, too (`emulated_gpu`): in a process
+of its own, `test_emulated_gpu`.
 """
 
 import os
@@ -10,9 +10,9 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import emulated_gpu
 import numpy as np
 import pytest
-import stand_in_gpu
 import torch
 from deep_makers import CLASSES, FEATURES, Plain, Wrapped, random, samples, vector
 from torch import nn
@@ -73,9 +73,9 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
     """The name of a device for `run`."""
     mode: Any = nullcontext()
     if request.param == STAND_IN:
-        usual, place = runner.device_of, stand_in_gpu.device()
+        usual, place = runner.device_of, emulated_gpu.device()
         monkeypatch.setattr(runner, "device_of", lambda name: place if name == STAND_IN else usual(name))
-        mode = stand_in_gpu.Dispatching()
+        mode = emulated_gpu.Dispatching()
     with mode:
         yield request.param
 
@@ -100,7 +100,7 @@ def require_the_same_run(device: str, method: Any, model: nn.Module, solver: Any
     options |= {"measure": measure, "test": CLIENTS[0], "lanczos_steps": 4, "draws": 3}
     here = run(method, model, CLIENTS, **options)
     there = run(method, model, CLIENTS, device=device, **options)
-    assert next(there.model.parameters()).device.type == ("cuda" if device == "cuda" else stand_in_gpu.NAME)
+    assert next(there.model.parameters()).device.type == ("cuda" if device == "cuda" else emulated_gpu.NAME)
     moved = there.model.cpu()
     np.testing.assert_allclose(vector(moved), vector(here.model), rtol=1e-9, atol=1e-11)
     columns = [c for c in here.to_frame() if "error" not in c]
@@ -146,13 +146,13 @@ def test_the_predicted_memory_is_what_the_gpu_took(device: str, momentum: float)
     before = torch.cuda.memory_allocated()
     task = task_of(model, clients, loss_of("cross_entropy"), None, 0, torch.device(device), torch.float32)
     rounds = rounds_of(fc.FedDyn(alpha=1), task.problem, task.arithmetic, solver)
-    player, state = Simulator.of(rounds, participation.Uniform(10), None, 0, (), 2), rounds.start(task.start())
-    predicted = footprint(task, player, state).total
+    simulator, state = Simulator.of(rounds, participation.Uniform(10), None, 0, (), 2), rounds.start(task.start())
+    predicted = footprint(task, simulator, state).total
     torch.cuda.reset_peak_memory_stats()
     for t in range(2):
-        turn = player.next_round(state, t)
-        state, undo = turn.state, turn.undo
-        del turn
+        done = simulator.next_round(state, t)
+        state, undo = done.state, done.undo
+        del done
         evaluate(task.module_at(state.server), task.loss, task.shards)
         del undo
     taken = torch.cuda.max_memory_allocated() - before

@@ -1,4 +1,4 @@
-"""What is measured in a run agrees with what other routes find on small federations."""
+"""Measurements in a run agree with independent computations on small federations."""
 
 from itertools import product
 from math import inf
@@ -22,6 +22,8 @@ from fedconvex.deep.problem import NetworkProblem
 from fedconvex.deep.tasks import Task, task_of
 from fedconvex.errors import InvalidInput
 from fedconvex.runs.rounds import rounds_of
+
+pytestmark = pytest.mark.beyond_core  # trains networks
 
 CLIENTS = samples()
 WEIGHTS = [1, 2, 3, 4]

@@ -1,4 +1,4 @@
-"""Where memory runs out, less is computed at once, and the run is the same."""
+"""When memory runs out, batches become smaller, and the run's result stays the same."""
 
 from typing import Any
 
@@ -17,6 +17,8 @@ from fedconvex.methods.base import State
 from fedconvex.participation import Draw
 from fedconvex.runs.measurements import RoundMeasurements
 from fedconvex.runs.rounds import rounds_of
+
+pytestmark = pytest.mark.beyond_core  # trains networks
 
 CLIENTS = samples()
 NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))
@@ -73,7 +75,7 @@ def test_a_round_that_never_fits_ends(solver: Any, error: Exception, monkeypatch
         together.append(len(theta))
         raise error
 
-    monkeypatch.setattr(LayeredNetwork, "stepping", failing)
+    monkeypatch.setattr(LayeredNetwork, "step_function", failing)
     monkeypatch.setattr(LayeredNetwork, "gradients", failing)
     with pytest.raises(OutOfMemory, match="one client alone"):
         once(solver=solver)
@@ -83,7 +85,7 @@ def test_a_round_that_never_fits_ends(solver: Any, error: Exception, monkeypatch
 
 
 def test_fewer_clients_step_together_on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    usual, together, stepping = once(), list[int](), LayeredNetwork.stepping
+    usual, together, stepping = once(), list[int](), LayeredNetwork.step_function
 
     def limited(self: Any, theta: torch.Tensor, *given: Any) -> Any:
         together.append(len(theta))
@@ -91,7 +93,7 @@ def test_fewer_clients_step_together_on_a_cpu(monkeypatch: pytest.MonkeyPatch) -
             raise torch.OutOfMemoryError("no room")
         return stepping(self, theta, *given)
 
-    monkeypatch.setattr(LayeredNetwork, "stepping", limited)
+    monkeypatch.setattr(LayeredNetwork, "step_function", limited)
     found = once()
     assert max(together) == 4
     assert together[-1] <= 2
@@ -248,7 +250,7 @@ def test_one_of_several_processes_works_again_before_a_sum_and_not_behind_it() -
         raise torch.OutOfMemoryError("no room")
 
     assert with_room(before_it, Budget(), peers) == "done"  # type: ignore[arg-type]
-    with pytest.raises(OutOfMemory, match="behind a sum"):
+    with pytest.raises(OutOfMemory, match="after a sum"):
         with_room(behind_it, Budget(), peers)  # type: ignore[arg-type]
     with pytest.raises(torch.OutOfMemoryError):
         with_room(behind_it, None)
@@ -273,8 +275,8 @@ def test_stepping_together_or_alone(cache: int, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_rows_laid_out_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    from fedconvex.deep import descend
+    from fedconvex.deep import local_sgd
 
     usual = once()
-    monkeypatch.setattr(descend, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(local_sgd, "ROWS_AT_ONCE", 1)
     np.testing.assert_array_equal(vector(once().model), vector(usual.model))

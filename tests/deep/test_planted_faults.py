@@ -9,12 +9,14 @@ import torch
 from deep_makers import CLASSES, FEATURES, mixed, plain_training, random, samples, vector
 
 import fedconvex as fc
-from fedconvex.deep import descend, models, run
+from fedconvex.deep import local_sgd, models, run
 from fedconvex.deep.networks import Batch, LayeredNetwork
 from fedconvex.deep.shards import Shards
 from fedconvex.problems.base import Subproblem
 from fedconvex.problems.local_sgd import Descent
 from fedconvex.runs.rounds import Rounds
+
+pytestmark = pytest.mark.beyond_core  # trains networks
 
 CLIENTS = samples()
 NETWORK = random(models.fully_connected([FEATURES, 5, CLASSES]))
@@ -69,23 +71,23 @@ def padded_rows_of_others(patch: pytest.MonkeyPatch) -> None:
 
 
 def wrong_sign_of_the_proximal_term(patch: pytest.MonkeyPatch) -> None:
-    original = descend._beside_the_loss
+    original = local_sgd._quadratic_terms
 
     def wrong(subproblem: Subproblem, scale: torch.Tensor, ridge: float) -> Any:
         stiffness, pull = original(subproblem, scale, ridge)
         return -stiffness, -pull
 
-    patch.setattr(descend, "_beside_the_loss", wrong)
+    patch.setattr(local_sgd, "_quadratic_terms", wrong)
 
 
 def centred_on_the_moving_point(patch: pytest.MonkeyPatch) -> None:
     """The reference model is aliased: the proximal term is always zero."""
-    patch.setattr(descend, "_beside_the_loss", lambda *given: (0.0, None))
+    patch.setattr(local_sgd, "_quadratic_terms", lambda *given: (0.0, None))
 
 
 def parameters_shared_between_clients(patch: pytest.MonkeyPatch) -> None:
     """Every client starts where the one before it ended."""
-    original = descend._descend
+    original = local_sgd._descend
     last: list[torch.Tensor] = []
 
     def wrong(clients: Any, descent: Descent, subproblem: Subproblem, theta: torch.Tensor, *rest: Any) -> None:
@@ -94,7 +96,7 @@ def parameters_shared_between_clients(patch: pytest.MonkeyPatch) -> None:
         original(clients, descent, subproblem, theta, *rest)
         last.append(theta[-1:].clone())
 
-    patch.setattr(descend, "_descend", wrong)
+    patch.setattr(local_sgd, "_descend", wrong)
     patch.setattr("fedconvex.deep.memory.CACHE", 1)
 
 
@@ -112,18 +114,18 @@ def answers_in_the_order_of_their_steps(patch: pytest.MonkeyPatch) -> None:
     """Sorted for the work, and not sorted back."""
     import numpy as np
 
-    patch.setattr(descend.np, "argsort", lambda order, **options: np.arange(len(order)))
+    patch.setattr(local_sgd.np, "argsort", lambda order, **options: np.arange(len(order)))
 
 
 def the_last_smaller_batch_is_dropped(patch: pytest.MonkeyPatch) -> None:
-    original = descend._batches
+    original = local_sgd._batches
 
     def wrong(clients: Any, descent: Descent, members: Any, scale: Any) -> Any:
         for count, batch in original(clients, descent, members, scale):
             full = (batch.shares > 0).sum(1, keepdim=True) == SGD.batch_size
             yield count, replace(batch, shares=batch.shares * full)
 
-    patch.setattr(descend, "_batches", wrong)
+    patch.setattr(local_sgd, "_batches", wrong)
 
 
 FAULTS = [
@@ -147,7 +149,7 @@ def _velocities(
     patch: pytest.MonkeyPatch, before: Callable[..., None], after: Callable[..., None] = lambda *given: None
 ) -> None:
     """Calls before(velocity, members) when clients begin, after(velocity, members) when they have finished."""
-    descending, stepping = descend._descend, descend._with_momentum
+    descending, stepping = local_sgd._descend, local_sgd._with_momentum
     held: list[torch.Tensor] = []
     now: list[Any] = [None]
 
@@ -163,8 +165,8 @@ def _velocities(
             before(velocity, now[0])
         return stepping(network, theta, stepsize, keep, push, velocity, momentum)
 
-    patch.setattr(descend, "_descend", whole)
-    patch.setattr(descend, "_with_momentum", steps)
+    patch.setattr(local_sgd, "_descend", whole)
+    patch.setattr(local_sgd, "_with_momentum", steps)
 
 
 def momentum_shared_between_clients(patch: pytest.MonkeyPatch) -> None:
@@ -182,7 +184,7 @@ def velocity_kept_from_the_round_before(patch: pytest.MonkeyPatch) -> None:
 def finished_clients_roll_on(patch: pytest.MonkeyPatch) -> None:
     """Those without a batch move by what is left of their velocity."""
     patch.setattr("fedconvex.deep.memory.CACHE", 2**30)  # all clients together
-    original, whole = descend._with_momentum, []
+    original, whole = local_sgd._with_momentum, []
 
     def wrong(network: Any, theta: Any, stepsize: Any, keep: Any, push: Any, velocity: Any, momentum: float) -> Any:
         if len(theta) == len(CLIENTS):
@@ -197,7 +199,7 @@ def finished_clients_roll_on(patch: pytest.MonkeyPatch) -> None:
 
         return rolling
 
-    patch.setattr(descend, "_with_momentum", wrong)
+    patch.setattr(local_sgd, "_with_momentum", wrong)
 
 
 @pytest.mark.parametrize(

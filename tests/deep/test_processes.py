@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from deep_makers import vector
-from several_processes import METHODS, SCHEMES, train
+from worker_process import METHODS, SCHEMES, train
+
+pytestmark = pytest.mark.beyond_core  # starts processes
 
 HERE = Path(__file__).parent
 
@@ -21,7 +23,7 @@ def start(*words: str, processes: int = 2) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("two")
-    done = start(str(HERE / "several_processes.py"), str(place))
+    done = start(str(HERE / "worker_process.py"), str(place))
     assert done.returncode == 0, done.stderr
     return place
 
@@ -71,7 +73,7 @@ def test_both_end_where_the_first_one_does(folder: Path) -> None:
 
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_process_that_ends_leaves_a_run_that_can_go_on(rank: int, tmp_path: Path) -> None:
-    done = start(str(HERE / "several_processes.py"), str(tmp_path), str(rank))
+    done = start(str(HERE / "worker_process.py"), str(tmp_path), str(rank))
     assert done.returncode != 0
     assert "another process has ended" in done.stderr or f"rank      : {rank}" in done.stderr.split("Root Cause")[1]
     alone = train("feddyn", "full", rounds=6)

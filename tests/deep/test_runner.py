@@ -14,6 +14,8 @@ from fedconvex.deep import models, run
 from fedconvex.deep.tasks import LinearTask, NetworkTask
 from fedconvex.errors import InvalidInput
 
+pytestmark = pytest.mark.beyond_core  # trains networks
+
 CLIENTS = samples()
 SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
 DECAYING = fc.SGD(steps=5, batch_size=4, stepsize=0.1, decay=0.9, weight_decay=0.01)
@@ -388,7 +390,7 @@ def test_what_runs_as_what() -> None:
         ({"dtype": "float16"}, "dtype"),
         ({"dtype": torch.int64}, "dtype"),
         ({"precision": "fp8"}, "precision"),
-        ({"precision": "bf16"}, "is for float32"),
+        ({"precision": "bf16"}, "requires float32"),
         ({"device": "gpu"}, "device"),
         ({"device": "meta"}, "device"),
         ({"participation": participation.Uniform(9)}, "K"),

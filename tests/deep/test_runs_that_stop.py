@@ -1,4 +1,4 @@
-"""Runs that are interrupted, that diverge, that are written down: nothing is lost, nothing is half there."""
+"""Interrupted and diverging runs, checkpoints and logs: no result is lost, and no file is left incomplete."""
 
 import json
 import re
@@ -18,6 +18,8 @@ from fedconvex import participation
 from fedconvex.deep import models, run
 from fedconvex.errors import InvalidInput
 from fedconvex.runs.simulator import Simulator
+
+pytestmark = pytest.mark.beyond_core  # trains networks
 
 CLIENTS = samples()
 SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
@@ -192,7 +194,7 @@ def test_a_checkpoint_holds_data_alone(tmp_path: Path) -> None:
         ({"every": 0}, "every"),
         ({"draws": 0}, "draws"),
         ({"lanczos_steps": 0.5}, "lanczos_steps"),
-        ({"measure": "memory", "method": METHODS[0]}, "FedDyn's"),
+        ({"measure": "memory", "method": METHODS[0]}, "is for FedDyn"),
         ({"measure": "decrease"}, "not FedDyn"),
     ],
 )
@@ -375,7 +377,7 @@ def test_a_longer_schedule_is_another_run_and_the_message_says_so(tmp_path: Path
     schedules = [participation.Schedule([[0], [1], [2]][:rounds]) for rounds in (2, 3)]
     options = {"checkpoint": tmp_path / "run.safetensors", "measure": None}
     once(participation=schedules[0], rounds=2, **options)
-    with pytest.raises(InvalidInput, match=r"another participation \(a schedule counts as a whole, rounds to come"):
+    with pytest.raises(InvalidInput, match=r"another participation \(a schedule is compared as a whole, later rounds"):
         once(participation=schedules[1], rounds=3, **options)
 
 

@@ -1,4 +1,4 @@
-"""Samples from data sets on disk arrive with their clients, their test files and their scale."""
+"""Samples from data sets on disk arrive with their clients, their test files and their scaling."""
 
 import struct
 from pathlib import Path

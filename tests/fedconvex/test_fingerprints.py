@@ -121,6 +121,7 @@ def test_fingerprints_agree_exactly_where_python_writes_the_same(one: Any, other
     assert (fingerprint(one) == fingerprint(other)) == (repr(one) == repr(other))
 
 
+@pytest.mark.beyond_core  # starts a process
 def test_every_process_finds_the_same() -> None:
     program = (
         "import fedconvex as fc, sweep_makers as make; from fedconvex.fingerprints import fingerprint;"

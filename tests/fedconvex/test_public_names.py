@@ -1,4 +1,4 @@
-"""The names that outside programs call are there, load late, and mean what the package says."""
+"""The public names exist, load late, and are the objects that the package documents."""
 
 import ast
 import importlib
@@ -124,6 +124,7 @@ def test_unknown_names_raise_attribute_error(name: str) -> None:
     assert not hasattr(fc, name)
 
 
+@pytest.mark.beyond_core  # starts a process
 def test_everything_can_be_imported_at_once() -> None:
     program = "from fedconvex import *\nimport fedconvex\nassert set(fedconvex.__all__) <= set(globals())"
     done = subprocess.run(

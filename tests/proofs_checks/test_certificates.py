@@ -21,6 +21,8 @@ from fedconvex.proofs_checks.proof import Relation
 from fedconvex.proofs_checks.verification import proof_of, verify_all
 from fedconvex.theory import papers
 
+pytestmark = pytest.mark.beyond_core  # takes a minute
+
 specification = importlib.util.spec_from_file_location("standalone_checker", CHECKER)
 checker = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(checker)

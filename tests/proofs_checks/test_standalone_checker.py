@@ -1,4 +1,4 @@
-"""The standalone checker against whoever wants to deceive it: what is false, or can be read in two ways, is refused."""
+"""The standalone checker against forged certificates: it refuses false and ambiguous ones."""
 
 import json
 import re
@@ -102,6 +102,7 @@ def test_what_can_be_read_in_two_ways_is_refused(name, tmp_path, capsys) -> None
     assert "does not hold" in capsys.readouterr().out
 
 
+@pytest.mark.beyond_core  # starts a process
 def test_no_file_shows_nothing() -> None:
     assert main([]) == 1
     for options in ([], ["-O"], ["-OO"]):

@@ -1,4 +1,4 @@
-"""No bound is broken near the instances that use most of it, and the search finds what is known to be there."""
+"""No bound is violated near the instances where it is tightest, and the search finds the known ones."""
 
 from fractions import Fraction
 from random import Random
@@ -10,6 +10,8 @@ from fedconvex.proofs_checks.engines.tightness import Tightness, counterexample,
 from fedconvex.proofs_checks.verification import proof_of
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
 
 MEASURED = [
     statement

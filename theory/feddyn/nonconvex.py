@@ -63,7 +63,7 @@ def lemma10_left(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_clients
 
 @PAPER.statement(
     "Lemma 10", ClaimType.UPPER, page=34, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth(), ALPHA_NONCONVEX),
-    left=lemma10_left, letters=LETTERS,
+    left=lemma10_left, redefines=LETTERS,
 )  # fmt: skip
 def lemma10(*, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
     """Eℓ(γ^t) + κC_t ≤ Eℓ(γ^{t−1}) + κC_{t−1} − κ₀E‖∇ℓ(γ^{t−1})‖²."""
@@ -79,7 +79,7 @@ def lemma10(*, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_
     units=SQUARED_LENGTH,
     assumes=(*FEDDYN, Smooth()),
     left=excess,
-    letters=LETTERS,
+    redefines=LETTERS,
 )
 def lemma11(*, C: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
     """(1 − 4L²/α²)ε_t ≤ (8L²/α²)C_{t−1} + (4/α²)E‖∇ℓ(γ^{t−1})‖²."""
@@ -93,7 +93,7 @@ def lemma11(*, C: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
     symbol="C_t",
     units=SQUARED_LENGTH,
     assumes=(*FEDDYN, Smooth()),
-    letters=LETTERS,
+    redefines=LETTERS,
 )
 def lemma12(*, C: Any, epsilon: Any, move: Any, num_clients: Any, num_active: Any) -> Any:
     """C_t ≤ (2(m−P)/(2m−P))C_{t−1} + (2P/(2m−P))ε_t + (2m/P)E‖γ^t − γ^{t−1}‖²."""

@@ -36,7 +36,7 @@ ALPHA_SHARPER_NONCONVEX = Condition("alpha", ">=", _four_times)
 
 @PAPER.statement(
     "Lemma 10, as summed", ClaimType.UPPER, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth(), ALPHA_NONCONVEX),
-    left=lemma10_left, letters=LETTERS, ours=True,
+    left=lemma10_left, redefines=LETTERS, ours=True,
 )  # fmt: skip
 def lemma10_as_summed(
     *, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any
@@ -53,7 +53,7 @@ def _squared_rest(*, epsilon: Any, alpha: Any, L: Any) -> Any:
 
 @PAPER.statement(
     "Lemma 11, sharper", ClaimType.UPPER, symbol="", units=SQUARED_GRADIENT, assumes=(*FEDDYN, Smooth(), ABOVE_L),
-    left=_squared_rest, letters=LETTERS, ours=True,
+    left=_squared_rest, redefines=LETTERS, ours=True,
 )  # fmt: skip
 def lemma11_sharper(*, C: Any, gradient_square: Any, L: Any) -> Any:
     """(α − L)²ε_t ≤ L²C_{t−1} + E‖∇ℓ(γ^{t−1})‖² for α > L: the paper has (α² − 4L²)ε_t and the factors 8 and 4.
@@ -64,8 +64,9 @@ def lemma11_sharper(*, C: Any, gradient_square: Any, L: Any) -> Any:
 
 
 @PAPER.statement(
-    "Lemma 12, sharper", ClaimType.UPPER, symbol="C_t", units=SQUARED_LENGTH, assumes=FEDDYN, letters=LETTERS, ours=True
-)
+    "Lemma 12, sharper", ClaimType.UPPER, symbol="C_t", units=SQUARED_LENGTH, assumes=FEDDYN,
+    redefines=LETTERS, ours=True,
+)  # fmt: skip
 def lemma12_sharper(*, C: Any, epsilon: Any, move: Any, num_clients: Any, num_active: Any) -> Any:
     """C_t ≤ (2(m−P)/(2m−P))C_{t−1} + (P/m)ε_t + (2(m−P)/P − P/m)E‖γ^t − γ^{t−1}‖², an equality for P = m."""
     m, P = num_clients, num_active
@@ -100,7 +101,7 @@ def _left_sharper(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_client
 
 @PAPER.statement(
     "Lemma 10, sharper", ClaimType.UPPER, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth(), ALPHA_SHARPER_NONCONVEX),
-    left=_left_sharper, letters=LETTERS, ours=True,
+    left=_left_sharper, redefines=LETTERS, ours=True,
 )  # fmt: skip
 def lemma10_sharper(
     *, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any

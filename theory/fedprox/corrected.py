@@ -14,7 +14,7 @@ ALL = replace(PAPER.notation["gammas"], meaning="inexactness of every device, dr
 
 @PAPER.statement(
     "Corollary 9, corrected", ClaimType.UPPER, symbol=r"\rho^t", relation="=", units=STEPSIZE, conclusion=DECREASE,
-    positive=True, assumes=(*SETTING, Dissimilarity(), InexactnessOfEach(), SampledIID()), letters={"gammas": ALL},
+    positive=True, assumes=(*SETTING, Dissimilarity(), InexactnessOfEach(), SampledIID()), redefines={"gammas": ALL},
     ours=True,
 )  # fmt: skip
 def rho_variable_of_all(*, mu: Any, L: Any, L_minus: Any, B: Any, gammas: Any, K: Any) -> Any:

@@ -63,7 +63,7 @@ def approximate_iterations(*, kappa: Any, initial_distance: Any, num_clients: An
     return sqrt(kappa) * log(initial_distance / (accuracy * sqrt(num_clients)))
 
 
-@PAPER.statement("Equation (17)", ClaimType.DEFINITION, symbol="u^{(t+1)}", relation="=", units=LENGTH, letters=AT_U)
+@PAPER.statement("Equation (17)", ClaimType.DEFINITION, symbol="u^{(t+1)}", relation="=", units=LENGTH, redefines=AT_U)
 def prox_gradient_step(*, u: Any, x: Any, stepsize: Any, local_stepsize: Any, gradient: Any) -> Any:
     """A gradient step on sf_j + ½‖· − x‖², as printed: u − αs∇f_j(u) + (u − x).
 
@@ -148,7 +148,7 @@ def logistic_objective(*, margins: Any) -> Any:
 RIDGE = Parameter(r"\lambda", "weight of the ridge of every client", PER_SQUARED_LENGTH, above=0)
 
 
-@PAPER.statement("Equation (21)", ClaimType.DEFINITION, symbol="F(x)", relation="=", letters={"regularizer": RIDGE})
+@PAPER.statement("Equation (21)", ClaimType.DEFINITION, symbol="F(x)", relation="=", redefines={"regularizer": RIDGE})
 def multiclass_objective(*, margins: Any, squared_norm: Any, regularizer: Any, num_clients: Any) -> Any:
     """One-against-all logistic regression: Σ log(1 + exp(−b aᵀx_k)) over all samples and classes + (mλ/2)Σ_k‖x_k‖²."""
     losses = logistic_objective.calculator.formula(margins=margins)
@@ -165,7 +165,7 @@ class Complexities(NamedTuple):
 @PAPER.statement(
     "Equation (22)", ClaimType.ASYMPTOTIC, symbol=(r"T_{\mathrm{FedSplit}}", r"T_{\mathrm{FedGrad}}"),
     relation=r"= O(\cdot)",
-    units=(NUMBER, NUMBER), letters={"epsilon": PAPER.notation["relative_accuracy"]},
+    units=(NUMBER, NUMBER), redefines={"epsilon": PAPER.notation["relative_accuracy"]},
     assumes=(StronglyConvex(), Smooth()),
 )  # fmt: skip
 def complexities(*, kappa: Any, epsilon: Any) -> Complexities:

@@ -28,7 +28,7 @@ DATA = {
 }
 
 
-@PAPER.statement("Equation (8)", ClaimType.DEFINITION, symbol="F(x)", relation="=", letters=DATA)
+@PAPER.statement("Equation (8)", ClaimType.DEFINITION, symbol="F(x)", relation="=", redefines=DATA)
 def least_squares_objective(*, A: Any, b: Any, x: Any) -> Any:
     """The least-squares objective F(x) = ½ Σ_j‖A_j x − b_j‖²; A a list of (n_j, d), b of (n_j,), x (d,)."""
     residuals = [difference(product(design, x), response) for design, response in zip(A, b, strict=True)]
@@ -36,7 +36,7 @@ def least_squares_objective(*, A: Any, b: Any, x: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (9)", ClaimType.IDENTITY, symbol=r"x^*_{\mathrm{ls}}", relation="=", letters=DATA,
+    "Equation (9)", ClaimType.IDENTITY, symbol=r"x^*_{\mathrm{ls}}", relation="=", redefines=DATA,
 )  # fmt: skip
 def least_squares_solution(*, A: Any, b: Any) -> Any:
     """The minimiser (Σ A_jᵀA_j)⁻¹ Σ A_jᵀb_j, shape (d,).
@@ -46,7 +46,7 @@ def least_squares_solution(*, A: Any, b: Any) -> Any:
     return product(inverse(total(gram(design) for design in A)), total(map(_right, A, b)))
 
 
-@PAPER.calculator(of="between Equations (9) and (10)", letters=DATA)
+@PAPER.calculator(of="between Equations (9) and (10)", redefines=DATA)
 def fedprox_fixed_point(*, A: Any, b: Any, stepsize: Any) -> Any:
     """FedProx's fixed point for μ = 1/s: (Σ {I − (I + sA_jᵀA_j)⁻¹})⁻¹ Σ (A_jᵀA_j + (1/s)I)⁻¹A_jᵀb_j, shape (d,)."""
     left, right = [], []
@@ -64,7 +64,7 @@ def fedprox_fixed_point(*, A: Any, b: Any, stepsize: Any) -> Any:
     ClaimType.IDENTITY,
     symbol=r"x^*_{\mathrm{FedGD}}",
     relation="=",
-    letters=DATA | OF_GRADIENT_STEPS,
+    redefines=DATA | OF_GRADIENT_STEPS,
     assumes=(Runs("FedGD"),),
 )
 def fedgd_fixed_point(*, A: Any, b: Any, stepsize: Any, local_steps: Any) -> Any:

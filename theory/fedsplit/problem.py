@@ -25,7 +25,7 @@ def consensus_objective(*, values: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (3)", ClaimType.DEFINITION, symbol="G_j(x)", relation="=", units=LENGTH, letters=OF_GRADIENT_STEPS
+    "Equation (3)", ClaimType.DEFINITION, symbol="G_j(x)", relation="=", units=LENGTH, redefines=OF_GRADIENT_STEPS
 )
 def gradient_map(*, x: Any, stepsize: Any, gradient: Any) -> Any:
     """One gradient step of client j: x − s∇f_j(x)."""

@@ -51,7 +51,7 @@ def prox_error_bound_sharp(*, kappa: Any, local_steps: Any, start_distance: Any)
 
 @PAPER.statement(
     "Theorem 2, round by round", ClaimType.UPPER, symbol="F(x^{(t+1)})-F^*", units=VALUE,
-    assumes=REGULARIZED, letters=FROM_REGULARIZED, ours=True,
+    assumes=REGULARIZED, redefines=FROM_REGULARIZED, ours=True,
 )  # fmt: skip
 def regularized_gap_bound(
     *, t: Any, stepsize: Any, L: Any, regularizer: Any, num_clients: Any, squared_distance: Any, initial_distance: Any

@@ -1,10 +1,10 @@
-"""Other people's frameworks as the three functions that `fedconvex.conformance.check` wants.
+"""Adapters: published frameworks as the three functions that `fedconvex.conformance.check` takes.
 
     from fedconvex.conformance.adapters import fedlab
     check(method, **fedlab.wrap(method))
 
-Each file runs a framework's own server and clients and replaces the data, the loss, and who takes part; nothing else.
-To wrap a framework of your own, copy the one that is most like it.
+Each adapter runs the framework's own server and clients, and replaces only the data, the loss and the client sampling.
+To check another framework, copy the adapter that is most like it.
 """
 
 import importlib.metadata
@@ -20,7 +20,7 @@ from fedconvex.methods.base import Method
 
 
 class ImplementationFunctions(TypedDict):
-    """An implementation, as `check` takes it."""
+    """An implementation as keyword arguments of `check`."""
 
     init: Callable[[Any, Any], Any]
     round: Callable[[Any, Any, Any], Any]
@@ -28,7 +28,7 @@ class ImplementationFunctions(TypedDict):
 
 
 class MissingFramework(FedconvexError, ImportError):
-    """The framework that an adapter wraps is not installed."""
+    """The adapter's framework is not installed."""
 
     def __init__(self, package: str, tested: str) -> None:
         super().__init__(f"this adapter needs {package}, which is not installed; pip install {package}=={tested}")
@@ -43,7 +43,7 @@ def require(package: str, tested: str) -> None:
 
 
 def not_shipped(method: Method, framework: str, shipped: str) -> InvalidInput:
-    """The error for a method that the framework does not have."""
+    """The error for a method that the framework does not implement."""
     return InvalidInput("method", method, f"is not one that {framework} ships", f"give {shipped}")
 
 
@@ -56,7 +56,7 @@ class Steps:
 
     @classmethod
     def of(cls, method: Method, local_solver: LocalSolver | None) -> "Steps":
-        """From the local solver, or where it is None from the method."""
+        """The steps of this local solver, or of the method's own where it is None."""
         solver = local_solver if local_solver is not None else method.local_solver
         if not isinstance(solver, GradientDescent):
             raise InvalidInput(

@@ -1,4 +1,4 @@
-"""FedLab's FedAvg, FedProx, SCAFFOLD, FedDyn and FedNova: its server handlers, serial client trainers and pipeline."""
+"""Adapter for FedLab's FedAvg, FedProx, SCAFFOLD, FedDyn and FedNova: its server handlers, trainers and pipeline."""
 
 import copy
 from types import SimpleNamespace
@@ -23,11 +23,12 @@ def wrap(
 ) -> ImplementationFunctions:
     """FedLab's implementation of FedGD (its FedAvg), FedProx, Scaffold, FedDyn or FedNova.
 
-    Whatever the model's precision, FedLab averages with float32 weights; so the server's point is given as float32.
+    FedLab averages with float32 weights whatever the model's precision; so the adapter returns the server's point as
+    float32.
 
     Args:
-        method: its parameters are given to FedLab's classes.
-        local_solver: GradientDescent, where the method brings none.
+        method: its parameters are passed to FedLab's classes.
+        local_solver: GradientDescent; needed if the method has no local steps of its own.
         option: of FedLab's FedNova: "weighted_scale", its default, "uniform" or "weighted_com".
 
     Raises:
@@ -58,7 +59,9 @@ def wrap(
         server, trainer = copy.deepcopy(state)
         members = [int(k) for k in active]
         server.sample_clients = lambda: members
-        server.sample_ratio = (len(members) + 0.5) / problem.num_clients  # FedLab rounds the product down
+        server.sample_ratio = (
+            len(members) + 0.5
+        ) / problem.num_clients  # FedLab truncates ratio · m to an integer; + 0.5 makes it K
         server.global_round = server.round + 1
         pipeline = StandalonePipeline(server, trainer)
         pipeline.evaluate = lambda: None
@@ -72,7 +75,7 @@ def wrap(
 
 
 def _classes(method: Method, option: str) -> tuple[Any, Any, tuple[Any, ...], tuple[float, ...]]:
-    """The server's and the clients' class, and the settings of each beyond epochs and stepsize."""
+    """FedLab's server and client classes, and the arguments of each beyond epochs and stepsize."""
     from fedlab.contrib.algorithm import fedavg, feddyn, fednova, fedprox, scaffold
 
     match method:

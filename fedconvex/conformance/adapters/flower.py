@@ -1,4 +1,4 @@
-"""Flower's FedAvg and FedProx: its strategies, messages and client app, in one process."""
+"""Adapter for Flower's FedAvg and FedProx: its strategies, messages and client app, in one process."""
 
 import copy
 import logging
@@ -27,13 +27,13 @@ def wrap(
 ) -> ImplementationFunctions:
     """Flower's implementation of FedGD (its FedAvg) or FedProx.
 
-    Flower leaves the proximal term to the client and documents one.
+    Flower leaves the proximal term to the client's code, and documents how to write it.
 
     Args:
-        method: its parameters are given to Flower's strategy.
-        local_solver: GradientDescent, where the method brings none.
-        proximal_term: "documented", as the docstring of `flwr.serverapp.strategy.FedProx` writes it in PyTorch;
-            "norms", the same with the server's parameters in a list; "squared", as the docstring's formula says.
+        method: its parameters are passed to Flower's strategy.
+        local_solver: GradientDescent; needed if the method has no local steps of its own.
+        proximal_term: "documented", the PyTorch code in the docstring of `flwr.serverapp.strategy.FedProx`; "norms",
+            the same with the server's parameters in a list; "squared", the formula in that docstring.
 
     Raises:
         MissingFramework: Flower is not installed.
@@ -76,7 +76,7 @@ def wrap(
 
 @dataclass(frozen=True)
 class _InProcess:
-    """In place of Flower's grid: those who take part are the nodes that are online, and answer when they are called."""
+    """Stands in for Flower's grid: the active clients are the nodes online, and each answers at once."""
 
     app: Any
     nodes: list[int]
@@ -85,7 +85,7 @@ class _InProcess:
         return self.nodes
 
     def send_and_receive(self, messages: Iterable[Any], *, timeout: float | None = None) -> list[Any]:
-        # Flower draws the nodes in a random order, and sums their answers in that of the replies
+        # Flower orders the nodes at random and sums in the order of the replies: sorted, a run can be repeated
         ordered = sorted(messages, key=lambda message: message.metadata.dst_node_id)
         return [self.app(message, _context(message.metadata.dst_node_id)) for message in ordered]
 
@@ -97,7 +97,7 @@ def _context(node: int) -> Any:
 
 
 def _client_app(steps: Steps, proximal_term: str, data: list[Any]) -> Any:
-    """Local training as Flower's quickstart for PyTorch does it, with the proximal term where the server sends one."""
+    """Local training as in Flower's PyTorch quickstart, plus the proximal term if the server sends its weight."""
     import torch
     from flwr.app import ArrayRecord, Message, MetricRecord, RecordDict
     from flwr.clientapp import ClientApp
@@ -128,19 +128,20 @@ def _client_app(steps: Steps, proximal_term: str, data: list[Any]) -> Any:
 
 
 def _documented(net: Any) -> Callable[[], Any]:
-    """As in Flower's docstring: an iterator over a copy's parameters, made once, before training."""
+    """Flower's docstring: an iterator over a copy's parameters, made once, before training."""
+    # From the second step on the iterator is exhausted, zip yields nothing, and the term is 0: the fault to be found.
     global_params = copy.deepcopy(net).parameters()
     return lambda: sum((ours - theirs).norm(2) for ours, theirs in zip(net.parameters(), global_params, strict=False))
 
 
 def _norms(net: Any) -> Callable[[], Any]:
-    """The same, with what the iterator yields kept in a list for all steps."""
+    """The same with the copy's parameters in a list, which every step can read."""
     global_params = list(copy.deepcopy(net).parameters())
     return lambda: sum((ours - theirs).norm(2) for ours, theirs in zip(net.parameters(), global_params, strict=True))
 
 
 def _squared(net: Any) -> Callable[[], Any]:
-    """‖w − w^t‖², the docstring's formula."""
+    """‖w − w^t‖²: the docstring's formula."""
     start = list(copy.deepcopy(net).parameters())
     return lambda: sum((ours - theirs).square().sum() for ours, theirs in zip(net.parameters(), start, strict=True))
 
@@ -150,7 +151,7 @@ _PROXIMAL_TERMS = {"documented": _documented, "norms": _norms, "squared": _squar
 
 @contextmanager
 def _server_process() -> Iterator[None]:
-    """With the identity that Flower's programs give to a server, and without its account of every round."""
+    """Runs the block with the identity that Flower sets in a server process, and without its log of every round."""
     from flwr.supercore.task_identity import TaskIdentity
 
     TaskIdentity.task_id, TaskIdentity.run_id, TaskIdentity.node_id = 1, 1, 1

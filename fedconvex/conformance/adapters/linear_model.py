@@ -1,4 +1,4 @@
-"""What every adapter gives to its framework: a linear model, the clients' samples, and the loss."""
+"""The linear model, the loss and the samples that every adapter passes to its framework."""
 
 from typing import Any
 
@@ -20,21 +20,21 @@ class LinearModule(torch.nn.Linear):
             self.weight.copy_(torch.tensor(start[None]))
 
     def loss(self, A: torch.Tensor, b: torch.Tensor, eval: bool = False) -> torch.Tensor:
-        """½‖Aθ − b‖²; pfl asks the model for it."""
+        """½‖Aθ − b‖²: pfl calls the loss as a method of the model."""
         return half_squares(self(A), b)
 
     def metrics(self, A: torch.Tensor, b: torch.Tensor, eval: bool = True) -> dict[str, Any]:
-        """Nothing is measured; pfl asks the model for this too."""
+        """No metrics; pfl calls this, too."""
         return {}
 
 
 def half_squares(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    """½‖output − target‖², a sum over samples: f_k of `fedconvex.LeastSquares`."""
+    """½‖output − target‖², summed over samples: f_k of `fedconvex.LeastSquares`."""
     return (output - target).square().sum() / 2
 
 
 def samples(problem: LeastSquares) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """A_k (n_k, d) and b_k (n_k, 1) of every client; weights are what the framework makes of the n_k."""
+    """A_k (n_k, d) and b_k (n_k, 1) of every client; the framework computes its weights from the n_k."""
     if not isinstance(problem, LeastSquares):
         raise InvalidInput("loss", problem, "is not the one that the adapters use", "check with loss='half_sum'")
     return [

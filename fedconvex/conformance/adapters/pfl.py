@@ -1,4 +1,4 @@
-"""pfl-research's FedAvg, FedProx and SCAFFOLD: its algorithms, PyTorch model and simulated backend."""
+"""Adapter for pfl-research's FedAvg, FedProx and SCAFFOLD: its algorithms, PyTorch model and simulated backend."""
 
 import copy
 from dataclasses import dataclass
@@ -18,24 +18,24 @@ TESTED = "0.6.0"
 
 @dataclass
 class _State:
-    """What pfl changes in a round."""
+    """The objects that pfl changes in a round."""
 
     model: Any
     algorithm: Any
-    parameters: dict[str, Any]  # of the algorithm; SCAFFOLD's clients keep their memory here
+    parameters: dict[str, Any]  # of the algorithm; they hold SCAFFOLD's client memory
     rounds: int = 0
 
 
 def wrap(method: Method, local_solver: LocalSolver | None = None) -> ImplementationFunctions:
     """pfl's implementation of FedGD (its FederatedAveraging), FedProx or Scaffold.
 
-    FedGD and FedProx are weighted by `WeightByDatapoints`, SCAFFOLD, whose paper has no weights, by `WeightByUser`.
-    Whatever the model's precision, pfl keeps the clients' differences in float32; so the server's point is given as
-    float32.
+    The average of FedGD and FedProx is weighted by `WeightByDatapoints`; that of SCAFFOLD, whose paper has no weights,
+    by `WeightByUser`. pfl stores the clients' differences in float32 whatever the model's precision; so the adapter
+    returns the server's point as float32.
 
     Args:
-        method: its parameters are given to pfl's classes.
-        local_solver: GradientDescent, where the method brings none.
+        method: its parameters are passed to pfl's classes.
+        local_solver: GradientDescent; needed if the method has no local steps of its own.
 
     Raises:
         MissingFramework: pfl is not installed.
@@ -73,7 +73,7 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Implementat
         clients = [PyTorchTensorDataset(data, user_id=str(k)) for k, data in enumerate(samples(problem))]
         feed = FederatedDataset(clients.__getitem__, iter(members).__next__)
         parameters = parameters_class(
-            central_num_iterations=state.rounds,  # the algorithm goes on where it stopped
+            central_num_iterations=state.rounds,  # pfl counts from the run's start: one round more
             evaluation_frequency=1,
             train_cohort_size=len(members),
             val_cohort_size=0,
@@ -90,7 +90,7 @@ def wrap(method: Method, local_solver: LocalSolver | None = None) -> Implementat
 
 
 def _classes(method: Method) -> tuple[Any, Any, Any]:
-    """The classes of pfl's algorithm and of its parameters, and those that only this algorithm has, given m."""
+    """pfl's classes of the algorithm and of its parameters; and the algorithm's own parameters as a function of m."""
     from pfl.algorithm import base, federated_averaging, fedprox, scaffold
     from pfl.data.user_state import InMemoryUserStateStorage
 

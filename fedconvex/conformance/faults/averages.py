@@ -1,4 +1,4 @@
-"""Faults of the server's average."""
+"""Faults of the server's average: its weights, and whose models are in it."""
 
 from collections.abc import Callable
 
@@ -20,45 +20,46 @@ from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit
 
 
 def averages(setup: Setup) -> bool:
-    """The server's step is an average over those who take part, or contains one."""
+    """Whether the server's step contains an average over the active clients."""
     method = setup.method
     return not (isinstance(method, FedSplit) and method.server == "all") and not isinstance(method, RegularizedFedSplit)
 
 
 def weighted(setup: Setup) -> bool:
-    """That average has the problem's weights."""
+    """Whether that average is weighted as the problem."""
     return averages(setup) and not setup.method.plain
 
 
 def plain(setup: Setup) -> bool:
-    """That average is plain."""
+    """Whether that average is a plain mean."""
     return averages(setup) and setup.method.plain
 
 
 def of_models(setup: Setup) -> bool:
-    """The average is of the clients' models."""
+    """Whether the average is one of the clients' models, not of steps or of z_k."""
     return isinstance(setup.method, Averaging | DynamicRegularization) and not isinstance(setup.method, FedNova)
 
 
 def sum_over(weights: Callable[[State, Cohort], Array]) -> Callable[[Array, State, Cohort], Array]:
-    """Σ_k weight_k stack_k."""
+    """Σ_k weights_k stack_k, without dividing by the sum of the weights."""
     return lambda stack, state, cohort: (weights(state, cohort) * stack).sum(0)
 
 
-def shares(state: State, cohort: Cohort) -> Array:
-    """The weights of the average over everyone, (K, 1)."""
+def weights_in_problem(state: State, cohort: Cohort) -> Array:
+    """The active clients' weights (K, 1) in the average over all m clients."""
     return state.memory[WEIGHT]
 
 
 def with_inactive(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
-    """θ averaged over all m clients, those who take no part with the last model that they sent."""
-    everyones = updated_rows(state, ALL_ANSWERS, answers.points)
+    """The average over all m clients' models: inactive clients count with the last model that they sent."""
+    all_models = updated_rows(state, ALL_ANSWERS, answers.points)
     weights = state.shared[WEIGHT]
     if method.plain:
         weights = 0 * weights + 1
         weights = weights / weights.sum()
-    right = method.update(state, cohort, answers)
-    return with_server(right, right.server - cohort.average(answers.points) + (weights * everyones).sum(0))
+    correct = method.update(state, cohort, answers)
+    # exchanged, not assigned: FedDyn's server adds −h/α to the average
+    return with_server(correct, correct.server - cohort.average(answers.points) + (weights * all_models).sum(0))
 
 
 FAULTS = (
@@ -83,7 +84,7 @@ FAULTS = (
         cure="divide by the sum of the weights of those who take part",
         breaks=AVERAGE,
         applies=weighted,
-        update=with_average(sum_over(shares)),
+        update=with_average(sum_over(weights_in_problem)),
     ),
     Fault(
         name="the average is divided by m instead of |P_t|",
@@ -112,7 +113,9 @@ FAULTS = (
         breaks=PARTICIPANTS,
         applies=of_models,
         update=with_average(
-            lambda stack, state, cohort: (shares(state, cohort) * (stack - cohort.points)).sum(0) + state.server
+            lambda stack, state, cohort: (
+                (weights_in_problem(state, cohort) * (stack - cohort.points)).sum(0) + state.server
+            )
         ),
     ),
     Fault(

@@ -1,4 +1,4 @@
-"""Parameters and functions that are taken otherwise than in the paper: how to map one to the other."""
+"""Conventions: parameters and loss functions defined otherwise than in the paper, and how to convert them."""
 
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -11,7 +11,7 @@ from fedconvex.conformance.faults.building_blocks import always, scaled, with_so
 from fedconvex.conformance.faults.properties import LOCAL_FUNCTION, PARAMETERS
 from fedconvex.conformance.setup import Setup
 
-TIMES: tuple[tuple[str, Callable[[Scalar], Scalar], str], ...] = (
+SUBSTITUTES: tuple[tuple[str, Callable[[Scalar], Scalar], str], ...] = (
     ("2·{0}", lambda value: 2 * value, "give it {0}/2, or change its formula"),
     ("{0}/2", lambda value: value / 2, "give it 2·{0}, or change its formula"),
     ("1/{0}", lambda value: 1 / value, "give it 1/{0}, or change its formula"),
@@ -30,18 +30,19 @@ LOSSES: tuple[tuple[str, Fraction, int], ...] = (
 
 
 def has(name: str) -> Callable[[Setup], bool]:
-    """The method has that parameter, which is not 0 and not one of local work that is done by another solver."""
+    """Whether the method has this parameter, in use and not 0."""
 
     def applies(setup: Setup) -> bool:
-        there = any(f.name == name for f in fields(setup.method))  # type: ignore[arg-type]
+        exists = any(f.name == name for f in fields(setup.method))  # type: ignore[arg-type]
+        # with a local solver of its own, a method without a proximal term reads no stepsize
         unused = name == "stepsize" and setup.given is not None and setup.method.proximal_weight == 0
-        return there and not unused and bool(getattr(setup.method, name) != 0)
+        return exists and not unused and bool(getattr(setup.method, name) != 0)
 
     return applies
 
 
 def with_parameter(name: str, change: Callable[[Scalar], Scalar]) -> Callable[[Setup], Setup]:
-    """That parameter of the method changed."""
+    """The setup with `change` applied to this parameter of the method."""
 
     def changed(setup: Setup) -> Setup:
         other: dict[str, Any] = {name: change(getattr(setup.method, name))}
@@ -51,12 +52,12 @@ def with_parameter(name: str, change: Callable[[Scalar], Scalar]) -> Callable[[S
 
 
 def with_local_stepsize(change: Callable[[Scalar], Scalar]) -> Callable[[Setup], Setup]:
-    """The stepsize of the local solver that was given changed."""
+    """The setup with `change` applied to the stepsize of the local solver that the user passed."""
     return with_solver(lambda solver: replace(solver, stepsize=change(solver.stepsize)))
 
 
 def with_given_steps(setup: Setup) -> bool:
-    """A local solver was given that takes steps."""
+    """Whether the user passed a local solver that takes steps."""
     return setup.given is not None and setup.path_length is not None
 
 
@@ -71,7 +72,7 @@ FAULTS = (
             convention=True,
         )
         for name in PARAMETERS_OF
-        for how, change, cure in TIMES
+        for how, change, cure in SUBSTITUTES
     ),
     *(
         Fault(
@@ -82,7 +83,7 @@ FAULTS = (
             parameters=with_local_stepsize(change),
             convention=True,
         )
-        for how, change, cure in TIMES
+        for how, change, cure in SUBSTITUTES
     ),
     *(
         Fault(

@@ -1,4 +1,7 @@
-"""Local solvers that work wrongly, each around a right one."""
+"""Local solvers with one fault each, built around a correct solver.
+
+Their path lengths are those of the correct solver: the server of a faulty implementation does not know of the fault.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -16,18 +19,18 @@ from fedconvex.problems.base import Clients, Problem, Subproblem
 
 
 class FaultySolver(LocalSolver):
-    """A local solver around another one."""
+    """A faulty version of the solver `inner`."""
 
     inner: LocalSolver
 
     def require(self, problem: Problem, scale: Any, weight: Scalar) -> None:
-        """Nothing."""
+        """Accepts every problem: faulty code checks nothing."""
 
 
 @final
 @dataclass(frozen=True)
 class Chained(FaultySolver):
-    """Every client starts where the one before it ended."""
+    """Every client starts where the client before it ended: they train one and the same model object."""
 
     inner: LocalSolver
 
@@ -46,7 +49,7 @@ class Chained(FaultySolver):
 @final
 @dataclass(frozen=True)
 class OneClientsData(FaultySolver):
-    """All clients of a round work on the last one's function."""
+    """All active clients minimise the function of the last one."""
 
     inner: LocalSolver
 
@@ -58,16 +61,16 @@ class OneClientsData(FaultySolver):
 @final
 @dataclass(frozen=True)
 class OtherSteps(FaultySolver):
-    """Every client takes another number of steps (or epochs) than it was asked for, and does not know."""
+    """Every client takes change(K) steps (or epochs) instead of K."""
 
     inner: GradientDescent | SGD
     change: Callable[[int], int]
 
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
-        asked = np.full(clients.num_clients, self.inner.effort) if draw.efforts is None else draw.efforts
-        taken = np.array([self.change(int(steps)) for steps in asked])
-        counted = "steps" if self.inner.steps is not None else "epochs"
-        most: dict[str, Any] = {counted: max(1, int(taken.max()))}
+        ordered = np.full(clients.num_clients, self.inner.effort) if draw.efforts is None else draw.efforts
+        taken = np.array([self.change(int(steps)) for steps in ordered])
+        unit = "steps" if self.inner.steps is not None else "epochs"
+        most: dict[str, Any] = {unit: max(1, int(taken.max()))}
         longer = replace(self.inner, **most)
         points = longer.solve(clients, subproblem, replace(draw, efforts=taken)).points
         return Answers(points, self.inner.solve(clients, subproblem, draw).path_lengths)
@@ -91,7 +94,7 @@ class FrozenGradient(FaultySolver):
 @final
 @dataclass(frozen=True)
 class Decaying(FaultySolver):
-    """The stepsize of round t is factor(t) times the asked one, and what divides by the stepsize does not know."""
+    """The stepsize of round t is multiplied by factor(t); the server still divides by the original one."""
 
     inner: GradientDescent | SGD
     factor: Callable[[int], Fraction]
@@ -106,11 +109,11 @@ class Decaying(FaultySolver):
 @final
 @dataclass(frozen=True)
 class LastingMomentum(FaultySolver):
-    """Full-batch steps whose velocity is not set to zero: each client has its own, or all of them share one."""
+    """Full-batch steps whose velocity lasts from round to round: one for each client, or one that all share."""
 
     inner: SGD
     shared: bool
-    velocities: dict[int, Array] = field(default_factory=dict)  # of one run
+    velocities: dict[int, Array] = field(default_factory=dict)  # by client; filled during one run
 
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
         assert draw.members is not None

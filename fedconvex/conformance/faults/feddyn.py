@@ -1,4 +1,4 @@
-"""Faults of FedDyn: of its server memory h, and of its clients' rule."""
+"""Faults of FedDyn: in its server memory h, and in the update of its clients' memory g_k."""
 
 from dataclasses import replace
 
@@ -23,27 +23,27 @@ STEP = "w ← mean(θ_k) − h/alpha, with the h of this round"
 
 
 def around_new_model(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
-    """g_k ← g_k − α(θ_k − w⁺)."""
+    """The update with g_k ← g_k − α(θ_k − w⁺): around the server's new point."""
     after = method.update(state, replace(cohort, everyone=False), answers)
     own = state.memory["gradient"] - original_method(method).alpha * (answers.points - after.server)
     return with_memory(after, gradient=own)
 
 
 def without_alpha(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
-    """h ← h − (1/m) Σ_k (θ_k − w), still divided by α in the server's step."""
+    """The update with h ← h − (1/m) Σ_k (θ_k − w), still divided by α in the server's step."""
     after = method.update(state, replace(cohort, everyone=False), answers)
     h = state.shared["h"] - cohort.population_mean(answers.points - cohort.points)
     return with_shared(with_server(after, cohort.average(answers.points) - h / original_method(method).alpha), h=h)
 
 
 def undivided(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
-    """w ← mean θ_k − h."""
+    """The update with w ← mean θ_k − h."""
     after = method.update(state, replace(cohort, everyone=False), answers)
     return with_server(after, cohort.average(answers.points) - after.shared["h"])
 
 
-def turned(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
-    """h ← h + (α/m) Σ_k (θ_k − w)."""
+def with_wrong_sign(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+    """The update with h ← h + (α/m) Σ_k (θ_k − w)."""
     after = method.update(state, replace(cohort, everyone=False), answers)
     h = state.shared["h"] + original_method(method).alpha * cohort.population_mean(answers.points - cohort.points)
     return with_shared(with_server(after, cohort.average(answers.points) - h / original_method(method).alpha), h=h)
@@ -76,7 +76,7 @@ FAULTS = (
         cure=MEMORY,
         breaks=SERVER_MEMORY,
         applies=is_feddyn,
-        update=turned,
+        update=with_wrong_sign,
     ),
     Fault(
         name="server memory is not applied",

@@ -1,4 +1,4 @@
-"""Faults of FedSplit."""
+"""Faults of FedSplit: in the point of the proximal step, in the update of z_k, and in the server's mean."""
 
 from dataclasses import replace
 from typing import Any
@@ -25,48 +25,49 @@ is_fedsplit = of_method(FedSplit, RegularizedFedSplit)
 RULE = "z_k ← z_k + 2(prox(2x − z_k) − x)"
 
 
-def moved(after: State, before: State, cohort: Cohort, z: Array) -> State:
-    """The state with other z_k, and the server's point as the mean of everybody's."""
+def with_z(after: State, before: State, cohort: Cohort, z: Array) -> State:
+    """The state with these z_k of the active clients, and the server's point as the mean over all clients."""
     return with_server(with_memory(after, z=z), cohort.updated_mean(before.server, before.memory["z"], z))
 
 
-def half_way(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
-    """z_k ← z_k + (θ_k − x)."""
+def without_factor_two(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
+    """The update with z_k ← z_k + (θ_k − x)."""
     z = before.memory["z"]
-    return moved(after, before, replace(cohort, everyone=False), z + (after.memory["z"] - z) / 2)
+    return with_z(after, before, replace(cohort, everyone=False), z + (after.memory["z"] - z) / 2)
 
 
-def backwards(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
-    """z_k ← z_k − 2(θ_k − x)."""
-    return moved(after, before, replace(cohort, everyone=False), 2 * before.memory["z"] - after.memory["z"])
+def with_wrong_sign(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
+    """The update with z_k ← z_k − 2(θ_k − x)."""
+    return with_z(after, before, replace(cohort, everyone=False), 2 * before.memory["z"] - after.memory["z"])
 
 
 def reset(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
-    """z_k ← x⁺ after every round."""
+    """The update with z_k ← x⁺: clients forget their z_k."""
     return with_memory(after, z=0 * after.memory["z"] + after.server)
 
 
 def around(what: Any) -> Any:
-    """The proximal step around another point, which is also where it would start."""
+    """The proximal step around the point `what(state)` instead of 2x − z_k."""
 
-    def change(asked: Subproblem, state: State) -> Subproblem:
-        if asked.center is None:  # left out by another fault
-            return asked
-        center = 0 * asked.start + what(state)
-        shift = center - (2 * state.server - state.memory["z"])
-        start = asked.start + shift if (asked.start == 2 * state.server - state.memory["z"]).all() else asked.start
-        return replace(asked, center=asked.center + shift, start=start)
+    def change(subproblem: Subproblem, state: State) -> Subproblem:
+        if subproblem.center is None:  # another fault of a pair has left the term out
+            return subproblem
+        reflected = 2 * state.server - state.memory["z"]
+        shift = 0 * subproblem.start + what(state) - reflected
+        # the start moves along where local work starts at the centre
+        start = subproblem.start + shift if (subproblem.start == reflected).all() else subproblem.start
+        return replace(subproblem, center=subproblem.center + shift, start=start)
 
     return with_subproblem(change)
 
 
 def server_of(which: str) -> Any:
-    """FedSplit with that rule of its server."""
+    """Whether the method is FedSplit with this rule for its server's mean."""
     return lambda setup: isinstance(setup.method, FedSplit) and setup.method.server == which
 
 
 def with_server_of(which: Any) -> Any:
-    """The other rule."""
+    """The setup with this rule for the server's mean."""
 
     def change(setup: Setup) -> Setup:
         assert isinstance(setup.method, FedSplit)
@@ -81,14 +82,14 @@ FAULTS = (
         cure=RULE,
         breaks=MEMORY_RULE,
         applies=is_fedsplit,
-        update=after_update(half_way),
+        update=after_update(without_factor_two),
     ),
     Fault(
         name="the reflection goes the wrong way",
         cure=RULE,
         breaks=MEMORY_RULE,
         applies=is_fedsplit,
-        update=after_update(backwards),
+        update=after_update(with_wrong_sign),
     ),
     Fault(
         name="the proximal step is taken around x instead of 2x − z_k",

@@ -1,4 +1,4 @@
-"""Faults of DANE and FedDANE: of the gradient to which the clients' functions are tilted."""
+"""Faults of DANE and FedDANE: in the correction g − ∇f_k(w) of the clients' gradients."""
 
 from dataclasses import replace
 from typing import Any
@@ -16,18 +16,18 @@ is_corrected = of_method(GradientCorrected)
 RULE = "minimise f_k(θ) − ⟨∇f_k(w) − g, θ⟩ + (mu/2)‖θ − w‖²"
 
 
-def tilting(gradient: Any) -> Any:
-    """Another g: `gradient(right g, cohort)`."""
+def with_correction(gradient: Any) -> Any:
+    """The subproblem with `gradient(correct g, cohort)` in place of g; rows instead of a vector differ by client."""
 
-    def ask(method: Method, state: State, cohort: Cohort) -> Subproblem:
-        asked = method.subproblem(state, cohort)
+    def subproblem(method: Method, state: State, cohort: Cohort) -> Subproblem:
+        correct = method.subproblem(state, cohort)
         own = cohort.gradients()
-        if asked.linear is None:  # left out by another fault
-            return asked
-        right: Array = (asked.linear + own)[0]
-        return replace(asked, linear=gradient(right, cohort) - own)
+        if correct.linear is None:  # another fault of a pair has left the term out
+            return correct
+        g: Array = (correct.linear + own)[0]  # the same in every row
+        return replace(correct, linear=gradient(g, cohort) - own)
 
-    return ask
+    return subproblem
 
 
 FAULTS = (
@@ -36,7 +36,7 @@ FAULTS = (
         cure=RULE,
         breaks=CORRECTION,
         applies=is_corrected,
-        subproblem=with_subproblem(lambda asked, state: replace(asked, linear=None)),
+        subproblem=with_subproblem(lambda subproblem, state: replace(subproblem, linear=None)),
     ),
     Fault(
         name="the gradient correction has the wrong sign",
@@ -50,48 +50,48 @@ FAULTS = (
         cure=RULE,
         breaks=CORRECTION,
         applies=is_corrected,
-        subproblem=tilting(lambda g, cohort: g + cohort.gradients()),
+        subproblem=with_correction(lambda g, cohort: g + cohort.gradients()),
     ),
     Fault(
         name="the averaged gradient is left out of the correction",
         cure=RULE,
         breaks=CORRECTION,
         applies=is_corrected,
-        subproblem=tilting(lambda g, cohort: 0 * g),
+        subproblem=with_correction(lambda g, cohort: 0 * g),
     ),
     Fault(
         name="the averaged gradient is not weighted",
         cure="weight client k's gradient by its number of samples",
         breaks=CORRECTION,
         applies=of_method(FedDANE),
-        subproblem=tilting(lambda g, cohort: cohort.gradients().sum(0) / len(cohort.points)),
+        subproblem=with_correction(lambda g, cohort: cohort.gradients().sum(0) / len(cohort.points)),
     ),
     Fault(
         name="the gradients are summed, not averaged",
-        cure="divide by the sum of the weights of those who are asked",
+        cure="divide by the sum of the weights of the clients that send one",
         breaks=CORRECTION,
         applies=of_method(FedDANE),
-        subproblem=tilting(lambda g, cohort: cohort.gradients().sum(0)),
+        subproblem=with_correction(lambda g, cohort: cohort.gradients().sum(0)),
     ),
     Fault(
         name="the gradient of all clients is used instead of that of the sample",
         cure="average the gradients of the clients that take part",
         breaks=CORRECTION,
         applies=of_method(FedDANE),
-        subproblem=tilting(lambda g, cohort: cohort.full_gradient()),
+        subproblem=with_correction(lambda g, cohort: cohort.full_gradient()),
     ),
     Fault(
         name="only the gradients of those who take part are averaged",
         cure="ask every client for its gradient",
         breaks=CORRECTION,
         applies=of_method(DANE),
-        subproblem=tilting(lambda g, cohort: cohort.sampled_gradient()),
+        subproblem=with_correction(lambda g, cohort: cohort.sampled_gradient()),
     ),
     Fault(
         name="eta is ignored",
         cure="multiply the gradient of all clients by eta",
         breaks=CORRECTION,
         applies=lambda setup: isinstance(setup.method, DANE) and setup.method.eta != 1,
-        subproblem=tilting(lambda g, cohort: cohort.full_gradient()),
+        subproblem=with_correction(lambda g, cohort: cohort.full_gradient()),
     ),
 )

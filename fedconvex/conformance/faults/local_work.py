@@ -1,4 +1,4 @@
-"""Faults of the clients' local work."""
+"""Faults of the clients' local work: where it starts, its number and size of steps, its optimiser and its data."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -33,50 +33,51 @@ from fedconvex.participation import Draw
 
 
 def has_momentum(setup: Setup) -> bool:
-    """The local steps have momentum."""
+    """Whether the local steps have momentum."""
     return isinstance(setup.solver, SGD) and setup.solver.momentum != 0
 
 
-def lasting(shared: bool) -> Callable[[LocalSolver], LocalSolver]:
-    """Solvers with such a momentum."""
+def with_lasting_momentum(shared: bool) -> Callable[[LocalSolver], LocalSolver]:
+    """Solvers whose momentum lasts beyond the round, of each client or shared by all."""
     return lambda solver: LastingMomentum(solver, shared) if isinstance(solver, SGD) else solver
 
 
-def decaying(factor: Callable[[int], Fraction]) -> Callable[[LocalSolver], LocalSolver]:
-    """Solvers of that decay."""
+def with_decay(factor: Callable[[int], Fraction]) -> Callable[[LocalSolver], LocalSolver]:
+    """Solvers whose stepsize in round t is multiplied by factor(t)."""
     return lambda solver: Decaying(solver, factor) if isinstance(solver, GradientDescent | SGD) else solver
 
 
 def with_steps(change: Callable[[int], int]) -> Callable[[LocalSolver], LocalSolver]:
-    """Solvers with that many steps (or epochs)."""
+    """Solvers with change(steps) steps (or epochs)."""
     return lambda solver: OtherSteps(solver, change) if isinstance(solver, GradientDescent | SGD) else solver
 
 
-def frozen(solver: LocalSolver) -> LocalSolver:
-    """Steps that all have the first gradient."""
+def with_frozen_gradient(solver: LocalSolver) -> LocalSolver:
+    """A solver whose steps all use the first gradient."""
     return FrozenGradient(solver) if isinstance(solver, GradientDescent) else solver
 
 
 def starts_matter(setup: Setup) -> bool:
-    """Local work depends on where it starts, and is asked to start at the server's point."""
+    """Whether local work starts at the server's point, and its result depends on that."""
     return setup.path_length is not None and not isinstance(setup.method, FedPD)
 
 
 def momentum(factor: Fraction) -> Callable[[Setup], Setup]:
-    """Gradient steps with momentum."""
+    """The setup with momentum in its gradient steps."""
     return with_solver(lambda s: SGD(steps=s.steps, batch_size=None, stepsize=s.stepsize, momentum=factor))
 
 
 def weight_decay(factor: Fraction) -> Callable[[Setup], Setup]:
-    """Gradient steps with weight decay."""
+    """The setup with weight decay in its gradient steps."""
     return with_solver(lambda s: SGD(steps=s.steps, batch_size=None, stepsize=s.stepsize, weight_decay=factor))
 
 
 def only_full_work(draw: Draw, effort: int | None, num_clients: int) -> Draw:
-    """Those who do less are left out."""
+    """The draw without the clients that do less than the full work."""
     return draw if draw.efforts is None else draw.kept(draw.efforts == effort)
 
 
+# Common defaults of frameworks and schedules; the factor of round t, counted from 0.
 DECAYS = (
     ("divided by the number of the round", lambda t: Fraction(1, t + 1)),
     ("multiplied by 1/2 every round", lambda t: Fraction(1, 2) ** t),
@@ -114,7 +115,7 @@ FAULTS = (
         cure="compute a new gradient, at the local model, in every local step",
         breaks=LOCAL_WORK,
         applies=both(takes_steps(2), uses_gradient_descent),
-        solver=frozen,
+        solver=with_frozen_gradient,
     ),
     *(
         Fault(
@@ -122,7 +123,7 @@ FAULTS = (
             cure="use the same stepsize in every round, or state the decay",
             breaks=LOCAL_WORK,
             applies=takes_steps(1),
-            solver=decaying(factor),
+            solver=with_decay(factor),
         )
         for how, factor in DECAYS
     ),
@@ -151,28 +152,30 @@ FAULTS = (
         cure="give each client an optimiser of its own, a new one in every round",
         breaks=LOCAL_WORK,
         applies=has_momentum,
-        solver=lasting(shared=True),
+        solver=with_lasting_momentum(shared=True),
     ),
     Fault(
         name="momentum is kept from round to round",
         cure="give each client a new optimiser in every round",
         breaks=LOCAL_WORK,
         applies=has_momentum,
-        solver=lasting(shared=False),
+        solver=with_lasting_momentum(shared=False),
     ),
     Fault(
         name="clients start at their own last model",
         cure="load the server's model into the client at the beginning of each of its rounds",
         breaks=START,
         applies=starts_matter,
-        subproblem=with_subproblem(lambda asked, state: replace(asked, start=state.memory[LAST_ANSWER])),
+        subproblem=with_subproblem(lambda sub, state: replace(sub, start=state.memory[LAST_ANSWER])),
     ),
     Fault(
         name="clients start at their own last model, where they have one",
         cure="load the server's model into the client at the beginning of each of its rounds",
         breaks=START,
         applies=starts_matter,
-        subproblem=with_subproblem(lambda asked, state: replace(asked, start=last_own_answers(asked, state))),
+        subproblem=with_subproblem(
+            lambda subproblem, state: replace(subproblem, start=last_own_answers(subproblem, state))
+        ),
     ),
     Fault(
         name="every client starts where the one before it ended",

@@ -1,4 +1,4 @@
-"""Faults of what clients keep, for all methods that have it: SCAFFOLD's c_k, FedDyn's gradient, FedPD's dual."""
+"""Faults of the clients' memory in the methods that have one: SCAFFOLD's c_k, FedDyn's g_k, FedPD's dual λ_k."""
 
 from dataclasses import replace
 
@@ -24,47 +24,48 @@ from fedconvex.methods.fedpd import FedPD
 from fedconvex.methods.scaffold import Scaffold
 from fedconvex.problems.base import Subproblem
 
-NAMES = {Scaffold: "c", DynamicRegularization: "gradient", FedPD: "dual"}  # of the memory that tilts the function
+# the entry of the clients' memory that is in the subproblem's linear term
+NAMES = {Scaffold: "c", DynamicRegularization: "gradient", FedPD: "dual"}
 
 
-def tilts(setup: Setup) -> bool:
-    """Clients keep a vector that tilts their function."""
+def keeps_correction(setup: Setup) -> bool:
+    """Whether clients keep a vector that corrects their local gradients."""
     return isinstance(setup.method, tuple(NAMES))
 
 
 def name_in(state: State) -> str:
-    """The name of that vector in the state's memory."""
+    """The name of that vector in this state's memory."""
     return next(name for name in NAMES.values() if name in state.memory)
 
 
 def forgotten(state: State) -> dict[str, Array]:
-    """The vector of those who took no part in the round before: zero."""
+    """The memory in which a client that was inactive in the last round has the vector 0."""
     name = name_in(state)
     rows = state.memory[name] + 0
-    for i, seen in enumerate(state.memory[LAST_ROUND]):
-        if seen[0] != state.shared[ROUND][0] - 1:
+    for i, last in enumerate(state.memory[LAST_ROUND]):
+        if last[0] != state.shared[ROUND][0] - 1:
             rows[i] = 0 * rows[i]
     return {name: rows}
 
 
-def ask_forgetful(method: Method, state: State, cohort: Cohort) -> Subproblem:
-    """Asked with what is left."""
+def subproblem_from_forgotten(method: Method, state: State, cohort: Cohort) -> Subproblem:
+    """The subproblem from the forgetful memory."""
     return method.subproblem(with_memory(state, **forgotten(state)), cohort)
 
 
-def update_forgetful(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
-    """Updated from what is left; the server's mean, which it keeps itself, still has the old one in it."""
+def update_from_forgotten(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+    """The update of the forgetful memory; the server's own memory still contains the forgotten vectors."""
     return method.update(with_memory(state, **forgotten(state)), replace(cohort, everyone=False), answers)
 
 
 def kept(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
-    """The clients' vector as it was."""
+    """The update without storing the clients' new vectors."""
     name = name_in(before)
     return with_memory(after, **{name: before.memory[name]})
 
 
-def turn(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
-    """The clients' vector changed the other way; FedPD's server gets it."""
+def with_wrong_sign(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+    """The update that subtracts the change of the clients' vectors; FedPD's server averages the wrong ones."""
     after, name = method.update(state, replace(cohort, everyone=False), answers), name_in(state)
     wrong = 2 * state.memory[name] - after.memory[name]
     if name == NAMES[FedPD]:
@@ -72,8 +73,8 @@ def turn(method: Method, state: State, cohort: Cohort, answers: Answers) -> Stat
     return with_memory(after, **{name: wrong})
 
 
-def by_gradients(setup: Setup) -> Setup:
-    """SCAFFOLD with option I."""
+def with_option_one(setup: Setup) -> Setup:
+    """The setup of SCAFFOLD with option I."""
     assert isinstance(setup.method, Scaffold)
     return Setup(replace(setup.method, option=1), setup.given)
 
@@ -83,37 +84,37 @@ FAULTS = (
         name="the correction of the local gradient has the wrong sign",
         cure="SCAFFOLD: gradient − c_k + c; FedDyn: gradient − g_k; FedPD: gradient + λ_k",
         breaks=CORRECTION,
-        applies=tilts,
+        applies=keeps_correction,
         subproblem=with_subproblem(negated_linear_term),
     ),
     Fault(
         name="the correction of the local gradient is left out",
         cure="add the linear term where gradients flow: of the parameters, not of detached copies (.data)",
         breaks=CORRECTION,
-        applies=tilts,
-        subproblem=with_subproblem(lambda asked, state: replace(asked, linear=None)),
+        applies=keeps_correction,
+        subproblem=with_subproblem(lambda subproblem, state: replace(subproblem, linear=None)),
     ),
     Fault(
         name="the clients' memory is never stored",
         cure="write the new value back to where the next round reads it",
         breaks=MEMORY,
-        applies=tilts,
+        applies=keeps_correction,
         update=after_update(kept),
     ),
     Fault(
         name="the clients' memory is lost in rounds that they skip",
         cure="keep the memory of every client for the whole run, whoever takes part",
         breaks=MEMORY,
-        applies=tilts,
-        subproblem=ask_forgetful,
-        update=update_forgetful,
+        applies=keeps_correction,
+        subproblem=subproblem_from_forgotten,
+        update=update_from_forgotten,
     ),
     Fault(
         name="the clients' memory is updated with the wrong sign",
         cure="SCAFFOLD: c_k − c + (w − y_k)/(Ks); FedDyn: g_k − alpha(θ_k − w); FedPD: λ_k + (θ_k − w)/eta",
         breaks=MEMORY_RULE,
-        applies=tilts,
-        update=turn,
+        applies=keeps_correction,
+        update=with_wrong_sign,
     ),
     Fault(
         name="control variates are updated before they are used, and by another rule after it",
@@ -127,7 +128,7 @@ FAULTS = (
         cure="correct the local steps with the values that the client had at the beginning of the round",
         breaks=MEMORY_RULE,
         applies=of_method(Scaffold),
-        parameters=by_gradients,
+        parameters=with_option_one,
         subproblem=with_client_memory(lambda state, cohort: {name_in(state): cohort.gradients()}),
     ),
 )

@@ -1,4 +1,4 @@
-"""Faults of FedNova and FedPD that no other method has."""
+"""Faults that only FedNova or FedPD can have."""
 
 from fedconvex.conformance.faults.base import Fault
 from fedconvex.conformance.faults.building_blocks import (
@@ -19,8 +19,8 @@ is_fednova = both(of_method(FedNova), takes_steps(2))
 RULE = "w ← w + (Σ w_k τ_k)·Σ w_k (θ_k − w)/τ_k, τ_k being the number of client k's local steps"
 
 
-def one_step(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
-    """w ← w + Σ w_k (θ_k − w)/τ_k."""
+def without_mean_steps(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
+    """The update w ← w + Σ w_k (θ_k − w)/τ_k, without the factor Σ w_k τ_k."""
     directions = (answers.points - cohort.points) / answers.path_lengths
     after = method.update(state, cohort, answers)
     return with_server(after, state.server + original_method(method).stepsize * cohort.average(directions))
@@ -39,7 +39,7 @@ FAULTS = (
         cure=RULE,
         breaks=NORMALISED,
         applies=lambda setup: is_fednova(setup) and setup.given is None,
-        update=one_step,
+        update=without_mean_steps,
     ),
     Fault(
         name="the server averages the local models without their dual variables",

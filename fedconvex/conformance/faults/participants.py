@@ -1,4 +1,4 @@
-"""Faults of who takes part."""
+"""Faults in the set of active clients."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from fedconvex.participation import Draw
 
 
 def everyone(draw: Draw, effort: int | None, num_clients: int) -> Draw:
-    """All clients, those who were not asked with full work."""
+    """All clients; those that the schedule leaves out do the full work."""
     members = np.arange(num_clients)
     if draw.efforts is None or draw.members is None:
         return replace(draw, members=members)

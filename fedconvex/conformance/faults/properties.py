@@ -1,10 +1,10 @@
-"""The defining properties of the methods, as the report names them: each fault breaks one."""
+"""The methods' defining properties, as the report names them: each fault violates one."""
 
 FIRST_POINT = "the run starts at x0"
 START = "clients start at the server's current model"
-LOCAL_WORK = "clients take the asked number of local steps, of the asked size"
+LOCAL_WORK = "clients take the prescribed number of local steps, of the prescribed size"
 LOCAL_FUNCTION = "clients minimise their own function, at its full size"
-PULL = "the proximal term pulls to the server's model, with the asked strength"
+PULL = "the proximal term pulls to the server's model, with the prescribed weight"
 AVERAGE = "the average is over those who take part, with the right weights"
 PARTICIPANTS = "only those who take part count"
 PARAMETERS = "parameters mean what they mean in the paper"

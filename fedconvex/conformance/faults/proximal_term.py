@@ -31,11 +31,11 @@ from fedconvex.methods.regularized_fedsplit import RegularizedFedSplit
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
 
-ROOT_BITS = 256  # of square roots of rationals
+ROOT_BITS = 256  # precision of square roots of rationals
 
 
-def length(vector: Array) -> Scalar:
-    """‖vector‖ in any arithmetic; of rationals, to `ROOT_BITS` bits."""
+def norm(vector: Array) -> Scalar:
+    """‖vector‖ in any arithmetic; for rationals, rounded down to `ROOT_BITS` bits after the point."""
     square = (vector * vector).sum()
     if type(square).__name__ == "arb":
         return square.sqrt()
@@ -50,49 +50,46 @@ def length(vector: Array) -> Scalar:
 
 @final
 @dataclass(frozen=True)
-class PullOfConstantLength(LocalSolver):
-    """Gradient steps where the proximal term is factor·weight·‖θ − center‖, whose gradient has one length."""
+class UnsquaredProximalTerm(LocalSolver):
+    """Gradient steps with the proximal term factor·weight·‖θ − center‖, whose gradient has constant norm."""
 
     steps: GradientDescent
     factor: Fraction
 
     def require(self, problem: Problem, scale: Any, weight: Scalar) -> None:
-        """Nothing."""
+        """Accepts every problem: faulty code checks nothing."""
 
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
-        def pulls(theta: Array) -> Array:
+        def term_gradients(theta: Array) -> Array:
             if subproblem.center is None:
                 return 0 * theta
             away = theta - subproblem.center
             factor = subproblem.weight * clients.arithmetic.scalar(self.factor)
-            lengths = [length(row) for row in away]
-            return np.stack(
-                [row * factor / size if size != 0 else row for row, size in zip(away, lengths, strict=True)]
-            )
+            norms = [norm(row) for row in away]
+            # 0 at the centre, where the norm has no gradient: what automatic differentiation returns there
+            return np.stack([row * factor / size if size != 0 else row for row, size in zip(away, norms, strict=True)])
 
         bare = replace(subproblem, weight=0, center=None)
         theta = subproblem.start
         for taken in range(self.steps.steps):
-            gradients = bare.add_gradients(theta, clients.gradients(theta)) + pulls(theta)
+            gradients = bare.add_gradients(theta, clients.gradients(theta)) + term_gradients(theta)
             stepped = theta - self.steps.stepsize * gradients
             theta = stepped if draw.efforts is None else clients.arithmetic.where(draw.efforts > taken, stepped, theta)
         return Answers(theta, self.steps.solve(clients, subproblem, draw).path_lengths)
 
 
-def unsquared(factor: Fraction) -> Callable[[LocalSolver], LocalSolver]:
-    """The same steps with a norm that is not squared."""
-    return lambda solver: PullOfConstantLength(solver, factor) if isinstance(solver, GradientDescent) else solver
+def with_unsquared_term(factor: Fraction) -> Callable[[LocalSolver], LocalSolver]:
+    """Solvers with the proximal term factor·weight·‖θ − center‖."""
+    return lambda solver: UnsquaredProximalTerm(solver, factor) if isinstance(solver, GradientDescent) else solver
 
 
-def weighed(factor: Fraction) -> SubproblemRule:
-    """The proximal weight multiplied."""
-    return with_subproblem(
-        lambda asked, state: replace(asked, weight=asked.weight * factor.numerator / factor.denominator)
-    )
+def with_weight_times(factor: Fraction) -> SubproblemRule:
+    """The subproblem with its proximal weight multiplied by the factor."""
+    return with_subproblem(lambda sub, state: replace(sub, weight=sub.weight * factor.numerator / factor.denominator))
 
 
 def around_server(setup: Setup) -> bool:
-    """A proximal method whose centre is the server's point."""
+    """Whether the method has a proximal term that is centred on the server's point."""
     return is_proximal(setup) and not of_method(FedSplit, RegularizedFedSplit)(setup)
 
 
@@ -102,56 +99,56 @@ FAULTS = (
         cure="add weight·(θ − w) to the local gradient: the term pulls back to the server's model",
         breaks=PULL,
         applies=is_proximal,
-        subproblem=weighed(Fraction(-1)),
+        subproblem=with_weight_times(Fraction(-1)),
     ),
     Fault(
         name="the proximal term is always zero",
         cure="keep a copy of the server's model for the term: a reference to the model that trains is the model itself",
         breaks=PULL,
         applies=is_proximal,
-        subproblem=with_subproblem(lambda asked, state: replace(asked, weight=0, center=None)),
+        subproblem=with_subproblem(lambda sub, state: replace(sub, weight=0, center=None)),
     ),
     Fault(
         name="the proximal term is not halved",
         cure="use (weight/2)·‖θ − w‖², whose gradient is weight·(θ − w)",
         breaks=PULL,
         applies=is_proximal,
-        subproblem=weighed(Fraction(2)),
+        subproblem=with_weight_times(Fraction(2)),
     ),
     Fault(
         name="the proximal term is halved twice",
         cure="use (weight/2)·‖θ − w‖², whose gradient is weight·(θ − w)",
         breaks=PULL,
         applies=is_proximal,
-        subproblem=weighed(Fraction(1, 2)),
+        subproblem=with_weight_times(Fraction(1, 2)),
     ),
     Fault(
         name="the norm in the proximal term is not squared",
         cure="square the norm: (weight/2)·‖θ − w‖²",
         breaks=PULL,
         applies=both(is_proximal, uses_gradient_descent, takes_steps(2)),
-        solver=unsquared(Fraction(1, 2)),
+        solver=with_unsquared_term(Fraction(1, 2)),
     ),
     Fault(
         name="the norm in the proximal term is neither squared nor halved",
         cure="use (weight/2)·‖θ − w‖²",
         breaks=PULL,
         applies=both(is_proximal, uses_gradient_descent, takes_steps(2)),
-        solver=unsquared(Fraction(1)),
+        solver=with_unsquared_term(Fraction(1)),
     ),
     Fault(
         name="the proximal term pulls to the client's own last model",
         cure="centre the term on the model that the server sent in this round",
         breaks=PULL,
         applies=both(around_server, lambda setup: not isinstance(setup.method, FedPD)),
-        subproblem=with_subproblem(lambda asked, state: replace(asked, center=state.memory[LAST_ANSWER])),
+        subproblem=with_subproblem(lambda sub, state: replace(sub, center=state.memory[LAST_ANSWER])),
     ),
     Fault(
         name="the proximal term pulls to the client's own last model, where it has one",
         cure="centre the term on the model that the server sent in this round",
         breaks=PULL,
         applies=both(around_server, lambda setup: not isinstance(setup.method, FedPD)),
-        subproblem=with_subproblem(lambda asked, state: replace(asked, center=last_own_answers(asked, state))),
+        subproblem=with_subproblem(lambda sub, state: replace(sub, center=last_own_answers(sub, state))),
     ),
     Fault(
         name="the proximal term pulls to the server's model of the round before",
@@ -159,7 +156,7 @@ FAULTS = (
         breaks=PULL,
         applies=around_server,
         subproblem=with_subproblem(
-            lambda asked, state: replace(asked, center=0 * asked.start + state.shared[PREVIOUS_POINT])
+            lambda sub, state: replace(sub, center=0 * sub.start + state.shared[PREVIOUS_POINT])
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""Faults that were first seen in published frameworks: docs/frameworks.md says where."""
+"""Faults that were found in published frameworks; docs/frameworks.md says where."""
 
 from dataclasses import replace
 
@@ -26,12 +26,12 @@ is_feddyn = of_method(DynamicRegularization)
 
 
 def is_first_option(setup: Setup) -> bool:
-    """SCAFFOLD with option I."""
+    """Whether the method is SCAFFOLD with option I."""
     return isinstance(setup.method, Scaffold) and setup.method.option == 1
 
 
 def subtracted_once(method: Method, state: State, cohort: Cohort, answers: Answers) -> State:
-    """h ← h − (α/m)(Σ_k θ_k − w)."""
+    """The update with h ← h − (α/m)(Σ_k θ_k − w)."""
     after = method.update(state, replace(cohort, everyone=False), answers)
     missing = original_method(method).alpha * (len(cohort.points) - 1) * state.server / cohort.population
     h = after.shared["h"] - missing
@@ -39,24 +39,24 @@ def subtracted_once(method: Method, state: State, cohort: Cohort, answers: Answe
 
 
 def scaled_up(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
-    """w + (m/|P_t|)(w⁺ − w)."""
+    """The update with the server's point w + (m/|P_t|)(w⁺ − w)."""
     return with_server(after, before.server + (after.server - before.server) * cohort.population / len(cohort.points))
 
 
 def overwritten(state: State, cohort: Cohort) -> dict[str, Array]:
-    """c_k of those who have taken part before: already the new one, ∇F_k(w)."""
+    """The memory in which clients that have been active before already have the new c_k, ∇F_k(w)."""
     rows, gradients = state.memory["c"] + 0, cohort.gradients()
-    for i, seen in enumerate(state.memory[LAST_ROUND]):
-        if seen[0] >= 0:
+    for i, last in enumerate(state.memory[LAST_ROUND]):
+        if last[0] >= 0:
             rows[i] = gradients[i]
     return {"c": rows}
 
 
 def without_their_change(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
-    """c changes by what newcomers bring: for the others, old and new are the same buffer."""
+    """The update with c changed only by newcomers: for the others old and new c_k are one buffer, and cancel."""
     change = after.memory["c"] - before.memory["c"]
-    for i, seen in enumerate(before.memory[LAST_ROUND]):
-        if seen[0] >= 0:
+    for i, last in enumerate(before.memory[LAST_ROUND]):
+        if last[0] >= 0:
             change[i] = 0 * change[i]
     return with_shared(after, c=before.shared["c"] + cohort.population_mean(change))
 
@@ -74,7 +74,7 @@ FAULTS = (
         cure="form its terms of the parameters themselves: serialised or detached copies (.data) have no gradient",
         breaks=PULL,
         applies=is_feddyn,
-        subproblem=with_subproblem(lambda asked, state: replace(asked, linear=None, weight=0, center=None)),
+        subproblem=with_subproblem(lambda subproblem, state: replace(subproblem, linear=None, weight=0, center=None)),
     ),
     Fault(
         name="server memory subtracts the server's model once, not from every client's",

@@ -1,4 +1,4 @@
-"""Faults of SCAFFOLD."""
+"""Faults of SCAFFOLD: in the control variates c_k and c, options I and II, and the server's stepsize."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,17 +30,17 @@ RULE = "use c_k − c + (w − y_k)/(K·s): K local steps of size s, w and c as 
 
 
 def option(number: int) -> Callable[[Setup], bool]:
-    """SCAFFOLD with that option."""
+    """Whether the method is SCAFFOLD with this option."""
     return lambda setup: isinstance(setup.method, Scaffold) and setup.method.option == number
 
 
 def own_solver(setup: Setup) -> bool:
-    """The method's own K and s are those of the local work."""
+    """Whether K and s of the local work are the method's own."""
     return setup.given is None
 
 
 def with_option(number: Any) -> Callable[[Setup], Setup]:
-    """The other option."""
+    """The setup with this option."""
 
     def change(setup: Setup) -> Setup:
         assert isinstance(setup.method, Scaffold)
@@ -49,19 +49,19 @@ def with_option(number: Any) -> Callable[[Setup], Setup]:
     return change
 
 
-def dividing(path: Callable[[Array, Any], Array]) -> UpdateRule:
-    """Another ℓ_k than K·s in option II: `path(ℓ_k, method)`."""
+def with_divisor(path: Callable[[Array, Any], Array]) -> UpdateRule:
+    """The update with `path(ℓ_k, method)` in place of the path length ℓ_k = K·s in option II."""
 
     def change(method: Any, state: State, cohort: Cohort, answers: Answers) -> State:
-        moved = replace(answers, path_lengths=path(answers.path_lengths, original_method(method)))
-        after: State = method.update(state, replace(cohort, everyone=False), moved)
+        changed = replace(answers, path_lengths=path(answers.path_lengths, original_method(method)))
+        after: State = method.update(state, replace(cohort, everyone=False), changed)
         return after
 
     return change
 
 
-def storing(rule: Callable[[State, State, Answers], Array]) -> UpdateRule:
-    """Other c_k⁺, from the states before and after; the server's c follows them."""
+def with_stored(rule: Callable[[State, State, Answers], Array]) -> UpdateRule:
+    """The update with c_k⁺ = rule(before, after, answers); the server's c changes by their mean."""
 
     def change(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
         own = rule(before, after, answers)
@@ -77,14 +77,14 @@ FAULTS = (
         cure="correct every local step with − c_k + c",
         breaks=CORRECTION,
         applies=is_scaffold,
-        subproblem=with_subproblem(lambda asked, state: replace(asked, linear=-state.memory["c"])),
+        subproblem=with_subproblem(lambda sub, state: replace(sub, linear=-state.memory["c"])),
     ),
     Fault(
         name="the client's control variate is left out of the correction",
         cure="correct every local step with − c_k + c",
         breaks=CORRECTION,
         applies=is_scaffold,
-        subproblem=with_subproblem(lambda asked, state: replace(asked, linear=0 * asked.start + state.shared["c"])),
+        subproblem=with_subproblem(lambda sub, state: replace(sub, linear=0 * sub.start + state.shared["c"])),
     ),
     Fault(
         name="the server's control variate is never updated",
@@ -135,63 +135,63 @@ FAULTS = (
         cure=RULE,
         breaks=MEMORY_RULE,
         applies=option(2),
-        update=storing(lambda before, after, answers: after.memory["c"] + before.shared["c"]),
+        update=with_stored(lambda before, after, answers: after.memory["c"] + before.shared["c"]),
     ),
     Fault(
         name="option II adds c instead of subtracting it",
         cure=RULE,
         breaks=MEMORY_RULE,
         applies=option(2),
-        update=storing(lambda before, after, answers: after.memory["c"] + 2 * before.shared["c"]),
+        update=with_stored(lambda before, after, answers: after.memory["c"] + 2 * before.shared["c"]),
     ),
     Fault(
         name="option II forgets the old c_k",
         cure=RULE,
         breaks=MEMORY_RULE,
         applies=option(2),
-        update=storing(lambda before, after, answers: after.memory["c"] - before.memory["c"]),
+        update=with_stored(lambda before, after, answers: after.memory["c"] - before.memory["c"]),
     ),
     Fault(
         name="option II takes the path with the wrong sign",
         cure=RULE,
         breaks=MEMORY_RULE,
         applies=option(2),
-        update=dividing(lambda path, method: -path),
+        update=with_divisor(lambda path, method: -path),
     ),
     Fault(
         name="option II does not divide by the stepsize",
         cure=RULE,
         breaks=MEMORY_RULE,
         applies=both(option(2), own_solver),
-        update=dividing(lambda path, method: path / method.stepsize),
+        update=with_divisor(lambda path, method: path / method.stepsize),
     ),
     Fault(
         name="option II does not divide by the local steps",
         cure=RULE,
         breaks=MEMORY_RULE,
         applies=both(option(2), own_solver),
-        update=dividing(lambda path, method: 0 * path + method.stepsize),
+        update=with_divisor(lambda path, method: 0 * path + method.stepsize),
     ),
     Fault(
         name="option II divides by one local step too many",
         cure=RULE,
         breaks=MEMORY_RULE,
         applies=both(option(2), own_solver),
-        update=dividing(lambda path, method: path + method.stepsize),
+        update=with_divisor(lambda path, method: path + method.stepsize),
     ),
     Fault(
         name="option II divides by the full number of local steps for late clients, too",
         cure="K is the number of steps that the client took",
         breaks=MEMORY_RULE,
         applies=both(option(2), own_solver, takes_steps(2)),
-        update=dividing(lambda path, method: 0 * path + method.stepsize * method.local_steps),
+        update=with_divisor(lambda path, method: 0 * path + method.stepsize * method.local_steps),
     ),
     Fault(
         name="option II measures the path from the server's new model",
         cure=RULE,
         breaks=MEMORY_RULE,
         applies=option(2),
-        update=storing(
+        update=with_stored(
             lambda before, after, answers: after.memory["c"] + (after.server - before.server) / answers.path_lengths
         ),
     ),

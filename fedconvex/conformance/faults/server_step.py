@@ -1,4 +1,4 @@
-"""Faults of the server's step, and of what it sends."""
+"""Faults of the server's step, of the model that it sends, and of the initial point."""
 
 from dataclasses import replace
 
@@ -10,8 +10,8 @@ from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.problems.base import Subproblem
 
 
-def stale(method: Method, state: State, cohort: Cohort) -> Subproblem:
-    """Asked at the server's point of one round ago."""
+def from_previous_point(method: Method, state: State, cohort: Cohort) -> Subproblem:
+    """The subproblem at the server's point of one round ago."""
     before = state.shared[PREVIOUS_POINT]
     there = replace(cohort, points=0 * cohort.points + before)
     return method.subproblem(State(before, state.shared, state.memory), there)
@@ -37,7 +37,7 @@ FAULTS = (
         cure="send the model after the last round's average",
         breaks=START,
         applies=always,
-        subproblem=stale,
+        subproblem=from_previous_point,
     ),
     Fault(
         name="the run starts at zero instead of x0",

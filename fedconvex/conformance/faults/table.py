@@ -1,4 +1,4 @@
-"""The catalogue as a table: which faults are known of which methods."""
+"""The catalogue of faults as a Markdown table: which methods can have which fault."""
 
 from fedconvex.conformance.faults import Fault, catalogue
 from fedconvex.conformance.setup import setup_of
@@ -39,18 +39,18 @@ METHODS: tuple[tuple[str, Method, LocalSolver | None], ...] = (
 )
 
 
-# has FedSplit's faults, and is named in the table only where it has one of its own
+# It shares FedSplit's faults; the table names it only at a fault that FedSplit cannot have.
 REGULARIZED = RegularizedFedSplit(stepsize=0.5, regularization=0.5)
 
 
 def methods_with(fault: Fault) -> tuple[str, ...]:
-    """The names of the methods of which the fault is known."""
+    """The names of the methods that can have this fault."""
     setups = ((name, setup_of(method, solver)) for name, method, solver in METHODS)
     return tuple(dict.fromkeys(name for name, setup in setups if fault.applies(setup)))
 
 
 def fault_table() -> str:
-    """The known faults in Markdown, by the property that they break."""
+    """The known faults in Markdown, by the property that they violate."""
     everywhere = len(dict.fromkeys(name for name, *_ in METHODS))
     lines: list[str] = []
     for broken in dict.fromkeys(fault.breaks for fault in catalogue()):

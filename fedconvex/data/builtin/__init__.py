@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fedconvex.data.federated import deal
+from fedconvex.data.federated import divide_among_clients
 from fedconvex.data.table import Table, standardized
 from fedconvex.data.targets import as_targets
 from fedconvex.discovery import module_names
@@ -48,4 +48,4 @@ def as_problem(name: str, clients: int, partition: str, seed: int, options: dict
 
     clients, partition, seed: see `fedconvex.data.partition`; options: see `FederatedData.problem`. Raises InvalidInput.
     """
-    return deal(table(name), clients, partition, seed, name).problem(**options)
+    return divide_among_clients(table(name), clients, partition, seed, name).problem(**options)

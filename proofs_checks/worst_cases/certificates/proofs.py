@@ -1,7 +1,7 @@
-"""A certificate as a proof for the catalogue: one combination of facts and squares, which stands on its own.
+"""A certificate as a proof of the catalogue: a combination of facts and squares that is checked on its own.
 
-Every multiplier is used twice: an inequality between two points of smooth functions is convexity at the first point and
-the descent lemma at the second, both looking at a third point, whose value drops out.
+An interpolation inequality is the sum of two facts: convexity at the first point and the descent lemma at the second,
+both about a third point, whose value cancels. So every multiplier occurs twice.
 """
 
 from collections.abc import Sequence
@@ -16,21 +16,23 @@ from fedconvex.proofs_checks.engines.facts import Fact, convex, dissimilar, inex
 from fedconvex.proofs_checks.engines.hilbert import Atom, Subspace, Vector, inner
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.proof import Proof, Relation, Step
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, ZERO, Family, Form, Key, mean
 from fedconvex.proofs_checks.worst_cases.questions.board import Evaluation
-from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import Written
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups
-from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import DEVIATION, ZERO, Family, Form, Key, mean
 from fedconvex.proofs_checks.worst_cases.questions.question import LEAST, Question
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parametric
 
 
 def proof(question: Question, t: Any, multipliers: Sequence[Any], domain: Domain | None = None) -> Proof:
-    """That the metric is at most t times what it is measured in, for the functions and vectors of the question.
+    """The proof that the metric is at most t times its divisor, for all functions and vectors of the question.
 
-    All numbers may be rational functions of parameters in a domain (`parametric`).
+    t and the multipliers may be rational functions of parameters in a domain (`rational_functions`).
+
+    Raises:
+        ValueError: client groups or enumerated draws, function values that do not cancel, no sum of squares.
     """
-    if isinstance(question.clients, ClientGroups) or isinstance(question.board, Written):
-        raise ValueError("proofs about several kinds of clients, or about every way to draw them, are not written out")
+    if isinstance(question.clients, ClientGroups) or question.enumerated:
+        raise ValueError("proofs about client groups, or about all possible draws, are not written out")
     program, domain = question.program, domain or Domain()
     facts: list[tuple[Any, Fact]] = []
     for (name, _), multiplier in zip(program.inequalities, multipliers, strict=True):
@@ -41,7 +43,7 @@ def proof(question: Question, t: Any, multipliers: Sequence[Any], domain: Domain
         raise ValueError(f"the function values {', '.join(rest.values)} do not cancel")
     squares = [(_number(weight), _vector(u)) for weight, u in _squares(rest)]
     name = f"{question.metric} <= t·N"
-    claim = Relation(-_expression(program.constant), "<=", _number(t) * _expression(program.measure), domain, name)
+    claim = Relation(-_expression(program.constant), "<=", _number(t) * _expression(program.divisor), domain, name)
     what = f"a worst case of {type(question.method).__name__}: {len(facts)} facts and {len(squares)} squares"
     by = Combination(facts=tuple(facts), squares=tuple(squares))
     return Proof((Step(_shown(question.metric, _number(t)), what, claim, by),))
@@ -54,6 +56,7 @@ def _shown(metric: str, t: Any) -> str:
 
 
 def _facts(name: str, question: Question) -> list[Fact]:
+    """The facts whose sum is the inequality of that name."""
     evaluations, functions = question.board.evaluations, question.clients
     if name == "dissimilarity":
         first = next(e for e in evaluations if e.point.key == question.start.key)
@@ -83,7 +86,7 @@ def _facts(name: str, question: Question) -> list[Fact]:
 
 
 def _squares(form: Form) -> list[tuple[Any, Family]]:
-    """A form without values, that is not negative, as Σ weight · ‖vector‖²: by elimination."""
+    """A positive semidefinite form without values as Σ weight · ‖vector‖², by elimination. Raises ValueError else."""
     keys = sorted({key for pair in form.products for key in pair})
     rest = [[form.products.get((min(a, b), max(a, b)), ZERO) / (1 if a == b else 2) for b in keys] for a in keys]
     found = []
@@ -94,12 +97,12 @@ def _squares(form: Form) -> list[tuple[Any, Family]]:
             found.append((pivot, Family({other: c for other, c in zip(keys, row, strict=True) if c})))
             rest = [[entry - pivot * row[a] * row[b] for b, entry in enumerate(line)] for a, line in enumerate(rest)]
         elif any(rest[i]):
-            raise ValueError(f"the rest is no sum of squares: {key} has none")
+            raise ValueError(f"the rest is no sum of squares: {key} has no square")
     return found
 
 
 def _expression(form: Form) -> Any:
-    """In the symbols of `engines.hilbert`."""
+    """The form as an expression in the symbols of `engines.hilbert`."""
     products = sum(
         _number(c) * inner(Vector({_atom(a): sympy.Integer(1)}), Vector({_atom(b): sympy.Integer(1)}))
         for (a, b), c in form.products.items()

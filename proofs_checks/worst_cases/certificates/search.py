@@ -1,193 +1,241 @@
-"""From a proposal in floating point to a proof: rational multipliers, an exact identity, exact positivity."""
+"""The search for a certificate: from floating-point multipliers to rational ones that are an exact proof.
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+A solver's multipliers are nearly a proof. They become one by rounding to simple fractions, by reading rationals off a
+refined solution, by solving exactly for those that make the form vanish on a worst instance, or by a small move towards
+the interior, which costs a little of the bound. Whatever is found counts only as a `DualCertificate`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
 from operator import mul
 from typing import Any, final
 
-import numpy as np
 from flint import fmpq, fmpq_mat
 
 from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
-from fedconvex.proofs_checks.worst_cases.programs.program import Matrix, Program
-from fedconvex.proofs_checks.worst_cases.programs.refinement import Polished, polish
+from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
+from fedconvex.proofs_checks.worst_cases.programs.program import Program
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO
+from fedconvex.proofs_checks.worst_cases.programs.refinement import RefinedSolution, refine
 from fedconvex.proofs_checks.worst_cases.programs.solver import Proposal, propose
-from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import ONE, ZERO
 
-DENOMINATORS = (12, 1000, 10**6)
-CLOSE = 1e-6  # how near to a proposal simple fractions are tried
-SAME = 1e-30  # how well a rational must agree with polished digits
-LARGE = 12  # rows of matrices for which balls are tried before elimination
+DENOMINATORS = (12, 1000, 10**6)  # of simple fractions near a proposal
+LONG_DENOMINATORS = (10**4, 10**8, 10**12)  # of rationals that agree with a refined solution
+CLOSE = 1e-6  # relative distance of simple fractions from a proposal
+SAME = 1e-30  # relative distance of a rational from refined digits: it is then meant, not an accident
+FEW = 6  # inequalities up to which a proof is first sought without a solver
 
 Vectors = Sequence[Sequence[Any]]  # one vector for every block
+Candidate = tuple[Any, list[Any]]  # t and the multipliers
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Certified:
-    """A proof of metric <= t·N: t·N + C − Σ λ_i I_i is a quadratic form that is not negative, exactly."""
+class Target:
+    """A value t that instances attain, as a flint rational, and their vectors: no proof of less than t exists.
 
-    program: Program
-    t: Fraction
-    multipliers: tuple[Fraction, ...]
+    On these vectors the form of a proof of just t vanishes (complementary slackness).
+    """
 
-    def __post_init__(self) -> None:
-        if not holds(self.program, to_fmpq(self.t), [to_fmpq(m) for m in self.multipliers]):
-            raise ValueError("this is no proof")
+    t: Any
+    vectors: Sequence[Vectors]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Search:
+    """A certificate, if one was found, and what may help to find an instance: the solver's proposal, refined."""
+
+    certificate: DualCertificate | None
+    proposal: Proposal | None = None  # None: no solver was needed
+    refined: list[RefinedSolution] = field(default_factory=list)
 
     @property
-    def used(self) -> dict[str, Fraction]:
-        """The multipliers that are not 0, with the inequalities' names."""
-        pairs = zip(self.program.inequalities, self.multipliers, strict=True)
-        return {name: multiplier for (name, _), multiplier in pairs if multiplier}
+    def status(self) -> str:
+        """The solver's status."""
+        return "not asked" if self.proposal is None else self.proposal.status
 
 
-def certify(program: Program, proposal: Proposal) -> tuple[Certified | None, list[Polished]]:
-    """A proof whose t is the proposal's, or little more; None where none is found. And the proposal polished."""
-    if not proposal.is_solved:
-        return None, []
-    near = list(polish(program, proposal))
-    ways = (_simple(program, proposal), _polished(program, proposal, near), _from_inside(program, proposal))
-    return _first(program, chain(*ways)), near
+def certify(
+    program: Program, target: Target | None, suffices: Callable[[DualCertificate], bool], twice: bool = False
+) -> Search:
+    """A proof of the least t of a program, or of a little more.
 
-
-def certify_read_off(program: Program, proposal: Proposal) -> Certified | None:
-    """A proof of the proposal's t as a rational number, where it is one; None where many digits do not show that."""
-    return _first(program, _read_off(program, polish(program, proposal))) if proposal.is_solved else None
-
-
-def forced(program: Program, t: Fraction, worst: Iterable[Vectors]) -> Certified | None:
-    """A proof of this t whose multipliers follow from what must vanish on some instances, without a solver."""
-    ones = [ONE] * len(program.inequalities)
-    found = balanced(program, to_fmpq(t), ones, worst)
-    return None if found is None else _first(program, iter([(to_fmpq(t), found)]))
-
-
-def certify_exactly(program: Program, proposal: Proposal, t: Fraction, worst: Sequence[Vectors]) -> Certified | None:
-    """A proof of exactly this t, which some instances attain; None where none is found.
-
-    On the vectors of a worst instance the quadratic form vanishes, and where it does not, so do the multipliers: that
-    is a system of linear equations for the multipliers, from which rational ones are found, of any size.
+    Args:
+        program: as small as possible; see `certify_reduced` for programs whose solution has no interior.
+        target: what a proof of the least t has to reach, where that is known.
+        suffices: decides whether a proof that follows from the target alone ends the search.
+        twice: as of `propose`.
     """
-    if not proposal.is_solved or abs(float(t) - proposal.t) > CLOSE * max(1.0, abs(proposal.t)):
+    if target is not None and len(program.inequalities) <= FEW:
+        certificate = certify_target(program, target)
+        if certificate is not None and suffices(certificate):
+            return Search(certificate)
+    search = _certify_near(program, target, twice)
+    if search.certificate is not None:
+        return search
+    return replace(search, certificate=certify_reduced(program)[0])
+
+
+def certify_reduced(program: Program, guess: Fraction | None = None) -> tuple[DualCertificate | None, Proposal]:
+    """A proof that leaves out useless inequalities, of the guessed t where the solver's is close to it.
+
+    Use it where the form of every proof has zero rows, so that no multipliers lie in the interior.
+    """
+    smaller = program.without_useless()
+    search = _certify_near(smaller, None if guess is None else Target(to_fmpq(guess), []), twice=True)
+    found, proposal = search.certificate, search.proposal
+    assert proposal is not None
+    if found is None and proposal.is_solved:
+        found = _first_proof(smaller, _towards_a_face(smaller, proposal))
+    if found is None:
+        return None, proposal
+    multipliers = dict(zip((name for name, _ in smaller.inequalities), found.multipliers, strict=True))
+    whole = tuple(multipliers.get(name, Fraction(0)) for name, _ in program.inequalities)
+    return DualCertificate(program, found.t, whole), proposal
+
+
+def certify_least(program: Program, target: Target | None) -> DualCertificate | None:
+    """A proof of exactly the least t, where that is a rational number that can be identified; else None."""
+    found = None if target is None else certify_target(program, target)
+    if found is not None:
+        return found
+    proposal = propose(program)
+    found = None if target is None else certify_exactly(program, proposal, target)
+    if found is None and proposal.is_solved:
+        found = _first_proof(program, _read_off(program, refine(program, proposal)))
+    return found
+
+
+def certify_target(program: Program, target: Target) -> DualCertificate | None:
+    """A proof of the target's t whose multipliers follow from what must vanish, without a solver; None without one."""
+    found = balanced(program, target.t, [ONE] * len(program.inequalities), target.vectors)
+    return None if found is None else _first_proof(program, iter([(target.t, found)]))
+
+
+def certify_exactly(program: Program, proposal: Proposal, target: Target) -> DualCertificate | None:
+    """A proof of exactly the target's t near the proposal; None where none is found.
+
+    On the vectors of a worst instance the quadratic form vanishes: linear equations for the multipliers, from which
+    rational ones of any size are found.
+    """
+    if not proposal.is_solved or abs(float(target.t) - proposal.t) > CLOSE * max(1.0, abs(proposal.t)):
         return None
     largest = max(proposal.multipliers, default=0.0)
-    tried: list[list[Any]] = []
-    for least in (1e-7, 1e-5, 1e-3):
+    starts: list[list[Any]] = []
+    for least in (1e-7, 1e-5, 1e-3):  # several guesses of which multipliers are 0
         numbers = [nearest(float(x), 10**6) if x > least * largest else ZERO for x in proposal.multipliers]
-        if numbers not in tried:
-            tried.append(numbers)
-    exact = to_fmpq(t)
-    adjusted = (balanced(program, exact, numbers, worst) for numbers in tried)
-    return _first(program, ((exact, found) for found in adjusted if found is not None))
+        if numbers not in starts:
+            starts.append(numbers)
+    solutions = (balanced(program, target.t, numbers, target.vectors) for numbers in starts)
+    return _first_proof(program, ((target.t, found) for found in solutions if found is not None))
 
 
-def _first(program: Program, candidates: Iterator[tuple[Any, list[Any]]]) -> Certified | None:
+def _certify_near(program: Program, target: Target | None, twice: bool) -> Search:
+    """A proof of just the target's t, else of the solver's t or a little more."""
+    proposal = propose(program, twice=twice)
+    certificate = None if target is None else certify_exactly(program, proposal, target)
+    if certificate is not None or not proposal.is_solved:
+        return Search(certificate, proposal)
+    refined = list(refine(program, proposal))
+    rough = [max(float(x), 0.0) for x in proposal.multipliers]
+    # In the order of how little of the bound they cost; the last two compute interior points, which takes longest.
+    ways = (
+        _simple(program, proposal),
+        _read_off(program, refined),
+        *(_towards_interior(program, proposal, x.t, x.multipliers, range(-35, -9, 5)) for x in refined[:1]),
+        _towards_interior(program, proposal, proposal.t, rough, range(-13, 0)),
+    )
+    return Search(_first_proof(program, chain(*ways)), proposal, refined)
+
+
+def _first_proof(program: Program, candidates: Iterator[Candidate]) -> DualCertificate | None:
     for t, multipliers in candidates:
         if all(multiplier >= 0 for multiplier in multipliers):
             try:
-                return Certified(program, to_fraction(t), tuple(map(to_fraction, multipliers)))
+                return DualCertificate(program, t, tuple(multipliers))
             except ValueError:
                 continue
     return None
 
 
-def holds(program: Program, t: Any, multipliers: Sequence[Any]) -> bool:
-    """Whether these numbers are a proof."""
-    if len(multipliers) != len(program.inequalities) or any(multiplier < 0 for multiplier in multipliers):
-        return False
-    blocks, values = program.remainder(t, multipliers)
-    return not any(values) and all(map(is_positive_semidefinite, blocks))
-
-
-def is_positive_semidefinite(matrix: Matrix) -> bool:
-    """Exactly, by elimination: a pivot is positive, or its row and column vanish."""
-    if len(matrix) > LARGE:
-        from fedconvex.arithmetic.definiteness import is_positive_semidefinite as decided
-
-        return decided(np.array(matrix, dtype=object))
-    rest = [list(row) for row in matrix]
-    while rest:
-        pivot, *row = rest[0]
-        if pivot < 0 or (pivot == 0 and any(row)):
-            return False
-        rest = [
-            [entry - row[i] * row[j] / pivot if row[i] and row[j] else entry for j, entry in enumerate(other[1:])]
-            for i, other in enumerate(rest[1:])
-        ]
-    return True
-
-
-def _simple(program: Program, proposal: Proposal) -> Iterator[tuple[Any, list[Any]]]:
-    """Numbers with small denominators near the proposal: often it is one of them that is meant."""
+def _simple(program: Program, proposal: Proposal) -> Iterator[Candidate]:
+    """Fractions with small denominators near the proposal: in many analyses t and the multipliers are such numbers."""
     floats = (proposal.t, *map(float, proposal.multipliers))
     for largest in DENOMINATORS:
         numbers = [nearest(x, largest) for x in floats]
         if all(abs(float(n) - x) <= CLOSE * max(1, abs(x)) for n, x in zip(numbers, floats, strict=True)):
-            t, *multipliers = numbers
-            adjusted = balanced(program, t, multipliers)
-            if adjusted is not None:
-                yield t, adjusted
+            yield from _balanced(program, numbers)
 
 
-def _from_inside(program: Program, proposal: Proposal) -> Iterator[tuple[Any, list[Any]]]:
-    """The proposal, moved a little towards room."""
-    multipliers = [to_fmpq(max(float(x), 0.0)) for x in proposal.multipliers]
-    yield from _towards(program, proposal.t, to_fmpq(proposal.t), multipliers, range(-13, 0))
+def _read_off(program: Program, refined: Iterable[RefinedSolution]) -> Iterator[Candidate]:
+    """Rationals that agree with the digits of refined solutions."""
+    for solution in refined:
+        for largest in LONG_DENOMINATORS:
+            numbers = [nearest(x, largest) for x in (solution.t, *solution.multipliers)]
+            if abs(float(numbers[0] - solution.t)) < SAME * abs(float(solution.t)):
+                yield from _balanced(program, numbers)
 
 
-def _towards(
-    program: Program, rough: float, t: Any, multipliers: Sequence[Any], exponents: range
-) -> Iterator[tuple[Any, list[Any]]]:
-    """On the way to multipliers that prove something larger than `rough`, with room to spare."""
-    for more in (abs(rough), 1e-2, 1.0, 1e2):
-        larger = rough + more
-        inside = propose(program, fixed=larger)
-        if not inside.is_solved or inside.t <= 0:
-            continue
-        there = [to_fmpq(float(x)) for x in inside.multipliers]
-        for exponent in exponents:
-            share = fmpq(1, 10**-exponent)
-            mixed = [m + share * (other - m) for m, other in zip(multipliers, there, strict=True)]
-            further = t + share * (to_fmpq(larger) - t)
-            adjusted = balanced(program, further, mixed)
-            if adjusted is not None:
-                yield further, adjusted
+def _towards_interior(
+    program: Program, proposal: Proposal, t: Any, multipliers: Sequence[Any], exponents: range
+) -> Iterator[Candidate]:
+    """Mixtures of these multipliers with some that prove a larger t with a positive definite form."""
+    for more in (abs(proposal.t), 1e-2, 1.0, 1e2):
+        inside = _interior(program, proposal.t + more)
+        if inside.is_solved and inside.t > 0:
+            yield from _mixtures(program, (t, multipliers), (proposal.t + more, inside.multipliers), exponents)
 
 
-def _polished(program: Program, proposal: Proposal, near: list[Polished]) -> Iterator[tuple[Any, list[Any]]]:
-    """Rationals that agree with many digits; or those digits, moved a very little towards room."""
-    yield from _read_off(program, near)
-    if near:
-        yield from _towards(program, proposal.t, near[0].t, near[0].multipliers, range(-35, -9, 5))
+def _interior(program: Program, t: float) -> Proposal:
+    """Multipliers that prove t with as much room as possible; the proposal's own t is the smallest eigenvalue."""
+    return propose(program, fixed=t)
 
 
-def _read_off(program: Program, near: Iterable[Polished]) -> Iterator[tuple[Any, list[Any]]]:
-    """Rationals that agree with many digits."""
-    for found in near:
-        for largest in (10**4, 10**8, 10**12):
-            t, *multipliers = (nearest(x, largest) for x in (found.t, *found.multipliers))
-            if abs(float(t - found.t)) < SAME * abs(float(t)):
-                adjusted = balanced(program, t, multipliers)
-                if adjusted is not None:
-                    yield t, adjusted
+def _towards_a_face(program: Program, proposal: Proposal) -> Iterator[Candidate]:
+    """Mixtures with multipliers that prove twice as much, in whose form the vectors without squares do not occur.
+
+    Such a form is never positive definite, so no point of the interior helps; it has to be 0 on these vectors exactly.
+    """
+    inside = _interior(program, 2 * proposal.t)
+    if inside.is_solved:
+        near, far = ([max(float(x), 0.0) for x in found.multipliers] for found in (proposal, inside))
+        yield from _mixtures(program, (proposal.t, near), (2 * proposal.t, far), range(-10, 0), program.unsquared)
 
 
-def balanced(program: Program, t: Any, multipliers: Sequence[Any], worst: Iterable[Vectors] = ()) -> list[Any] | None:
-    """Multipliers next to these with which the function values cancel exactly: the largest ones are changed.
+def _mixtures(
+    program: Program, near: tuple[Any, Any], far: tuple[Any, Any], exponents: range, zeros: Sequence[Vectors] = ()
+) -> Iterator[Candidate]:
+    """(1 − s)·near + s·far for s = 10^exponent, smallest first; the form vanishes on the vectors `zeros`."""
+    start, end = ([_exact(x) for x in (t, *multipliers)] for t, multipliers in (near, far))
+    for exponent in exponents:
+        share = fmpq(1, 10**-exponent)
+        yield from _balanced(program, [x + share * (y - x) for x, y in zip(start, end, strict=True)], zeros)
 
-    On the vectors of `worst`, the quadratic form vanishes, too: on as many of them as it takes to tell all multipliers.
-    None where that is impossible.
+
+def _balanced(program: Program, numbers: Sequence[Any], zeros: Sequence[Vectors] = ()) -> Iterator[Candidate]:
+    """t and the multipliers next to it that `balanced` finds, if any."""
+    t, *multipliers = numbers
+    found = balanced(program, t, multipliers, zeros)
+    if found is not None:
+        yield t, found
+
+
+def balanced(program: Program, t: Any, multipliers: Sequence[Any], zeros: Iterable[Vectors] = ()) -> list[Any] | None:
+    """Multipliers next to these with which the function values cancel exactly; None where that is impossible.
+
+    The form vanishes on the vectors `zeros`, too: on as many of them as it takes to determine all multipliers. The
+    largest multipliers are changed, relatively least, and those that are 0 stay 0.
     """
     order = sorted((i for i, m in enumerate(multipliers) if m), key=lambda i: -multipliers[i])
     weights, width = [multipliers[i] for i in order], len(order) + 1
     places = (0, 1, *(i + 2 for i in order))
     table: list[Any] = []
     reduced, rank = fmpq_mat(0, width), 0
-    for vectors in chain((None,), worst):
-        for N, C, *row in zip(*(_seen(program, place, vectors) for place in places), strict=True):
+    for vectors in chain((None,), zeros):
+        for N, C, *row in zip(*(_images(program, place, vectors) for place in places), strict=True):
             table += [*row, t * N + C - sum(map(mul, weights, row), ZERO)]
         reduced, rank = fmpq_mat(len(table) // width, width, table).rref()
         if rank >= len(order):
@@ -196,13 +244,13 @@ def balanced(program: Program, t: Any, multipliers: Sequence[Any], worst: Iterab
     for place in range(rank):
         first = next(j for j in range(width) if reduced[place, j] != 0)
         if first == len(order):
-            return None  # 0 = 1
+            return None  # the equation 0 = 1
         adjusted[order[first]] += reduced[place, len(order)]
     return adjusted
 
 
-def _seen(program: Program, place: int, vectors: Vectors | None) -> list[Any]:
-    """The coefficients of a form's values; or, with vectors, its matrices times these."""
+def _images(program: Program, place: int, vectors: Vectors | None) -> list[Any]:
+    """The coefficients of a form's function values; or, with vectors, its matrices times these."""
     if vectors is None:
         values = program.forms[place].values
         return [values.get(name, ZERO) for name in program.values]
@@ -219,5 +267,10 @@ def _seen(program: Program, place: int, vectors: Vectors | None) -> list[Any]:
 
 
 def nearest(x: Any, largest: int) -> Any:
-    """The nearest rational whose denominator is not larger."""
+    """The nearest rational whose denominator is at most `largest`."""
     return to_fmpq(to_fraction(x).limit_denominator(largest))
+
+
+def _exact(x: Any) -> Any:
+    """The rational number that a float is."""
+    return x if isinstance(x, fmpq) else to_fmpq(float(x))

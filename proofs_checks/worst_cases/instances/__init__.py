@@ -1,1 +1,1 @@
-"""Exact instances that attain a lower bound: federations of quadratics that are simulated, or feasible Gram matrices."""
+"""Exact instances that attain a lower bound: simulated federations of quadratics, or feasible Gram matrices."""

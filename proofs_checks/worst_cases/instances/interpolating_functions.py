@@ -1,7 +1,7 @@
-"""Clients that go through given points with given gradients and values: worst cases that no quadratic attains.
+"""Smooth functions through given points, with given gradients and values: worst cases that no quadratic attains.
 
-Of all convex M-smooth functions with h(x_i) = h_i and ∇h(x_i) = g_i, where there are some, this is the largest (Drori
-2018, Theorem 1; Taylor, Hendrickx and Glineur 2017):
+Of all convex M-smooth functions with h(x_i) = h_i and ∇h(x_i) = g_i, if there is one, this is the largest (Drori 2018,
+Theorem 1; Taylor, Hendrickx and Glineur 2017):
 
     h(x) = min over α >= 0 with Σα_i = 1 of (M/2)‖x − Σ_i α_i y_i‖² + Σ_i α_i v_i,
 
@@ -21,17 +21,21 @@ from fedconvex.arithmetic.rationals import Array, Scalar
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Clients, Problem, Subproblem
 
-STEPS = 200  # of the active-set method, far more than it takes
-ROUNDING = 1e-13
+STEPS = 200  # of the active-set method, far more than it needs
+ROUNDING = 1e-13  # relative: smaller slopes and eigenvalues count as 0
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Interpolating(Problem):
-    """`anchors` (m, n, d) are the y_i, `heights` (m, n) the v_i; curvatures from `lowest` to `highest`, (m,)."""
+    """A problem whose clients interpolate points, in floating point.
+
+    Use it to simulate a method on a worst case that was found as Gram matrices (`WorstCase.federation`). `anchors`
+    (m, n, d) are the y_i, `offsets` (m, n) the v_i; curvatures lie between `lowest` and `highest`, (m,).
+    """
 
     anchors: np.ndarray
-    heights: np.ndarray
+    offsets: np.ndarray
     lowest: np.ndarray
     highest: np.ndarray
     exact_weights: tuple[Fraction, ...]
@@ -40,18 +44,18 @@ class Interpolating(Problem):
     def through(
         cls, points: Any, gradients: Any, values: Any, lowest: Any, highest: Any, weights: Sequence[Fraction]
     ) -> "Interpolating":
-        """Points and gradients (m, n, d), values (m, n), curvatures (m,)."""
+        """The clients with points and gradients (m, n, d), values (m, n), and curvatures between (m,) and (m,)."""
         X, F = np.asarray(points, dtype=float), np.asarray(values, dtype=float)
         low, high = (np.asarray(ends, dtype=float) for ends in (lowest, highest))
         M, slopes = (high - low)[:, None], np.asarray(gradients, dtype=float) - low[:, None, None] * X
-        heights = F - low[:, None] / 2 * (X**2).sum(-1) - (slopes**2).sum(-1) / (2 * M)
-        return cls(X - slopes / M[:, None], heights, low, high, tuple(weights))
+        offsets = F - low[:, None] / 2 * (X**2).sum(-1) - (slopes**2).sum(-1) / (2 * M)
+        return cls(X - slopes / M[:, None], offsets, low, high, tuple(weights))
 
     def of(self, clients: list[int]) -> "Interpolating":
-        """The clients with these numbers, perhaps several times the same, with equal weights."""
+        """The clients with these numbers, with repetitions if these repeat, and equal weights."""
         weights = (Fraction(1, len(clients)),) * len(clients)
-        anchors, heights, low, high = (x[clients] for x in (self.anchors, self.heights, self.lowest, self.highest))
-        return Interpolating(anchors, heights, low, high, weights)
+        anchors, offsets, low, high = (x[clients] for x in (self.anchors, self.offsets, self.lowest, self.highest))
+        return Interpolating(anchors, offsets, low, high, weights)
 
     @property
     def dim(self) -> int:
@@ -87,7 +91,7 @@ class Interpolating(Problem):
 
 @final
 class _InterpolatingClients(Clients):
-    """Some of the problem's clients, equally weighted, so that scales are 1."""
+    """Some of the problem's clients, with equal weights, so that all scales are 1."""
 
     def __init__(self, arithmetic: Arithmetic, problem: Interpolating, numbers: np.ndarray) -> None:
         self.arithmetic, self.problem, self.numbers = arithmetic, problem, numbers
@@ -141,17 +145,17 @@ class _InterpolatingClients(Clients):
     def _nearest(self, k: int, x: np.ndarray, softness: float) -> tuple[np.ndarray, float]:
         """Σα_i y_i for the α that minimise (M/2)/(1 + softness)·‖x − Σα_i y_i‖² + Σα_i v_i, and the least value.
 
-        The softness is that of a subproblem, in which x moves, too.
+        The softness is 0 for values and gradients at x; minimising a subproblem over x leaves a softer distance.
         """
-        Y, v = self.problem.anchors[k], self.problem.heights[k]
+        Y, v = self.problem.anchors[k], self.problem.offsets[k]
         stiffness = float(self._stiffness[k] / (1 + softness))
-        alpha = least(stiffness * Y @ Y.T, v - stiffness * Y @ x)
+        alpha = simplex_minimiser(stiffness * Y @ Y.T, v - stiffness * Y @ x)
         place = alpha @ Y
         return place, float(stiffness / 2 * ((x - place) ** 2).sum() + alpha @ v)
 
 
-def least(P: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The α >= 0 with sum 1 for which ½αᵀPα + qᵀα is least, P positive semidefinite: by active sets."""
+def simplex_minimiser(P: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """The minimiser α of ½αᵀPα + qᵀα over the simplex, P positive semidefinite, by an active-set method."""
     alpha = np.zeros(len(q))
     free = [int(np.argmin(np.diag(P) / 2 + q))]
     alpha[free[0]] = 1.0
@@ -177,12 +181,13 @@ def least(P: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 def _direction(P: np.ndarray, slopes: np.ndarray, zero: float) -> tuple[np.ndarray, float] | None:
-    """Where to go with the sum unchanged, and how far at most; None where nothing is gained."""
+    """A descent direction that keeps the sum, and the longest useful step; None at a minimum on the free variables."""
     n = len(slopes)
     Z = np.linalg.svd(np.ones((1, n)))[2][1:].T
     values, vectors = np.linalg.eigh(Z.T @ P @ Z) if n > 1 else (np.zeros(0), np.zeros((0, 0)))
     along = vectors.T @ (Z.T @ slopes)
     flat = values <= zero
+    # Along a flat direction the function falls without end, until a variable becomes 0.
     if np.abs(along[flat]).max(initial=0.0) > zero:
         return Z @ (vectors[:, flat] @ -along[flat]), np.inf
     if np.abs(along).max(initial=0.0) <= zero:

@@ -1,14 +1,16 @@
-"""Federations on a line: quadratics with curvatures at the ends of the class, and the worst that they make a method do.
+"""One-dimensional federations of quadratics with extreme curvatures, on which many methods attain their worst case.
 
-Everything is exact. What a method does is linear in where it starts and in the clients' pulls, so that the metric is a
-quadratic form in two numbers, whose largest ratio to what it is measured in is known.
+Clients are F_k(x) = ½h_k x² − p_k x with h_k at an end of the class's curvature range. What a method does on them is
+linear in the start and in the gradients p_k, so metric and divisor are quadratic forms in these few numbers, and the
+worst ones maximise their quotient. `extreme_federations` gives the exact instance for two representatives of any
+number of clients, `enumerated_federations` for clients that are enumerated.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement, product
 from math import isqrt
 from typing import Any, final
 
@@ -17,25 +19,29 @@ from flint import fmpq
 
 from fedconvex.arithmetic.rationals import fraction_array, to_fmpq
 from fedconvex.problems.quadratics import Quadratic
+from fedconvex.proofs_checks.worst_cases.certificates.search import Target
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
+from fedconvex.proofs_checks.worst_cases.instances.replay import metric_and_divisor
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ONE, ZERO, Family, Form, Key
 from fedconvex.proofs_checks.worst_cases.questions.board import Evaluation
-from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import Written
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups
-from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import DEVIATION, MEAN, ONE, ZERO, Family, Form, Key
 from fedconvex.proofs_checks.worst_cases.questions.question import LEAST, Question
 
-BITS = 60
+BITS = 60  # of a square root that is irrational
+DIGITS = 10**6  # largest denominator of a maximiser that is an eigenvector
+SMALL_SHARE = 10**6  # divisor of the heterogeneity in search of instances for many rounds
+TRIED = 2  # choices of curvatures whose worst enumerated federations are simulated
 Numbers = tuple[Any, ...]  # one for each client, flint's rationals
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Line:
-    """F_k(x) = ½curvature_k·x² − pull_k·x, where the method starts, and what the program's basic vectors then are."""
+class LineFederation:
+    """F_k(x) = ½curvature_k·x² − slope_k·x with starts, and the values of the program's unknowns on it."""
 
     question: Question
     curvatures: Numbers
-    pulls: Numbers
+    slopes: Numbers
     starts: Numbers
     basic: dict[Key, Any]
     values: dict[str, Any]
@@ -50,67 +56,102 @@ class Line:
         return total
 
     @cached_property
-    def measure(self) -> Any:
+    def divisor(self) -> Any:
         """What the metric is divided by."""
-        return self.at(self.question.program.measure)
+        return self.at(self.question.program.divisor)
 
     @cached_property
     def ratio(self) -> Any:
-        """The metric divided by what it is measured in; None stands for infinity."""
+        """The metric divided by its divisor; None stands for infinity."""
         metric = -self.at(self.question.program.constant)
-        if self.measure:
-            return metric / self.measure
+        if self.divisor:
+            return metric / self.divisor
         return None if metric > 0 else ZERO
 
     @property
-    def tells(self) -> bool:
-        """Whether anything is measured: a method that stays where it is tells nothing."""
-        return self.ratio is None or bool(self.measure)
+    def is_informative(self) -> bool:
+        """Whether the ratio is not 0/0."""
+        return self.ratio is None or bool(self.divisor)
 
     @cached_property
     def instance(self) -> AttainingFederation:
-        """The same as a federation."""
-        curvatures, pulls, starts = (fraction_array(numbers) for numbers in (self.curvatures, self.pulls, self.starts))
+        """The federation, for simulation."""
+        curvatures, slopes, starts = (fraction_array(x) for x in (self.curvatures, self.slopes, self.starts))
         few, residuals = len(curvatures), self.question.board.residuals
         left = tuple(fraction_array(_of_clients(r.left, self.basic, few))[:, None] for r in residuals)
         return AttainingFederation(
-            Quadratic(list(curvatures[:, None, None]), list(pulls[:, None])), starts[:, None], left
+            Quadratic(list(curvatures[:, None, None]), list(slopes[:, None])), starts[:, None], left
         )
 
     @cached_property
     def vectors(self) -> list[list[Any]]:
-        """The basic vectors in every block of the program, as coordinates on the line."""
+        """The basic vectors of every block of the program, as coordinates on the line."""
         return self.question.program.coordinates(self.basic)
 
 
-def lines(question: Question) -> list[Line]:
-    """Federations on a line, those on which the method does most first; none for several kinds or written out."""
-    if isinstance(question.clients, ClientGroups) or isinstance(question.board, Written):
+def extreme_federations(question: Question) -> list[LineFederation]:
+    """Federations of extreme curvatures, the largest ratio first; none for client groups or enumerated draws."""
+    if isinstance(question.clients, ClientGroups) or question.enumerated:
         return []
+    board, found = question.board, []
+    inexact = any(residual.gamma for residual in board.residuals)
+    signs = list(product((ONE, -ONE), repeat=board.clients)) if inexact else [(ONE,) * board.clients]
+    for curvatures in combinations_with_replacement(map(to_fmpq, _extreme_curvatures(question)), board.clients):
+        if question.metric == "descent" or _has_minimum(question, curvatures):
+            found += [made for directions in signs for made in _worst_starts(question, curvatures, directions)]
+    ranked = [(made.ratio, made) for made in found if made.is_informative]
+    return [made for _, made in sorted(ranked, key=lambda pair: (pair[0] is not None, -(pair[0] or ZERO)))]
+
+
+def trial_federations(
+    question: Question, certified: Question, extreme: Sequence[LineFederation]
+) -> Iterator[AttainingFederation]:
+    """The federations of extreme curvatures that are worth a simulation of `question`.
+
+    `extreme` are those of `certified`, which is the question, or one round of it.
+    """
+    # With full participation the program's ratio is the simulated one, so that the first federation is the worst.
+    tried = extreme[:1] if question.draws.everyone else extreme
+    if certified is not question and question.heterogeneity:
+        # In many rounds other federations are worst than in one: those whose gradients hardly count in the divisor.
+        tried = [*extreme, *extreme_federations(certified.divided_with(question.heterogeneity / SMALL_SHARE))]
+    yield from (made.instance for made in tried)
+    if question.enumerated:
+        yield from enumerated_federations(question)
+
+
+def target(federations: Sequence[LineFederation]) -> Target | None:
+    """The largest ratio and the vectors of all federations that attain it; None where it is infinite, or there is none.
+
+    With client draws the ratio of the program may exceed what a simulation attains, but no proof is below it.
+    """
+    if not federations or federations[0].ratio is None:
+        return None
+    t = federations[0].ratio
+    return Target(t, [made.vectors for made in federations if made.ratio == t])
+
+
+def _extreme_curvatures(question: Question) -> list[Fraction]:
     low, high = question.clients.lowest, question.clients.highest
-    between = {low / 2} if low < 0 and question.metric != "descent" else set()  # some with a minimum of the mean
-    ends = [to_fmpq(x) for x in sorted({low, high} | between)]
-    found = []
-    inexact = any(residual.gamma for residual in question.board.residuals)
-    signs = list(product((ONE, -ONE), repeat=question.board.clients)) if inexact else [(ONE,) * question.board.clients]
-    for curvatures in combinations_with_replacement(ends, question.board.clients):
-        if question.spread is not None and not all(curvatures):
-            continue  # without a stationary point of its own
-        if sum(curvatures) > 0 or question.metric == "descent":
-            found += [line for directions in signs for line in _of(question, curvatures, directions)]
-    measured = [(line.ratio, line) for line in found if line.tells]
-    return [line for _, line in sorted(measured, key=lambda pair: (pair[0] is not None, -(pair[0] or ZERO)))]
+    # Where functions may be concave, a curvature between the ends: some means with a minimum need it.
+    middle = {low / 2} if low < 0 and question.metric != "descent" else set()
+    return sorted({low, high} | middle)
 
 
-def _of(question: Question, curvatures: Numbers, signs: Numbers) -> Iterator[Line]:
-    """The worst starts and pulls for these curvatures, and residuals with these signs."""
+def _has_minimum(question: Question, curvatures: tuple[Any, ...]) -> bool:
+    """Whether the mean has a minimiser, and with `spread` every client a stationary point."""
+    return sum(curvatures) > 0 and (question.spread is None or all(curvatures))
+
+
+def _worst_starts(question: Question, curvatures: Numbers, signs: Numbers) -> Iterator[LineFederation]:
+    """The federations with these curvatures whose starts and slopes are worst, and residuals with these signs."""
     few = len(curvatures)
 
-    def line(pulls: Numbers, starts: Numbers) -> Line:
-        return _line(question, curvatures, pulls, starts, signs)
+    def line(slopes: Numbers, starts: Numbers) -> LineFederation:
+        return _line_federation(question, curvatures, slopes, starts, signs)
 
     if question.metric == "lifted_distance":
-        if few == 1 or curvatures[0] == curvatures[1]:  # clients of both curvatures do what lies between
+        if few == 1 or curvatures[0] == curvatures[1]:  # with different curvatures the ratio is between these
             yield line((ZERO,) * few, (ONE,) * few)
             if few == 2:
                 yield line((ZERO,) * few, (ONE, -ONE))
@@ -120,51 +161,54 @@ def _of(question: Question, curvatures: Numbers, signs: Numbers) -> Iterator[Lin
         place = few / sum(curvatures) if question.board.minimiser else ZERO
         choices: set[Numbers] = {(ONE + b, ONE - b), (ONE - b, ONE + b)} if few == 2 else {(ONE,)}
         if few == 2 and B is None:
-            choices.add((ONE, -ONE))  # a stationary point that the method may leave
+            choices.add((ONE, -ONE))  # a stationary point of the mean, which the method may leave
         for gradients in choices:
-            pulls = tuple(h * place - g for h, g in zip(curvatures, gradients, strict=True))
-            yield line(pulls, (place,) * few)
+            slopes = tuple(h * place - g for h, g in zip(curvatures, gradients, strict=True))
+            yield line(slopes, (place,) * few)
     elif few == 1:
         yield line((ZERO,), (ONE,))
-    else:
+    else:  # a quadratic form in w and p is determined by three of its values
         three = [line((p, -p), (w, w)) for w, p in ((ONE, ZERO), (ZERO, ONE), (ONE, ONE))]
         program = question.program
-        metric, measure = ([sign * at.at(form) for at in three]
-                           for sign, form in ((-1, program.constant), (1, program.measure)))  # fmt: skip
-        w, p = _worst(*metric, *measure)
+        metric, divisor = ([sign * at.at(form) for at in three]
+                           for sign, form in ((-1, program.constant), (1, program.divisor)))  # fmt: skip
+        w, p = _maximiser(*metric, *divisor)
         yield line((p, -p), (w, w))
 
 
-def _worst(a: Any, c: Any, both: Any, A: Any, C: Any, together: Any) -> tuple[Any, Any]:
-    """Where (a·w² + 2b·wp + c·p²)/(A·w² + 2B·wp + C·p²) is largest, or nearly so; given at (1, 0), (0, 1), (1, 1)."""
+def _maximiser(a: Any, c: Any, both: Any, A: Any, C: Any, together: Any) -> tuple[Any, Any]:
+    """(w, p) that maximise (a·w² + 2b·wp + c·p²)/(A·w² + 2B·wp + C·p²), nearly; given at (1, 0), (0, 1), (1, 1)."""
     b, B = (both - a - c) / 2, (together - A - C) / 2
-    if A * C == B * B:  # the lower form vanishes somewhere
+    if A * C == B * B:  # the divisor vanishes in a direction; the metric does not have to
         w, p = (ZERO, ONE) if not C else (C, -B)
         free = a * w * w + 2 * b * w * p + c * p * p
         return (w, p) if free > 0 else (ONE, ZERO) if A else (ZERO, ONE)
-    if a * c == b * b:
+    if a * c == b * b:  # the metric is a square, and the maximiser rational
         w, p = (a, b) if a else (b, c)
         return (C * w - B * p, A * p - B * w) if a or c else (ONE, ZERO)
     root = np.linalg.cholesky([[float(A), float(B)], [float(B), float(C)]])
     inverse = np.linalg.inv(root)
     _, vectors = np.linalg.eigh(inverse @ np.array([[float(a), float(b)], [float(b), float(c)]]) @ inverse.T)
-    w, p = (Fraction(float(x)).limit_denominator(10**6) for x in inverse.T @ vectors[:, -1])
+    w, p = (Fraction(float(x)).limit_denominator(DIGITS) for x in inverse.T @ vectors[:, -1])
     return to_fmpq(w), to_fmpq(p)
 
 
-def _line(question: Question, curvatures: Numbers, pulls: Numbers, starts: Numbers, signs: Numbers) -> Line:
-    """Every evaluation in turn: the new basic vector in it is what makes its gradient that of the quadratic there.
+def _line_federation(
+    question: Question, curvatures: Numbers, slopes: Numbers, starts: Numbers, signs: Numbers
+) -> LineFederation:
+    """The federation with the values of all unknowns, evaluation by evaluation.
 
-    Residuals are as long as they may be, with these signs.
+    The new basic vector of each evaluation is the one that makes its gradient that of the quadratic there. Residuals
+    are as long as allowed, with these signs.
     """
     few = len(curvatures)
     basic: dict[Key, Any] = {}
-    name = "z" if question.metric == "lifted_distance" else "w"
-    _set(basic, name, starts)
-    _set(basic, "g*", tuple(-pull for pull in pulls))
+    _set(basic, "z" if question.metric == "lifted_distance" else "w", starts)
+    _set(basic, "g*", tuple(-slope for slope in slopes))
     values = {}
     for evaluation in question.board.evaluations:
         for number, residual in enumerate(question.board.residuals, 1):
+            # As soon as the gradient at the start of its subproblem is known: the answer depends on it.
             if (MEAN, f"e{number}") not in basic and all(key in basic for key in residual.first.parts):
                 first = _of_clients(residual.first, basic, few)
                 left = tuple(g * residual.gamma * sign for g, sign in zip(first, signs, strict=True))
@@ -173,30 +217,31 @@ def _line(question: Question, curvatures: Numbers, pulls: Numbers, starts: Numbe
             (key[1] for u in (evaluation.gradient, evaluation.point) for key in u.parts if key not in basic), None
         )
         if new is not None:
-            _set(basic, new, _solution(evaluation, new, basic, curvatures, pulls))
+            _set(basic, new, _solution(evaluation, new, basic, curvatures, slopes))
         if not evaluation.value:
             continue  # at the minimiser, where values are 0
         points = _of_clients(evaluation.point, basic, few)
         values[evaluation.value] = _mean(
-            [(h * x / 2 - p) * x for h, x, p in zip(curvatures, points, pulls, strict=True)]
+            [(h * x / 2 - p) * x for h, x, p in zip(curvatures, points, slopes, strict=True)]
         )
     if not question.board.minimiser and sum(curvatures) > 0:
-        values[LEAST] = -(sum(pulls) ** 2) / (2 * len(pulls) * sum(curvatures))
-    return Line(question, curvatures, pulls, starts, basic, values)
+        values[LEAST] = -(sum(slopes) ** 2) / (2 * len(slopes) * sum(curvatures))
+    return LineFederation(question, curvatures, slopes, starts, basic, values)
 
 
-def _solution(evaluation: Evaluation, new: str, basic: dict[Key, Any], curvatures: Numbers, pulls: Numbers) -> Numbers:
-    """u with gradient(u) = curvature · point(u) − pull, for every client."""
+def _solution(evaluation: Evaluation, new: str, basic: dict[Key, Any], curvatures: Numbers, slopes: Numbers) -> Numbers:
+    """The new vector u of every client, with gradient(u) = curvature · point(u) − slope."""
     point, gradient = evaluation.point, evaluation.gradient
-    slope_p, slope_g = point.parts.get((MEAN, new), ZERO), gradient.parts.get((MEAN, new), ZERO)
-    known = zip(_of_clients(point, basic, len(pulls)), _of_clients(gradient, basic, len(pulls)), strict=True)
+    of_point, of_gradient = (u.parts.get((MEAN, new), ZERO) for u in (point, gradient))
+    known = zip(_of_clients(point, basic, len(slopes)), _of_clients(gradient, basic, len(slopes)), strict=True)
     return tuple(
-        (h * p - pull - g) / (slope_g - h * slope_p) for h, pull, (p, g) in zip(curvatures, pulls, known, strict=True)
+        (h * x - slope - g) / (of_gradient - h * of_point)
+        for h, slope, (x, g) in zip(curvatures, slopes, known, strict=True)
     )
 
 
 def _of_clients(u: Family, basic: dict[Key, Any], clients: int) -> Numbers:
-    """What is known of the clients' vectors; the second of two clients has the opposite deviation."""
+    """The known part of the clients' vectors; the second of two clients has the opposite deviation."""
     mean = deviation = ZERO
     for key, c in u.parts.items():
         if key in basic:
@@ -222,3 +267,54 @@ def _root(square: Fraction) -> Any:
     if numerator**2 == square.numerator and denominator**2 == square.denominator:
         return fmpq(numerator, denominator)
     return fmpq(isqrt(square.numerator * 4**BITS // square.denominator), 2**BITS)
+
+
+def enumerated_federations(question: Question) -> Iterator[AttainingFederation]:
+    """Nearly worst federations of extreme curvatures for clients that are enumerated.
+
+    None for a descent and with dissimilarity, whose starts are no quadratic question, and for inexact answers.
+    """
+    if question.metric == "descent" or question.dissimilarity is not None or question.board.residuals:
+        return
+    choices = combinations_with_replacement(_extreme_curvatures(question), question.board.clients)
+    found = [(*_worst_numbers(question, h), h) for h in choices if _has_minimum(question, h)]
+    for _, numbers, curvatures in sorted(found, key=lambda one: -one[0])[:TRIED]:
+        yield _enumerated(curvatures, [Fraction(x).limit_denominator(DIGITS) for x in numbers])
+
+
+def _worst_numbers(question: Question, curvatures: tuple[Fraction, ...]) -> tuple[float, list[float]]:
+    """The largest ratio for these curvatures, and the start and slopes (but the last) that have it, in floats.
+
+    The two quadratic forms follow from their values at unit vectors and sums of two, which are simulated exactly.
+    """
+    size = len(curvatures)
+    units = [[Fraction(int(i == j)) for j in range(size)] for i in range(size)]
+    places = [(i, i) for i in range(size)] + list(combinations(range(size), 2))
+    at = {}
+    for i, j in places:
+        numbers = units[i] if i == j else [x + y for x, y in zip(units[i], units[j], strict=True)]
+        found = metric_and_divisor(question, _enumerated(curvatures, numbers))
+        assert found is not None
+        at[i, j] = found
+    metric, divisor = np.zeros((size, size)), np.zeros((size, size))
+    for which, form in enumerate((metric, divisor)):
+        for i, j in places:
+            mixed = at[i, j][which] if i == j else (at[i, j][which] - at[i, i][which] - at[j, j][which]) / 2
+            form[i, j] = form[j, i] = float(mixed)
+    values, vectors = np.linalg.eigh(divisor)
+    free = values <= 1e-12 * values.max()
+    if free.any() and np.abs(metric @ vectors[:, free]).max() > 0:  # a positive metric where the divisor is 0
+        place = int(np.argmax(np.einsum("ij,ik,kj->j", vectors[:, free], metric, vectors[:, free])))
+        return float("inf"), list(vectors[:, free][:, place])
+    inverse = vectors[:, ~free] / np.sqrt(values[~free])
+    quotients, worst = np.linalg.eigh(inverse.T @ metric @ inverse)
+    numbers_ = inverse @ worst[:, -1]
+    return float(quotients[-1]), list(numbers_ / np.abs(numbers_).max())
+
+
+def _enumerated(curvatures: tuple[Fraction, ...], numbers: list[Fraction]) -> AttainingFederation:
+    """The federation with this start and these slopes but the last, which makes their sum 0."""
+    start, *slopes = numbers
+    clients = [*slopes, -sum(slopes, Fraction(0))]
+    problem = Quadratic([[[h]] for h in curvatures], [[p] for p in clients])
+    return AttainingFederation(problem, fraction_array([[start]] * len(clients)))

@@ -1,5 +1,9 @@
-"""What a method does on an instance: played by the core in exact arithmetic, whatever the search has thought."""
+"""The exact metric of a method on a federation of quadratics, simulated by the package's own rounds in rationals.
 
+Whatever the search assumed, the result is a lower bound on the worst case: this module and `runs.rounds` decide.
+"""
+
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -7,119 +11,68 @@ from typing import Any
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.arithmetic.rationals import fraction_array, to_fmpq, to_fraction
+from fedconvex.arithmetic.rationals import to_fraction
+from fedconvex.local_solvers.base import EVERYONE
 from fedconvex.methods.base import State
 from fedconvex.parameters import in_arithmetic
 from fedconvex.participation import Draw
 from fedconvex.problems.quadratics import Quadratic
-from fedconvex.proofs_checks.worst_cases.certificates.search import is_positive_semidefinite
+from fedconvex.proofs_checks.worst_cases.certificates.certificate import is_positive_semidefinite
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
-from fedconvex.proofs_checks.worst_cases.instances.residuals import Leaving
-from fedconvex.proofs_checks.worst_cases.questions.board import Board
-from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import Written, histories
-from fedconvex.proofs_checks.worst_cases.questions.question import AVERAGES, Question
+from fedconvex.proofs_checks.worst_cases.instances.residuals import PrescribedResiduals
+from fedconvex.proofs_checks.worst_cases.questions.question import Question
+from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import histories
 from fedconvex.runs.rounds import Rounds
 
-LARGEST = 200  # clients of a federation that is played with drawn clients
+LARGEST = 200  # clients of a federation in which some are drawn
 
 
-def measured(question: Question, instance: AttainingFederation) -> Fraction | float | None:
-    """The metric divided by what it is measured in; for "descent" minus the decrease. None: not admissible.
+Attained = tuple[Fraction | float | None, AttainingFederation | None]  # the ratio, and the instance that has it
 
-    Infinite where the method leaves what it is measured from, having started there.
+
+def best_of(question: Question, instances: Iterable[AttainingFederation], best: Attained = (None, None)) -> Attained:
+    """The instance with the largest ratio, among these and the best so far."""
+    for instance in instances:
+        ratio = attained_ratio(question, instance)
+        if ratio is not None and (best[0] is None or ratio > best[0]):
+            best = ratio, instance
+    return best
+
+
+def attained_ratio(question: Question, instance: AttainingFederation) -> Fraction | float | None:
+    """The metric divided by its divisor; for "descent" minus the decrease. None: the instance is not admissible.
+
+    Infinite where the divisor is 0 and the metric is not: the method leaves the minimiser at which it starts.
     """
-    if question.metric == "lifted_distance":
-        problem = federation(question, instance)
-        return None if problem is None else _lifted(question, problem, instance.start, _run(question, problem))
-    found = measures(question, instance)
+    found = metric_and_divisor(question, instance)
     if found is None:
         return None
-    metric, size = found
-    if size == 0:
+    metric, divisor = found
+    if divisor == 0:
         return float("inf") if metric > 0 else None
-    return metric / size
+    return metric / divisor
 
 
-def measures(question: Question, instance: AttainingFederation) -> tuple[Fraction, Fraction] | None:
-    """The metric, and what it is measured in. None: not admissible."""
-    problem, first = federation(question, instance), instance.start[0]
-    if problem is None:
+def metric_and_divisor(question: Question, instance: AttainingFederation) -> tuple[Fraction, Fraction] | None:
+    """The metric and what it is divided by, exactly. None: the instance is not admissible for the question."""
+    problem = federation(question, instance)
+    if problem is None or not _is_admissible(question, problem, instance):
         return None
-    run = _run(question, problem)
-    pulls = _pulls(problem)
-    if question.board.minimiser and any(pulls.sum(0)):
+    divisor = _divisor(question, problem, instance.start)
+    if divisor is None:
         return None
-    if question.dissimilarity is not None and not _is_dissimilar(problem, first, question.dissimilarity):
-        return None
+    run = _rounds(question, problem)
     with run.arithmetic.context():
-        drawn_again = question.rounds > 1 and not question.draws.everyone
-        if drawn_again and instance.residuals:
-            return None
-        if drawn_again and isinstance(question.board, Board):
-            metric = _expected_square(question, run, first)
-        else:
-            played = _runs(question, run, instance)
-            metric = sum((chance * _metric(question, problem, points) for chance, points in played), Fraction(0))
-    size = _size(question, problem, first)
-    return None if size is None else (metric, size)
-
-
-def _size(question: Question, problem: Quadratic, first: np.ndarray) -> Fraction | None:
-    """What the metric is measured in; None where the objective has no minimum, or a client no stationary point."""
-    G = question.heterogeneity
-    if question.metric == "descent":
-        return _square(problem.gradient(first))
-    if question.metric != "mean_gradient_norm":
-        pulls = _pulls(problem)
-        return _square(first) + G * sum(map(_square, pulls)) / len(pulls)
-    lowest = _stationary(_mean(problem.H), _mean(problem.c))
-    if lowest is None or not is_positive_semidefinite(_mean(problem.H).tolist()):
-        return None
-    gradients = problem.client_gradients(first)
-    size = problem.value(first) - problem.value(lowest) + G * sum(map(_square, gradients)) / len(gradients)
-    if question.spread is None:
-        return Fraction(size)
-    own = [_stationary(H, c) for H, c in zip(problem.H, problem.c, strict=True)]
-    if any(point is None for point in own):
-        return None
-    return Fraction(size + question.spread * sum(_square(point - first) for point in own) / len(own))
-
-
-def _pulls(problem: Quadratic) -> np.ndarray:
-    """The clients' gradients at 0."""
-    return -np.array(problem.c)
-
-
-def _stationary(H: np.ndarray, c: np.ndarray) -> np.ndarray | None:
-    """The solution of Hx = c, where there is just one."""
-    from flint import fmpq_mat
-
-    n = len(c)
-    matrix = fmpq_mat(n, n, [to_fmpq(x) for row in H for x in row])
-    if matrix.det() == 0:
-        return None
-    solution = matrix.solve(fmpq_mat(n, 1, [to_fmpq(x) for x in c]))
-    return fraction_array([solution[i, 0] for i in range(n)])
-
-
-def _mean(arrays: Any) -> np.ndarray:
-    return np.asarray(sum(arrays[1:], start=arrays[0]) / Fraction(len(arrays)))
-
-
-def _run(question: Question, problem: Quadratic) -> Rounds:
-    """As `rounds_of`, without asking again whether subproblems have one solution: else there is no question."""
-    exact = arithmetics.get("exact")
-    scale = question.method.scale(problem)
-    with exact.context():
-        clients = problem.clients(exact, scale)
-        return Rounds(
-            in_arithmetic(question.method, exact), in_arithmetic(question.solver, exact), problem, clients, exact
-        )
+        if question.rounds > 1 and not (question.draws.everyone or question.enumerated):
+            return _expected_square(question, run, instance.start[0]), divisor
+        outcomes = _outcomes(question, run, instance)
+        return sum((chance * _metric(question, problem, points) for chance, points in outcomes), Fraction(0)), divisor
 
 
 def federation(question: Question, instance: AttainingFederation) -> Quadratic | None:
-    """The instance's clients, as often as the question needs them; None where that is not possible."""
-    problem, which = instance.problem, kinds(question)
+    """The instance's clients, as many of each as the question needs; None where that is not possible."""
+    problem, which = instance.problem, copies(question)
     if which is None:
         return None
     if which == list(range(problem.num_clients)):
@@ -128,59 +81,151 @@ def federation(question: Question, instance: AttainingFederation) -> Quadratic |
     return Quadratic([problem.H[k] for k in which], [problem.c[k] for k in which])
 
 
-def kinds(question: Question) -> list[int] | None:
-    """Which of two clients every client is: of m clients from which some are drawn, half are of each kind."""
-    draws = question.draws
-    if isinstance(question.board, Written):
-        return list(range(question.board.clients))
-    if draws.everyone or (draws.replaced and (question.metric == "distance" or draws.clients % 2 == 0)):
-        return list(range(question.board.clients))
+def copies(question: Question) -> list[int] | None:
+    """For every client the representative of which it is a copy; None where no federation is analysed exactly.
+
+    Of m clients from which some are drawn, half are copies of each of the two representatives.
+    """
+    draws, number = question.draws, question.board.clients
+    by_moments = draws.replaced and (question.metric == "distance" or draws.clients % 2 == 0)
+    if question.enumerated or draws.everyone or by_moments:
+        return list(range(number))
     if draws.clients % 2 or draws.clients > LARGEST:  # values at random points depend on more than two moments
         return None
     return [k for k in (0, 1) for _ in range(draws.clients // 2)]
 
 
-def _runs(question: Question, run: Rounds, instance: AttainingFederation) -> Any:
-    """The points that the metric sees, with their probability: start and end, or γ^0, γ^1, …"""
-    first = instance.start[0]
-    state, points, publish = run.start(run.arithmetic.array(first)), [first], run.arithmetic.publish
-    averaged = question.metric in AVERAGES
-    if isinstance(question.board, Written):
-        once = _inexact(question, run, instance, 0)
+def _is_admissible(question: Question, problem: Quadratic, instance: AttainingFederation) -> bool:
+    """Whether 0 is the minimiser, the gradients are dissimilar at most by B, and inexact answers can be replayed."""
+    if question.board.minimiser and any(_gradients_at_zero(problem).sum(0)):
+        return False
+    B = question.dissimilarity
+    if B is not None:
+        gradients = problem.client_gradients(instance.start[0])
+        if not sum(map(_square, gradients)) <= B**2 * len(gradients) * _square(_mean(gradients)):
+            return False
+    drawn_again = question.rounds > 1 and not question.draws.everyone
+    return not (drawn_again and instance.residuals)  # residuals are those of one round
 
-        def play(before: State, draw: Draw) -> tuple[State, np.ndarray]:
-            played = once.play(before, draw)
-            assert played is not None
-            return played.state, publish(played.average(played.answers.points))
 
-        ways = list(question.draws.every())
-        for chance, averages, last in histories(play, ways, question.rounds - averaged, state):
-            yield chance, [first, *averages] if averaged else [first, publish(last.server)]
-        return
-    if not question.draws.everyone:
-        for chance, draw in question.draws.of_two_kinds():
-            yield chance, [first, publish(_inexact(question, run, instance, 0).advance(state, draw).server)]
-        return
-    for place in range(question.rounds - averaged):
-        played = _inexact(question, run, instance, place).play(state)
-        assert played is not None
-        state = played.state
-        points.append(publish(played.average(played.answers.points)))
-    yield Fraction(1), points if averaged else [first, publish(state.server)]
+def _divisor(question: Question, problem: Quadratic, start: np.ndarray) -> Fraction | None:
+    """What the metric is divided by; None where the objective has no minimum, or a client no stationary point."""
+    first, G = start[0], question.heterogeneity
+    if question.metric == "lifted_distance":
+        return sum(map(_square, start - _fixed_point(question, problem)), Fraction(0))
+    if question.metric == "descent":
+        return _square(problem.gradient(first))
+    if question.metric != "mean_gradient_norm":
+        return _square(first) + G * _mean_square(_gradients_at_zero(problem))
+    lowest = _stationary(_mean(problem.H), _mean(problem.c))
+    if lowest is None or not is_positive_semidefinite(_mean(problem.H).tolist()):
+        return None
+    gap = problem.value(first) - problem.value(lowest)
+    divisor = gap + G * _mean_square(problem.client_gradients(first))
+    if question.spread is None:
+        return Fraction(divisor)
+    own = [_stationary(H, c) for H, c in zip(problem.H, problem.c, strict=True)]
+    if any(point is None for point in own):
+        return None
+    return Fraction(divisor + question.spread * _mean_square([point - first for point in own]))
+
+
+def _metric(question: Question, problem: Quadratic, points: list[np.ndarray]) -> Fraction:
+    """The metric of the first and the last point, or of the points γ^0, γ^1, … that it averages."""
+    first, last = points[0], points[-1]
+
+    def gap(point: np.ndarray) -> Fraction:
+        return Fraction(problem.value(point) - problem.value(0 * point))
+
+    match question.metric:
+        case "lifted_distance":
+            return sum(map(_square, last - _fixed_point(question, problem)), Fraction(0))
+        case "descent":
+            return Fraction(problem.value(last) - problem.value(first))
+        case "distance":
+            return _square(last)
+        case "gap":
+            return gap(last)
+        case "average_gap":
+            return gap(np.asarray(sum(a * x for a, x in zip(question.weights, points, strict=True))))
+        case "mean_gap":
+            return sum((a * gap(x) for a, x in zip(question.weights, points, strict=True)), Fraction(0))
+        case "mean_gradient_norm":
+            slopes = (a * _square(problem.gradient(x)) for a, x in zip(question.weights, points, strict=True))
+            return sum(slopes, Fraction(0))
+    return _square(problem.gradient(last))
+
+
+def _rounds(question: Question, problem: Quadratic) -> Rounds:
+    """As `rounds_of`, without checking again that subproblems have one solution: `pose` did."""
+    exact = arithmetics.get("exact")
+    method, solver = in_arithmetic(question.method, exact), in_arithmetic(question.solver, exact)
+    with exact.context():
+        return Rounds(method, solver, problem, problem.clients(exact, question.method.scale(problem)), exact)
+
+
+def _outcomes(
+    question: Question, run: Rounds, instance: AttainingFederation
+) -> Iterator[tuple[Fraction, list[np.ndarray]]]:
+    """The points that the metric refers to, with their probability: start and end, or γ^0, γ^1, …"""
+    draws, averaged, publish = question.draws, question.metric in AVERAGES, run.arithmetic.publish
+    if draws.everyone:
+        ways = [(Fraction(1), EVERYONE)]
+    else:
+        ways = list(draws.every()) if question.enumerated else draws.from_two_halves()
+    rounds = _with_residuals(question, run, instance)
+
+    def play(before: tuple[int, State], draw: Draw) -> tuple[tuple[int, State], np.ndarray]:
+        place, state = before
+        following, average = _play(rounds[place % len(rounds)], state, draw)
+        return (place + 1, following), publish(average)
+
+    lifted, first = question.metric == "lifted_distance", (0, _start(question, run, instance.start))
+    for chance, averages, (_, last) in histories(play, ways, question.rounds - averaged, first):
+        end = publish(last.memory["z"] if lifted else last.server)
+        yield chance, [instance.start[0], *(averages if averaged else [end])]
+
+
+def _start(question: Question, run: Rounds, starts: np.ndarray) -> State:
+    """The first state: from the server's point, which is every row; or from FedSplit's z_k, with their mean."""
+    points = run.arithmetic.array(starts)
+    state = run.start(points[0])
+    if question.metric != "lifted_distance":
+        return state
+    return State(points.sum(0) / len(points), memory={**state.memory, "z": points})
+
+
+def _play(run: Rounds, state: State, draw: Draw) -> tuple[State, Any]:
+    """The next state, and the average of the answers."""
+    played = run.play(state, draw)
+    assert played is not None
+    return played.state, played.average(played.answers.points)
+
+
+def _with_residuals(question: Question, run: Rounds, instance: AttainingFederation) -> list[Rounds]:
+    """The rounds in turn, whose inexact answers leave the instance's residuals; exact ones after the last of these."""
+    known = question.board.residuals
+    if not known:
+        return [run]
+    which, found = copies(question) or [], []
+    for place in range(question.rounds):
+        rows = instance.residuals[place] if place < len(instance.residuals) else 0 * instance.start
+        left = rows[[min(k, len(rows) - 1) for k in which]]
+        found.append(replace(run, solver=PrescribedResiduals(left, known[min(place, len(known) - 1)].gamma)))
+    return found
 
 
 def _expected_square(question: Question, run: Rounds, first: np.ndarray) -> Fraction:
-    """E‖w_T‖² by the moments of w: for every draw a round of a method without memory is an affine map."""
-    publish, array = run.arithmetic.publish, run.arithmetic.array
+    """E‖w_T‖² by the first two moments of w: with each draw, a round of a method without memory is an affine map.
 
-    def after(point: np.ndarray, draw: Any) -> np.ndarray:
-        return np.asarray(publish(run.advance(run.start(array(point)), draw).server))
-
-    maps = []
-    for chance, draw in question.draws.of_two_kinds():
-        shift = after(0 * first, draw)
-        units = np.eye(len(first), dtype=int).astype(object)
-        maps.append((chance, np.array([after(unit, draw) - shift for unit in units]).T, shift))
+    Enumerating all histories of draws would take exponentially many rounds.
+    """
+    maps, size = [], len(first)
+    starts = np.vstack([0 * first, np.eye(size, dtype=int).astype(object)])
+    for chance, draw in question.draws.from_two_halves():
+        ends = [_play(run, _start(question, run, x[None]), draw)[0].server for x in starts]
+        shift, *images = map(run.arithmetic.publish, ends)
+        maps.append((chance, np.column_stack([image - shift for image in images]), shift))
     mean, second = first, np.outer(first, first)
     for _ in range(question.rounds):
         across = [chance * np.outer(M @ mean, c) for chance, M, c in maps]
@@ -190,57 +235,31 @@ def _expected_square(question: Question, run: Rounds, first: np.ndarray) -> Frac
     return Fraction(second.trace())
 
 
-def _inexact(question: Question, run: Rounds, instance: AttainingFederation, place: int) -> Rounds:
-    """The round of that number, where its answers are inexact with the residuals of the instance; exact after these."""
-    if not question.board.residuals:
-        return run
-    which = kinds(question) or []
-    rows = instance.residuals[place] if place < len(instance.residuals) else 0 * instance.start
-    left = rows[[min(k, len(rows) - 1) for k in which]]
-    return replace(run, solver=Leaving(left, question.board.residuals[place].gamma))
+def _fixed_point(question: Question, problem: Quadratic) -> np.ndarray:
+    """FedSplit's z_k* = −s∇F_k(x*) for all clients, (m, d); the minimiser x* is 0."""
+    stepsize = to_fraction(question.method.stepsize)  # type: ignore[attr-defined]
+    return np.asarray(stepsize * -_gradients_at_zero(problem))
 
 
-def _metric(question: Question, problem: Quadratic, points: list[np.ndarray]) -> Fraction:
-    first, last = points[0], points[-1]
-    match question.metric:
-        case "descent":
-            return Fraction(problem.value(last) - problem.value(first))
-        case "distance":
-            return _square(last)
-        case "gap":
-            return _gap(problem, last)
-        case "average_gap":
-            return _gap(problem, np.asarray(sum(a * x for a, x in zip(question.weights, points, strict=True))))
-        case "mean_gap":
-            return sum((a * _gap(problem, x) for a, x in zip(question.weights, points, strict=True)), Fraction(0))
-        case "mean_gradient_norm":
-            slopes = (a * _square(problem.gradient(x)) for a, x in zip(question.weights, points, strict=True))
-            return sum(slopes, Fraction(0))
-    return _square(problem.gradient(last))
+def _gradients_at_zero(problem: Quadratic) -> np.ndarray:
+    return -np.asarray(problem.c)
 
 
-def _gap(problem: Quadratic, point: np.ndarray) -> Fraction:
-    return Fraction(problem.value(point) - problem.value(0 * point))
+def _stationary(H: np.ndarray, c: np.ndarray) -> np.ndarray | None:
+    """The solution of Hx = c; None where there is not exactly one."""
+    exact = arithmetics.get("exact")
+    try:
+        return np.asarray(exact.publish(exact.solve(exact.matrix(H), exact.array(c))))
+    except ZeroDivisionError:
+        return None
 
 
-def _lifted(question: Question, problem: Quadratic, start: np.ndarray, run: Rounds) -> Fraction | None:
-    with run.arithmetic.context():
-        array = run.arithmetic.array
-        z, c = array(start), array(problem.c)
-        if any(c.sum(0)):
-            return None
-        fixed = question.method.stepsize * c  # type: ignore[attr-defined]
-        state = State(z.sum(0) / len(z), memory={**run.start(z[0]).memory, "z": z})
-        for _ in range(question.rounds):
-            state = run.advance(state)
-        before, after = ((change * change).sum() for change in (z - fixed, state.memory["z"] - fixed))
-        return None if before == 0 else to_fraction(after / before)
+def _mean(arrays: Any) -> np.ndarray:
+    return np.asarray(sum(arrays[1:], start=arrays[0]) / Fraction(len(arrays)))
 
 
-def _is_dissimilar(problem: Quadratic, point: np.ndarray, B: Fraction) -> bool:
-    gradients = problem.client_gradients(point)
-    mean = gradients.sum(0) / Fraction(len(gradients))
-    return bool(sum(map(_square, gradients)) <= B**2 * len(gradients) * _square(mean))
+def _mean_square(vectors: Any) -> Fraction:
+    return sum(map(_square, vectors), Fraction(0)) / len(vectors)
 
 
 def _square(vector: np.ndarray) -> Fraction:

@@ -1,4 +1,4 @@
-"""A local solver whose answers are as bad as FedProx's inexactness allows: it leaves given residuals."""
+"""A local solver with prescribed inexact answers, as bad as FedProx's Definition 1 allows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,19 +15,19 @@ from fedconvex.local_solvers.tolerances import require_strongly_convex
 from fedconvex.participation import Draw
 from fedconvex.problems.base import Clients, Problem, Subproblem
 
-SHORTER = Fraction(1, 10**12)  # relatively, where a residual has to be shortened
+SHORTER = Fraction(1, 10**12)  # relative reserve where a residual has to be shortened
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Leaving(LocalSolver):
-    """The answers θ_k with ∇φ_k(θ_k) = residuals[k], φ_k being the whole subproblem of client k.
+class PrescribedResiduals(LocalSolver):
+    """Answers θ_k with ∇φ_k(θ_k) = residuals[k], where φ_k is the whole subproblem of client k.
 
-    A residual that is longer than γ‖∇φ_k(start_k)‖ is shortened to that, or a little less: so all answers are
-    γ-inexact (FedProx paper, Definition 1).
+    Use it to replay a worst case with inexact answers. A residual longer than γ‖∇φ_k(start_k)‖ is shortened to that
+    length, or a little less, so that all answers are γ-inexact (FedProx paper, Definition 1).
 
     Args:
-        residuals: (m, d).
+        residuals: (m, d), the gradients of the subproblems at the answers.
         gamma: γ >= 0.
     """
 
@@ -35,7 +35,7 @@ class Leaving(LocalSolver):
     gamma: Any
 
     def require_arithmetic(self, arithmetic: Arithmetic) -> None:
-        assert arithmetic.certainty is not Certainty.ENCLOSED, "balls do not decide which residuals are too long"
+        assert arithmetic.certainty is not Certainty.ENCLOSED, "balls cannot decide which residuals are too long"
 
     def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
         require_strongly_convex(problem, scale, weight)
@@ -49,10 +49,11 @@ class Leaving(LocalSolver):
         return Answers(clients.minimise(replace(subproblem, linear=linear, guess=None)))
 
     def _share(self, left: Array, first: Array) -> Fraction:
-        """How much of a residual is allowed."""
+        """The factor in [0, 1] that makes a residual short enough."""
         longest, length = to_fraction(self.gamma) ** 2 * to_fraction((first * first).sum()), (left * left).sum()
         length = to_fraction(length)
         if length <= longest:
             return Fraction(1)
+        # A float root, rounded down a little: in exact arithmetic the root may be irrational.
         share = Fraction((longest / length) ** 0.5) * (1 - SHORTER)
         return share if share**2 * length <= longest else Fraction(0)

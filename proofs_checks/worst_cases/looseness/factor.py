@@ -1,4 +1,4 @@
-"""How loose is a bound? `looseness`: the bound divided by the exact worst case, at given numbers, proved both ways."""
+"""`looseness`: how loose a bound is, as bound/(exact worst case) at given numbers, proved both ways."""
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
@@ -12,7 +12,7 @@ from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.worst_cases.looseness.products import BITS, product_quotient, root_below
 from fedconvex.proofs_checks.worst_cases.looseness.quotients import Quotient, quotient
 from fedconvex.proofs_checks.worst_cases.looseness.registry import (
-    Ask,
+    Builder,
     Compared,
     Multiplied,
     Played,
@@ -21,13 +21,14 @@ from fedconvex.proofs_checks.worst_cases.looseness.registry import (
     taken,
 )
 from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
-from fedconvex.proofs_checks.worst_cases.worst_case import WorstCase, worst_case
+from fedconvex.proofs_checks.worst_cases.result import WorstCase
+from fedconvex.proofs_checks.worst_cases.worst_case import worst_case
 from fedconvex.statements.conditions import by_definition, refuse
 from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict
 
-FEW_WAYS = 20  # to draw from two clients
-SAME = Fraction(1, 10**6)  # relatively: ends that are told as one number
+FEW_DRAWS = 20  # possible draws of two clients that are enumerated besides
+SAME = Fraction(1, 10**6)  # relative: bounds that are shown as one number
 INFINITE = float("inf")
 Number = Any  # a Fraction, or the float that is infinite
 
@@ -35,35 +36,35 @@ Number = Any  # a Fraction, or the float that is infinite
 @final
 @dataclass(frozen=True, eq=False)
 class Looseness:
-    """`factor`: two numbers between which bound/(exact worst case) lies; of a promised decrease (worst case)/promise.
+    """`factor`: a lower and an upper bound on bound/(exact worst case); for a decrease on (worst case)/bound.
 
-    The lower one is proved by the worst case's certificate: the bound holds with that factor to spare. The upper one is
-    attained: no bound of this form can be smaller by more. Below 1 the statement is refuted at these numbers; a lemma
-    about one round from any state is so only where a run comes to that state.
+    The worst case's certificate proves the lower one: the bound holds with that factor to spare. An instance attains
+    the upper one: no valid bound is smaller by more. Below 1 the statement is refuted at these numbers, except where it
+    is about one round from any state: perhaps no run reaches the worst one.
     """
 
     statement: Statement
     numbers: dict[str, Any]
-    bound: Any  # exact or a ball, per unit; None where two quantities of the rounds are compared
+    bound: Any  # exact or a ball, per unit of the divisor; None for the quotient of a statement's two sides
     worst: WorstCase | Quotient  # of the square where `power` is 2
     factor: tuple[Number, Number]
     power: int = 1
     remark: str = ""
-    few: WorstCase | None = None  # of two clients, where draws from any number are bounded from one side only
+    few: WorstCase | None = None  # with two clients, where the worst case for any number has no sharp bound
 
     @property
     def lower(self) -> Any:
-        """The lower end of the worst case."""
+        """The lower bound on the worst case."""
         return self.worst.lower
 
     @property
     def upper(self) -> Any:
-        """Its upper end; a promised decrease is for two clients, too, and what these attain is the worst for any."""
+        """The upper bound on it; for a decrease that holds for any number, two clients may attain a smaller one."""
         return self.worst.upper if self.few is None else min(self.worst.upper, self.few.upper)
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the statement holds at these numbers, by the worst case alone."""
+        """Whether the statement holds at these numbers, as the worst case alone shows."""
         lower, upper = self.factor
         if lower >= 1:
             return Verdict.PROVED
@@ -71,13 +72,13 @@ class Looseness:
 
     @property
     def _any_state(self) -> bool:
-        """Whether the worst case is a state to which no run need come."""
+        """Whether the worst case starts in a state that perhaps no run reaches."""
         compared = self.worst.compared if isinstance(self.worst, Quotient) else None
         return isinstance(compared, Compared) and compared.any_state
 
     @property
     def says(self) -> str:
-        """The finding in words."""
+        """The result in words."""
         few = "" if self.few is None else f"; attained with 2 clients ({self.few.says})"
         return f"{self._found} ({self.worst.says}){'; ' * bool(self.remark)}{self.remark}{few}"
 
@@ -85,13 +86,13 @@ class Looseness:
     def _found(self) -> str:
         lower, upper = self.factor
         if upper < 1:
-            broken = "BROKEN by a state, to which perhaps no run comes," if self._any_state else "REFUTED"
+            broken = "BROKEN by a state, which perhaps no run reaches," if self._any_state else "REFUTED"
             missed = "any factor" if upper <= 0 else f"a factor of {_short(1 / upper, ROUND_FLOOR)}"
-            return f"{broken} at these numbers: the worst case misses what is promised by {missed}"
+            return f"{broken} at these numbers: the worst case violates the bound by {missed}"
         is_one: bool = upper - lower <= SAME * lower
         if is_one and abs(upper - 1) <= SAME:
             nearly = f", up to {float(SAME):.0e}" if lower < upper else ""
-            return f"attained: what is promised is what happens at worst{nearly}"
+            return f"attained: the bound is the exact worst case{nearly}"
         if is_one:
             return f"{_short(upper, ROUND_HALF_EVEN)} times as loose as the exact worst case"
         undecided = "not decided: " if self.verdict is Verdict.UNKNOWN else ""
@@ -100,84 +101,87 @@ class Looseness:
 
     @property
     def metric(self) -> str:
-        """What the worst case is of: a metric of `worst_case`, or a quotient."""
-        return self.worst.question.metric if isinstance(self.worst, WorstCase) else "happens / promised"
+        """The metric of `worst_case`, or the quotient of the statement's two sides."""
+        return self.worst.question.metric if isinstance(self.worst, WorstCase) else "left side / right side"
 
     def __repr__(self) -> str:
         return f"<{self.statement.identifier}: {self.says}>"
 
 
 def looseness(statement: Statement | str, **numbers: Any) -> Looseness:
-    """How loose an upper bound (or a promised decrease) of the catalogue is, at given numbers.
+    """How loose a bound of the catalogue (or a guaranteed decrease) is at given numbers.
 
-    The bound is what its own calculator gives; the worst case is over all clients of the class that the statement
-    assumes, all starts, and, for inexact solutions, all answers that are inexact enough. A bound that is linear in
-    quantities of the start (D0 and G, Δ and S) is compared with the worst case over all of them together, so that these
-    are not given. `looseness_of()` lists the statements that can be asked, with the numbers that they take.
+    Use it before you rely on a bound's constants, or try to improve them: at 1 there is nothing to improve. The bound
+    is that of the statement's own calculator; the worst case is over all clients of the class that the statement
+    assumes, all starts, and, for inexact solutions, all γ-inexact answers. A bound that is linear in quantities of the
+    start (D0 and G, Δ and S) is compared with the worst case over all of them together, so that these are not given.
+    `looseness_of()` lists the statements, with the numbers that they take.
 
     Args:
-        statement: or its identifier, as in "fedprox.theorem4".
-        **numbers: taken exactly, a float as the dyadic rational that it is. Where f is looked at after a draw of K of
-            any number of clients, the worst case is bounded only; with `num_clients` it is exact for that many, if they
+        statement: the statement or its identifier, as in "fedprox.theorem4".
+        **numbers: exact, a float being the dyadic rational that it is. Where f is evaluated after a draw of K of any
+            number of clients, the worst case has no sharp bound; with `num_clients` it is exact for that many, if they
             are few.
 
     Raises:
-        InvalidInput: for a statement that cannot be asked so, a number that is missing, unknown, or outside of what the
-            statement assumes, and where the statement promises nothing.
+        InvalidInput: a statement without a worst case, a number that is missing, unknown, or outside of the statement's
+            assumptions, and numbers at which it guarantees nothing.
     """
-    found, ask = _found(statement)
-    wanted = needed(ask)
-    unknown = [name for name in numbers if name not in taken(ask)]
+    found, build = _found(statement)
+    wanted = needed(build)
+    unknown = [name for name in numbers if name not in taken(build)]
     if unknown:
-        cure = f"give {', '.join(wanted)}; over what the start is like the worst is taken"
-        raise InvalidInput(unknown[0], numbers[unknown[0]], f"is not asked for by {found.identifier}", cure)
+        cure = f"give {', '.join(wanted)}; the worst case is over all starts"
+        raise InvalidInput(
+            unknown[0], numbers[unknown[0]], f"is no argument of the worst case of {found.identifier}", cure
+        )
     missing = [name for name in wanted if name not in numbers]
     if missing:
         raise InvalidInput(missing[0], None, f"is needed by {found.identifier}", f"give {', '.join(wanted)}")
     exact = {name: to_fraction(value, name) for name, value in numbers.items()}
     _check(found, exact)
-    asked = ask(found, **exact)
-    if isinstance(asked, Compared):
-        compared = quotient(asked)
-        factor = _roots(_inverse(compared.upper), _inverse(compared.lower), asked.power)
-        return Looseness(found, exact, None, compared, factor, asked.power, asked.remark)
-    if isinstance(asked, Multiplied):
-        low, high = _ends(asked.bound)
-        worst = product_quotient(asked)
+    built = build(found, **exact)
+    if isinstance(built, Compared):
+        compared = quotient(built)
+        factor = _roots(_inverse(compared.upper), _inverse(compared.lower), built.power)
+        return Looseness(found, exact, None, compared, factor, built.power, built.remark)
+    if isinstance(built, Multiplied):
+        low, high = _interval(built.bound)
+        worst = product_quotient(built)
         factor = low * _inverse(worst.upper), high * _inverse(worst.lower)
-        return Looseness(found, exact, asked.bound, worst, factor, remark=asked.remark)
-    return _played(found, exact, asked)
+        return Looseness(found, exact, built.bound, worst, factor, remark=built.remark)
+    return _played(found, exact, built)
 
 
 def looseness_of() -> dict[str, tuple[str, ...]]:
-    """The statements whose looseness can be asked for, with the numbers that they take."""
+    """The identifiers of the statements that `looseness` knows, with the numbers that each needs."""
     _load()
-    return {identifier: needed(ask) for identifier, (_, ask) in registered().items()}
+    return {identifier: needed(build) for identifier, (_, build) in registered().items()}
 
 
-def _played(statement: Statement, numbers: dict[str, Any], asked: Played) -> Looseness:
-    worst = worst_case(**asked.question)
-    low, high = _ends(asked.bound)
+def _played(statement: Statement, numbers: dict[str, Any], played: Played) -> Looseness:
+    worst = worst_case(**played.question)
+    low, high = _interval(played.bound)
     if worst.question.metric == "descent":
         if not low > 0:
             name = statement.calculator.name
-            raise InvalidInput(name, asked.bound, f"is not positive: {statement.identifier} promises nothing there",
+            raise InvalidInput(name, played.bound, f"is not positive: {statement.identifier} promises nothing there",
                                "give other numbers")  # fmt: skip
-        few = _few(asked, worst)
+        few = _few(played, worst)
         upper = worst.upper if few is None else few.upper
         factor = worst.lower / high, upper / low
-        return Looseness(statement, numbers, asked.bound, worst, factor, remark=asked.remark, few=few)
-    power = asked.power
+        return Looseness(statement, numbers, played.bound, worst, factor, remark=played.remark, few=few)
+    power = played.power
     factor = _roots(_inverse(worst.upper) * low**power, _inverse(worst.lower) * high**power, power)
-    return Looseness(statement, numbers, asked.bound, worst, factor, power, asked.remark)
+    return Looseness(statement, numbers, played.bound, worst, factor, power, played.remark)
 
 
-def _few(asked: Played, worst: WorstCase) -> WorstCase | None:
-    """The exact worst case of two clients, where that attains more than what is known of any number."""
+def _few(played: Played, worst: WorstCase) -> WorstCase | None:
+    """The exact worst case of two clients, where it attains a smaller decrease than is known for any number."""
     draws = worst.question.draws
-    if draws.everyone or draws.clients or Draws(draws.K, 2, draws.replaced).number > FEW_WAYS:
+    if draws.everyone or draws.clients or Draws(draws.K, 2, draws.replaced).number > FEW_DRAWS:
         return None
-    few = worst_case(**{**asked.question, "num_clients": 2})
+    few = worst_case(**{**played.question, "num_clients": 2})
     return few if few.upper < worst.upper else None
 
 
@@ -188,7 +192,7 @@ def _inverse(number: Any) -> Number:
 
 
 def _roots(low: Number, high: Number, power: int) -> tuple[Number, Number]:
-    """The numbers, or rational numbers below and above their square roots."""
+    """The numbers, or for power 2 rational numbers below and above their square roots."""
     if power == 1:
         return low, high
     below = root_below(Fraction(low))
@@ -198,8 +202,8 @@ def _roots(low: Number, high: Number, power: int) -> tuple[Number, Number]:
     return below, above if above**2 == high else above + Fraction(1, 2**BITS)
 
 
-def _ends(value: Any) -> tuple[Fraction, Fraction]:
-    """Of a ball; of an exact number itself."""
+def _interval(value: Any) -> tuple[Fraction, Fraction]:
+    """The ends of a ball, or twice the exact number."""
     if type(value).__name__ != "arb":
         exact = to_fraction(value)
         return exact, exact
@@ -212,20 +216,23 @@ def _ends(value: Any) -> tuple[Fraction, Fraction]:
 
 
 def _check(statement: Statement, numbers: dict[str, Any]) -> None:
-    """Refuses numbers that the statement excludes, those of the method among them that its formula does not show."""
-    letters = statement.paper.notation
+    """Refuses numbers that the statement excludes, also those that occur in its assumptions only."""
+    notation = statement.paper.notation
     for name, value in numbers.items():
-        if (name not in letters or letters[name].integer) and value.denominator != 1:
+        if (name not in notation or notation[name].integer) and value.denominator != 1:
             raise InvalidInput(name, value, f"{statement.identifier} needs an integer", "give an integer")
     stated = (c for assumption in statement.assumptions for c in assumption.conditions)
-    for condition in (*(c for name in numbers if name in letters for c in by_definition(name, letters[name])), *stated):
+    for condition in (
+        *(c for name in numbers if name in notation for c in by_definition(name, notation[name])),
+        *stated,
+    ):
         if numbers.keys() >= {condition.argument, *condition.names}:
             offence = condition.check(condition.argument, numbers)
             if offence is not None:
-                raise refuse(statement.identifier, condition, offence, letters)
+                raise refuse(statement.identifier, condition, offence, notation)
 
 
-def _found(statement: Statement | str) -> tuple[Statement, Ask]:
+def _found(statement: Statement | str) -> tuple[Statement, Builder]:
     _load()
     if isinstance(statement, str):
         from fedconvex.theory import statement as find
@@ -233,14 +240,14 @@ def _found(statement: Statement | str) -> tuple[Statement, Ask]:
         statement = find(statement)
     known = registered()
     if statement.identifier not in known:
-        raise InvalidInput("statement", statement.identifier, "is no bound of a method that can be played",
+        raise InvalidInput("statement", statement.identifier, "has no worst case to compare with",
                            "`looseness_of()` lists those that are")  # fmt: skip
     return statement, known[statement.identifier][1]
 
 
 @cache
 def _load() -> None:
-    """Imports the questions, which are next to the papers' proofs."""
+    """Imports the modules that register worst cases, next to the papers' proofs."""
     from fedconvex.proofs_checks.verification import papers_with_proofs
 
     import_module("fedconvex.proofs_checks.worst_cases.looseness.textbooks")
@@ -249,7 +256,7 @@ def _load() -> None:
 
 
 def _short(number: Any, rounding: str, digits: int = 4) -> str:
-    """Rounded to a few digits, in the direction that stays true."""
+    """A number rounded to a few digits, in the given direction."""
     if abs(number) == INFINITE:
         return "infinitely many"
     context = Context(prec=digits, rounding=rounding)

@@ -1,8 +1,8 @@
-"""Which question a statement asks: a registry, filled by `proofs_checks/<paper>/worst.py` and `textbooks.py`.
+"""For each statement the worst case that its bound is compared with: a registry.
 
-A question is a method played by `worst_case` (`Played`), or two quantities of one or more rounds that are compared
-(`Compared`), the first of them perhaps a mean of products of lengths (`Multiplied`). Each is made from exact numbers;
-the formula is always the statement's own.
+`proofs_checks/<paper>/worst.py` and `textbooks.py` fill it. A worst case is that of a method (`Played`, solved by
+`worst_case`), the largest quotient of a statement's two sides (`Compared`, by `quotients`), or that of a mean of
+products of lengths (`Multiplied`, by `products`). The bound is always the statement's own formula, at exact numbers.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,8 +12,8 @@ from inspect import Parameter, signature
 from typing import Any, final
 
 from fedconvex.errors import InvalidInput
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Form
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
-from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import Form
 from fedconvex.statements.functions import sqrt
 from fedconvex.statements.statement import Statement
 
@@ -21,10 +21,10 @@ from fedconvex.statements.statement import Statement
 @final
 @dataclass(frozen=True, eq=False)
 class Played:
-    """`worst_case(**question)` against `bound`, per unit of what the metric is measured in.
+    """The worst case `worst_case(**question)`, to compare with `bound`.
 
-    `bound` is exact, or a ball. `power` 2: the metric is the square of what the statement bounds, as `bound` is not.
-    For "descent" the bound is the promised decrease.
+    `bound` is exact or a ball, per unit of the metric's divisor; for "descent" the decrease that the statement
+    guarantees. With `power` 2 the metric is the square of what the statement bounds, while `bound` is not squared.
     """
 
     question: Mapping[str, Any]
@@ -36,15 +36,15 @@ class Played:
 @final
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """happens <= promised: forms in the vectors and values on the board.
+    """The two sides of a statement, left <= right, as forms in the vectors and values on the board.
 
-    With `power` 2 they are the squares of what the statement compares. `more` are inequalities beyond the board's.
-    `any_state`: the round begins in any state, to which no run need come.
+    With `power` 2 they are the squares of the statement's sides. `more` are inequalities beyond the board's.
+    `any_state`: the round starts in any state, even one that no run reaches.
     """
 
     board: Board
-    happens: Form
-    promised: Form
+    left: Form
+    right: Form
     more: tuple[tuple[str, Form], ...] = ()
     power: int = 1
     remark: str = ""
@@ -57,56 +57,59 @@ Product = tuple[Fraction, Form, Form]  # a probability, and the squares of two l
 @final
 @dataclass(frozen=True, eq=False)
 class Multiplied:
-    """E[a·b] <= bound·promised, a and b being lengths that depend on the draw.
+    """E[a·b] <= bound·right, where a and b are lengths that depend on the draw.
 
-    `shapes`: of every kind of draw that is not another one's by renaming clients, all draws. Where a is more than some
-    clients make it, `inside` has what some do.
+    `shapes` groups the draws that differ by a permutation of the clients only. Where a is only an upper bound on a
+    length, `inside` has a lower bound on it, from which a worst case that is attained follows.
     """
 
     board: Any
     shapes: tuple[tuple[Product, ...], ...]
-    promised: Form
+    right: Form
     bound: Any
     more: tuple[tuple[str, Form], ...] = ()
     inside: "Multiplied | None" = None
     remark: str = ""
 
 
-Ask = Callable[..., Played | Compared | Multiplied]
-_ASKS: dict[str, tuple[Statement, Ask]] = {}
+Builder = Callable[..., Played | Compared | Multiplied]
+_BUILDERS: dict[str, tuple[Statement, Builder]] = {}
 
 
-def asks(*statements: Statement) -> Callable[[Ask], Ask]:
-    """Registers how to ask: a function of the statement and of keyword-only numbers, those that a user gives."""
+def worst_case_of(*statements: Statement) -> Callable[[Builder], Builder]:
+    """Registers the decorated function, which builds the worst case of these statements.
 
-    def register(ask: Ask) -> Ask:
+    Its arguments are the statement and, by keyword only, the numbers that a user gives.
+    """
+
+    def register(build: Builder) -> Builder:
         for statement in statements:
-            assert statement.identifier not in _ASKS, statement.identifier
-            _ASKS[statement.identifier] = (statement, ask)
-        return ask
+            assert statement.identifier not in _BUILDERS, statement.identifier
+            _BUILDERS[statement.identifier] = (statement, build)
+        return build
 
     return register
 
 
-def registered() -> dict[str, tuple[Statement, Ask]]:
-    """Statements by identifier, with how to ask."""
-    return dict(_ASKS)
+def registered() -> dict[str, tuple[Statement, Builder]]:
+    """The statements by identifier, with the functions that build their worst cases."""
+    return dict(_BUILDERS)
 
 
-def taken(ask: Ask) -> tuple[str, ...]:
-    """The numbers that a question takes."""
-    return tuple(name for name, p in signature(ask).parameters.items() if p.kind is p.KEYWORD_ONLY)
+def taken(build: Builder) -> tuple[str, ...]:
+    """The names of the numbers that a builder takes."""
+    return tuple(name for name, p in signature(build).parameters.items() if p.kind is p.KEYWORD_ONLY)
 
 
-def needed(ask: Ask) -> tuple[str, ...]:
-    """Those without which there is no question."""
-    return tuple(name for name in taken(ask) if signature(ask).parameters[name].default is Parameter.empty)
+def needed(build: Builder) -> tuple[str, ...]:
+    """The names of those without a default."""
+    return tuple(name for name in taken(build) if signature(build).parameters[name].default is Parameter.empty)
 
 
 @final
 @dataclass(frozen=True)
 class Length:
-    """factor · √square, for formulas that are linear in a length; its square is a form."""
+    """factor · √square: an argument for formulas that are linear in a length, whose square is a form."""
 
     square: Form
     factor: Any = field(default_factory=lambda: Fraction(1))
@@ -123,7 +126,7 @@ class Length:
 
 
 def sides(statement: Statement, known: Mapping[str, Any], left: Any = None) -> tuple[Any, Any]:
-    """The statement's own two sides, run on forms; `left` where the left one is a symbol, and no formula."""
+    """The statement's two sides, its own formulas at forms; `left` where its left side is a symbol without formula."""
     right = statement.calculator.formula(**{name: known[name] for name in statement.calculator.names})
     if statement.left is not None:
         left = statement.left.formula(**{name: known[name] for name in statement.left.names})
@@ -131,11 +134,11 @@ def sides(statement: Statement, known: Mapping[str, Any], left: Any = None) -> t
 
 
 def compared(board: Board, statement: Statement, known: Mapping[str, Any], left: Any = None, **more: Any) -> Compared:
-    """left <= right as the statement has it."""
-    happens, promised = sides(statement, known, left)
-    if isinstance(promised, Length):
-        return Compared(board, happens, promised**2, power=2, **more)
-    return Compared(board, happens, promised, **more)
+    """The statement's left <= right, squared where the right side is a length."""
+    below, above = sides(statement, known, left)
+    if isinstance(above, Length):
+        return Compared(board, below, above**2, power=2, **more)
+    return Compared(board, below, above, **more)
 
 
 def decreasing(
@@ -147,14 +150,14 @@ def decreasing(
     zero: Any = None,
     **more: Any,
 ) -> Compared:
-    """left <= right, where `by` counts negatively on the right: c·by <= (the rest of the right side) − left."""
+    """The statement rearranged for the quantity `by`, negative on its right: c·by <= (rest of the right) − left."""
     below, right = sides(statement, known, left)
     _, rest = sides(statement, {**known, by: Form()}, left)
     return Compared(board, rest - right, rest - below, **more)
 
 
 def rational_root(number: Any, argument: str, what: str) -> Fraction:
-    """√number. Raises InvalidInput where it is irrational: a question has rational numbers only."""
+    """√number, exactly. Raises InvalidInput where it is irrational: certificates have rational numbers only."""
     from fedconvex.statements.functions import Irrational
 
     try:

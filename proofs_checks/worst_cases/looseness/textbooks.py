@@ -1,4 +1,4 @@
-"""Textbook bounds for one function: the exact worst cases that they are compared with."""
+"""The worst cases that textbook bounds for one function are compared with."""
 
 from fractions import Fraction
 from typing import Any
@@ -7,15 +7,17 @@ import fedconvex as fc
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import State
 from fedconvex.proofs_checks.dane import one_round_of_dane
-from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared, Played, asks
-from fedconvex.proofs_checks.worst_cases.questions.board import Board, answered, first_state, in_rationals
+from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared, Played, worst_case_of
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import mean, shared, square
+from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     NotSmooth,
     SmoothConvex,
     SmoothStronglyConvex,
     WeaklyConvex,
 )
-from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import mean, shared, square
+from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, first_state
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import dane, ghadimi_lan, giselsson_boyd, nesterov, rockafellar
 
@@ -30,56 +32,56 @@ def _steps(stepsize: Any, rounds: Any, clients: Any, metric: str, bound: Any, po
     return Played(question, bound, power)
 
 
-@asks(nesterov.gradientstep)
+@worst_case_of(nesterov.gradientstep)
 def gradient_steps(statement: Statement, *, t: Any, stepsize: Any, mu: Any, L: Any) -> Played:
-    """Of any size."""
+    """Gradient steps of any stepsize."""
     bound = statement(t=t, stepsize=stepsize, mu=mu, L=L, initial_distance=ONE)
     return _steps(stepsize, t, SmoothStronglyConvex(mu, L), "distance", bound, power=2)
 
 
-@asks(nesterov.theorem2_1_15)
+@worst_case_of(nesterov.theorem2_1_15)
 def best_steps(statement: Statement, *, t: Any, kappa: Any) -> Played:
-    """With μ = 1 and L = κ."""
+    """Gradient steps with the best stepsize, for μ = 1 and L = κ."""
     bound = statement(t=t, kappa=kappa, initial_distance=ONE)
     return _steps(2 / (1 + kappa), t, SmoothStronglyConvex(1, kappa), "distance", bound, power=2)
 
 
-@asks(nesterov.corollary2_1_2)
+@worst_case_of(nesterov.corollary2_1_2)
 def convex_gap(statement: Statement, *, t: Any, L: Any) -> Played:
-    """Steps of size 1/L."""
+    """Gradient steps of size 1/L."""
     return _steps(1 / L, t, SmoothConvex(L), "gap", statement(t=t, L=L, D0=ONE))
 
 
-@asks(nesterov.smoothfunctions)
+@worst_case_of(nesterov.smoothfunctions)
 def smooth_functions(statement: Statement, *, T: Any, stepsize: Any, L: Any) -> Played:
-    """Of any curvature between −L and L."""
+    """Gradient steps on functions of any curvature between −L and L."""
     bound = statement(T=T, stepsize=stepsize, L=L, delta=ONE)
     return _steps(stepsize, T, WeaklyConvex(L, L), "mean_gradient_norm", bound)
 
 
 def _without_noise(statement: Statement, sigma2: Any, **numbers: Any) -> Any:
-    """The bound, in which D counts only with noise."""
+    """The bound for exact gradients, in which D has no part."""
     if sigma2 != 0:
         raise InvalidInput("sigma2", sigma2, "is not 0: steps with noise are not played", "give sigma2 = 0")
     return statement(sigma2=sigma2, D=ONE, **numbers)
 
 
-@asks(ghadimi_lan.corollary2_2nonconvex)
+@worst_case_of(ghadimi_lan.corollary2_2nonconvex)
 def random_step(statement: Statement, *, N: Any, L: Any, sigma2: Any) -> Played:
-    """Equal steps: every one of the N points is drawn with the same probability."""
+    """The mean over N equal steps: each of the points is drawn with the same probability."""
     bound = _without_noise(statement, sigma2, N=N, L=L, delta=ONE)
     return _steps(1 / L, N, WeaklyConvex(L, L), "mean_gradient_norm", bound)
 
 
-@asks(ghadimi_lan.corollary2_2convex)
+@worst_case_of(ghadimi_lan.corollary2_2convex)
 def random_step_convex(statement: Statement, *, N: Any, L: Any, sigma2: Any) -> Played:
-    """As `random_step`."""
+    """The same for convex functions and their gaps."""
     return _steps(1 / L, N, SmoothConvex(L), "mean_gap", _without_noise(statement, sigma2, N=N, L=L, D0=ONE))
 
 
-@asks(giselsson_boyd.reflectedproximalstep)
+@worst_case_of(giselsson_boyd.reflectedproximalstep)
 def reflection(statement: Statement, *, stepsize: Any, mu: Any, L: Any) -> Played:
-    """FedSplit's z of one client."""
+    """FedSplit's z for a single client: the reflected proximal step."""
     question = {
         "method": fc.FedSplit(stepsize=stepsize), "clients": SmoothStronglyConvex(mu, L), "num_clients": 1,
         "metric": "lifted_distance",
@@ -87,21 +89,21 @@ def reflection(statement: Statement, *, stepsize: Any, mu: Any, L: Any) -> Playe
     return Played(question, statement(stepsize=stepsize, mu=mu, L=L), power=2)
 
 
-@asks(giselsson_boyd.theorem2)
+@worst_case_of(giselsson_boyd.theorem2)
 def relaxed(statement: Statement, *, relaxation: Any, stepsize: Any, mu: Any, L: Any) -> Compared:
-    """A relaxed round of FedSplit: the average of z_k and where it would go, with weights 1 − a and a."""
+    """A relaxed round of FedSplit: (1 − a)·z_k + a·(z_k after the round)."""
     board = Board(2, SmoothStronglyConvex(mu, L))
     method = in_rationals(fc.FedSplit(stepsize=stepsize))
     z = board.vectors("z")
     following, _ = answered(method, fc.Exact(), board, State(mean(z), memory={"z": z}))
     after = z * (1 - relaxation) + following.memory["z"] * relaxation
-    fixed = board.pulls * -method.stepsize
+    fixed = board.minimiser_gradients * -method.stepsize
     bound = statement(relaxation=relaxation, stepsize=stepsize, mu=mu, L=L)
     return Compared(board, square(after - fixed), square(z - fixed) * bound**2, power=2)
 
 
 def _proximal_steps(board: Board, stepsize: Any, t: int) -> Any:
-    """From the board's start, with the method's own code: FedProx of one client."""
+    """The point after t proximal steps from the start: FedProx with a single client."""
     method = in_rationals(fc.FedProx(mu=1 / stepsize))
     state = first_state(method, shared("w"))
     for _ in range(t):
@@ -109,24 +111,24 @@ def _proximal_steps(board: Board, stepsize: Any, t: int) -> Any:
     return state.server
 
 
-@asks(rockafellar.proximalstep)
+@worst_case_of(rockafellar.proximalstep)
 def proximal_step(statement: Statement, *, stepsize: Any, mu: Any) -> Compared:
-    """Of functions that need not be smooth."""
+    """A proximal step on a function that need not be smooth."""
     board = Board(1, NotSmooth(mu))
     last = _proximal_steps(board, stepsize, 1)
     return Compared(board, square(last), square(shared("w")) * statement(stepsize=stepsize, mu=mu) ** 2, power=2)
 
 
-@asks(rockafellar.convexfunctions)
+@worst_case_of(rockafellar.convexfunctions)
 def proximal_gap(statement: Statement, *, t: Any, stepsize: Any) -> Compared:
-    """Of functions that need not be smooth."""
+    """Proximal steps on a convex function that need not be smooth."""
     board = Board(1, NotSmooth(0))
     last = board.at(_proximal_steps(board, stepsize, int(t)))
     bound = statement(t=t, stepsize=stepsize, D0=ONE)
-    return Compared(board, board.height(last), square(shared("w")) * bound)
+    return Compared(board, board.mean_value(last), square(shared("w")) * bound)
 
 
-@asks(dane.oneround)
+@worst_case_of(dane.oneround)
 def one_round(statement: Statement, *, mu: Any, eta: Any, L: Any, L_minus: Any) -> Played:
-    """Of any clients."""
+    """One round of DANE on any smooth clients."""
     return Played(one_round_of_dane(mu, eta, L, L_minus), statement(mu=mu, eta=eta, L=L, L_minus=L_minus))

@@ -1,9 +1,10 @@
-"""The semidefinite program behind a worst case: what is exact about it.
+"""The data of a semidefinite program, exactly: the quadratic forms whose nonnegative combination is a proof.
 
-    find the least t such that  t·N + C = Σ_i λ_i I_i + (a quadratic form that is not negative),  λ >= 0,
+    find the least t such that  t·N + C = Σ_i λ_i I_i + (a positive semidefinite quadratic form),  λ >= 0,
 
-where N is what the metric is measured in, C the metric's negative, and I_i the inequalities that hold. A solution is a
-proof of metric <= t·N, for any vectors and functions. (For the least decrease, t is minus the decrease.)
+where N is the divisor, C minus the metric, and I_i >= 0 the inequalities that hold. Every feasible point is a proof of
+metric <= t·N, for all vectors and functions that satisfy the inequalities. (For "descent" the metric is minus the
+decrease.)
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -12,9 +13,9 @@ from functools import cached_property
 from typing import Any, final
 
 import numpy as np
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
-from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import ONE, ZERO, Form, Key
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO, Form, Key
 
 Matrix = list[list[Any]]  # of flint's rationals
 Sparse = Mapping[tuple[int, int], Any]  # the entries (i, j) with i <= j that are not 0
@@ -23,49 +24,52 @@ Sparse = Mapping[tuple[int, int], Any]  # the entries (i, j) with i <= j that ar
 @final
 @dataclass(frozen=True, eq=False)
 class Program:
-    """`measure` is N, `constant` is C; `inequalities` have names."""
+    """N, C, and the inequalities with their names."""
 
-    measure: Form
+    divisor: Form
     constant: Form
     inequalities: tuple[tuple[str, Form], ...]
 
     @cached_property
     def forms(self) -> tuple[Form, ...]:
-        """N, C, and the inequalities."""
-        return (self.measure, self.constant, *(form for _, form in self.inequalities))
+        """N, C, and the inequalities, in this order: inequality i is form i + 2."""
+        return (self.divisor, self.constant, *(form for _, form in self.inequalities))
 
     @cached_property
     def blocks(self) -> tuple[tuple[Key, ...], ...]:
-        """The basic vectors of each of the orthogonal parts."""
+        """The basic vectors in each of the orthogonal parts: the rows of its Gram matrix."""
         keys = sorted({key for form in self.forms for pair in form.products for key in pair})
         parts = dict.fromkeys(part for part, _ in keys)
         return tuple(tuple(key for key in keys if key[0] == part) for part in parts)
 
     @cached_property
     def values(self) -> tuple[str, ...]:
-        """The names of function values."""
+        """The names of the unknown function values."""
         return tuple(sorted({name for form in self.forms for name in form.values}))
 
     @cached_property
     def reduced(self) -> tuple[tuple[dict[int, Any], ...], ...]:
-        """In every block the rows of B, by their entries: M = Bᵀ M[p, p] B for all forms, B reduced, with pivots p."""
+        """For every block the rows of B in M = Bᵀ M[p, p] B, which holds for the matrices M of all forms; p its pivots.
+
+        Solvers need an interior: directions in which all forms vanish are removed, exactly.
+        """
         return tuple(
             _reduced([form[place] for form in self._sparse], len(block)) for place, block in enumerate(self.blocks)
         )
 
     @cached_property
     def seen(self) -> tuple[tuple[int, ...], ...]:
-        """In every block the pivots p: basic vectors that suffice."""
+        """For every block the pivots p: basic vectors that determine all forms."""
         return tuple(tuple(min(row) for row in rows) for rows in self.reduced)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """Of the blocks' matrices."""
+        """The sizes of the blocks' matrices."""
         return tuple(map(len, self.seen))
 
     @cached_property
     def matrices(self) -> tuple[tuple[Sparse, ...], ...]:
-        """Of every form, its symmetric matrix in every block, without directions that no form sees."""
+        """For every form its symmetric matrix in every block, in the pivots only."""
         kept = [
             None if len(seen) == len(block) else {i: row for row, i in enumerate(seen)}
             for block, seen in zip(self.blocks, self.seen, strict=True)
@@ -74,13 +78,13 @@ class Program:
 
     @cached_property
     def _sparse(self) -> tuple[tuple[Sparse, ...], ...]:
-        """Of every form, its symmetric matrix in every block, in all of the block's basic vectors."""
+        """For every form its symmetric matrix in every block, in all of the block's basic vectors."""
         places = {key: (b, i) for b, block in enumerate(self.blocks) for i, key in enumerate(block)}
         return tuple(_sparse(form, places, len(self.blocks)) for form in self.forms)
 
     @cached_property
     def floats(self) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-        """The forms' matrices, (forms, n, n) for every block, and the coefficients of their values."""
+        """In floating point: the forms' matrices, (forms, n, n) for every block, and the coefficients of values."""
         blocks = tuple(np.zeros((len(self.forms), n, n)) for n in self.sizes)
         for k, form in enumerate(self.matrices):
             for dense, sparse in zip(blocks, form, strict=True):
@@ -90,26 +94,61 @@ class Program:
         return blocks, np.array(of_values, dtype=float).reshape(len(self.forms), len(self.values))
 
     def coordinates(self, basic: Mapping[Key, Any]) -> list[list[Any]]:
-        """Of basic vectors on a line, what the forms see of them, in every block."""
+        """For basic vectors that are numbers (a one-dimensional instance), the reduced vector of every block."""
         return [
             [sum((c * basic[block[i]] for i, c in row.items()), ZERO) for row in rows]
             for block, rows in zip(self.blocks, self.reduced, strict=True)
         ]
 
     def rest(self, t: Any, multipliers: Sequence[Any]) -> Form:
-        """t·N + C − Σ λ_i I_i; the numbers may be rational functions of parameters."""
-        total: Form = self.measure * t + self.constant
+        """t·N + C − Σ λ_i I_i as a form; t and λ may be rational functions of parameters."""
+        total: Form = self.divisor * t + self.constant
         for (_, form), multiplier in zip(self.inequalities, multipliers, strict=True):
             if multiplier:
                 total = total - form * multiplier
         return total
 
     def only(self, names: Collection[str]) -> "Program":
-        """With some of the inequalities."""
-        return Program(self.measure, self.constant, tuple(pair for pair in self.inequalities if pair[0] in names))
+        """The program with some of the inequalities."""
+        return Program(self.divisor, self.constant, tuple(pair for pair in self.inequalities if pair[0] in names))
+
+    @cached_property
+    def unsquared(self) -> list[list[list[Any]]]:
+        """The basic vectors whose squares occur in no form, each as a reduced vector of every block."""
+        keys = [key for block in self.blocks for key in block]
+        return [self.coordinates({key: fmpq(int(key == one)) for key in keys}) for one in self._unsquared]
+
+    @cached_property
+    def _unsquared(self) -> list[Key]:
+        squared = {a for form in self.forms for (a, b), c in form.products.items() if a == b and c}
+        return [key for block in self.blocks for key in block if key not in squared]
+
+    def without_useless(self) -> "Program":
+        """The program without inequalities whose multiplier is 0 in every proof; solvers then find proofs more often.
+
+        The square of a vector that is in no form cannot be in t·N + C − Σ λ_i I_i; this form is positive semidefinite
+        only if the vector is not in it at all, so its products with others cancel. Where these have one sign in all
+        I_i, and are in neither N nor C, their λ_i are 0.
+        """
+        alone = set(self._unsquared)
+        signs: dict[Any, dict[int, bool]] = {}
+        for place, form in enumerate(self.forms):
+            for pair, c in form.products.items():
+                if c and not alone.isdisjoint(pair):
+                    signs.setdefault(pair, {})[place] = c > 0
+        useless = {
+            place - 2
+            for by_place in signs.values()
+            if 0 not in by_place and 1 not in by_place and len(set(by_place.values())) == 1
+            for place in by_place
+        }
+        if not useless:
+            return self
+        kept = tuple(pair for i, pair in enumerate(self.inequalities) if i not in useless)
+        return Program(self.divisor, self.constant, kept).without_useless()  # others may have become useless now
 
     def remainder(self, t: Any, multipliers: Sequence[Any]) -> tuple[list[Matrix], list[Any]]:
-        """t·N + C − Σ λ_i I_i, exactly: its matrices, and the coefficients of the function values."""
+        """t·N + C − Σ λ_i I_i for rational t and λ: its matrices, and the coefficients of the function values."""
         blocks = [[[ZERO] * n for _ in range(n)] for n in self.sizes]
         values = dict.fromkeys(self.values, ZERO)
         weights = (t, ONE, *(-multiplier for multiplier in multipliers))
@@ -138,20 +177,20 @@ def _sparse(form: Form, places: Mapping[Key, tuple[int, int]], blocks: int) -> t
 
 
 def _reduced(matrices: Sequence[Sparse], size: int) -> tuple[dict[int, Any], ...]:
-    """The reduced echelon form of all matrices, one below the other."""
+    """The reduced row echelon form of all matrices stacked, whose rows span their joint row space."""
     entries = [ZERO] * (len(matrices) * size**2)
     for k, matrix in enumerate(matrices):
         for (i, j), entry in matrix.items():
             entries[(k * size + i) * size + j] = entries[(k * size + j) * size + i] = entry
     stacked = fmpq_mat(len(matrices) * size, size, entries)
-    if stacked.rank() == size:
+    if stacked.rank() == size:  # the common case: nothing to remove, and the rank alone is faster
         return tuple({i: ONE} for i in range(size))
     echelon, rank = stacked.rref()
     return tuple({j: entry for j, entry in enumerate(row) if entry != 0} for row in echelon.tolist()[:rank])
 
 
 def _among(matrix: Sparse, kept: Mapping[int, int] | None) -> Sparse:
-    """Its rows and columns that are kept, by their new numbers; all, where nothing is left out."""
+    """The rows and columns that are kept, renumbered; all of them for None."""
     if kept is None:
         return matrix
     return {(kept[i], kept[j]): entry for (i, j), entry in matrix.items() if i in kept and j in kept}

@@ -1,8 +1,9 @@
-"""A proposal with many more digits, so that rational numbers can be read off it, or little is lost by rounding.
+"""Newton refinement of a floating-point solution to 45 digits, so that rational numbers can be read off.
 
 At the solution the form t·N + C − Σ λ_i I_i vanishes on the worst instance's vectors, and the inequalities with a
-multiplier hold there with equality. Newton's steps on these equations, with the derivative in floating point and what
-is missing in rationals, gain some seven digits each. Nothing here is trusted: what comes out is a proposal again.
+positive multiplier hold with equality (complementary slackness). Newton steps on these equations, with the derivative
+in floating point and the residual in rationals, gain about seven digits each. The result is a proposal, too: nothing
+here is trusted.
 """
 
 from collections.abc import Iterator
@@ -14,21 +15,21 @@ from flint import fmpq
 
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.proofs_checks.worst_cases.programs.program import Program
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO
 from fedconvex.proofs_checks.worst_cases.programs.solver import Proposal
-from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import ONE, ZERO
 
-BITS = 240
+BITS = 240  # of the rationals: without rounding they would double in length at every step
 STEPS = 25
-ENOUGH = 1e-45
+ENOUGH = 1e-45  # residual of a solution
 DIVERGED = 10**9
-ACTIVE = (1e-5, 1e-3, 1e-7)  # of the largest: multipliers and eigenvalues below are taken for 0
-LARGEST = 120  # unknowns
+ACTIVE = (1e-5, 1e-3, 1e-7)  # relative thresholds, tried in turn: smaller multipliers and eigenvalues count as 0
+LARGEST = 120  # unknowns; the derivative is a dense matrix of that size
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Polished:
-    """t, all multipliers, and the instance, to many digits; each block's Gram matrix is W M Wᵀ."""
+class RefinedSolution:
+    """t, all multipliers, and the instance to 45 digits; each block's Gram matrix is W M Wᵀ."""
 
     t: Any
     multipliers: list[Any]
@@ -36,8 +37,11 @@ class Polished:
     parts: list[tuple[np.ndarray, np.ndarray]]
 
 
-def polish(program: Program, proposal: Proposal, largest: int = LARGEST) -> Iterator[Polished]:
-    """What the proposal nearly is, for several guesses of which of its numbers are 0, and at most `largest` others."""
+def refine(program: Program, proposal: Proposal, largest: int = LARGEST) -> Iterator[RefinedSolution]:
+    """Refined solutions near the proposal, one for each guess of which of its numbers are 0.
+
+    Skips guesses that leave more than `largest` unknowns, and those from which Newton's method does not converge.
+    """
     if not all(np.isfinite(part).all() for part in (*proposal.grams, proposal.values)):
         return
     tried = []
@@ -53,7 +57,11 @@ def polish(program: Program, proposal: Proposal, largest: int = LARGEST) -> Iter
 @final
 @dataclass(frozen=True, eq=False)
 class _Equations:
-    """Unknown: t, active multipliers, function values, and per block Z = W M Wᵀ with W = (I; Y) in some order."""
+    """The optimality equations in t, the active multipliers, the function values, and the Gram matrices.
+
+    A Gram matrix of rank r is W M Wᵀ with W = (I; Y) up to the order of its rows: M and Y are free numbers, so that the
+    rank is fixed and the equations have a regular derivative.
+    """
 
     program: Program
     active: list[int]
@@ -79,15 +87,15 @@ class _Equations:
 
     @property
     def guess(self) -> tuple[list[int], list[int]]:
-        """What is not 0."""
+        """The active multipliers, and the ranks: equal for guesses that are the same."""
         return self.active, self.ranks
 
-    def solved(self) -> Polished | None:
-        """Newton's steps; None where they do not arrive."""
-        unknown = np.array([to_fmpq(float(x)) for x in self.start], dtype=object)
+    def solved(self) -> RefinedSolution | None:
+        """The limit of Newton's method; None where it does not converge."""
+        unknown = _exact(self.start)
         for step in range(STEPS):
-            missing = self.missing(unknown)
-            largest = max(map(abs, missing))
+            errors = self.residuals(unknown)
+            largest = max(map(abs, errors))
             if largest > DIVERGED:
                 return None
             size = float(largest)
@@ -96,28 +104,27 @@ class _Equations:
                 for place, i in enumerate(self.active):
                     multipliers[i] = unknown[1 + place]
                 _, _, values, parts = self._split(unknown)
-                return Polished(unknown[0], multipliers, list(values), parts)
-            if step < 3:  # later the derivative hardly changes
-                inverse = np.linalg.pinv(self.derivative(np.array([float(x) for x in unknown])), rcond=1e-10)
-            scaled = np.array([float(x / to_fmpq(size)) for x in missing])
-            change = inverse @ scaled
+                return RefinedSolution(unknown[0], multipliers, list(values), parts)
+            if step < 3:  # later the derivative hardly changes, and its pseudoinverse is most of the work
+                inverse = np.linalg.pinv(self.derivative(unknown.astype(float)), rcond=1e-10)
+            scale = to_fmpq(size)  # residuals far below the smallest float keep their digits this way
+            change = inverse @ np.asarray([float(x / scale) for x in errors])
             if not np.isfinite(change).all():
                 return None
-            unknown = unknown - np.array([to_fmpq(float(x)) * to_fmpq(size) for x in change], dtype=object)
-            unknown = np.array([_rounded(x) for x in unknown], dtype=object)
+            unknown = _rounded(unknown - _exact(change) * scale)
         return None
 
-    def missing(self, unknown: np.ndarray) -> list[Any]:
-        """By how much the equations fail."""
+    def residuals(self, unknown: np.ndarray) -> list[Any]:
+        """The residuals of the equations, exactly."""
         t, multipliers, values, parts = self._split(unknown)
         weights = [ZERO] * len(self.program.inequalities)
         for place, i in enumerate(self.active):
             weights[i] = multipliers[place]
-        blocks, heights = self.program.remainder(t, weights)
-        found = list(heights)
+        blocks, of_values = self.program.remainder(t, weights)
+        found = list(of_values)
         grams = []
         for block, (W, M) in zip(blocks, parts, strict=True):
-            found += list((np.array(block, dtype=object).reshape(len(W), len(W)) @ W).ravel())
+            found += list((np.asarray(block, dtype=object).reshape(len(W), len(W)) @ W).ravel())
             grams.append(W @ M @ W.T)
         named = dict(zip(self.program.values, values, strict=True))
         for place in (0, *(i + 2 for i in self.active)):
@@ -129,7 +136,7 @@ class _Equations:
         return found
 
     def derivative(self, x: np.ndarray) -> np.ndarray:
-        """In floating point."""
+        """The Jacobian of `residuals` in floating point: a column for each unknown, in the order of `start`."""
         blocks, of_values = self.program.floats
         t, multipliers, values, parts = self._split(x)
         places = [i + 2 for i in self.active]
@@ -165,6 +172,7 @@ class _Equations:
         return np.column_stack(columns)
 
     def _split(self, unknown: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
+        """t, the active multipliers, the values, and (W, M) of every block."""
         place = 1 + len(self.active) + len(self.program.values)
         zero, one = (ZERO, ONE) if unknown.dtype == object else (0.0, 1.0)
         parts = []
@@ -184,7 +192,7 @@ class _Equations:
 
 
 def _pivoted(gram: np.ndarray, least: float) -> tuple[np.ndarray, int]:
-    """An order in which the first rows are independent, and how many are (Cholesky with pivots)."""
+    """An order in which the first rows are independent, and their number (pivoted Cholesky)."""
     rest, order, rank = gram.copy(), np.arange(len(gram)), 0
     while rank < len(gram):
         diagonal = np.diag(rest)[order[rank:]]
@@ -198,5 +206,10 @@ def _pivoted(gram: np.ndarray, least: float) -> tuple[np.ndarray, int]:
     return order, rank
 
 
-def _rounded(x: Any) -> Any:
-    return fmpq((x * (1 << BITS)).floor(), 1 << BITS)
+def _exact(floats: np.ndarray) -> np.ndarray:
+    """The rational numbers that the floats are."""
+    return np.asarray([to_fmpq(float(x)) for x in floats], dtype=object)
+
+
+def _rounded(numbers: np.ndarray) -> np.ndarray:
+    return np.asarray([fmpq((x * (1 << BITS)).floor(), 1 << BITS) for x in numbers], dtype=object)

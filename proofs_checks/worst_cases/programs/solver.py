@@ -1,5 +1,9 @@
-"""The semidefinite program solved in floating point: a proposal, never an answer."""
+"""Floating-point solutions of semidefinite programs: proposals, of which nothing is trusted.
 
+Clarabel is called without a modelling layer, whose compilation would take longer than most of these programs.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -8,14 +12,14 @@ import numpy as np
 from fedconvex.proofs_checks.worst_cases.programs.program import Program
 
 TOLERANCE = 1e-11
-LEAST = 1e-6  # of the largest length or value, as a unit
-Units = tuple[list[np.ndarray], np.ndarray, tuple[int, ...]]  # of vectors in every block, of values; the blocks' sizes
+LEAST = 1e-6  # smallest unit, relative to the largest: rounding noise must not become a unit
+Units = tuple[list[np.ndarray], np.ndarray, tuple[int, ...]]  # of each block's vectors, of values; block sizes
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """What the solver gave: t, the multipliers, and the Gram matrices of an instance that is nearly the worst."""
+    """The solver's t and multipliers, the Gram matrices and values of a nearly worst instance, and its status."""
 
     t: float
     multipliers: np.ndarray
@@ -25,16 +29,16 @@ class Proposal:
 
     @property
     def is_solved(self) -> bool:
-        """Whether it is worth a look."""
+        """Whether the solver reports a solution, to any accuracy, and all numbers are finite."""
         return "Solved" in self.status and bool(np.isfinite([self.t, *self.multipliers]).all())
 
 
 def propose(program: Program, fixed: float | None = None, twice: bool = False) -> Proposal:
-    """Solves the program in floating point.
+    """A floating-point solution of the program: the least t, or with `fixed` a point in the interior for that t.
 
-    With t `fixed`, the quadratic form is made as positive as possible instead: what is the smallest eigenvalue of its
-    matrices (in the solver's units) is then returned in the place of t. With `twice`, where the solver does not quite
-    arrive, it begins again in the units of what it has found.
+    For a fixed t the smallest eigenvalue of the quadratic form's matrices (in the solver's units) is maximised instead,
+    and returned as t. With `twice`, a solution of reduced accuracy is computed again in the units of its own lengths
+    and values; use it for large programs, whose vectors may differ much in length.
     """
     found = _proposed(program, fixed, units(program))
     if not twice or found.status == "Solved" or not np.isfinite([*found.values, *map(np.sum, found.grams)]).all():
@@ -44,21 +48,22 @@ def propose(program: Program, fixed: float | None = None, twice: bool = False) -
 
 
 def _units_of(found: Proposal) -> Units:
-    """In which its vectors have length 1 and its values are 1; not much less than the largest."""
+    """Units in which the solution's vectors have length 1 and its values are 1, bounded below by LEAST."""
     lengths = [np.sqrt(np.maximum(np.diag(gram), 0.0)) for gram in found.grams]
-    vectors, heights = ([np.maximum(x, LEAST * x.max(initial=LEAST)) for x in parts]
+    vectors, value_units = ([np.maximum(x, LEAST * x.max(initial=LEAST)) for x in parts]
                         for parts in (lengths, [np.abs(found.values)]))  # fmt: skip
-    return vectors, heights[0], tuple(map(len, lengths))
+    return vectors, value_units[0], tuple(map(len, lengths))
 
 
 def _proposed(program: Program, fixed: float | None, scales: Units) -> Proposal:
     import clarabel
 
-    (blocks, of_values), (vectors, heights, sizes) = program.floats, scales
+    (blocks, of_values), (vectors, value_units, sizes) = program.floats, scales
     scaled = [m * np.multiply.outer(v, v) for m, v in zip(blocks, vectors, strict=True)]
-    values = of_values * heights
+    values = of_values * value_units
     norms = np.max([np.abs(m).max(axis=(1, 2)) for m in scaled] + ([np.abs(values).max(1)] if values.size else []), 0)
     norms[norms == 0] = 1.0
+    # Primal variables of the solver are t and the multipliers; the Gram matrices and values are its dual variables.
     count = len(program.inequalities)
     rows, right, cones = [], [], []
     for part in (values / norms[:, None], *(triangles(m / norms[:, None, None]) for m in scaled)):
@@ -77,17 +82,59 @@ def _proposed(program: Program, fixed: float | None, scales: Units) -> Proposal:
     objective = np.zeros(1 + count)
     objective[0] = 1.0 if fixed is None else -1.0
     x, z, status = conic(A, b, cones, objective)
-    grams, place = [], len(program.values) + count
-    for size, vector in zip(sizes, vectors, strict=True):
-        length = size * (size + 1) // 2
-        grams.append(full(z[place : place + length], size) * np.multiply.outer(vector, vector))
-        place += length
+    grams = _gram_matrices(z[len(program.values) + count :], vectors)
     t = x[0] * (norms[1] / norms[0] if fixed is None else 1.0)
-    return Proposal(float(t), x[1:] * norms[1] / norms[2:], tuple(grams), z[: len(program.values)] * heights, status)
+    return Proposal(float(t), x[1:] * norms[1] / norms[2:], grams, z[: len(program.values)] * value_units, status)
+
+
+def strictly_feasible(program: Program) -> tuple[np.ndarray, ...] | None:
+    """Gram matrices and values with the largest room s, a point in the interior; None where the solver finds no s > 0.
+
+    N <= 1, I_i >= s, all eigenvalues >= s and s <= 1, with the rows scaled alike.
+    """
+    import clarabel
+
+    (blocks, of_values), (vectors, value_units, _) = program.floats, units(program)
+    scaled = [m * np.multiply.outer(v, v) for m, v in zip(blocks, vectors, strict=True)]
+    rows = np.column_stack([*(triangles(m) for m in scaled), of_values * value_units])
+    rows /= np.maximum(np.abs(rows).max(1, keepdims=True), np.finfo(float).tiny)
+    count, others = rows.shape[1], len(rows) - 2
+    room = np.concatenate([[0.0], np.ones(others)])  # the coefficients of s in N <= 1 and I_i >= s
+    parts = [np.column_stack([np.vstack([rows[0], -rows[2:]]), room])]
+    right = [np.concatenate([[1.0], np.zeros(others)])]
+    cones: list[Any] = [clarabel.NonnegativeConeT(1 + others)]
+    place = 0
+    for size in program.sizes:
+        length = size * (size + 1) // 2
+        part = np.zeros((length, count + 1))
+        part[:, place : place + length] = -np.eye(length)
+        part[:, -1] = triangles(np.eye(size)[None])[0]
+        parts.append(part)
+        right.append(np.zeros(length))
+        cones.append(clarabel.PSDTriangleConeT(size))
+        place += length
+    last = np.zeros(count + 1)
+    last[-1] = 1.0
+    x, _, _ = conic(np.vstack([*parts, last]), np.concatenate([*right, [1.0]]),
+                    [*cones, clarabel.NonnegativeConeT(1)], -last)  # fmt: skip
+    if not np.isfinite(x).all() or x[-1] <= 0:
+        return None
+    return (*_gram_matrices(x[:place], vectors), x[place:-1] * value_units)
+
+
+def _gram_matrices(entries: np.ndarray, vectors: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+    """The blocks of a solver's variables, one triangle after the other, in the units of the vectors."""
+    found, place = [], 0
+    for vector in vectors:
+        size = len(vector)
+        length = size * (size + 1) // 2
+        found.append(symmetric(entries[place : place + length], size) * np.multiply.outer(vector, vector))
+        place += length
+    return tuple(found)
 
 
 def conic(A: np.ndarray, b: np.ndarray, cones: list[Any], objective: np.ndarray) -> tuple[Any, Any, str]:
-    """min objective·x with b − Ax in the cones: x, the dual solution, and what the solver says."""
+    """min objective·x with b − Ax in the cones: x, the dual solution, and the solver's status."""
     import clarabel
     from scipy import sparse
 
@@ -100,18 +147,21 @@ def conic(A: np.ndarray, b: np.ndarray, cones: list[Any], objective: np.ndarray)
     compressed = sparse.csc_matrix((A.T[by_columns], *places), shape=(rows, columns))
     P = sparse.csc_matrix((np.zeros(0), np.zeros(0, int), np.zeros(columns + 1, int)), shape=(columns, columns))
     solution = clarabel.DefaultSolver(P, objective, compressed, b, cones, settings).solve()
-    return np.array(solution.x), np.array(solution.z), str(solution.status)
+    return np.asarray(solution.x), np.asarray(solution.z), str(solution.status)
 
 
 def triangles(matrices: np.ndarray) -> np.ndarray:
-    """Upper triangles by columns, entries off the diagonal times √2: (k, n, n) to (k, n(n + 1)/2)."""
+    """Clarabel's vectors of symmetric matrices: (k, n, n) to (k, n(n + 1)/2).
+
+    Upper triangles by columns, with off-diagonal entries times √2, so that inner products are kept.
+    """
     columns, rows = np.tril_indices(matrices.shape[-1])
     found: np.ndarray = matrices[:, rows, columns] * np.where(rows == columns, 1.0, np.sqrt(2))
     return found
 
 
-def full(entries: np.ndarray, n: int) -> np.ndarray:
-    """The symmetric matrix of such a triangle."""
+def symmetric(entries: np.ndarray, n: int) -> np.ndarray:
+    """The symmetric (n, n) matrix of such a vector."""
     columns, rows = np.tril_indices(n)
     matrix = np.zeros((n, n))
     matrix[rows, columns] = matrix[columns, rows] = entries * np.where(rows == columns, 1.0, np.sqrt(0.5))
@@ -119,21 +169,21 @@ def full(entries: np.ndarray, n: int) -> np.ndarray:
 
 
 def units(program: Program) -> Units:
-    """Lengths of the basic vectors, and heights of the values, in which the inequalities' entries are alike.
+    """Units of the basic vectors and of the values in which the forms' entries have similar size.
 
-    A client's curvature may be 10⁶: its gradients are then that much longer than its points.
+    For a curvature of 10⁶, gradients are that much longer than points; without scaling the solver fails.
     """
     blocks, of_values = program.floats
     vectors = [np.ones(size) for size in program.sizes]
-    heights = np.ones(len(program.values))
+    value_units = np.ones(len(program.values))
     for _ in range(2):
         scaled = [np.abs(m) * np.multiply.outer(v, v) for m, v in zip(blocks, vectors, strict=True)]
-        values = np.abs(of_values) * heights
+        values = np.abs(of_values) * value_units
         parts = [m.max(axis=(1, 2)) for m in scaled] + ([values.max(1)] if values.size else [])
         norms = np.max(parts, 0)
         norms[norms == 0] = 1.0
         for vector, m in zip(vectors, scaled, strict=True):
             vector /= np.sqrt((m / norms[:, None, None]).max(axis=(0, 1)))
         if values.size:
-            heights /= (values / norms[:, None]).max(0)
-    return vectors, heights, program.sizes
+            value_units /= (values / norms[:, None]).max(0)
+    return vectors, value_units, program.sizes

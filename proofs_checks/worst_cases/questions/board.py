@@ -1,20 +1,17 @@
-"""A method played on vectors that are not known yet: its own code, with basic vectors in the place of arrays."""
+"""What a worst-case analysis knows of the clients' functions: evaluations at points, and inequalities between them.
+
+A `Board` collects the points at which a method evaluates the clients' functions, with unknown gradients and values as
+basic vectors and numbers. The interpolation conditions of the function class relate any two points, and are all that
+the semidefinite program knows of the functions.
+"""
 
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, final
+from typing import Any, final
 
-from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.errors import InvalidInput
-from fedconvex.local_solvers.base import Answers, LocalSolver
-from fedconvex.local_solvers.exact import Exact
-from fedconvex.local_solvers.gradient_descent import GradientDescent
-from fedconvex.local_solvers.inexactness import ToInexactness
-from fedconvex.methods.base import Cohort, Method, State
-from fedconvex.parameters import in_arithmetic
 from fedconvex.problems.base import Subproblem
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, FunctionClass, NotSmooth
-from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import (
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     DEVIATION,
     Family,
     Form,
@@ -22,61 +19,60 @@ from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import (
     Vectors,
     centred,
     combination,
-    drawn,
     family,
     inner,
     mean,
-    of_kind,
+    of_group,
     square,
     value,
 )
-from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws
-
-T = TypeVar("T")
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, FunctionClass, NotSmooth
 
 
 @final
 @dataclass(frozen=True)
 class Evaluation:
-    """Where the clients' functions were looked at: point, gradient, and the name of the mean value there."""
+    """The clients' functions at one point of each: points, gradients, and the name of the mean value."""
 
     point: Any  # Vectors
     gradient: Any
-    value: str
-    base: Form | None = None  # what the value is measured from, where that is not 0
+    value: str  # empty at the minimiser, where values are 0
+    base: Form | None = None  # the part of the value that is known, where the named number is only the rest
 
-    def value_of(self, kind: int | None) -> str:
-        """The name of the mean value of one kind's clients; of all, where there are no kinds."""
-        return self.value if kind is None or not self.value else f"{self.value}.{kind}"
+    def value_of(self, group: int | None) -> str:
+        """The name of the mean value of one group's clients; of all clients, where there are no groups."""
+        return self.value if group is None or not self.value else f"{self.value}.{group}"
 
 
 @final
 @dataclass(frozen=True)
 class Residual:
-    """What inexact answers leave of their subproblems' gradients: at most gamma times the gradients at the start."""
+    """The subproblems' gradients at γ-inexact answers: at most gamma times as long as those at the start."""
 
-    left: Any  # Vectors
-    first: Any  # the subproblems' gradients at the start
+    left: Any  # Vectors: the gradients ∇φ_k(θ_k) at the answers
+    first: Any  # ∇φ_k(start_k)
     gamma: Any
 
-    def inequality(self, kind: int | None = None) -> Form:
+    def inequality(self, group: int | None = None) -> Form:
         """γ²‖∇φ_k(start_k)‖² − ‖∇φ_k(θ_k)‖² >= 0, in the mean over the clients.
 
-        That holds of every client. Clients whose deviations are equally long show that no more follows from it.
+        It holds for every client. Using only the mean loses nothing: clients whose deviations have equal length and are
+        orthogonal to the means satisfy the one where they satisfy the other.
         """
-        form: Form = square(of_kind(self.first, kind)) * self.gamma**2 - square(of_kind(self.left, kind))
+        form: Form = square(of_group(self.first, group)) * self.gamma**2 - square(of_group(self.left, group))
         return form
 
 
 @final
 @dataclass
 class Board:
-    """What is known of the clients' functions.
+    """The evaluations of the clients' functions so far, and the inequalities between them.
 
-    With a minimiser this is the origin, where the gradients have mean 0 and the values are 0.
+    With a minimiser the origin is the minimiser of the mean: there the gradients have mean 0 and the values are 0.
 
-    With a `label`, by which names end, the unknown numbers are what changes from the first point, its tangent taken
-    away from the values: rounds often move little, and differences of what is nearly equal are lost in rounding.
+    A `label` marks the board of a single client in an `EnumeratedBoard`; names end by it. Its unknowns are then the
+    changes from the first point, with the tangent there subtracted from the values: points of many rounds lie close
+    together, and a floating-point solver loses the small differences of large numbers.
     """
 
     clients: int
@@ -88,102 +84,103 @@ class Board:
 
     def __post_init__(self) -> None:
         if self.minimiser:
-            self.evaluations.append(Evaluation(Family(), self.pulls, ""))
+            self.evaluations.append(Evaluation(Family(), self.minimiser_gradients, ""))
 
     @property
-    def pulls(self) -> Vectors:
-        """The clients' gradients at the minimiser."""
+    def minimiser_gradients(self) -> Vectors:
+        """The clients' gradients ∇F_k(x*) at the minimiser, with mean 0."""
         if type(self.functions) is not ClientGroups:
             return centred("g*", self.clients)
         free = self.vectors("g*")
         assert isinstance(free, Mixture)
-        *others, last = free.kinds
+        # All groups but the last have any mean; the last one's makes the weighted mean of all 0.
+        *others, last = free.groups
         rest = sum((mean(u) * share for u, share in zip(others, free.shares, strict=False)), start=Family())
         return Mixture(free.shares, (*others, last - mean(last) - rest / free.shares[-1]))
 
     def vectors(self, name: str) -> Vectors:
-        """A vector for every client that is not known."""
+        """A new unknown vector for every client."""
         if type(self.functions) is not ClientGroups:
             return family(name + self.label, self.clients)
         return Mixture(
             tuple(map(to_fmpq, self.functions.shares)),
             tuple(
-                family(f"{name}.{k}", 1 if kind.clients == 1 else 2, f"{DEVIATION} {k}")
-                for k, kind in enumerate(self.functions.kinds)
+                family(f"{name}.{k}", 1 if group.clients == 1 else 2, f"{DEVIATION} {k}")
+                for k, group in enumerate(self.functions.groups)
             ),
         )
 
     @property
     def common(self) -> list[tuple[int, Evaluation]]:
-        """The points that all clients share, with their numbers."""
+        """The evaluations at points that all clients share, with their numbers."""
         return [(n, e) for n, e in enumerate(self.evaluations) if e.point.key == mean(e.point).key]
 
     @property
-    def members(self) -> list[tuple[int | None, int]]:
-        """Of clients that can stand for all: the kind, and the sign of the deviation."""
+    def representatives(self) -> list[tuple[int | None, int]]:
+        """Clients that stand for all: the group, and the sign of the deviation from the mean."""
         if type(self.functions) is not ClientGroups:
             return [(None, sign) for sign in (1, -1)[: self.clients]]
-        of_kinds = enumerate(self.functions.kinds)
-        return [(k, sign) for k, kind in of_kinds for sign in ((1,) if kind.clients == 1 else (1, -1))]
+        groups = enumerate(self.functions.groups)
+        return [(k, sign) for k, group in groups for sign in ((1,) if group.clients == 1 else (1, -1))]
 
-    def height(self, evaluation: Evaluation, kind: int | None = None) -> Form:
-        """The mean of the values there, of all clients or of one kind's."""
+    def mean_value(self, evaluation: Evaluation, group: int | None = None) -> Form:
+        """The mean of the values there, of all clients or of one group's."""
         if evaluation.base is not None:
             return value(evaluation.value) + evaluation.base
         if not evaluation.value or type(self.functions) is not ClientGroups:
             return value(evaluation.value)
-        if kind is not None:
-            return value(evaluation.value_of(kind))
-        of_kinds = (value(evaluation.value_of(k)) * share for k, share in enumerate(self.functions.shares))
-        return sum(of_kinds, start=Form())
+        if group is not None:
+            return value(evaluation.value_of(group))
+        of_groups = (value(evaluation.value_of(k)) * share for k, share in enumerate(self.functions.shares))
+        return sum(of_groups, start=Form())
 
     @property
     def curvature(self) -> Any:
-        """Where it is the only one of the class, so that one gradient tells all others."""
+        """The curvature of all functions where the class has a single one; then one gradient determines all others."""
         low, high = self.functions.lowest, self.functions.highest
         return to_fmpq(low) if low == high else None
 
     def gradient(self, point: Vectors) -> Any:
-        """The clients' gradients at a point: new basic vectors, unless they have been asked for there before."""
+        """The clients' gradients at a point: unknown vectors, the same ones at the same point."""
         return self.at(point).gradient
 
     def at(self, point: Vectors) -> Evaluation:
-        """What the clients' functions are at a point."""
-        mean(point)  # no function is looked at where the draw decides
+        """The evaluation at a point: the recorded one, or a new one with unknown gradients."""
+        mean(point)  # refuses points that depend on the draw, of which only two moments are known
         for known in self.evaluations:
             if known.point.key == point.key:
                 return known
         if self.curvature is not None and self.evaluations:
             first = self.evaluations[0]
-            return self.found(point, first.gradient + (point - first.point) * self.curvature)
-        return self.found(point, self.unknown())
+            return self.record(point, first.gradient + (point - first.point) * self.curvature)
+        return self.record(point, self.new_gradients())
 
     @property
     def reference(self) -> Evaluation | None:
-        """With a label: the first point that is not the minimiser, else that."""
+        """With a label, the point from which changes are measured: the first one, after the minimiser if any."""
         if not self.label or not self.evaluations:
             return None
         return next((e for e in self.evaluations[:2] if e.value), self.evaluations[0])
 
-    def unknown(self) -> Any:
-        """The gradients at the next point."""
+    def new_gradients(self) -> Any:
+        """Unknown gradients for the next evaluation."""
         new, first = self.vectors(f"g{len(self.evaluations)}"), self.reference
         return new if first is None else first.gradient + new
 
-    def found(self, point: Vectors, gradient: Vectors) -> Evaluation:
-        """A point whose gradient is known, since it solves a subproblem."""
+    def record(self, point: Vectors, gradient: Vectors) -> Evaluation:
+        """Adds an evaluation with these gradients, as where the point solves a subproblem."""
         first, base = self.reference, None
         if first is not None:
             base = inner(first.gradient, point - first.point)
-            base = base + self.height(first)
+            base = base + self.mean_value(first)
         made = Evaluation(point, gradient, f"F{len(self.evaluations)}{self.label}", base)
         self.evaluations.append(made)
         return made
 
-    def minimised(self, subproblem: Subproblem, left: Any = None) -> Any:
-        """Where the subproblem's gradient vanishes; strong convexity makes that its minimiser, and the only one.
+    def minimise(self, subproblem: Subproblem, left: Any = None) -> Any:
+        """The clients' points at which the subproblems' gradients vanish, or equal `left`.
 
-        With vectors that are `left`, where the gradient is that.
+        Strong convexity of the subproblem makes such a point its only minimiser. Raises InvalidInput without it.
         """
         weight = to_fmpq(subproblem.weight)
         if not to_fmpq(self.functions.lowest) + weight > 0:
@@ -200,22 +197,22 @@ class Board:
             point = (right - first.gradient + first.point * self.curvature) / (weight + self.curvature)
             return self.at(point).point
         name = f"{len(self.evaluations)}"
-        if weight:
-            gradient = self.unknown()
-            return self.found((right - gradient) / weight, gradient).point
-        return self.found(self.vectors(f"x{name}"), right).point
+        if weight:  # the gradient is the unknown, and determines the point: an implicit step
+            gradient = self.new_gradients()
+            return self.record((right - gradient) / weight, gradient).point
+        return self.record(self.vectors(f"x{name}"), right).point
 
-    def inexactly(self, subproblem: Subproblem, gamma: Any) -> Any:
-        """Any answer at which the subproblem's gradient is at most gamma times as long as at the start."""
+    def minimise_inexactly(self, subproblem: Subproblem, gamma: Any) -> Any:
+        """Any points at which the subproblems' gradients are at most gamma times as long as at the start."""
         left = self.vectors(f"e{len(self.residuals) + 1}")
         first = subproblem.add_gradients(subproblem.start, self.gradient(subproblem.start))
         self.residuals.append(Residual(left, first, gamma))
-        return self.minimised(subproblem, left)
+        return self.minimise(subproblem, left)
 
     def inequalities(self, among: str = "all") -> list[tuple[str, Form]]:
-        """What holds between two of the points for functions of the class; none is negative.
+        """Named forms that are nonnegative for all functions of the class: one for every ordered pair of points.
 
-        Among "all", or "neighbours": points that follow one another, and the minimiser and every point.
+        Among "all" pairs, or "neighbours": consecutive points, and the minimiser with every point.
         """
         pairs = [
             (i, j)
@@ -223,120 +220,31 @@ class Board:
             for j in range(len(self.evaluations))
             if i != j and (among == "all" or abs(i - j) == 1 or (self.minimiser and 0 in (i, j)))
         ]
-        left = list(enumerate(self.residuals, 1))
+        residuals = list(enumerate(self.residuals, 1))
         if type(self.functions) is not ClientGroups:
             interpolated = [(f"{j} from {i}{self.label}", self.interpolation(i, j, self.functions)) for i, j in pairs]
-            return interpolated + [(f"inexactness {n}{self.label}", residual.inequality()) for n, residual in left]
-        kinds = list(enumerate(self.functions.kinds))
+            return interpolated + [(f"inexactness {n}{self.label}", residual.inequality()) for n, residual in residuals]
+        groups = list(enumerate(self.functions.groups))
         return [
-            (f"{j} from {i} of kind {k + 1}", self.interpolation(i, j, kind.functions, k))
-            for k, kind in kinds
+            (f"{j} from {i} of group {k + 1}", self.interpolation(i, j, group.functions, k))
+            for k, group in groups
             for i, j in pairs
-        ] + [(f"inexactness {n} of kind {k + 1}", residual.inequality(k)) for k, _ in kinds for n, residual in left]
+        ] + [(f"inexactness {n} of group {k + 1}", r.inequality(k)) for k, _ in groups for n, r in residuals]
 
-    def interpolation(self, i: int, j: int, functions: FunctionClass, kind: int | None = None) -> Form:
+    def interpolation(self, i: int, j: int, functions: FunctionClass, group: int | None = None) -> Form:
         """F(b) − F(a) − ⟨∇F(a), b − a⟩ − ‖∇F(b) − ∇F(a) − ℓ(b − a)‖²/(2(L − ℓ)) − (ℓ/2)‖b − a‖² >= 0.
 
-        a and b are the points i and j, ℓ and L the smallest and the largest curvature. For ℓ = L the square vanishes:
-        the gradients see to it. So does its factor where the functions need not be smooth.
+        a and b are the points i and j, ℓ and L the smallest and the largest curvature. For ℓ = L the square is 0, since
+        `at` makes the gradients so; without an upper bound L on the curvature its factor is 0.
         """
         a, b = self.evaluations[i], self.evaluations[j]
         low = to_fmpq(functions.lowest)
         high = low if type(functions) is NotSmooth else to_fmpq(functions.highest)
-        step, before = of_kind(b.point - a.point, kind), of_kind(a.gradient, kind)
-        change = of_kind(b.gradient, kind) - before
-        terms = [(1, self.height(b, kind)), (-1, self.height(a, kind)), (-1, inner(before, step))]
+        step, before = of_group(b.point - a.point, group), of_group(a.gradient, group)
+        change = of_group(b.gradient, group) - before
+        terms = [(1, self.mean_value(b, group)), (-1, self.mean_value(a, group)), (-1, inner(before, step))]
         if low:
             terms.append((-low / 2, square(step)))
         if low != high:
             terms.append((1 / (2 * (low - high)), square(change - step * low)))
         return combination(*terms)
-
-
-def solved(board: Any, solver: LocalSolver, subproblem: Any) -> Answers:
-    """The clients' answers: exactly, after gradient steps, or all that are exact enough."""
-    gamma = _gamma(solver)
-    if gamma == 0:
-        return Answers(board.minimised(subproblem))
-    theta = subproblem.start
-    if theta is None:
-        raise InvalidInput("method", "start='warm'", "begins where the last round ended, which is not known here",
-                           "give another start, or Exact()")  # fmt: skip
-    if gamma is not None:
-        return Answers(board.inexactly(subproblem, gamma))
-    if isinstance(solver, GradientDescent):
-        for _ in range(solver.steps):
-            theta = theta - solver.stepsize * subproblem.add_gradients(theta, board.gradient(theta))
-        return Answers(theta, solver.stepsize * solver.steps)
-    cure = "give Exact(), GradientDescent(…) or ToInexactness(gamma)"
-    raise InvalidInput("local_solver", solver, "is not analysed", cure)
-
-
-def _gamma(solver: LocalSolver) -> Any:
-    """How exact the answers are, where the solver says so: 0 is exactly."""
-    if isinstance(solver, Exact):
-        return to_fmpq(0)
-    if not isinstance(solver, ToInexactness):
-        return None
-    if isinstance(solver.gamma, tuple):
-        raise InvalidInput("local_solver", solver, "has a gamma for every client", "give one, the largest")
-    return to_fmpq(solver.gamma, "gamma")
-
-
-def played(method: Method, solver: LocalSolver, board: Board, state: State, draws: Draws = EVERYONE) -> State:
-    """The state after one round, by the method's own algebra."""
-    return answered(method, solver, board, state, draws)[0]
-
-
-def answered(
-    method: Method, solver: LocalSolver, board: Board, state: State, draws: Draws = EVERYONE
-) -> tuple[State, Any]:
-    """The state after one round, and the clients' answers."""
-    points: Any = state.server
-
-    def average(stack: Any) -> Any:
-        return _mean(stack) if draws.everyone else _drawn(stack)
-
-    def total(stack: Any) -> Any:
-        return average(stack) * draws.share_of_everyone
-
-    def sampled_gradient() -> Any:
-        return average(board.gradient(points))
-
-    cohort = Cohort(
-        points=points,
-        population=1,
-        everyone=draws.everyone,
-        communicates=True,
-        average=average,
-        gradients=lambda: board.gradient(points),
-        sampled_gradient=sampled_gradient,
-        full_gradient=lambda: mean(board.gradient(points)),
-        objective=no_objective,
-        total=total,
-    )
-    answers = solved(board, solver, method.subproblem(state, cohort))
-    return method.update(state, cohort, answers), answers.points
-
-
-def first_state(method: Method, server: Family) -> State:
-    """The method's own first state."""
-    return method.initial_state(server, lambda row: row)
-
-
-def in_rationals(parameters: T) -> T:
-    """The same method or solver with its numbers as flint's rationals: 1/stepsize is then not rounded."""
-    return in_arithmetic(parameters, arithmetics.get("exact"))
-
-
-def _mean(stack: Any) -> Any:
-    return mean(stack) if isinstance(stack, Vectors) else stack  # numbers are the same for all
-
-
-def _drawn(stack: Any) -> Any:
-    return drawn(stack) if isinstance(stack, Family) else stack
-
-
-def no_objective() -> Any:
-    """The objective is not known; no method whose rounds are alike asks for it. Raises InvalidInput."""
-    raise InvalidInput("method", "adaptive", "looks at values while it runs", "give a method with fixed parameters")

@@ -1,7 +1,8 @@
-"""Classes of functions, by the inequalities that hold between any two of their points.
+"""Classes of client functions, given by the range of their curvatures.
 
-These are the interpolation conditions: numbers that satisfy them all belong to a function of the class (Taylor,
-Hendrickx and Glineur 2017, Theorem 4; with μ = −L_minus for weakly convex ones: Rotaru, Glineur and Patrinos 2022).
+For each class the inequalities between two points in `board` are the interpolation conditions: values and gradients
+that satisfy all of them belong to some function of the class (Taylor, Hendrickx and Glineur 2017, Theorem 4; with
+μ = −L_minus for weakly convex functions: Rotaru, Glineur and Patrinos 2022).
 """
 
 from abc import ABC, abstractmethod
@@ -14,10 +15,10 @@ from fedconvex.errors import InvalidInput
 
 
 class FunctionClass(ABC):
-    """Its subclasses are frozen dataclasses of the class's constants: curvatures between `lowest` and `highest`."""
+    """Functions whose curvatures lie between `lowest` and `highest`. Subclasses are frozen dataclasses of constants."""
 
-    # Whether the inequalities are sufficient, too. Where they are not, what they prove is true but may not be sharp,
-    # and only functions of the class that were played show what is attained.
+    # Whether the inequalities between points are sufficient as well as necessary. Where they are not, a bound that
+    # they prove is true but perhaps not sharp, and only a simulated federation shows that a value is attained.
     interpolable: ClassVar[bool] = True
 
     @property
@@ -34,7 +35,7 @@ class FunctionClass(ABC):
 @final
 @dataclass(frozen=True)
 class SmoothStronglyConvex(FunctionClass):
-    """mu-strongly convex and L-smooth functions, 0 < mu <= L."""
+    """mu-strongly convex and L-smooth functions, 0 < mu <= L. Use it for linear rates."""
 
     mu: Any
     L: Any
@@ -57,7 +58,7 @@ class SmoothStronglyConvex(FunctionClass):
 @final
 @dataclass(frozen=True)
 class SmoothConvex(FunctionClass):
-    """Convex L-smooth functions."""
+    """Convex L-smooth functions, L > 0. Use it for sublinear rates, and where no client need be strongly convex."""
 
     L: Any
 
@@ -76,7 +77,11 @@ class SmoothConvex(FunctionClass):
 @final
 @dataclass(frozen=True)
 class WeaklyConvex(FunctionClass):
-    """L-smooth functions whose curvature is nowhere below -L_minus, 0 <= L_minus <= L."""
+    """L-smooth functions with all curvatures at least -L_minus, 0 <= L_minus <= L.
+
+    Use it for nonconvex clients; L_minus = L is any L-smooth function. Metrics that measure from a minimiser are not
+    defined for it: take "descent" or "mean_gradient_norm".
+    """
 
     L_minus: Any
     L: Any
@@ -98,9 +103,9 @@ class WeaklyConvex(FunctionClass):
 @final
 @dataclass(frozen=True)
 class NotSmooth(FunctionClass):
-    """Functions whose curvature is nowhere below `mu`, of any sign; nothing is known of it from above.
+    """Functions with all curvatures at least `mu`, of any sign, and no upper bound; gradients are subgradients.
 
-    Gradients are subgradients. For comparisons (`comparing`), not for `worst_case`, which plays smooth clients.
+    Use it for the two sides of a lemma (`looseness.quotients`). `worst_case` refuses it: it analyses smooth clients.
     """
 
     mu: Any
@@ -117,11 +122,11 @@ class NotSmooth(FunctionClass):
 @final
 @dataclass(frozen=True)
 class Quadratics(FunctionClass):
-    """Quadratic functions with curvatures between mu and L, 0 <= mu <= L.
+    """Quadratic functions with curvatures between mu and L, 0 <= mu <= L. Use it for least squares.
 
-    Numbers that satisfy the inequalities of smooth (strongly) convex functions need not belong to a quadratic one:
-    that takes conditions on matrices (Bousselmi, Hendrickx and Glineur 2024). So the proved end is that of all smooth
-    (strongly) convex functions, valid but perhaps not sharp; the attained end is by quadratics.
+    The upper bound is the one for all smooth (strongly) convex functions: valid, but perhaps not sharp, since points
+    that interpolate to such a function need not interpolate to a quadratic one (that takes conditions on matrices:
+    Bousselmi, Hendrickx and Glineur 2024). The lower bound is attained by quadratics.
     """
 
     mu: Any
@@ -146,11 +151,18 @@ class Quadratics(FunctionClass):
 @final
 @dataclass(frozen=True)
 class ClientGroup:
-    """Clients of one kind: their class, their share in every average, and whether it is one client or several.
+    """Clients with one function class: the class, their share in every average, and whether they are one or several.
 
-    `share`: of one kind, the sum of its clients' weights, which are equal; shares are normalised to sum 1. Methods that
-    average plainly (FedSplit, FedDyn, SCAFFOLD) see F_k = num_clients · weights[k] · f_k: for these give the share of
-    the number of clients, and the class of F_k.
+    Args:
+        functions: the class, with lowest < highest curvature.
+        share: the sum of the clients' weights, > 0; all clients of a group weigh the same, and `ClientGroups` divides
+            the shares by their sum. Methods that average without weights (FedSplit, FedDyn, SCAFFOLD) see
+            F_k = num_clients · weights[k] · f_k: for these give the group's share of the number of clients, and the
+            class of F_k.
+        clients: 1, 2, …, or "any" number.
+
+    Raises:
+        InvalidInput: a share that is not positive, no number of clients, a class of one curvature.
     """
 
     functions: FunctionClass
@@ -161,39 +173,43 @@ class ClientGroup:
         _require_positive("share", self.share)
         if self.clients != "any" and not (isinstance(self.clients, int) and self.clients >= 1):
             raise InvalidInput("clients", self.clients, "is no number of clients", 'give 1, 2, … or "any"')
+        # With one curvature the first gradient determines all others; `Board` only uses that where all share a class.
         if isinstance(self.functions, ClientGroups) or self.functions.lowest == self.functions.highest:
-            raise InvalidInput("functions", self.functions, "cannot be a kind's", "give a class with mu < L")
+            raise InvalidInput("functions", self.functions, "cannot be the class of a group", "give one with mu < L")
 
 
 @final
 @dataclass(frozen=True)
 class ClientGroups(FunctionClass):
-    """Several groups of clients: `ClientGroups(ClientGroup(SmoothConvex(1), 2), ClientGroup(…))`."""
+    """Several groups of clients, each with its class: `ClientGroups(ClientGroup(SmoothConvex(1), 2), …)`.
 
-    kinds: tuple[ClientGroup, ...]
+    Use it for federations in which some clients are known to be better conditioned than others, or weigh more.
+    """
 
-    def __init__(self, *kinds: ClientGroup) -> None:
-        if not kinds:
-            raise InvalidInput("kinds", kinds, "are none", "give one or more")
-        object.__setattr__(self, "kinds", kinds)
+    groups: tuple[ClientGroup, ...]
+
+    def __init__(self, *groups: ClientGroup) -> None:
+        if not groups:
+            raise InvalidInput("groups", groups, "are none", "give one or more")
+        object.__setattr__(self, "groups", groups)
 
     @property
     def interpolable(self) -> bool:  # type: ignore[override]
-        return all(kind.functions.interpolable for kind in self.kinds)
+        return all(group.functions.interpolable for group in self.groups)
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
-        """Normalised."""
-        total = sum((to_fraction(kind.share) for kind in self.kinds), Fraction(0))
-        return tuple(to_fraction(kind.share) / total for kind in self.kinds)
+        """The groups' shares, divided by their sum."""
+        total = sum((to_fraction(group.share) for group in self.groups), Fraction(0))
+        return tuple(to_fraction(group.share) / total for group in self.groups)
 
     @property
     def lowest(self) -> Fraction:
-        return min(kind.functions.lowest for kind in self.kinds)
+        return min(group.functions.lowest for group in self.groups)
 
     @property
     def highest(self) -> Fraction:
-        return max(kind.functions.highest for kind in self.kinds)
+        return max(group.functions.highest for group in self.groups)
 
 
 def _require_positive(name: str, value: Any) -> None:

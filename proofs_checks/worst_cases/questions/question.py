@@ -1,282 +1,193 @@
-"""What is asked of a method, as a semidefinite program: `asked` checks the question and plays the method."""
+"""A worst-case question as a semidefinite program: the method's rounds on unknown vectors, and forms in these.
 
-from collections.abc import Mapping, Sequence
+`pose` takes a `specification`, plays its rounds (`symbolic_rounds`), and states the metric, what it is divided by, and
+all inequalities that hold, as quadratic forms.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Any, final
 
-from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.methods.base import Method, State
-from fedconvex.methods.fedsplit import FedSplit
+from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.worst_cases.programs.program import Program
-from fedconvex.proofs_checks.worst_cases.questions.board import Board, answered, first_state, in_rationals, played
-from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import Written, drawn_round, histories
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, FunctionClass, NotSmooth
-from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import (
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     Family,
     Form,
-    expected,
     mean,
-    noise,
     shared,
     square,
     value,
 )
-from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws, draws_of
+from fedconvex.proofs_checks.worst_cases.questions.board import Board
+from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
+from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
+from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES, Specification
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import first_state, outcomes
 
-AVERAGES = ("average_gap", "mean_gap", "mean_gradient_norm")  # of all rounds
-METRICS = ("distance", "lifted_distance", "gap", "gradient_norm", "descent", *AVERAGES)
 LEAST = "least"  # the name of the objective's infimum, where there may be no minimiser
-LONG = 12  # rounds beyond which one round is asked about, where the others are like it
-MANY = 16  # points beyond which only neighbours are compared
-MOST = 64  # histories of draws, and points of all clients, that are written out; MOST²/4 pairs of these
+LONG = 12  # of more rounds that compose, only the first is played
+MANY = 16  # of more points, only neighbours are compared: the program would grow with the square
+MOST = 64  # most histories of draws, and evaluations, that are enumerated; at most MOST²/4 pairs of these
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is asked; `board` has the points at which functions were looked at, `start` and `last` are the server's.
+    """The fields of a `Specification`, and the semidefinite program that they lead to.
 
-    `weights` are those of the rounds, with sum 1, in the metrics that are averages; `spread` is how much the distance
-    of the clients' own stationary points counts, where it does.
-    `exact` says whether the program asks just that: its value is then the truth for a class that is interpolable. If
-    not, it only bounds it. `composable` says that what holds in one round holds in every round; the program may then be
-    of the first `played` rounds only.
+    `board` has the evaluations of the clients' functions, `start` is the server's first point (or the clients' z_k).
+
+    `exact`: the program's value is the worst case of an interpolable class; else it only bounds the worst case.
+    `composable`: a bound for one round holds in every round; the program is then of the first `played` rounds only,
+    and `one_round` is the question about one round, where `rounds` > 1.
     """
 
     method: Method
     solver: LocalSolver
     clients: FunctionClass
+    num_clients: int
     rounds: int
     metric: str
-    board: Any  # a Board, or Written
+    dissimilarity: Fraction | None
+    heterogeneity: Fraction
+    participation: Any
+    draws: Draws
+    weights: tuple[Fraction, ...]
+    spread: Fraction | None
+    board: Any  # a Board, or an EnumeratedBoard
     start: Any  # Vectors
-    last: Any
     program: Program
-    dissimilarity: Fraction | None = None
-    heterogeneity: Fraction = Fraction(0)
-    draws: Draws = EVERYONE
-    weights: tuple[Fraction, ...] = ()
-    spread: Fraction | None = None
     exact: bool = True
     composable: bool = False
     played: int = 1
+    one_round: "Question | None" = None
+
+    @property
+    def enumerated(self) -> bool:
+        """Whether all possible draws are enumerated, with a function for each client."""
+        return isinstance(self.board, EnumeratedBoard)
+
+    def divided_with(self, heterogeneity: Fraction) -> "Question":
+        """The same question with another weight of the gradients at the minimiser in the divisor."""
+        divisor = square(self.start) + square(self.board.minimiser_gradients) * heterogeneity
+        program = Program(divisor, self.program.constant, self.program.inequalities)
+        return replace(self, program=program, heterogeneity=heterogeneity)
 
 
-def asked(
-    method: Method,
-    clients: FunctionClass,
-    num_clients: int | str,
-    rounds: int,
-    metric: str,
-    dissimilarity: Any,
-    heterogeneity: Any,
-    local_solver: LocalSolver | None,
-    participation: Any = None,
-    weights: Any = None,
-    spread: Any = None,
-) -> Question:
-    """The question, after checking it. Raises InvalidInput; see `worst_case`."""
-    count = _checked(method, clients, num_clients, rounds, metric, dissimilarity, heterogeneity)
-    draws = EVERYONE if metric in AVERAGES and rounds == 1 else draws_of(participation, num_clients)
-    solver = in_rationals(method.local_solver if local_solver is None else local_solver)
-    if method.needs_path_lengths and not solver.has_path_lengths:
-        raise InvalidInput("local_solver", solver, f"takes no steps of known size, by which {type(method).__name__} "
-                           "divides", "give GradientDescent(…)")  # fmt: skip
-    method = in_rationals(method)
-    if isinstance(clients, ClientGroups) and not draws.everyone:
-        raise InvalidInput("participation", participation, "is not analysed for several kinds", "leave it out")
-    shares = _weights(metric, rounds, weights)
-    if spread is not None and not (metric == "mean_gradient_norm" and to_fraction(spread, "spread") >= 0):
-        raise InvalidInput("spread", spread, f"has no part in {metric}, or is negative", "leave it out, or give a "
-                           "number >= 0 with mean_gradient_norm")  # fmt: skip
-    if metric == "lifted_distance":
-        return _lifted(method, solver, clients, rounds, Board(min(count, 2), clients), draws)
-    known = {
-        "method": method, "solver": solver, "clients": clients, "rounds": rounds, "metric": metric, "draws": draws,
-        "dissimilarity": None if dissimilarity is None else to_fraction(dissimilarity),
-        "heterogeneity": to_fraction(heterogeneity), "weights": shares,
-        "spread": None if spread is None else to_fraction(spread),
-    }  # fmt: skip
-    minimiser = metric != "descent" and clients.lowest >= 0
-    w = shared("w")
-    state = first_state(method, w)
-    memoryless = not (state.shared or state.memory)
-    composable = metric == "distance" and dissimilarity is None and memoryless
-    by_moments = metric == "distance" and (rounds == 1 or composable) and method.gradients_from != "sample"
-    if not draws.everyone and not by_moments:
-        written = _written_out(known, state, minimiser)
-        if written is not None:
-            return written
-        if rounds > 1 or metric in AVERAGES or metric == "gradient_norm":
-            problem = f"leaves too many ways to draw in {rounds} rounds for {metric}"
-            cure = "give fewer clients or fewer rounds, or let everyone take part"
-            raise InvalidInput("participation", participation, problem, cure)
-    board = Board(min(count, 2), clients, minimiser)
-    _begin(known, board, w)
-    if metric in AVERAGES:
-        averages = []
-        for _ in range(rounds - 1):
-            state, answers = answered(method, solver, board, state)
-            averages.append(mean(answers))
-        return _about(known, board, [w, *averages][-1], _reached(known, board, [w, *averages]))
-    others = 0 if composable and (rounds > LONG or not draws.everyone) else rounds - 1
-    for _ in range(1 + others):
-        state = played(method, solver, board, state, draws)
-    randomly = square(noise(state.server)) * draws.scale
-    reached = _reached(known, board, [w, expected(state.server)])
-    reached = reached + randomly * (1 if metric == "distance" else clients.highest / 2)  # by the descent lemma
-    found = _about(known, board, state.server, reached, exact=draws.everyone or metric == "distance")
-    return replace(found, composable=composable, played=1 + others)
+def pose(specification: Specification) -> Question:
+    """The question about these rounds, with the question about one round where bounds compose.
 
-
-def _written_out(known: Mapping[str, Any], state: State, minimiser: bool) -> Question | None:
-    """With every client and every way to draw; None where these are too many."""
-    draws, rounds = known["draws"], known["rounds"] - (known["metric"] in AVERAGES)
-    if not 0 < draws.clients <= MOST or draws.number**rounds > MOST:
-        return None
-    board = Written.of(draws.clients, known["clients"], minimiser)
-    _begin(known, board, state.server)
-    play = partial(drawn_round, known["method"], known["solver"], board)
-    reached, last = Form(), state
-    for chance, averages, last in histories(play, list(draws.every()), rounds, state):
-        points = [state.server, *averages] if known["metric"] in AVERAGES else [state.server, last.server]
-        reached = reached + _reached(known, board, points) * chance
-        if board.points > MOST or board.pairs > MOST**2 / 4:
-            return None
-    return _about(known, board, last.server, reached)
-
-
-def _begin(known: Mapping[str, Any], board: Any, w: Family) -> None:
-    """Looks at the first point where it has a part in what is asked, before everything else."""
-    if known["metric"] == "descent" or (known["dissimilarity"] is not None and known["metric"] not in AVERAGES):
-        board.at(w)
-
-
-def _reached(known: Mapping[str, Any], board: Any, points: Sequence[Family]) -> Form:
-    """The metric, of w_0, γ^1, … where it is of averages, else of the last point."""
-    metric, weights = known["metric"], known["weights"]
-    if metric in ("mean_gap", "mean_gradient_norm"):
-        looked = [board.at(point) for point in points]
-        sizes = [board.height(e) if metric == "mean_gap" else square(mean(e.gradient)) for e in looked]
-        return sum((size * share for size, share in zip(sizes, weights, strict=True)), start=Form())
-    last = points[-1]
-    if metric == "distance":
-        return square(last)
-    if metric == "average_gap":
-        last = sum((point * share for point, share in zip(points, weights, strict=True)), start=Family())
-    found = board.at(last)
-    return square(mean(found.gradient)) if metric == "gradient_norm" else board.height(found)
-
-
-def _about(known: Mapping[str, Any], board: Any, last: Family, reached: Form, exact: bool = True) -> Question:
-    """The question, with what the metric is divided by and all inequalities."""
-    metric, B, G, w = known["metric"], known["dissimilarity"], known["heterogeneity"], shared("w")
-    more: list[tuple[str, Form]] = []
-    if metric == "descent":
-        first = board.at(w)
-        measure, reached = square(mean(first.gradient)), reached - board.height(first)
-    elif metric == "mean_gradient_norm":
-        first, least = board.at(w), Form() if board.minimiser else value(LEAST)
-        measure = board.height(first) - least + square(first.gradient) * G
-        if known["spread"] is not None:
-            own = board.found(board.vectors("x0"), Family())
-            measure = measure + square(own.point - w) * known["spread"]
-        more = [] if board.minimiser else _bounded_below(board)
-    else:
-        measure = square(w) + square(board.pulls) * G
-    if B is not None:
-        gradient = board.at(w).gradient
-        more.append(("dissimilarity", square(mean(gradient)) * B**2 - square(gradient)))
-    among = "all" if isinstance(board, Written) or len(board.evaluations) <= MANY else "neighbours"
-    program = Program(measure, reached * -1, (*board.inequalities(among), *more))
-    exact = exact and among == "all" and (board.minimiser or metric == "descent")
-    return Question(**known, board=board, start=w, last=last, program=program, exact=exact)
-
-
-def _weights(metric: str, rounds: int, weights: Any) -> tuple[Fraction, ...]:
-    """Of the rounds, with sum 1; none for metrics of the last round. Raises InvalidInput."""
-    if metric not in AVERAGES:
-        if weights is not None:
-            raise InvalidInput("weights", weights, f"have no part in {metric}", f"give one of {', '.join(AVERAGES)}")
-        return ()
-    given = [to_fraction(x, "weights") for x in ([1] * rounds if weights is None else weights)]
-    if len(given) != rounds or min(given) < 0 or not any(given):
-        raise InvalidInput("weights", weights, f"are not {rounds} numbers >= 0 that are not all 0", "give one a round")
-    return tuple(x / sum(given) for x in given)
-
-
-def _bounded_below(board: Any) -> list[tuple[str, Form]]:
-    """f(x) − inf f − ‖∇f(x)‖²/(2L) >= 0 at every point that all clients share: a gradient step stays above inf f."""
-    step = 1 / (2 * board.functions.highest)
-    return [
-        (f"{LEAST} from {place}", board.height(e) - value(LEAST) - square(mean(e.gradient)) * step)
-        for place, e in board.common
-    ]
-
-
-def _checked(
-    method: Method, clients: FunctionClass, num_clients: Any, rounds: Any, metric: str, dissimilarity: Any,
-    heterogeneity: Any,
-) -> int:  # fmt: skip
-    """How many clients. Raises InvalidInput."""
-    if not isinstance(method, Method):
-        raise InvalidInput("method", method, "is not a method", "give for example fedconvex.FedSplit(stepsize=1)")
-    if not isinstance(clients, FunctionClass):
-        raise InvalidInput("clients", clients, "is no class of functions", "give SmoothStronglyConvex(mu, L), "
-                           "SmoothConvex(L), WeaklyConvex(L_minus, L) or Quadratics(mu, L)")  # fmt: skip
-    if isinstance(clients, NotSmooth):
-        raise InvalidInput("clients", clients, "need not be smooth, which is not analysed", "give a class with an L")
-    if not method.linear:
-        raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters, skip=0")
-    if metric not in METRICS:
-        raise InvalidInput("metric", metric, "is unknown", f"give one of {', '.join(METRICS)}")
-    if metric not in ("descent", "mean_gradient_norm") and clients.lowest < 0:
-        raise InvalidInput("clients", clients, f"may have no minimiser, from which {metric} is measured",
-                           'give metric="descent" or "mean_gradient_norm", or convex clients')  # fmt: skip
-    count = 2 if num_clients == "any" else num_clients
-    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-        raise InvalidInput("num_clients", num_clients, "is no number of clients", 'give 1, 2, …, or "any"')
-    if not isinstance(rounds, int) or isinstance(rounds, bool) or rounds < 1:
-        raise InvalidInput("rounds", rounds, "is no number of rounds", "give 1, 2, …")
-    if rounds > 1 and metric == "descent":
-        raise InvalidInput("rounds", rounds, "is not possible for descent, which is of one round", "give 1")
-    if dissimilarity is not None and not to_fraction(dissimilarity, "dissimilarity") >= 1:
-        raise InvalidInput("dissimilarity", dissimilarity, "is less than 1", "give B >= 1")
-    if dissimilarity is not None and metric == "lifted_distance":
-        raise InvalidInput("dissimilarity", dissimilarity, "has no part in lifted_distance", "leave it out")
-    if not to_fraction(heterogeneity, "heterogeneity") >= 0:
-        raise InvalidInput("heterogeneity", heterogeneity, "is negative", "give a number >= 0")
-    if heterogeneity and metric in ("lifted_distance", "descent"):
-        raise InvalidInput("heterogeneity", heterogeneity, f"has no part in {metric}", "leave it out")
-    return count
-
-
-def _lifted(
-    method: Method, solver: LocalSolver, clients: FunctionClass, rounds: int, board: Board, draws: Draws
-) -> Question:
-    """One round of FedSplit from any z, against the fixed point z_k* = −s∇F_k(x*)."""
-    if not isinstance(method, FedSplit):
-        raise InvalidInput("metric", "lifted_distance", f"is for FedSplit, not for {method}", 'give "distance"')
-    if not draws.everyone:
-        raise InvalidInput("participation", draws, "is not analysed for lifted_distance", 'give metric="distance"')
-    z = board.vectors("z")
-    fixed = board.pulls * -to_fraction(method.stepsize)
-    following = played(method, solver, board, State(mean(z), memory={"z": z}))
-    after: Any = following.memory["z"]
-    program = Program(square(z - fixed), square(after - fixed) * -1, tuple(board.inequalities()))
-    return Question(method, solver, clients, rounds, "lifted_distance", board, z, after, program, composable=True)
-
-
-def of_one_round(question: Question) -> Question:
-    """The same question about one round only."""
+    Raises InvalidInput where there are too many draws, or subproblems have no minimisers.
+    """
+    question = _formulated(specification)
+    if not question.composable or specification.rounds == 1:
+        return question
     if question.played == 1:
-        return replace(question, rounds=1)
-    assert question.composable
-    clients: int | str = 1 if question.board.clients == 1 else "any"
-    return asked(
-        question.method, question.clients, clients, 1, question.metric, None, question.heterogeneity, question.solver
+        return replace(question, one_round=replace(question, rounds=1))
+    return replace(question, one_round=_formulated(replace(specification, rounds=1)))
+
+
+def _formulated(asked: Specification) -> Question:
+    """Chooses a board: the mean and deviation of two clients, or every client where draws have to be enumerated."""
+    memory = first_state(asked.method, shared("w"))
+    is_distance, memoryless = asked.metric == "distance", not (memory.shared or memory.memory)
+    composable = asked.is_lifted or (is_distance and asked.dissimilarity is None and memoryless)
+    # ‖w⁺ − x*‖² depends on two moments of the draw only, as long as no function is evaluated at a drawn point.
+    by_moments = is_distance and (asked.rounds == 1 or composable) and asked.method.gradients_from != "sample"
+    draws, averaged = asked.draws, asked.metric in AVERAGES
+    if not draws.everyone and not by_moments:
+        question = None
+        if 0 < draws.clients <= MOST and draws.number ** (asked.rounds - averaged) <= MOST:
+            board = EnumeratedBoard.of(draws.clients, asked.clients, asked.minimiser)
+            question = _on_board(asked, board, asked.rounds - averaged)
+        if question is not None:
+            return question
+        if asked.rounds > 1 or averaged or asked.metric == "gradient_norm":
+            problem = f"leaves too many ways to draw in {asked.rounds} rounds for {asked.metric}"
+            cure = "give fewer clients or fewer rounds, or let everyone take part"
+            raise InvalidInput("participation", asked.participation, problem, cure)
+    only_one = composable and (asked.is_lifted or asked.rounds > LONG or not draws.everyone)
+    small = Board(min(asked.num_clients, 2), asked.clients, asked.minimiser)
+    made = _on_board(asked, small, 1 if only_one else asked.rounds - averaged, composable)
+    assert made is not None
+    return made
+
+
+def _on_board(asked: Specification, board: Any, played: int, composable: bool = False) -> Question | None:
+    """The question about the first `played` rounds on this board; None where it has too many evaluations."""
+    start: Any = board.vectors("z") if asked.is_lifted else shared("w")
+    if asked.metric == "descent" or (asked.dissimilarity is not None and asked.metric not in AVERAGES):
+        board.at(start)  # before all others: numbers of points are part of the certificates
+    # E‖w⁺‖² = ‖E w⁺‖² + variance; E f(w⁺) exceeds f(E w⁺) by at most L/2 · variance, by the descent lemma.
+    factor = 1 if asked.metric == "distance" else asked.clients.highest / 2
+    reached, enumerated = Form(), isinstance(board, EnumeratedBoard)
+    for chance, points, variance in outcomes(asked, board, start, played):
+        reached = reached + (_metric(asked, board, points) + variance * factor) * chance
+        if enumerated and (board.points > MOST or board.pairs > MOST**2 / 4):
+            return None
+    divisor, more = _divisor(asked, board, start)
+    # Fewer inequalities prove less, but nothing wrong: the program still bounds the worst case.
+    all_pairs = asked.is_lifted or enumerated or len(board.evaluations) <= MANY
+    program = Program(divisor, reached * -1, (*board.inequalities("all" if all_pairs else "neighbours"), *more))
+    no_loss = enumerated or asked.draws.everyone or asked.metric in ("distance", "lifted_distance")
+    # Without a minimiser, what is known of inf f need not determine it, except where only a descent is measured.
+    exact = all_pairs and no_loss and (board.minimiser or asked.metric == "descent")
+    return Question(
+        **vars(asked), board=board, start=start, program=program, exact=exact, composable=composable, played=played
     )
+
+
+def _metric(asked: Specification, board: Any, points: Sequence[Any]) -> Any:
+    """The metric of the last point; of γ^0, γ^1, … where it is an average over rounds."""
+    first, last = points[0], points[-1]
+    if asked.metric in ("mean_gap", "mean_gradient_norm"):
+        seen = [board.at(point) for point in points]
+        sizes = [board.mean_value(e) if asked.metric == "mean_gap" else square(mean(e.gradient)) for e in seen]
+        return sum((size * share for size, share in zip(sizes, asked.weights, strict=True)), start=Form())
+    if asked.metric == "distance":
+        return square(last)
+    if asked.is_lifted:
+        return square(last - _fixed_point(asked, board))
+    if asked.metric == "average_gap":
+        last = sum((point * share for point, share in zip(points, asked.weights, strict=True)), start=Family())
+    found = board.at(last)
+    if asked.metric == "descent":
+        return board.mean_value(found) - board.mean_value(board.at(first))
+    return square(mean(found.gradient)) if asked.metric == "gradient_norm" else board.mean_value(found)
+
+
+def _divisor(asked: Specification, board: Any, start: Any) -> tuple[Form, list[tuple[str, Form]]]:
+    """What the metric is divided by, and the inequalities that hold besides the board's."""
+    G, more = asked.heterogeneity, []
+    if asked.is_lifted:
+        divisor = square(start - _fixed_point(asked, board))
+    elif asked.metric == "descent":
+        divisor = square(mean(board.at(start).gradient))
+    elif asked.metric == "mean_gradient_norm":
+        first, least = board.at(start), Form() if board.minimiser else value(LEAST)
+        divisor = board.mean_value(first) - least + square(first.gradient) * G
+        if asked.spread is not None:
+            stationary = board.record(board.vectors("x0"), Family())
+            divisor = divisor + square(stationary.point - start) * asked.spread
+        if not board.minimiser:
+            # f(x) − inf f − ‖∇f(x)‖²/(2L) >= 0 where all clients share x: a gradient step stays above inf f.
+            step = 1 / (2 * board.functions.highest)
+            more = [
+                (f"{LEAST} from {place}", board.mean_value(e) - value(LEAST) - square(mean(e.gradient)) * step)
+                for place, e in board.common
+            ]
+    else:
+        divisor = square(start) + square(board.minimiser_gradients) * G
+    if asked.dissimilarity is not None:
+        gradient = board.at(start).gradient
+        more.append(("dissimilarity", square(mean(gradient)) * asked.dissimilarity**2 - square(gradient)))
+    return divisor, more
+
+
+def _fixed_point(asked: Specification, board: Any) -> Any:
+    """FedSplit's z_k* = −s∇F_k(x*)."""
+    return board.minimiser_gradients * -asked.method.stepsize  # type: ignore[attr-defined]

@@ -1,7 +1,7 @@
-"""Who takes part in a round, by the first two moments of the average over them (proved in `engines.sampling`).
+"""Client sampling: the first two moments of the average over the drawn clients, and every possible draw.
 
 E‖average over the drawn − mean‖² = scale · (1/m)Σ_k‖u_k − mean‖², with scale (m − K)/(K(m − 1)) for K of m clients
-without replacement, and 1/K for K independent draws.
+without replacement, and 1/K for K independent draws (proved in `engines.sampling`).
 """
 
 from collections.abc import Iterator
@@ -20,27 +20,27 @@ from fedconvex.participation import Draw, Full, Uniform, Weighted
 @final
 @dataclass(frozen=True)
 class Draws:
-    """K of m clients; K = 0 stands for everyone, m = 0 for any number of clients."""
+    """K of m clients are drawn; K = 0 stands for full participation, m = 0 for any number of clients."""
 
     K: int = 0
     clients: int = 0
-    replaced: bool = False  # whether a client may come several times
+    replaced: bool = False  # with replacement: a client may be drawn several times
 
     @property
     def everyone(self) -> bool:
-        """Whether nothing is random."""
+        """Whether all clients take part, so that nothing is random."""
         return self.K == 0
 
     @property
     def scale(self) -> Fraction:
-        """Of the average's second moments."""
+        """The factor between the variance of the drawn average and the variance over the clients."""
         if self.everyone:
             return Fraction(0)
         return Fraction(1, self.K) if self.replaced else Fraction(self.clients - self.K, self.K * (self.clients - 1))
 
     @property
     def share_of_everyone(self) -> Fraction:
-        """K/m: (1/m)Σ over those who take part, divided by their average."""
+        """K/m: the sum over the drawn clients divided by m, in units of their average."""
         if self.everyone:
             return Fraction(1)
         if self.replaced:
@@ -50,24 +50,24 @@ class Draws:
 
     @property
     def number(self) -> int:
-        """Of the ways to draw; the order does not matter."""
+        """How many possible draws there are; the order of the clients does not matter."""
         return comb(self.clients + self.K - 1 if self.replaced else self.clients, self.K)
 
     def every(self) -> Iterator[tuple[Fraction, Draw]]:
-        """Every way to draw, with its probability."""
+        """Every possible draw, with its probability."""
         if not self.replaced:
             for chosen in combinations(range(self.clients), self.K):
-                yield Fraction(1, self.number), Draw(np.array(chosen), np.ones(self.K, dtype=np.int64))
+                yield Fraction(1, self.number), Draw(np.asarray(chosen), np.ones(self.K, dtype=np.int64))
             return
         for drawn in combinations_with_replacement(range(self.clients), self.K):
             members, times = np.unique(drawn, return_counts=True)
             orders = factorial(self.K) // prod(factorial(int(n)) for n in times)
             yield Fraction(orders, self.clients**self.K), Draw(members, times)
 
-    def of_two_kinds(self) -> list[tuple[Fraction, Draw]]:
-        """Every way to draw from two kinds of clients, equally many of each, with its probability.
+    def from_two_halves(self) -> list[tuple[Fraction, Draw]]:
+        """Every draw that differs by how many of its clients are in the first half, with its probability.
 
-        Without replacement the first half of the clients is of one kind; with it there are two clients.
+        Use it where all clients of a half are alike. With replacement, two clients stand for the halves.
         """
         K, half = self.K, self.clients // 2
         found = []
@@ -83,11 +83,11 @@ class Draws:
         return found
 
 
-EVERYONE = Draws()
+EVERYONE = Draws()  # full participation
 
 
 def draws_of(participation: Any, num_clients: int | str) -> Draws:
-    """The moments of a scheme. Raises InvalidInput for a scheme that is not analysed."""
+    """The `Draws` of a participation scheme. Raises InvalidInput for a scheme that is not analysed."""
     if participation is None or isinstance(participation, Full):
         return EVERYONE
     if isinstance(participation, Weighted):

@@ -1,4 +1,4 @@
-"""A worst case as a theorem: formulas for the bound and the multipliers, proved for all parameters in a domain."""
+"""A worst case as a theorem: formulas for the bound and the multipliers, proved for all parameters of a domain."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -11,45 +11,57 @@ from fedconvex.proofs_checks.engines.checks import Combination, Inequality
 from fedconvex.proofs_checks.engines.signs import Domain, NoSignProof, prove_sign
 from fedconvex.proofs_checks.proof import Proof, Relation, Step
 from fedconvex.proofs_checks.worst_cases.certificates.proofs import proof
-from fedconvex.proofs_checks.worst_cases.questions.question import Question, asked
+from fedconvex.proofs_checks.worst_cases.questions.question import Question, pose
+from fedconvex.proofs_checks.worst_cases.questions.specification import specify
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters
 
-Ask = Callable[..., Mapping[str, Any]]
+Arguments = Callable[..., Mapping[str, Any]]  # from parameters to the arguments of `worst_case`
 DEFAULTS: Mapping[str, Any] = {
     "num_clients": "any", "rounds": 1, "metric": "distance", "dissimilarity": None, "heterogeneity": 0,
     "local_solver": None,
 }  # fmt: skip
 
 
-def question_of(ask: Ask, values: Mapping[str, Any]) -> Question:
-    """What is asked for these values of the parameters: numbers, or parametric ones."""
-    return asked(**{**DEFAULTS, **ask(**values)})
+def question_at(arguments: Arguments, values: Mapping[str, Any]) -> Question:
+    """The question for these values of the parameters: rational numbers, or `Parametric` ones."""
+    return pose(specify(**{**DEFAULTS, **arguments(**values)}))
 
 
-def theorem(ask: Ask, sample: Mapping[Any, Any], t: Any, multipliers: Mapping[str, Any], domain: Domain) -> Proof:
+def theorem(
+    arguments: Arguments, sample: Mapping[Any, Any], t: Any, multipliers: Mapping[str, Any], domain: Domain
+) -> Proof:
     """metric <= t · N wherever the domain's relations hold, as a proof whose steps remain to be checked.
 
-    The method's code is played with the parameters as symbols, and what it compares on the way becomes steps.
+    Use it where formulas for the bound and the multipliers are known; `discover` finds them. The method's code runs
+    with the parameters as symbols, and every comparison that it makes becomes a step of the proof.
 
     Args:
-        ask: from parameters to `worst_case`'s arguments (see `discover`).
-        sample: symbols and values, at which the code's comparisons turn out as they do in the whole domain.
-        t, multipliers: expressions in the symbols; those of inequalities that are not named are 0.
+        arguments: from parameters to the arguments of `worst_case` (see `discover`).
+        sample: symbols with values at which comparisons in the code turn out as in the whole domain.
+        t: the bound, an expression in the symbols.
+        multipliers: expressions by the inequalities' names; the multipliers of others are 0.
+        domain: the relations between the symbols.
+
+    Raises:
+        ValueError: a multiplier of an unknown inequality, function values that do not cancel, or a form that is no sum
+            of squares.
     """
     parameters = Parameters(sample)
-    question = question_of(ask, parameters.numbers)
+    question = question_at(arguments, parameters.numbers)
     unknown = set(multipliers) - {name for name, _ in question.program.inequalities}
     if unknown:
         raise ValueError(f"there are no inequalities {sorted(unknown)}")
     numbers = [parameters.number(multipliers.get(name, 0)) for name, _ in question.program.inequalities]
     combined = proof(question, parameters.number(t), numbers, domain)
-    return replace(combined, steps=(*(_alike(relation, domain) for relation in parameters.noted), *combined.steps))
+    return replace(
+        combined, steps=(*(_comparison_step(relation, domain) for relation in parameters.comparisons), *combined.steps)
+    )
 
 
 def needed_signs(proof: Proof, domain: Domain, sample: Mapping[Any, Any]) -> tuple[Any, ...]:
-    """What the proof needs beyond the domain: relations between the parameters, which hold at the sample.
+    """Relations between the parameters that the proof needs beyond the domain; they hold at the sample.
 
-    Multipliers and weights must not be negative, and their denominators, which are in the factors, not 0.
+    Multipliers and the weights of squares must be nonnegative, and denominators nonzero.
     """
     numbers: list[Any] = []
     divisors: list[Any] = []
@@ -75,7 +87,7 @@ def needed_signs(proof: Proof, domain: Domain, sample: Mapping[Any, Any]) -> tup
 
 
 def _independent(relations: list[Any], domain: Domain) -> tuple[Any, ...]:
-    """Without those that follow from the others."""
+    """The relations without those that follow from the others."""
     kept = list(relations)
     for relation in relations:
         others = domain & Domain(tuple(other for other in kept if other != relation))
@@ -85,7 +97,7 @@ def _independent(relations: list[Any], domain: Domain) -> tuple[Any, ...]:
 
 
 def _open_factors(expression: Any, domain: Domain) -> list[Any]:
-    """The irreducible factors of which it is not known that they are positive."""
+    """The irreducible factors that are not proved positive on the domain."""
     return [
         f
         for f in factors(fraction(expression).numerator)
@@ -93,8 +105,8 @@ def _open_factors(expression: Any, domain: Domain) -> list[Any]:
     ]
 
 
-def _alike(relation: Any, domain: Domain) -> Step:
-    """That a comparison in the method's code, or of its arguments, turns out the same way in the whole domain."""
+def _comparison_step(relation: Any, domain: Domain) -> Step:
+    """The step that a comparison in the code turns out the same way in the whole domain."""
     strict = "<" if isinstance(relation, sympy.Gt | sympy.Lt) else "<="
     claim = Relation(relation.lts, strict, relation.gts, domain)
     return Step(sympy.latex(relation), "decided alike for all parameters", claim, Inequality())

@@ -1,4 +1,4 @@
-"""A rational function through exact values: found by linear algebra, confirmed at points that were not used."""
+"""Rational functions through exact values: found by linear algebra, confirmed at points that were left out."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -7,21 +7,21 @@ from typing import Any
 
 from flint import fmpq_mat, nmod_mat
 
-from fedconvex.proofs_checks.worst_cases.questions.quadratic_forms import ONE, ZERO
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import at
 
 SPARE = 6  # points beyond those that determine the function
-AGREE = 0.9  # share of the points where it must be right: at special ones other values may be right, too
+AGREE = 0.9  # share of points that must agree: multipliers are not unique everywhere, so that some points may differ
 LARGEST = 8  # degree of numerator and denominator
-PRIME = 2**61 - 1
+PRIME = 2**61 - 1  # a matrix that is regular modulo this prime is regular
 
 Point = Sequence[Any]  # flint's rationals
 
 
 def fitted(field: Any, points: Sequence[Point], values: Sequence[Any]) -> Any:
-    """The simplest p/q in the field with p(x) = value · q(x) at nearly all points; None where there are too few.
+    """The p/q with the fewest coefficients that has p(x) = value · q(x) at nearly all points; None if none is found.
 
-    The degrees are tried in the order of how many coefficients they have, each on a few choices of points.
+    Every pair of degrees is tried on a few random choices of points, as long as SPARE points remain to confirm it.
     """
     variables = len(field.gens)
     degrees = [(p, q) for p in range(LARGEST + 1) for q in range(LARGEST + 1)]
@@ -44,7 +44,7 @@ def monomials(variables: int, degree: int) -> list[tuple[int, ...]]:
 
 
 def _through(field: Any, pairs: Sequence[tuple[Point, Any]], above: Any, below: Any) -> Any:
-    """A quotient of polynomials with these monomials that has the values."""
+    """A quotient of polynomials with these monomials that takes the values; None without one."""
     rows = [[*(_power(point, m) for m in above), *(-value * _power(point, m) for m in below)] for point, value in pairs]
     if _is_regular(rows):
         return None
@@ -57,7 +57,7 @@ def _through(field: Any, pairs: Sequence[tuple[Point, Any]], above: Any, below: 
 
 
 def _is_regular(rows: Sequence[Sequence[Any]]) -> bool:
-    """Whether the square matrix is regular modulo a large prime: then it is regular, and this is known quickly."""
+    """Whether the square matrix is regular modulo a prime: a fast proof that it is regular, so that nothing fits."""
     residues = [[int(x.p) % PRIME * pow(int(x.q), -1, PRIME) % PRIME for x in row] for row in rows]
     return bool(nmod_mat(residues, PRIME).rank() == len(rows))
 
@@ -77,7 +77,7 @@ def _power(point: Point, exponents: tuple[int, ...]) -> Any:
 
 
 def _kernel(matrix: Any) -> list[Any] | None:
-    """A vector that the matrix maps to 0, not 0 itself; None where there is none."""
+    """A nonzero vector in the kernel of the matrix; None where there is none."""
     reduced, rank = matrix.rref()
     columns = reduced.ncols()
     if rank == columns:

@@ -1,7 +1,7 @@
-"""Rational functions of parameters, as numbers that a method can be played with: what holds then, holds for all.
+"""Rational functions of parameters that act as numbers, so that a method's code runs with symbolic parameters.
 
-Where the code compares, the parameters' values at a sample decide, and the comparison is noted: what comes out is true
-wherever it turns out the same way.
+Where the code compares two of them, their values at a sample decide, and the comparison is recorded: the result is true
+for all parameters at which every comparison turns out the same way.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -19,17 +19,17 @@ from fedconvex.proofs_checks.engines.algebra import factored
 @final
 @dataclass(eq=False)
 class Parameters:
-    """Symbols, with the sample at which comparisons are decided; `noted` are the comparisons, as relations."""
+    """Symbols, the sample that decides comparisons, and the comparisons so far, as relations."""
 
     sample: Mapping[Any, Fraction]  # by symbol
-    noted: dict[Any, None] = field(default_factory=dict)
+    comparisons: dict[Any, None] = field(default_factory=dict)  # as an ordered set
 
     def __post_init__(self) -> None:
         self.field = sympy.QQ.frac_field(*self.sample)
         self.values = [to_fmpq(value) for value in self.sample.values()]
 
     def number(self, expression: Any) -> "Parametric":
-        """The expression as a number. It must be a rational function of the parameters."""
+        """A rational expression in the parameters as a number."""
         return Parametric(self.field.from_sympy(sympy.sympify(expression)), self)
 
     @property
@@ -39,14 +39,14 @@ class Parameters:
 
 
 def at(expression: Any, values: Iterable[Any]) -> Any:
-    """The value of an element of a field of rational functions."""
+    """The value of a rational function, an element of a SymPy field, at a point."""
     point = list(zip(expression.field.ring.gens, values, strict=True))
     return expression.numer.evaluate(point) / expression.denom.evaluate(point)
 
 
 @final
 class Region:
-    """Where relations between rational functions of the symbols hold, for positive numbers."""
+    """The points with positive coordinates at which relations between rational functions hold."""
 
     def __init__(self, symbols: Iterable[Any], relations: Iterable[Any]):
         functions = sympy.QQ.frac_field(*symbols)
@@ -72,7 +72,7 @@ class Parametric(ExactNumber):
 
     @property
     def expression(self) -> Any:
-        """In factors."""
+        """The function as a SymPy expression, factored."""
         return factored(self.value.as_expr())
 
     @property
@@ -107,11 +107,11 @@ class Parametric(ExactNumber):
         return Parametric(-self.value, self.of)
 
     def __bool__(self) -> bool:
-        """Whether it is not 0 for all parameters."""
+        """Whether it is not the zero function."""
         return bool(self.value)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are the same function."""
+        """Whether both are the same function of the parameters."""
         converted = self._converted(other)
         return converted is not None and bool(self.value == converted)
 
@@ -134,7 +134,7 @@ class Parametric(ExactNumber):
         return str(self.expression)
 
     def _converted(self, other: Any) -> Any:
-        """In the same field; None for what is no number."""
+        """The other number in the same field; None for anything else."""
         if isinstance(other, Parametric):
             return other.value
         if isinstance(other, int | Fraction | fmpq):
@@ -151,9 +151,9 @@ class Parametric(ExactNumber):
             raise TypeError(f"{self} is compared with {other!r}")
         difference = self.value - converted
         holds = bool(relation(_number(at(difference, self.of.values)), 0))
-        noted = (relation if holds else opposite)(difference.as_expr(), 0)
-        if noted not in (True, sympy.true):
-            self.of.noted[noted] = None
+        seen = (relation if holds else opposite)(difference.as_expr(), 0)
+        if seen not in (True, sympy.true):
+            self.of.comparisons[seen] = None
         return holds
 
 

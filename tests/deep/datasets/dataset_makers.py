@@ -1,4 +1,4 @@
-"""Small files in the formats of the data sets, packed by hand, and what the errors about them must say."""
+"""Small files in the formats of the data sets, packed by hand, and a context that checks the texts of errors."""
 
 import gzip
 import struct

@@ -1,3 +1,5 @@
+"""CIFAR from small binary files: pixels, labels and batches in place; damaged and pickled files refused."""
+
 from pathlib import Path
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""`Dataset`: its checks, partitions into clients, splits and scaling."""
+
 from dataclasses import replace
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Files are fetched from a server on this machine: whole, compared with their sums, or not at all."""
+"""Downloads from a local server: a file is complete and has the published checksum, or is not kept."""
 
 import gzip
 import hashlib
@@ -19,6 +19,8 @@ from typer.testing import CliRunner
 from fedconvex.commands.main import app
 from fedconvex.deep.datasets import checksum, downloading, load_dataset, names
 from fedconvex.deep.datasets.downloading import REMOTES, NotDownloaded, Remote, download
+
+pytestmark = pytest.mark.beyond_core  # serves files from a thread
 
 ROOT = Path(__file__).parents[3]
 

@@ -1,3 +1,5 @@
+"""The idx reader against files packed by hand, and on damaged ones."""
+
 import contextlib
 import gzip
 import struct

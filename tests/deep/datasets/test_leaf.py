@@ -1,3 +1,5 @@
+"""LEAF's JSON files, merged and checked."""
+
 import contextlib
 import gzip
 import json

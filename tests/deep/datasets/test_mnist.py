@@ -1,3 +1,5 @@
+"""MNIST and EMNIST from small idx files: orientation, numbering of classes, checksums."""
+
 import gzip
 from pathlib import Path
 

@@ -1,3 +1,5 @@
+"""Speeches and roles from plays in both text formats."""
+
 import gzip
 import io
 import tarfile

@@ -1,4 +1,4 @@
-"""The published files themselves, where they lie beside the repository; every test that finds none says so."""
+"""The published files themselves, if they lie beside the repository; every test that does not find its file says so."""
 
 import gzip
 import struct

@@ -1,3 +1,5 @@
+"""`load_dataset`: names, options and missing files; LIBSVM files and image folders."""
+
 import json
 import subprocess
 import sys
@@ -161,6 +163,7 @@ except MissingLibrary as error:
 """
 
 
+@pytest.mark.beyond_core  # starts a process
 def test_numpy_is_enough_to_import_and_pillow_is_named_where_it_lacks(tmp_path: Path) -> None:
     save(tmp_path / "cat" / "a.png", np.zeros((2, 2), np.uint8))
     done = subprocess.run([sys.executable, "-c", LACKING, str(tmp_path)], capture_output=True, text=True)

@@ -1,3 +1,5 @@
+"""Windows of characters per speaking role: splits, amounts and random choices."""
+
 import json
 import string
 import sys

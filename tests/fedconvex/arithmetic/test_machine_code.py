@@ -1,9 +1,9 @@
-"""Compiled functions where nothing can be kept."""
+"""Compilation works where no folder for the machine code is writable."""
 
 import numpy as np
 from numba.core.caching import CacheImpl
 
-from fedconvex.arithmetic.machine_code import kept
+from fedconvex.arithmetic.machine_code import compiled
 
 
 def test_without_a_folder_for_machine_code(monkeypatch):
@@ -12,5 +12,5 @@ def test_without_a_folder_for_machine_code(monkeypatch):
 
     monkeypatch.setattr(CacheImpl, "_locator_classes", [])
     numbers = np.zeros(1)
-    kept(one_more)(numbers)
+    compiled(one_more)(numbers)
     assert numbers[0] == 1

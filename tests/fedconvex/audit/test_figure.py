@@ -1,4 +1,4 @@
-"""The audit's picture: every run is a line, every floor above rounding level a horizontal one."""
+"""The audit's picture: a line for every run, a horizontal line for every error floor above rounding level."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,8 @@ import fedconvex as fc
 from fedconvex.audit import audit
 from fedconvex.audit.figure import draw_audit
 from fedconvex.drawing import COLOURS
+
+pytestmark = pytest.mark.beyond_core  # draws
 
 
 @pytest.fixture(scope="module")

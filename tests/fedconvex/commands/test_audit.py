@@ -12,6 +12,8 @@ import pytest
 
 from fedconvex.commands import main as cli
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data" / "libsvm"
 
 

@@ -1,4 +1,4 @@
-"""What the command prints as JSON is JSON, whatever the numbers are."""
+"""`fedconvex deep run --json` prints valid JSON, also for infinite and undefined numbers."""
 
 import json
 from math import inf, nan
@@ -31,6 +31,7 @@ def printed(folder: Path, stepsize: float) -> tuple[int, dict[str, Any]]:
     return done.exit_code, json.loads(done.stdout, parse_constant=refuse)
 
 
+@pytest.mark.beyond_core  # trains a network
 def test_a_value_that_is_infinite_ends_the_run(tmp_path: Path) -> None:
     """A stepsize with which the parameters stay below 1e38, and their squares do not."""
     code, found = printed(tmp_path, 1e22)

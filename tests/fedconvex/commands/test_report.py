@@ -1,4 +1,4 @@
-"""`fedconvex report` as a user runs it: the file, what is given, refusals, exit status."""
+"""`fedconvex report` as a user runs it: the file, its contents, refusals, exit status."""
 
 import json
 import sys
@@ -12,13 +12,15 @@ from fedconvex.proofs_checks import verification
 from fedconvex.proofs_checks.reporting import cache, recorded
 from fedconvex.reproduce import experiments, summary
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 ONE = "fedprox.equation6"
 
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv(cache.ENVIRONMENT_VARIABLE, str(tmp_path / "kept"))
-    monkeypatch.setattr(summary, "KEPT", tmp_path / "none")  # those of the package are a test's own matter
+    monkeypatch.setattr(summary, "PACKAGED", tmp_path / "none")  # those of the package are a test's own matter
     monkeypatch.chdir(tmp_path)
 
 
@@ -159,7 +161,7 @@ def test_without_a_folder_the_package_s_results_are_shown(run, tmp_path, results
     kept = tmp_path / "package"
     kept.mkdir()
     (results / "fedsplit.figure1" / "summary.json").rename(kept / "fedsplit.figure1.json")
-    monkeypatch.setattr(summary, "KEPT", kept)
+    monkeypatch.setattr(summary, "PACKAGED", kept)
     run(ONE)
     assert "1 figures and tables, 1 of them run in full" in (tmp_path / "report.html").read_text("utf-8")
 
@@ -169,7 +171,7 @@ def test_one_s_own_reduced_run_goes_before_the_full_run_of_the_package(run, tmp_
     kept.mkdir()
     full = (results / "fedsplit.figure1" / "summary.json").read_text("utf-8")
     (kept / "fedprox.figure9.json").write_text(full, "utf-8")
-    monkeypatch.setattr(summary, "KEPT", kept)
+    monkeypatch.setattr(summary, "PACKAGED", kept)
     run(ONE, "--results", results)
     own = section(Read((tmp_path / "report.html").read_text("utf-8")), "reproduced")
     assert "2 figures and tables, 1 of them run in full" in own  # fedprox.figure9 is the reduced one

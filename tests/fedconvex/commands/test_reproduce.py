@@ -9,7 +9,9 @@ import pytest
 
 from fedconvex.commands import main as cli
 from fedconvex.reproduce.specification import experiments
-from fedconvex.reproduce.summary import KEPT, last_results, markdown
+from fedconvex.reproduce.summary import PACKAGED, last_results, markdown
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
 
 
 @pytest.fixture
@@ -102,7 +104,7 @@ def test_damaged_results_are_refused(command: Any, tmp_path: Path) -> None:
 
 def test_results_that_are_kept_belong_to_experiments(tmp_path: Path) -> None:
     known = experiments()
-    files = sorted(KEPT.glob("*.json"))
+    files = sorted(PACKAGED.glob("*.json"))
     assert files
     for file in files:
         content = json.loads(file.read_text("utf-8"))

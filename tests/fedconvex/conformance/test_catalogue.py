@@ -15,6 +15,8 @@ from fedconvex.conformance.setup import setup_of
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods import Method
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 ROOT = Path(__file__).resolve().parents[3]
 SETUPS = [pytest.param(method, solver, id=f"{name}-{i}") for i, (name, method, solver) in enumerate(METHODS)]
 

@@ -1,4 +1,4 @@
-"""What the check says of two faults at once, unknown faults, other conventions, and misbehaviour; what it refuses."""
+"""The check's diagnosis of two faults at once, unknown faults, other conventions and misbehaviour; refusals."""
 
 import itertools
 import json
@@ -14,6 +14,8 @@ import pytest
 import fedconvex as fc
 from fedconvex.conformance import Report, check, findings
 from fedconvex.errors import InvalidInput
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
 
 STEPS = fc.GradientDescent(steps=4, stepsize=0.1)
 

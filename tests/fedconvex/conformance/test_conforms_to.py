@@ -11,6 +11,8 @@ import fedconvex as fc
 from fedconvex.conformance import DoesNotConform, conforms_to
 from fedconvex.errors import InvalidInput
 
+pytestmark = pytest.mark.beyond_core  # starts processes
+
 SUITE = """
 import numpy as np
 import pytest

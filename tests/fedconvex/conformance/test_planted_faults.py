@@ -11,6 +11,8 @@ from fedconvex.conformance import Report, check
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods import Method
 
+pytestmark = pytest.mark.beyond_core  # takes a minute
+
 STEPS = fc.GradientDescent(steps=4, stepsize=0.1)
 FOUR = {"stepsize": 0.1, "steps": 4}
 Case = tuple[Method, LocalSolver | None, type[plain.Plain], dict[str, Any]]
@@ -270,7 +272,11 @@ def test_the_properties_of_a_right_implementation_hold(case: str) -> None:
 @pytest.mark.parametrize(
     ("case", "fault", "broken"),
     [
-        ("FedProx, exact", "proximal sign", "the proximal term pulls to the server's model, with the asked strength"),
+        (
+            "FedProx, exact",
+            "proximal sign",
+            "the proximal term pulls to the server's model, with the prescribed weight",
+        ),
         ("FedGD", "average not weighted", "the average is over those who take part, with the right weights"),
         ("FedGD", "stragglers dropped", "the partial work of late clients is used"),
         ("FedDyn, exact", "summed", "the server's memory is kept, as a mean over all m clients"),

@@ -8,6 +8,8 @@ import pytest
 import fedconvex as fc
 from fedconvex.conformance import check, findings
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 torch = pytest.importorskip("torch")
 
 STEPS = fc.GradientDescent(steps=3, stepsize=0.1)

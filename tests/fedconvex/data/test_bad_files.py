@@ -140,7 +140,7 @@ CSV_FILES = [
     ),
     Bad("no_tgt.csv", CSV, ("target_column = z", "'client', 'a', 'b', 'y'", "name one"), {"target_column": "z"}),
     Bad("same.csv", CSV, ("client_column = y", "is the target column of", "name another"), {"client_column": "y"}),
-    Bad("width.csv", CSV, ("num_features = 3", "says itself how many", "leave it out"), {"num_features": 3}),
+    Bad("width.csv", CSV, ("num_features = 3", "states how many", "leave it out"), {"num_features": 3}),
 ]
 BINARY_FILES = [
     Bad("empty.parquet", b"", ("the file is empty",)),
@@ -168,7 +168,7 @@ BINARY_FILES = [
     Bad("clients.npz", npz(X=X, y=y, client=X), ("the clients have shape (3, 2)", "give 3 numbers or strings")),
     Bad("bomb.npz", zipped(X=huge_npy(), y=npy(y)), ("is not readable as NPZ",)),
     Bad("truncated.npz.gz", gzip.compress(npz(X=X, y=y))[:-10], ("gzip data is truncated",)),
-    Bad("data.xlsx", b"PK", ("the suffix '.xlsx' does not tell the format", "csv, tsv, parquet, npz, libsvm")),
+    Bad("data.xlsx", b"PK", ("the suffix '.xlsx' does not determine the format", "csv, tsv, parquet, npz, libsvm")),
 ]
 
 

@@ -1,3 +1,5 @@
+"""Partitions of samples into clients: every sample once, in the stated proportions."""
+
 from itertools import pairwise
 
 import numpy as np
@@ -200,7 +202,7 @@ def test_a_scheme_that_makes_no_sense_is_refused(text) -> None:
 
 
 def test_a_natural_partition_is_not_dealt() -> None:
-    with pytest.raises(InvalidInput, match=r"partition = natural: is how the data come.*client_column"):
+    with pytest.raises(InvalidInput, match=r"partition = natural: is the data's own partition.*client_column"):
         partition(range(9), 3, "natural")
 
 

@@ -22,7 +22,7 @@ from problem_makers import (
 )
 
 import fedconvex as fc
-from fedconvex.fixed_points.contraction import slowest, spectral_radius
+from fedconvex.fixed_points.convergence_rates import slowest, spectral_radius
 from fedconvex.runs.rounds import rounds_of
 
 CURVATURES = st.floats(min_value=1, max_value=100)
@@ -87,6 +87,7 @@ def test_a_mode_that_the_server_never_sees_does_not_count() -> None:
 METHODS = [fc.FedGD(stepsize=0.2, local_steps=1), fc.FedGD(stepsize=0.1, local_steps=4), fc.FedProx(mu=3.0)]
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("method", [*METHODS, fc.FedSplit(stepsize=0.5)], ids=repr)
 @pytest.mark.parametrize("kind", ["quadratic", "logistic"])
 def test_long_runs_shrink_at_that_rate(method, kind) -> None:

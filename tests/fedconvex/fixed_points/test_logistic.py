@@ -15,6 +15,8 @@ import fedconvex as fc
 from fedconvex.methods.base import State
 from fedconvex.runs.rounds import rounds_of
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 fewer = settings(few, max_examples=8)
 BINARY = fc.Logistic(
     A=[[[1, 2], [3, -1], [0, 1]], [[0, 1]], [[1, 1], [2, -1], [-1, Fraction(1, 2)], [1, 0], [0, -3]]],

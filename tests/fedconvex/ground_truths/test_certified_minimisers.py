@@ -1,4 +1,4 @@
-"""Certified minimisers against 50-digit Newton and Gaussian elimination; what is no minimiser is not certified."""
+"""Certified minimisers against 50-digit Newton and Gaussian elimination; other points get no certificate."""
 
 from fractions import Fraction
 
@@ -24,7 +24,7 @@ from problem_makers import (
 )
 
 import fedconvex as fc
-from fedconvex.ground_truths.certify import certify
+from fedconvex.ground_truths.certificates import certify
 
 fewer = settings(few, max_examples=10)
 SMOOTH = st.one_of(logistics(), multinomials())

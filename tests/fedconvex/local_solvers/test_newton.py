@@ -5,8 +5,8 @@ import pytest
 
 import fedconvex as fc
 from fedconvex.arithmetic import newton
-from fedconvex.fixed_points import smooth
-from fedconvex.ground_truths.certify import certify
+from fedconvex.fixed_points import smooth_clients
+from fedconvex.ground_truths.certificates import certify
 
 
 def problem(ridge: float) -> fc.MultinomialLogistic:
@@ -47,7 +47,7 @@ def test_every_clients_prox_is_stationary(stepsize):
 def test_applied_and_formed_derivatives_give_the_same_fixed_point(monkeypatch):
     case, method = problem(0.05), fc.FedGD(stepsize=0.5, local_steps=4)
     formed = fc.fixed_point(method, case).point
-    monkeypatch.setattr(smooth, "FORMED_DIMENSION", 0)
+    monkeypatch.setattr(smooth_clients, "FORMED_DIMENSION", 0)
     applied = fc.fixed_point(method, problem(0.05)).point
     assert abs(applied - formed).max() < 1e-12
     moved = fc.simulate(method, case, rounds=1, x0=applied).points[1]

@@ -1,4 +1,4 @@
-"""Bad input of federated runs is refused before a round is played, with argument, value and cure."""
+"""Bad arguments of federated runs are refused before the first round, with argument, value and cure."""
 
 import math
 import subprocess
@@ -241,6 +241,7 @@ def test_every_method_and_every_number_is_tried() -> None:
     assert {("FedDyn", "alpha"), ("Scaffold", "server_stepsize"), ("FedAvg", "decay"), ("DANE", "eta")} <= tried
 
 
+@pytest.mark.beyond_core  # starts a process
 def test_also_where_assertions_are_off() -> None:
     """python -O leaves them out."""
     text = "import fedconvex as fc; fc.FedSGD(stepsize=-1)"

@@ -1,4 +1,4 @@
-"""Logistic losses in balls that are wide, huge or know nothing, against mpmath: what is bounded stays bounded."""
+"""Logistic losses on wide, huge and infinite balls, against mpmath: the enclosures stay valid."""
 
 import flint
 import numpy as np
@@ -10,7 +10,7 @@ from mpmath import mp, mpf
 
 import fedconvex as fc
 from fedconvex import arithmetic as arithmetics
-from fedconvex.ground_truths.certify import certify
+from fedconvex.ground_truths.certificates import certify
 from fedconvex.problems.linear_models_in_balls import bell, sigmoid, softplus
 
 BITS = [53, 128]

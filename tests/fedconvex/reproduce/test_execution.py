@@ -1,4 +1,4 @@
-"""Runs go on from what is finished, read what is there, and tell a model that is no longer finite."""
+"""Experiments continue from finished runs, reuse their files, and report models that are no longer finite."""
 
 import os
 import subprocess
@@ -16,6 +16,8 @@ from fedconvex.reproduce.metrics import ExperimentMetrics
 from fedconvex.reproduce.pipeline import run_experiment
 from fedconvex.reproduce.specification import experiments
 from fedconvex.runs.rounds import Rounds
+
+pytestmark = pytest.mark.beyond_core  # trains networks
 
 STOPS = """
 import sys

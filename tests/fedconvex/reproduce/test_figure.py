@@ -1,4 +1,4 @@
-"""The pictures: axes with names, what is published beside what is ours, and what does not fit is said to be cut off."""
+"""Figures of experiments: named axes, published values beside ours, and a note on what is cut off."""
 
 import math
 from typing import Any
@@ -9,6 +9,8 @@ import pytest
 
 from fedconvex.reproduce import figure
 from fedconvex.reproduce.metrics import ExperimentMetrics
+
+pytestmark = pytest.mark.beyond_core  # draws
 
 PICTURES = """
 [figure]

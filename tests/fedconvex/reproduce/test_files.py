@@ -1,4 +1,4 @@
-"""Every experiment's file is whole: it can be read, its methods can be made, its formulas speak of runs that it has."""
+"""Every experiment's file is valid: it can be read, its methods exist, its formulas refer to existing runs."""
 
 import math
 import re
@@ -11,10 +11,12 @@ import pytest
 
 from fedconvex.errors import InvalidInput
 from fedconvex.reproduce import execution, inputs
-from fedconvex.reproduce.execution import mark
+from fedconvex.reproduce.execution import fingerprint_of
 from fedconvex.reproduce.metrics import ExperimentMetrics
 from fedconvex.reproduce.specification import RUNNERS, choose, experiments
 from fedconvex.reproduce.summary import summarise
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
 
 COLUMNS = ("value", "gap", "accuracy", "test_value", "test_accuracy", "gradient_variance")
 WHOLE, QUICK = experiments(), experiments(quick=True)
@@ -155,11 +157,11 @@ def test_grids_are_spelled_out_and_quick_changes_what_it_names(written: Any, dee
 
 
 def test_runs_are_marked_by_what_they_depend_on(written: Any, sweep_text: str) -> None:
-    plain = mark(written(sweep_text))
-    assert mark(written(sweep_text + '\n[[claims]]\nclaim = "a"\nsource = "b"\nholds = "1 < 2"\n')) == plain
-    assert mark(written(sweep_text.replace("[methods.Prox]", '[methods.Prox]\nline = "P"'))) == plain
-    assert mark(written(sweep_text.replace("rounds = 40", "rounds = 41"))) != plain
-    assert mark(written(sweep_text.replace("features = 4", "features = 5"))) != plain
+    plain = fingerprint_of(written(sweep_text))
+    assert fingerprint_of(written(sweep_text + '\n[[claims]]\nclaim = "a"\nsource = "b"\nholds = "1 < 2"\n')) == plain
+    assert fingerprint_of(written(sweep_text.replace("[methods.Prox]", '[methods.Prox]\nline = "P"'))) == plain
+    assert fingerprint_of(written(sweep_text.replace("rounds = 40", "rounds = 41"))) != plain
+    assert fingerprint_of(written(sweep_text.replace("features = 4", "features = 5"))) != plain
 
 
 @pytest.mark.parametrize(("library", "changed"), [("torch", {"deep"}), ("numpy", {"deep", "sweep"})])
@@ -167,9 +169,9 @@ def test_runs_are_marked_by_the_libraries_that_compute_them(
     library: str, changed: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     some = [WHOLE["feddyn.table2_mnist_10"], WHOLE["fedsplit.figure1"]]
-    before = [mark(experiment) for experiment in some]
+    before = [fingerprint_of(experiment) for experiment in some]
     monkeypatch.setattr(execution, "version", lambda name: "0" if name == library else version(name))
-    after = [mark(experiment) for experiment in some]
+    after = [fingerprint_of(experiment) for experiment in some]
     assert {e.runner for e, old, new in zip(some, before, after, strict=True) if old != new} == changed
 
 

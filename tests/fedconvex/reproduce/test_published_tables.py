@@ -1,4 +1,4 @@
-"""Published tables are numbers, row by row; a file that is like another one says only what differs."""
+"""Published tables contain numbers, row by row; an experiment that extends another states only the differences."""
 
 from pathlib import Path
 from typing import Any
@@ -227,7 +227,7 @@ def test_a_file_may_be_like_one_that_is_like_another(other: Any) -> None:
     [
         (('like = "test"', 'like = "tset"'), "like = tset: is no file of this folder"),
         (('like = "test"', 'like = "other"'), "like = other: leads back to this file"),
-        (("\nseconds = 2\n", "\n"), "seconds = None: is missing: it is not taken from the file that this one is like"),
+        (("\nseconds = 2\n", "\n"), "seconds = None: is missing: a file does not inherit it"),
     ],
 )
 def test_faults_of_such_files_are_refused(other: Any, change: tuple[str, str], message: str) -> None:

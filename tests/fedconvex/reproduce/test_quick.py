@@ -1,4 +1,4 @@
-"""Every experiment that needs no files runs in its reduced version: all its results, a picture, and nothing twice."""
+"""The reduced version of every experiment that needs no files: all its results and a picture."""
 
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,8 @@ from fedconvex.reproduce.inputs import missing
 from fedconvex.reproduce.pipeline import run_experiment
 from fedconvex.reproduce.specification import experiments
 from fedconvex.reproduce.summary import REPRODUCED
+
+pytestmark = pytest.mark.beyond_core  # trains networks
 
 QUICK = {key: e for key, e in experiments(quick=True).items() if missing(e, None) is None}
 

@@ -1,4 +1,4 @@
-"""How many take part and how many bytes are sent down and up, in every round of every method."""
+"""Participants and bytes sent down and up in every round of every method."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from measured_by_hand import DROP, LEAST, ROUND_COLUMNS, D
+from reference_measurements import DROP, LEAST, ROUND_COLUMNS, D
 from run_makers import instance
 
 import fedconvex as fc

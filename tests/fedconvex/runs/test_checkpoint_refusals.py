@@ -1,4 +1,4 @@
-"""Checkpoints that are damaged, forged, of other runs, or none at all: refused, and nothing in them is run."""
+"""Damaged, forged and foreign checkpoints are refused, and nothing in them is executed."""
 
 import json
 import os
@@ -20,6 +20,8 @@ from fedconvex import participation as who
 from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
 from fedconvex.runs import checkpoints
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
 
 T = 4
 HALF = Fraction(1, 2)

@@ -1,4 +1,4 @@
-"""Runs that were stopped or killed go on to the trajectory of an uninterrupted run, bit for bit."""
+"""Stopped or killed runs continue to the trajectory of an uninterrupted run, bit for bit."""
 
 import os
 import signal
@@ -18,6 +18,8 @@ from fedconvex import participation as who
 from fedconvex.methods import METHODS
 from fedconvex.runs import checkpoints
 from fedconvex.runs.rounds import Rounds
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
 
 T = 4
 HALF = Fraction(1, 2)
@@ -191,6 +193,7 @@ def content(result: Path) -> dict[str, Any]:
 
 
 class TestKill9:
+    @pytest.mark.beyond_core  # starts a process
     def test_again_and_again(self, tmp_path) -> None:
         """In the work, while writing, before and after the file is closed: then the run is as if nothing had been."""
         (tmp_path / "folder").mkdir()

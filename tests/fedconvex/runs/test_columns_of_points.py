@@ -1,9 +1,9 @@
-"""The columns that a run's frame has of points, against the definitions, client by client."""
+"""Columns of a run's frame that depend on the point alone, against the definitions, client by client."""
 
 import numpy as np
 import pytest
-from measured_by_hand import KINDS, LEAST, WEIGHTS
 from problem_makers import fractions
+from reference_measurements import KINDS, LEAST, WEIGHTS
 from run_makers import UNEQUAL
 
 import fedconvex as fc

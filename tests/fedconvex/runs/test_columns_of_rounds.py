@@ -1,4 +1,4 @@
-"""The columns that a run's frame has of rounds (inexactness, drift, control error) against the definitions."""
+"""Columns of a run's frame that depend on the round (inexactness, drift, control error), against the definitions."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from measured_by_hand import ARITHMETICS, LEAST, ROUND_COLUMNS, WEIGHTS, X0, D, least_gradient, least_minimizer
 from problem_makers import few
+from reference_measurements import ARITHMETICS, LEAST, ROUND_COLUMNS, WEIGHTS, X0, D, least_gradient, least_minimizer
 from run_makers import START, UNEQUAL, instance
 
 import fedconvex as fc

@@ -258,6 +258,7 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.beyond_core  # the bar has a thread
 def test_the_progress_bar_changes_nothing_but_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "SECONDS_BEFORE_SHOWN", -1.0)
     plain = fc.simulate(fc.FedProx(mu=1), EASY, rounds=5).points

@@ -1,10 +1,10 @@
-"""Measuring changes no run, and measures the same in every arithmetic."""
+"""Measuring does not change a run, and gives the same values in every arithmetic."""
 
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from measured_by_hand import ARITHMETICS, DROP, LEAST, ROUND_COLUMNS
+from reference_measurements import ARITHMETICS, DROP, LEAST, ROUND_COLUMNS
 from run_makers import EQUAL, QUARTER, SILENT, START, UNEQUAL, bits, instance
 
 import fedconvex as fc

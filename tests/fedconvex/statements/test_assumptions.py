@@ -1,4 +1,4 @@
-"""Assumptions are PROVED only where they hold and REFUTED only where they fail: decided exactly by other routes."""
+"""Assumptions are PROVED only where they hold and REFUTED only where they fail, decided exactly by other algorithms."""
 
 from fractions import Fraction
 from typing import Any
@@ -78,11 +78,11 @@ def test_smooth(problem: Any, method: Any, factor: Fraction) -> None:
 
 @few
 @given(symmetric(), METHODS, FACTORS)
-def test_weakly_convex(problem: Any, method: Any, factor: Fraction) -> None:
+def test_bounded_negative_curvature(problem: Any, method: Any, factor: Fraction) -> None:
     H = as_seen_by(method, problem).H
     depth = max(0.0, -min(map(least_eigenvalue, H)))
     asked = factor * rounded(depth)
-    verdict = judge(known.WeaklyConvex(), Instance(problem, method), L_minus=asked)
+    verdict = judge(known.BoundedNegativeCurvature(), Instance(problem, method), L_minus=asked)
     assert honest(verdict, all(curved(H_k, -asked) for H_k in H))
     if asked > depth * 1.005 or all(map(positive_semidefinite, H)):
         assert verdict is PROVED

@@ -1,4 +1,4 @@
-"""The sign of a formula at, beside and nowhere near its zeros, against the rational numbers that they are made of."""
+"""The sign of a formula at, beside and far from its zeros, against rational numbers."""
 
 from fractions import Fraction
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import flint
 import numpy as np
 import pytest
-import rho_by_hand
+import reference_rho
 import sympy
 import torch
 from hypothesis import assume, given
@@ -33,7 +33,7 @@ def of_value(value: Any) -> Sign:
 
 def zero(at: dict[str, Any]) -> Fraction:
     """The L, a rational number, for which ρ is exactly 0."""
-    L = rho_by_hand.smoothness_of_no_decrease(**at, root=rho_by_hand.root_of_double(at["K"]))
+    L = reference_rho.smoothness_of_no_decrease(**at, root=reference_rho.root_of_double(at["K"]))
     assert isinstance(L, Fraction)
     assert L > 0
     return L
@@ -66,8 +66,8 @@ def test_beside_an_exact_zero_where_floats_are_blind(at: dict[str, Any], digits:
 def test_beside_an_irrational_zero(K: int, digits: int) -> None:
     at = {"mu": Fraction(50), "L_minus": Fraction(1, 3), "B": Fraction(1), "gamma": Fraction(0), "K": K}
     with flint.ctx.workprec(2000):
-        L = rho_by_hand.smoothness_of_no_decrease(
-            **{n: v if n == "K" else rho_by_hand.ball(v) for n, v in at.items()}, root=rho_by_hand.root_of_double(K)
+        L = reference_rho.smoothness_of_no_decrease(
+            **{n: v if n == "K" else reference_rho.ball(v) for n, v in at.items()}, root=reference_rho.root_of_double(K)
         )
         below = Fraction(int((L * 10**digits).floor().unique_fmpz()), 10**digits)
     above = below + Fraction(1, 10**digits)
@@ -88,7 +88,7 @@ def test_sign_is_that_of_the_rational_number(
 ) -> None:
     assume(mu > 0)
     at = {"mu": L_minus + mu, "L": L, "L_minus": L_minus, "B": 1 + extra / 50, "gamma": gamma / 50, "K": K}
-    exact = rho_by_hand.rho(**at, root=rho_by_hand.root_of_double(K))
+    exact = reference_rho.rho(**at, root=reference_rho.root_of_double(K))
     assert fedprox.rho.sign(**at) is of_value(exact)
     assert fedprox.rho(**at) == exact
 
@@ -122,7 +122,7 @@ def test_balls_that_contain_a_zero_leave_the_sign_unknown() -> None:
     at = ZEROS[0]
     L = zero(at)
     with flint.ctx.workprec(200):
-        middle = rho_by_hand.ball(L)
+        middle = reference_rho.ball(L)
         wide, narrow = flint.arb(middle.mid(), flint.arb(1e-6)), flint.arb(middle.mid(), flint.arb(2) ** -180)
         for limit in (64, 1 << 12, 1 << 13):
             assert fedprox.rho.sign(L=wide, **at, limit=limit) is Sign.UNKNOWN

@@ -12,6 +12,8 @@ from fedconvex.errors import InvalidInput
 from fedconvex.strategies.parameters import _of_assumptions
 from fedconvex.theory import feddyn, fedprox, fedsplit, nesterov, papers
 
+pytestmark = pytest.mark.beyond_core  # runs Hypothesis inside its tests
+
 STATEMENTS = {statement.identifier: statement for paper in papers().values() for statement in paper.everything}
 ABOUT_MATRICES = {"fedsplit.equation8", "fedsplit.equation9", "fedsplit.equation10"}
 

@@ -1,4 +1,4 @@
-"""No strategy throws draws away, and Hypothesis's health checks, all of them on, have nothing to say."""
+"""No strategy rejects draws, and Hypothesis's health checks pass, all of them on."""
 
 from typing import Any
 
@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 import fedconvex as fc
 from fedconvex import strategies
 from fedconvex.theory import feddyn, fedprox, fedsplit
+
+pytestmark = pytest.mark.beyond_core  # runs Hypothesis inside its tests
 
 PROBLEM = fc.LeastSquares(A=[[[1, 2], [0, 1]], [[1, 1], [1, 0]]], b=[[1, 0], [2, 3]])
 STRATEGIES = {

@@ -1,4 +1,4 @@
-"""Methods, stepsizes, participation schemes, weights, partitions, runs."""
+"""Drawn methods, stepsizes, participation schemes, weights, partitions and runs are valid and varied."""
 
 from dataclasses import fields, replace
 from fractions import Fraction
@@ -15,6 +15,8 @@ from fedconvex.errors import InvalidInput, NoMinimizer
 from fedconvex.methods import METHODS
 from fedconvex.participation import Participation
 from fedconvex.strategies.stepsizes import RULES
+
+pytestmark = pytest.mark.beyond_core  # runs Hypothesis inside its tests
 
 CURVED = strategies.quadratic_problems(mu=1, L=10, max_clients=2, max_dim=2, positive_weights=True)
 

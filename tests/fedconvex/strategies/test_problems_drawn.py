@@ -1,4 +1,4 @@
-"""What the problems' strategies promise holds of every example, and what they should reach occurs."""
+"""Drawn problems have the stated properties, and every kind of problem occurs."""
 
 from fractions import Fraction
 from typing import Any
@@ -10,6 +10,8 @@ from problem_makers import fractions, identity, least_norm, rank, terms_of
 
 import fedconvex as fc
 from fedconvex import strategies
+
+pytestmark = pytest.mark.beyond_core  # runs Hypothesis inside its tests
 
 
 def curved(H: np.ndarray, low: Any) -> bool:

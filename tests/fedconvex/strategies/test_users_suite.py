@@ -1,4 +1,4 @@
-"""Somebody else's test suite: the README's property test as it is printed, in a folder of its own."""
+"""The README's property test, run as a user's own test suite in a folder of its own."""
 
 import re
 import subprocess
@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+pytestmark = pytest.mark.beyond_core  # starts processes
 
 ROOT = Path(__file__).resolve().parents[3]
 SECTION = ROOT.joinpath("README.md").read_text("utf-8").partition("**A property test.**")[2]

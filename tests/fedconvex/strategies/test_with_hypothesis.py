@@ -1,4 +1,4 @@
-"""How the strategies meet Hypothesis: without it, through its entry point, and in what it prints."""
+"""The strategies without Hypothesis installed, through its entry point, and in its printed examples."""
 
 import os
 import subprocess
@@ -15,6 +15,8 @@ from hypothesis.vendor import pretty
 import fedconvex as fc
 from fedconvex import strategies
 from fedconvex.methods import METHODS
+
+pytestmark = pytest.mark.beyond_core  # runs Hypothesis inside its tests
 
 WITHOUT = """
 import sys

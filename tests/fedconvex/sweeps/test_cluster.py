@@ -19,6 +19,8 @@ import fedconvex as fc
 from fedconvex.errors import InvalidInput, MissingLibrary
 from fedconvex.sweeps import SweepFailed, cluster, part_files, sweep
 
+pytestmark = pytest.mark.beyond_core  # starts processes
+
 ANY_PORT = "127.0.0.1:0"  # the default one may be taken, of which Dask warns
 ANY_NUMBER = 10_000  # of rounds, more than there will be
 ONE_THREAD_EACH = {"threads_per_worker": 1, "processes": True, "dashboard_address": ANY_PORT}

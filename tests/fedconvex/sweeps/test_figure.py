@@ -1,9 +1,11 @@
-"""The picture of a sweep shows its medians, and what was sent."""
+"""The picture of a sweep shows medians and bytes sent."""
 
 import numpy as np
 import pytest
 
 import fedconvex as fc
+
+pytestmark = pytest.mark.beyond_core  # draws
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What a sweep keeps on disk is whole, unchanged and the right thing, or it is refused."""
+"""A sweep refuses files of finished runs that are incomplete, changed or of another sweep."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +14,8 @@ from fedconvex.sweeps.errors import IncompleteSweep
 from fedconvex.sweeps.grid import Grid, make_grid
 from fedconvex.sweeps.part_files import PartFiles
 from fedconvex.sweeps.tables import merged
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
 
 
 @pytest.fixture(scope="module")

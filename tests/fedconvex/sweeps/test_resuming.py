@@ -1,4 +1,4 @@
-"""A sweep that was killed, or of which some runs failed, goes on from what is finished."""
+"""A sweep that was killed, or of which some runs failed, continues from its finished runs."""
 
 import os
 import subprocess
@@ -11,6 +11,8 @@ import sweep_makers as make
 import fedconvex as fc
 from fedconvex.sweeps import SweepFailed, grid, sweep
 from fedconvex.sweeps.grid import make_grid
+
+pytestmark = pytest.mark.beyond_core  # starts processes
 
 KEPT = 4
 STOPS_AFTER_SOME_PARTS = """

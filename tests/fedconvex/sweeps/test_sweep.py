@@ -1,4 +1,4 @@
-"""A sweep is all runs of its grid, each once, whatever it runs on."""
+"""A sweep runs every setting of its grid once, on any number of cores."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -19,6 +19,8 @@ from fedconvex.sweeps import Setting, SweepFailed, run, sweep
 from fedconvex.sweeps.grid import make_grid
 from fedconvex.sweeps.local_processes import _cached
 from fedconvex.sweeps.packed_problems import pack
+
+pytestmark = pytest.mark.beyond_core  # starts processes
 
 SQUARES, LOGISTIC = make.least_squares(), make.logistic()
 PROX, GD = fc.FedProx(mu=1), fc.FedGD(stepsize=0.05, local_steps=2)

@@ -1,4 +1,4 @@
-"""Witnesses: short exact programs that can do nothing but compute, and that really contradict the statement."""
+"""Witnesses: short exact programs that only compute, and that do contradict the statement."""
 
 import subprocess
 import sys
@@ -61,6 +61,7 @@ def test_an_unknown_relation() -> None:
 REFUTED = {s.identifier: proof for s in catalogue() if (proof := proof_of(s)) and proof.refutation}
 
 
+@pytest.mark.beyond_core  # starts a process
 @pytest.mark.parametrize("identifier", REFUTED)
 def test_every_witness_also_refutes_without_this_package(identifier) -> None:
     witness = REFUTED[identifier].refutation

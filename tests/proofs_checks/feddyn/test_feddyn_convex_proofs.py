@@ -1,4 +1,4 @@
-"""FedDyn on convex devices: every statement's verdict, what the proofs refuse, and how much of the bounds is used."""
+"""FedDyn on convex devices: every statement's verdict, proofs that must fail, and how tight the bounds are."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -56,6 +56,7 @@ def test_theorem_3_holds_in_both_readings(results: dict[str, Any]) -> None:
     assert evidence[-1].outcome.verdict is Verdict.PROVED
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("name", [*EVERY_MUTANT, *SOME_MUTANTS])
 def test_a_changed_formula_is_not_proved(name: str) -> None:
     assert survivors(getattr(feddyn, name), SOME_MUTANTS.get(name, 1)) == []

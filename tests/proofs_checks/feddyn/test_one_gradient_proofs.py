@@ -1,4 +1,4 @@
-"""FedDynOneGD: verdicts, what is printed wrongly, wrong steps and formulas, exact runs."""
+"""FedDynOneGD: verdicts, misprints, wrong steps and formulas, exact runs."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -16,6 +16,8 @@ from fedconvex.proofs_checks.feddyn.nonconvex_measures import of, quantities
 from fedconvex.proofs_checks.feddyn.nonconvex_tightness import KNOWN
 from fedconvex.theory import feddyn
 from fedconvex.verdicts import Verdict
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
 
 LEMMAS = ["lemma13", "lemma14", "lemma15", "lemma16", "lemma17", "lemma18", "lemma19", "lemma20", "lemma21"]
 EQUATIONS = ["equation15", "equation16", "equation17", "equation18", "equation19", "equation20"]

@@ -1,4 +1,4 @@
-"""What is known of every statement of the FedProx paper, and that its proofs notice what is wrong."""
+"""The verdict on every statement of the FedProx paper, and faults that its proofs must notice."""
 
 import subprocess
 import sys
@@ -63,6 +63,7 @@ def test_every_displayed_line_is_there(name: str) -> None:
     assert [place for place in places if place in DISPLAYED[name]] == DISPLAYED[name]
 
 
+@pytest.mark.beyond_core  # starts a process
 def test_the_refuted_corollary_has_a_witness_and_a_correction() -> None:
     result = results()["fedprox.corollary9"]
     assert result.corrected is fedprox.corollary9corrected
@@ -88,6 +89,7 @@ def test_how_much_of_a_bound_is_used(statement: Statement) -> None:
     assert tightness.how
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("statement", EVERY, ids=name_of)
 def test_a_wrong_formula_is_not_proved(statement: Statement) -> None:
     number = sum(1 for _ in mutants(statement))

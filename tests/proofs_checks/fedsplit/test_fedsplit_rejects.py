@@ -1,4 +1,4 @@
-"""The FedSplit proofs fail where something in them is wrong: a formula, a multiplier, a sign, a factor, a case."""
+"""The FedSplit proofs fail with a wrong formula, multiplier, sign, factor or case."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,6 +19,8 @@ from fedconvex.proofs_checks.fedsplit.notation import BEST, q, rho, with_logarit
 from fedconvex.proofs_checks.proof import Relation, Step
 from fedconvex.theory import fedsplit
 from fedconvex.verdicts import Verdict
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
 
 REFUTED = ("equation17", "equation19", "theorem2")  # a formula that is wrong otherwise is refuted, too
 MANY = ("equation16", "theorem1sharper", "theorem2corrected", "theorem2roundbyround")

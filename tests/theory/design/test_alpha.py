@@ -1,4 +1,4 @@
-"""FedDyn's design: the α that makes the bounds least, the least α that they allow, and rounds at the best α."""
+"""FedDyn's design: the α that minimises the bounds, the smallest admissible α, and rounds at the best α."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -9,7 +9,7 @@ import pytest
 from design_draws import BITS, TINY, counts, fraction_of, nonnegative, positive
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rho_by_hand import ball
+from reference_rho import ball
 
 from fedconvex.errors import InvalidInput
 from fedconvex.theory import feddyn

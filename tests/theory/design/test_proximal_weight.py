@@ -1,4 +1,4 @@
-"""FedProx's design by certificate and by brute force: the best μ, the thresholds of μ, the least number of devices."""
+"""FedProx's design by certificate and by brute force: the best μ, the thresholds of μ, the fewest devices."""
 
 import math
 from collections.abc import Callable
@@ -8,11 +8,11 @@ from typing import Any
 import flint
 import numpy as np
 import pytest
-import rho_by_hand
+import reference_rho
 from design_draws import BITS, TINY, fraction_of, nonnegative, positive
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rho_by_hand import ball, some_mu_decreases
+from reference_rho import ball, some_mu_decreases
 from scipy.optimize import minimize_scalar
 
 from fedconvex.errors import InvalidInput
@@ -37,14 +37,14 @@ def is_the_best(mu: Any, at: dict[str, Any]) -> bool:
     """Whether ρ rises just before and falls just after; the only place where it does, as ρ has one maximum."""
     with flint.ctx.workprec(BITS):
         room = (mu - ball(at["L_minus"])) * SHARPNESS
-        return bool(in_balls(rho_by_hand.slope, mu - room, at) > 0 > in_balls(rho_by_hand.slope, mu + room, at))
+        return bool(in_balls(reference_rho.slope, mu - room, at) > 0 > in_balls(reference_rho.slope, mu + room, at))
 
 
 def is_the_threshold(mu: Any, at: dict[str, Any]) -> bool:
     with flint.ctx.workprec(BITS):
         room = (mu - ball(at["L_minus"])) * SHARPNESS
         below, above = mu - room, mu + room
-        return bool(in_balls(rho_by_hand.rho, below, at) < 0 < in_balls(rho_by_hand.rho, above, at))
+        return bool(in_balls(reference_rho.rho, below, at) < 0 < in_balls(reference_rho.rho, above, at))
 
 
 @given(L=positive, L_minus=nonnegative, B=dissimilarity, gamma=inexactness, K=devices)
@@ -60,13 +60,13 @@ def test_best_mu_and_mu_range(L: Fraction, L_minus: Fraction, B: Fraction, gamma
     assert is_the_threshold(start, at)
     assert best.mu > start
     with flint.ctx.workprec(BITS):
-        top = in_balls(rho_by_hand.rho, best.mu.mid(), at)
+        top = in_balls(reference_rho.rho, best.mu.mid(), at)
         assert best.rho.overlaps(top)
         assert best.rho > 0
         assert best.rho.rel_accuracy_bits() > 60
         for factor in (Fraction(1, 2), Fraction(99, 100), Fraction(101, 100), 2):
             elsewhere = ball(L_minus) + (best.mu - ball(L_minus)) * ball(factor)
-            assert in_balls(rho_by_hand.rho, elsewhere, at) < best.rho
+            assert in_balls(reference_rho.rho, elsewhere, at) < best.rho
             assert not is_the_best(elsewhere, at)
             assert not is_the_threshold(ball(L_minus) + (start - ball(L_minus)) * ball(factor), at)
 
@@ -154,11 +154,11 @@ def test_smallest_number_for_a_mu(mu: Fraction, L: Fraction, L_minus: Fraction, 
     assert (answer is None) == (limit <= 0)
     if answer is None:
         return
-    assert in_balls(rho_by_hand.rho, mu, {**at, "K": answer}) > 0
+    assert in_balls(reference_rho.rho, mu, {**at, "K": answer}) > 0
     if answer > 1:
-        assert in_balls(rho_by_hand.rho, mu, {**at, "K": answer - 1}) < 1e-100  # 0, or less
+        assert in_balls(reference_rho.rho, mu, {**at, "K": answer - 1}) < 1e-100  # 0, or less
     if 1 < answer <= 60:
-        assert all(in_balls(rho_by_hand.rho, mu, {**at, "K": K}) < 1e-100 for K in range(1, answer))
+        assert all(in_balls(reference_rho.rho, mu, {**at, "K": K}) < 1e-100 for K in range(1, answer))
 
 
 @pytest.mark.parametrize("missing", ["L", "L_minus"])
@@ -181,7 +181,7 @@ def test_flat_clients_admit_every_mu() -> None:
 def test_smallest_number_at_an_exact_zero() -> None:
     """With ρ = 0 exactly at K = 18, a device more is needed, and with a tiny bit less of L none."""
     at = {"mu": Fraction(50), "L_minus": Fraction(1, 3), "B": Fraction(6, 5), "gamma": Fraction(1, 100)}
-    L = rho_by_hand.smoothness_of_no_decrease(**at, K=18, root=Fraction(6))
+    L = reference_rho.smoothness_of_no_decrease(**at, K=18, root=Fraction(6))
     assert fedprox.rho(L=L, K=18, **at) == 0
     assert fedprox.smallest_K(L=L, **at) == 19
     assert fedprox.smallest_K(L=L * (1 - TINY**10), **at) == 18

@@ -1,4 +1,4 @@
-"""Numbers of rounds that suffice: the bound at the answer and one round before."""
+"""Numbers of rounds that suffice: the bound holds there, and fails one round before."""
 
 import math
 from fractions import Fraction
@@ -10,7 +10,7 @@ import pytest
 from design_draws import BITS, TINY, nonnegative, positive
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from rho_by_hand import ball
+from reference_rho import ball
 
 from fedconvex.errors import InvalidInput
 from fedconvex.theory import fedprox, fedsplit, nesterov

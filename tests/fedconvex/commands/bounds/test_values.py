@@ -1,4 +1,4 @@
-"""The numbers of `fedconvex bounds` against formulas written anew; exit status 1 where nothing is promised."""
+"""The numbers of `fedconvex bounds` against formulas written anew; exit status 1 where a bound guarantees nothing."""
 
 import json
 from decimal import Decimal
@@ -10,7 +10,7 @@ import pytest
 from bounds_runner import GIVEN, OTHERS, invoke, rho, run
 
 from fedconvex.commands.bounds.numbers import Number, evaluate
-from fedconvex.commands.bounds.values import number
+from fedconvex.commands.bounds.parameters import number
 from fedconvex.statements import Sign
 from fedconvex.theory import fedprox
 

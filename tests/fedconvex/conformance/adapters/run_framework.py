@@ -29,10 +29,10 @@ def without_torchvision() -> None:
 
 
 def main(framework: str, answer: Path) -> None:
-    """Check every method that the framework ships, as it is and with its faults mended."""
+    """Check every method that the framework ships, as it is and with its faults repaired_frameworks."""
     if framework == "fedlab":
         without_torchvision()
-    import mended
+    import repaired_frameworks
 
     import fedconvex as fc
     from fedconvex.conformance import check
@@ -71,12 +71,12 @@ def main(framework: str, answer: Path) -> None:
     elif framework == "pfl":
         for method in ("FedAvg", "FedProx", "SCAFFOLD", "SCAFFOLD, option I"):
             look(method, method)
-        with mended.pfl_storage_copies():
+        with repaired_frameworks.pfl_storage_copies():
             look("SCAFFOLD, option I, stored copies", "SCAFFOLD, option I")
-        with mended.pfl_sign():
+        with repaired_frameworks.pfl_sign():
             look("SCAFFOLD, mended", "SCAFFOLD")
             look("SCAFFOLD, option I, sign mended", "SCAFFOLD, option I")
-        with mended.pfl_sign(), mended.pfl_storage_copies():
+        with repaired_frameworks.pfl_sign(), repaired_frameworks.pfl_storage_copies():
             look("SCAFFOLD, option I, mended", "SCAFFOLD, option I")
     else:
         for method in ("FedAvg", "FedProx"):
@@ -86,11 +86,11 @@ def main(framework: str, answer: Path) -> None:
             look(f"FedNova, {option}, equal weights", "FedNova", weights="equal", option=option)
         look("SCAFFOLD", "SCAFFOLD")
         look("FedDyn", "FedDyn")
-        with mended.fedlab_regulariser():
+        with repaired_frameworks.fedlab_regulariser():
             look("FedDyn, regulariser mended", "FedDyn")
-        with mended.fedlab_server_memory():
+        with repaired_frameworks.fedlab_server_memory():
             look("FedDyn, server memory mended", "FedDyn")
-        with mended.fedlab_regulariser(), mended.fedlab_server_memory():
+        with repaired_frameworks.fedlab_regulariser(), repaired_frameworks.fedlab_server_memory():
             look("FedDyn, mended", "FedDyn")
     version = importlib.metadata.version(PACKAGES[framework])
     answer.write_text(json.dumps({"version": version, "documented": documented, "found": found}), "utf-8")

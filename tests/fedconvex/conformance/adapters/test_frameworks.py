@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.beyond_core  # starts processes
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[3]
 DOCUMENT = ROOT / "docs" / "frameworks.md"

@@ -11,6 +11,8 @@ from fedconvex.conformance import check
 from fedconvex.conformance.adapters import MissingFramework, Steps, fedlab, flower, pfl
 from fedconvex.errors import InvalidInput
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 torch = pytest.importorskip("torch")
 
 PROBLEM = fc.LeastSquares(A=[[[1, 2], [0, 1]], [[3, 1]]], b=[[1, -1], [2]], weights=[2, 1])

@@ -8,6 +8,8 @@ import pytest
 import fedconvex as fc
 from fedconvex.conformance import Report, check
 
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
 STEPSIZE, STEPS, ALPHA = 1 / 16, 3, 1.5
 NO_GRADIENT = "the regulariser has no gradient"
 SUBTRACTED_ONCE = "server memory subtracts the server's model once, not from every client's"

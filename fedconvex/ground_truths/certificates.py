@@ -1,0 +1,123 @@
+"""Certificates for a candidate minimiser: its gradient, enclosed in balls, and strong convexity bound its error."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.balls import lower_float, norm, upper_float
+from fedconvex.arithmetic.definiteness import smallest_eigenvalue_bound
+from fedconvex.arithmetic.krawczyk import enclose_zero
+from fedconvex.arithmetic.rationals import Array
+from fedconvex.certainty import Certainty
+from fedconvex.errors import InvalidInput
+from fedconvex.problems.base import Problem
+from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.validation import read_only
+
+PRECISION = 128
+KRAWCZYK_DIMENSION = 300  # beyond, the products of (d, d) ball matrices take too long
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class GroundTruth:
+    """The minimiser of the objective as a float64 point, with rigorous bounds on its error.
+
+    With M the strong convexity constant of the objective, ‖point − x*‖ <= ‖∇f(point)‖/M and
+    f(point) − f(x*) <= ‖∇f(point)‖²/(2M).
+    Both bounds are inf where no M > 0 is proved, except for quadratics with many minimisers, which are solved in
+    balls.
+    """
+
+    problem: Problem
+    point: np.ndarray  # (d,) float64
+    value: float  # f(point), float64
+    gradient_bound: float  # rigorous upper bound on ‖∇f(point)‖
+    strong_convexity: float  # M, a rigorous lower bound
+    distance_bound: float  # rigorous upper bound on ‖point − x*‖, inf if unknown
+    gap_bound: float  # rigorous upper bound on f(point) − f(x*), inf if unknown
+    solver: str  # how the candidate was found; the bounds do not depend on it
+
+    @property
+    def certainty(self) -> Certainty:
+        """ENCLOSED where the distance bound is finite, NUMERIC otherwise."""
+        return Certainty.ENCLOSED if np.isfinite(self.distance_bound) else Certainty.NUMERIC
+
+    @cached_property
+    def exact_point(self) -> Array:
+        """The exact rational minimiser (d,) of least squares and quadratics, as Fractions.
+
+        Among many minimisers, the one of least norm.
+
+        Raises:
+            InvalidInput: the minimiser of a logistic loss is not rational.
+        """
+        from fedconvex.fixed_points.equations import solve_symmetric, stationarity
+
+        if not isinstance(self.problem, QuadraticProblem):
+            raise InvalidInput("problem", self.problem, "has no rational minimiser", "use .point with .distance_bound")
+        problem, exact = self.problem, arithmetics.get("exact")
+        return exact.publish(solve_symmetric(stationarity(self.problem), exact, kernel=lambda: problem.kernel))
+
+    def enclosure(self) -> Array:
+        """Balls (d,) that contain the minimiser, from the distance bound.
+
+        Where that is infinite, from Krawczyk's theorem for the gradient: minimisers of a convex function form a convex
+        set, so that an isolated zero of the gradient is the only one. Infinitely wide where that fails, too.
+        """
+        import flint
+
+        if np.isfinite(self.distance_bound) or self._krawczyk is None:
+            return np.array([flint.arb(float(v), self.distance_bound) for v in self.point], dtype=object)
+        return self._krawczyk
+
+    @cached_property
+    def _krawczyk(self) -> Array | None:
+        if self.problem.dim > KRAWCZYK_DIMENSION or not self.problem.is_convex:
+            return None
+        balls = arithmetics.get("ball", precision=PRECISION)
+        with balls.context():
+            clients, weights = self.problem.clients(balls), balls.array(self.problem.exact_weights_array)
+            return enclose_zero(
+                lambda x: balls.average(weights, clients.gradients(x)),
+                lambda box: balls.weighted_sum(weights, clients.hessians(box)),
+                self.point,
+                balls,
+            )
+
+
+def certify(problem: Problem, point: np.ndarray, solver: str) -> GroundTruth:
+    """Rigorous bounds on the distance from `point` to the minimiser, however the point was found."""
+    balls = arithmetics.get("ball", precision=PRECISION)
+    with balls.context():
+        gradient = norm(problem.gradient(balls.array(point)))
+        modulus = strong_convexity_bound(problem)
+        distance = upper_float(gradient / modulus) if modulus > 0 else float("inf")
+        gap = upper_float(gradient * gradient / (2 * modulus)) if modulus > 0 else float("inf")
+        return GroundTruth(
+            problem=problem,
+            point=read_only(point),
+            value=float(problem.value(point)),
+            gradient_bound=upper_float(gradient),
+            strong_convexity=max(0.0, lower_float(modulus)),
+            distance_bound=distance,
+            gap_bound=gap,
+            solver=solver,
+        )
+
+
+def strong_convexity_bound(problem: Problem) -> Any:
+    """A ball that is a lower bound of the strong convexity constant of the objective Σ_k weights_k f_k.
+
+    Quadratics: the least eigenvalue of Σ_k weights_k H_k. Others: Σ_k weights_k mu_k.
+    """
+    if isinstance(problem, QuadraticProblem):
+        floats = problem.weighted_hessian("float")
+        least = float(np.linalg.eigvalsh(floats)[0])
+        return smallest_eigenvalue_bound(problem.weighted_hessian, least, PRECISION, semidefinite=problem.is_convex)
+    weights = arithmetics.get("ball").array(problem.exact_weights_array)
+    bounds = np.array([problem.strong_convexity_bound(k) for k in range(problem.num_clients)], dtype=object)
+    return np.dot(weights, bounds)

@@ -1,0 +1,158 @@
+"""Finds the minimiser: a candidate from CVXPY with Clarabel, polished by Newton's method, then certified."""
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.balls import norm, upper_float
+from fedconvex.arithmetic.newton import minimise
+from fedconvex.arithmetic.rationals import float_array
+from fedconvex.errors import InvalidInput
+from fedconvex.ground_truths.certificates import GroundTruth, certify
+from fedconvex.ground_truths.existence import require_minimizer
+from fedconvex.problems.base import Problem
+from fedconvex.problems.logistic import LinearModel
+from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.validation import read_only
+
+FILL_LIMIT = 10_000_000  # entries of the conic solver's factorisation; beyond, it takes long: Newton starts at 0
+LOOSE = 1e-5  # the conic solver's tolerance: Newton's method adds further digits more cheaply
+
+
+def ground_truth(problem: Problem, solver: str = "clarabel") -> GroundTruth:
+    """The certified minimiser of the objective: a float64 point with rigorous bounds on its error.
+
+    Use it as the reference x* for biases, gaps and bounds; for a minimiser in rational numbers see
+    `GroundTruth.exact_point`. Results are kept with the problem.
+
+    Args:
+        solver: "clarabel" (a conic solver through CVXPY gives the candidate, Newton's method polishes it) or "newton"
+            (from the origin). The certificate trusts neither.
+
+    Raises:
+        NoMinimizer: the objective is unbounded below or does not attain its infimum; with a direction as witness.
+    """
+    if not isinstance(problem, Problem):
+        raise InvalidInput("problem", problem, "is not a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
+    if solver not in ("clarabel", "newton"):
+        raise InvalidInput("solver", solver, "is unknown", "choose clarabel or newton")
+    kept: dict[str, GroundTruth] = problem.known_ground_truths
+    if solver not in kept:
+        require_minimizer(problem)
+        kept[solver] = _find(problem, solver)
+    return kept[solver]
+
+
+def _find(problem: Problem, solver: str) -> GroundTruth:
+    name = solver
+    start = np.zeros(problem.dim)
+    if solver == "clarabel":
+        candidate = conic_candidate(problem)
+        if candidate is None:
+            name = "newton"
+        else:
+            start, name = candidate, "clarabel, then newton"
+    with arithmetics.get("float").context():
+        point = minimise(_Objective(problem), start[None])[0]
+    truth = certify(problem, point, name)
+    if isinstance(problem, QuadraticProblem) and not np.isfinite(truth.distance_bound):
+        return _in_balls(problem, truth, name)
+    return truth
+
+
+def conic_candidate(problem: Problem) -> np.ndarray | None:
+    """CVXPY's approximate minimiser, a candidate only; None where the problem is too large or the solver fails."""
+    import cvxpy as cp
+
+    x = cp.Variable(problem.dim)
+    objective = _conic_objective(cp, problem, x)
+    if objective is None:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they concern the accuracy, which `certify` bounds rigorously
+            cp.Problem(cp.Minimize(objective)).solve(
+                solver=cp.CLARABEL, tol_gap_abs=LOOSE, tol_gap_rel=LOOSE, tol_feas=LOOSE
+            )
+    except cp.error.SolverError:
+        return None
+    return None if x.value is None or not np.isfinite(x.value).all() else np.asarray(x.value, dtype=np.float64)
+
+
+def _conic_objective(cp: Any, problem: Problem, x: Any) -> Any:
+    if isinstance(problem, QuadraticProblem):
+        H, c = problem.weighted_hessian("float"), problem.weighted_linear_term("float")
+        return cp.quad_form(x, cp.psd_wrap(H)) / 2 - c @ x
+    if not isinstance(problem, LinearModel):
+        return None
+    dense = np.vstack([float_array(A) for A in problem.A])
+    if (np.count_nonzero(dense, axis=1) ** 2).sum() * problem.outputs > FILL_LIMIT:
+        return None
+    A = _as_sparse(dense)
+    y = np.concatenate([float_array(y) for y in problem.y])
+    shares = np.concatenate([np.full(len(y), w / len(y)) for w, y in zip(problem.weights, problem.y, strict=True)])
+    ridge = float(problem.ridge) / 2 * cp.sum_squares(x)
+    if problem.outputs == 1:
+        return shares @ cp.logistic(-cp.multiply(y, A @ x)) + ridge
+    W = cp.reshape(x, (problem.outputs, A.shape[1]), order="C")
+    scores = A @ W.T
+    chosen = np.eye(problem.outputs)[y.astype(int)]
+    return shares @ cp.log_sum_exp(scores, axis=1) - cp.sum(cp.multiply(shares[:, None] * chosen, scores)) + ridge
+
+
+def _as_sparse(A: np.ndarray) -> Any:
+    if np.count_nonzero(A) > 0.3 * A.size:
+        return A
+    import scipy.sparse
+
+    return scipy.sparse.csr_array(A)
+
+
+def _in_balls(problem: QuadraticProblem, truth: GroundTruth, name: str) -> GroundTruth:
+    """The ground truth of a quadratic with many minimisers, or too ill-conditioned for the usual certificate.
+
+    It solves for the minimiser in balls; the error of the point that is rounded from it is then enclosed, too.
+    """
+    from fedconvex.fixed_points.equations import ACCURATE, solve_symmetric, stationarity
+
+    balls = arithmetics.get("ball", precision=256)
+    with balls.context():
+        minimizer = solve_symmetric(stationarity(problem), balls, ACCURATE, kernel=lambda: problem.kernel)
+        point = float_array(minimizer)
+        error = balls.array(point) - minimizer
+        gradient = balls.apply(problem.weighted_hessian(balls), error)  # ∇f(point) = H (point − x*)
+        return replace(
+            truth,
+            point=read_only(point),
+            value=float(problem.value(point)),
+            gradient_bound=upper_float(norm(gradient)),
+            distance_bound=upper_float(norm(error)),
+            gap_bound=max(0.0, upper_float((error * gradient).sum() / 2)),
+            solver=f"{name}, then balls",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Objective:
+    """The objective as a batch of a single function, the interface that `newton.minimise` needs."""
+
+    problem: Problem
+    xp: Any = np
+
+    def differences(self, theta: np.ndarray, step: np.ndarray) -> np.ndarray:
+        changes = self.problem.clients("float").differences((theta + step)[0], theta[0])
+        return np.array([self.problem.weights @ changes])
+
+    def gradients(self, theta: np.ndarray) -> np.ndarray:
+        return np.asarray(self.problem.gradient(theta[0])[None])
+
+    def hessians(self, theta: np.ndarray) -> np.ndarray:
+        return self.problem.hessian(theta[0])[None]
+
+    def hessian_products(self, theta: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+        return np.asarray(
+            (self.problem.weights @ self.problem.clients("float").hessian_products(theta[0], vectors[0]))[None]
+        )

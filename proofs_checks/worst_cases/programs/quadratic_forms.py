@@ -1,0 +1,253 @@
+"""Vectors with rational coordinates in unknown basic vectors, and quadratic forms in these vectors.
+
+A performance estimation problem has only inner products as unknowns. A vector of every client is split into the mean
+over the clients and the deviation from it, which are orthogonal; so the semidefinite program has two small Gram
+matrices whatever the number of clients (as in `engines.hilbert`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, final
+
+from flint import fmpq
+
+from fedconvex.arithmetic.rationals import to_fmpq
+from fedconvex.errors import InvalidInput
+
+MEAN, DEVIATION, DRAWN = "mean", "deviation", "drawn"
+Key = tuple[str, str]  # a basic vector: (part, name)
+ZERO, ONE = fmpq(0), fmpq(1)  # flint's rationals: ten times as fast as fractions.Fraction
+
+
+@final
+@dataclass(frozen=True)
+class Family:
+    """One vector for every client: its coordinates in the means and deviations of the basic vectors."""
+
+    parts: Mapping[Key, Any] = field(default_factory=dict)
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, Mixture):
+            return other + self
+        return Family(_sum(self.parts, other.parts))
+
+    def __neg__(self) -> "Family":
+        return Family({key: -c for key, c in self.parts.items()})
+
+    def __sub__(self, other: Any) -> Any:
+        if isinstance(other, Mixture):
+            return -other + self
+        return Family(_sum(self.parts, other.parts, -ONE))
+
+    def __mul__(self, factor: Any) -> "Family":
+        number = factor if isinstance(factor, fmpq) else to_fmpq(factor)
+        return Family({key: number * c for key, c in self.parts.items()} if number else {})
+
+    def __rmul__(self, factor: Any) -> "Family":
+        return Family(self.parts).__mul__(factor)
+
+    def __truediv__(self, divisor: Any) -> "Family":
+        return self * (1 / (divisor if isinstance(divisor, fmpq) else to_fmpq(divisor)))
+
+    @property
+    def key(self) -> frozenset[tuple[Key, Any]]:
+        """Equal for equal vectors."""
+        return frozenset(self.parts.items())
+
+
+@final
+@dataclass(frozen=True)
+class Mixture:
+    """One vector for every client, of several groups: a family for each group, and the group's share in averages."""
+
+    shares: tuple[Any, ...]
+    groups: tuple[Family, ...]
+
+    def __add__(self, other: Any) -> "Mixture":
+        others = other.groups if isinstance(other, Mixture) else (other,) * len(self.groups)
+        return Mixture(self.shares, tuple(u + v for u, v in zip(self.groups, others, strict=True)))
+
+    def __neg__(self) -> "Mixture":
+        return Mixture(self.shares, tuple(-u for u in self.groups))
+
+    def __sub__(self, other: Any) -> "Mixture":
+        return self.__add__(-other)
+
+    def __mul__(self, factor: Any) -> "Mixture":
+        return Mixture(self.shares, tuple(u * factor for u in self.groups))
+
+    def __rmul__(self, factor: Any) -> "Mixture":
+        return self.__mul__(factor)
+
+    def __truediv__(self, divisor: Any) -> "Mixture":
+        return self.__mul__(1 / (divisor if isinstance(divisor, fmpq) else to_fmpq(divisor)))
+
+    @property
+    def key(self) -> Any:
+        """Equal for equal vectors."""
+        return tuple(u.key for u in self.groups)
+
+
+Vectors = Family | Mixture
+
+
+def of_group(u: Vectors, group: int | None) -> Family:
+    """The vectors of one group's clients; with None, or where all groups share u, u itself."""
+    return u.groups[group] if isinstance(u, Mixture) and group is not None else u  # type: ignore[return-value]
+
+
+def shared(name: str) -> Family:
+    """An unknown vector that all clients share."""
+    return Family({(MEAN, name): ONE})
+
+
+def family(name: str, clients: int, part: str = DEVIATION) -> Family:
+    """An unknown vector for every client; a single client has no deviation."""
+    deviation = {(part, name): ONE} if clients > 1 else {}
+    return Family({(MEAN, name): ONE, **deviation})
+
+
+def centred(name: str, clients: int) -> Family:
+    """An unknown vector for every client, with mean 0."""
+    return Family({(DEVIATION, name): ONE} if clients > 1 else {})
+
+
+def mean(u: Vectors) -> Family:
+    """The mean over the clients."""
+    if isinstance(u, Mixture):
+        return sum((mean(v) * share for v, share in zip(u.groups, u.shares, strict=True)), start=Family())
+    _require_no_draw(u)
+    return Family({key: c for key, c in u.parts.items() if key[0] == MEAN})
+
+
+def drawn(u: Family) -> Family:
+    """The unweighted average over the drawn clients: the mean plus a random vector with expectation 0."""
+    _require_no_draw(u)
+    return Family({(DRAWN if part == DEVIATION else part, name): c for (part, name), c in u.parts.items()})
+
+
+def expected(u: Family) -> Family:
+    """The expectation over the draw of the clients."""
+    return Family({key: c for key, c in u.parts.items() if key[0] != DRAWN})
+
+
+def noise(u: Family) -> Family:
+    """The clients' deviations whose average over the drawn clients is the random part of u."""
+    return Family({(DEVIATION, name): c for (part, name), c in u.parts.items() if part == DRAWN})
+
+
+def _require_no_draw(u: Family) -> None:
+    """Refuses a vector that depends on the draw: only its first two moments are known (`engines.sampling`)."""
+    for part, _ in u.parts:
+        if part == DRAWN:
+            raise InvalidInput(
+                "participation",
+                "drawn clients",
+                "decide where functions are evaluated, or remain in what is averaged again",
+                "let everyone take part, or take a method and metric without that",
+            )
+
+
+@final
+@dataclass(frozen=True)
+class Form:
+    """Σ c·⟨a, b⟩ over pairs of basic vectors + Σ c·(mean function value at a point): linear in the unknowns.
+
+    A calculator whose formula is linear in such quantities can be called with forms. The number 0 counts as a form.
+    """
+
+    products: Mapping[tuple[Key, Key], Any] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def __add__(self, other: Any) -> "Form":
+        if not isinstance(other, Form):
+            return self if other == 0 else NotImplemented
+        return Form(_sum(self.products, other.products), _sum(self.values, other.values))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> "Form":
+        return self * -1
+
+    def __sub__(self, other: Any) -> "Form":
+        if not isinstance(other, Form):
+            return self if other == 0 else NotImplemented
+        return Form(_sum(self.products, other.products, -ONE), _sum(self.values, other.values, -ONE))
+
+    def __mul__(self, factor: Any) -> "Form":
+        number = factor if isinstance(factor, fmpq) else to_fmpq(factor)
+        return Form({k: number * c for k, c in self.products.items()}, {k: number * c for k, c in self.values.items()})
+
+    def __rmul__(self, factor: Any) -> "Form":
+        return self.__mul__(factor)
+
+    def __truediv__(self, divisor: Any) -> "Form":
+        return self.__mul__(1 / to_fmpq(divisor))
+
+
+def inner(u: Vectors, v: Vectors) -> Form:
+    """The mean over the clients of ⟨u_k, v_k⟩."""
+    if isinstance(u, Mixture) or isinstance(v, Mixture):
+        shares = u.shares if isinstance(u, Mixture) else v.shares  # type: ignore[union-attr]
+        of_groups = (inner(of_group(u, k), of_group(v, k)) * share for k, share in enumerate(shares))
+        return sum(of_groups, start=Form())
+    _require_no_draw(u)
+    _require_no_draw(v)
+    products: dict[tuple[Key, Key], Any] = {}
+    for a, c in u.parts.items():
+        for b, d in v.parts.items():
+            if a[0] == b[0]:  # means and deviations are orthogonal, so mixed products vanish
+                pair = (a, b) if a <= b else (b, a)
+                products[pair] = products.get(pair, ZERO) + c * d
+    return Form(products)
+
+
+def square(u: Vectors) -> Form:
+    """The mean over the clients of ‖u_k‖²."""
+    if isinstance(u, Mixture):
+        return inner(u, u)
+    # As inner(u, u), with every pair visited once: most of the time of a program's construction goes here.
+    _require_no_draw(u)
+    products: dict[tuple[Key, Key], Any] = {}
+    rest = sorted(u.parts.items(), reverse=True)
+    while rest:
+        a, c = rest.pop()  # the smallest key
+        products[a, a] = c * c
+        twice = 2 * c
+        for b, d in rest:
+            if a[0] == b[0]:
+                products[a, b] = twice * d
+    return Form(products)
+
+
+def combination(*terms: tuple[Any, Form]) -> Form:
+    """Σ c·form over pairs of a number and a form, without a new form for every partial sum."""
+    products: dict[tuple[Key, Key], Any] = {}
+    values: dict[str, Any] = {}
+    for c, form in terms:
+        _add(products, form.products, c)
+        _add(values, form.values, c)
+    return Form(products, values)
+
+
+def value(name: str) -> Form:
+    """The mean over the clients of their functions' values at the point of that name; 0 for the empty name."""
+    return Form(values={name: ONE}) if name else Form()
+
+
+def _sum(first: Mapping[Any, Any], second: Mapping[Any, Any], times: Any = ONE) -> dict[Any, Any]:
+    """first + times · second, without zero entries."""
+    total = dict(first)
+    _add(total, second, times)
+    return total
+
+
+def _add(total: dict[Any, Any], second: Mapping[Any, Any], times: Any) -> None:
+    for key, c in second.items():
+        found = times * c
+        if key in total:
+            found += total[key]
+        if found:
+            total[key] = found
+        else:
+            total.pop(key, None)  # equal vectors have equal `key`s only without zero entries

@@ -1,0 +1,153 @@
+"""The arguments of `worst_case`, checked once and with every default resolved and every number exact."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeVar, final
+
+from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.rationals import to_fraction
+from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.methods.base import Method
+from fedconvex.methods.fedsplit import FedSplit
+from fedconvex.parameters import in_arithmetic
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, FunctionClass, NotSmooth
+from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws, draws_of
+
+T = TypeVar("T")
+AVERAGES = ("average_gap", "mean_gap", "mean_gradient_norm")  # metrics of the points of all rounds
+METRICS = ("distance", "lifted_distance", "gap", "gradient_norm", "descent", *AVERAGES)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Specification:
+    """What is measured of which method on which clients; see `worst_case` for the fields.
+
+    `num_clients` is 2 for "any". `solver` is the method's own unless another was given. `draws` is the meaning of
+    `participation`, which is kept as given. `weights` are those of the rounds, with sum 1; empty for metrics that do
+    not average over rounds.
+    """
+
+    method: Method
+    solver: LocalSolver
+    clients: FunctionClass
+    num_clients: int
+    rounds: int
+    metric: str
+    dissimilarity: Fraction | None
+    heterogeneity: Fraction
+    participation: Any
+    draws: Draws
+    weights: tuple[Fraction, ...]
+    spread: Fraction | None
+
+    @property
+    def is_lifted(self) -> bool:
+        """Whether FedSplit's z_k are measured, from any start."""
+        return self.metric == "lifted_distance"
+
+    @property
+    def minimiser(self) -> bool:
+        """Whether the mean of the clients' functions surely has a minimiser that the metric may refer to."""
+        return self.metric != "descent" and self.clients.lowest >= 0
+
+
+def specify(
+    method: Method,
+    clients: FunctionClass,
+    num_clients: int | str,
+    rounds: int,
+    metric: str,
+    dissimilarity: Any,
+    heterogeneity: Any,
+    local_solver: LocalSolver | None,
+    participation: Any = None,
+    weights: Any = None,
+    spread: Any = None,
+) -> Specification:
+    """The checked specification. Raises InvalidInput; see `worst_case`."""
+    _check_subject(method, clients, metric)
+    count = _count(num_clients, rounds, metric)
+    _check_divisor(metric, dissimilarity, heterogeneity)
+    shares = _weights(metric, rounds, weights)
+    # The first point of an average is deterministic: with one round nobody is drawn before the metric is known.
+    draws = EVERYONE if metric in AVERAGES and rounds == 1 else draws_of(participation, num_clients)
+    solver = in_rationals(method.local_solver if local_solver is None else local_solver)
+    if method.needs_path_lengths and not solver.has_path_lengths:
+        raise InvalidInput("local_solver", solver, f"takes no steps of known size, by which {type(method).__name__} "
+                           "divides", "give GradientDescent(…)")  # fmt: skip
+    if isinstance(clients, ClientGroups) and not draws.everyone:
+        raise InvalidInput("participation", participation, "is not analysed for client groups", "leave it out")
+    if spread is not None and not (metric == "mean_gradient_norm" and to_fraction(spread, "spread") >= 0):
+        raise InvalidInput("spread", spread, f"has no part in {metric}, or is negative", "leave it out, or give a "
+                           "number >= 0 with mean_gradient_norm")  # fmt: skip
+    if metric == "lifted_distance" and not draws.everyone:
+        raise InvalidInput("participation", participation, "is not analysed for lifted_distance",
+                           'give metric="distance"')  # fmt: skip
+    return Specification(
+        in_rationals(method), solver, clients, count, rounds, metric,
+        None if dissimilarity is None else to_fraction(dissimilarity), to_fraction(heterogeneity), participation,
+        draws, shares, None if spread is None else to_fraction(spread),
+    )  # fmt: skip
+
+
+def _check_subject(method: Method, clients: FunctionClass, metric: str) -> None:
+    """Refuses methods and classes that are not analysed, alone or with this metric."""
+    if not isinstance(method, Method):
+        raise InvalidInput("method", method, "is not a method", "give for example fedconvex.FedSplit(stepsize=1)")
+    if not isinstance(clients, FunctionClass):
+        raise InvalidInput("clients", clients, "is no class of functions", "give SmoothStronglyConvex(mu, L), "
+                           "SmoothConvex(L), WeaklyConvex(L_minus, L) or Quadratics(mu, L)")  # fmt: skip
+    if isinstance(clients, NotSmooth):
+        raise InvalidInput("clients", clients, "need not be smooth, which is not analysed", "give a class with an L")
+    if not method.linear:
+        raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters, skip=0")
+    if metric not in METRICS:
+        raise InvalidInput("metric", metric, "is unknown", f"give one of {', '.join(METRICS)}")
+    if metric == "lifted_distance" and not isinstance(method, FedSplit):
+        raise InvalidInput("metric", "lifted_distance", f"is for FedSplit, not for {method}", 'give "distance"')
+    if metric not in ("descent", "mean_gradient_norm") and clients.lowest < 0:
+        raise InvalidInput("clients", clients, f"may have no minimiser, from which {metric} is measured",
+                           'give metric="descent" or "mean_gradient_norm", or convex clients')  # fmt: skip
+
+
+def _count(num_clients: Any, rounds: Any, metric: str) -> int:
+    """The number of clients, 2 for "any"; refuses counts that are not positive integers."""
+    count = 2 if num_clients == "any" else num_clients
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+        raise InvalidInput("num_clients", num_clients, "is no number of clients", 'give 1, 2, …, or "any"')
+    if not isinstance(rounds, int) or isinstance(rounds, bool) or rounds < 1:
+        raise InvalidInput("rounds", rounds, "is no number of rounds", "give 1, 2, …")
+    if rounds > 1 and metric == "descent":
+        raise InvalidInput("rounds", rounds, "is not possible for descent, which is of one round", "give 1")
+    return count
+
+
+def _check_divisor(metric: str, dissimilarity: Any, heterogeneity: Any) -> None:
+    """Refuses B < 1, a negative heterogeneity, and either one with a metric in which it has no part."""
+    if dissimilarity is not None and not to_fraction(dissimilarity, "dissimilarity") >= 1:
+        raise InvalidInput("dissimilarity", dissimilarity, "is less than 1", "give B >= 1")
+    if dissimilarity is not None and metric == "lifted_distance":
+        raise InvalidInput("dissimilarity", dissimilarity, "has no part in lifted_distance", "leave it out")
+    if not to_fraction(heterogeneity, "heterogeneity") >= 0:
+        raise InvalidInput("heterogeneity", heterogeneity, "is negative", "give a number >= 0")
+    if heterogeneity and metric in ("lifted_distance", "descent"):
+        raise InvalidInput("heterogeneity", heterogeneity, f"has no part in {metric}", "leave it out")
+
+
+def in_rationals(parameters: T) -> T:
+    """The same method or solver with its numbers as flint's rationals, so that 1/stepsize is not rounded."""
+    return in_arithmetic(parameters, arithmetics.get("exact"))
+
+
+def _weights(metric: str, rounds: int, weights: Any) -> tuple[Fraction, ...]:
+    """The rounds' weights, divided by their sum; none for metrics of the last round. Raises InvalidInput."""
+    if metric not in AVERAGES:
+        if weights is not None:
+            raise InvalidInput("weights", weights, f"have no part in {metric}", f"give one of {', '.join(AVERAGES)}")
+        return ()
+    given = [to_fraction(x, "weights") for x in ([1] * rounds if weights is None else weights)]
+    if len(given) != rounds or min(given) < 0 or not any(given):
+        raise InvalidInput("weights", weights, f"are not {rounds} numbers >= 0 that are not all 0", "give one a round")
+    return tuple(x / sum(given) for x in given)

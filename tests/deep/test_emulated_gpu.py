@@ -1,0 +1,37 @@
+"""The tests of test_gpu.py on a stand-in device, in their own process: torch counts devices once."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.beyond_core  # starts processes
+
+
+def test_gpu_runs_on_the_stand_in() -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-n0",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "emulated_gpu_checks.py",
+            "test_gpu.py",
+        ],
+        cwd=Path(__file__).parent,
+        env=environment | {"FEDCONVEX_STAND_IN": "1"},
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert done.returncode == 0, done.stdout
+    passed = re.search(r"(\d+) passed, 2 skipped", done.stdout)  # the two that measure a GPU's memory
+    assert passed, done.stdout
+    assert int(passed[1]) > 50

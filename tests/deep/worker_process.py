@@ -1,0 +1,72 @@
+"""What every process of test_processes.py runs: `python … worker_process.py FOLDER [PROCESS THAT ENDS]`."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from deep_makers import CLASSES, FEATURES, random, samples, vector
+
+import fedconvex as fc
+from fedconvex import participation
+from fedconvex.deep import models, run
+from fedconvex.deep.processes import Processes
+from fedconvex.runs.simulator import Simulator
+
+CLIENTS = samples()
+SGD = fc.SGD(epochs=2, batch_size=4, stepsize=0.05)
+GD = fc.GradientDescent(steps=3, stepsize=0.1)
+METHODS: dict[str, Any] = {
+    "fedprox": (fc.FedProx(mu=1), SGD),
+    "adaptive": (fc.AdaptiveFedProx(mu=1), SGD),
+    "feddyn": (fc.FedDyn(alpha=0.5), SGD),
+    "scaffold": (fc.Scaffold(stepsize=0.05, local_steps=3), SGD),
+    "feddane": (fc.FedDANE(mu=1), GD),
+    "fednova": (fc.FedNova(stepsize=0.05, local_steps=3), SGD),
+    "fedsplit": (fc.FedSplit(stepsize=1), GD),
+}
+SCHEMES: dict[str, Any] = {
+    "full": participation.Full(),
+    "weighted": participation.Weighted(3),
+    # rounds in which one process, or the other, has nobody
+    "schedule": participation.Schedule([[0, 2], [1, 3], [], [0, 1, 2], [3], [2]]),
+}
+
+
+def train(method: str, scheme: str, **options: Any) -> Any:
+    algebra, solver = METHODS[method]
+    given = {"rounds": 4, "seed": 3, "ridge": 0.01, "weights": [1, 2, 3, 4], "test": CLIENTS[0]}
+    given |= {"measure": "all", "lanczos_steps": 20, "draws": 5} | options
+    network = random(models.fully_connected([FEATURES, 5, CLASSES]))
+    return run(algebra, network, CLIENTS, participation=SCHEMES[scheme], local_solver=solver, **given)
+
+
+def main() -> None:
+    folder, rank = Path(sys.argv[1]), int(os.environ["RANK"])
+    if len(sys.argv) > 2:
+        play = Simulator.next_round
+
+        def ending(self: Simulator, state: Any, t: int) -> Any:
+            if t == 3 and rank == int(sys.argv[2]):
+                os._exit(17)
+            return play(self, state, t)
+
+        Simulator.next_round = ending  # type: ignore[method-assign]
+        train("feddyn", "full", rounds=6, checkpoint=folder / "run.safetensors", checkpoint_every=2)
+        return
+    for method in METHODS:
+        for scheme in SCHEMES:
+            found = train(method, scheme)
+            frame = found.to_frame()
+            np.savez(folder / f"{method}-{scheme}-{rank}.npz", vector(found.model), frame.to_numpy(float))
+            np.save(folder / f"{method}-{scheme}-{rank}-inexactness.npy", found.client_inexactness)
+    train("scaffold", "schedule", checkpoint=folder / "run.safetensors")
+    ended = train("feddyn", "full", until=lambda record: record["round"] == 2 + rank)  # they would not agree
+    (folder / f"until-{rank}").write_text(str(len(ended.records) - 1))
+    Processes.total_numbers = lambda self, part: part  # type: ignore[method-assign] # every process for itself
+    train("feddyn", "full", rounds=1).to_frame().to_csv(folder / f"alone-{rank}.csv")
+
+
+if __name__ == "__main__":
+    main()

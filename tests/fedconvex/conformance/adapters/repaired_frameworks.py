@@ -1,0 +1,72 @@
+"""The frameworks' classes with one fault repaired each: if the check then passes, there was no other fault."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+
+@contextmanager
+def pfl_sign() -> Iterator[None]:
+    """pfl stores minus the gradients, so they are to be subtracted the other way round."""
+    from pfl.internal.bridge.pytorch.scaffold import PyTorchSCAFFOLDBridge
+
+    steps = PyTorchSCAFFOLDBridge.do_control_variate_sgd
+
+    def exchanged(model: Any, user: Any, params: Any, local_c: Any, server_c: Any) -> None:
+        steps(model, user, params, local_c=server_c, server_c=local_c)
+
+    with patch.object(PyTorchSCAFFOLDBridge, "do_control_variate_sgd", staticmethod(exchanged)):
+        yield
+
+
+@contextmanager
+def pfl_storage_copies() -> Iterator[None]:
+    """pfl's storage in memory keeps what it is given; here it keeps a copy."""
+    from pfl.data.user_state import InMemoryUserStateStorage
+
+    save = InMemoryUserStateStorage.save_state
+
+    def save_copy(self: Any, state: Any, user_id: str, key: Any = None) -> None:
+        save(self, state.apply_elementwise(lambda tensor: tensor.clone()), user_id, key)
+
+    with patch.object(InMemoryUserStateStorage, "save_state", save_copy):
+        yield
+
+
+@contextmanager
+def fedlab_regulariser() -> Iterator[None]:
+    """FedLab's regulariser is made of copies of the parameters; here of the parameters themselves."""
+    import torch
+    from fedlab.contrib.algorithm.feddyn import FedDynSerialClientTrainer as Trainer
+
+    train = Trainer.train
+
+    def parameters(self: Any) -> torch.Tensor:
+        return torch.cat([parameter.view(-1) for parameter in self._model.parameters()])
+
+    def train_and_detach(self: Any, id: int, model_parameters: Any, train_loader: Any) -> list[torch.Tensor]:
+        (answer,) = train(self, id, model_parameters, train_loader)
+        self.L[id] = self.L[id].detach()
+        return [answer.detach().clone()]
+
+    with (
+        patch.object(Trainer, "model_parameters", property(parameters)),
+        patch.object(Trainer, "train", train_and_detach),
+    ):
+        yield
+
+
+@contextmanager
+def fedlab_server_memory() -> Iterator[None]:
+    """FedLab subtracts the server's model once from the sum of the clients'; here once from each."""
+    from fedlab.contrib.algorithm.feddyn import FedDynServerHandler as Server
+
+    update = Server.global_update
+
+    def subtracted_from_each(self: Any, buffer: list[Any]) -> None:
+        self.h = self.h + self.alpha / self.num_clients * (len(buffer) - 1) * self.model_parameters
+        update(self, buffer)
+
+    with patch.object(Server, "global_update", subtracted_from_each):
+        yield

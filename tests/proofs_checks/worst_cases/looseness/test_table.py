@@ -1,0 +1,129 @@
+"""What is told about looseness: the page, the command, and that no bound is passed over."""
+
+import sys
+from collections.abc import Callable
+from fractions import Fraction as F
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scaled_statements import scaled
+
+from fedconvex.commands import main as cli
+from fedconvex.proofs_checks.worst_cases.looseness.factor import looseness_of
+from fedconvex.proofs_checks.worst_cases.looseness.registry import registered
+from fedconvex.proofs_checks.worst_cases.looseness.table import BOUNDS, as_markdown, compared, played, without_rows
+from fedconvex.theory import fedsplit, papers
+
+pytestmark = pytest.mark.beyond_core  # takes seconds
+
+PAGE = Path(__file__).resolve().parents[4] / "docs" / "looseness.md"
+
+
+def test_every_statement_with_a_question_is_in_the_catalogue() -> None:
+    from fedconvex.theory import statement
+
+    for identifier in looseness_of():
+        assert statement(identifier) is registered()[identifier][0]
+    asked = {identifier for identifier, _ in (*played(), *compared())}
+    assert asked <= looseness_of().keys()
+
+
+def numbers_in(cell: str) -> list[float]:
+    return [float(part) for part in cell.removeprefix("√").strip("()").split(" … ")]
+
+
+def ends_in(cell: str) -> list[float]:
+    """Of an interval, which may be so short that one number stands for both."""
+    numbers = numbers_in(cell)
+    return numbers * 2 if len(numbers) == 1 else numbers
+
+
+def test_the_page_is_what_the_code_computes() -> None:
+    """The ends come from a solver in floating point: they may differ in their last digits from machine to machine."""
+    page, words = PAGE.read_text("utf-8"), set(without_rows())
+    # A bound that was added since the copy in docs/ was made may lack its line there.
+    made = [line for line in as_markdown().splitlines() if line not in words or f"`{line.split('`')[1]}`" in page]
+    kept = page.splitlines()
+    told = "run `python -m fedconvex.proofs_checks.worst_cases.looseness.table > docs/looseness.md`"
+    assert len(made) == len(kept), told
+    for now, before in zip(made, kept, strict=True):
+        cells, earlier = now.split(" | "), before.split(" | ")
+        if not now.startswith("| `") or now in words:
+            assert now == before, told
+            continue
+        assert cells[:2] == earlier[:2], told
+        for one, other in zip(cells[2:], earlier[2:], strict=True):
+            assert ends_in(one.strip("| ")) == pytest.approx(ends_in(other.strip("| ")), rel=2e-3), told
+
+
+def test_every_bound_is_on_the_page() -> None:
+    """With numbers, or with what an instance uses; a bound that was refuted is named in words.
+
+    Every bound that the copy of the statements' page in docs/ has: both copies are renewed before a release.
+    """
+    page, listed = PAGE.read_text("utf-8"), PAGE.with_name("statements.md").read_text("utf-8")
+    bounds = [s.identifier for paper in papers().values() for s in paper.everything if s.claim in BOUNDS]
+    bounds = [identifier for identifier in bounds if f"### `{identifier}`" in listed]
+    assert len(bounds) > 50
+    assert [identifier for identifier in bounds if f"`{identifier}`" not in page] == []
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[Any, str, str]]:
+    """`fedconvex bounds … --worst-case`: exit status, standard output and standard error."""
+
+    def once(*arguments: str) -> tuple[Any, str, str]:
+        monkeypatch.setattr(sys, "argv", ["fedconvex", "bounds", *arguments, "--worst-case"])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        captured = capsys.readouterr()
+        return stop.value.code or 0, captured.out, captured.err
+
+    return once
+
+
+def test_the_command(run: Callable[..., tuple[Any, str, str]]) -> None:
+    dyn = ["--alpha", "25", "--L", "1", "--num-clients", "10", "--num-active", "10", "--T", "1"]
+    status, out, _ = run("feddyn.theorem2", *dyn)
+    assert status == 0
+    assert "bound: 250" in out
+    assert "worst: 1/2 = 0.5" in out
+    assert "500 times as loose" in out
+    status, out, _ = run("feddyn.lemma4")
+    assert status == 0
+    assert "--alpha" in out
+    status, out, _ = run("fedprox.equation14")
+    assert status == 0
+    assert "--num-clients: number of clients" in out
+    status, out, _ = run("feddyn.lemma11", "--alpha", "4", "--L", "1", "--json")
+    assert status == 0
+    assert '"lower": "3"' in out
+    status, _, err = run("fedprox.theorem6", "--epsilon", "1")
+    assert status == 2
+    assert "fedprox.theorem4" in err
+    status, _, err = run("fedsplit.theorem1", "--kappa", "2", "--t", "1")
+    assert status == 2
+    assert "irrational" in err
+
+
+def test_where_nothing_is_promised_no_option_is_wrong(run: Callable[..., tuple[Any, str, str]]) -> None:
+    numbers = ["--L", "1", "--L-minus", "0", "--B", "2", "--gamma", "0", "--K", "1"]
+    status, out, err = run("fedprox.theorem4", "--mu", "1", *numbers)
+    assert (status, out) == (1, "")
+    assert "fedprox.theorem4 promises nothing here: it needs rho > 0, and that is -" in err
+    status, _, err = run("fedprox.theorem4", "--mu", "-1", *numbers)
+    assert status == 2
+    assert "mu" in err
+
+
+def test_the_command_fails_where_the_bound_does(
+    run: Callable[..., tuple[Any, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fedconvex.proofs_checks.worst_cases.looseness.factor as module
+
+    small = scaled(fedsplit.corollary1sharper, F(99, 100))
+    monkeypatch.setattr(module, "_found", lambda _: (small, registered()[small.identifier][1]))
+    status, out, _ = run("fedsplit.corollary1sharper", "--kappa", "4", "--local-steps", "1")
+    assert status == 1
+    assert "REFUTED at these numbers" in out

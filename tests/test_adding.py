@@ -1,0 +1,153 @@
+"""Each page of docs/adding is a whole commit: made in a copy of the project, it passes the project's fast tests."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = {page.stem: page.read_text("utf-8") for page in sorted((ROOT / "docs/adding").glob("*.md"))}
+FILE = re.compile(r'^```python title="([^",]+)(?:, (imports|appended))?"\n(.*?)^```$', re.DOTALL | re.MULTILINE)
+COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+AFTER_THE_DOCSTRING = re.compile(r'\Ar?""".*?"""\n\n', re.DOTALL)
+# What every commit has to pass, beside its own tests.
+COMMON = (
+    "tests/fedconvex/test_public_names.py", "tests/fedconvex/test_discovery.py",
+    "tests/test_architecture.py::test_imports_point_one_way",
+    "tests/test_architecture.py::test_a_class_name_has_one_meaning",
+    "tests/test_typing.py::test_the_stubs_are_what_the_code_makes", "tests/theory/test_catalogue.py",
+    "tests/test_documents.py::test_every_document_has_examples",
+)  # fmt: skip
+# What the guide must then contain.
+SHOWN = {
+    "methods/fedmom.html": "Huo, Yang, Gu, Huang (2020)",
+    "api/methods.html": "fedconvex.methods.fedmom.FedMom",
+    "api/local-solvers.html": "fedconvex.local_solvers.heavy_ball.HeavyBall",
+    "api/problems.html": "fedconvex.problems.targets.Targets",
+    "api/deep.html": "fedconvex.deep.datasets.stl10.stl10",
+    "statements.html": "bubeck.equation3_5",
+    "verdicts.html": "dane.oneconvexround",
+}
+
+pytestmark = pytest.mark.slow
+
+
+def tracked_files() -> list[str]:
+    """The files of the project, links included, without what git ignores."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return [name for name in done.stdout.split("\0") if name and os.path.lexists(ROOT / name)]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A copy of the project."""
+    copy = tmp_path / "project"
+    for name in tracked_files():
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
+    return copy
+
+
+def run(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """`python …` in the copy, whose package comes before the installed one."""
+    own = {"PYTHONPATH": str(project), "FEDCONVEX_CACHE": str(project / ".cache"), "NO_MKDOCS_2_WARNING": "1"}
+    environment = {**os.environ, **own}
+    return subprocess.run([sys.executable, *arguments], cwd=project, env=environment, capture_output=True, text=True)
+
+
+def require(done: subprocess.CompletedProcess[str]) -> None:
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def files_of(text: str) -> Iterator[tuple[str, str, str]]:
+    """Path, "imports", "appended" or nothing for a new file, and text of every file that a page shows."""
+    yield from FILE.findall(text)
+
+
+def commands_of(text: str) -> Iterator[list[str]]:
+    """The commands of a page, as arguments of Python."""
+    for block in COMMANDS.findall(text):
+        for line in block.splitlines():
+            program, *arguments = line.split()
+            yield {"python": arguments, "fedconvex": ["-m", "fedconvex", *arguments]}[program]
+
+
+def make(text: str, project: Path) -> list[str]:
+    """Writes the files of a page into the copy and runs its commands; returns the files' paths."""
+    for name, how, content in files_of(text):
+        file = project / name
+        before = file.read_text("utf-8") if file.is_file() else ""
+        assert bool(how) == bool(before), f"{name} is there already, or is not there yet"
+        if how == "imports":
+            head = AFTER_THE_DOCSTRING.match(before)
+            assert head is not None
+            before, content = "", head[0] + content + before[head.end() :]
+        file.write_text(before + "\n\n" * (how == "appended") + content, "utf-8")
+    paths = list(dict.fromkeys(name for name, _, _ in files_of(text)))
+    require(run(project, "-m", "ruff", "check", "--quiet", "--fix", "--select", "I", *paths))  # merges the imports
+    for arguments in commands_of(text):
+        require(run(project, *arguments))
+    return paths
+
+
+def pytest_in(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return run(project, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments)
+
+
+def tests_of(paths: Iterable[str]) -> list[str]:
+    return [path for path in paths if path.startswith("tests/")]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_commit_of_a_page_passes_its_tests(name: str, project: Path) -> None:
+    paths = make(PAGES[name], project)
+    assert tests_of(paths)
+    require(run(project, "-m", "ruff", "check", *paths))
+    require(run(project, "-m", "ruff", "format", "--check", *paths))
+    require(pytest_in(project, "-n0", *tests_of(paths), *COMMON))
+
+
+def test_all_pages_together_pass_the_core_layer_and_are_in_the_guide(project: Path) -> None:
+    paths = [path for text in PAGES.values() for path in make(text, project)]
+    assert len(PAGES) == 6
+    require(pytest_in(project, "-n2", "-m", "core"))
+    require(pytest_in(project, "-n0", *tests_of(paths)))
+    require(run(project, "-m", "mkdocs", "build", "--strict", "--site-dir", str(project / "site")))
+    for page, words in SHOWN.items():
+        assert words in (project / "site" / page).read_text("utf-8"), page
+    require(run(project, "-m", "mypy"))
+
+
+def test_the_copy_is_what_runs(project: Path) -> None:
+    program = "import fedconvex, fedconvex.theory; print(fedconvex.__file__, fedconvex.theory.__file__)"
+    found = run(project, "-c", program).stdout.split()
+    assert [Path(file).resolve().is_relative_to(project.resolve()) for file in found] == [True, True]
+    assert not (project / ".git").exists()
+
+
+def test_a_page_with_a_mistake_is_noticed(project: Path) -> None:
+    wrong = PAGES["method"].replace("(average - state.shared", "(average + state.shared", 1)
+    assert wrong != PAGES["method"]
+    paths = make(wrong, project)
+    assert "test_three_rounds_are_those_of_the_paper" in pytest_in(project, "-n0", *tests_of(paths)).stdout
+
+
+def test_stubs_that_were_not_written_again_are_noticed(project: Path) -> None:
+    make(COMMANDS.sub("", PAGES["solver"]), project)
+    assert (
+        "run `python docs/making/type_stubs.py`"
+        in pytest_in(project, "-n0", *(test for test in COMMON if "test_typing" in test)).stdout
+    )
+
+
+def test_blocks_that_change_a_file_need_one_and_others_do_not() -> None:
+    opened = ('```python title="a.py"\nA', '```python title="b.py, imports"\nB', "```python\nC", "```sh\npython d")
+    text = "".join(f"{block}\n```\n" for block in opened)
+    assert list(files_of(text)) == [("a.py", "", "A\n"), ("b.py", "imports", "B\n")]
+    assert list(commands_of(text)) == [["d"]]
