@@ -1,6 +1,6 @@
-"""The pictures of the README and of the guide: `python docs/making/pictures.py [NAME …]` draws them again, in place.
+"""Draws the pictures of the README and of the guide: `python docs/making/pictures.py [NAME …]` replaces the files.
 
-All take a few minutes, `synthetic-sweep` most of it. `report` is taken in a Chromium, which `.ci/browser` fetches.
+All take a few minutes, `synthetic-sweep` most of it. `report` is a screenshot in Chromium, which `.ci/browser` fetches.
 """
 
 import io
@@ -20,7 +20,7 @@ DOCS = ROOT / "docs"
 
 
 def audit() -> bytes:
-    """What `fedconvex audit diabetes` draws."""
+    """The figure of `fedconvex audit diabetes`."""
     from fedconvex.audit import audit as audited
     from fedconvex.audit.figure import draw_audit
 
@@ -30,8 +30,9 @@ def audit() -> bytes:
 def bounds() -> bytes:
     """The sweep that docs/bounds.md gives on the command line."""
     from fedconvex.commands.bounds.figure import draw_sweep
+    from fedconvex.commands.bounds.formulas import find
+    from fedconvex.commands.bounds.parameters import parse
     from fedconvex.commands.bounds.sweep import run_sweep
-    from fedconvex.commands.bounds.values import find, parse
 
     theorem = find("fedprox.theorem4")
     given = parse(theorem, {"L": "1", "L_minus": "0.3", "B": "1.2", "gamma": "0"})
@@ -39,7 +40,7 @@ def bounds() -> bytes:
 
 
 def sweep() -> bytes:
-    """Four methods, with all that docs/federated-runs.md says of them."""
+    """The sweep of four methods that docs/federated-runs.md describes."""
     epochs = fc.SGD(epochs=5, batch_size=10, stepsize=0.01)
     methods = {
         "FedAvg": fc.FedAvg(epochs=5, batch_size=10, stepsize=0.01),
@@ -74,10 +75,10 @@ def deep() -> bytes:
 
 
 def report() -> bytes:
-    """A statement of the report, opened, with the numbers of a point that the mouse is at."""
+    """One statement of the report, unfolded, with the tooltip of a point under the mouse."""
     from fedconvex.report import report as made
 
-    sys.path.insert(0, str(ROOT))
+    sys.path.insert(0, str(ROOT))  # for the tests' driver of Chromium, which no package has
     from tests.fedconvex.report.chromium import MISSING, chromium, program
 
     path = program()
@@ -105,6 +106,7 @@ PICTURES: dict[str, Callable[[], bytes]] = {
 def _png(figure: "Figure | None") -> bytes:
     assert figure is not None
     file = io.BytesIO()
+    # Without the version of matplotlib in the file, equal pictures are equal bytes.
     figure.savefig(file, format="png", dpi=150, metadata={"Software": None})
     return file.getvalue()
 

@@ -1,4 +1,4 @@
-"""The audit of federated data: where each method stops, how far that is from the truth, and how fast it gets there."""
+"""The audit of federated data: each method's fixed point, its distance from the minimiser, and its speed."""
 
 from fedconvex.audit.measure import Audit, audit
 from fedconvex.audit.methods import default_methods, parse_method

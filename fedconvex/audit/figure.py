@@ -1,4 +1,4 @@
-"""The audit's picture: gap against rounds, with each method's floor as the predicted horizontal line."""
+"""The audit's figure: suboptimality over rounds, with each method's predicted error floor as a horizontal line."""
 
 from typing import TYPE_CHECKING
 
@@ -10,12 +10,14 @@ from fedconvex.drawing import COLOURS, STYLES, new_axes, tidy
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LOWEST = 1e-14  # relative gaps below this are rounding
+LOWEST = 1e-14  # relative suboptimality below this is rounding error
 
 
 def draw_audit(audit: Audit, axes: "Axes | None" = None) -> "Axes":
-    """Relative gap (f(x_t) − f(x*))/(f(0) − f(x*)) against rounds on a logarithmic scale: linear convergence is a
-    straight line. Returns the axes.
+    """Plot the relative suboptimality (f(x_t) − f(x*))/(f(0) − f(x*)) of every method over rounds; returns the axes.
+
+    The scale is logarithmic: linear convergence is a straight line. A horizontal line marks the error floor, computed
+    from the fixed point and not from the run, at which a biased method levels off.
     """
     axes = new_axes() if axes is None else axes
     first = audit.first_gap
@@ -28,9 +30,10 @@ def draw_audit(audit: Audit, axes: "Axes | None" = None) -> "Axes":
         floor = floors[method.name]
         if floor is not None:
             axes.axhline(floor, color=colour, linewidth=0.9, alpha=0.8)
+            # of two floors close together, the lower one gets its label below the line
             crowded = any(other is not None and 1 < other / floor < 3 for other in floors.values())
             axes.annotate(
-                f"floor {floor:.1e}", (1, floor), (-4, -3 if crowded else 3), xycoords=("axes fraction", "data"),
+                f"error floor {floor:.1e}", (1, floor), (-4, -3 if crowded else 3), xycoords=("axes fraction", "data"),
                 textcoords="offset points", ha="right", va="top" if crowded else "bottom", fontsize=7, color=colour,
             )  # fmt: skip
     axes.axhline(audit.tolerance, color="0.6", linewidth=0.8, linestyle=(0, (1, 3)))
@@ -42,7 +45,7 @@ def draw_audit(audit: Audit, axes: "Axes | None" = None) -> "Axes":
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=LOWEST / 2)
     axes.set_xlabel("communication rounds")
-    axes.set_ylabel("gap  (f(x) − f*) / (f(0) − f*)")
+    axes.set_ylabel("relative suboptimality  (f(x) − f*) / (f(0) − f*)")
     axes.set_title(f"{audit.source}: {audit.problem.num_clients} clients, {audit.problem.dim} unknowns", fontsize=10)
     tidy(axes)
     axes.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 0.02))
@@ -50,8 +53,9 @@ def draw_audit(audit: Audit, axes: "Axes | None" = None) -> "Axes":
 
 
 def _floor(method: MethodAudit, first: float) -> float | None:
+    """The relative error floor; None if the fixed point is the minimiser, up to rounding."""
     if method.floor is None or not method.floor.value > LOWEST * first:
-        return None  # on the minimiser: nothing to draw
+        return None
     return method.floor.value / first
 
 

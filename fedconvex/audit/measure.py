@@ -1,4 +1,4 @@
-"""What an audit measures: the problem's constants; every method's floor and speed, and how they are known."""
+"""The measurements of an audit: the problem's constants, each method's bias, error floor and speed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,13 +23,13 @@ from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SimulatedRound, Simulator, Stop, run_rounds
 from fedconvex.validation import integer_at_least, positive
 
-BALL_DIMENSION = 300  # up to here fixed points on quadratics are enclosed; beyond, floats
-BALL_SAMPLES = 200_000  # samples · local steps up to which those on logistic losses are
-NEAR = 0.1  # "near the optimum" is where this part of the way from the origin is left
-DIVERGED = 1e6  # times the first gap: the run is stopped
-SETTLED = 1e-10  # distance to the fixed point, relative to the first: nothing is left to see
-LEAST_ROUNDS = 30
-HARDLY = 1e-9  # a contraction this near 1 is not told from 1: no forecast
+BALL_DIMENSION = 300  # fixed points on quadratics are enclosed up to this dimension, beyond it computed in floats
+BALL_SAMPLES = 200_000  # the same limit for logistic losses, of samples · local steps
+NEAR = 0.1  # dissimilarity "near the optimum" is at (1 − NEAR)·x*: at x* itself it is infinite or undefined
+DIVERGED = 1e6  # a run stops when its suboptimality is this multiple of the initial one …
+SETTLED = 1e-10  # … or its distance to the fixed point this part of the initial one
+LEAST_ROUNDS = 30  # enough rounds to measure the contraction
+HARDLY = 1e-9  # no forecast for a predicted contraction this close to 1: it may be 1 itself
 REPORTED = 50  # rounds between two lines of progress
 
 Say = Callable[[str], None]
@@ -37,7 +37,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Interval:
-    """A number and what is known of it: the true value lies in [lower, upper] where `certainty` is not NUMERIC."""
+    """A number with its certainty: unless that is NUMERIC, the exact value is proved to lie in [lower, upper]."""
 
     value: float
     lower: float
@@ -47,7 +47,7 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class Constants:
-    """The problem's constants. L and mu are proved: no client is rougher than L or flatter than mu."""
+    """The problem's constants. L and mu are proved bounds: every client is L-smooth and mu-strongly convex."""
 
     L: float
     mu: float
@@ -59,26 +59,26 @@ class Constants:
 
 @dataclass(frozen=True, eq=False)
 class MethodAudit:
-    """One method on the problem. Rounds and gaps are relative to the first gap f(0) − f(x*)."""
+    """The measurements of one method. `rounds_to_tolerance` refers to the initial suboptimality f(0) − f(x*)."""
 
     name: str
     method: Method
-    bias: Interval | None  # ‖fixed point − minimiser‖; None where there is no fixed point or none was found
-    floor: Interval | None  # f(fixed point) − f(minimiser)
+    bias: Interval | None  # ‖fixed point − minimiser‖; None if there is no fixed point or none was found
+    floor: Interval | None  # the error floor f(fixed point) − f(minimiser)
     unique: bool | None
     attracting: bool | None
-    predicted_contraction: float | None  # of what a round moves: spectral radius of its derivative (NUMERIC)
-    predicted_at: Place | None  # where: at the fixed point, or at the last round where its memory is not known
+    predicted_contraction: float | None  # spectral radius of a round's derivative (NUMERIC)
+    predicted_at: Place | None  # the last round if the clients' memory at the fixed point is not known
     measured_contraction: float | None  # of the distance to the fixed point, per round, late in the run
     rounds_to_tolerance: int | None  # first round with gap <= tolerance · first gap
-    outcome: str  # rounds to the tolerance in words: a number, a forecast, never (floor), diverges, no fixed point
+    outcome: str  # rounds to the tolerance in words: a number, a forecast, never (error floor), diverges, …
     gaps: np.ndarray  # (T + 1,) f(x_t) − f(x*)
     distances: np.ndarray  # (T + 1,) ‖x_t − fixed point‖, NaN where there is none
 
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """Everything that was found about one problem."""
+    """The result of an audit: the problem's minimiser and constants, and the measurements of every method."""
 
     source: str
     problem: Problem
@@ -89,7 +89,7 @@ class Audit:
 
     @property
     def first_gap(self) -> float:
-        """f(0) − f(x*)."""
+        """The initial suboptimality f(0) − f(x*)."""
         return gap(self.problem, np.zeros(self.problem.dim), self.truth.point)
 
 
@@ -102,21 +102,25 @@ def audit(
     source: str = "problem",
     say: Say = lambda line: None,
 ) -> Audit:
-    """The audit of one problem.
+    """Compare methods on a problem: fixed point, bias, error floor and speed of each, with proofs where possible.
+
+    Use it to see which methods converge to another point than the minimiser on given data, how far away, and how fast.
+    For one fixed point alone call `fedconvex.fixed_point`.
 
     Args:
-        methods: method objects, or texts such as "fedgd:local_steps=10"; default `default_methods`.
-        rounds: at most so many are run for each method; a run stops when it has converged or diverged.
-        tolerance: of the gap, relative to the first gap f(0) − f(x*).
-        say: is told what is going on, a line at a time.
+        methods: method objects, or texts such as "fedgd:local_steps=10"; default: `default_methods`.
+        rounds: the largest number of rounds to run for each method; a run stops when it has converged or diverged.
+        tolerance: > 0, of the suboptimality relative to the initial one, f(0) − f(x*).
+        source: a name for the data, in titles.
+        say: gets one line of progress at a time.
 
     Raises:
         NoMinimizer: the objective has none.
-        InvalidInput: unknown methods or parameters out of range.
+        InvalidInput: unknown methods or parameters out of range; a minimiser at 0, where every run starts.
     """
     integer_at_least(rounds, 1, "rounds")
     positive(tolerance, "tolerance")
-    for method in methods or ():  # refuses a bad one before any work
+    for method in methods or ():  # wrong input is refused before any work
         if isinstance(method, str):
             read_method(method)
         else:
@@ -129,7 +133,7 @@ def audit(
         else [parse_method(method, problem, truth) if isinstance(method, str) else method for method in methods]
     )
     for method in chosen:
-        rounds_of(method, problem)  # refuses one that the problem forbids before the work on the others
+        rounds_of(method, problem)  # raises for a method that cannot run on this problem, before work on the others
     if gap(problem, np.zeros(problem.dim), truth.point) <= 0:
         raise InvalidInput("data", problem, "has its minimiser at 0, where every run starts", "shift the targets")
     say("constants of the clients")
@@ -145,7 +149,7 @@ def audit(
 
 
 def measure_constants(problem: Problem, truth: GroundTruth) -> Constants:
-    """L, mu, κ and the heterogeneity."""
+    """L, mu, κ, and two measures of heterogeneity."""
     L = max(upper_float(problem.smoothness_bound(k)) for k in range(problem.num_clients))
     mu = min(lower_float(problem.strong_convexity_bound(k)) for k in range(problem.num_clients))
     mu = 0.0 if 0 <= mu < 1e-300 else mu  # also −0.0; a negative lower bound stays, however small
@@ -162,7 +166,7 @@ def measure_constants(problem: Problem, truth: GroundTruth) -> Constants:
 def measure_method(
     method: Method, problem: Problem, truth: GroundTruth, rounds: int, tolerance: float, say: Say
 ) -> MethodAudit:
-    """One method's floor and speed."""
+    """One method's fixed point, bias, error floor and speed."""
     name = describe(method)
     say(f"{name}: fixed point")
     stop: FixedPoint | None = None
@@ -187,7 +191,7 @@ def measure_method(
     bias = floor = None
     if stop is not None:
         bias, floor = interval(stop.bias_norm, stop.certainty), interval(stop.gap, stop.certainty)
-        if not np.isfinite(bias.upper):  # no enclosure was proved: the numbers are floats and say so
+        if not np.isfinite(bias.upper):  # no enclosure was proved: compute in floats, which are labelled NUMERIC
             try:
                 stop = fixed_point(method, problem)
                 bias, floor = interval(stop.bias_norm, stop.certainty), interval(stop.gap, stop.certainty)
@@ -244,18 +248,19 @@ def run(
 
 
 def gap(problem: Problem, x: np.ndarray, minimizer: np.ndarray) -> float:
-    """f(x) − f(minimizer) in floats, without cancellation."""
+    """The suboptimality f(x) − f(minimizer) in floats; the clients compute differences without cancellation."""
     return float(problem.weights @ problem.clients("float").differences(x, minimizer))
 
 
 def interval(number: Any, certainty: Certainty) -> Interval:
-    """The number with its bounds."""
+    """The number, a ball or a float, as an `Interval`."""
     if certainty is Certainty.ENCLOSED:
         return Interval(float(number.mid()), lower_float(number), upper_float(number), certainty)
     return Interval(float(number), float(number), float(number), certainty)
 
 
 def _arithmetic(method: Method, problem: Problem) -> str:
+    """Balls where they take seconds, else floats."""
     if isinstance(problem, QuadraticProblem):
         return "ball" if problem.dim <= BALL_DIMENSION else "float"
     samples = sum(len(y) for y in getattr(problem, "y", ()))
@@ -268,9 +273,9 @@ def _outcome(gaps: np.ndarray, floor: Interval, predicted: float | None, toleran
     if len(reached):
         return f"{int(reached[0]):,}"
     if floor.lower > tolerance * gaps[0]:
-        return "never (floor)"
+        return "never (error floor)"
     if predicted is None or not 0 < predicted < 1 - HARDLY:
         return f"over {len(gaps) - 1:,}"
-    # the gap falls like the distance squared
+    # near a minimiser the suboptimality falls like the squared distance
     more = np.log(tolerance * gaps[0] / gaps[-1]) / (2 * np.log(predicted))
     return f"{len(gaps) - 1 + int(np.ceil(more)):,} (forecast)"

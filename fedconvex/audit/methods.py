@@ -1,6 +1,7 @@
-"""The methods of an audit: sensible parameters from the problem's constants, or those the user wrote."""
+"""The methods of an audit, from the user's text or by default, with parameters chosen from the problem's constants."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from fractions import Fraction
 from typing import Any
@@ -17,18 +18,20 @@ from fedconvex.methods.fedavg import FedAvg
 from fedconvex.methods.feddyn import FedDynOneGD
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.problems.base import Problem
+from fedconvex.validation import exact_number
 
-# Deterministic methods of fixed parameters, whose fixed points can be computed.
+# All but the stochastic method and the one whose parameter changes during the run: these have no fixed point.
 AUDITED = {name.lower(): kind for name, kind in METHODS.items() if kind not in (FedAvg, AdaptiveFedProx)}
 CHOSEN = ("stepsize", "mu", "alpha", "eta")  # parameters that can be chosen from a problem's constants
-FLAT = 1e-3  # stands for ℓ/L where neither the clients nor the objective are strongly convex
+FLAT = 1e-3  # replaces ℓ/L if neither the clients nor the objective are strongly convex
 
 
 def default_methods(problem: Problem, truth: GroundTruth) -> list[Method]:
-    """FedGD(1/L, 1), FedGD(1/L, 10), FedProx(1/s) and FedSplit(s) with s = 1/√(ℓL).
+    """The methods that an audit compares by default: FedGD(1/L, 1), FedGD(1/L, 10), FedProx(1/s) and FedSplit(s).
 
-    L is the largest and ℓ the smallest constant of the clients' functions as the method scales them; where a client is
-    not strongly convex, ℓ is the objective's. Parameters are rounded down to three digits, to be easy to quote.
+    Here s = 1/√(ℓL), with L the largest smoothness and ℓ the least strong convexity of the clients' functions as the
+    method scales them; if a client is not strongly convex, ℓ is the objective's. Parameters are rounded down to three
+    digits, so that they are easy to quote.
     """
     return [build("fedgd", {}, problem, truth), build("fedgd", {"local_steps": Fraction(10)}, problem, truth)] + [
         build(name, {}, problem, truth) for name in ("fedprox", "fedsplit")
@@ -44,16 +47,27 @@ def parse_method(text: str, problem: Problem, truth: GroundTruth) -> Method:
 
 
 def read_method(text: str) -> tuple[str, dict[str, Fraction]]:
-    """The method's name and the parameters that are written there.
+    """The method's name and parameters in a text such as `fedgd:stepsize=1/20`.
 
-    Raises InvalidInput for all that is wrong whatever the problem is: unknown names, numbers that are none or out of
-    range, parameters that are needed and can be chosen from no problem.
+    Raises InvalidInput for every error that does not depend on the problem: unknown names, values that are not numbers
+    or out of range, and missing parameters that have no default.
+    """
+    name, given = text.strip().lower().partition(":")[0], read_parameters(text, AUDITED)[1]
+    # builds the method once with placeholders, for its own checks of ranges
+    _complete(name, given, dict.fromkeys(CHOSEN, Fraction(1)))
+    return name, given
+
+
+def read_parameters(text: str, classes: Mapping[str, type[Method]]) -> tuple[type[Method], dict[str, Fraction]]:
+    """The class and the exact parameters in a text such as `fedgd:stepsize=1/20`; `classes` by lower-case name.
+
+    Raises InvalidInput for names that are unknown and values that are not numbers.
     """
     name, _, rest = text.strip().lower().partition(":")
-    if name not in AUDITED:
-        raise InvalidInput("method", text, "is unknown", f"choose {', '.join(AUDITED)}, e.g. fedgd:local_steps=10")
-    numbers = [f for f in fields(AUDITED[name]) if not isinstance(f.default, str)]  # type: ignore[arg-type]
-    allowed = [f.name for f in numbers]
+    if name not in classes:
+        raise InvalidInput("method", text, "is unknown", f"choose {', '.join(classes)}, e.g. fedgd:local_steps=10")
+    # parameters that are words, such as FedSplit's server, cannot be set in text
+    allowed = [f.name for f in fields(classes[name]) if not isinstance(f.default, str)]  # type: ignore[arg-type]
     given: dict[str, Fraction] = {}
     for part in filter(None, rest.split(",")):
         key, separator, number = (piece.strip() for piece in part.partition("="))
@@ -61,40 +75,36 @@ def read_method(text: str) -> tuple[str, dict[str, Fraction]]:
             raise InvalidInput("method", text, f"{key!r} is no parameter of {name}", f"give {'=…, '.join(allowed)}=…")
         if not separator:
             raise InvalidInput("method", text, f"{key} has no value", f"write {name}:{key}=NUMBER")
-        try:
-            given[key] = Fraction(number)
-        except (ValueError, ZeroDivisionError):
-            raise InvalidInput("method", text, f"{number!r} is not a number", "write 0.05 or 1/20") from None
-    _complete(name, given, dict.fromkeys(CHOSEN, Fraction(1)))
-    return name, given
+        given[key] = exact_number(number, key)
+    return classes[name], given
 
 
 def build(name: str, given: dict[str, Fraction], problem: Problem, truth: GroundTruth) -> Method:
-    """The method with the given parameters, those it cannot do without chosen from the problem's constants."""
+    """The method with the given parameters; required ones that are missing are chosen from the problem's constants."""
     kind = AUDITED[name]
     factors = [float(f) for f in (FedSplit(stepsize=1).scale(problem) if kind.plain else None) or [1]]
-    steepest = float(max(problem.L * factors))
-    if steepest <= 0:
+    largest = float(max(problem.L * factors))
+    if largest <= 0:
         raise InvalidInput(
             "data", problem, "has clients whose functions are linear", "give features that are not all 0"
         )
-    between = math.sqrt(steepest * _flattest(problem, truth, steepest, np.array(factors)))
-    usual = dict(zip(CHOSEN, (1 / steepest, between, between, 1 / between), strict=True))
+    mean = math.sqrt(largest * _smallest_curvature(problem, truth, largest, np.array(factors)))  # √(ℓL)
+    defaults = dict(zip(CHOSEN, (1 / largest, mean, mean, 1 / mean), strict=True))
     if kind is FedSplit:
-        usual["stepsize"] = 1 / between
-    return _complete(name, given, {key: three_digits(value) for key, value in usual.items()})
+        defaults["stepsize"] = 1 / mean
+    return _complete(name, given, {key: three_digits(value) for key, value in defaults.items()})
 
 
 def describe(method: Method) -> str:
-    """The method as people write it: FedGD(stepsize=0.614, local_steps=10)."""
+    """The method as a call: FedGD(stepsize=0.614, local_steps=10)."""
     parts = [f"{name}={value}" for name, value in _parameters(method)]
     return f"{type(method).__name__}({', '.join(parts)})"
 
 
 def shorthand(method: Method) -> str:
-    """The method with the papers' letters: FedGD(s=0.614, e=10)."""
-    letters = {"stepsize": "s", "local_steps": "e", "mu": "μ", "alpha": "α", "eta": "η"}
-    parts = [f"{letters.get(name, name)}={value}" for name, value in _parameters(method)]
+    """The method with the papers' symbols: FedGD(s=0.614, e=10)."""
+    symbols = {"stepsize": "s", "local_steps": "e", "mu": "μ", "alpha": "α", "eta": "η"}
+    parts = [f"{symbols.get(name, name)}={value}" for name, value in _parameters(method)]
     return f"{type(method).__name__}({', '.join(parts)})"
 
 
@@ -103,27 +113,29 @@ def three_digits(value: float) -> Fraction:
     return Fraction(significant(value, 3, Rounding.FLOOR))
 
 
-def _flattest(problem: Problem, truth: GroundTruth, largest: float, scale: np.ndarray | float = 1.0) -> float:
+def _smallest_curvature(problem: Problem, truth: GroundTruth, largest: float, scale: np.ndarray | float = 1.0) -> float:
+    """ℓ of `default_methods`."""
     clients = float(min(problem.mu * scale))
     if clients > 0:
         return clients
     return truth.strong_convexity if truth.strong_convexity > 0 else FLAT * largest
 
 
-def _complete(name: str, given: dict[str, Fraction], usual: dict[str, Fraction]) -> Method:
-    """The method with the given parameters, and of the usual ones those that it cannot do without."""
+def _complete(name: str, given: dict[str, Fraction], defaults: dict[str, Fraction]) -> Method:
+    """The method with the given parameters; `defaults` supplies required ones that are missing."""
     kind = AUDITED[name]
     chosen: dict[str, Any] = {key: int(v) if v.denominator == 1 else v for key, v in given.items()}
     for f in fields(kind):  # type: ignore[arg-type]
         if f.name not in chosen and f.default is MISSING:
-            if kind is FedDynOneGD or f.name not in usual:
+            # FedDynOneGD takes one gradient step of size 1/alpha: an alpha below L, as √(ℓL) is, may diverge
+            if kind is FedDynOneGD or f.name not in defaults:
                 raise InvalidInput("method", name, f"needs {f.name}", f"write {name}:{f.name}=…")
-            chosen[f.name] = usual[f.name]
+            chosen[f.name] = defaults[f.name]
     return kind(**chosen)
 
 
 def _parameters(method: Method) -> list[tuple[str, str]]:
-    """The parameters; beside stepsize and local steps, those that have their default value are left out."""
+    """The parameters as texts, without those that have their default value; local steps are always shown."""
     values = [(f, getattr(method, f.name)) for f in fields(method)]  # type: ignore[arg-type]
     return [(f.name, _number(value)) for f, value in values if f.name == "local_steps" or value != f.default]
 

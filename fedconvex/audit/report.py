@@ -1,4 +1,4 @@
-"""The audit as tables for people, as JSON and Parquet for programs, and as one figure."""
+"""The results of an audit: tables for a terminal, audit.json, trajectories.parquet and a figure."""
 
 import json
 import math
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
 
 HEADINGS = (
-    "method", "bias\n‖x − x*‖", "floor\nf(x) − f*", "\nknown", "\nattracts", "contraction\npredicted", "\nmeasured",
+    "method", "bias\n‖x − x*‖", "error floor\nf(x) − f*", "\nknown", "\nattracts", "contraction\npredicted",
+    "\nmeasured",
 )  # fmt: skip
-WIDE = 108  # columns of a terminal that takes every heading
+WIDE = 112  # columns of a terminal that fits every column
 
 
 def print_audit(audit: Audit, console: "Console") -> None:
-    """The problem's constants, then one row a method; two cells share a column where the terminal is narrow."""
+    """Print the problem's constants and a table with one row for each method; narrow terminals get two rows each."""
     from rich.table import Table
 
     constants, truth = audit.constants, audit.truth
@@ -51,11 +52,11 @@ def print_audit(audit: Audit, console: "Console") -> None:
         "proved" if truth.certainty is Certainty.ENCLOSED else "no strong convexity",
     )
     console.print(facts, highlight=False)
-    rows = [(*HEADINGS, f"rounds to {audit.tolerance:g}\nof the first gap"), *map(_row, audit.methods)]
+    rows = [(*HEADINGS, f"rounds to relative\nsuboptimality {audit.tolerance:g}"), *map(_row, audit.methods)]
     if console.width < WIDE:
         rows = [(name, *("\n".join(pair) for pair in zip(cells[0:6:2], cells[1:6:2], strict=True)), cells[6])
                 for name, *cells in rows]  # fmt: skip
-        rows[0] = ("method", "bias\nfloor", "known\nattracts", "predicted\nmeasured", "rounds")
+        rows[0] = ("method", "bias\nerror floor", "known\nattracts", "predicted\nmeasured", "rounds")
     table = Table(box=None, padding=(0, 1), header_style="bold")
     for column in rows[0]:
         table.add_column(column, justify="left" if column == "method" else "right", no_wrap=True)
@@ -66,14 +67,14 @@ def print_audit(audit: Audit, console: "Console") -> None:
     for method in audit.methods:
         if method.predicted_at == "last round":
             console.print(
-                f"{shorthand(method.method)}: contraction predicted at the last round, as what the clients remember at "
-                "the fixed point was not found",
+                f"{shorthand(method.method)}: contraction predicted at the last round, as the clients' memory at the "
+                "fixed point is not known",
                 highlight=False,
             )
 
 
 def to_dictionary(audit: Audit) -> dict[str, Any]:
-    """Everything but the trajectories, ready for JSON: non-finite numbers become null."""
+    """The audit without trajectories, for JSON: numbers that are not finite become None."""
     constants = {name: _json(value) for name, value in vars(audit.constants).items()}
     truth = audit.truth
     return {
@@ -98,7 +99,7 @@ def to_dictionary(audit: Audit) -> dict[str, Any]:
 
 
 def trajectories(audit: Audit) -> "pandas.DataFrame":
-    """One row a method and round: method, round, gap, distance (to the method's fixed point), relative_gap."""
+    """One row for each method and round: method, round, gap, relative_gap, distance (to the method's fixed point)."""
     import pandas
 
     frames = [
@@ -117,9 +118,9 @@ def trajectories(audit: Audit) -> "pandas.DataFrame":
 
 
 def save(audit: Audit, folder: Path) -> dict[Path, bool]:
-    """audit.json, trajectories.parquet and audit.png in the folder; each file is written whole or not at all.
+    """Write audit.json, trajectories.parquet and audit.png to the folder, each of them whole or not at all.
 
-    Says of each whether it replaced one of other contents.
+    Returns for each file whether it replaced one with other contents.
     """
     import io
 
@@ -157,7 +158,7 @@ def _row(method: MethodAudit) -> tuple[str, ...]:
 
 
 def _magnitude(number: Interval) -> str:
-    """The value; where zero cannot be excluded, the proved upper bound."""
+    """The value; if the enclosure contains 0, its upper bound."""
     if number.certainty is Certainty.ENCLOSED and number.lower <= 0:
         return at_most(max(number.upper, 0.0), 1)
     return f"{number.value:.4g}"

@@ -1,4 +1,4 @@
-"""How fast a method converges in the end: what the derivative of one round says, and what a run shows."""
+"""Asymptotic contraction factors: predicted by the derivative of one round, and measured on a run."""
 
 from typing import Literal
 
@@ -15,13 +15,14 @@ Place = Literal["fixed point", "last round"]
 
 
 def predicted_contraction(stop: FixedPoint, last: State, settled: bool) -> tuple[float | None, Place | None]:
-    """The spectral radius of one round (NUMERIC), and where: at the fixed point, memory and all, wherever it is known.
+    """The spectral radius of one round's derivative (NUMERIC), and the state at which it was computed.
 
-    Directions in which no round moves, where there are many minimisers, do not count: a run is not slowed down by them.
+    That is the fixed point, the clients' memory included, if it is known, else the last state of the run. Directions in
+    which no round moves (if there are many minimisers) do not count: they do not slow a run down.
 
     Args:
         last: the last state of a run.
-        settled: whether that run has arrived at the fixed point.
+        settled: whether that run has converged to the fixed point.
     """
     rounds = rounds_of(stop.method, stop.problem)
     place: Place = "fixed point"
@@ -39,7 +40,7 @@ def predicted_contraction(stop: FixedPoint, last: State, settled: bool) -> tuple
 
 
 def measured_contraction(distances: np.ndarray) -> float | None:
-    """exp of the slope of log distance against the round, over the later half of the rounds above rounding level."""
+    """The factor per round: exp of the slope of log distance, fitted to the later half of the rounds above rounding."""
     with np.errstate(divide="ignore", invalid="ignore"):
         usable = np.flatnonzero(np.isfinite(distances) & (distances > 1e-9 * distances[0]))
     last = int(usable[-1]) if len(usable) else 0

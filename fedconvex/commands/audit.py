@@ -1,7 +1,6 @@
 """`fedconvex audit`: where methods converge to on the user's data, how far that is from the minimiser, and how fast."""
 
 import json
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -12,18 +11,18 @@ from fedconvex.commands.output_files import require_writable, saved
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".pq", ".npz", ".svm", ".libsvm", ".svmlight", ".txt")  # .t is the test set
 DATA, MODEL, METHODS, OUTPUT = "Data and clients", "Model", "Methods", "Output"
-AUDIT_HELP = """Where do FedGD, FedProx and FedSplit stop on your data, how far from the truth, and how fast are they?
+AUDIT_HELP = """Where FedGD, FedProx and FedSplit converge on your data, how far from the minimiser, and how fast.
 
 [bold]fedconvex audit diabetes[/bold]
 [bold]fedconvex audit measurements.csv --client-column hospital[/bold]
 [bold]fedconvex audit a9a --clients 80 --partition dirichlet:0.3 --method fedprox:mu=0.1[/bold]
 
-Each bias says how it is known: "enclosed" is proved to lie in the interval that audit.json gives, "numeric" is \
-floating point. Exit status: 0 done, 1 the data admit no answer (no minimiser), 2 wrong input."""
+Each bias is labelled: an "enclosed" one is proved to lie in the interval in audit.json, a "numeric" one is floating \
+point. Exit status: 0 done, 1 the objective has no minimiser, 2 wrong input."""
 
 
 class Model(StrEnum):
-    """Which model is fitted."""
+    """The model to fit."""
 
     auto = "auto"
     least_squares = "least-squares"
@@ -32,7 +31,7 @@ class Model(StrEnum):
 
 
 class Weights(StrEnum):
-    """How clients are weighted."""
+    """The clients' weights."""
 
     pooled = "pooled"
     uniform = "uniform"
@@ -43,19 +42,19 @@ def audit(
         str, typer.Argument(help="diabetes, breast_cancer, digits, or a CSV, Parquet, NPZ or LIBSVM file.")
     ],
     clients: Annotated[
-        int | None, typer.Option(help="Deal the samples to this many clients.", rich_help_panel=DATA)
+        int | None, typer.Option(help="Partition the samples among this many clients.", rich_help_panel=DATA)
     ] = None,
     partition: Annotated[
         str | None,
         typer.Option(
-            help="How to deal: iid, dirichlet:ALPHA (0.3 is skewed), by-label:D (D labels each), "
+            help="The partition: iid, dirichlet:ALPHA (0.3 is skewed), by-label:D (D labels each), "
             "lognormal:SIGMA (sizes), both joined by a comma, power-law-labels:D.",
             rich_help_panel=DATA,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the deal.", rich_help_panel=DATA)] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of the partition.", rich_help_panel=DATA)] = 0,
     client_column: Annotated[
-        str | None, typer.Option(help="The column that says whose sample it is.", rich_help_panel=DATA)
+        str | None, typer.Option(help="The column that names each sample's client.", rich_help_panel=DATA)
     ] = None,
     target_column: Annotated[
         str | None, typer.Option(help="The column to predict (default: target, label or y).", rich_help_panel=DATA)
@@ -65,20 +64,21 @@ def audit(
         typer.Option(help="csv, tsv, parquet, npz or libsvm (default: by the file's ending).", rich_help_panel=DATA),
     ] = None,
     num_features: Annotated[
-        int | None, typer.Option(help="LIBSVM: the number of columns, where the last are empty.", rich_help_panel=DATA)
+        int | None,
+        typer.Option(help="LIBSVM: the number of columns, if the last ones are empty.", rich_help_panel=DATA),
     ] = None,
     standardize: Annotated[
-        bool, typer.Option("--standardize", help="Bring every feature to mean 0, variance 1.", rich_help_panel=DATA)
+        bool, typer.Option("--standardize", help="Scale every feature to mean 0, variance 1.", rich_help_panel=DATA)
     ] = False,
     model: Annotated[
-        Model, typer.Option(help="What is fitted (auto: by the kind of target).", rich_help_panel=MODEL)
+        Model, typer.Option(help="The model to fit (auto: from the target's values).", rich_help_panel=MODEL)
     ] = Model.auto,
     ridge: Annotated[
         float | None, typer.Option(help="Ridge of the logistic models (default 1e-3).", rich_help_panel=MODEL)
     ] = None,
     weights: Annotated[
         Weights,
-        typer.Option(help="pooled: every sample counts the same; uniform: every client does.", rich_help_panel=MODEL),
+        typer.Option(help="pooled: every sample has the same weight; uniform: every client.", rich_help_panel=MODEL),
     ] = Weights.pooled,
     method: Annotated[
         list[str] | None,
@@ -91,7 +91,7 @@ def audit(
         int, typer.Option(help="Run each method for at most this many rounds.", rich_help_panel=METHODS)
     ] = 300,
     tolerance: Annotated[
-        float, typer.Option(help="Rounds are counted to this part of the first gap.", rich_help_panel=METHODS)
+        float, typer.Option(help="Relative suboptimality (f(x) − f*) / (f(0) − f*) to reach.", rich_help_panel=METHODS)
     ] = 1e-6,
     out: Annotated[
         Path | None,
@@ -103,11 +103,12 @@ def audit(
         bool, typer.Option("--json", help="Print JSON instead of tables.", rich_help_panel=OUTPUT)
     ] = False,
 ) -> None:
-    """Loads, measures, saves, prints."""
+    """Runs the audit of `fedconvex.audit`, saves its results and prints them."""
     from rich.console import Console
 
     from fedconvex.audit.measure import audit as audit_problem
     from fedconvex.audit.report import print_audit, save, to_dictionary
+    from fedconvex.commands.terminal import console
     from fedconvex.data import load
 
     folder = out if out is not None else Path(f"audit-{_stem(data)}")
@@ -138,13 +139,13 @@ def audit(
     if as_json:
         typer.echo(json.dumps(to_dictionary(result), indent=1, allow_nan=False))
     else:
-        console = Console() if sys.stdout.isatty() else Console(width=132)
-        print_audit(result, console)
-        console.print()
-        console.print(saved(files), highlight=False, markup=False)
+        output = console()
+        print_audit(result, output)
+        output.print()
+        output.print(saved(files), highlight=False, markup=False)
 
 
 def _stem(data: str) -> str:
-    """The name of the data set or of the file, without what tells its format."""
+    """The name of the data set, or of the file without the endings of its format."""
     name = Path(data).name.removesuffix(".gz")
     return name.removesuffix(next((end for end in ENDINGS if name.endswith(end) and name != end), ""))

@@ -1,8 +1,7 @@
-"""The command line: `fedconvex deep run CONFIG.toml`, a method on a PyTorch model with the theory laid over the run."""
+"""The command `fedconvex deep`: run a method on a PyTorch model, and compare the run with the theorems' bounds."""
 
 import json
 import os
-import sys
 import time
 from math import isfinite
 from pathlib import Path
@@ -48,26 +47,26 @@ K = 60
 [run]
 rounds = 100
 weights = "samples"            # n_k/n; without it every client counts the same
-every = 4                      # look at the model before every fourth round
+every = 4                      # evaluate the model before every fourth round
 measure = "all"                # or some of heterogeneity, curvature, decrease, memory, inexactness, drift
 """
-RUN_HELP = """Run a method on a PyTorch model, measure what the theorems are about, and lay their promises over the run.
+RUN_HELP = """Run a method on a PyTorch model, measure the theorems' constants, and compare their bounds with the run.
 
 [bold]fedconvex deep example > run.toml[/bold]
 [bold]fedconvex deep run run.toml[/bold]
 [bold]fedconvex deep run run.toml --rounds 200 --device cuda --out results/first[/bold]
 
-The folder gets run.csv (one row per round, written as it goes), run.safetensors (the state: the same command goes on \
-from it), model.safetensors (the trained parameters), and, where the constants were measured, bounds.csv (what each \
-statement promises in each round, or which assumption fails) and run.png. Exit status: 0 done, 1 stopped early (the \
+The folder gets run.csv (one row per round, written during the run), run.safetensors (the state, from which the same \
+command resumes), model.safetensors (the trained parameters), and, if constants were measured, bounds.csv (each \
+statement's bound in each round, or the assumption that fails) and run.png. Exit status: 0 done, 1 stopped early (the \
 model was no longer finite), 2 wrong input."""
 
-DOWNLOAD_HELP = """Fetch the files of a data set, on request: no other command, and no import, fetches anything.
+DOWNLOAD_HELP = """Download the files of a data set. No other command, and no import, downloads anything.
 
 [bold]fedconvex deep download mnist --data-dir data/mnist[/bold]
 
-Every file is compared with the published sum before it gets its name; what is there and right is left alone. \
-Data sets without a stable address are to be fetched by hand, and the command says from where."""
+Every file is checked against its published checksum before it gets its name; correct files are not downloaded again. \
+For data sets without a stable address the command prints where to get them."""
 
 
 @app.callback()
@@ -75,25 +74,27 @@ def deep() -> None:
     """Run methods on PyTorch models."""
 
 
-@app.command(help="Print an example of a configuration, with comments.")
+@app.command(help="Print an example of a configuration file, with comments.")
 def example() -> None:
-    """The example."""
+    """Print the example of a configuration file."""
     typer.echo(EXAMPLE, nl=False)
 
 
 @app.command(help=RUN_HELP)
 def run(
     config: Annotated[Path, typer.Argument(help="A TOML file; see fedconvex deep example.")],
-    rounds: Annotated[int | None, typer.Option(help="Instead of the file's number of rounds.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Instead of the file's seed of the run.")] = None,
+    rounds: Annotated[int | None, typer.Option(help="The number of rounds, instead of the file's.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The random seed of the run, instead of the file's.")] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda or auto, instead of the file's.")] = None,
     data_dir: Annotated[
         Path | None, typer.Option(help="Folder or file of the data set (mnist, cifar10, …), instead of the file's.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for the results (default run-NAME beside here).")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the last row and the sentences as JSON.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder for the results (default run-NAME here).")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the last row and the statements' bounds as JSON.")
+    ] = False,
 ) -> None:
-    """Reads, runs, saves, prints."""
+    """Run the configuration, save its results and print them."""
     try:
         import torch  # noqa: F401 - a clear error before any work
     except ImportError:
@@ -113,19 +114,19 @@ def run(
     result = ready.run(
         log=folder / "run.csv",
         checkpoint=folder / "run.safetensors",
-        watch=_Lines(ready.options["rounds"]).say,
+        watch=_RoundLines(ready.options["rounds"]).say,
         before=lambda footprint: typer.echo(f"memory: {footprint} beside Python and its libraries", err=True),
     )
-    if os.environ.get("RANK", "0") != "0":  # one of several processes speaks
+    if os.environ.get("RANK", "0") != "0":  # of several processes, the first saves and prints
         return
     files = _save(result, folder)
-    told = _sentences(result)
+    promises = _sentences(result)
     if as_json:
         last = {name: value if isfinite(value) else None for name, value in result.to_frame().iloc[-1].items()}
-        about = {"last": last, "statements": told, "seconds": result.seconds, "stopped": result.stopped}
+        about = {"last": last, "statements": promises, "seconds": result.seconds, "stopped": result.stopped}
         typer.echo(json.dumps(about, indent=1, allow_nan=False))
     else:
-        _print(result, told, files)
+        _print(result, promises, files)
     if result.stopped is not None:
         raise typer.Exit(1)
 
@@ -133,20 +134,20 @@ def run(
 @app.command(help=DOWNLOAD_HELP)
 def download(
     name: Annotated[str, typer.Argument(help="mnist, cifar10, cifar100 or shakespeare.")],
-    data_dir: Annotated[Path, typer.Option(help="Folder for the files; made where it is not there.")],
+    data_dir: Annotated[Path, typer.Option(help="Folder for the files; created if it does not exist.")],
     mirror: Annotated[
-        str | None, typer.Option(help="Address of a folder that has the same files, instead of the usual one.")
+        str | None, typer.Option(help="Address of a folder with the same files, instead of the default one.")
     ] = None,
 ) -> None:
-    """Fetches, compares, says what was done."""
+    """Download and check the files of a data set, and print a line for each."""
     from fedconvex.deep.datasets.downloading import download as fetch
 
-    for line in fetch(name, data_dir, mirror, _Bytes().say):
+    for line in fetch(name, data_dir, mirror, _ByteLines().say):
         typer.echo(line)
 
 
-class _Bytes:
-    """How much of a file has come, now and then, on standard error."""
+class _ByteLines:
+    """Progress of a download: a line every few seconds, on standard error."""
 
     SECONDS = 2.0
 
@@ -154,7 +155,7 @@ class _Bytes:
         self.said = 0.0
 
     def say(self, name: str, done: int, size: int | None) -> None:
-        """The beginning, the end, and in between what has come."""
+        """Print the received and the total size: at the start, at the end, and if the last line is old enough."""
         now = time.monotonic()
         if done and done != size and now - self.said < self.SECONDS:
             return
@@ -163,8 +164,8 @@ class _Bytes:
         typer.echo(f"{name}: {done / 1e6:.1f}{of} MB", err=True)
 
 
-class _Lines:
-    """A line of numbers now and then, on standard error."""
+class _RoundLines:
+    """Progress of a run: a line with the current measurements every few seconds, on standard error."""
 
     SECONDS = 5.0
 
@@ -173,10 +174,10 @@ class _Lines:
         self.first: int | None = None
 
     def say(self, record: dict[str, Any]) -> None:
-        """Round, objective, accuracy, time left."""
+        """Print round, objective, accuracy and remaining time, if the last line is old enough."""
         now, t = time.monotonic() - self.begun, record["round"]
         if self.first is None:
-            self.first = t  # a run that goes on does not begin at 0
+            self.first = t  # a resumed run does not start at 0
         if now - self.said < self.SECONDS and t != self.rounds:
             return
         self.said = now
@@ -185,7 +186,7 @@ class _Lines:
         values = "".join(
             f", {name.replace('_', ' ')} {record[name]:.4g}"
             for name in ("value", "accuracy", "test_accuracy")
-            if name in record and record[name] == record[name]
+            if name in record and record[name] == record[name]  # not NaN
         )
         typer.echo(f"round {t} of {self.rounds}{values}{left}", err=True)
 
@@ -208,6 +209,7 @@ def _save(result: "DeepRun", folder: Path) -> list[Path]:
 
 
 def _sentences(result: "DeepRun") -> dict[str, list[str]]:
+    """For each statement, sentences on the rounds in which it applies or which assumption fails."""
     from fedconvex.deep.over_the_run import when
 
     table = result.bounds()
@@ -217,14 +219,16 @@ def _sentences(result: "DeepRun") -> dict[str, list[str]]:
 
 
 def _measured(result: "DeepRun") -> bool:
+    """Whether the run measured constants of the theorems."""
     return bool({"dissimilarity", "smoothness"} & result.records[0].keys())
 
 
-def _print(result: "DeepRun", told: dict[str, list[str]], files: list[Path]) -> None:
-    from rich.console import Console
+def _print(result: "DeepRun", promises: dict[str, list[str]], files: list[Path]) -> None:
     from rich.table import Table
 
-    console = Console() if sys.stdout.isatty() else Console(width=132)
+    from fedconvex.commands.terminal import console
+
+    output = console()
     table = Table(title=f"{result.simulator.rounds.method}", title_justify="left")
     shown = ("round", "value", "accuracy", "test_accuracy", "dissimilarity", "smoothness")
     names: list[str] = [name for name in shown if name in result.records[0]]
@@ -234,18 +238,19 @@ def _print(result: "DeepRun", told: dict[str, list[str]], files: list[Path]) -> 
     for place in dict.fromkeys((0, len(seen) // 2, len(seen) - 1)):
         record = seen[place]
         table.add_row(*(f"{record[name]:.6g}" for name in names))
-    console.print(table)
-    for name, sentences in told.items():
+    output.print(table)
+    for name, sentences in promises.items():
+        # lemmas and equations are in the JSON output only
         chief = name.partition(".")[2].startswith(("theorem", "corollary", "proposition"))
         for sentence in sentences if chief else []:
-            console.print(f"{name}: {sentence}", highlight=False, markup=False)
+            output.print(f"{name}: {sentence}", highlight=False, markup=False)
     if not _measured(result):
-        console.print(
+        output.print(
             'no constants were measured: measure = "all" below [run] shows which statements apply', markup=False
         )
-    if result.seconds:  # none where a finished run was only read
+    if result.seconds:  # empty if a finished run was read and not run
         spent = ", ".join(f"{name} {value:.2g} s" for name, value in result.seconds.items())
-        console.print(f"time: {spent}", highlight=False)
+        output.print(f"time: {spent}", highlight=False)
     if result.stopped is not None:
-        console.print(f"stopped early: {result.stopped}", style="bold", highlight=False)
-    console.print(f"saved {', '.join(map(str, files))}", highlight=False)
+        output.print(f"stopped early: {result.stopped}", style="bold", highlight=False)
+    output.print(f"saved {', '.join(map(str, files))}", highlight=False)

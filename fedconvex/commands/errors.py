@@ -1,4 +1,4 @@
-"""How the command line ends: errors are one line on standard error, and `--traceback` shows where they come from."""
+"""Errors of the command line: one line on standard error and an exit status; `--traceback` shows their origin."""
 
 import os
 import sys
@@ -11,14 +11,15 @@ from fedconvex.errors import FedconvexError, InvalidInput
 
 TRACEBACK = "--traceback"
 NO_ANSWER, WRONG_INPUT, UNFINISHED = 1, 2, 3
-ClickError: Any = typer.BadParameter.__mro__[2]  # ClickException of click, or of the copy of it that typer brings
+# ClickException: newer releases of typer contain their own copy of click, and raise that copy's exceptions
+ClickError: Any = typer.BadParameter.__mro__[2]
 
 
 def run(app: typer.Typer, words: list[str]) -> int:
-    """Runs a command and returns its exit status.
+    """Run a command and return its exit status.
 
-    0 what was asked holds, 1 it does not or there is no answer, 2 wrong input, 3 it could not be finished (a disk that
-    is full, a fault of ours). `--traceback` may stand anywhere.
+    0: done, and what was checked holds; 1: it does not hold, or there is no answer; 2: wrong input; 3: not finished (a
+    full disk, a bug). `--traceback` may stand anywhere among the words.
     """
     detailed = TRACEBACK in words
     try:
@@ -27,25 +28,26 @@ def run(app: typer.Typer, words: list[str]) -> int:
         return _usage(error, detailed)
     except FedconvexError as error:
         wrong_input = isinstance(error, InvalidInput)
-        if not (wrong_input and os.environ.get("RANK", "0") != "0"):  # several processes find the same: said once
-            _say(str(error), detailed)
+        # of several processes that find the same wrong input, only the first reports it
+        if not (wrong_input and os.environ.get("RANK", "0") != "0"):
+            _report(str(error), detailed)
         return WRONG_INPUT if wrong_input else NO_ANSWER
     except typer.Abort:
-        _say("stopped", detailed)
+        _report("stopped", detailed)
         return UNFINISHED
     except Exception as error:
-        _say(_unexpected(error, detailed), detailed)
+        _report(_unexpected(error, detailed), detailed)
         return UNFINISHED
     return status if isinstance(status, int) else 0
 
 
 def _usage(error: Any, detailed: bool) -> int:
-    """An option that there is not, a value that is no number; a group of commands without any shows its help."""
+    """Report an unknown option or a value of the wrong type; a group without a command shows its help."""
     if type(error).__name__ == "NoArgsIsHelpError":
-        error.ctx.get_help()  # prints it
+        error.ctx.get_help()  # typer prints it there
         return WRONG_INPUT
     command = error.ctx.command_path if error.ctx is not None else "fedconvex"
-    _say(f"{error.format_message().rstrip('.')}; see {command} --help", detailed)
+    _report(f"{error.format_message().rstrip('.')}; see {command} --help", detailed)
     return WRONG_INPUT
 
 
@@ -56,12 +58,12 @@ def _unexpected(error: Exception, detailed: bool) -> str:
     return f"{type(error).__name__}: {error}; this is a fault of fedconvex{cure}"
 
 
-def _say(message: str, detailed: bool) -> None:
+def _report(message: str, detailed: bool) -> None:
     if detailed:
         traceback.print_exc()
     typer.echo(f"fedconvex: {' '.join(message.split())}", err=True)
 
 
 def main(app: typer.Typer) -> None:
-    """Runs what the command line says, and ends the program."""
+    """Run the command in `sys.argv`, and exit with its status."""
     sys.exit(run(app, sys.argv[1:]))

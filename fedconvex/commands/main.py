@@ -1,7 +1,4 @@
-"""The command line: `fedconvex audit …`, `bounds …`, `verify …`, `worst-case …`, `reproduce …`, `report …`, `deep …`.
-
-The roof of the house: it imports late, and nothing imports it.
-"""
+"""The table of contents of the command line: every command of `fedconvex`, in the order of its help."""
 
 import warnings
 from importlib.metadata import version
@@ -19,14 +16,14 @@ from fedconvex.commands.worst_case import WORST_CASE_HELP, worst_case
 
 HELP = """What federated-optimization papers promise, computed and checked on your data.
 
-[bold]fedconvex audit diabetes[/bold]                   where do methods stop? start here
-[bold]fedconvex audit FILE --client-column NAME[/bold]  the same on your data
-[bold]fedconvex bounds fedprox.theorem4[/bold]          what does the theorem say?
-[bold]fedconvex verify fedsplit[/bold]                  do the paper's statements hold?
-[bold]fedconvex worst-case fedprox:mu=2 --L 1[/bold]    what is the worst that can happen?
+[bold]fedconvex audit diabetes[/bold]                   audit a bundled data set: start here
+[bold]fedconvex audit FILE --client-column NAME[/bold]  audit your data
+[bold]fedconvex bounds fedprox.theorem4[/bold]          show a theorem, and compute its bound
+[bold]fedconvex verify fedsplit[/bold]                  check the proofs of a paper's statements
+[bold]fedconvex worst-case fedprox:mu=2 --L 1[/bold]    compute a method's exact worst case
 
-Every number says how it is known: exact, enclosed in an interval, or numeric. Exit status: 0 what was asked holds, \
-1 it does not or has no answer, 2 wrong input, 3 it could not be finished. An error is one line."""
+Every number is labelled exact, enclosed (in an interval, with proof) or numeric. Exit status: 0 done, and what was \
+checked holds; 1 it does not, or there is no answer; 2 wrong input; 3 not finished. An error is one line."""
 DATA_PANEL, PAPERS_PANEL = "On your data and models", "On the papers"
 
 app = typer.Typer(
@@ -54,9 +51,10 @@ def options(
         bool, typer.Option(errors.TRACEBACK, help="Show where an error comes from; anywhere in the command.")
     ] = False,
 ) -> None:
-    """The help is HELP; --traceback is taken out before (`errors.run`)."""
+    """Options of every command. `errors.run` removes --traceback before typer sees it; here it is only documented."""
 
 
+# On your data and models
 app.command(help=AUDIT_HELP, rich_help_panel=DATA_PANEL)(audit)
 app.command(
     help=BOUNDS_HELP,
@@ -64,8 +62,6 @@ app.command(
     cls=BoundsCommand,
     context_settings={"ignore_unknown_options": True, "help_option_names": ["-h", "--help"]},
 )(bounds)
-
-
 app.command(help=VERIFY_HELP, rich_help_panel=PAPERS_PANEL)(verify)
 app.command("worst-case", help=WORST_CASE_HELP, rich_help_panel=PAPERS_PANEL)(worst_case)
 app.command(help=REPRODUCE_HELP, rich_help_panel=PAPERS_PANEL)(reproduce)
@@ -74,6 +70,6 @@ app.add_typer(deep.app, name="deep", rich_help_panel=DATA_PANEL)
 
 
 def main() -> None:
-    """Runs the command line."""
-    warnings.simplefilter("ignore")  # what matters is checked and said in the report
+    """Run the command line."""
+    warnings.simplefilter("ignore")  # libraries' warnings: commands check their results and report problems themselves
     errors.main(app)

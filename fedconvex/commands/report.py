@@ -1,4 +1,4 @@
-"""The command line: `fedconvex report …`, everything on one page."""
+"""The command `fedconvex report`: all statements with their verdicts on one HTML page."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,16 +7,16 @@ import typer
 
 from fedconvex.commands.output_files import require_file, saved
 
-REPORT_HELP = """One HTML page with every statement, its verdict and evidence; it loads nothing, and opens on a phone.
+REPORT_HELP = """Write one self-contained HTML page with every statement, its verdict and evidence.
 
 [bold]fedconvex report[/bold]
-[bold]fedconvex report --results reproduced[/bold]      with the figures that fedconvex reproduce has run
+[bold]fedconvex report --results reproduced[/bold]      with the results of fedconvex reproduce
 [bold]fedconvex report --audit audit-diabetes[/bold]    with an audit of your data
-[bold]fedconvex report --fresh[/bold]                   every proof run now, instead of recorded verdicts
+[bold]fedconvex report --fresh[/bold]                   run every proof instead of using recorded verdicts
 
-Formulas, proofs step by step, counterexamples, what holds instead, pictures of each bound against what happens that \
-tell their numbers, how loose the bounds are, and with what it was made. Exit status: 0 all verdicts are as recorded, \
-1 a verdict has changed (the page says which), 2 wrong input."""
+It has formulas, proofs step by step, counterexamples, corrected statements, plots of each bound against runs, the \
+looseness of the bounds, and the versions of all libraries. Exit status: 0 all verdicts are as recorded, 1 a verdict \
+has changed (the page says which), 2 wrong input."""
 
 
 def report(
@@ -28,19 +28,19 @@ def report(
             help="Papers (fedprox) or statements (fedprox.theorem4); without any, every statement.",
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where the page is written.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write.")] = Path("report.html"),
     results: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="What fedconvex reproduce wrote; it goes before the package's results."),
+        typer.Option(metavar="FOLDER", help="Results of fedconvex reproduce; they precede the package's."),
     ] = None,
     audit: Annotated[
-        list[Path] | None, typer.Option(metavar="FOLDER", help="What fedconvex audit wrote; repeatable.")
+        list[Path] | None, typer.Option(metavar="FOLDER", help="Results of fedconvex audit; repeatable.")
     ] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Run every proof anew, instead of taking kept and recorded verdicts.")
+        bool, typer.Option("--fresh", help="Run every proof instead of using cached and recorded verdicts.")
     ] = False,
 ) -> None:
-    """Collects, writes, says where."""
+    """Make the page with `fedconvex.report.report` and write it."""
     from fedconvex.atomic_files import replaces, write_atomically
     from fedconvex.report import report as made
 

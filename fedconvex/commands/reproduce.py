@@ -1,4 +1,4 @@
-"""The command line: `fedconvex reproduce …`, the papers' figures and tables, run again."""
+"""The command `fedconvex reproduce`: run the papers' figures and tables again and compare them."""
 
 import time
 from collections.abc import Mapping
@@ -10,19 +10,21 @@ import typer
 from fedconvex.errors import FedconvexError, InvalidInput
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from fedconvex.reproduce import Experiment
 
-REPRODUCE_HELP = """Run the figures and tables of the papers again, and compare: published, ours, the theory's.
+REPRODUCE_HELP = """Run the papers' figures and tables again; compare published numbers, ours and the theory's.
 
-[bold]fedconvex reproduce list[/bold]               what there is, needs, takes
-[bold]fedconvex reproduce fedsplit.figure1[/bold]   one, several, or a paper: fedsplit
-[bold]fedconvex reproduce all --quick[/bold]        reduced: minutes for what needs no data files, else hours
-[bold]fedconvex reproduce claims[/bold]             what holds of the papers' claims
-[bold]fedconvex reproduce table[/bold]              numbers, claims, choices: Markdown
+[bold]fedconvex reproduce list[/bold]               list experiments, their data files and run times
+[bold]fedconvex reproduce fedsplit.figure1[/bold]   run one, several, or all of a paper: fedsplit
+[bold]fedconvex reproduce all --quick[/bold]        run reduced versions: minutes without data files, else hours
+[bold]fedconvex reproduce claims[/bold]             list the papers' claims with verdicts
+[bold]fedconvex reproduce table[/bold]              print numbers, claims and choices as Markdown
 
-Each gets a folder with runs/*.parquet, figure.png, figure.svg and summary.json. Started again, it goes on where it \
-was stopped, and reads what is finished. Exit status: 0 done, 1 what was asked for by its id lacks its data files, or \
-runs failed, 2 wrong input. A claim that is contradicted is a result, not a failure."""
+Each experiment gets a folder with runs/*.parquet, figure.png, figure.svg and summary.json. A second call resumes \
+interrupted runs and reads finished ones. Exit status: 0 done, 1 an experiment named by its id lacks its data files, \
+or runs failed, 2 wrong input. A contradicted claim is a result, not a failure."""
 
 
 def reproduce(
@@ -36,12 +38,12 @@ def reproduce(
     data_dir: Annotated[
         Path | None,
         typer.Option(
-            envvar="FEDCONVEX_DATA", help="Folder with mnist/, cifar10/, fedprox_logs/, … where you have them."
+            envvar="FEDCONVEX_DATA", help="Folder with those of mnist/, cifar10/, fedprox_logs/, … that you have."
         ),
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="Processes (default: one per core).")] = None,
 ) -> None:
-    """Chooses, runs, saves, prints."""
+    """List, print earlier results, or run the chosen experiments."""
     from fedconvex.commands.output_files import require_writable
     from fedconvex.reproduce.specification import choose, experiments
     from fedconvex.reproduce.summary import last_results, markdown
@@ -51,7 +53,7 @@ def reproduce(
         if what[0] == "list":
             _print_list(known, data_dir)
         elif what[0] == "claims":
-            _print_claims(last_results(known, out))
+            _print_last_claims(last_results(known, out))
         else:
             typer.echo(markdown(last_results(known, out)))
         return
@@ -67,36 +69,33 @@ def reproduce(
 
 
 def _reproduce(experiment: "Experiment", out: Path, data_dir: Path | None, jobs: int | None, by_id: bool) -> bool:
-    """One experiment from its runs to its tables; whether all went as it was asked for."""
-    from rich.console import Console
-
+    """Run one experiment and print its results. False if it failed, or was named by its id and lacks data files."""
+    from fedconvex.commands.terminal import console
     from fedconvex.reproduce.inputs import missing
     from fedconvex.reproduce.pipeline import run_experiment
 
-    console = (
-        Console(highlight=False) if typer.get_text_stream("stdout").isatty() else Console(width=132, highlight=False)
-    )
-    console.print(f"[bold]{experiment.id}[/bold]  {experiment.title}", soft_wrap=True)
+    output = console()
+    output.print(f"[bold]{experiment.id}[/bold]  {experiment.title}", soft_wrap=True)
     reason = missing(experiment, data_dir)
     if reason is not None:
-        console.print(f"  not run: {reason}", soft_wrap=True, markup=False)
+        output.print(f"  not run: {reason}", soft_wrap=True, markup=False)
         return not by_id
     begun = time.perf_counter()
     try:
         summary, files = run_experiment(experiment, out, data_dir, jobs)
-    except FedconvexError as error:  # the others go on
-        console.print(f"  failed: {error}", soft_wrap=True, markup=False)
+    except FedconvexError as error:  # reported here, so that the other experiments run
+        output.print(f"  failed: {error}", soft_wrap=True, markup=False)
         return False
     if summary["note"]:
-        console.print(f"  quick: {summary['note']}", soft_wrap=True, markup=False)
-    _print_numbers(summary, console)
-    _print_rows(summary["claims"], console)
+        output.print(f"  quick: {summary['note']}", soft_wrap=True, markup=False)
+    _print_numbers(summary, output)
+    _print_claims(summary["claims"], output)
     saved = ", ".join(str(file) for file in files)
-    console.print(f"  {time.perf_counter() - begun:.0f} s; saved {saved}\n", soft_wrap=True, markup=False)
+    output.print(f"  {time.perf_counter() - begun:.0f} s; saved {saved}\n", soft_wrap=True, markup=False)
     return True
 
 
-def _print_numbers(summary: Mapping[str, Any], console: Any) -> None:
+def _print_numbers(summary: Mapping[str, Any], output: "Console") -> None:
     from rich.table import Table
 
     from fedconvex.reproduce.summary import COLUMNS, shown
@@ -109,24 +108,22 @@ def _print_numbers(summary: Mapping[str, Any], console: Any) -> None:
     for row in summary["numbers"]:
         verdict = {None: "", True: "agrees", False: f"differs: {row['why']}"}[row["agrees"]]
         table.add_row(row["what"], *(shown(row[name]) for name in COLUMNS), verdict)
-    console.print(table)
+    output.print(table)
 
 
-def _print_rows(claims: list[dict[str, Any]], console: Any) -> None:
+def _print_claims(claims: list[dict[str, Any]], output: "Console") -> None:
     colours = {"reproduced": "green", "contradicted": "red", "not testable here": "yellow"}
     for claim in claims:
-        console.print(f"  [{colours[claim['verdict']]}]{claim['verdict']}[/]: {claim['claim']} ({claim['source']})")
-        console.print(f"    {claim['number']}", markup=False)
+        output.print(f"  [{colours[claim['verdict']]}]{claim['verdict']}[/]: {claim['claim']} ({claim['source']})")
+        output.print(f"    {claim['number']}", markup=False)
         if claim["note"]:
-            console.print(f"    {claim['note']}", markup=False)
+            output.print(f"    {claim['note']}", markup=False)
 
 
-def _print_claims(results: Mapping[str, Mapping[str, Any]]) -> None:
-    from rich.console import Console
+def _print_last_claims(results: Mapping[str, Mapping[str, Any]]) -> None:
+    from fedconvex.commands.terminal import console
 
-    console = (
-        Console(highlight=False) if typer.get_text_stream("stdout").isatty() else Console(width=132, highlight=False)
-    )
+    output = console()
     if not results:
         raise InvalidInput("claims", "", "there are no results yet", "run fedconvex reproduce all --quick first")
     counts: dict[str, dict[str, int]] = {}
@@ -134,19 +131,19 @@ def _print_claims(results: Mapping[str, Mapping[str, Any]]) -> None:
         if not result["claims"]:
             continue
         kind = "quick runs, not conclusive" if result["quick"] else "full runs"
-        console.print(f"[bold]{key}[/bold]  {kind.replace('runs', 'run')}, {result['date'][:10]}")
-        _print_rows(result["claims"], console)
+        output.print(f"[bold]{key}[/bold]  {kind.replace('runs', 'run')}, {result['date'][:10]}")
+        _print_claims(result["claims"], output)
         for claim in result["claims"]:
             of_kind = counts.setdefault(kind, {})
             of_kind[claim["verdict"]] = of_kind.get(claim["verdict"], 0) + 1
     for kind, of_kind in counts.items():
-        console.print(f"\n{kind}: " + ", ".join(f"{number} {verdict}" for verdict, number in of_kind.items()))
+        output.print(f"\n{kind}: " + ", ".join(f"{number} {verdict}" for verdict, number in of_kind.items()))
 
 
 def _print_list(known: "Mapping[str, Experiment]", data_dir: Path | None) -> None:
-    from rich.console import Console
     from rich.table import Table
 
+    from fedconvex.commands.terminal import console
     from fedconvex.reproduce.inputs import missing
 
     table = Table(box=None, pad_edge=False)
@@ -163,8 +160,7 @@ def _print_list(known: "Mapping[str, Experiment]", data_dir: Path | None) -> Non
         if needs:
             needs += " (not found)" if missing(experiment, data_dir) else " (found)"
         table.add_row(key, experiment.title, needs, _time(experiment.seconds), _time(experiment.quick_seconds))
-    console = Console() if typer.get_text_stream("stdout").isatty() else Console(width=132)
-    console.print(table)
+    console().print(table)
 
 
 def _time(seconds: float) -> str:

@@ -63,8 +63,8 @@ class SmoothFixedPoints:
         if not self._stationary and self._found[1] > GOOD:
             raise NotConverged(
                 f"the fixed point of {self.method} is lost in rounding: one round moves every point so little that "
-                f"floats know it only up to about {self._found[1]:.0e} of its size; let a round move more (a "
-                "smaller mu, a larger stepsize), or take arithmetic='ball', which says what is known"
+                f"floats determine it only up to about {self._found[1]:.0e} of its size; let a round move more (a "
+                "smaller mu, a larger stepsize), or use arithmetic='ball', which bounds the error"
             )
         return self._center
 
@@ -92,7 +92,7 @@ class SmoothFixedPoints:
         """A fixed state, and the relative error that the rounding of one round may cause in it."""
         minimizer = np.asarray(ground_truth(self.problem).point)
         with self.rounds.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
-            random = np.random.default_rng(0)
+            random = np.random.default_rng(0)  # the same starts in every call
             for attempt in range(STARTS):
                 away = 0.0 if attempt == 0 else random.standard_normal(len(minimizer)) * 2.0 ** (attempt / 4)
                 begin = 0 * minimizer if self.method.depends_on_start else minimizer + away
@@ -100,8 +100,8 @@ class SmoothFixedPoints:
                 if remaining <= GOOD:
                     return found, lost
         raise NotConverged(
-            f"no fixed point of {self.method} was found: {STARTS} searches ended where a round still moves "
-            "the point; a smaller stepsize makes the rounds tamer"
+            f"no fixed point of {self.method} was found: Newton's method ended at no fixed point from {STARTS} "
+            "starts; try a smaller stepsize"
         )
 
     def _settling(self, begin: np.ndarray) -> State:
@@ -204,6 +204,7 @@ class SmoothFixedPoints:
         for _ in range(NEWTON_STEPS):
             derivative = self.rounds.tangent(state)
 
+            # the defaults bind this iteration's state and derivative
             def drift(v: np.ndarray, at: State = state, of: Callable[[State], State] = derivative) -> np.ndarray:
                 return np.asarray(v - of(at.with_values(v)).flat())
 

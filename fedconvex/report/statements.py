@@ -46,6 +46,7 @@ def statement(entry: StatementEntry, place: int, on_page: frozenset[str]) -> Htm
     )
     return tag(
         "details", line, tag("div", *_inside(entry, on_page)),
+        # page.js sorts and filters by the data attributes
         id=record.identifier, class_="statement", data_place=place, data_paper=entry.paper, data_kind=record.claim,
         data_verdict=record.verdict, data_misprinted=bool(misprinted(record)), data_steps=len(record.steps),
         data_used="" if used is None else used, data_loose="" if loose is None else loose,
@@ -94,7 +95,7 @@ def _inside(entry: StatementEntry, on_page: frozenset[str]) -> list[Html]:
         name = link(other) if other in on_page else tag("code", other)
         parts.append(tag("h3", "What holds instead: ", name))
         parts += [tag("p", mixed(record.corrected["words"])), _formula(record.corrected["formula"])]
-    for label, text in (("Note", record.notes), ("Promises nothing", record.vacuous), ("Also asked", record.extra)):
+    for label, text in (("Note", record.notes), ("Promises nothing", record.vacuous), ("In addition", record.extra)):
         parts += [tag("p", tag("b", f"{label}: "), mixed(text))] if text else []
     parts += _tightness(entry)
     parts += _steps_in_full(record)

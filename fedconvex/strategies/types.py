@@ -1,13 +1,14 @@
-"""What Hypothesis calls when it is imported: `from_type(fedconvex.LeastSquares)` works from then on.
+"""The entry point of the Hypothesis plugin: makes `from_type(fedconvex.LeastSquares)` and the like work.
 
-The types themselves are imported, strategies only when a type is asked for.
+Hypothesis calls `register` when it is imported, in every test run of an environment with fedconvex. To keep that cheap,
+only the types are imported here; the strategies load when a test uses one.
 """
 
 from typing import Any
 
 
 def register() -> None:
-    """Strategies for the problems, methods, participation schemes and trajectories, each made when first used."""
+    """Registers strategies for problems, methods, participation schemes and trajectories."""
     from hypothesis import strategies as st
     from hypothesis.vendor import pretty
 
@@ -15,6 +16,7 @@ def register() -> None:
     from fedconvex.methods import METHODS, Method
     from fedconvex.problems.base import Problem
     from fedconvex.runs.simulation import Trajectory
+    from fedconvex.strategies.printed_examples import register_printers
 
     named: tuple[tuple[type, str], ...] = (
         (problems.LeastSquares, "least_squares_problems"),
@@ -23,6 +25,7 @@ def register() -> None:
         (problems.MultinomialLogistic, "multinomial_problems"),
         (Trajectory, "trajectories"),
     )
+    # functions instead of strategies: Hypothesis calls them when a test first asks for the type
     for kind, name in named:
         st.register_type_strategy(kind, _strategy(name))
     st.register_type_strategy(Problem, _any_problem)
@@ -32,7 +35,7 @@ def register() -> None:
     schemes: list[type] = [participation.Participation, *participation.Participation.__subclasses__()]
     for scheme in schemes:
         st.register_type_strategy(scheme, _of_kind("participation_schemes"))
-    show_data(pretty)
+    register_printers(pretty)
 
 
 def _strategy(name: str) -> Any:
@@ -62,40 +65,3 @@ def _of_kind(name: str) -> Any:
         return getattr(strategies, name)(kinds=kind)
 
     return resolve
-
-
-def show_data(pretty: Any) -> None:
-    """Tells Hypothesis's printer to show failing examples with their data, as calls that make the same problem."""
-    for module, name, arguments in (
-        ("quadratics", "LeastSquares", ("A", "b")),
-        ("quadratics", "Quadratic", ("H", "c")),
-        ("logistic", "Logistic", ("A", "y", "ridge")),
-        ("logistic", "MultinomialLogistic", ("A", "y", "num_classes", "ridge")),
-    ):
-
-        def show(problem: Any, printer: Any, cycle: bool, names: tuple[str, ...] = arguments) -> None:
-            printer.text(_as_call(problem, names))
-
-        pretty.for_type_by_name(f"fedconvex.problems.{module}", name, show)
-
-
-def _as_call(problem: Any, names: tuple[str, ...]) -> str:
-    """`Quadratic(H=[[[1]]], c=[[0]], weights=[1])`."""
-    bias = type(problem).__name__ == "MultinomialLogistic"  # whose columns of ones the constructor adds
-    values = {name: getattr(problem, name) for name in names}
-    if bias:
-        values["A"] = [A[:, :-1] for A in values["A"]]
-    if not problem.is_equally_weighted:
-        values["weights"] = problem.exact_weights
-    shown = [f"{name}={_plain(value)}" for name, value in values.items()]
-    return f"{type(problem).__name__}({', '.join(shown)})"
-
-
-def _plain(value: Any) -> str:
-    """Nested lists, as they are typed."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_plain, value))}]"
-    whole = getattr(value, "denominator", 0) == 1
-    return str(int(value)) if whole else repr(value)

@@ -1,4 +1,7 @@
-"""Small exact federations on which the FedSplit paper's formulas are compared with the running code."""
+"""Small federations in exact arithmetic, on which the FedSplit paper's formulas are compared with the running code.
+
+Each function takes a formula and an instance's number and returns two values: the formula's and the running code's.
+"""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -226,6 +229,7 @@ def conditioning(formula: Formula, number: int) -> Pair:
     mus, Ls = (Fraction(number % 5 + 1), Fraction(3)), (Fraction(number + 5), Fraction(9))
     problem = fc.Quadratic([np.diag(exact(*ends)) for ends in zip(mus, Ls, strict=True)], [exact(0, 0)] * 2)
     mu, L = Fraction(float(problem.mu.min())), Fraction(float(problem.L.max()))
+    # The curvatures are small integers, so the measured floats are exact.
     return tuple(formula(mus=mus, Ls=Ls)), (mu, L, L / mu)
 
 

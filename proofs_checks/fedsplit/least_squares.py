@@ -1,7 +1,7 @@
 """FedSplit paper: least squares, (8) to (10), and the display between (9) and (10).
 
-Small federations are written out in symbols: for (8) and (9) a row A_1 and a diagonal A_2 with two unknowns, for (10)
-numbers A_1 and A_2, with the footnote's condition |1 − sA_j²| < 1. Others are run exactly.
+The proofs compute small federations in symbols: for (8) and (9) a row A_1 and a diagonal A_2 with two unknowns, for
+(10) numbers A_1 and A_2 with the footnote's condition |1 − sA_j²| < 1. Larger ones are compared with exact runs.
 """
 
 from typing import Any
@@ -20,6 +20,7 @@ A = [sympy.Matrix([sympy.symbols("a_11 a_12", real=True)]), sympy.diag(*sympy.sy
 b = [sympy.Matrix([sympy.Symbol(f"b_{j}", real=True)]) for j in (1, 2)]
 responses = [sympy.Matrix([sympy.Symbol("b_11", real=True)]), sympy.Matrix(sympy.symbols("b_21 b_22", real=True))]
 slopes = [sympy.Matrix([[sympy.Symbol(f"a_{j}", positive=True)]]) for j in (1, 2)]
+# |1 − sA_j²| < 1, in one dimension.
 SHORT_STEPS = Domain(tuple(sympy.Lt(s, 2 / slope[0] ** 2, evaluate=False) for slope in slopes))
 y = sympy.Matrix(sympy.symbols("y_1 y_2", real=True))
 
@@ -35,7 +36,10 @@ def square(column: Any) -> Any:
 
 
 def in_symbols(formula: Any, unknowns: int, **given: Any) -> Any:
-    """The formula's point; where a formula has none for these clients, a point of which nothing is known."""
+    """The formula's point; for a formula that is not defined for these clients, a vector of new symbols.
+
+    The tests change formulas; a proof must then fail in a check and not with an error here.
+    """
     try:
         return formula(**given)
     except (TypeError, ValueError):

@@ -20,7 +20,7 @@ COMBINING = {"\u0303": r"\tilde", "\u0304": r"\bar", "\u0305": r"\bar", "\u0302"
 
 
 def appendix(records: list[Record]) -> str:
-    """A document that compiles on its own; its body can be included in another."""
+    """A LaTeX document that compiles on its own; its body can be included in another."""
     sums = totals(records)
     counts = ", ".join(f"{n} {verdict}" for verdict, n in sums["statements"].items() if n)
     summary = (
@@ -64,13 +64,13 @@ def _step(step: StepRecord) -> str:
 
 
 def mixed(text: str) -> str:
-    """A text with formulas between dollars."""
+    """A text with formulas between dollars: the formulas stay, the rest becomes ASCII."""
     pieces = text.split("$")
     return "".join(f"${piece}$" if i % 2 else plain(piece) for i, piece in enumerate(pieces))
 
 
 def plain(text: str) -> str:
-    """A text of ours, with letters such as θ̃ and ‖ in it, as LaTeX in ASCII."""
+    """A text in Unicode, with signs such as θ̃ and ‖, as LaTeX in ASCII."""
     return str(_encoder().unicode_to_latex(text))
 
 
@@ -91,6 +91,7 @@ def _encoder() -> Any:
         letter, accent = match.group(1), COMBINING[match.group(2)]
         return rf"\ensuremath{{{accent}{{{plain(letter)}}}}}"
 
+    # The first rule that fits wins: an accented letter before the letter, our signs before the library's.
     rules = [
         UnicodeToLatexConversionRule(RULE_REGEX, [(re.compile(f"(.)([{''.join(COMBINING)}])"), accented)]),
         UnicodeToLatexConversionRule(RULE_DICT, {ord(c): rf"\ensuremath{{{latex}}}" for c, latex in SYMBOLS.items()}),
@@ -99,7 +100,7 @@ def _encoder() -> Any:
     return UnicodeToLatexEncoder(
         conversion_rules=rules,
         unknown_char_policy=lambda c: rf"\texttt{{U+{ord(c):04X}}}",
-        replacement_latex_protection="braces-after-macro",
+        replacement_latex_protection="braces-after-macro",  # "μ is" must not become "\mu is", which eats the space
     )
 
 

@@ -1,4 +1,4 @@
-"""All pictures share one style, and whoever draws one gets the axes."""
+"""All pictures share one style, and every drawing function returns its axes."""
 
 import ast
 import subprocess
@@ -15,8 +15,9 @@ import fedconvex as fc
 from fedconvex.audit import audit
 from fedconvex.audit.figure import draw_audit
 from fedconvex.commands.bounds.figure import draw_sweep as draw_bounds
+from fedconvex.commands.bounds.formulas import find
+from fedconvex.commands.bounds.parameters import parse
 from fedconvex.commands.bounds.sweep import run_sweep
-from fedconvex.commands.bounds.values import find, parse
 from fedconvex.conformance import check
 from fedconvex.drawing import COLOURS, new_axes
 

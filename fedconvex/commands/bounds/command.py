@@ -1,4 +1,4 @@
-"""The command line: `fedconvex bounds …`, the papers' formulas listed, shown, computed, swept and drawn."""
+"""The command `fedconvex bounds`: list, show, compute, sweep and draw the papers' formulas."""
 
 import json
 import sys
@@ -11,33 +11,33 @@ from typer.core import TyperCommand
 from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from fedconvex.commands.bounds.formulas import Computable
     from fedconvex.commands.bounds.numbers import Number
-    from fedconvex.commands.bounds.values import Computable, Value
+    from fedconvex.commands.bounds.parameters import Value
     from fedconvex.statements import Paper
 
 PICTURES = (".png", ".pdf", ".svg")
 TABLES = (".csv", ".parquet", ".json")
-WIDTH = 132  # of tables where there is no terminal
-WIDE = 110  # columns of a terminal that takes every heading
-BOUNDS_HELP = """What do the papers promise? Their numbered statements, to list, show, compute, sweep and draw.
+WIDE = 110  # columns of a terminal that fits all four columns of the list
+BOUNDS_HELP = """List, show, compute, sweep and draw the bounds in the papers' numbered statements.
 
 [bold]fedconvex bounds fedprox.theorem4[/bold]
 [bold]fedconvex bounds fedprox.theorem4 --mu 50 --L 1 --L-minus 0 --B 6/5 --gamma 0 --K 10[/bold]
 [bold]fedconvex bounds fedprox.rho --sweep mu=5:80:200 --L 1 --L-minus 0 --B 1.2 --gamma 0 --K 10 --plot[/bold]
 [bold]fedconvex bounds feddyn.theorem2 --alpha 25 --L 1 --num-clients 10 --num-active 10 --T 8 --worst-case[/bold]
 
-Without a statement all of them are listed; without values a statement is shown with the options that it takes. \
-Numbers are taken exactly (1/3, 0.1, 1e-20), several as 0.1,0.2,0. Every printed digit is proved, except in sweeps, \
-which are floating point. Exit status: 0 done, 1 the statement promises nothing there (ρ is not positive), \
-2 wrong input. With --worst-case: 0 the bound holds there, proved by the exact worst case, 1 it does not, that is not \
-decided, or nothing is promised there."""
+Without a statement it lists all; without values it shows the statement and its parameters. Numbers are exact \
+(1/3, 0.1, 1e-20), sequences are written 0.1,0.2,0. Every printed digit is proved, except in sweeps, which are \
+floating point. Exit status: 0 done, 1 the statement promises nothing at these values (ρ is not positive), 2 wrong \
+input. With --worst-case: 0 the bound holds at these values, proved by the exact worst case; 1 it does not, this is \
+not decided, or the statement promises nothing there."""
 
 
 class BoundsCommand(TyperCommand):
-    """The command; `--plot` alone and `--plot FILE.png` are both understood."""
+    """The command `bounds`, whose option `--plot` may stand alone or with a file name."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Gives a lonely `--plot` an empty value."""
+        """Insert an empty value after a `--plot` without a file name: click would take the next word for it."""
         explicit = []
         for word, following in zip(args, [*args, ""][1:], strict=True):
             alone = word == "--plot" and not following.lower().endswith(PICTURES)
@@ -64,13 +64,14 @@ def bounds(
         str | None, typer.Option(metavar="[FILE.png]", help="Draw the sweep (default bounds-STATEMENT.png).")
     ] = None,
     worst_case: Annotated[
-        bool, typer.Option("--worst-case", help="How loose is the bound there? The exact worst case, proved both ways.")
+        bool, typer.Option("--worst-case", help="Compare the bound with the exact worst case, an interval with proof.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")] = False,
     latex: Annotated[bool, typer.Option("--latex", help="Print the formula as LaTeX, and nothing else.")] = False,
 ) -> None:
-    """Lists, shows, computes or sweeps."""
-    from fedconvex.commands.bounds.values import defaults, find, parse, require_complete, split
+    """Check which options go together, then list, show, compute, sweep or compare."""
+    from fedconvex.commands.bounds.formulas import find
+    from fedconvex.commands.bounds.parameters import defaults, parse, require_complete, split
     from fedconvex.theory import papers
 
     alone, texts = split(words or [])
@@ -116,35 +117,35 @@ def bounds(
 
 
 def _list(papers: "list[Paper]", as_json: bool) -> None:
-    """Every statement and calculator of the papers."""
-    from rich.console import Console
+    """Print every statement and calculator of the papers."""
     from rich.table import Table
     from rich.text import Text
 
-    from fedconvex.commands.bounds.values import entries
+    from fedconvex.commands.bounds.formulas import entries
+    from fedconvex.commands.terminal import console
 
     if as_json:
         typer.echo(_json({"statements": [entry.to_dictionary() for paper in papers for entry in entries(paper)]}))
         return
-    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
+    output = console()
     for paper in papers:
-        console.print(Text(f"{paper.reference}\n{paper.convention}", style="bold"))
+        output.print(Text(f"{paper.reference}\n{paper.convention}", style="bold"))
         table = Table(box=None, padding=(0, 1), header_style="bold")
-        wide = console.width >= WIDE
+        wide = output.width >= WIDE
         for heading in ("statement", "claim", "call", "says") if wide else ("statement", "claim, call, says"):
             table.add_column(heading, no_wrap=heading == "statement", overflow="fold")
         for entry in entries(paper):
             call = f"{entry.calculator.name}({', '.join(entry.calculator.names)})"
             cells = (entry.claim, call, entry.words)
             table.add_row(entry.identifier, *map(Text, cells if wide else ["\n".join(cells)]))
-        console.print(table)
-        console.print()
+        output.print(table)
+        output.print()
 
 
 def _compute(entry: "Computable", values: "dict[str, Value]", as_json: bool) -> None:
-    """The value, and the left-hand side's where its parameters are given too."""
+    """Print the value, and the left-hand side's if all of its parameters are given."""
     from fedconvex.commands.bounds.numbers import evaluate
-    from fedconvex.commands.bounds.values import missing
+    from fedconvex.commands.bounds.parameters import missing
     from fedconvex.statements import Sign
 
     found = evaluate(entry.calculator, values)
@@ -162,18 +163,17 @@ def _compute(entry: "Computable", values: "dict[str, Value]", as_json: bool) -> 
 def _sweep(
     entry: "Computable", values: "dict[str, Value]", texts: list[str], out: Path | None, plot: str | None, as_json: bool
 ) -> None:
-    """The table of the sweep on standard output or in a file, the picture, and what there is to say about it."""
-    from rich.console import Console
-
+    """Evaluate the sweep, print or save its table, draw it, and print remarks on standard error."""
     from fedconvex.atomic_files import replaces, write_atomically
-    from fedconvex.commands.bounds.sweep import file_content, notes, print_table, require_writable, run_sweep
-    from fedconvex.commands.output_files import saved
+    from fedconvex.commands.bounds.sweep import file_content, notes, print_table, run_sweep
+    from fedconvex.commands.output_files import require_file, saved
+    from fedconvex.commands.terminal import console
 
     if out is not None:
-        require_writable("--out", out, TABLES)
+        require_file(out, "--out", TABLES)
     picture = Path(plot or f"bounds-{entry.identifier}.png") if plot is not None else None
     if picture is not None:
-        require_writable("--plot", picture, PICTURES)
+        require_file(picture, "--plot", PICTURES)
     result = run_sweep(entry, values, texts)
     files = {}
     if out is not None:
@@ -182,13 +182,14 @@ def _sweep(
         from fedconvex.commands.bounds.figure import picture_of
 
         files[picture] = picture_of(result, picture.suffix.lower())
+    # both files are computed before either is written
     lost = {path: replaces(path, content) for path, content in files.items()}
     for path, content in files.items():
         write_atomically(path, content)
     if as_json:
         typer.echo(_json(result.to_dictionary()))
     elif out is None:
-        print_table(result, Console() if sys.stdout.isatty() else None)
+        print_table(result, console() if sys.stdout.isatty() else None)
     for note in (*notes(result), *(saved({path: replaced}) for path, replaced in lost.items())):
         typer.echo(note, err=True)
     if entry.positive and not result.is_positive.any():
@@ -198,7 +199,7 @@ def _sweep(
 def _print(
     entry: "Computable", values: "dict[str, Value]", found: "dict[str, Number]", left: "dict[str, Number]"
 ) -> None:
-    from fedconvex.commands.bounds.values import missing, option, written
+    from fedconvex.commands.bounds.parameters import missing, option, written
     from fedconvex.statements import ClaimType, Sign
 
     typer.echo(f"{entry.identifier}  ({entry.source}; {entry.claim})")
@@ -210,7 +211,7 @@ def _print(
     width = max(map(len, rows))
     signed = entry.positive or (entry.statement is not None and entry.statement.claim is ClaimType.CONDITION)
     for name, number in rows.items():
-        sign = f"  ({_said(number.sign)})" if signed else ""
+        sign = f"  ({_sign_text(number.sign)})" if signed else ""
         typer.echo(f"{name:<{width}} {number.text}{sign}")
     if entry.left is not None and not left:
         lacking = ", ".join(map(option, missing(entry.left, values)))
@@ -219,15 +220,15 @@ def _print(
         typer.echo(f"{entry.identifier} promises nothing here: it needs {entry.calculator.name} > 0.")
 
 
-def _said(sign: Any) -> str:
+def _sign_text(sign: Any) -> str:
     return "its sign is not decided" if sign.value is None else f"{sign.name.lower()}, proved"
 
 
 def _result(
     entry: "Computable", values: "dict[str, Value]", found: "dict[str, Number]", left: "dict[str, Number]"
 ) -> dict[str, Any]:
-    """A computed statement, ready for JSON: a value, or its parts."""
-    from fedconvex.commands.bounds.values import written
+    """A computed statement for JSON: its value, or its parts."""
+    from fedconvex.commands.bounds.parameters import written
 
     numbers = {name: number.to_dictionary() for name, number in found.items()}
     single = numbers.get(entry.calculator.name) if len(numbers) == 1 else None

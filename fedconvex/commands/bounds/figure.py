@@ -1,27 +1,27 @@
-"""`fedconvex bounds --plot`: a sweep as a picture, with the paper's letters."""
+"""`fedconvex bounds --plot`: a figure of a sweep, labelled with the paper's symbols."""
 
 import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fedconvex.commands.bounds.parameters import written
 from fedconvex.commands.bounds.sweep import Sweep
-from fedconvex.commands.bounds.values import written
 from fedconvex.drawing import COLOURS, STYLES, new_axes, tidy
 from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FEW = 7  # lines that can be told apart; more points than this on both axes make a contour plot
+FEW = 7  # the most lines in a plot; with more points on both axes it becomes a contour plot
 LEVELS = 13
-IN_A_LINE = 6  # values in the title
-DECADES = 2.5  # values that spread over more are drawn on a logarithmic scale
-BELOW = 1.5  # how far below 0 is shown, in parts of the largest value: near a pole the rest would be flat
+IN_A_LINE = 6  # values in a line of the title
+DECADES = 2.5  # values that span more powers of ten are drawn on a logarithmic scale
+BELOW = 1.5  # negative values are cut off at this multiple of the largest one: near a pole all else would be flat
 
 
 def picture_of(sweep: Sweep, ending: str) -> bytes:
-    """The picture as a .png, .pdf or .svg file."""
+    """The figure as a .png, .pdf or .svg file."""
     file = io.BytesIO()
     figure = draw_sweep(sweep).figure
     figure.savefig(file, format=ending.lstrip("."), dpi=150)  # type: ignore[union-attr]
@@ -29,7 +29,7 @@ def picture_of(sweep: Sweep, ending: str) -> bytes:
 
 
 def draw_sweep(sweep: Sweep, axes: "Axes | None" = None) -> "Axes":
-    """One swept parameter: a curve for each part. Two: lines where one has few values, else filled contours."""
+    """Draw a sweep: one parameter as a curve for each part; two as lines if one has few values, else as contours."""
     if len(sweep.axes) > 2 or (len(sweep.axes) == 2 and len(sweep.numbers) > 1):
         what = f"{len(sweep.axes)} parameters, {len(sweep.numbers)} numbers"
         raise InvalidInput("--plot", what, "are too many for a picture", "sweep one parameter, or two for one number")
@@ -38,14 +38,14 @@ def draw_sweep(sweep: Sweep, axes: "Axes | None" = None) -> "Axes":
         _contours(sweep, axes)
     else:
         _curves(sweep, axes)
-    given = [f"{_letter(sweep, name)} = {_short(value)}" for name, value in sweep.fixed.items()]
+    given = [f"{_parameter_symbol(sweep, name)} = {_short(value)}" for name, value in sweep.fixed.items()]
     lines = [", ".join(given[i : i + IN_A_LINE]) for i in range(0, len(given), IN_A_LINE)]
     axes.set_title("\n".join([f"{sweep.entry.source} ({sweep.entry.claim})", *lines]), fontsize=9)
     return axes
 
 
 def _curves(sweep: Sweep, axes: "Axes") -> None:
-    """Lines over the first swept parameter, or over the one that has more values."""
+    """Draw lines over the swept parameter with more values."""
     names = list(sweep.axes)
     along = int(np.argmax(sweep.shape))
     x = sweep.axes[names[along]]
@@ -57,7 +57,7 @@ def _curves(sweep: Sweep, axes: "Axes") -> None:
         (values,) = sweep.numbers.values()
         rows = np.moveaxis(values.reshape(sweep.shape), along, 1)
         for value, row in zip(sweep.axes[other].values, rows, strict=True):
-            lines[f"{_letter(sweep, other)} = {value:.6g}"] = row
+            lines[f"{_parameter_symbol(sweep, other)} = {value:.6g}"] = row
     for i, (label, y) in enumerate(lines.items()):
         colour = COLOURS[i % len(COLOURS)]
         axes.plot(x.values, y, STYLES[i % len(STYLES)], color=colour, linewidth=1.8, label=label)
@@ -78,7 +78,7 @@ def _curves(sweep: Sweep, axes: "Axes") -> None:
 
 
 def _show_positive(axes: "Axes", values: np.ndarray) -> None:
-    """The zero line, and where the promise is; far below 0 nothing is of interest."""
+    """Draw the zero line, label the side without a promise, and cut off values far below 0."""
     axes.axhline(0, color="0.3", linewidth=0.9)
     top, bottom = np.nanmax(values), np.nanmin(values)
     if top > 0 and bottom < -BELOW * top:
@@ -89,7 +89,7 @@ def _show_positive(axes: "Axes", values: np.ndarray) -> None:
 
 
 def _contours(sweep: Sweep, axes: "Axes") -> None:
-    """The first swept parameter to the right, the second upwards."""
+    """Draw contours: the first swept parameter on the horizontal axis, the second on the vertical one."""
     from matplotlib.colors import BoundaryNorm
 
     (x_name, x), (y_name, y) = sweep.axes.items()
@@ -105,6 +105,7 @@ def _contours(sweep: Sweep, axes: "Axes") -> None:
     if sweep.entry.positive:
         axes.contourf(x.values, y.values, values, levels=[min(bottom, 0) - 1, 0], colors=["0.88"])
         label += ", grey: nothing is promised"
+        # logarithmic levels over two decades and a third: near a pole linear ones would all lie beside it
         levels = np.array([0, *np.geomspace(max(bottom, top / 200), top, LEVELS - 1)]) if top > 0 else np.zeros(2)
     label += ", white: refused" if sweep.refusals else ""
     if (np.diff(levels) > 0).all():
@@ -124,17 +125,17 @@ def _contours(sweep: Sweep, axes: "Axes") -> None:
 
 
 def _spreads(values: np.ndarray) -> bool:
-    """Whether there are only positive values, of very different sizes (and perhaps some that underflow to 0)."""
+    """Whether all values are positive (or underflow to 0) and span more than `DECADES` powers of ten."""
     positive = values[values > 0]
     return bool(len(positive) and np.nanmin(values) >= 0 and positive.max() > 10**DECADES * positive.min())
 
 
-def _letter(sweep: Sweep, name: str) -> str:
-    return _typeset(sweep.entry.parameters[name].letter(), name)
+def _parameter_symbol(sweep: Sweep, name: str) -> str:
+    return _typeset(sweep.entry.parameters[name].latex_symbol(), name)
 
 
 def _described(sweep: Sweep, name: str) -> str:
-    return f"{_letter(sweep, name)}  ({sweep.entry.parameters[name].meaning})"
+    return f"{_parameter_symbol(sweep, name)}  ({sweep.entry.parameters[name].meaning})"
 
 
 def _symbol(sweep: Sweep) -> str:
@@ -146,7 +147,7 @@ def _symbol(sweep: Sweep) -> str:
 
 
 def _names(sweep: Sweep) -> list[str]:
-    """The paper's symbols of the parts, or their names where not all can be set."""
+    """The paper's symbols of the parts, or their names if Matplotlib cannot set all symbols."""
     names, statement = list(sweep.numbers), sweep.entry.statement
     symbols = statement.symbol if statement is not None else ()
     typeset = [_typeset(symbol, "") for symbol in symbols]
@@ -154,7 +155,7 @@ def _names(sweep: Sweep) -> list[str]:
 
 
 def _typeset(latex: str, otherwise: str) -> str:
-    """The formula for Matplotlib, where it can set it."""
+    """The formula for Matplotlib, or `otherwise` if Matplotlib cannot set it."""
     from matplotlib.mathtext import MathTextParser
 
     if not latex:

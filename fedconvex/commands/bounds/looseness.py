@@ -1,4 +1,4 @@
-"""`fedconvex bounds STATEMENT … --worst-case`: how loose the bound is there, proved both ways."""
+"""`fedconvex bounds STATEMENT … --worst-case`: the bound compared with the exact worst case, an interval with proof."""
 
 import json
 from collections.abc import Mapping
@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fedconvex.commands.bounds.values import Computable, number, option
+from fedconvex.commands.bounds.formulas import Computable
+from fedconvex.commands.bounds.parameters import option
 from fedconvex.errors import FedconvexError, InvalidInput
+from fedconvex.validation import exact_number
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def show(entry: Computable, texts: Mapping[str, str], as_json: bool) -> None:
-    """Prints the finding; exit status 1 where it does not show that the statement holds, or that promises nothing."""
+    """Print the comparison. Exit status 1 unless it proves that the bound holds at these values."""
     from fedconvex.proofs_checks import looseness
     from fedconvex.proofs_checks.worst_cases.looseness.factor import looseness_of
     from fedconvex.proofs_checks.worst_cases.looseness.registry import registered, taken
@@ -24,8 +26,8 @@ def show(entry: Computable, texts: Mapping[str, str], as_json: bool) -> None:
     known = looseness_of()
     if entry.identifier not in known:
         near = [identifier for identifier in known if identifier.startswith(f"{entry.paper.name}.")]
-        cure = f"ask about one of {', '.join(near)}"
-        raise InvalidInput("--worst-case", entry.identifier, "is no bound of a method that can be played", cure)
+        cure = f"give one of {', '.join(near)}"
+        raise InvalidInput("--worst-case", entry.identifier, "is no bound whose worst case can be computed", cure)
     if not texts:
         letters, needed = entry.paper.notation, known[entry.identifier]
         names = [
@@ -36,11 +38,11 @@ def show(entry: Computable, texts: Mapping[str, str], as_json: bool) -> None:
         typer.echo("\n  ".join([f"{entry.identifier} --worst-case takes", *names]))
         return
     try:
-        found = looseness(entry.identifier, **{name: number(option(name), text) for name, text in texts.items()})
+        found = looseness(entry.identifier, **{name: exact_number(text, option(name)) for name, text in texts.items()})
     except InvalidInput as error:
         if error.argument != entry.calculator.name:
             raise
-        # no option is wrong: these are numbers at which there is no bound to look at
+        # the options are valid: the statement just promises nothing there, which is an answer, not wrong input
         needs = f"it needs {error.argument} > 0, and that is {float(error.value):.6g}"
         raise FedconvexError(f"{entry.identifier} promises nothing here: {needs}") from None
     if as_json:
@@ -53,8 +55,8 @@ def show(entry: Computable, texts: Mapping[str, str], as_json: bool) -> None:
 
 
 def lines(found: "Looseness") -> list[str]:
-    """What was found, for people."""
-    from fedconvex.commands.worst_case import ends, meaning
+    """The comparison for a terminal."""
+    from fedconvex.commands.worst_case_text import interval_lines, meaning
     from fedconvex.proofs_checks import WorstCase
 
     statement = found.statement
@@ -69,11 +71,11 @@ def lines(found: "Looseness") -> list[str]:
     else:
         squares = "squares of " * (found.power == 2)
         written.append(f"quotient: {squares}what happens / what is promised")
-    return [*written, *ends(found, found.metric), found.says]
+    return [*written, *interval_lines(found, found.metric), found.says]
 
 
 def to_dictionary(found: "Looseness") -> dict[str, Any]:
-    """What was found, for programs: exact numbers as fractions, what is infinite or unknown as null."""
+    """The comparison for JSON: exact numbers as fractions, infinite and unknown ones as null."""
     return {
         "statement": found.statement.identifier,
         "arguments": {name: str(value) for name, value in found.numbers.items()},

@@ -1,4 +1,4 @@
-"""`fedconvex bounds`: the value of a formula at exact arguments, with as many digits as are proved."""
+"""The value of a formula at exact arguments, with as many digits as are proved."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from flint import ctx
 from fedconvex.arithmetic.balls import lower_float, upper_float
 from fedconvex.arithmetic.decimals import Rounding, rounding_context, significant, without_trailing_zeros
 from fedconvex.arithmetic.rationals import nearest_float, to_fraction
-from fedconvex.commands.bounds.values import written
+from fedconvex.commands.bounds.parameters import written
 from fedconvex.errors import InvalidInput, NotConverged
 from fedconvex.statements import Calculator, Sign
 from fedconvex.statements.arguments import Arguments, parameter_of, to_ball
@@ -23,22 +23,22 @@ from fedconvex.statements.results import named_parts
 DIGITS = 15
 PRECISION = 256  # bits
 MAX_PRECISION = 1 << 14
-LARGEST_POWER = 10_000  # beyond, formulas are not tried in rational numbers: (1 + 1/3)^T has as many digits
-MOST_BITS = 10_000  # of an exact result that is written out
+LARGEST_POWER = 10_000  # beyond this no rational arithmetic: (1 + 1/3)^T has about T digits
+MOST_BITS = 10_000  # of an exact result that is printed in full
 SHORT = 24  # characters
 
 
 @final
 @dataclass(frozen=True)
 class Number:
-    """A result: a ball that contains it, and the rational number that it is, where that is known."""
+    """A result: a ball that contains it, and its exact rational value if that is known."""
 
     ball: Any
     exact: Fraction | None = None
 
     @property
     def sign(self) -> Sign:
-        """Proved, or UNKNOWN."""
+        """The proved sign, or UNKNOWN."""
         if self.exact is not None:
             return Sign.POSITIVE if self.exact > 0 else Sign.NEGATIVE if self.exact < 0 else Sign.ZERO
         return Sign.POSITIVE if self.ball > 0 else Sign.NEGATIVE if self.ball < 0 else Sign.UNKNOWN
@@ -87,12 +87,12 @@ class Number:
 
     @property
     def fits(self) -> bool:
-        """Whether the exact number is known and can be written out."""
+        """Whether the exact number is known and short enough to print in full."""
         e = self.exact
         return e is not None and max(e.numerator.bit_length(), e.denominator.bit_length()) <= MOST_BITS
 
     def to_dictionary(self) -> dict[str, Any]:
-        """Ready for JSON: the nearest float and bounds rounded outwards, null beyond the range of floats."""
+        """The number for JSON: nearest float, and bounds rounded outwards; null beyond the range of floats."""
         value = nearest_float(self.ball if self.exact is None else self.exact)
         with ctx.workprec(PRECISION):  # the precision to which ends are rounded
             floats = {"value": value, "lower": lower_float(self.ball), "upper": upper_float(self.ball)}
@@ -104,7 +104,7 @@ class Number:
 
 
 def evaluate(calculator: Calculator, values: Mapping[str, Any]) -> dict[str, Number]:
-    """The value, or each part of it, by name; raises InvalidInput for what the statement refuses."""
+    """The value, or each part of it, by name. Raises InvalidInput for values that violate a condition."""
     given = {name: value for name, value in values.items() if name in calculator.parameters}
     try:
         arguments = calculator.arguments(given)
@@ -121,7 +121,7 @@ def evaluate(calculator: Calculator, values: Mapping[str, Any]) -> dict[str, Num
 
 
 def _exactly(calculator: Calculator, arguments: Arguments) -> Any:
-    """The value in rational numbers, None where it is irrational or would be too long."""
+    """The value as a rational number; None if it is irrational or would have too many digits."""
     counts = (v for name, v in arguments.values.items() if calculator.parameters[parameter_of(name)].integer)
     if not calculator.integer and any(count > LARGEST_POWER for count in counts):
         return None
@@ -132,6 +132,7 @@ def _exactly(calculator: Calculator, arguments: Arguments) -> Any:
 
 
 def _in_balls(calculator: Calculator, arguments: Arguments) -> dict[str, Number]:
+    """The value in balls, at a precision that doubles until `DIGITS` digits are proved."""
     precision, found = PRECISION, None
     while precision <= MAX_PRECISION:
         try:
@@ -153,11 +154,11 @@ def _numbers(calculator: Calculator, result: Any) -> dict[str, Number]:
 
 
 def _number(value: Any) -> Number:
-    """Of an arb, an int, a Fraction or an fmpq."""
+    """A `Number` from an arb, int, Fraction or fmpq."""
     if type(value).__name__ != "arb":
         with ctx.workprec(PRECISION):
             return Number(to_ball(value), to_fraction(value))
-    if value.is_exact():
+    if value.is_exact():  # a ball of radius 0 is a dyadic rational
         mantissa, exponent = map(int, value.man_exp())
         if abs(exponent) <= MOST_BITS:
             return Number(value, mantissa * Fraction(2) ** exponent)

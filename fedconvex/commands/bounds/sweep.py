@@ -1,24 +1,21 @@
-"""`fedconvex bounds --sweep`: a formula over a grid in floating point, as a table."""
+"""`fedconvex bounds --sweep`: a formula over a grid of parameters in floating point, as a table."""
 
 import json
 import math
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 import typer
 
 from fedconvex.arithmetic.rationals import nearest_float
-from fedconvex.commands.bounds.values import (
-    Computable,
+from fedconvex.commands.bounds.formulas import Computable
+from fedconvex.commands.bounds.parameters import (
     Value,
     missing,
-    number,
     option,
     require_complete,
     require_known,
@@ -29,15 +26,16 @@ from fedconvex.statements import Calculator, Sign
 from fedconvex.statements.conditions import RELATIONS
 from fedconvex.statements.notation import Shape
 from fedconvex.statements.results import named_parts
+from fedconvex.validation import exact_number
 
 if TYPE_CHECKING:
     import pandas
     from rich.console import Console
 
 MOST_ROWS = 100_000
-LARGEST_INTEGER = 1 << 53  # up to here floats are integers
-BORDER = 1e-9  # what is closer than this to a condition's bound, relatively, is left to exact comparison
-SHOWN = 10  # rows from each end that a terminal shows
+LARGEST_INTEGER = 1 << 53  # every integer up to here is a float
+BORDER = 1e-9  # relative distance to a condition's bound below which floats do not decide the condition
+SHOWN = 10  # first and last rows that a terminal shows
 
 
 @final
@@ -52,31 +50,31 @@ class Axis:
 @final
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """The formula on the grid of the axes; rows that the statement refuses hold NaN."""
+    """The values of a formula on a grid; rows that violate the statement's conditions hold NaN."""
 
     entry: Computable
     axes: Mapping[str, Axis]
     fixed: Mapping[str, Value]
     columns: Mapping[str, np.ndarray]  # the swept parameters, row by row
-    numbers: Mapping[str, np.ndarray]  # the value, or its parts, and the left side
-    signs: np.ndarray | None  # certified, for statements that say something only where they are positive
+    numbers: Mapping[str, np.ndarray]  # the value, or its parts, and the left-hand side
+    signs: np.ndarray | None  # proved signs, for statements that promise something only if positive
     refusals: Counter[str] = field(default_factory=Counter)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the grid."""
+        """The shape of the grid."""
         return tuple(len(axis.values) for axis in self.axes.values())
 
     @cached_property
     def is_positive(self) -> np.ndarray:
-        """Where the statement's value is proved to be positive."""
+        """For each row whether the value is proved to be positive."""
         if self.signs is None:
             return np.zeros(len(self.frame), dtype=bool)
         return np.array([sign is Sign.POSITIVE for sign in self.signs])
 
     @cached_property
     def frame(self) -> "pandas.DataFrame":
-        """The swept parameters, the numbers, the sign: one row a point of the grid."""
+        """One row for each grid point: the swept parameters, the numbers, the sign."""
         import pandas
 
         columns: dict[str, Any] = {**self.columns}
@@ -88,14 +86,14 @@ class Sweep:
 
     @cached_property
     def tidy(self) -> "pandas.DataFrame":
-        """The frame with the other parameters too, so that a file of it speaks for itself."""
+        """The frame with the fixed parameters, too, so that a saved file is complete."""
         frame = self.frame.copy()
         for i, (name, value) in enumerate(self.fixed.items(), start=len(self.axes)):
             frame.insert(i, name, ",".join(map(str, value)) if isinstance(value, tuple) else nearest_float(value))
         return frame
 
     def to_dictionary(self) -> dict[str, Any]:
-        """Ready for JSON; refused rows hold null."""
+        """The sweep for JSON; refused rows hold null."""
         return {
             "statement": self.entry.identifier,
             "source": self.entry.source,
@@ -108,7 +106,7 @@ class Sweep:
 
 
 def run_sweep(entry: Computable, values: Mapping[str, Value], texts: Sequence[str]) -> Sweep:
-    """Evaluates the grid; raises InvalidInput where every row is refused."""
+    """Evaluate the formula on the grid. Raises InvalidInput if every row violates a condition."""
     axes = _axes(entry, texts)
     for name in axes.keys() & values.keys():
         raise InvalidInput(option(name), written(values[name]), "is swept too", "give one value, or the sweep")
@@ -131,7 +129,7 @@ def run_sweep(entry: Computable, values: Mapping[str, Value], texts: Sequence[st
 
 
 def print_table(sweep: Sweep, console: "Console | None") -> None:
-    """The ends of the table on a terminal; without one, all of it, separated by tabs."""
+    """Print the first and last rows on a terminal; without a console, all rows, separated by tabs."""
     frame = sweep.frame
     if console is None:
         typer.echo(frame.to_csv(sep="\t", index=False), nl=False)
@@ -150,7 +148,7 @@ def print_table(sweep: Sweep, console: "Console | None") -> None:
 
 
 def notes(sweep: Sweep) -> Iterable[str]:
-    """What there is to say about the sweep beside its rows."""
+    """Remarks on the sweep: how many rows are refused and why, and where the value is largest."""
     rows, name = len(sweep.frame), sweep.entry.calculator.name
     for cure, count in sweep.refusals.items():
         yield f"{count} of {rows} rows are empty, refused by {sweep.entry.identifier}: {cure}"
@@ -165,7 +163,7 @@ def notes(sweep: Sweep) -> Iterable[str]:
 
 
 def file_content(sweep: Sweep, ending: str) -> bytes:
-    """The tidy table as .csv, .parquet or .json (a list of rows)."""
+    """The complete table as .csv, .parquet or .json (a list of rows)."""
     if ending == ".parquet":
         from fedconvex.sweeps.tables import to_parquet
 
@@ -175,16 +173,12 @@ def file_content(sweep: Sweep, ending: str) -> bytes:
     return sweep.tidy.to_csv(index=False).encode()
 
 
-def require_writable(argument: str, path: Path, endings: tuple[str, ...]) -> None:
-    """Refuses before the work what could not be saved after it."""
-    if path.suffix.lower() not in endings:
-        raise InvalidInput(argument, path, "has an unknown ending", f"choose {', '.join(endings)}")
-    if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise InvalidInput(argument, path, "cannot be written to", "choose another file")
-
-
 class _Evaluation:
-    """A calculator on rows, without those that it refuses."""
+    """A calculator on all rows that satisfy its conditions.
+
+    Conditions are evaluated on whole columns in floats. A row near a condition's bound is passed to the calculator,
+    which compares exactly; it refuses all its rows at once, so they are halved until single rows are left.
+    """
 
     def __init__(self, calculator: Calculator, fixed: Mapping[str, Any], columns: Mapping[str, np.ndarray]) -> None:
         self.calculator = calculator
@@ -194,10 +188,10 @@ class _Evaluation:
         self.numbers: dict[str, np.ndarray] = {}
         self.done = np.zeros(self.rows, dtype=bool)
         self.refusals: Counter[str] = Counter()
-        self._run(np.flatnonzero(self._leave_out()))
+        self._run(np.flatnonzero(self._possible_rows()))
 
-    def _leave_out(self) -> np.ndarray:
-        """Counts the rows that violate a condition by far, and says which are left."""
+    def _possible_rows(self) -> np.ndarray:
+        """The rows that violate no condition clearly; counts the others by the condition."""
         values: dict[str, Any] = {
             **{n: nearest_float(v) for n, v in self.fixed.items() if not isinstance(v, tuple)},
             **self.columns,
@@ -211,14 +205,15 @@ class _Evaluation:
                 close = abs(value - bound) <= BORDER * (abs(value) + abs(bound))
                 violated = ~np.broadcast_to(RELATIONS[condition.relation](value, bound), self.rows)
             wrong = left & clear & violated & ~close
-            clear &= ~(violated & close)  # one of the exact comparison's, which names the first condition
+            # a row that may violate an earlier condition is left to the exact comparison, which names that one
+            clear &= ~(violated & close)
             if wrong.any():
                 self.refusals[f"give {condition.text(self.calculator.parameters)}"] += int(wrong.sum())
                 left &= ~wrong
         return left
 
     def _run(self, rows: np.ndarray) -> None:
-        """Fills these rows; halves what is refused until single rows are left over."""
+        """Fill these rows; halve them if the calculator refuses one, until it is found."""
         if not len(rows):
             return
         try:
@@ -239,7 +234,7 @@ class _Evaluation:
 def _signs(
     calculator: Calculator, fixed: Mapping[str, Any], columns: Mapping[str, np.ndarray], done: np.ndarray
 ) -> np.ndarray:
-    """Certified signs at the floats of the grid; None in refused rows."""
+    """Proved signs at the grid points, which are floats taken exactly; None in refused rows."""
     signs = np.full(len(done), None, dtype=object)
     arrays = {
         name: values[done].astype(np.float64) for name, values in columns.items() if name in calculator.parameters
@@ -249,13 +244,13 @@ def _signs(
 
 
 def _axes(entry: Computable, texts: Sequence[str]) -> dict[str, Axis]:
-    """The grids of `mu=1:100:200` and `mu=log:1:1e4:200`."""
+    """The axes of `mu=1:100:200` and `mu=log:1:1e4:200`."""
     axes: dict[str, Axis] = {}
     for text in texts:
         name, _, grid = text.strip().removeprefix("--").partition("=")
         name = name.replace("-", "_")
-        scale, _, ends = grid.rpartition("log:")
-        parts = ends.split(":")
+        scale, _, limits = grid.rpartition("log:")
+        parts = limits.split(":")
         if len(parts) != 3 or scale:
             raise InvalidInput(
                 "--sweep", text, "is not understood", "write NAME=LOWEST:HIGHEST:COUNT, as in mu=1:100:50"
@@ -273,18 +268,19 @@ def _axis(entry: Computable, name: str, text: str, parts: list[str], *, logarith
         raise InvalidInput(
             "--sweep", text, f"{name} is {parameter.shape.value}", "sweep a parameter that is one number"
         )
-    lowest, highest, count = (number("--sweep", part) for part in parts)
-    ends = nearest_float(lowest), nearest_float(highest)
-    if not (lowest < highest and all(map(math.isfinite, ends))):
+    lowest, highest, count = (exact_number(part, "--sweep") for part in parts)
+    limits = nearest_float(lowest), nearest_float(highest)
+    if not (lowest < highest and all(map(math.isfinite, limits))):
         raise InvalidInput("--sweep", text, "has no range", "give a lowest number below the highest")
     if count.denominator != 1 or not 2 <= count <= MOST_ROWS:
         raise InvalidInput("--sweep", text, f"has a count of {count}", f"give an integer from 2 to {MOST_ROWS}")
-    if logarithmic and not ends[0] > 0:
+    if logarithmic and not limits[0] > 0:
         raise InvalidInput("--sweep", text, "has no logarithms", "give a lowest number > 0")
-    points = (np.geomspace if logarithmic else np.linspace)(*ends, int(count))
+    points = (np.geomspace if logarithmic else np.linspace)(*limits, int(count))
     if parameter.integer:
         if highest > LARGEST_INTEGER or lowest < -LARGEST_INTEGER:
             raise InvalidInput("--sweep", text, "has integers that floats do not hold", f"stay below {LARGEST_INTEGER}")
+        # rounding may repeat an integer, or leave the range
         points = np.unique(np.rint(points).astype(np.int64))
         points = points[(points >= math.ceil(lowest)) & (points <= math.floor(highest))]
         if not len(points):
@@ -293,7 +289,7 @@ def _axis(entry: Computable, name: str, text: str, parts: list[str], *, logarith
 
 
 def _records(frame: "pandas.DataFrame") -> list[dict[str, Any]]:
-    """The rows for JSON, without NaN."""
+    """The rows for JSON, NaN as None."""
     rows = frame.astype(object).to_dict("records")
     return [{str(name): None if value != value else value for name, value in row.items()} for row in rows]
 

@@ -1,4 +1,4 @@
-"""The audit's picture: every run is a line, every floor above rounding level a horizontal one."""
+"""The audit's picture: a line for every run, a horizontal line for every error floor above rounding level."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_axes_can_be_given_and_are_labelled(result):
     axes = Figure().subplots()
     assert draw_audit(result, axes) is axes
     assert axes.get_yscale() == "log"
-    assert "gap" in axes.get_ylabel()
+    assert "suboptimality" in axes.get_ylabel()
     assert "rounds" in axes.get_xlabel()
     assert "made up" in axes.get_title()
 

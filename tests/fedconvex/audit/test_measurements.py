@@ -1,4 +1,4 @@
-"""The audit's numbers against exact arithmetic and against where long runs really end."""
+"""The audit's numbers against exact arithmetic and against the limits of long runs."""
 
 from fractions import Fraction
 
@@ -60,7 +60,7 @@ def test_rounds_are_counted_to_the_first_gap_below_the_tolerance(result):
     assert split.gaps[count] <= 1e-6 * split.gaps[0] < split.gaps[count - 1]
     assert split.outcome == str(count)
     assert result.methods[1].rounds_to_tolerance is None
-    assert result.methods[1].outcome == "never (floor)"
+    assert result.methods[1].outcome == "never (error floor)"
 
 
 def test_forecast_of_unfinished_runs_is_about_right(problem):
@@ -170,7 +170,8 @@ def test_parse_method_takes_numbers_as_written(problem):
         ("fedgd:step=1", "give stepsize=…, local_steps="),
         ("fedgd:stepsize", "stepsize has no value; write fedgd:stepsize=NUMBER"),
         ("feddynonegd", "needs alpha"),
-        ("fedgd:stepsize=fast", "'fast' is not a number"),
+        ("fedgd:stepsize=fast", "stepsize = fast: is not a number"),
+        ("fedgd:stepsize=1e1000000000", "is too long"),
         ("fedgd:local_steps=1.5", "must be an integer >= 1"),
         ("fedprox:mu=-1", "must not be negative"),
     ],

@@ -1,4 +1,4 @@
-"""Methods with memory: what is proved in general about their fixed points, against the exact map of one round."""
+"""Fixed points of methods with client memory: general theorems against the exact map of one round."""
 
 from fractions import Fraction
 from unittest.mock import patch
@@ -106,6 +106,7 @@ def test_no_proof_where_rounds_diverge() -> None:
     assert abs(run.points[-1]).max() > 1e6
 
 
+@pytest.mark.beyond_core
 @pytest.mark.parametrize("method", RIGHT, ids=repr)
 def test_larger_problems_are_decided_in_time(method) -> None:
     rng = np.random.default_rng(5)

@@ -8,7 +8,7 @@ import pytest
 from bounds_runner import invoke, run
 
 from fedconvex import theory
-from fedconvex.commands.bounds.values import entries, find
+from fedconvex.commands.bounds.formulas import entries, find
 from fedconvex.theory import fedprox
 
 
@@ -56,9 +56,9 @@ def test_help_is_written_for_humans(monkeypatch, capsys):
     code, out, _ = run(monkeypatch, capsys, "--help")
     words = " ".join(out.split())
     assert code == 0
-    assert "What do the papers promise?" in words
+    assert "List, show, compute, sweep and draw" in words
     assert "--sweep mu=5:80:200" in words
-    assert "1 the statement promises nothing there" in words
+    assert "1 the statement promises nothing at these values" in words
 
 
 @pytest.mark.beyond_core  # starts a process

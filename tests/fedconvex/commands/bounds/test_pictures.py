@@ -5,8 +5,9 @@ import pytest
 from bounds_runner import GIVEN, rho, run
 
 from fedconvex.commands.bounds.figure import draw_sweep
+from fedconvex.commands.bounds.formulas import find
+from fedconvex.commands.bounds.parameters import parse
 from fedconvex.commands.bounds.sweep import run_sweep
-from fedconvex.commands.bounds.values import find, parse
 
 pytestmark = pytest.mark.beyond_core  # draws
 

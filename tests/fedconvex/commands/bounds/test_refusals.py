@@ -4,7 +4,7 @@ import pytest
 from bounds_runner import GIVEN, OTHERS, run
 
 from fedconvex import theory
-from fedconvex.commands.bounds.values import find
+from fedconvex.commands.bounds.formulas import find
 from fedconvex.errors import InvalidInput
 
 LOG_OF_0 = ["--kappa=4", "--initial-distance=0", "--num-clients=1", "--accuracy=1"]
@@ -79,7 +79,10 @@ def test_unknown_statements_are_reported_as_the_theory_does():
         (["mu=1:2:9", "--mu", "7"], "--mu = 7: is swept too"),
         (["mu=-9:-1:9"], "fedprox.theorem4 refuses every row; give mu > 0"),
         (["mu=1:2:9", "--out", "table.xls"], "has an unknown ending; choose .csv, .parquet, .json"),
-        (["mu=1:2:9", "--out", "nowhere/table.csv"], "cannot be written to"),
+        (
+            ["mu=1:2:9", "--out", "nowhere/table.csv"],
+            "is no file that can be written; name a file",
+        ),
         (["mu=1:2:9", "--plot=picture.gif"], "has an unknown ending; choose .png, .pdf, .svg"),
         (["mu=1:2:9", "--plot", "picture.gif"], "a picture ends in .png, .pdf, .svg"),
     ],

@@ -8,8 +8,9 @@ import pandas
 import pytest
 from bounds_runner import GIVEN, OTHERS, invoke, rho, run
 
+from fedconvex.commands.bounds.formulas import find
+from fedconvex.commands.bounds.parameters import parse
 from fedconvex.commands.bounds.sweep import notes, print_table, run_sweep
-from fedconvex.commands.bounds.values import find, parse
 from fedconvex.statements import Sign
 
 

@@ -1,0 +1,132 @@
+"""The formulas that `fedconvex bounds` can compute, found by their identifiers: statements and calculators."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from importlib import import_module
+from inspect import cleandoc, isfunction
+from typing import Any, final
+
+from fedconvex.commands.bounds.parameters import option
+from fedconvex.errors import InvalidInput
+from fedconvex.statements import Calculator, Paper, Parameter, Statement
+from fedconvex.statements.results import named_parts
+
+
+@final
+@dataclass(frozen=True)
+class Computable:
+    """A formula of a paper: a statement's, or a calculator without a number of its own."""
+
+    identifier: str
+    source: str
+    calculator: Calculator
+    paper: Paper
+    statement: Statement | None = None
+
+    @property
+    def claim(self) -> str:
+        """The kind of claim: `upper bound`, …, or `calculator`."""
+        return self.statement.claim.value if self.statement is not None else "calculator"
+
+    @property
+    def words(self) -> str:
+        """The first paragraph of the calculator's docstring."""
+        return " ".join(cleandoc(self.calculator.__doc__ or "").partition("\n\n")[0].split())
+
+    @property
+    def left(self) -> Calculator | None:
+        """The left-hand side, if it is a formula, too."""
+        return self.statement.left if self.statement is not None else None
+
+    @property
+    def positive(self) -> bool:
+        """Whether the statement promises something only if its value is positive."""
+        return self.statement is not None and self.statement.positive
+
+    @cached_property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """The parameters of both sides."""
+        return {**self.calculator.parameters, **(self.left.parameters if self.left is not None else {})}
+
+    @property
+    def text(self) -> str:
+        """The formula and its options, for a terminal."""
+        from fedconvex.statements.rendering import expression
+
+        if self.statement is not None:
+            return str(self.statement)
+        values = named_parts(self.calculator.name, expression(self.calculator))
+        lines = [f"{self.identifier}  ({self.source}; {self.claim})", f"  {self.words}"]
+        lines += [f"  {name} = {value}" for name, value in values.items()]
+        lines += [f"  needs {c.text(self.calculator.parameters)}" for c in self.calculator.conditions]
+        lines += [f"  {option(name)}: {p.meaning} ({p.range})" for name, p in self.parameters.items()]
+        return "\n".join(lines)
+
+    @property
+    def latex(self) -> str:
+        """The formula as LaTeX, with the paper's symbols."""
+        from fedconvex.statements.rendering import expression, latex_of
+
+        if self.statement is not None:
+            return self.statement.latex
+        value = expression(self.calculator)
+        return r",\qquad ".join(latex_of(v, self.parameters) for v in (value if isinstance(value, tuple) else (value,)))
+
+    def to_dictionary(self) -> dict[str, Any]:
+        """The formula's description for JSON."""
+        return {
+            "statement": self.identifier,
+            "source": self.source,
+            "claim": self.claim,
+            "words": self.words,
+            "latex": self.latex,
+            "parameters": {n: {"meaning": p.meaning, "range": p.range} for n, p in self.parameters.items()},
+        }
+
+
+def entries(paper: Paper) -> list[Computable]:
+    """A paper's statements in its order, then its other calculators."""
+    statements = [Computable(s.identifier, s.source, s.calculator, paper, s) for s in paper.everything]
+    return statements + [entry for name, entry in _attributes(paper).items() if entry.statement is None]
+
+
+def find(identifier: str) -> Computable:
+    """The formula with this identifier: `fedprox.theorem4` or `fedprox.rho`. Errors suggest the nearest ones."""
+    from fedconvex.theory import papers
+
+    by_paper = papers()
+    name, _, own = identifier.strip().partition(".")
+    paper = by_paper.get(name.lower())
+    if paper is not None:
+        attributes = _attributes(paper)
+        if own in attributes:
+            return attributes[own]
+        statement = (paper.statements | paper.ours).get(own.lower())
+        if statement is not None:
+            return Computable(statement.identifier, statement.source, statement.calculator, paper, statement)
+        # a public function that computes, but is no formula: say how to call it
+        function = vars(_module(paper)).get(own)
+        if isfunction(function) and function.__module__.startswith("fedconvex.theory."):
+            cure = f"call fedconvex.theory.{paper.name}.{own} in Python"
+            raise InvalidInput("statement", identifier, "is a function and no formula", cure)
+    known = [f"{p.name}.{key}" for p in by_paper.values() for key in (*p.statements, *p.ours, *_attributes(p))]
+    near = get_close_matches(identifier, known, n=3, cutoff=0.5) or sorted(by_paper)
+    raise InvalidInput("statement", identifier, "is unknown", f"did you mean {', '.join(near)}?")
+
+
+def _module(paper: Paper) -> Any:
+    return import_module(f"fedconvex.theory.{paper.name}")
+
+
+def _attributes(paper: Paper) -> dict[str, Computable]:
+    """Statements and calculators by their names in the paper's module."""
+    found = {}
+    for name, value in vars(_module(paper)).items():
+        if isinstance(value, Statement):
+            found[name] = Computable(value.identifier, value.source, value.calculator, paper, value)
+        elif isinstance(value, Calculator):
+            source = f"{paper.short}, {value.owner.partition(': ')[2]}"
+            found[name] = Computable(f"{paper.name}.{name}", source, value, paper)
+    return found
