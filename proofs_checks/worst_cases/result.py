@@ -182,5 +182,5 @@ class WorstCase:
         return proof(self.certified, self.certificate.t, self.certificate.multipliers)
 
     def __repr__(self) -> str:
-        asked = self.question
-        return f"<{asked.metric} of {asked.method}, {asked.rounds} rounds: [{float(self.lower)}, {float(self.upper)}]>"
+        question, interval = self.question, [float(self.lower), float(self.upper)]
+        return f"<{question.metric} of {question.method}, {question.rounds} rounds: {interval}>"

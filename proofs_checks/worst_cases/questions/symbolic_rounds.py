@@ -47,7 +47,7 @@ def first_state(method: Method, server: Family) -> State:
 
 
 def outcomes(
-    asked: Specification, board: Board | EnumeratedBoard, start: Any, rounds: int
+    spec: Specification, board: Board | EnumeratedBoard, start: Any, rounds: int
 ) -> Iterator[tuple[Fraction, list[Any], Form]]:
     """The possible outcomes of some rounds: probability, points, and the variance of the last point.
 
@@ -55,19 +55,19 @@ def outcomes(
     last point: the server's expected point, or FedSplit's z_k. An `EnumeratedBoard` has an outcome for every sequence
     of draws, another board a single one; only with that can the last point be random.
     """
-    play: Callable[[Any, Draw], Round] = partial(_round_of_all, asked, board)
+    play: Callable[[Any, Draw], Round] = partial(_round_of_all, spec, board)
     ways = [(Fraction(1), FULL)]
     if isinstance(board, EnumeratedBoard):
-        play, ways = partial(drawn_round, asked.method, asked.solver, board), list(asked.draws.every())
-    first = State(mean(start), memory={"z": start}) if asked.is_lifted else first_state(asked.method, start)
+        play, ways = partial(drawn_round, spec.method, spec.solver, board), list(spec.draws.every())
+    first = State(mean(start), memory={"z": start}) if spec.is_lifted else first_state(spec.method, start)
     for chance, averages, last in histories(play, ways, rounds, first):
-        end = last.memory["z"] if asked.is_lifted else expected(last.server)
-        variance = square(noise(last.server)) * asked.draws.scale
-        yield chance, [start, *(averages if asked.metric in AVERAGES else [end])], variance
+        end = last.memory["z"] if spec.is_lifted else expected(last.server)
+        variance = square(noise(last.server)) * spec.draws.scale
+        yield chance, [start, *(averages if spec.metric in AVERAGES else [end])], variance
 
 
-def _round_of_all(asked: Specification, board: Board | EnumeratedBoard, state: State, _: Draw) -> Round:
-    following, answers = answered(asked.method, asked.solver, board, state, asked.draws)
+def _round_of_all(spec: Specification, board: Board | EnumeratedBoard, state: State, _: Draw) -> Round:
+    following, answers = answered(spec.method, spec.solver, board, state, spec.draws)
     return following, mean(answers)
 
 
