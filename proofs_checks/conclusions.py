@@ -16,7 +16,7 @@ from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict
 
 
-def untied(of: Statement, proof: Proof) -> str:
+def part_not_concluded(of: Statement, proof: Proof) -> str:
     """The part of the formula that the end of the proof does not depend on, as a sentence; "" if there is none.
 
     Also "" where the proof says why its last step does not contain the formula (`Proof.ends`).

@@ -1,13 +1,13 @@
 """Two checks on a whole proof: it uses only its statement's hypotheses, and each of its symbols has one definition.
 
-Hypotheses. A fact such as `lipschitz(…, L)` names the assumption that it needs and its constant. `granted` lists what a
-statement's assumptions provide, with all that they imply; `missing` says which needed hypothesis is not among these;
-`beyond` does the same for another statement whose conclusion the proof uses. Assumptions at a single point must not
-enter a claim about many rounds (`at_one_point`).
+Hypotheses. A fact such as `lipschitz(…, L)` names the assumption that it needs, with its constant. `hypotheses_of`
+lists what a statement's assumptions provide, with all that they imply; `missing_hypothesis` finds a needed hypothesis
+that is not among these, and `missing_hypothesis_of` one of another statement whose conclusion the proof uses.
+Assumptions at a single point must not enter a claim about many rounds (`assumption_at_one_point`).
 
-Definitions. A fact such as `named(C, …)` defines a symbol. `ambiguous` finds a symbol with two different definitions,
+Definitions. A fact such as `named(C, …)` defines a symbol. `ambiguity` finds a symbol with two different definitions,
 or with itself in its own definition. A claim proved for every value of a symbol may be used for another value only if
-the symbol is free: not defined (`with_a_meaning`) and not the constant of a hypothesis (`constant_of`).
+the symbol is free: not defined (`defined_symbol`) and not the constant of a hypothesis (`symbol_in_constants`).
 
 `verification` calls these functions for every step or proof. They return "" where nothing is wrong.
 """
@@ -65,7 +65,7 @@ IMPLIED: dict[str, dict[str, Callable[[Any, Symbols], Any]]] = {
 }
 """The assumptions that follow from an assumption, by class names, each with its constant as a function of the first's.
 
-Only one step: `granted` follows the chains. ExactSolutions is inexactness with γ = 0, and so on.
+Only one step: `hypotheses_of` follows the chains. ExactSolutions is inexactness with γ = 0, and so on.
 """
 
 LARGER_IS_STRONGER = ("StronglyConvex", "StronglyConvexObjective", "LargeGradient")
@@ -81,11 +81,11 @@ The classes that hold along a whole run (DissimilarityAlongTheRun, BoundedVarian
 """
 
 
-Granted = dict[str, list[Any]]
+Hypotheses = dict[str, list[Any]]
 """The hypotheses that a proof may use: class names with the constants for which they hold, None for no constant."""
 
 
-def granted(of: Statement, made: Iterable[Assumption]) -> Granted:
+def hypotheses_of(of: Statement, made: Iterable[Assumption]) -> Hypotheses:
     """The assumptions `made` and all that they imply.
 
     Without conditions on parameters (`Given`): those are part of the claims' domains (`signs.Domain`).
@@ -94,7 +94,7 @@ def granted(of: Statement, made: Iterable[Assumption]) -> Granted:
     written = dict(proof.written) if proof is not None else {}
     known = symbols({**of.paper.notation, **of.calculator.parameters})
     known = {name: s.subs(written) if isinstance(s, sympy.Expr) else s for name, s in known.items()}
-    found: Granted = {}
+    found: Hypotheses = {}
     waiting = [(_name(a), c) for a in made if not isinstance(a, Given) for c in _constants(a, known)]
     while waiting:
         name, constant = waiting.pop()
@@ -111,8 +111,8 @@ def _constants(assumption: Assumption, symbols: Symbols) -> tuple[Any, ...]:
     return (None,) if not found else found[0] if isinstance(found[0], tuple) else (found[0],)
 
 
-def missing(needed: Iterable[str], constant: Any, here: Granted, domain: Domain) -> str:
-    """The first of the alternatives, if none of them is granted with this constant or a stronger one; else ""."""
+def missing_hypothesis(needed: Iterable[str], constant: Any, here: Hypotheses, domain: Domain) -> str:
+    """The first of the alternatives, if none of them is available with this constant or a stronger one; else ""."""
     alternatives = tuple(needed)
     if any(_is_enough(name, had, constant, domain) for name in alternatives for had in here.get(name, [])):
         return ""
@@ -134,8 +134,8 @@ def _is_enough(name: str, had: Any, needed: Any, domain: Domain) -> bool:
     return name in LARGER_IS_STRONGER and isinstance(prove_sign(had - needed, domain), SignProof)
 
 
-def constant_of(here: Granted, chosen: Iterable[Any]) -> str:
-    """The first of the chosen symbols that occurs in the constant of a granted hypothesis; "" if none does.
+def symbol_in_constants(here: Hypotheses, chosen: Iterable[Any]) -> str:
+    """The first of the chosen symbols that occurs in the constant of an available hypothesis; "" if none does.
 
     Substituting for such a symbol would change the hypothesis: smoothness L is not smoothness 2L.
     """
@@ -143,15 +143,15 @@ def constant_of(here: Granted, chosen: Iterable[Any]) -> str:
     return next((str(symbol) for symbol in chosen if symbol in used), "")
 
 
-def at_one_point(made: Iterable[Assumption]) -> str:
+def assumption_at_one_point(made: Iterable[Assumption]) -> str:
     """The first assumption that is about a single point; "" if there is none."""
     return next((_name(a) for a in made if isinstance(a, AT_ONE_POINT)), "")
 
 
-def beyond(
-    other: Statement, chosen: Symbols, here: Granted, domain: Domain, shown: Iterable[tuple[str, Any]] = ()
+def missing_hypothesis_of(
+    other: Statement, chosen: Symbols, here: Hypotheses, domain: Domain, shown: Iterable[tuple[str, Any]] = ()
 ) -> str:
-    """The first hypothesis of another statement that is neither granted here nor `shown` by a step; "" if none is.
+    """The first hypothesis of another statement that is neither available here nor `shown` by a step; "" if none is.
 
     `chosen` are the values that the proof substitutes for symbols of that statement, also in its hypotheses.
     """
@@ -161,21 +161,21 @@ def beyond(
     for assumption in other.assumptions:
         if isinstance(assumption, Given):
             continue
-        for constant in granted(other, (assumption,))[_name(assumption)]:
+        for constant in hypotheses_of(other, (assumption,))[_name(assumption)]:
             put_in = None if constant is None else constant.subs(dict(chosen), simultaneous=True)
-            if hypothesis := missing((_name(assumption),), put_in, here, domain):
+            if hypothesis := missing_hypothesis((_name(assumption),), put_in, here, domain):
                 return hypothesis
     return ""
 
 
-def with_a_meaning(chosen: Iterable[Any], steps: Iterable[Step]) -> str:
+def defined_symbol(chosen: Iterable[Any], steps: Iterable[Step]) -> str:
     """The first of the chosen symbols that these steps, or the proofs they use, define; "" if none is defined."""
     put_in = list(chosen)
     known = {_symbol(key) for key, _ in _definitions(steps, set())} if put_in else set()
     return next((str(symbol) for symbol in put_in if symbol in known), "")
 
 
-def ambiguous(proof: Proof) -> str:
+def ambiguity(proof: Proof) -> str:
     """A symbol with two different definitions, or with itself in its definition; "" if there is none.
 
     Definitions in proofs whose conclusions this proof uses count as well, as far as they concern the conclusion. In a

@@ -12,16 +12,16 @@ from pkgutil import iter_modules
 from time import perf_counter
 from typing import Any, final
 
-from fedconvex.proofs_checks.conclusions import untied
+from fedconvex.proofs_checks.conclusions import part_not_concluded
 from fedconvex.proofs_checks.engines.witnesses import Replay, Witness, replay
 from fedconvex.proofs_checks.hypotheses import (
-    ambiguous,
-    at_one_point,
-    beyond,
-    constant_of,
-    granted,
-    missing,
-    with_a_meaning,
+    ambiguity,
+    assumption_at_one_point,
+    defined_symbol,
+    hypotheses_of,
+    missing_hypothesis,
+    missing_hypothesis_of,
+    symbol_in_constants,
 )
 from fedconvex.proofs_checks.proof import CheckOutcome, Proof, Relation, RestsOnItself, Role, Step, built, conclusion
 from fedconvex.statements.assumptions.base import Assumption
@@ -162,27 +162,29 @@ def _objection(step: Step, of: Statement, before: list[StepResult], under_way: t
         return "it is about a case that the statement does not have"
     # A step about one case of the statement may use the case's hypothesis, and so may what rests on it, there only.
     made = (*of.assumptions, *step.case)
-    here = granted(of, made)
+    here = hypotheses_of(of, made)
     for alternatives, constant in step.by.assumes():
-        hypothesis = missing(alternatives, constant, here, step.claim.domain)
+        hypothesis = missing_hypothesis(alternatives, constant, here, step.claim.domain)
         if hypothesis:
             return f"it uses {hypothesis}, which the statement does not assume"
     # A telescoped sum needs its hypotheses at every iterate: B-dissimilarity at one point is not enough.
-    if step.by.joins_rounds() and (point := at_one_point(made)):
+    if step.by.joins_rounds() and (point := assumption_at_one_point(made)):
         return f"it is about many rounds, but {point} is assumed at one point only"
     for claim in step.by.rests_on():
         # Substituting into a claim is sound only for symbols that are free in it: not for one that an earlier step
         # defined, and not for a constant of a hypothesis of this statement.
         chosen = step.by.chooses(claim)
-        if letter := with_a_meaning(chosen, (*(result.step for result in before), step)):
+        if letter := defined_symbol(chosen, (*(result.step for result in before), step)):
             return f"it puts something in for {letter}, which has a meaning"
         if not _is_proved(claim, step.case, before, under_way, known):
             return f"it rests on {claim.source or claim.name}, which is not proved"
         if claim.source:
-            hypothesis = beyond(statement(claim.source), chosen, here, step.claim.domain, step.by.discharges())
+            hypothesis = missing_hypothesis_of(
+                statement(claim.source), chosen, here, step.claim.domain, step.by.discharges()
+            )
             if hypothesis:
                 return f"it rests on {claim.source}, which assumes {hypothesis}"
-        elif letter := constant_of(here, chosen):
+        elif letter := symbol_in_constants(here, chosen):
             return f"it puts something in for {letter}, with which the statement assumes something"
     return ""
 
@@ -218,9 +220,10 @@ def _conclude(of: Statement, proof: Proof, evidence: list[StepResult]) -> tuple[
                 return missing, f"{result.step.shown}: {result.outcome.detail}", None
     if not needed:
         return Verdict.UNKNOWN, "the proof has no step", None
-    if letter := ambiguous(proof):
+    if letter := ambiguity(proof):
         return Verdict.UNKNOWN, letter, None
-    if other := untied(of, proof):  # every step may hold, and yet be about another formula than the statement's
+    # Every step may hold, and yet be about another formula than the statement's.
+    if other := part_not_concluded(of, proof):
         return Verdict.UNKNOWN, other, None
     by_instances = not any(result.step.by.shows_claim for result in needed)
     return Verdict.PROVED, BY_INSTANCES if by_instances else f"{len(needed)} steps", None

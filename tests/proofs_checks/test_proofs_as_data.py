@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import sympy
 
-from fedconvex.proofs_checks.conclusions import untied
+from fedconvex.proofs_checks.conclusions import part_not_concluded
 from fedconvex.proofs_checks.engines.checks import _not_implied
 from fedconvex.proofs_checks.engines.hilbert import Vector
 from fedconvex.proofs_checks.engines.signs import Domain
@@ -63,7 +63,7 @@ def test_no_other_proof_ends_with_something_else_than_its_formula() -> None:
     assert {identifier for identifier, (_, proof) in PROOFS.items() if proof.written} == WRITTEN
     for identifier in ENDS:
         statement, proof = PROOFS[identifier]
-        assert untied(statement, replace(proof, ends="")), identifier
+        assert part_not_concluded(statement, replace(proof, ends="")), identifier
 
 
 @pytest.mark.parametrize("identifier", PROOFS)

@@ -7,7 +7,7 @@ from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.facts import jensen, norm_of_mean, root_of, triangle
 from fedconvex.proofs_checks.engines.hilbert import Unsound, family, length, mean, norm, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.hypotheses import ambiguous
+from fedconvex.proofs_checks.hypotheses import ambiguity
 from fedconvex.proofs_checks.proof import Proof, Relation, Step
 from fedconvex.verdicts import Verdict
 
@@ -37,11 +37,11 @@ def test_vectors_that_do_not_add_up_are_refused() -> None:
 
 def test_a_length_means_one_vector() -> None:
     first = triangle((whole, u + v), (norm(u), u), (norm(v), v))
-    assert not ambiguous(proof(first, root_of(whole, square(u + v))))
-    assert "two meanings" in ambiguous(proof(first, root_of(whole, square(u - v))))
+    assert not ambiguity(proof(first, root_of(whole, square(u + v))))
+    assert "two meanings" in ambiguity(proof(first, root_of(whole, square(u - v))))
     families = norm_of_mean((norm(mean(U)), mean(U)), (length("E‖U‖"), U))
-    assert not ambiguous(proof(families, jensen((length("√E‖U‖²"), U), length("E‖U‖"))))
-    assert "two meanings" in ambiguous(proof(families, jensen((length("√E‖U‖²"), 2 * U), length("E‖U‖"))))
+    assert not ambiguity(proof(families, jensen((length("√E‖U‖²"), U), length("E‖U‖"))))
+    assert "two meanings" in ambiguity(proof(families, jensen((length("√E‖U‖²"), 2 * U), length("E‖U‖"))))
 
 
 def test_a_factor_must_not_be_negative() -> None:

@@ -8,7 +8,7 @@ import pytest
 import sympy
 
 from fedconvex.proofs_checks import proof as proofs
-from fedconvex.proofs_checks.conclusions import untied
+from fedconvex.proofs_checks.conclusions import part_not_concluded
 from fedconvex.proofs_checks.engines.checks import Agreement, Assumed, Combination, Identity, Inequality, Special
 from fedconvex.proofs_checks.engines.facts import Fact, called, convex, inexact, named, root_of, smooth, specialised
 from fedconvex.proofs_checks.engines.hilbert import Unsound, drawn, family, inner, norm, square, vector
@@ -111,9 +111,9 @@ def test_every_case_is_proved(provable) -> None:
         return builder
 
     statement = replace(feddyn.theorem1, cases=cases)
-    assert not untied(statement, of_some(3)(statement))
+    assert not part_not_concluded(statement, of_some(3)(statement))
     provable["feddyn.theorem1"] = of_some(2)
-    assert "part 3" in untied(statement, of_some(2)(statement))
+    assert "part 3" in part_not_concluded(statement, of_some(2)(statement))
 
 
 u, v = vector("u"), vector("v")
