@@ -101,6 +101,7 @@ def _divisors(expressions: Iterable[Any]) -> list[Any]:
 
 def _sign(proof: SignProof, conditions: list[Any]) -> dict[str, Any]:
     assert proof.form is not None
+    # The form as numerator · denominator⁻¹: the checker sees the coefficients of both.
     below = ["^", written(proof.form.denominator.as_expr()), -1]
     return {
         "expression": written(proof.expression),

@@ -68,6 +68,7 @@ def _ends(of: Statement, proof: Proof, part: int, number: int) -> list[Step]:
     steps = [step for step in proof.steps if step.role is Role.PROOF]
     if of.cases:
         steps = [step for step in steps if step.case == of.cases[min(part, number - 1)]]
+    # A named tuple with one proof (Corollary 7's μ and ρ, say) has no last step for each of its parts.
     return steps if number > 1 and not of.cases else steps[-1:]
 
 

@@ -179,7 +179,10 @@ class RestsOnItself(Exception):
     """A circular proof: it uses the conclusion of a statement whose proof uses this one's conclusion."""
 
 
+# Keyed by the statement and not by its identifier: the tests make statements with changed formulas. Weak, so that these
+# can be freed.
 _BUILT: WeakKeyDictionary[Statement, Proof] = WeakKeyDictionary()
+# The statements whose proofs are being built, to detect circular proofs.
 _UNDER_WAY: ContextVar[tuple[str, ...]] = ContextVar("under_way", default=())
 
 

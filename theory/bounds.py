@@ -169,6 +169,7 @@ def apply(statement: Statement, setting: MeasuredSetting, given: dict[str, Any])
     except InvalidInput as error:
         verdict = Verdict.REFUTED if error.argument in given else Verdict.UNKNOWN
         return DoesNot(statement, verdict, "its conditions", str(error))
+    # FedProx's ρ ≤ 0 promises no decrease: such a statement does not apply.
     if statement.positive and not value > 0:
         verdict = Verdict.REFUTED if value <= 0 else Verdict.UNKNOWN
         return DoesNot(statement, verdict, f"{statement.calculator.name} > 0", f"it is {short(value)}")

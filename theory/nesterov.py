@@ -160,6 +160,7 @@ def rounds(*, mu: Any, L: Any, initial_distance: Any, accuracy: Any, stepsize: A
     def enough(t: int) -> bool:
         return require_sign(margin.sign(t=t, **given, **distances), given) is not Sign.NEGATIVE
 
+    # Without contraction the first step decides: the bound does not decrease with t.
     if not enough(1) and require_sign(shrinks.sign(**given), given) is not Sign.POSITIVE:
         return None
     return smallest_integer(enough)

@@ -37,12 +37,15 @@ def fraction(expression: Any, symbols: Iterable[Any] = ()) -> Fraction:
     return _fraction(sympy.sympify(expression), frozenset(symbols))
 
 
+# The checks need the same fractions repeatedly: for a multiplier's sign, its denominator, and the certificate.
 @lru_cache(maxsize=1 << 12)
 def _fraction(expression: Any, symbols: frozenset[Any]) -> Fraction:
     one_meaning(expression.free_symbols | symbols)
+    # FLINT needs at least one variable, also for a number.
     involved = tuple(sorted(expression.free_symbols | symbols, key=str)) or (sympy.Symbol("x"),)
     generators = dict(zip(involved, _context(len(involved)).gens(), strict=True))
     numerator, denominator = _quotient(expression, generators)
+    # One normal form for equal fractions: the denominator's leading coefficient is positive.
     if denominator.leading_coefficient() < 0:
         numerator, denominator = -numerator, -denominator
     ring = sympy.QQ[involved].ring
@@ -101,6 +104,7 @@ def _quotient(expression: Any, generators: dict[Any, fmpz_mpoly]) -> Quotient:
 
 def _sum(first: Quotient, second: Quotient) -> Quotient:
     (a, b), (c, d) = first, second
+    # Only what the denominators do not share is multiplied: smaller polynomials, and so smaller gcds afterwards.
     common = b.gcd(d)
     b, d = b / common, d / common
     return _reduced(a * d + c * b, b * d * common)

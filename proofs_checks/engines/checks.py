@@ -66,6 +66,7 @@ class Combination(Check):
             outside = _not_implied(_on_domain(used.domain, to_roots), domain)
             if outside is not None:
                 return CheckOutcome(Verdict.UNKNOWN, f"{used.name or used.source} is known for {outside} only")
+        # What must be ≥ 0 for the conclusion: the right side if squares are compared, then multipliers and weights.
         needed: list[Any] = []
         difference_of_sides = right - left
         if self.squared:
@@ -75,6 +76,7 @@ class Combination(Check):
             outside = _not_implied(_on_domain(Domain(fact.requires), to_roots), domain)
             if outside is not None:
                 return CheckOutcome(Verdict.UNKNOWN, f"{fact.name}: known for {outside} only")
+        # Without the facts' hypotheses: `verification` has compared those with the statement's before.
         facts = [(to_roots(m), Fact(to_roots(f.expression), f.name, f.equation)) for m, f in self.facts]
         squares = [(to_roots(w), _in_roots(v, to_roots)) for w, v in self.squares]
         if claim.relation == "=" and (self.squared or squares or not all(f.equation for _, f in facts)):
@@ -209,7 +211,9 @@ class Special(Check):
 
         needed = _on_domain(self.of.domain, put_in)
         signs = [sympy.Gt(v, 0, evaluate=False) for s, v in values.items() if s.is_positive]
+        # The symbols' own signs are hypotheses of the old claim, like its conditions.
         signs += [sympy.Ge(v, 0, evaluate=False) for s, v in values.items() if s.is_nonnegative]
+        # A claim about integers, about K devices say, says nothing about other numbers.
         fractional = [s for s, value in values.items() if s.is_integer and not value.is_integer]
         if fractional or sympy.false in needed.relations or any(map(is_product, values)):
             return CheckOutcome(Verdict.UNKNOWN, f"{self.of.name or self.of.source} is not known for these parameters")
@@ -225,6 +229,7 @@ class Special(Check):
             return CheckOutcome(Verdict.UNKNOWN, f"{undefined[0]}, in a denominator, may be 0")
         if claim.relation != self.of.relation:
             return CheckOutcome(Verdict.UNKNOWN, "the claim has another relation")
+        # The new claim must be the old one after the substitution, or follow from it by adding the same to both sides.
         one, here = sympy.Integer(1), (to_roots(put_in(self.of.left)), to_roots(put_in(self.of.right)))
         fact = Fact(here[1] - here[0], self.of.name or self.of.source, claim.relation == "=")
         try:

@@ -157,6 +157,7 @@ def _definitions(*lengths: Length) -> tuple[tuple[tuple[Any, Any], ...], tuple[A
     """The definitions symbol² = ‖vector‖² of the lengths, and the conditions that their factors are nonnegative."""
     defines, requires = [], []
     for length, vector in lengths:
+        # The one symbol for a length in the number; its other symbols are parameters, which make up the factor.
         (symbol,) = (s for s in sympy.sympify(length).free_symbols if str(s).startswith(("‖", "√")))
         factor = sympy.cancel(length / symbol)
         if not is_zero(square(vector) - length**2):  # of a basic vector it needs no definition
@@ -243,6 +244,8 @@ def averaged(fact: Fact, means: Mapping[Any, Any], over: str = "the clients", fi
         over: the clients, draws or rounds, for the fact's name; a name with "rounds" marks it as joining rounds.
         fixed: lengths that are the same for all, as ‖∇f(w)‖ is for every draw.
     """
+    # Each of a client's numbers becomes a variable of its own; a fact that is linear in them equals the sum of
+    # variable · derivative, which is what `rest` checks.
     dummies = {number: sympy.Dummy() for number in means}
     involved = set().union(*(sympy.sympify(number).free_symbols for number in means))
     expression = sympy.sympify(fact.expression).subs(dummies)
@@ -254,6 +257,7 @@ def averaged(fact: Fact, means: Mapping[Any, Any], over: str = "the clients", fi
     require(not left & set(dummies.values()), f"{fact.name} is not linear in {list(means)}")
     require(is_zero(rest), f"{fact.name} is not linear in {list(means)}")
     require(not left & involved, f"{fact.name}: a client's number is left")
+    # A coefficient with a norm or an inner product in it would not come out of the mean.
     products = [s for s in left if is_product(s) and s not in fixed]
     require(not products, f"{fact.name}: {products} may differ from client to client")
     expectation = sum(means[number] * slope for number, slope in slopes.items())
@@ -279,6 +283,7 @@ def over_rounds(
     require(sympy.sympify(growth).is_positive, f"{growth} may not be positive")
     means = dict(sums)
     for (before, after), (first, last) in states.items():
+        # The unknown sum S of this state. It must cancel in what a proof concludes, since nothing else contains it.
         whole = sympy.Symbol(f"Σ {before}", real=True)
         means |= {before: whole, after: (whole - first + power * last) / growth}
     found = averaged(fact, means)
@@ -315,6 +320,7 @@ def iterated(step: Fact, not_negative: Fact, after: Any, now: Any, first: Any, l
         first, last: a_0 and a_t.
         shrunk: the symbol for ρ^t.
     """
+    # Coefficients of a polynomial in the two symbols: ρ in front of `now`, c alone, and −1 in front of `after`.
     recurrence = sympy.Poly(sympy.sympify(step.expression), after, now)
     factor, added = recurrence.coeff_monomial(now), recurrence.coeff_monomial(1)
     require(is_zero(recurrence.as_expr() - (factor * now + added - after)), "no recurrence")

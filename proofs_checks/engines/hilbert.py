@@ -62,7 +62,8 @@ class Vector:
     parts: Mapping[Atom, Any] = field(default_factory=dict)
 
     def __radd__(self, other: int) -> "Vector":
-        require(other == 0, "a number is added to a vector")  # 0 is the start of a sum
+        # `sum` starts with the number 0.
+        require(other == 0, "a number is added to a vector")
         return self
 
     def __add__(self, other: "Vector") -> "Vector":
@@ -135,6 +136,7 @@ def expected(u: Vector) -> Vector:
 
 def inner(u: Vector, v: Vector) -> Any:
     """Σ_k p_k⟨u_k, v_k⟩, in expectation over who is drawn."""
+    # Basic vectors of different subspaces are orthogonal.
     pairs = ((a, b, c * d) for a, c in u.parts.items() for b, d in v.parts.items() if a.part is b.part)
     return sum((c * _product(a, b) for a, b, c in pairs), start=sympy.Integer(0))
 
@@ -175,6 +177,7 @@ def _product(a: Atom, b: Atom) -> Any:
         return a.scale * _product(Atom(a.name, Subspace.DEVIATION), Atom(b.name, Subspace.DEVIATION))
     if a == b:
         return length(str(a)) ** 2
+    # ⟨a,b⟩ and ⟨b,a⟩ are one symbol.
     first, second = sorted((str(a), str(b)))
     return sympy.Symbol(f"⟨{first},{second}⟩", real=True)
 

@@ -130,6 +130,7 @@ def _enumerated(scheme: Scheme) -> str:
     """A disagreement between `scale` and the sum over all draws for 2 to 4 clients; "" if there is none."""
     u, v = ([Fraction(n) for n in numbers] for numbers in ((3, -1, 4, 2), (1, 5, -9, 2)))
     for m in range(2, 5):
+        # Unequal weights where the scheme admits them, and numbers that are not symmetric: an error must not cancel.
         weights = [Fraction(1, m)] * m
         if isinstance(scheme, Independent):
             weights = [Fraction(2 * (k + 1), m * (m + 1)) for k in range(m)]

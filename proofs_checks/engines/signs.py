@@ -140,6 +140,7 @@ def _decided(expression: Any, domain: Domain, strictly: bool) -> SignProof | NoS
     try:
         one_meaning(expression.free_symbols.union(*(r.free_symbols for r in domain.relations)))
         names = frozenset(str(s) for s in expression.free_symbols if str(s).startswith("s"))
+        # First without the conditions: most multipliers are visibly positive.
         form = fraction(expression)
         if _has_no_negative_coefficients(form, strictly):
             return SignProof(expression, "coefficients", strictly, (), form)
@@ -231,6 +232,8 @@ def _solved(
     )
     if not _all(denominator, 1):
         return None
+    # A condition is used if it is linear in some variable, with a coefficient of one sign and a rest of the other:
+    # it then bounds that variable by a quotient without negative coefficients.
     for kind, sign in (("lower", 1), ("upper", -1)):
         for variable in reduced.symbols:
             if numerator.degree(variable) != 1 or not variable.is_nonnegative:
@@ -292,6 +295,7 @@ def _by_z3(expression: Any, domain: Domain, strictly: bool) -> SignProof | NoSig
     solver.add(denominator != 0, product <= 0 if strictly else product < 0)
     start = monotonic()
     answer = solver.check()
+    # z3 treats real numbers exactly; `unknown` means that it gave up or ran out of time.
     if answer == z3.unsat:
         return SignProof(expression, "z3", strictly)
     if answer == z3.sat:

@@ -80,6 +80,7 @@ def _problems(witness: Witness) -> Iterator[str]:
     except SyntaxError as error:
         yield f"the program cannot be read: {error}"
         return
+    # Floats, foreign imports and underscored names could hide something from a reader.
     for node in ast.walk(tree):
         match node:
             case ast.ImportFrom(module="fractions", names=[ast.alias(name="Fraction")]):

@@ -67,6 +67,7 @@ def invariants() -> tuple[Step, ...]:
 
 @proves(feddyn.lemma2)
 def expected_move(statement: Statement) -> Proof:
+    # The same average in three forms: of models, of gradients, and over all devices.
     moved = drawn(virtual - server, scale) - h / alpha
     in_gradients = drawn(old_gradients - new_gradients - h, scale) / alpha
     over_all = mean(old_gradients - new_gradients - h) / alpha
@@ -108,7 +109,9 @@ def average_over_the_drawn(point: Vector, name: str, symbol: str, lemma: str) ->
     the devices of 1[k ∈ P_t]‖θ_k^t − x‖², and the fact `selected` gives its expectation.
     """
     chosen = sympy.Symbol(f"(1/m)Σ_k E 1[k∈P_t]‖θ_k^t−{name}‖²", nonnegative=True)
+    # The point is the same for all devices, so these vectors deviate from their mean as the θ̃_k^t do.
     away = virtual - point
+    # A drawn device has its ‖θ_k^t − x‖² in the sum, any other 0.
     in_all = selected(chosen, square(away), 0, P / m)
     return (
         *moments_of_the_draw(away),
@@ -163,6 +166,7 @@ def state_is_small(statement: Statement) -> Proof:
 def devices_move_little(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     moved = virtual - server - h / alpha
+    # Consecutive differences, which add up to ∇L_k(θ_k^{t−1}) − ∇L_k(θ̃_k^t) − h^{t−1}.
     parts = (old_gradients - at_minimiser, at_minimiser - gradients, gradients - new_gradients, -h)
     four, three = [4 / alpha**2 * sum(map(square, some)) for some in (parts, parts[:3])]
     apart = [(1 / alpha**2, u - v) for i, u in enumerate(parts) for v in parts[:i]]

@@ -70,6 +70,7 @@ def convex_rate(statement: Statement) -> Proof:
     mean = jensen(T, domain, r"E\,\ell\Big(\tfrac1T\sum_{t=1}^T\gamma^{t-1}\Big)-\ell(\theta_*) \le "
                   r"\tfrac1T\sum_{t=1}^TE[\ell(\gamma^{t-1})-\ell(\theta_*)]", "after Lemma 1")  # fmt: skip
     lemmas = Relation(at_mean - least, "<=", (D0 + c.kappa * G) / (c.kappa0 * T), domain, "before it is rounded up")
+    # The paper rounds 1/κ₀ and κ/κ₀ up; both are largest, relative to α and 1/α, at the smallest admissible α.
     first = Relation(1 / c.kappa0, "<=", 10 * alpha, domain, "1/κ₀")
     second = Relation(c.kappa / c.kappa0, "<=", 100 * m / P / alpha, domain, "κ/κ₀")
     bound = symbolic(statement.calculator)
@@ -114,6 +115,7 @@ def other_reading(
     exact: Relation, powers: Relation, first: Relation, second: Relation, constants: tuple[Any, Any], domain: Domain
 ) -> tuple[Step, ...]:
     """Theorem 3 if its printed factor is read as 1/(r^T − 1) in place of 1/r^{T−1}."""
+    # r^T − 1, with r^T as r·r^{T−1}.
     (kappa, kappa0), rest = constants, (1 + mu / alpha) * last - 1
     at_most_two = Relation(1 + mu / alpha, "<=", 2, domain, "r")
     inverse = Relation(1 / R, "<=", 1 / rest, domain, "1/R, read otherwise")
@@ -134,12 +136,14 @@ def other_reading(
 @proves(feddyn.theorem3)
 def strongly_convex_rate(statement: Statement) -> Proof:
     r = 1 + mu / alpha
+    # The symbol stands for r^{T−1}, of which the proof uses only this.
     grown = sympy.Ge(last, 1, evaluate=False)  # r^(T−1) ≥ 1
     domain = Domain.of(statement) & SCALE & grown
     c = symbolic(feddyn.strongly_convex_constants)
     lemma = conclusion(feddyn.lemma8)
     one = rearranged(lemma, c.kappa, c.kappa0, c.r)
     over_all_rounds = all_rounds(c.kappa, c.kappa0, domain, c.r * last)
+    # Divided by R at once, as the paper does; κ₀ is divided out with Jensen's inequality.
     divided = Relation(c.kappa0 / R * weighted_gaps, "<=", (D0 + c.kappa * G) / R, domain, "without what is negative")
     powers = sum_of_powers(r, domain)
     mean = jensen(R, domain, r"E\,\ell\Big(\tfrac1R\sum_{t=1}^Tr^{t-1}\gamma^{t-1}\Big)-\ell(\theta_*) \le "

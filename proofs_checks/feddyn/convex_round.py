@@ -34,6 +34,7 @@ from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
 before, moved = average - minimiser, next_average - average
+# Twice the expected inner product ⟨γ^{t−1} − θ_*, γ^t − γ^{t−1}⟩, by Lemma 2.
 cross = 2 / alpha * inner(before, -new_gradients)
 
 
@@ -89,6 +90,7 @@ def distance_after(statement: Statement) -> Proof:
 @proves(feddyn.lemma1)
 def potential_after(statement: Statement) -> Proof:
     domain = Domain.of(statement) & SCALE
+    # c.scale4 and c.scale5 are the multipliers for which ε_t and the multiples of C_{t−1} and C_t cancel.
     c = symbolic(feddyn.convex_constants)
     left, right = sides(statement)
     return Proof((

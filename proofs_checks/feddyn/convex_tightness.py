@@ -104,6 +104,7 @@ def of_kink(statement: Statement, instance: Any) -> Sides | None:
         "C": device.gradient(before) ** 2, "C_next": device.gradient(after) ** 2,
         "epsilon": (after - before) ** 2, "move": (after - before) ** 2,
     }  # fmt: skip
+    # The decrease is that of the statement's potential: the squared distance, plus κC where it contains C.
     start = before**2
     if "C" in statement.calculator.names:
         start = _side(statement.calculator, known | {"gap": Fraction(0)})

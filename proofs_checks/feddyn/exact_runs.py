@@ -77,7 +77,9 @@ class Federation:
 
     def state(self, played: Draws) -> tuple[Any, Any, list[Any]]:
         """θ^t, h^t and the memories of the running code, after the rounds with these draws."""
+        # Measures need the same state for many draws; a run in rationals takes a while.
         if played not in self._kept:
+            # A schedule needs a round; without rounds it is not used.
             plan = participation.Schedule([list(s) for s in played] or [[0]])
             method = fc.FedDynOneGD(alpha=self.alpha) if self.one_gradient else fc.FedDyn(alpha=self.alpha)
             run = fc.simulate(method, self.problem, len(played), plan, x0=[self.start], arithmetic="exact")

@@ -18,6 +18,7 @@ from fedconvex.theory import feddyn
 distance, distance_next, C, C_next, gap, epsilon, move = (
     SYMBOLS[name] for name in ("distance", "distance_next", "C", "C_next", "gap", "epsilon", "move")
 )
+# C_{t−1}. C_t depends on the draw; proofs introduce it with `facts.selected`.
 C_meant = square(old_gradients - at_minimiser)
 DEFINITIONS = {
     distance: notation.distance,

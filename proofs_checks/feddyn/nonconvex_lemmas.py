@@ -59,6 +59,7 @@ weight_of_young = P / (2 * m - P)  # z in Young's inequality, in Lemma 12 and it
 def lemma11(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     step, difference = virtual - average + h / alpha, old_gradients - new_gradients - h
+    # They add up to α(θ̃_k^t − γ^{t−1}); the last one is minus the mean of the first.
     four = (old_change, -new_change, -gradient, gradient - h)
     split = 4 / alpha**2 * total(*four)
     jensen = 4 / alpha**2 * total(old_change, new_change, gradient, old_change)
@@ -109,6 +110,7 @@ def lemma12(statement: Statement) -> Proof:
     """Young's inequality with z = P/(2m − P): its coefficients 1 + z and 1 + 1/z are 2m/(2m − P) and 2m/P."""
     domain = Domain.of(statement)
     z = weight_of_young
+    # θ_k^t − γ^{t−1} and γ^t − γ^{t−1} depend on the same draw, so both are vectors of their own.
     after, moved = family("θ_k^t−γ^{t−1}"), vector("γ^t−γ^{t−1}")
     is_next = named(C_next, square(after - moved))
     meaning = Relation(C_next, "=", square(after - moved), domain, "Lemma 12, the definition of C_t")

@@ -99,6 +99,7 @@ def lemma10(statement: Statement) -> Proof:
         positive(rf"{name} > 0", "the condition on α", value, Domain.of(statement), "after (14)")
         for name, value in (("z_0", constants.z0), ("z_1", constants.z1), ("z_2", constants.z2))
     ]
+    # The coefficient of E‖∇ℓ(γ^{t−1})‖² in the sum of the scaled lemmas.
     summed = -1 / (2 * alpha) + 4 / alpha**2 * constants.z2
     printed = Step(r"\kappa_0 = \tfrac1{2\alpha}"
                    r"\tfrac{\alpha^2P^2-4\alpha LP^2-32L^2m^2-16L^2Pm-24L^2P^2}z",

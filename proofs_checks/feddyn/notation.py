@@ -45,13 +45,17 @@ SCALE = Domain((sympy.Le(scale, 1, evaluate=False),))
 
 server = vector("θ")
 old_gradients, new_gradients = family("∇L(θ_k)"), family("∇L(θ̃_k)")
+# That h^{t−1} is this mean is proved in `convex_lemmas.invariants`.
 h = mean(old_gradients)
+# (8): the device's first-order condition, solved for θ̃_k^t.
 virtual = server + (old_gradients - new_gradients) / alpha
 average = server + h / alpha
+# The drawn devices' models are their θ̃_k^t.
 next_average = drawn(virtual, scale)
 
 gradients = family("∇L(γ)")
 gradient = mean(gradients)
+# Centred: by (3) the gradients at the minimiser have the mean 0.
 minimiser, at_minimiser = vector("θ*"), centred("∇L(θ*)")
 models = family("θ_k")
 

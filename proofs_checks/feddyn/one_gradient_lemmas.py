@@ -220,6 +220,7 @@ def lemma15(statement: Statement) -> Proof:
 @measured
 def lemma16(statement: Statement) -> Proof:
     domain = Domain.of(statement)
+    # γ^t − θ_* through γ^{t−1} and θ^{t−1}.
     three = (next_average - average, average - server, server - minimiser)
     whole = three[0] + three[1] + three[2]
     meaning = Relation(distance_next, "=", square(whole), domain, "Lemma 16, the distance")

@@ -77,6 +77,7 @@ def lemma19(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     scaled, whole = 4 / alpha**2, memories - new_gradients - h
     four = (errors, -change, -gradient, gradient - h)
+    # deviation(errors) is the memories' errors minus their mean h^{t−1} − ∇ℓ(γ^{t−1}).
     three = (deviation(errors), -change, -gradient)
     lines = update_error("Lemma 19", domain)
     meaning, update = (line.claim for line in lines)
@@ -91,6 +92,7 @@ def lemma19(statement: Statement) -> Proof:
     )
     bound = symbolic(statement.calculator)
     changed = sympy.Symbol("(1/m)Σ_k E‖∇L_k(θ^{t-1})−∇L_k(γ^{t-1})‖²", nonnegative=True)
+    # The paper's last line as an inequality between numbers: false even if `changed` satisfies Lemma 21.
     small = domain & sympy.Le(changed, gain * (B + gradient_square), evaluate=False)
     printed = Relation(2 * scaled * B + scaled * changed + scaled * gradient_square, "<=", bound, small)
     thirds = Relation(square(whole) / alpha**2, "<=", 3 / alpha**2 * total(*three), domain, "Lemma 19, three parts")
@@ -151,6 +153,7 @@ def lemma20(statement: Statement) -> Proof:
     """Young's inequality with z = P/(2m − P), as in Lemma 12."""
     domain = Domain.of(statement) & SCALE
     z, part = weight_of_young, P / m
+    # h_k^t and γ^t depend on the same draw: both are vectors of their own.
     new_errors, shift = family("h_k^t−∇L_k(γ)"), family("∇L_k(γ^t)−∇L_k(γ)")
     third = lemma3_for_one_gradient(domain)
     meaning = Relation(B_next, "=", square(new_errors - shift), domain, "Lemma 20, the definition of B_t")

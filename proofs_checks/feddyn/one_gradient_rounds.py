@@ -151,6 +151,7 @@ def all_rounds(round_: Relation, bound: Any, strong: Any, domain: Domain) -> tup
     scales = symbolic(feddyn.one_gradient_scales, mu=strong)
     growth = 1 + strong / (3 * alpha)
     kappa = alpha * scales.scale15 / growth
+    # α times (17) has 2 gaps on the left; Lemmas 14 and 15 use up some of them, but at most 1.
     gaps = 2 - alpha * (scales.scale14 * 8 * L / alpha**2 + scales.scale15 * 4 * L * P / m)
     parameters = Domain(tuple(r for r in domain.relations if r not in SCALE.relations))
     positive = Relation(0, "<", scales.scale15, parameters, "the multiplier of Lemma 15")
@@ -206,6 +207,7 @@ def equation20(statement: Statement) -> Proof:
     positive = Relation(0, "<", z, parameters, "z of FedDynOneGD")
     slope = sympy.cancel(slope)
     enough = Relation(1, "<=", 4 * alpha * slope, parameters, "squared gradients that are left")
+    # A case in which scaling with α, as the text says, leaves less than E‖∇ℓ‖²: m = P = L = 1.
     alone = slope.subs({m: 1, P: 1, L: 1})
     scaled_by_alpha = Relation(1, "<=", alpha * alone, Domain((sympy.Ge(alpha, 50, evaluate=False),)))
     small = Relation(kappa, "<=", 50 * m / P / alpha * L, parameters, "κ of FedDynOneGD without convexity")

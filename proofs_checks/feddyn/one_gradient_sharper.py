@@ -141,6 +141,7 @@ def equation18_sharper(statement: Statement) -> Proof:
     kappa = ((L + mu) / alpha**2 + spent * (1 + V_of_A)) / (1 - growth * (1 - part) - growth * part * V_of_A)
     kappa = sympy.cancel(kappa)
     of_V = spent + growth * kappa * part
+    # The condition on α leaves 7/4 of the gaps; the theorem's constants are 4/7 and 5/4.
     larger, smaller = sympy.Rational(7, 4), sympy.Rational(4, 7)
     positive = Relation(0, "<", kappa, parameters, "κ, sharper")
     enough = Relation(larger, "<=", sympy.cancel(2 - V_of_gap * of_V), parameters, "gaps that are left, sharper")

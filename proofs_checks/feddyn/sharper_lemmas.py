@@ -46,6 +46,7 @@ from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, pro
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
+# b_k, n_k and θ̃_k^t − θ_*.
 old, new, away = old_gradients - at_minimiser, new_gradients - at_minimiser, virtual - minimiser
 here = average - minimiser
 e = scale + L / alpha  # the paper's constants in the sharper statements are functions of this number
@@ -61,7 +62,9 @@ def interpolated(domain: Domain, strong: Any = 0) -> Step:
 
     `strong` is μ, or 0 for devices that are only convex.
     """
+    # The gradient of L_k − (μ/2)‖·‖² at θ̃_k^t minus that at θ_*: with μ = 0 it is n_k.
     beyond = new - strong * away
+    # The auxiliary point is θ_* + shift, where the two quadratic bounds are furthest apart.
     shift = beyond / L
     right = least - at_x + inner(new_gradients, away)
     squares = (1 + strong / L) / (2 * L) * square(beyond) + strong / 2 * square(away)
@@ -90,6 +93,7 @@ def descended(domain: Domain) -> Step:
 
 def two_squares(u: Vector, v: Vector, uu: Any, uv: Any, vv: Any) -> tuple[tuple[Any, Vector], ...]:
     """uu‖u‖² + 2uv⟨u, v⟩ + vv‖v‖² as two squares, by completing the square in u."""
+    # `factored` keeps the multipliers short; their signs are proved like any other.
     return ((factored(uu), u + factored(uv / uu) * v), (factored(vv - uv**2 / uu), v))
 
 

@@ -89,6 +89,7 @@ def lemma12_sharper(statement: Statement) -> Proof:
     moved = vector("γ^t−γ^{t−1}")
     on, off = moved + centred("θ̃_k^t−γ^t (k∈P_t)"), family("θ_k^{t−1}−γ^{t−1} (k∉P_t)")
     after = P / m * square(on - moved) + (1 - P / m) * square(off - moved)
+    # The coefficient of −E‖γ^t − γ^{t−1}‖²: gained from the active devices, lost to Young's inequality for the others.
     moves = P / m - (1 - P / m) * (1 + 1 / z)
     right = symbolic(statement.calculator)
     facts = (
@@ -115,6 +116,7 @@ def lemma10_sharper(statement: Statement) -> Proof:
     third = lemma3_in_symbols(domain)
     left, right = sides(statement)
     moves = sympy.cancel(L / 2 + c.kappa * (2 * (m - P) / P - P / m))
+    # The multiplier of Lemma 11 for which ε_t cancels.
     excess = sympy.cancel((L / 2 + L**2 / (2 * alpha) + c.kappa * 2 * (m - P) / P) / (alpha - L) ** 2)
     return Proof((
         third,

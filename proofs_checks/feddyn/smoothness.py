@@ -48,6 +48,7 @@ def cocoercive(domain: Domain, place: str = "") -> Step:
 
     The point is γ − (∇L_k(γ) − ∇L_k(θ_*))/L, where the upper bound at γ minus the tangent at θ_* is smallest.
     """
+    # `least` and `loss` are means of the L_k(θ_*) and L_k(γ): every line is one for the mean over the devices.
     apart = gradients - at_minimiser
     down = -apart / L
     facts = (

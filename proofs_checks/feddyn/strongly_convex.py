@@ -48,6 +48,7 @@ def distance_after_strongly(statement: Statement) -> Proof:
     domain = Domain.of(statement) & SCALE
     lines = expanded("12")
     product = bounded_product(domain, mu, minimiser - virtual)
+    # The display's fifth line still has the mean of the ‖θ̃_k^t − θ_*‖², which Lemma 9 then bounds.
     fifth = distance - 2 / alpha * gap + L / alpha * epsilon - mu / alpha * virtual_distance + move
     virtual_line = Relation(distance_next, "<=", fifth, domain, "equation (12), fifth line")
     twelve = Relation(expectations.distance_next, "<=", symbolic(statement.calculator), domain, "equation (12)")
@@ -82,6 +83,7 @@ def rearranged(statement: Statement) -> Proof:
 @proves(feddyn.lemma8)
 def potential_after_strongly(statement: Statement) -> Proof:
     domain = Domain.of(statement) & SCALE
+    # As in Lemma 1: the multipliers for which ε_t and the multiples of C_{t−1} and C_t cancel.
     c = symbolic(feddyn.strongly_convex_constants)
     left, right = sides(statement)
     return Proof((

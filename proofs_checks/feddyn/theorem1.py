@@ -58,6 +58,7 @@ def strongly_convex_case(formula: Any, chosen: Any, domain: Domain) -> tuple[Ste
     """Theorem 3 with α = β. The constant is 1240/3: its 400 times the largest r, which is 31/30."""
     r, constant = 1 + mu / alpha, sympy.Rational(1240, 3)
     domain = domain & sympy.Ge(alpha, chosen, evaluate=False) & SCALE & sympy.Ge(last, 1, evaluate=False)
+    # Theorem 1 has 1/r^T where Theorem 3 has 1/r^{T−1}: r·r^{T−1} is written with the symbol `last`.
     bound = formula.subs(chosen, alpha).subs(r ** (-T), 1 / (r * last))
     growth = Relation(r, "<=", sympy.Rational(31, 30), domain, "r")
     theorem = Relation(at_mean - least, "<=", constant * bound, domain, "Theorem 1, strongly convex")
@@ -82,6 +83,7 @@ def convex_case(formula: Any, chosen: Any, domain: Domain) -> tuple[Step, ...]:
     """
     domain = without_mu(domain) & sympy.Ge(alpha, 25 * L, evaluate=False) & SCALE
     enough = Relation((25 * L) ** 2, "<=", chosen**2, domain, "α of the convex case")
+    # √(m/P) = α/(30L) removes the root from the bound.
     bound = formula.subs(sympy.sqrt(m), alpha * sympy.sqrt(m) / chosen)
     theorem = Relation(at_mean - least, "<=", 300 * bound, domain, "Theorem 1, convex")
     start = not_negative(G, r"\tfrac1m\sum_k\|\nabla L_k(\theta_*)\|^2", domain)

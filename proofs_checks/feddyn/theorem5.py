@@ -76,6 +76,7 @@ def convex_case(formula: sympy.Expr, chosen: Any, domain: Domain) -> tuple[Step,
     """(17) and (18) are proved again for μ = 0, which they exclude; then α = 50L√(m/P), and the constant is 50."""
     domain = without_mu(domain) & sympy.Ge(alpha, 50 * L, evaluate=False) & SCALE
     right = distance - distance_next + L / alpha**3 * A + epsilon
+    # (17) assumes μ > 0, so its conclusion cannot be specialised to μ = 0.
     round_ = one_round(2 / alpha * gap, right, sympy.Integer(0), domain)
     start = alpha * D0 + 10 * m / P / alpha * G
     rounds = all_rounds(round_[-1].claim, start / T, sympy.Integer(0), domain)

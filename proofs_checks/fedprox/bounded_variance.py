@@ -39,6 +39,7 @@ at_w = sympy.Symbol("B(w)", nonnegative=True)
 def variance_bounds_dissimilarity(statement: Statement) -> Proof:
     domain = Domain.of(statement) & AT_LEAST_ONE & NOT_STATIONARY
     bound = symbolic(statement.calculator, sigma2=sigma2)
+    # The variance is the mean square minus the squared mean.
     spread = square(gradients) - gradient_norm**2
     split = Relation(square(deviation(gradients)), "=", spread, domain, "the variance")
     small = Relation(spread, "<=", sigma2, domain, "the bounded variance")

@@ -57,6 +57,7 @@ def answer_near_solution(bound: object, domain: Domain) -> Step:
     The subproblem's gradient is e_k at w_k and 0 at ŵ_k. F_k's weak convexity at both points gives
     ⟨e_k, w_k − ŵ_k⟩ ≥ μ̄‖w_k − ŵ_k‖²; with ‖e_k − μ̄(w_k − ŵ_k)‖² ≥ 0 this bounds ‖w_k − ŵ_k‖² by ‖e_k‖²/μ̄².
     """
+    # ∇F_k at the answer and at the solution: the subproblem's gradients e_k and 0, minus that of the proximal term.
     gradient_there, gradient_at_solution = e - mu * d, -mu * to_solution
     monotone = (
         convex(at_solution, there, gradient_there, -beyond, -L_minus),

@@ -79,6 +79,7 @@ apart = at_answer - middle * gradients
 
 def answers_of_convex_clients(domain: Domain) -> tuple[Step, Step, Step]:
     """The ball in which the gradients at exact answers lie, in mean square over the clients, in three steps."""
+    # Exact answers: ∇F_k(w_k) = −μ(w_k − w^t).
     difference, moved = at_answer - gradients, -at_answer / mu  # w_k − w^t
     lower, higher = -difference / L, difference / L  # z from w_k, z' from w^t
     four = (
@@ -114,6 +115,7 @@ def decrease_of_convex_clients(rho: Any, drawn_share: Any, step: Vector, domain:
     `drawn_share` is 1/K, or 0 where every device takes part.
     """
     _, ball, short = (s.claim.fact for s in answers_of_convex_clients(domain))
+    # 2 · flat · far is the derivative of the bound along ∇f at the centre of the ball.
     far = radius * B
     flat = (1 / mu - (1 - drawn_share) * L * middle / mu**2) / (2 * far)
     return Step(DECREASE, "the descent lemma; the mean of the ∇F_k(w_k) is least along ∇f", Relation(

@@ -144,6 +144,7 @@ def rounds_above(
     rho = decrease(b)
     once = Relation(after, "<=", value - rho * SQUARE, above, "one round")
     stopped = Relation(goes_on * after, "<=", goes_on * (value - rho * epsilon), above, "a round, if the run goes on")
+    # The inequality is linear in these three products, so its mean over runs and rounds replaces them by their means.
     means = {goes_on * after: stopped_next, goes_on * value: stopped_value, goes_on: share}
     return (
         Step(r"\|\nabla f(w^t)\|^2 \ge \epsilon", "as long as the run goes on", large, Inequality()),

@@ -84,6 +84,7 @@ def by_curvature(statement: Statement) -> Proof:
     cocoercive = Relation(
         square(tilted) / spread, "<=", inner(tilted, moved), domain, "tilted gradients are cocoercive"
     )
+    # Cocoercivity of the tilted function, times this number, is ‖v − cp‖² ≤ r²‖p‖² after completing the square.
     factor = mu**2 * spread / (mu_bar * (mu + L))
     one = Relation(residual_free, "<=", (1 + gamma) * norm(g), domain, "without the residual")
     squared = Relation(residual_free**2, "<=", ((1 + gamma) * norm(g)) ** 2, domain, "without the residual, squared")

@@ -59,6 +59,7 @@ def mean_norms(domain: Domain) -> tuple[Step, ...]:
 def drift_is_small(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     answers = residuals - mu * steps  # the ∇F_k(w_k)
+    # `lipschitz` is about squares; the mean over the clients below needs the norms themselves.
     lipschitz_here = Relation(norm(change), "<=", L * norm(d), domain, "the gradients change little")
     inexact_here = conclusion(fedprox.equation3)
     first = Relation(norm(M), "<=", L * mean_step_norm + mean_residual_norm, domain, "equation (7), first line")

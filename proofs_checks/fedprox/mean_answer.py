@@ -32,6 +32,7 @@ from fedconvex.theory import fedprox
 def mean_answer_decreases(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     moves = mean_moves(domain)
+    # `mean_length` is a symbol, as the bound on it (the display after (6)) is one on the norm and not on its square.
     right = value + inner(gradients, mean_step) + L / 2 * mean_length**2
     first = Relation(at_mean, "<=", right, domain, "equation (8), first line")
     slope = gradient_norm**2 + inner(gradient, M)

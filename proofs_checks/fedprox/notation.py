@@ -34,7 +34,9 @@ g, d, e = vector("∇F_k"), vector("d_k"), vector("e_k")
 gradients, residuals = family("∇F"), family("e")
 gradient = mean(gradients)
 M = vector("M")
+# M is defined by this equation, so it is a vector of its own, and mean_step a combination.
 mean_step = -(gradient + M) / mu
+# Every client's step is the mean step plus a deviation with mean 0.
 steps = mean_step + centred("d")
 server_step = drawn(steps, 1 / K)
 

@@ -65,6 +65,7 @@ def remark5_sharper(statement: Statement) -> Proof:
     quadratic = a * mu_bar**2 - (c1 * L_minus + c2 + c3) * mu_bar - c3 * L_minus
     s, extra = sympy.symbols("a x₀", positive=True)
     C, c = sympy.symbols("c c₃", nonnegative=True)
+    # Larger than the threshold for μ̄, so that the sign is visible in the coefficients.
     far = (C + c) / s + L_minus + extra  # μ̄, with C for c₁L₋ + c₂ + c₃
     return Proof((
         rho_needs_slack(),

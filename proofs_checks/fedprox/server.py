@@ -121,6 +121,7 @@ def value_at_server(statement: Statement) -> Proof:
 
 @proves(fedprox.equation10)
 def expected_value_at_server(statement: Statement) -> Proof:
+    # w̄ does not depend on the draw, so f(w̄) is its own mean.
     means = {new_value: after, at_mean: at_mean, slope * deviation_length: Q}
     bound = symbolic(statement.calculator)
     return Proof((
@@ -196,6 +197,7 @@ def average_deviates_little(statement: Statement) -> Proof:
     one = squared_moves(domain)[0]
     every = averaged(one.claim.fact, {norm(d) ** 2: square(steps), norm(g) ** 2: square(gradients)})
     bound = symbolic(statement.calculator)
+    # The drawn average has variance 1/K of the clients' variance: `drawn(…, 1 / K)` contains that, `moments` proves it.
     meaning = named(mean_square_deviation, square(server_step - mean_step))
     return Proof((
         Step(r"E\langle\mathrm{avg}_S u,\mathrm{avg}_S v\rangle = \langle\bar u,\bar v\rangle"
@@ -225,6 +227,7 @@ def sampling_cost(statement: Statement) -> Proof:
     deviates = Relation(root, "<=", far * sqrt(2 / K), domain, "(13), its root")
     jensens = Relation(mean_deviation, "<=", far * sqrt(2 / K), domain, "(12) and (13)")
     bound = symbolic(statement.calculator)
+    # (11) bounds Q by means of the deviation and of its square, (12) and (13) bound these.
     thirteen = conclusion(fedprox.equation13)
     return Proof((
         *moves,
@@ -254,6 +257,7 @@ def theorem4(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     rho = symbolic(statement.calculator)
     decrease = Relation(after, "<=", value - rho * gradient_norm**2, domain, "Theorem 4")
+    # Three inequalities whose sum is the theorem: f(w̄) against f(w), E f(w⁺) against f(w̄) + Q, and Q.
     before = (fedprox.equation8, fedprox.equation10, fedprox.equation14)
     return Proof((
         Step(r"E_{S_t}[f(w^{t+1})] \le f(w^t)-\left(\tfrac1\mu-\tfrac{\gamma B}\mu"

@@ -59,6 +59,7 @@ REFUTATION = Witness(
 def variable_inexactness(statement: Statement) -> Proof:
     highest = sympy.Symbol("γ_drawn", nonnegative=True)
     mean = (gammas[0] + gammas[1]) / 2 * mean_gradient_norm  # two devices with p = 1/2 and equal gradients
+    # The draw contains only the second device, so the maximum over the drawn devices is γ_2.
     drawn = Domain((sympy.Eq(highest, gammas[1], evaluate=False), sympy.Gt(mean_gradient_norm, 0, evaluate=False)))
 
     def promised(number: int) -> tuple[Any, Any]:
@@ -66,7 +67,7 @@ def variable_inexactness(statement: Statement) -> Proof:
         values = {"mu": Fraction(1), "L": d, "L_minus": d, "B": Fraction(1), "gammas": [Fraction(0)] * 2}
         try:
             rho = statement.calculator.formula(**values, K=Fraction(128))
-        except Irrational:
+        except Irrational:  # only where a test has changed the formula
             rho = None
         return rho, -replay(REFUTATION).right
 

@@ -84,6 +84,7 @@ def fedsplit_rounds(count: sympy.Expr) -> tuple[Step, ...]:
     counted = enough_rounds(r"\sqrt\kappa", q, rho, count, r"\tfrac{\log(1/\varepsilon)}{2(1-\rho)}",
                             "1 − ρ = 2/(√κ + 1)", "FedSplit")  # fmt: skip
     small = decayed(counted[-1].claim.fact, count / 2, logarithm, epsilon, rho, shrunk, times=2)
+    # The gap, divided by m, at distance ‖z^(1) − z*‖: what ε is relative to.
     scale = smooth_constant / 2 * stacked**2
     return (
         fixed_point(),

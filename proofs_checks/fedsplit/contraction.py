@@ -83,7 +83,9 @@ def one_round(known: Fact, domain: Domain) -> tuple[Step, ...]:
     """
     reflected = Relation(square(difference - s * gradients), "<=", rho**2 * square(difference + s * gradients), domain,
                       "a reflected proximal step")  # fmt: skip
+    # The argument 2z̄ − z of the proximal step, minus that of the fixed point.
     about = 2 * mean(apart) - apart  # of which the proximal point is taken, minus the same of z*
+    # prox(v) = p means that v − p is s times the gradient at p.
     slopes = (about - prox) / s
     everyone = averaged(reflected.fact, {
         square(difference): square(prox), square(gradients): square(slopes),
@@ -122,6 +124,7 @@ def many_rounds(known: Fact, domain: Domain = BEST) -> tuple[Step, ...]:
     total = stacked / r * shrunk + (q + 1) * (1 - shrunk) * b
     summed = Relation(last, "<=", total, domain, "t rounds")
     mean_part = Relation(norm(server), "<=", last, domain, "the server's point")
+    # The stacked vector with the server's point as its mean: its norm is at least that of the mean.
     family_ = mean(server) + latest
     geometric = iterated(steps[-1].claim.fact, factor.fact, after, now, stacked / r, last, shrunk)
     return (

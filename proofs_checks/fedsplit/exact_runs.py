@@ -229,6 +229,7 @@ def conditioning(formula: Formula, number: int) -> Pair:
     mus, Ls = (Fraction(number % 5 + 1), Fraction(3)), (Fraction(number + 5), Fraction(9))
     problem = fc.Quadratic([np.diag(exact(*ends)) for ends in zip(mus, Ls, strict=True)], [exact(0, 0)] * 2)
     mu, L = Fraction(float(problem.mu.min())), Fraction(float(problem.L.max()))
+    # The curvatures are small integers, so the measured floats are exact.
     return tuple(formula(mus=mus, Ls=Ls)), (mu, L, L / mu)
 
 

@@ -80,6 +80,7 @@ def interpolation(curvature: AssumedCurvature | None = None) -> tuple[Step, ...]
 
 def at_four_points(of: AssumedCurvature) -> Combination:
     """The case ℓ < L: upper and lower quadratic bounds at x − θv and at y + θv."""
+    # θ = 1/(L − ℓ), with a positive denominator for q > 1.
     theta = 1 / (smooth_constant - strong)
     shift = theta * (gradients - strong * difference)
     gradient_at_x = _gradient_at_y + gradients - of.added * difference  # of f
@@ -89,6 +90,7 @@ def at_four_points(of: AssumedCurvature) -> Combination:
         smooth(_near_y, _at_y, _gradient_at_y, shift, of.smoothness),
         convex(_near_y, _at_x, gradient_at_x, shift - difference, of.convexity),
     )
+    # By how much the constants of the hypotheses are better than 1/(sq) and q/s; the conditions make both ≥ 0.
     more_convex = of.convexity + of.added - strong
     less_smooth = smooth_constant - of.added - of.smoothness
     scale = s**2 / theta

@@ -20,6 +20,7 @@ A = [sympy.Matrix([sympy.symbols("a_11 a_12", real=True)]), sympy.diag(*sympy.sy
 b = [sympy.Matrix([sympy.Symbol(f"b_{j}", real=True)]) for j in (1, 2)]
 responses = [sympy.Matrix([sympy.Symbol("b_11", real=True)]), sympy.Matrix(sympy.symbols("b_21 b_22", real=True))]
 slopes = [sympy.Matrix([[sympy.Symbol(f"a_{j}", positive=True)]]) for j in (1, 2)]
+# |1 − sA_j²| < 1, in one dimension.
 SHORT_STEPS = Domain(tuple(sympy.Lt(s, 2 / slope[0] ** 2, evaluate=False) for slope in slopes))
 y = sympy.Matrix(sympy.symbols("y_1 y_2", real=True))
 

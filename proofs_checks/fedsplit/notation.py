@@ -72,6 +72,7 @@ def with_largest(expression: Any) -> tuple[Any, Domain]:
 
     The proofs then hold for every such q, in particular for the maximum.
     """
+    # The maximum is replaced, not compared: SymPy cannot decide which argument is larger.
     found = sympy.sympify(expression).atoms(sympy.Max)
     arguments = sorted({argument for maximum in found for argument in maximum.args}, key=str)
     conditions = tuple(sympy.Ge(q, argument, evaluate=False) for argument in arguments)

@@ -220,6 +220,7 @@ def theorem2(statement: Statement) -> Proof:
              Relation(condition, "<=", count**2),
              Inequality(), place="Theorem 2", role=Role.PRINTED),
     )  # fmt: skip
+    # λ = 1/(n² − 1) makes √(λ(1 + λ)) = n/(n² − 1) rational, and with it the best stepsize.
     n, point = sympy.Symbol("n", positive=True), sympy.Symbol("x", real=True)
     weight, stepsize = 1 / (n**2 - 1), (n**2 - 1) / n
     pulled = (weight + point / stepsize) / (1 + weight + 1 / stepsize)  # prox of the regularised x²/2 at x = z

@@ -57,6 +57,7 @@ def distance_any_stepsize(instance: tuple[Any, ...]) -> Pair:
 def with_errors(bound: Callable[..., Any], instance: tuple[Any, ...]) -> Pair:
     """Equal clients in one dimension; the curvature is the end that is slower, the errors b all increase |z|."""
     s, mu, L, root_m, t, b = (Fraction(number) for number in instance)
+    # The curvature at which the reflected proximal step contracts least.
     curvature = mu if 1 / (s * mu) >= s * L else L
     problem = equal_quadratics((curvature,), int(root_m) ** 2)
     z = exact(*[1] * int(root_m) ** 2)[:, None]
@@ -152,6 +153,7 @@ def regularised_rounds(instance: tuple[int, int]) -> Pair:
     points, strength, away = regularised_points(n, 4 * n)
     epsilon = Fraction(1, inverse)
     assert strength < epsilon, "beyond the interval of Theorem 2"
+    # The gap oscillates, so the last round above ε counts, not the first below.
     missed = [t for t, point in enumerate(points) if point[0] ** 2 / 2 > epsilon]
     promised = fedsplit.theorem2corrected(
         stepsize=Fraction(n**2 - 1, n), L=Fraction(1), regularizer=strength, epsilon=epsilon, initial_distance=away,

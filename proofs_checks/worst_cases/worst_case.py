@@ -88,7 +88,7 @@ def worst_case(
         weights, spread,
     )  # fmt: skip
     question = pose(specification)
-    if question.one_round is None:
+    if question.one_round is None:  # one round, or rounds that do not compose
         return _solve(question, question)
     composed = _solve(question, best_round(question.one_round, rounds))
     # What is worst in every round need not fit together: the whole program can prove less, if it is small enough.
@@ -108,7 +108,7 @@ def _solve(question: Question, certified: Question) -> WorstCase:
     goal, trials = target(extreme), trial_federations(question, certified, extreme)
     best = best_of(question, trials)
     if best[0] == INFINITE:
-        return WorstCase(question, certified, "not asked", None, 1, *best, None)
+        return WorstCase(question, certified, "not needed", None, 1, *best, None)
     search = certify(
         certified.program, goal, twice=question.enumerated,
         suffices=lambda found: bound_after(found, certified, question, power) == best[0],

@@ -76,6 +76,7 @@ def strongly_convex_constants(
 ) -> StronglyConvexConstants:
     """r = 1 + μ/α, z, κ = 8m(L+α)/z, κ₀ of Lemma 8, and the scales of Lemmas 4 and 5."""
     m, P = num_clients, num_active
+    # Lemma 8's z and the numerator of its κ₀, multiplied out as the paper prints them.
     z = (
         alpha**3 * P + alpha**2 * P * mu - alpha**2 * m * mu - 20 * alpha * L**2 * P + 4 * L**2 * m * mu
         - 20 * L**2 * P * mu

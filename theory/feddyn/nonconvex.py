@@ -48,6 +48,7 @@ def nonconvex_constants(*, alpha: Any, L: Any, num_clients: Any, num_active: Any
         z=z,
         kappa=kappa,
         kappa0=numerator / (2 * alpha * z),
+        # z₀ = κ: only Lemma 12 bounds C_t, whose factor in Lemma 10 is κ.
         z0=kappa,
         z1=L / 2 + kappa * 2 * m / P,
         z2=L * P**2 * alpha / 2 * (L + alpha) / z,

@@ -55,6 +55,7 @@ class SharperConstants(NamedTuple):
 
 def _spread_of_the_draw(alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
     """(m − P)/(P(m − 1)) + L/α; for m = 1 the first term, which then is 0/0, counts as 0."""
+    # max(m − 1, 1) makes the term 0 for m = P = 1, where nothing is drawn.
     return (num_clients - num_active) / (num_active * maximum(num_clients - 1, 1)) + L / alpha
 
 

@@ -37,6 +37,7 @@ class Rates(NamedTuple):
     nonconvex: Any
 
 
+# Theorems 1 and 5 have the same three formulas with another β and r.
 def _rates(
     L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any, delta: Any, spread: Any, beta: Any, r: Any
 ) -> Rates:

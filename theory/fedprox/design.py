@@ -129,6 +129,7 @@ def best_mu(*, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> BestMu | Non
         mu = l + x
         return BestMu(mu, (a + c1) / mu - c1 / x - c2 / (mu * x) - c3 / (x * x))
 
+    # Repeats the computation with more bits until both results are accurate.
     found: BestMu = sharpened(best, lambda found: min(_accuracy(found.mu), _accuracy(found.rho)))
     return found
 

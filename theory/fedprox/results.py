@@ -132,6 +132,7 @@ def necessary_margins(*, B: Any, gamma: Any, K: Any) -> Margins:
     return Margins(1 - gamma * B, 1 - B / sqrt(K))
 
 
+# Theorem 6's condition ρ ≤ Theorem 4's ρ, as a function: `iterations` has a parameter that is called rho.
 def _rho(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
     return sum(_terms(mu, L, L_minus, B, gamma, K))
 

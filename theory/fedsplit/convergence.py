@@ -113,6 +113,7 @@ def regularized_objective(*, values: Any, squared_distances: Any, regularizer: A
     Misprinted: the text calls it λ-strongly convex and (L^* + λ)-smooth, which it is with λ/2 in place of λ/(2m).
     """
     clients = len(values)
+    # With the printed 1/(2m); `corrected_regularized_objective` has 1/2.
     terms = zip(values, squared_distances, strict=True)
     return sum(value + regularizer / (2 * clients) * distance for value, distance in terms)
 

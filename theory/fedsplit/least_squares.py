@@ -52,6 +52,7 @@ def fedprox_fixed_point(*, A: Any, b: Any, stepsize: Any) -> Any:
     left, right = [], []
     for design, response in zip(A, b, strict=True):
         H = gram(design)
+        # In the matrices' own arithmetic: NumPy, torch, flint or SymPy.
         identity, s = identity_like(H), scalar_of(H, stepsize)
         left.append(identity - inverse(identity + s * H))
         right.append(product(inverse(H + 1 / s * identity), _right(design, response)))

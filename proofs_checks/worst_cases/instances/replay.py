@@ -63,6 +63,7 @@ def metric_and_divisor(question: Question, instance: AttainingFederation) -> tup
     if divisor is None:
         return None
     run = _rounds(question, problem)
+    # Exact arithmetic throughout: what comes out is a lower bound without any error analysis.
     with run.arithmetic.context():
         if question.rounds > 1 and not (question.draws.everyone or question.enumerated):
             return _expected_square(question, run, instance.start[0]), divisor
@@ -77,6 +78,7 @@ def federation(question: Question, instance: AttainingFederation) -> Quadratic |
         return None
     if which == list(range(problem.num_clients)):
         return problem
+    # An instance of one client stands for two equal ones.
     which = [min(k, problem.num_clients - 1) for k in which]
     return Quadratic([problem.H[k] for k in which], [problem.c[k] for k in which])
 
@@ -117,6 +119,7 @@ def _divisor(question: Question, problem: Quadratic, start: np.ndarray) -> Fract
         return _square(problem.gradient(first))
     if question.metric != "mean_gradient_norm":
         return _square(first) + G * _mean_square(_gradients_at_zero(problem))
+    # Means that are flat in some direction are left out, though they may have a minimum, too.
     lowest = _stationary(_mean(problem.H), _mean(problem.c))
     if lowest is None or not is_positive_semidefinite(_mean(problem.H).tolist()):
         return None
@@ -177,6 +180,7 @@ def _outcomes(
 
     def play(before: tuple[int, State], draw: Draw) -> tuple[tuple[int, State], np.ndarray]:
         place, state = before
+        # Without residuals there is one `Rounds` for all rounds.
         following, average = _play(rounds[place % len(rounds)], state, draw)
         return (place + 1, following), publish(average)
 
@@ -228,6 +232,7 @@ def _expected_square(question: Question, run: Rounds, first: np.ndarray) -> Frac
         maps.append((chance, np.column_stack([image - shift for image in images]), shift))
     mean, second = first, np.outer(first, first)
     for _ in range(question.rounds):
+        # E[w⁺w⁺ᵀ] = E[M E[wwᵀ] Mᵀ + M E[w]cᵀ + c E[w]ᵀMᵀ + ccᵀ] for w⁺ = Mw + c, (M, c) independent of w.
         across = [chance * np.outer(M @ mean, c) for chance, M, c in maps]
         kept = [chance * (M @ second @ M.T + np.outer(c, c)) for chance, M, c in maps]
         mean = sum((chance * (M @ mean + c) for chance, M, c in maps), start=0 * first)

@@ -43,7 +43,7 @@ Round = tuple[Any, Any]  # the next state, and the average of the clients' answe
 
 def first_state(method: Method, server: Family) -> State:
     """The method's own first state, from the server's point."""
-    return method.initial_state(server, lambda row: row)
+    return method.initial_state(server, lambda row: row)  # one vector stands for the rows of all clients
 
 
 def outcomes(
@@ -77,7 +77,7 @@ def solved(board: Any, solver: LocalSolver, subproblem: Any) -> Answers:
     Raises InvalidInput for other local solvers, and for a start that the round does not know.
     """
     gamma = _gamma(solver)
-    if gamma == 0:
+    if gamma == 0:  # exact answers need no start, and have no residual
         return Answers(board.minimise(subproblem))
     theta = subproblem.start
     if theta is None:
@@ -120,7 +120,7 @@ def answered(
 
     cohort = Cohort(
         points=points,
-        population=1,
+        population=1,  # `total` below is divided by the number of clients already
         everyone=draws.everyone,
         communicates=True,
         average=average,
@@ -140,6 +140,7 @@ def drawn_round(method: Method, solver: LocalSolver, board: EnumeratedBoard, sta
     assert draw.shares is not None
     members, points = draw.members.tolist(), state.server
     some = board.some(members)
+    # With replacement a client may be drawn several times, and then weighs that much in averages.
     times = [to_fmpq(Fraction(int(n), int(draw.shares.sum()))) for n in draw.shares]
 
     def weighted(stack: Any, weights: Sequence[Any]) -> Any:
@@ -157,6 +158,7 @@ def drawn_round(method: Method, solver: LocalSolver, board: EnumeratedBoard, sta
         full_gradient=lambda: mean(board.gradient(points)), objective=_unknown_objective,
         total=lambda stack: weighted(stack, [ONE] * len(members)),
     )  # fmt: skip
+    # The method sees the memory of the drawn clients only; the others keep theirs.
     seen = replace(state, memory={name: rows(u, members) for name, u in state.memory.items()})
     answers = solved(some, solver, method.subproblem(seen, cohort))
     following = method.update(seen, cohort, answers)

@@ -1,4 +1,4 @@
-"""Inexact local solutions: nothing inexact enough does worse than what is proved, and what is attained is inexact."""
+"""Inexact local solutions: no γ-inexact answers violate the proved bound, and the attaining ones are γ-inexact."""
 
 import sys
 from fractions import Fraction as F
