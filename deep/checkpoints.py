@@ -73,6 +73,7 @@ class DeepCheckpoint:
         tensors |= {f"shared/{name}": value for name, value in state.shared.items()}
         tensors |= {f"memory/{name}": value for name, value in state.memory.items()}
         stored = {name: torch.as_tensor(value).detach().cpu().contiguous() for name, value in tensors.items()}
+        # The format's metadata are texts only: everything that is not a tensor goes in as JSON.
         about = {
             "format": FORMAT,
             "run": json.dumps(self.identity.saved),

@@ -87,6 +87,7 @@ def targets_for(module: nn.Module, loss: TorchLoss, inputs: Tensor, targets: Ten
 
 
 def _some(shards: "Shards", size: int) -> tuple[Tensor, Tensor]:
+    # Data of a single sample give it twice.
     rows = torch.arange(size).clamp(max=len(shards.targets) - 1)
     return shards.inputs[rows], shards.targets[rows]
 

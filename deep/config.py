@@ -32,6 +32,7 @@ from fedconvex.participation import Participation, Stragglers
 from fedconvex.validation import integer_at_least
 
 SECTIONS = ("data", "model", "method", "local_solver", "participation", "stragglers", "run")
+# Arguments of `fedconvex.deep.run` that a file may contain; files to write are given on the command line.
 OPTIONS = (
     "rounds", "seed", "loss", "weights", "ridge", "dtype", "device", "precision", "measure", "every", "lanczos_steps",
     "draws",
@@ -60,6 +61,7 @@ class Config:
         try:
             return run(self.method, self.model, self.source.clients, test=self.source.test, **(self.options | more))
         except InvalidInput as error:
+            # `run` names its own arguments: find the section of the file that they came from.
             key = error.argument.partition("[")[0]
             section = "run" if key in OPTIONS else "participation" if key == "K" else None
             if section is None:
@@ -135,6 +137,8 @@ def _data_folder(data: Section, folder: Path) -> Path:
 def _model(section: Section, place: Path, vocabulary: dict[str, int]) -> torch.nn.Module:
     """The model; the words of its word vectors, a file relative to `place`, are added to the vocabulary."""
 
+    # A file cannot contain the matrix of word vectors, so this model is made from their file; as a function with a
+    # signature, its keys are checked like those of the other models.
     def sentiment_lstm(
         vectors: str, max_words: int | None = None, classes: int = 2, units: int = 256, layers: int = 2
     ) -> torch.nn.Module:
@@ -168,6 +172,7 @@ def _named(where: str, kinds: Mapping[str, Callable[..., Any]], section: Section
 
 def construct(kind: Callable[..., Any], given: Section, where: str) -> Any:
     """kind(**given), after a comparison of the keys with its parameters; errors name the key as `where.key`."""
+    # Keys are compared first: a TypeError from a call would not tell a misspelt key from an error inside.
     takes = signature(kind).parameters
     for key in given:
         if key not in takes:

@@ -20,6 +20,7 @@ def device_of(device: Any) -> torch.device:
         place = torch.device(device)
     except (RuntimeError, TypeError):
         raise InvalidInput("device", device, "is unknown", "give 'cpu', 'cuda' or 'auto'") from None
+    # Other devices (mps, xpu) lack float64 or operations of the runner, or were never tested.
     if place.type not in ("cpu", "cuda"):
         raise InvalidInput("device", device, "is not supported", "give 'cpu', 'cuda' or 'auto'")
     if place.type == "cuda" and not torch.cuda.is_available():
@@ -57,6 +58,7 @@ def products_in(precision: str) -> Iterator[None]:
     """
     cudnn, mha, in_tf32 = torch.backends.cudnn, torch.backends.mha, precision == "tf32"
     before = torch.get_float32_matmul_precision(), cudnn.allow_tf32, cudnn.deterministic, mha.get_fastpath_enabled()
+    # These are settings of the whole process: the caller's are restored at the end.
     _set_flags("high" if in_tf32 else "highest", in_tf32, True, False)
     try:
         yield

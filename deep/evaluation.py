@@ -18,7 +18,7 @@ def evaluate(module: nn.Module, loss: TorchLoss, shards: Shards, budget: Budget 
 
     Computed in the model's full precision, also where local training uses TF32 or bfloat16.
     """
-    at_once = (budget or Budget()).part_of(NUMBERS_AT_ONCE, shards.inputs[0].numel())
+    at_once = (budget or Budget()).batch_size(NUMBERS_AT_ONCE, shards.inputs[0].numel())
     losses, correct = [], 0.0
     with torch.no_grad(), products_in("full"):
         for X, y in zip(shards.inputs.split(at_once), shards.targets.split(at_once), strict=True):

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fedconvex.atomic_files import write_atomically
-from fedconvex.deep.over_the_run import DECREASE, about, stretches
+from fedconvex.deep.over_the_run import DECREASE, statements_about, stretches
 from fedconvex.drawing import COLOURS, STYLES, tidy
 from fedconvex.errors import InvalidInput
 
@@ -42,7 +42,7 @@ def figure(run: "DeepRun", statement: str = "fedprox.theorem4", **given: Any) ->
     from matplotlib.figure import Figure
 
     frame, table = run.to_frame(), run.bounds(**given)
-    known = sorted(found.identifier for found in about(run.simulator.rounds.method))
+    known = sorted(found.identifier for found in statements_about(run.simulator.rounds.method))
     if statement not in known:
         raise InvalidInput("statement", statement, "is not about this method", f"give one of {', '.join(known)}")
     drawn = Figure(figsize=(8, 8), layout="constrained")
@@ -82,6 +82,7 @@ def _draw(
         if name in frame and frame[name].notna().any():
             kept = frame.dropna(subset=name)
             bottom.plot(kept["round"], kept[name], STYLES[i], color=COLOURS[i], label=label)
+    # The constants differ by orders of magnitude, and some are 0, which a logarithmic axis cannot show.
     bottom.set_yscale("symlog", linthresh=0.1)
     bottom.set_ylabel("measured")
     bottom.set_xlabel("round")
@@ -92,6 +93,7 @@ def _draw(
 
 def _decreases(axes: "Axes", frame: "pandas.DataFrame", rows: "pandas.DataFrame", statement: str) -> None:
     axes.set_ylabel("decrease in one round")
+    # Row t has the value before round t, so the decrease of round t is the difference to row t + 1.
     fallen = -frame["value"].diff().shift(-1)
     if fallen.notna().any():  # only of rounds with an evaluation before and after
         axes.plot(frame["round"], fallen, "o", markersize=3, color=INK, alpha=0.5,

@@ -21,7 +21,7 @@ ROUNDS = 3  # first rounds in which participants are counted
 
 
 @final
-class Ledger(TorchDispatchMode):
+class TensorMemory(TorchDispatchMode):
     """Counts the bytes of live tensors created within its context; `peak` is the largest number at any time.
 
     It intercepts every operation of torch, and so also sees tensors on a CPU, for which torch keeps no statistics.
@@ -73,55 +73,52 @@ class Footprint:
         return self.samples + self.state + self.passing
 
     def __str__(self) -> str:
+        from rich.filesize import decimal  # not on every GPU machine
+
         parts = ((self.samples, "samples"), (self.state, "state"), (self.passing, "work"))
-        return f"{_readable(self.total)} ({', '.join(f'{_readable(size)} {name}' for size, name in parts)})"
+        return f"{decimal(self.total)} ({', '.join(f'{decimal(size)} {name}' for size, name in parts)})"
 
 
-def footprint(task: Task, player: Simulator, state: State, rounds: int = ROUNDS) -> Footprint:
+def footprint(task: Task, simulator: Simulator, state: State, rounds: int = ROUNDS) -> Footprint:
     """Estimate the memory of a run of networks; that of Python and its libraries comes on top.
 
     A trial round with the largest clients, one epoch or step of local work each, is simulated and discarded. If rounds
     have more than PROBES participants, two trials with PROBES/2 and PROBES clients are extrapolated linearly.
     """
-    most = _participants(player, min(ROUNDS, rounds))
+    most = _participants(simulator, min(ROUNDS, rounds))
     if most <= PROBES:
-        work = _round_bytes(player, state, most) if most else 0
+        work = _round_bytes(simulator, state, most) if most else 0
     else:
-        half, whole = (_round_bytes(player, state, K) for K in (PROBES // 2, PROBES))
+        half, whole = (_round_bytes(simulator, state, K) for K in (PROBES // 2, PROBES))
         work = whole + (whole - half) * (most - PROBES) // (PROBES - PROBES // 2)
-    with Ledger() as ledger:
+    with TensorMemory() as counter:
         module = task.module_at(state.server)
         evaluate(module, task.loss, task.shards, budget_of(task.problem))
     samples = sum(t.numel() * t.element_size() for t in (task.shards.inputs, task.shards.targets))
     held = [state.server, *state.shared.values(), *state.memory.values()]
     kept = sum(most * rows.shape[1] * rows.element_size() for rows in state.memory.values())
-    return Footprint(samples, sum(t.numel() * t.element_size() for t in held), max(work, ledger.peak + kept))
+    return Footprint(samples, sum(t.numel() * t.element_size() for t in held), max(work, counter.peak + kept))
 
 
-def _round_bytes(player: Simulator, state: State, clients: int) -> int:
-    largest = np.argsort(-player.rounds.clients.samples().count, kind="stable")[:clients]
+def _round_bytes(simulator: Simulator, state: State, clients: int) -> int:
+    # The clients with the most samples, whose batches are the largest; one epoch or step each, since further ones take
+    # time but no more memory.
+    largest = np.argsort(-simulator.rounds.clients.samples().count, kind="stable")[:clients]
     members = np.sort(largest)
-    efforts = None if player.rounds.solver.effort is None else np.ones(len(members), dtype=np.int64)
+    efforts = None if simulator.rounds.solver.effort is None else np.ones(len(members), dtype=np.int64)
     draw = Draw(members, np.ones(len(members), dtype=np.int64), efforts)
     kept = {name: rows[members] for name, rows in state.memory.items()}
-    with Ledger() as ledger:
-        played = player.rounds.play(state, draw, in_place=True)
-        del played
+    with TensorMemory() as counter:
+        round_done = simulator.rounds.play(state, draw, in_place=True)
+        del round_done
     for name, rows in kept.items():  # the trial changed the memory in place: restore it
         state.memory[name][members] = rows
-    peak: int = ledger.peak
+    peak: int = counter.peak
     return peak
 
 
-def _participants(player: Simulator, rounds: int) -> int:
+def _participants(simulator: Simulator, rounds: int) -> int:
     """The largest number of participants in the first rounds."""
-    problem = player.rounds.problem
-    draws = (player.participation.draw(problem, player.seed, t) for t in range(rounds))
+    problem = simulator.rounds.problem
+    draws = (simulator.participation.draw(problem, simulator.seed, t) for t in range(rounds))
     return max((problem.num_clients if d.members is None else max(1, len(d.members)) for d in draws), default=0)
-
-
-def _readable(size: int) -> str:
-    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if size >= factor:
-            return f"{size / factor:.3g} {unit}"
-    return f"{size} B"

@@ -34,7 +34,7 @@ class RunIdentity:
     def of(
         task: Task,
         shards: Shards,
-        player: Simulator,
+        simulator: Simulator,
         start: Array,
         names: tuple[str, ...],
         test: Shards | None,
@@ -48,16 +48,16 @@ class RunIdentity:
         held = dict(task.module.named_buffers()) | task.module.state_dict()  # the latter lacks buffers not persistent
         fixed = {name: value for name, value in held.items() if name not in trained}
         parts: dict[str, Any] = {
-            "method": player.rounds.method,
+            "method": simulator.rounds.method,
             "model": [type(task.module).__name__, str(task.module), start, fixed],
             "loss": task.loss.name,
             "clients": [shards.inputs, shards.targets, shards.count],
             "weights": task.problem.exact_weights,
             "ridge": task.ridge,
-            "local_solver": player.rounds.solver,
-            "participation": player.participation,
-            "stragglers": player.stragglers,
-            "seed": player.seed,
+            "local_solver": simulator.rounds.solver,
+            "participation": simulator.participation,
+            "stragglers": simulator.stragglers,
+            "seed": simulator.seed,
             "dtype": str(shards.dtype),
             "device": shards.inputs.device.type,
             "measure": [names, numbers],
@@ -79,6 +79,7 @@ class RunIdentity:
         found = [name for name, mark in self.marks.items() if saved["marks"][name] != mark]
         here, there = np.array(self.losses), np.array(saved["losses"], dtype=float)
         largest = np.abs(here).max(initial=0, where=np.isfinite(here))
+        # The tolerance is relative to the largest loss: small losses are differences, rounded as the large ones are.
         if not found and not np.allclose(here, there, rtol=0, atol=self.tolerance * largest, equal_nan=True):
             found = ["model or loss (the losses of its first model differ)"]
         return found

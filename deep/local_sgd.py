@@ -32,12 +32,14 @@ def descend(clients: "NetworkClients", descent: Descent) -> Tensor:
     theta, scale = _aligned_copy(subproblem.start), clients.scale[by_steps][:, None]
     with torch.no_grad():
         widest = int(np.diff(descent.batches.bounds).max(initial=0))
+        # Beside parameters and gradients, each client holds a batch and, with momentum, a velocity.
         more = widest * clients.problem.shards.numbers_per_sample + (clients.dim if descent.momentum else 0)
-        at_once = clients.problem.budget.steppers(theta, more)
+        at_once = clients.problem.budget.clients_per_step(theta, more)
         for begin in range(0, len(theta), at_once):
             part = slice(begin, begin + at_once)
             _descend(clients, descent, _part(subproblem, part), theta[part], scale[part], by_steps[part])
         if not in_order:
+            # The argsort of a permutation is its inverse: back to the order of the clients.
             theta = theta.index_select(0, torch.as_tensor(np.argsort(by_steps), device=theta.device))
         result: Tensor = theta
         return result
@@ -80,7 +82,7 @@ def _descend(
                 here, rows = theta[:count], keep if isinstance(keep, float) else keep[:count]
                 pushed = None if push is None else push[:count]
                 if velocity is None:
-                    step = network.stepping(here, stepsize, rows, pushed)
+                    step = network.step_function(here, stepsize, rows, pushed)
                 else:
                     step = _with_momentum(network, here, stepsize, rows, pushed, velocity[:count], momentum)
                 running = count
@@ -120,7 +122,7 @@ def _with_momentum(
 
     `velocity` holds this v, which is −stepsize times the velocity of the core and of torch.optim.SGD.
     """
-    accumulate = network.stepping(theta, stepsize, momentum, push, into=velocity)
+    accumulate = network.step_function(theta, stepsize, momentum, push, into=velocity)
     shrink = keep - 1
 
     def step(batch: Batch) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from fedconvex.atomic_files import remove_leftovers, require_room_for, write_atomically
 from fedconvex.errors import InvalidInput, MissingLibrary
@@ -19,6 +19,7 @@ def require_log(target: "str | PathLike[str] | None") -> None:
     """Raises InvalidInput for a path that cannot be written to, MissingLibrary for a folder without TensorBoard."""
     if target is None:
         return
+    # A path with a null character raises ValueError in every call of the operating system.
     if not isinstance(target, str | PathLike) or "\0" in str(target):  # type: ignore[redundant-expr]
         raise InvalidInput("log", target, "is not the path of a file or folder", "give such as 'run.csv'")
     path = Path(target)
@@ -48,12 +49,17 @@ def log_to(target: "str | PathLike[str] | None", records: Sequence[dict[str, Any
     remove_leftovers(path)
     # The file is rewritten from the checkpoint's records: a killed run may have logged rounds that will be repeated.
     names = [name for name in records[0] if name != OF_CLIENTS]
-    write_atomically(path, "".join(map(_line(names), [dict(zip(names, names, strict=True)), *records])).encode())
+    text = io.StringIO()
+    table = _table(text, names)
+    table.writeheader()
+    table.writerows(records)
+    write_atomically(path, text.getvalue().encode())
     with path.open("a", encoding="utf-8", newline="") as file:
+        table = _table(file, names)
 
         def write(record: dict[str, Any]) -> None:
-            file.write(_line(names)(record))
-            file.flush()
+            table.writerow(record)
+            file.flush()  # a row must not be lost if the run is killed
 
         yield write
 
@@ -62,13 +68,8 @@ def _is_table(path: Path) -> bool:
     return path.suffix.lower() == ".csv"
 
 
-def _line(names: Sequence[str]) -> Callable[[dict[str, Any]], str]:
-    def line(record: dict[str, Any]) -> str:
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerow([record.get(name, "") for name in names])
-        return text.getvalue()
-
-    return line
+def _table(file: TextIO, names: Sequence[str]) -> "csv.DictWriter[str]":
+    return csv.DictWriter(file, names, extrasaction="ignore", lineterminator="\n")
 
 
 def _summary_writer() -> Any:

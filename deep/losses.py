@@ -31,7 +31,7 @@ class TorchLoss(ABC):
         """(…) losses, differentiable in the outputs."""
 
     @abstractmethod
-    def differentiating(
+    def derivative_calls(
         self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
     ) -> list[Call]:
         """Calls for derivatives ← shares · ∂loss/∂outputs, (K, B, C), in place; targets and shares are (K, B)."""
@@ -51,7 +51,7 @@ class TorchCrossEntropy(TorchLoss):
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         return outputs.logsumexp(-1) - outputs.gather(-1, targets[..., None])[..., 0]
 
-    def differentiating(
+    def derivative_calls(
         self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
     ) -> list[Call]:
         if (compiled := machine_code_for(outputs)) is not None:
@@ -79,12 +79,13 @@ class TorchLogistic(TorchLoss):
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         from torch.nn.functional import softplus
 
+        # softplus(z) = log(1 + exp(z)) without overflow for large z.
         return softplus(-targets * outputs[..., 0])
 
-    def differentiating(
+    def derivative_calls(
         self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
     ) -> list[Call]:
-        z = outputs[..., 0]
+        z = outputs[..., 0]  # a view: every call reads the outputs of its own step
         return [lambda: derivatives[..., 0].copy_(-targets * (-targets * z).sigmoid() * shares)]
 
     def correct(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
@@ -100,7 +101,7 @@ class TorchHalfSquare(TorchLoss):
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         return (outputs[..., 0] - targets) ** 2 / 2
 
-    def differentiating(
+    def derivative_calls(
         self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
     ) -> list[Call]:
         return [lambda: derivatives[..., 0].copy_((outputs[..., 0] - targets) * shares)]
@@ -110,7 +111,7 @@ class TorchHalfSquare(TorchLoss):
 class UserLoss(TorchLoss):
     """A user's function: (outputs (B, C), targets (B,)) to (B,) losses. Integer targets are passed on as integers."""
 
-    name = "of a user"
+    name = "of a user"  # code has no fingerprint, see `identities`
 
     def __init__(self, function: Callable[..., "Tensor"]) -> None:
         self.function = function
@@ -122,7 +123,7 @@ class UserLoss(TorchLoss):
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         return self.function(outputs, targets)
 
-    def differentiating(
+    def derivative_calls(
         self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
     ) -> list[Call]:
         raise NotImplementedError("derivatives of a user's loss are left to autograd")

@@ -30,18 +30,19 @@ class Budget:
 
     def clients(self, numbers_of_each: int) -> int:
         """The number of clients in one batch, each of so many numbers."""
-        return self.part_of(self.whole, numbers_of_each)
+        return self.batch_size(self.whole, numbers_of_each)
 
-    def part_of(self, room: int, size: int) -> int:
+    def batch_size(self, room: int, size: int) -> int:
         """The number of elements of a size in one batch; `room` is the total size that the full budget allows."""
+        # `room` shrinks with the budget: after one halving, half of it is used.
         at_once = max(1, room * self.numbers // (self.whole * max(1, size)))
         self.single = at_once == 1
         return at_once
 
-    def steppers(self, theta: torch.Tensor, more: int) -> int:
+    def clients_per_step(self, theta: torch.Tensor, more: int) -> int:
         """The number of clients that advance together; theta: parameters (K, d), more: other numbers of each client."""
         if theta.device.type == "cpu":
-            return self.part_of(CACHE, theta.shape[1] * theta.element_size())
+            return self.batch_size(CACHE, theta.shape[1] * theta.element_size())
         return self.clients(4 * theta.shape[1] + more)  # parameters, gradients and what autograd keeps
 
     def halve(self, error: BaseException) -> None:
@@ -78,4 +79,5 @@ def with_room(work: Callable[[], T], budget: Budget | None, processes: "Processe
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether the error means that memory ran out, on a GPU, or on the CPU as torch or NumPy reports it."""
+    # torch's allocator on the CPU raises a plain RuntimeError, which only its text reveals.
     return isinstance(error, torch.OutOfMemoryError | MemoryError) or "can't allocate memory" in str(error)

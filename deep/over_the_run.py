@@ -85,10 +85,10 @@ def before_and_in(now: dict[str, Any], after: dict[str, Any], num_clients: int) 
     return now | {"inexactness": now.get("inexactness_of_all", whole)}
 
 
-def participation_of(player: Simulator) -> "Participation | LateOnesDropped":
+def participation_of(simulator: Simulator) -> "Participation | LateOnesDropped":
     """The scheme by which clients' answers reach the server, late clients considered."""
-    late = player.stragglers
-    return player.participation if late is None or late.policy == "use" else LateOnesDropped(player.participation)
+    late = simulator.stragglers
+    return simulator.participation if late is None or late.policy == "use" else LateOnesDropped(simulator.participation)
 
 
 @final
@@ -172,6 +172,7 @@ class RoundSetting:
                 return self.problem.num_clients
             case "num_drawn" | "num_active" if self.everyone:
                 return self.problem.num_clients
+            # Only schemes that draw a fixed number of clients have K; the statements need a fixed number.
             case "num_drawn" | "num_active" if hasattr(self.participation, "K"):
                 return self.participation.K
             case "num_rounds":
@@ -201,14 +202,14 @@ class RoundSetting:
 
     def _column(self, name: str, measurement: str) -> Any:
         value = self.row.get(name, nan)
-        if isnan(value):
+        if isnan(value):  # also in rounds without measurements
             raise Unmeasured(f"not measured: run with measure={measurement!r}")
         if not isfinite(value):
             raise Unmeasured(f"{name} is infinite here")
         return value
 
 
-def about(method: Method) -> list[Statement]:
+def statements_about(method: Method) -> list[Statement]:
     """The statements about that method, of all papers."""
     name = type(method).__name__
     return [
@@ -230,7 +231,7 @@ def over_the_run(settings: list[RoundSetting], given: dict[str, Any]) -> "pandas
 
 def _of_round(setting: RoundSetting, given: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
     t = setting.row["round"]
-    for statement in about(setting.method):
+    for statement in statements_about(setting.method):
         found = apply(statement, setting, given)
         if not isinstance(found, Applies):
             yield t, statement.identifier, False, "", nan, nan, nan, found.assumption, found.reason

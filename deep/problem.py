@@ -103,6 +103,7 @@ class NetworkClients(Clients):
         with torch.no_grad():
             for group in self._groups():
                 batch, theta = self.problem.shards.whole(self.members[group]), _rows_of(X, group)
+                # The shares are 1/n_k, and 0 for padding: this is the mean over the client's samples.
                 losses = (self.network.losses(theta, batch) * batch.shares).sum(-1)
                 result[group] = losses + self.ridge / 2 * (theta * theta).sum(-1)
         return self.scale * result

@@ -84,7 +84,7 @@ class Processes(Share):
         """The first process's value, on every process."""
         box = [value]
         with self._peers():
-            dist.broadcast_object_list(box, src=0)
+            dist.broadcast_object_list(box, src=0)  # by pickle, but only between processes of this run
         return box[0]
 
     @contextmanager
@@ -107,7 +107,7 @@ def join(device: torch.device) -> None:
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1 or dist.is_initialized():
         return
-    if threading.current_thread() is threading.main_thread():
+    if threading.current_thread() is threading.main_thread():  # Python allows signal handlers only there
         signal.signal(signal.SIGTERM, _ended)  # torchrun sends it to the others when one process has ended
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
     atexit.register(dist.destroy_process_group)

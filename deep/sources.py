@@ -16,6 +16,7 @@ from fedconvex.deep.datasets.registry import WITH_TEST_FILES
 from fedconvex.errors import InvalidInput
 
 Pair = tuple[np.ndarray, np.ndarray]
+# A name that is both, such as digits, is read as a table.
 FROM_FILES = tuple(name for name in names() if name not in data.builtin.names())
 DEFAULT_CLIENTS = 10
 
@@ -87,6 +88,7 @@ def load(
         whole, held = _partitioned(load_dataset(name, place, **given), clients, partition, seed), None
         if test:
             whole, held = whole.hold_out(test, seed)
+    # From the training samples alone: moments of the test set would leak into training.
     mean, std = _moments(whole) if standardize else (None, None)
     pairs = _as_floats(whole, mean, std).client_data()
     if held is None:

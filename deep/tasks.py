@@ -55,7 +55,7 @@ class Task(ABC):
     def loss_of(self, losses: Tensor) -> float:
         """Σ_k weights_k · (mean of client k's losses) over the clients of this process, from their samples' losses."""
         means = torch.stack([part.mean() for part in losses.split(self.shards.count.tolist())]).cpu()
-        owned = getattr(self.problem, "owned", None)
+        owned = getattr(self.problem, "owned", None)  # the core's problems are never distributed
         weights = self.problem.weights if owned is None else self.problem.weights[owned]
         return float(torch.tensor(weights) @ means)
 
@@ -95,6 +95,7 @@ class LinearTask(Task):
         return self.arithmetic.array(torch.cat([weight, bias[:, None]], 1).reshape(-1))
 
     def parameters(self, point: Array) -> Tensor:
+        # torch stores all weights, then all biases; the core's rows are (weights, bias) of one output each.
         matrix = torch.as_tensor(point).reshape(-1, self.shards.inputs[0].numel() + 1)
         return torch.cat([matrix[:, :-1].reshape(-1), matrix[:, -1]])
 
@@ -167,4 +168,5 @@ def _linear_problem(loss: TorchLoss, shards: Shards, module: nn.Module, ridge: A
     if isinstance(loss, TorchCrossEntropy):
         outputs = next(iter(Layout.of(module).shapes.values()))[0]
         return MultinomialLogistic(A=A, y=y, num_classes=outputs, ridge=ridge, weights=weights)
+    # A column of ones is the bias; MultinomialLogistic appends its own.
     return LogisticProblem(A=[np.column_stack([a, np.ones(len(a))]) for a in A], y=y, ridge=ridge, weights=weights)

@@ -103,6 +103,7 @@ class Uniform(Participation):
 
     def draw(self, problem: Problem, seed: int, round: int, purpose: Purpose = Purpose.PARTICIPANTS) -> Draw:
         members = _without_replacement(problem, self.K, seed, round, purpose)
+        # equal shares override the weights with which FedAvg and FedProx would average
         return Draw(members, np.ones(self.K, dtype=np.int64), round=round, seed=seed)
 
     def require(self, problem: Problem, rounds: int) -> None:
@@ -133,6 +134,7 @@ class UniformThenWeighted(Participation):
         object.__setattr__(self, "K", integer_at_least(self.K, 1, "K"))
 
     def draw(self, problem: Problem, seed: int, round: int, purpose: Purpose = Purpose.PARTICIPANTS) -> Draw:
+        # without shares the server averages with the problem's weights
         return Draw(_without_replacement(problem, self.K, seed, round, purpose), round=round, seed=seed)
 
     def require(self, problem: Problem, rounds: int) -> None:
@@ -165,7 +167,7 @@ class Weighted(Participation):
 
     def draw(self, problem: Problem, seed: int, round: int, purpose: Purpose = Purpose.PARTICIPANTS) -> Draw:
         drawn = stream(seed, purpose, round).choice(problem.num_clients, size=self.K, p=problem.weights)
-        members, times = np.unique(drawn, return_counts=True)
+        members, times = np.unique(drawn, return_counts=True)  # a client drawn twice works once and counts twice
         return Draw(members, times, round=round, seed=seed)
 
 
@@ -202,7 +204,7 @@ class Bernoulli(Participation):
         return Draw(_subset(generator, m, 1 + int(generator.binomial(after, p))), round=round, seed=seed)
 
     def takes_everyone(self, problem: Problem) -> bool:
-        return bool(self.p == 1)
+        return bool(self.p == 1)  # exact: p = 1 − 1e-17 given as a Fraction is not full participation
 
 
 @final
@@ -287,10 +289,11 @@ class Stragglers:
     def slow(self, draw: Draw, num_clients: int, effort: int | None) -> Draw:
         """The draw with the stragglers dropped or their efforts reduced; `effort` is E, the full work."""
         members = np.arange(num_clients) if draw.members is None else draw.members
-        late_clients = int(to_fraction(self.fraction) * len(members) + Fraction(1, 2))
+        late_clients = int(to_fraction(self.fraction) * len(members) + Fraction(1, 2))  # exact, halves up
         generator = stream(draw.seed, Purpose.STRAGGLERS, draw.round)
         late = _subset(generator, len(members), late_clients)  # positions in members
         chosen = replace(draw, members=members)
+        # Without stragglers return the draw itself: members=None lets methods recognise full participation.
         if self.policy == "drop":
             mask = np.ones(len(members), dtype=bool)
             mask[late] = False
@@ -311,6 +314,7 @@ def _without_replacement(problem: Problem, K: int, seed: int, round: int, purpos
 
 def _subset(generator: np.random.Generator, population: int, size: int) -> np.ndarray:
     """A uniformly drawn subset of 0, …, population − 1 with `size` elements, ascending."""
+    # no shuffle: sorting makes the order irrelevant, and for small subsets this costs O(size)
     return np.sort(generator.choice(population, size=size, replace=False, shuffle=False))
 
 

@@ -1,4 +1,8 @@
-"""Runs proofs: the verdict on a statement, with every step's."""
+"""Runs a statement's proof and concludes its verdict from those of the steps.
+
+A step is checked only after `_objection` has found that it may use what it uses: hypotheses that the statement makes,
+and claims that are proved before. Statements that others rest on are verified first, once for a whole call.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -31,7 +35,7 @@ BY_INSTANCES = "a definition: it is compared with the running code on instances,
 @final
 @dataclass(frozen=True)
 class StepResult:
-    """What became of a step."""
+    """A step of a proof with the outcome of its check."""
 
     step: Step
     outcome: CheckOutcome
@@ -41,7 +45,17 @@ class StepResult:
 @final
 @dataclass(frozen=True)
 class Result:
-    """The verdict on a statement. `evidence` are the steps, in the paper's order."""
+    """The verdict on a statement and what it is based on.
+
+    Args:
+        reason: one sentence: how many steps are proved, or which step is not and why.
+        evidence: every step with its outcome, in the paper's order.
+        witness, replayed: the counterexample to a refuted statement, and what running it gave.
+        corrected: for a refuted statement, the statement that holds instead.
+        vacuous: where the statement promises nothing. extra: a result beside the statement.
+        tightness: an instance that shows how much of the bound is attained; None where there is none.
+        seconds: the time of the checks, without that of other statements.
+    """
 
     statement: Statement
     verdict: Verdict
@@ -57,43 +71,49 @@ class Result:
     seconds: float = 0.0
 
     def count(self, verdict: Verdict) -> int:
-        """How many steps have this verdict."""
+        """The number of steps with this verdict."""
         return sum(result.outcome.verdict is verdict for result in self.evidence)
 
 
 Known = dict[Statement, Result]
-"""By the statement itself: one whose formula was changed has the same identifier."""
+"""The results of a call so far. The key is the whole statement: one with another formula has the same identifier."""
 
 
 def catalogue() -> tuple[Statement, ...]:
-    """Every statement of every paper."""
+    """Every statement that the papers make, by paper, without the corrected and sharper ones, which are ours."""
     return tuple(s for paper in papers().values() for s in paper)
 
 
 def verify(of: Statement | str) -> Result:
-    """Whether a statement holds: PROVED, REFUTED with a witness, UNKNOWN or ASSUMED.
+    """Runs a statement's proof: PROVED, REFUTED with a witness, UNKNOWN or ASSUMED.
 
-    A statement that holds only under a condition that the paper does not make is REFUTED, and `corrected` is what
-    holds. Raises InvalidInput for an unknown identifier, with what comes near.
+    Use it to look at one statement; for many use `verify_all`, or `fedconvex verify`, which caches results. A statement
+    that holds only under a condition that the paper does not make is REFUTED, and `corrected` is what holds.
+
+    Args:
+        of: a statement, or its identifier such as "fedprox.theorem4".
+
+    Raises:
+        InvalidInput: an unknown identifier, with the nearest known ones.
     """
     return _verified(statement(of) if isinstance(of, str) else of, (), {})
 
 
 def verify_all(of: Iterable[Statement]) -> Iterator[Result]:
-    """`verify` for many: what several rest on is verified once."""
+    """Runs the proofs of many statements, lazily; a statement on which several rest is verified once."""
     known: Known = {}
     for one in of:
         yield _verified(one, (), known)
 
 
 def proof_of(of: Statement) -> Proof | None:
-    """The statement's proof, as data; None where there is none."""
+    """The statement's proof as data, without running it; None where there is none."""
     _load()
     return built(of)
 
 
 def papers_with_proofs() -> tuple[str, ...]:
-    """The papers of which there are proofs, by the names of their modules; found by searching the folder."""
+    """The papers with a module or folder of proofs, sorted: those of which `fedconvex verify` runs all statements."""
     package = import_module("fedconvex.proofs_checks")
     modules = {module.name for module in iter_modules(package.__path__)}
     return tuple(name for name in papers() if name in modules)
@@ -115,7 +135,7 @@ def _verified(of: Statement, under_way: tuple[str, ...], known: Known) -> Result
         return Result(of, Verdict.UNKNOWN, str(error))
     if proof is None:
         return Result(of, Verdict.UNKNOWN, "there is no proof yet")
-    if of.identifier in under_way:
+    if of.identifier in under_way:  # by identifier: a changed copy of a statement must not prove itself by the original
         return Result(of, Verdict.UNKNOWN, f"its proof rests on itself: {' → '.join((*under_way, of.identifier))}")
     evidence: list[StepResult] = []
     for step in proof.steps:
@@ -131,13 +151,13 @@ def _verified(of: Statement, under_way: tuple[str, ...], known: Known) -> Result
 
 def _run(step: Step, of: Statement, before: list[StepResult], under_way: tuple[str, ...], known: Known) -> StepResult:
     objection = _objection(step, of, before, under_way, known)
-    start = perf_counter()  # what it rests on counts elsewhere
+    start = perf_counter()  # after the objection, which may verify other statements: their time is counted with them
     outcome = CheckOutcome(Verdict.UNKNOWN, objection) if objection else step.by.run(step.claim)
     return StepResult(step, outcome, perf_counter() - start)
 
 
 def _objection(step: Step, of: Statement, before: list[StepResult], under_way: tuple[str, ...], known: Known) -> str:
-    """Why the step may not use what it uses: a claim that is not proved, or a hypothesis that is not made."""
+    """Why the step may not use what it uses: an unproved claim, or a hypothesis that the statement does not make."""
     if step.case and step.case not in of.cases:
         return "it is about a case that the statement does not have"
     made = (*of.assumptions, *step.case)
@@ -166,7 +186,7 @@ def _objection(step: Step, of: Statement, before: list[StepResult], under_way: t
 def _is_proved(
     claim: Relation, case: tuple[Assumption, ...], before: list[StepResult], under_way: tuple[str, ...], known: Known
 ) -> bool:
-    """By a step before, in no other case, or as the conclusion of another statement."""
+    """Whether an earlier step (not of another case), or another statement's conclusion, has proved the claim."""
     if claim.source:
         other = statement(claim.source)
         is_proved = _verified(other, under_way, known).verdict is Verdict.PROVED
@@ -182,9 +202,11 @@ def _is_proved(
 
 def _conclude(of: Statement, proof: Proof, evidence: list[StepResult]) -> tuple[Verdict, str, Replay | None]:
     if proof.refutation is not None:
+        # The counterexample decides: the steps of a refuted statement only show how far its printed proof goes.
         found = replay(proof.refutation)
         return found.verdict, f"{proof.refutation.shows}: {found.detail}", found
     needed = [result for result in evidence if result.step.role is Role.PROOF]
+    # A refuted step comes first: it is the most telling reason. It refutes the proof and not the statement: UNKNOWN.
     for verdict in (Verdict.REFUTED, Verdict.UNKNOWN, Verdict.ASSUMED):
         for result in needed:
             if result.outcome.verdict is verdict:

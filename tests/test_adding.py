@@ -118,10 +118,10 @@ def test_all_pages_together_pass_the_core_layer_and_are_in_the_guide(project: Pa
     assert len(PAGES) == 6
     require(pytest_in(project, "-n2", "-m", "core"))
     require(pytest_in(project, "-n0", *tests_of(paths)))
-    require(run(project, "-m", "mypy"))
     require(run(project, "-m", "mkdocs", "build", "--strict", "--site-dir", str(project / "site")))
     for page, words in SHOWN.items():
         assert words in (project / "site" / page).read_text("utf-8"), page
+    require(run(project, "-m", "mypy"))
 
 
 def test_the_copy_is_what_runs(project: Path) -> None:

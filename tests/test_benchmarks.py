@@ -1,4 +1,4 @@
-"""Benchmarks whose hardware may be missing work all the same."""
+"""Benchmarks run also where their hardware is missing."""
 
 import subprocess
 import sys

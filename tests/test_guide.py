@@ -1,4 +1,4 @@
-"""The user's guide builds without a warning, every link leads somewhere, and nothing is missing from it."""
+"""The user's guide builds without a warning, has no broken links, and is complete."""
 
 import ast
 import importlib

@@ -1,4 +1,4 @@
-"""The pictures of the README and of the guide are made by docs/making/pictures.py, and are what it makes today."""
+"""The pictures of the README and of the guide equal those that docs/making/pictures.py draws today."""
 
 import importlib
 import io

@@ -1,4 +1,4 @@
-"""The notebooks: each in step with its source, without outputs, written with public names only, and it runs."""
+"""Each notebook runs, agrees with its source, has no outputs, and uses public names only."""
 
 import ast
 import re

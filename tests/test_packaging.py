@@ -1,4 +1,4 @@
-"""What is installed is what is in the tree: each module once, importable without the checkout."""
+"""The wheel contains every module of the tree once, and works without the checkout."""
 
 import os
 import shutil

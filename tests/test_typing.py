@@ -130,6 +130,7 @@ def by_pyright(program: Path) -> tuple[dict[int, str], set[int]]:
 
 
 @pytest.mark.beyond_core  # starts both type checkers
+@pytest.mark.beyond_core  # starts processes
 @pytest.mark.parametrize("checker", [by_mypy, by_pyright])
 def test_a_type_checker_knows_the_names_and_refuses_wrong_calls(checker, tmp_path: Path) -> None:
     program = tmp_path / "program.py"

@@ -1,4 +1,8 @@
-"""Every statement of every paper on one problem: its number where it applies, else the assumption that fails."""
+"""`bounds_for`: every statement of every paper for one problem and method: its number, or the assumption that fails.
+
+A statement is evaluated only if all its assumptions are proved to hold for the problem, the method, the participation
+scheme and the run; the constants in it are measured as rigorous enclosures (balls).
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,20 +20,20 @@ from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers
 from fedconvex.verdicts import Verdict
 
-# What belongs to the method, the participation scheme and the run, and cannot be given otherwise.
+# Quantities that the method, the participation scheme and the run determine: another value for them is refused.
 OF_THE_RUN = {"proximal_weight", "stepsize", "alpha", "regularization", "num_clients", "num_active", "num_rounds"}
 
 
 class Contradicted(Unmeasured):
-    """A constant was given that the method, the participation scheme or the run has otherwise."""
+    """The caller gave a constant that differs from the method's, the participation scheme's or the run's."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Applies:
-    """A statement whose assumptions were all proved to hold, with the constants measured, and its number.
+    """A statement all of whose assumptions are proved to hold here, with its value at the measured constants.
 
-    `value` is a ball (or a named tuple of balls, or an exact integer) at the measured constants.
+    `value` is a ball, a named tuple of balls, or an exact integer; `parameters` are the constants, measured or given.
     """
 
     statement: Statement
@@ -51,7 +55,10 @@ class DoesNot:
 @final
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """What the papers promise of one problem and method."""
+    """The statements that apply to one problem and method, and those that do not, with the reason.
+
+    Index it with a statement's identifier, iterate over it, or call `to_frame()`.
+    """
 
     applies: tuple[Applies, ...]
     does_not: tuple[DoesNot, ...]
@@ -105,20 +112,23 @@ def bounds_for(
 ) -> Bounds:
     """Measures the constants of the statements on a problem and evaluates each statement that applies.
 
+    Use it to see what the papers guarantee for data of your own. It measures worst-case constants, so the numbers can
+    be far from what a run shows; compare them with `simulate`.
+
     All constants (L, L_minus, mu, B, sigma2, gamma, distances and gaps …) are measured rigorously, as balls, so that
     the numbers are enclosed; no statement is evaluated whose assumptions have not been proved to hold.
 
     Args:
-        problem: with its weights; a method whose paper has a plain sum or mean gets num_clients · weights[k] · f_k.
+        problem: with its weights; for a paper with a plain sum or mean, f_k is num_clients · weights[k] · f_k.
         method: with its parameters.
         participation: default `Full()`.
         local_solver: default the method's own.
         x0: (d,), default 0: the start, and the point w at which B, the variance and gradients are measured.
         rounds: T, for statements about T rounds.
-        **given: constants that are not to be measured, and those that cannot be: epsilon=1e-3.
+        **given: constants to use instead of measured ones, and those that cannot be measured: epsilon=1e-3.
 
     Raises:
-        InvalidInput: for what is no problem or method, and for a name that no statement has.
+        InvalidInput: for an argument that is no problem or no method, and for a name that no statement has.
     """
     _require_known(given)
     instance = Instance(problem, method, participation, local_solver, x0, rounds)
@@ -132,12 +142,13 @@ def apply(statement: Statement, setting: MeasuredSetting, given: dict[str, Any])
     """The statement's number in this setting, or the first of its assumptions that fails there.
 
     Args:
-        given: constants that are not to be measured.
+        given: constants to use instead of measured ones.
     """
     parameters = parameters_of(statement)
     needed = {name for a in statement.every_assumption for name in a.parameters} & statement.paper.notation.keys()
     values: dict[str, Any] = {}
-    about_the_run = [a for a in statement.assumptions if not a.parameters]  # is this the method at all?
+    # Assumptions without parameters come first: measuring constants is expensive, and pointless for another method.
+    about_the_run = [a for a in statement.assumptions if not a.parameters]
     failure = _failing(about_the_run, statement, setting, values, given)
     if failure is not None:
         return failure
@@ -171,7 +182,7 @@ def _failing(
     values: dict[str, Any],
     given: dict[str, Any],
 ) -> DoesNot | None:
-    """The first assumption that is not proved."""
+    """The first assumption that is not proved to hold; None where all are."""
     for assumption in assumptions:
         try:
             finding = assumption.check(setting, values)
@@ -179,6 +190,7 @@ def _failing(
             return DoesNot(statement, Verdict.UNKNOWN, str(assumption), str(error))
         if finding.verdict is not Verdict.PROVED:
             verdict: Verdict = finding.verdict
+            # A measured constant is a bound of the true one, and a bound that violates a condition refutes nothing.
             if verdict is Verdict.REFUTED and isinstance(assumption, OnParameters):
                 verdict = assumption.check(setting, _possible(assumption, statement, setting, values, given)).verdict
             return DoesNot(statement, verdict, str(assumption), finding.reason)
@@ -192,7 +204,7 @@ def _possible(
     values: dict[str, Any],
     given: dict[str, Any],
 ) -> dict[str, Any]:
-    """The values with balls that contain the true constants instead of bounds: alpha < 25·(a bound) refutes nothing."""
+    """The values with balls that contain the true constants, in place of upper or lower bounds on them."""
     measured = {name: _letter(name, statement).measured for name in assumption.parameters if name not in given}
     return values | {name: setting.possible(quantity) for name, quantity in measured.items() if quantity is not None}
 
@@ -211,7 +223,7 @@ def _value(name: str, statement: Statement, setting: MeasuredSetting, given: dic
 
 
 def _letter(name: str, statement: Statement) -> Parameter:
-    """What the letter means in the statement, which may be something else than in the rest of the paper."""
+    """The parameter of this name in the statement, which may differ from the paper's of the same name."""
     return parameters_of(statement).get(name) or statement.paper.notation[name]
 
 

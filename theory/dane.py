@@ -2,10 +2,10 @@
 
 Main statements
 ---------------
-* `decrease` (ours): one round on any smooth clients, however much they differ.
+* `decrease` (not in the paper): one round on any smooth clients, however heterogeneous.
 
-The paper (ICML 2014) has rates for quadratic clients and for clients that are alike. What is here is in none of the
-papers: `fedconvex.proofs_checks.discover` found it, and the proof for all parameters.
+The paper (ICML 2014) has rates for quadratic clients and for similar clients. The statement here is in none of the
+papers: `fedconvex.proofs_checks.discover` found it together with its proof for all parameters.
 
 Notation: `mu` weight μ of the proximal term; `eta` weight η of the gradient; `L`, `L_minus` curvatures of every client.
 """
@@ -43,9 +43,9 @@ PAPER = Paper(
 def decrease(*, mu: Any, eta: Any, L: Any, L_minus: Any) -> Any:
     """One round decreases f by at least ρ‖∇f(w^t)‖², ρ = η/(μ + L) − Lη²/(2(μ + L)²), whatever the dissimilarity.
 
-    That is what the descent lemma promises of a gradient step of length η/(μ + L); attained by quadratics of curvature
-    L. FedProx's decrease depends on B, since its clients are not told the objective's gradient. (`L_minus` is in the
-    condition only.)
+    Use it to choose μ and η without knowing the heterogeneity. It is the decrease that the descent lemma gives for a
+    gradient step of size η/(μ + L); quadratics of curvature L attain it. FedProx's decrease depends on B, because its
+    clients do not receive the objective's gradient. (`L_minus` occurs in the condition only.)
     """
     stepsize = eta / (mu + L)
     return stepsize - L * stepsize**2 / 2

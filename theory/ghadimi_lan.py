@@ -3,9 +3,11 @@
 Main statements
 ---------------
 * `nonconvex_bound`, `convex_bound` (Corollary 2.2): stochastic gradient descent stopped at a random step, with
-  stepsizes min(1/L, D/(σ√N)). What FedProx's Remark 8 compares with.
+  stepsizes min(1/L, D/(σ√N)).
 
-Notation: `L` smoothness; `sigma2` bound of the variance σ² of one stochastic gradient; `N` steps; `D` a free length.
+Use it as the baseline of FedProx's Remark 8, which compares its number of rounds with that of SGD.
+
+Notation: `L` smoothness; `sigma2` bound on the variance σ² of one stochastic gradient; `N` steps; `D` a free length.
 """
 
 from typing import Any
@@ -31,7 +33,7 @@ PAPER = Paper(
         "L": Parameter("L", "smoothness", CURVATURE, above=0),
         "N": Parameter("N", "steps", least=1, integer=True),
         "sigma2": Parameter(r"\sigma^2", "variance of a stochastic gradient", SQUARED_GRADIENT, least=0),
-        "delta": Parameter(r"\Delta", "f(x₁) − f_*, the gap of the start", VALUE, least=0),
+        "delta": Parameter(r"\Delta", "initial suboptimality f(x₁) − f_*", VALUE, least=0),
         "D0": Parameter("D_1", "‖x₁ − x_*‖²", SQUARED_LENGTH, least=0),
         "D": Parameter(r"\tilde D", "the length that sets the stepsize", LENGTH, above=0),
     },

@@ -6,6 +6,8 @@ Main statements
   against a subspace, which FedSplit is.
 * `averaged_contraction`: with relaxation a (Theorem 2; a = 1/2 is Douglas–Rachford splitting).
 
+Use it to see where FedSplit's rate comes from, and what relaxation would change.
+
 Notation: `mu` strong convexity (their σ), `L` smoothness (their β), `stepsize` s (their γ), `relaxation` (their α).
 """
 
@@ -38,7 +40,7 @@ ORDERED = Condition("mu", "<=", "L")
     assumes=(OfOneFunction("reflected exact proximal steps on one smooth and strongly convex function"), ORDERED),
 )  # fmt: skip
 def reflection_contraction(*, stepsize: Any, mu: Any, L: Any) -> Any:
-    """max((1 − sμ)/(1 + sμ), (sL − 1)/(sL + 1)): a reflected proximal step shrinks distances by this factor."""
+    """max((1 − sμ)/(1 + sμ), (sL − 1)/(sL + 1)): a reflected proximal step contracts distances by this factor."""
     return maximum((1 - stepsize * mu) / (1 + stepsize * mu), (stepsize * L - 1) / (stepsize * L + 1))
 
 

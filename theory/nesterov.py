@@ -4,10 +4,11 @@ Main statements
 ---------------
 * `distance_after`: t steps of any size on a smooth strongly convex function; `rounds` inverts it.
 * `distance_bound`, `gap_bound` (Theorem 2.1.15), `convex_gap_bound` (Corollary 2.1.2): the book's rates.
-* `decrease`, `gradient_bound`: a step on a smooth function, and the mean squared gradient over many.
+* `decrease`, `gradient_bound`: one step on a smooth function, and the mean squared gradient over T steps.
 
-Distributed gradient descent is the same: the server averages the clients' gradients, with everyone taking part, which
-is `FedGD(stepsize, local_steps=1)`. It is what FedProx's and FedSplit's rates are compared with, (22) of the latter.
+Use it as the baseline of the federated methods. `FedGD(stepsize, local_steps=1)` with full participation is gradient
+descent on the objective, because the server averages the clients' gradients; the FedSplit paper compares with it in
+(22).
 
 Notation: `mu`, `L` strong convexity and smoothness of the *objective* (a mean with weights; the FedSplit paper's sum
 has m times both, and 1/m times the stepsize); `kappa` = L/mu; `stepsize` s.
@@ -52,7 +53,7 @@ PAPER = Paper(
         "T": Parameter("T", "steps", least=1, integer=True, measured="num_rounds"),
         "initial_distance": Parameter(r"\|x_0-x_*\|", "distance of the start", LENGTH, least=0, measured="distance"),
         "D0": Parameter("D_0", "‖x₀ − x_*‖²", SQUARED_LENGTH, least=0, measured="squared_distance"),
-        "delta": Parameter(r"\Delta", "f(x₀) − f_*, the gap of the start", VALUE, least=0, measured="initial_gap"),
+        "delta": Parameter(r"\Delta", "initial suboptimality f(x₀) − f_*", VALUE, least=0, measured="initial_gap"),
         "accuracy": Parameter(r"\varepsilon", "accuracy, of the distance", LENGTH, above=0),
     },
 )  # fmt: skip
@@ -66,7 +67,7 @@ ONE_OVER_L = Condition("stepsize", "=", lambda L: 1 / L)
 
 @PAPER.calculator(of="a gradient step", assumes=(Condition("mu", "<=", "L"),))
 def contraction(*, stepsize: Any, mu: Any, L: Any) -> Any:
-    """max(|1 − sμ|, |1 − sL|): a gradient step shrinks distances by this factor."""
+    """max(|1 − sμ|, |1 − sL|): a gradient step contracts distances by this factor; below 1 exactly for 0 < s < 2/L."""
     return maximum(abs(1 - stepsize * mu), abs(1 - stepsize * L))
 
 
@@ -132,7 +133,7 @@ def gradient_bound(*, T: Any, stepsize: Any, L: Any, delta: Any) -> Any:
 
 @PAPER.calculator(of="a gradient step", units=LENGTH, assumes=(Condition("mu", "<=", "L"),))
 def margin(*, t: Any, stepsize: Any, mu: Any, L: Any, initial_distance: Any, accuracy: Any) -> Any:
-    """What `distance_after` leaves to the accuracy."""
+    """The accuracy minus the bound `distance_after`: nonnegative if the bound guarantees the accuracy."""
     given = {"t": t, "stepsize": stepsize, "mu": mu, "L": L, "initial_distance": initial_distance}
     return accuracy - distance_after.calculator.formula(**given)
 
@@ -144,16 +145,17 @@ def shrinks(*, stepsize: Any, mu: Any, L: Any) -> Any:
 
 
 def rounds(*, mu: Any, L: Any, initial_distance: Any, accuracy: Any, stepsize: Any = None) -> int | None:
-    """The least t ≥ 1 after which ‖x_t − x_*‖ ≤ accuracy is promised, exactly; None where the steps are too long.
+    """The least t ≥ 1 for which `distance_after` guarantees ‖x_t − x_*‖ ≤ accuracy, exactly; None if no t does.
 
-    `stepsize` defaults to the best one, 2/(μ + L).
+    None where the stepsize is not below 2/L and the first step is not enough. `stepsize` defaults to the best one,
+    2/(μ + L). Every comparison is certified.
     """
-    enclosed(best_stepsize, {"mu": mu, "L": L})  # refuses what it must
+    enclosed(best_stepsize, {"mu": mu, "L": L})  # raises InvalidInput for arguments outside their range
     if stepsize is None:
         stepsize = best_stepsize(**{name: exactly(value) for name, value in {"mu": mu, "L": L}.items()})
     given = {"stepsize": stepsize, "mu": mu, "L": L}
     distances = {"initial_distance": initial_distance, "accuracy": accuracy}
-    enclosed(margin, {"t": 1, **given, **distances})  # refuses what it must
+    enclosed(margin, {"t": 1, **given, **distances})  # the same for the other arguments
 
     def enough(t: int) -> bool:
         return require_sign(margin.sign(t=t, **given, **distances), given) is not Sign.NEGATIVE

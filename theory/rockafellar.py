@@ -5,7 +5,7 @@ Main statements
 * `contraction`: a proximal step on a strongly convex function.
 * `convex_gap_bound`: the rate on convex functions, due to Güler (1991).
 
-With one client, FedProx with exact solutions is this method, s = 1/μ_prox.
+Use it as the baseline of FedProx: with one client, FedProx with exact solutions is this method, s = 1/μ_prox.
 
 Notation: `mu` strong convexity of f; `stepsize` s.
 """
@@ -36,7 +36,7 @@ PAPER = Paper(
     assumes=(OfOneFunction("exact proximal steps on one strongly convex function"),),
 )  # fmt: skip
 def contraction(*, stepsize: Any, mu: Any) -> Any:
-    """1/(1 + sμ): a proximal step shrinks distances by this factor; attained by quadratics."""
+    """1/(1 + sμ): a proximal step contracts distances by this factor; attained by quadratics."""
     return 1 / (1 + stepsize * mu)
 
 

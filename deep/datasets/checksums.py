@@ -46,6 +46,7 @@ def require_checksums(paths: Sequence[Path], sha256: Checksums) -> None:
         sha256 = {_name(paths[0]): sha256}
     by_name = {_name(path): path for path in paths}
     for name, wanted in sha256.items():
+        # A checksum of another name protects nothing, so a misspelt name is an error.
         if name not in by_name:
             raise InvalidInput("sha256", name, "is not among the files of this data set", f"give {', '.join(by_name)}")
         if len(wanted) != 64 or set(wanted) - set(string.hexdigits):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fedconvex.data.stream import contents
+from fedconvex.data.file_contents import contents
 from fedconvex.data.table import bad_file
 from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.deep.datasets.choices import one_of
@@ -19,7 +19,7 @@ from fedconvex.deep.datasets.loader import Loader
 from fedconvex.deep.datasets.reading import find, missing, require_folder
 
 ORIGIN = "the CIFAR page of Alex Krizhevsky, University of Toronto (fedconvex deep download cifar10 or cifar100 does)"
-IMAGE_SHAPE = (3, 32, 32)
+IMAGE_SHAPE = (3, 32, 32)  # a record stores all red values, then green, then blue: torch's order of axes
 IMAGE_BYTES = 3 * 32 * 32
 BATCHES = tuple(f"data_batch_{i}" for i in range(1, 6))
 SPLITS = ("train", "test")
@@ -71,6 +71,7 @@ def _folder_with(folder: Path, names: Sequence[str], data: str, unpacked: str, p
     for place in (folder, folder / unpacked):
         if any((place / f"{wanted[0]}{end}").is_file() for end in ("", ".gz")):
             return place
+    # The Python version has the same file names without .bin.
     for file in (folder / names[0], folder / pickled / names[0]):
         if file.is_file():
             problem = f"belongs to the Python version of {data}, which is pickled and not read here"
@@ -84,6 +85,7 @@ def _dataset(paths: Sequence[Path], label_bytes: int, label_place: int, num_clas
     parts = [_records(path, label_bytes) for path in paths]
     for path, records in zip(paths, parts, strict=True):
         labels = records[:, label_place]
+        # The format has no magic number: a label out of range is the only sign of other contents.
         if labels.max() >= num_classes:
             problem = f"image {int(labels.argmax())} has label {int(labels.max())}, there are {num_classes} classes"
             raise bad_file(path, problem, "give files of this data set")

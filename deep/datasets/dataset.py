@@ -48,6 +48,7 @@ class Dataset:
             problem = f"is not one label for each of {len(inputs)} samples"
             raise InvalidInput("labels", f"{len(labels)} labels", problem, "give as many labels as samples")
         clients = None if self.clients is None else _clients(self.clients, len(labels))
+        # The dataclass is frozen: this replaces the arguments by their checked, read-only versions.
         for name, value in {"inputs": inputs, "labels": labels, "num_classes": num_classes, "clients": clients}.items():
             object.__setattr__(self, name, value)
 
@@ -72,6 +73,7 @@ class Dataset:
         scheme: `iid`, `lognormal:SIGMA`, `dirichlet:ALPHA`, `by-label:D` or `power-law-labels:D`, on the class labels.
         """
         # `partition` bins numeric targets of more than 100 values, as it must for regression; text it takes as labels.
+        # Nine digits each, so that the labels' order as text is that of the numbers.
         rows = partition(np.char.mod("%09d", self.labels), num_clients, scheme, seed)
         return replace(self, clients=tuple((str(k), part) for k, part in enumerate(rows)))
 
@@ -106,7 +108,7 @@ class Dataset:
         if not (scale > 0).all():
             raise InvalidInput("std", std, "must be positive", "give std > 0")
         shape = (1, -1) + (1,) * (self.inputs.ndim - 2)
-        values = self.inputs.astype(np.float32)
+        values = self.inputs.astype(np.float32)  # the only copy: the arithmetic below is in place
         values /= np.float32(255 if self.inputs.dtype == np.uint8 else 1)
         values -= shift.reshape(shape)
         values /= scale.reshape(shape)
@@ -150,7 +152,7 @@ def _inputs(values: np.ndarray) -> np.ndarray:
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         place = np.argwhere(~np.isfinite(array))[0].tolist()
         raise InvalidInput(f"inputs{place}", float(array[tuple(place)]), "is not finite", "repair or drop the sample")
-    view = array.view()
+    view = array.view()  # no copy: images can take gigabytes, and data sets that `deal` derives share them
     view.flags.writeable = False
     return view
 
@@ -192,6 +194,7 @@ def _clients(clients: Clients, num_samples: int) -> Clients:
         if outside.size:
             problem = f"is not a row number: there are {num_samples} samples"
             raise InvalidInput(place, int(outside[0]), problem, f"give 0 … {num_samples - 1}")
+        # A row may be taken by an earlier client, or occur twice in this one.
         taken = rows[owner[rows] >= 0]
         if taken.size or len(np.unique(rows)) < len(rows):
             row = int(taken[0]) if taken.size else int(np.sort(rows)[np.flatnonzero(np.diff(np.sort(rows)) == 0)[0]])
@@ -208,7 +211,7 @@ def _per_channel(values: float | Sequence[float] | None, channels: int, name: st
     try:
         array = np.asarray(default if values is None else values, dtype=np.float32)
     except (TypeError, ValueError):
-        array = np.array(np.nan)
+        array = np.array(np.nan)  # refused below, with the same message as other wrong values
     if array.shape not in ((), (1,), (channels,)) or not np.isfinite(array).all():
         problem = f"is neither a finite number nor one for each of {channels} channels"
         raise InvalidInput(name, values, problem, f"give 1 or {channels} numbers")

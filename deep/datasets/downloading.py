@@ -70,6 +70,7 @@ class Remote:
 
 MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist/"
 CIFAR = "https://www.cs.toronto.edu/~kriz/"
+# A commit, not a branch: the file at this address never changes.
 CHAR_RNN = "https://raw.githubusercontent.com/karpathy/char-rnn/6f9487a6fe5b420b7ca9afb0d7c078e37c1d1b4e/"
 REMOTES: dict[str, tuple[Remote, ...]] = {
     "mnist": tuple(Remote(MNIST, f"{name}.gz", f"{name}.gz", 2**24, sha256=sum) for name, sum in MNIST_SUMS.items()),
@@ -186,7 +187,7 @@ def _fetch(remote: Remote, address: str, here: Path, progress: Progress) -> None
         raise NotDownloaded(f"{address}: {error}; nothing was kept. {_by_hand(remote, here)}") from None
     except (OSError, HTTPException, ValueError) as error:
         if isinstance(error, HTTPError):
-            error.close()
+            error.close()  # it holds the connection
         reason = error.reason if isinstance(error, URLError) and not isinstance(error, HTTPError) else error
         raise NotDownloaded(f"{address} could not be downloaded: {reason}. {_by_hand(remote, here)}") from None
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fedconvex.data.stream import contents
+from fedconvex.data.file_contents import contents
 from fedconvex.data.table import bad_file
 from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.deep.datasets.dataset import Clients, Dataset, consecutive_rows
@@ -149,6 +149,7 @@ def _vector(user: str, row: Any, width: int | None) -> np.ndarray:
 
 
 def _class_number(user: str, label: Any) -> int:
+    # Some files write classes as 3.0; True is an int to Python, and a mistake here.
     if isinstance(label, bool) or not isinstance(label, int | float) or not 0 <= label < 2**31 or label != int(label):
         raise InvalidInput(f"user_data[{user!r}]['y']", label, "is no class number 0, 1, …", "number the classes")
     return int(label)

@@ -97,6 +97,8 @@ def emnist(
 
 
 def _find(folder: Path, stem: str, kind: str, data: str, origin: str) -> Path:
+    # Copies in circulation are named …-images-idx3-ubyte or …-images.idx3-ubyte; torchvision puts them into MNIST/raw,
+    # and EMNIST's archive has them in a folder gzip.
     names = [f"{stem}-{kind}-ubyte", f"{stem}-{kind.replace('-', '.')}-ubyte"]
     inside = ["", *(sub for sub in (f"{data}/raw/", "raw/", "gzip/") if (folder / sub).is_dir())]
     return find(folder, [place + name for place, name in product(inside, names)], data, origin)

@@ -11,7 +11,7 @@ import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from fedconvex.data.stream import contents
+from fedconvex.data.file_contents import contents
 from fedconvex.data.table import MAX_BYTES, bad_file
 from fedconvex.deep.datasets.reading import files_with_suffix, opened, read
 
@@ -23,7 +23,9 @@ ARCHIVES = (".tar.gz", ".tgz", ".tar")
 # A line that starts an act or a scene, or a prologue or an epilogue: from here on no role speaks until one is named.
 HEADING = re.compile(r"\s*(?:(?:ACT|SCENE)\s+[IVXL]+\b|(?:THE )?(?:PROLOGUE|EPILOGUE)\.?\s*$|INDUCTION\s*$)")
 WITH_TAB = re.compile(r"^[^\s|\[][^\t\n]*\t[ \t]*[^\s|]", re.MULTILINE)
+# At most 61 characters: a longer line that ends in a colon is speech.
 WITH_COLON = re.compile(r"([^\s:][^:\n]{0,60}):[ \t]*")
+# A name and its speech on one line, but separated by a colon and spaces instead of a tab.
 ONE_LINE = re.compile(r"([A-Z][\w' .-]*):\s+(\S.*)")
 DIRECTION = re.compile(r"\[[^\]]*\]")
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from fedconvex.data.stream import open_bytes, unreadable
+from fedconvex.data.file_contents import open_bytes, unreadable
 from fedconvex.data.table import MAX_BYTES, bad_file
 from fedconvex.errors import InvalidInput
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fedconvex.data.stream import numbered_lines
+from fedconvex.data.file_contents import numbered_lines
 from fedconvex.data.table import bad_file
 from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.deep.datasets.dataset import Dataset, consecutive_rows
@@ -22,7 +22,7 @@ from fedconvex.validation import integer_at_least
 ORIGIN = "Sentiment140 (training.1600000.processed.noemoticon.csv), or the benchmark LEAF (as JSON)"
 COLUMNS = ("polarity", "id", "date", "query", "user", "text")
 NEUTRAL = 2
-HAPPY = {0: 0, 1: 1, 4: 1}
+HAPPY = {0: 0, 1: 1, 4: 1}  # label by polarity: happy is 4 in Sentiment140, 1 in LEAF
 TEXT = 4  # position in LEAF's rows, which do not contain the polarity
 
 Tweets = dict[str, tuple[list[list[int]], list[int]]]

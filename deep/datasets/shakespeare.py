@@ -162,6 +162,7 @@ def _samples(
     ]
     wanted = None if amounts is None else amounts[split == "test"]
     counts = [len(text) - seq_length if wanted is None else wanted for text in texts]
+    # Each window is stored on its own, as int64: seq_length times the memory of the text, checked before it is taken.
     if sum(counts) * (seq_length + 1) * 8 > MAX_BYTES:
         size = f"{sum(counts)} windows take {sum(counts) * (seq_length + 1) * 8 / 2**30:.1f} GiB"
         cure = "give samples_per_client, or min_characters for fewer roles"

@@ -43,6 +43,7 @@ def libsvm(
         problem = f"has labels that are not integers, such as {table.targets[table.targets % 1 != 0][0]}"
         raise InvalidInput("path", Path(path), problem, "give a classification data set")
     every = as_class_labels(table.targets if classes is None else classes, table.targets)
+    # `every` is sorted, so a label's position in it is its class number.
     return Dataset(table.features, np.searchsorted(every, table.targets), len(every), Path(path).name)
 
 

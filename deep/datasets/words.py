@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fedconvex.data.stream import numbered_lines
+from fedconvex.data.file_contents import numbered_lines
 from fedconvex.data.table import MAX_BYTES, bad_file
 from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.errors import InvalidInput
@@ -47,6 +47,7 @@ def read_word_vectors(
         word = _word(path, number, fields[0], vocabulary)
         vocabulary[word] = len(vocabulary)
         vectors.append(_vector(path, number, fields[1:]))
+        # Checked as lines arrive: a file that is too large must not fill the memory first.
         if (len(vectors) + 2) * dim * 4 > MAX_BYTES:
             raise bad_file(path, f"takes more than {MAX_BYTES / 2**30:.0f} GiB", "give max_words")
     if not vectors or dim is None:

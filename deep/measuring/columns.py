@@ -55,7 +55,7 @@ class Measuring:
     """Measures the server's models of a run; `seconds` adds up the time of each kind of measurement."""
 
     names: tuple[str, ...]
-    player: Simulator
+    simulator: Simulator
     task: Task
     lanczos_steps: int
     draws: int
@@ -63,18 +63,19 @@ class Measuring:
 
     @staticmethod
     def of(
-        names: tuple[str, ...], everything: bool, player: Simulator, task: Task, lanczos_steps: int, draws: int
+        names: tuple[str, ...], everything: bool, simulator: Simulator, task: Task, lanczos_steps: int, draws: int
     ) -> "Measuring":
         """Raises InvalidInput for a measurement that the method does not support; with `everything` leaves it out."""
         kept = []
         for name in names:
             try:
-                _require(name, player)
+                # "all" means all that the method has; a name given on its own must not be dropped silently.
+                _require(name, simulator)
                 kept.append(name)
             except InvalidInput:
                 if not everything:
                     raise
-        return Measuring(tuple(kept), player, task, lanczos_steps, draws)
+        return Measuring(tuple(kept), simulator, task, lanczos_steps, draws)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -95,7 +96,7 @@ class Measuring:
     @property
     def _share(self) -> Share | None:
         """The clients of this process, or None with a single process."""
-        return self.player.rounds.share
+        return self.simulator.rounds.share
 
     def nothing(self) -> dict[str, float]:
         """The columns of a model that is not measured: NaN."""
@@ -104,7 +105,7 @@ class Measuring:
     def _heterogeneity(self, state: State, t: int) -> tuple[float, ...]:
         clients, weights = self.task.problem.clients(self.task.arithmetic), self.task.problem.weights
         if self._share is not None:
-            weights = weights[self._share.members]
+            weights = weights[self._share.members]  # the clients of this process, as in `clients`
         found = heterogeneity(clients, weights, state.server, self._share)
         return found.gradient_norm, found.dissimilarity, found.variance
 
@@ -114,12 +115,12 @@ class Measuring:
         def everyones(own: np.ndarray) -> np.ndarray:
             return own if share is None else share.everyones(own, share.members, self.task.problem.num_clients)
 
-        found = curvature(clients, state.server, self.lanczos_steps, self.player.seed, everyones)
+        found = curvature(clients, state.server, self.lanczos_steps, self.simulator.seed, everyones)
         return found.smoothness, found.smoothness_error, found.weak_convexity, found.least
 
     def _decrease(self, state: State, t: int) -> tuple[float, ...]:
-        player = self.player
-        found = expected_decrease(player.rounds, player.participation, state, t, player.seed, self.draws)
+        simulator = self.simulator
+        found = expected_decrease(simulator.rounds, simulator.participation, state, t, simulator.seed, self.draws)
         return found.mean, found.error, found.inexactness
 
     def _memory(self, state: State, t: int) -> tuple[float, ...]:
@@ -127,16 +128,17 @@ class Measuring:
         total = state.memory["gradient"].sum(0)
         if self._share is not None:
             total = self._share.total(total)
+        # The identity is exact in exact arithmetic: what is measured is rounding, or a fault.
         h, mean = number(state.shared["h"]), number(total) / self.task.problem.num_clients
         size = max(float(np.linalg.norm(h)), float(np.linalg.norm(mean)))
         return (float(np.linalg.norm(h - mean)) / size if size else 0.0,)
 
 
-def _require(name: str, player: Simulator) -> None:
-    method: Any = player.rounds.method
+def _require(name: str, simulator: Simulator) -> None:
+    method: Any = simulator.rounds.method
     if name == "decrease":
-        require_memoryless(player.rounds)
-        if player.stragglers is not None:
+        require_memoryless(simulator.rounds)
+        if simulator.stragglers is not None:
             raise InvalidInput("measure", name, "is the expectation without stragglers", "leave out one of them")
     if name == "memory" and not hasattr(method, "alpha"):
         raise InvalidInput("measure", name, f"is for FedDyn, the method is {type(method).__name__}", "leave it out")

@@ -1,4 +1,7 @@
-"""Extreme eigenvalues of the clients' Hessians at one point, by Lanczos' method on Hessian-vector products."""
+"""Extreme eigenvalues of the clients' Hessians at one point, by Lanczos' method on Hessian-vector products.
+
+SciPy's `eigsh` iterates one matrix on the host; here the Hessians of all clients are iterated at once, on the device.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -29,7 +29,7 @@ class Decrease:
 
 
 def require_memoryless(rounds: Rounds) -> None:
-    """Raise InvalidInput unless a client's answer is independent of the other participants and of earlier rounds."""
+    """Raise InvalidInput unless a client's answer depends on the server's point alone."""
     if not rounds.method.memoryless:
         name = type(rounds.method).__name__
         raise InvalidInput(
@@ -47,24 +47,27 @@ def expected_decrease(
     and the client alone). Use it to compare a round with theorems on f(w^t) − E f(w^{t+1}).
     """
     everyone = Draw(np.arange(rounds.problem.num_clients), round=t, seed=seed)
-    played = rounds.play(state, everyone)
-    assert played is not None
-    inexactness = float(RoundMeasurements(rounds, (), None).inexactness(everyone, played).max())
+    result = rounds.play(state, everyone)
+    assert result is not None
+    inexactness = float(RoundMeasurements(rounds, (), None).inexactness(everyone, result).max())
     found = outcomes(participation, rounds.problem, t, most)
     if found == []:  # a schedule without this round
         return Decrease(nan, nan, 0, inexactness)
     if found is not None:
         draws, chances = zip(*found, strict=True)
     else:
+        # A random stream of their own: measuring must not change which clients the run draws.
         draws = tuple(participation.draw(rounds.problem, seed, i, Purpose.PROBES) for i in range(most))
         chances = (1 / most,) * most
     before = float(rounds.objective(state.server))
     falls = []
     for draw in draws:
+        # Round and seed choose the mini-batches: those that the run itself would use.
         placed = replace(draw, round=t, seed=seed)
         places = rounds.places(rounds.here(draw))
-        answers = played.answers if places is None else played.answers.of(places)
+        answers = result.answers if places is None else result.answers.of(places)
         after = rounds.play(state, placed, answers=answers)
+        # No participants: the model stays, and the decrease is 0.
         falls.append(0.0 if after is None else before - float(rounds.objective(after.state.server)))
     mean = float(np.dot(chances, falls))
     if found is not None:
@@ -81,7 +84,7 @@ def outcomes(participation: Participation, problem: Problem, t: int, most: int) 
     m = problem.num_clients
     if isinstance(participation, Schedule):
         return [(participation.draw(problem, 0, t), 1.0)] if t < len(participation.clients) else []
-    if participation.takes_everyone(problem) and not isinstance(participation, Weighted):
+    if participation.takes_everyone(problem):  # every round has the same draw
         return [(participation.draw(problem, 0, 0), 1.0)]
     if isinstance(participation, Uniform | UniformThenWeighted) and comb(m, participation.K) <= most:
         return list(_sets(participation, m))

@@ -46,7 +46,7 @@ def heterogeneity(clients: Clients, weights: np.ndarray, point: Array, among: Sh
     for members, gradients in clients.gradients_in_parts(point):
         share = weights[members]
         weight = float(share.sum())
-        if weight == 0:
+        if weight == 0:  # weights may be 0: such clients contribute nothing, and the average would be 0/0
             continue
         normalised = clients.arithmetic.array(share / weight)
         here = clients.arithmetic.average(normalised, gradients)
@@ -61,6 +61,7 @@ def heterogeneity(clients: Clients, weights: np.ndarray, point: Array, among: Sh
         total += weight
         mean = mean + step * (weight / total)
     if among is not None:
+        # The same formula once more: the parts are now the processes.
         own = clients.arithmetic.array(np.zeros(clients.dim)) if mean is None else mean
         everything = float(among.total_numbers(np.array([total]))[0])
         mean = among.total(own * (total / everything))

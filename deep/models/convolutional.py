@@ -23,6 +23,7 @@ def two_layer_cnn(
     integers >= 1.
     """
     classes, channels = integer_at_least(classes, 1, "classes"), integer_at_least(channels, 1, "channels")
+    # Each convolution takes 4 off height and width, each pooling halves them.
     left = ((integer_at_least(size, 1, "size") - 4) // 2 - 4) // 2
     if left < 1:
         raise InvalidInput("size", size, "leaves nothing after two 5×5 convolutions and poolings", "give 16 or more")

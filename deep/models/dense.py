@@ -27,7 +27,7 @@ def fully_connected(sizes: Sequence[int]) -> nn.Sequential:
     if len(sizes) < 2:
         raise InvalidInput("sizes", sizes, "needs inputs and outputs", "give such as [784, 200, 200, 10]")
     checked = [integer_at_least(size, 1, f"sizes[{i}]") for i, size in enumerate(sizes)]
-    layers: list[nn.Module] = [nn.Flatten()]
+    layers: list[nn.Module] = [nn.Flatten()]  # so that images are accepted as well as vectors
     for inputs, outputs in pairwise(checked):
         layers += [nn.Linear(inputs, outputs), nn.ReLU()]
-    return nn.Sequential(*layers[:-1])
+    return nn.Sequential(*layers[:-1])  # no ReLU after the last layer

@@ -26,6 +26,7 @@ class LSTM(nn.Module):
                 ("bias_ih", (4 * units,)),
                 ("bias_hh", (4 * units,)),
             ):
+                # nn.LSTM's initial distribution; its names let parameters be copied between the two.
                 values = torch.empty(shape).uniform_(-(units**-0.5), units**-0.5)
                 self.register_parameter(f"{name}_l{layer}", nn.Parameter(values))
 

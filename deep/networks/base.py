@@ -37,7 +37,7 @@ class Network(ABC):
         """Σ_i shares_ki ∇loss_ki, (K, d)."""
 
     @abstractmethod
-    def stepping(
+    def step_function(
         self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None, into: Tensor | None = None
     ) -> Callable[[Batch], None]:
         """A function of a batch that updates `into` (K, d), by default theta, in place:

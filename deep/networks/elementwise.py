@@ -24,6 +24,7 @@ class Activation:
     multiply_by_derivative: Callable[[Tensor, Tensor], Tensor]  # (errors, values): errors are changed in place
 
 
+# torch's own backward pass of ReLU, written into the errors without a temporary array.
 RELU = Activation(
     torch.relu_,
     lambda errors, values: torch.ops.aten.threshold_backward.grad_input(errors, values, 0, grad_input=errors),
@@ -38,6 +39,7 @@ ACTIVATIONS: dict[type[nn.Module], Activation] = {
 def activation_calls(values: Tensor, bias: Tensor | None, activation: Activation | None) -> list[Call]:
     """Calls for values (K, B, p) ← activation(values + bias), bias (K, 1, p)."""
     compiled = machine_code_for(values)
+    # Tanh and sigmoid cost more than the overhead of torch's call, and are not compiled.
     if compiled is not None and bias is not None and activation in (None, RELU):
         return [partial(compiled.add_bias, values.numpy(), bias.numpy(), activation is RELU)]
     calls: list[Call] = [] if bias is None else [partial(values.add_, bias)]

@@ -49,7 +49,7 @@ class FunctionalNetwork(Network):
         gradients = self._gradients(self.layout.views(theta.expand(len(batch.targets), -1)), batch)
         return torch.cat([part.flatten(1) if part.ndim > 1 else part[:, None] for part in gradients], 1)
 
-    def stepping(
+    def step_function(
         self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None, into: Tensor | None = None
     ) -> Callable[[Batch], None]:
         changing = theta if into is None else into
@@ -59,6 +59,7 @@ class FunctionalNetwork(Network):
             gradients = self._gradients(views, batch)
             if isinstance(keep, Tensor) or keep != 1:
                 changing.mul_(keep)
+            # The targets are views of `changing`: no flat gradient is assembled.
             for target, gradient in zip(targets.values(), gradients, strict=True):
                 target.sub_(gradient, alpha=stepsize)
             if push is not None:
@@ -100,6 +101,7 @@ class FunctionalNetwork(Network):
         Clients share no parameters, so the gradient of the sum of their losses has each client's own gradient as a row.
         """
         with torch.enable_grad():
+            # Leaves of their own: as views of one vector, each would be differentiated through that vector.
             leaves = {name: value.detach().requires_grad_() for name, value in parameters.items()}
             total = (self._losses(leaves, batch) * batch.shares).sum()
             return torch.autograd.grad(total, tuple(leaves.values()))

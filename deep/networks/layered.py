@@ -60,7 +60,7 @@ class LayeredNetwork(Network):
             call()
         return result
 
-    def stepping(
+    def step_function(
         self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None, into: Tensor | None = None
     ) -> Callable[[Batch], None]:
         changing = theta if into is None else into
@@ -111,7 +111,7 @@ class LayeredNetwork(Network):
             inputs.append(values)
         outputs = _by_client(inputs.pop(), batch)
         errors = torch.empty_like(outputs)
-        calls += self.loss.differentiating(outputs, batch.targets, batch.shares, errors)
+        calls += self.loss.derivative_calls(outputs, batch.targets, batch.shares, errors)
         calls += derivative_calls(errors, outputs, parts[-1].layer.activation)
         for i in range(len(parts) - 1, -1, -1):
             below = None if i == 0 else torch.empty_like(inputs[i])
@@ -129,7 +129,7 @@ class LayeredNetwork(Network):
             LayerParameters(
                 layer,
                 views[layer.weight],
-                views[layer.weight].mT,
+                views[layer.weight].mT,  # made once: in a small step, even making a view takes noticeable time
                 None if layer.bias is None else views[layer.bias][:, None],
             )
             for layer in self.layers

@@ -1,4 +1,4 @@
-"""How docstrings are read: as plain text, of which Markdown must take nothing for marks of its own."""
+"""Docstrings are plain text: before Markdown reads them, what it would take for its own markup is escaped."""
 
 import re
 from textwrap import indent
@@ -12,15 +12,15 @@ FIELD = re.compile(r"number\((?:default=(.*))?\)")  # fedconvex.parameters.numbe
 
 
 class PlainText(griffe.Extension):
-    """Found by mkdocstrings through mkdocs.yml."""
+    """An extension of mkdocstrings, which mkdocs.yml names."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
-        """Escapes the docstring of every object that is read."""
+        """Escapes the docstring of one object, and makes its Python sessions code blocks."""
         if obj.docstring is not None:
             text = EXAMPLE.sub(lambda found: indent(found[0], "    "), obj.docstring.value)
             obj.docstring.value = AT_THE_START.sub(r"\1\>", text)
 
     def on_attribute_instance(self, *, attr: griffe.Attribute, **_: Any) -> None:
-        """Says the default of a field as one would give it: none for `number()`, 1 for `number(default=1)`."""
+        """Shows a field's default as a caller writes it: none for `number()`, 1 for `number(default=1)`."""
         if field := FIELD.fullmatch(str(attr.value)):
             attr.value = field[1]

@@ -1,4 +1,4 @@
-"""Formulas of the guide become MathML while it is built: no script and no network is needed to read them."""
+"""Turns the guide's formulas into MathML while it is built, so that readers need neither script nor network."""
 
 import html
 import logging
@@ -17,7 +17,7 @@ FORMULA = re.compile(
 
 
 def on_page_content(content: str, page: Any, **_: Any) -> str:
-    """Replaces every formula; one that cannot be set is a warning."""
+    """Replaces every formula of a page; warns of one that cannot be converted and shows its LaTeX."""
 
     def replaced(found: re.Match[str]) -> str:
         latex = html.unescape(found["inline"] or found["block"]).strip()

@@ -1,6 +1,6 @@
-"""The pictures of the README and of the guide: `python docs/making/pictures.py [NAME …]` draws them again, in place.
+"""Draws the pictures of the README and of the guide: `python docs/making/pictures.py [NAME …]` replaces the files.
 
-All take a few minutes, `synthetic-sweep` most of it. `report` is taken in a Chromium, which `.ci/browser` fetches.
+All take a few minutes, `synthetic-sweep` most of it. `report` is a screenshot in Chromium, which `.ci/browser` fetches.
 """
 
 import io
@@ -20,7 +20,7 @@ DOCS = ROOT / "docs"
 
 
 def audit() -> bytes:
-    """What `fedconvex audit diabetes` draws."""
+    """The figure of `fedconvex audit diabetes`."""
     from fedconvex.audit import audit as audited
     from fedconvex.audit.figure import draw_audit
 
@@ -40,7 +40,7 @@ def bounds() -> bytes:
 
 
 def sweep() -> bytes:
-    """Four methods, with all that docs/federated-runs.md says of them."""
+    """The sweep of four methods that docs/federated-runs.md describes."""
     epochs = fc.SGD(epochs=5, batch_size=10, stepsize=0.01)
     methods = {
         "FedAvg": fc.FedAvg(epochs=5, batch_size=10, stepsize=0.01),
@@ -75,7 +75,7 @@ def deep() -> bytes:
 
 
 def report() -> bytes:
-    """A statement of the report, opened, with the numbers of a point that the mouse is at."""
+    """One statement of the report, unfolded, with the tooltip of a point under the mouse."""
     from fedconvex.report import report as made
 
     sys.path.insert(0, str(ROOT))

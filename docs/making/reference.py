@@ -1,4 +1,4 @@
-"""The pages of the reference: every public name, in groups. They exist only while the guide is built."""
+"""Makes the reference while the guide is built: every public name, in groups; a new name needs no entry here."""
 
 import ast
 import inspect
@@ -52,7 +52,7 @@ def on_files(files: Files, config: Any, **_: Any) -> Files:
 
 
 def as_markdown(title: str, modules: tuple[str, ...]) -> str:
-    """One page for mkdocstrings: a heading for each module, an entry for each name."""
+    """A page of the reference: a heading for each module, and an entry for each name, which mkdocstrings fills in."""
     lines = [f"# {title}", ""]
     for module in modules:
         lines += [f"## `{module}`", ""]
@@ -62,7 +62,7 @@ def as_markdown(title: str, modules: tuple[str, ...]) -> str:
 
 
 def public(module: str) -> dict[str, str]:
-    """The public names of a module, and the module that each of them is written in."""
+    """The public names of a module, each with the module that defines it."""
     if module in NEEDS_TORCH:
         return in_source(module)
     loaded = import_module(module)
@@ -74,12 +74,12 @@ def public(module: str) -> dict[str, str]:
 
 
 def is_documented(value: Any) -> bool:
-    """Classes and functions; modules have pages, and constants no docstrings."""
+    """Whether the value is a class or a function: modules have pages of their own, and constants no docstrings."""
     return not isinstance(value, ModuleType) and (inspect.isclass(value) or inspect.isfunction(value))
 
 
 def home(value: Any) -> str:
-    """The module that a class or a function is written in."""
+    """The module that defines a class or a function."""
     return str(value.__module__)
 
 

@@ -1,4 +1,4 @@
-"""A star behind a letter is part of its name, as in x* and L^*, and begins or ends no emphasis."""
+"""Keeps the star of x* and L^*: right after a letter it is part of the name and does not mark emphasis in Markdown."""
 
 import re
 from typing import Any
@@ -11,7 +11,7 @@ BEFORE_EMPHASIS = 65  # Python-Markdown's own has 60, code 190
 
 
 class Star(InlineProcessor):
-    """The star itself, as text."""
+    """Matches such a star and leaves it as text."""
 
     def handleMatch(self, m: re.Match[str], data: str) -> Any:  # noqa: N802 - Markdown's
         if OPENED.search(data[: m.start()]):
@@ -20,7 +20,7 @@ class Star(InlineProcessor):
 
 
 class Stars(Extension):
-    """For pages and docstrings alike."""
+    """The Markdown extension, for pages and docstrings alike."""
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 - Markdown's name
         md.inlinePatterns.register(Star(r"(?<=[\w^])\*(?!\*)", md), "stars", BEFORE_EMPHASIS)

@@ -1,4 +1,4 @@
-"""What `fedconvex verify` prints: a table that grows, what was refuted and why, totals; and one step in full."""
+"""What `fedconvex verify` prints: a growing table, refuted statements with their reasons, totals; one step in full."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ STYLES = {"proved": "green", "refuted": "bold red", "unknown": "yellow", "assume
 
 
 def show(records: "Iterator[Record]", count: int, quiet: bool = False) -> "list[Record]":
-    """The results, printed as they come: a growing table on a terminal, plain lines elsewhere, nothing if quiet."""
+    """Prints results as they come and returns them: a growing table on a terminal, else lines; none if quiet."""
     if quiet:
         return list(records)
     console = Console()
@@ -33,6 +33,7 @@ def show(records: "Iterator[Record]", count: int, quiet: bool = False) -> "list[
             typer.echo("  ".join(_cells(record)))
         return found
     found = []
+    # No refreshing thread: the table changes only when a result arrives.
     with Live(_table(found, count), console=console, vertical_overflow="visible", auto_refresh=False) as live:
         for record in records:
             found.append(record)
@@ -109,7 +110,7 @@ def _print_refuted(console: Console, record: "Record") -> None:
 
 
 def print_step(of: "Statement", number: int) -> None:
-    """One step, checked again, with all that it uses."""
+    """Checks one step again; prints its claim, conditions, facts and outcome. Raises InvalidInput if there is none."""
     from fedconvex.proofs_checks import verify
 
     result = verify(of)
@@ -138,7 +139,7 @@ def print_step(of: "Statement", number: int) -> None:
 
 
 def _used(check: Any) -> Iterator[str]:
-    """The multipliers, facts and squares of a combination."""
+    """The multipliers, facts and squares of a combination; nothing for other checks."""
     for multiplier, fact in getattr(check, "facts", ()):
         sources = ", ".join(claim.source for claim in fact.claims if claim.source)
         yield f"({multiplier}) · [{fact.expression}]   {fact.name}{f' ({sources})' if sources else ''}"

@@ -76,12 +76,12 @@ def apportion(total: int, shares: np.ndarray, lower: int, upper: Any = math.inf)
     quotas = np.clip(high * shares, lower, upper)
     whole = np.floor(quotas).astype(np.int64)
     missing = total - int(whole.sum())
-    whole[np.argsort(whole - quotas, kind="stable")[:missing]] += 1
+    whole[np.argsort(whole - quotas, kind="stable")[:missing]] += 1  # stable: ties go to the first clients
     return whole
 
 
 def _scaled(logarithms: np.ndarray) -> np.ndarray:
-    shares: np.ndarray = np.exp(logarithms - logarithms.max())
+    shares: np.ndarray = np.exp(logarithms - logarithms.max())  # cannot overflow
     return shares
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fedconvex.data.stream import numbered_lines
+from fedconvex.data.file_contents import numbered_lines
 from fedconvex.data.table import Table, bad_file, check_size, roles
 from fedconvex.data.targets import TOO_LONG_CURE, as_targets, written_too_long
 
@@ -28,7 +28,7 @@ def read_delimited(path: Path, delimiter: str, target_column: str | None, client
         raise bad_file(path, "the file is empty", "give a header line and one line per sample")
     names = [name.strip() for name in header]
     target, client, chosen = roles(path, names, target_column, client_column)
-    features, lines = array("d"), array("q")
+    features, lines = array("d"), array("q")  # 8 bytes a number, where lists of Python floats take 32
     targets: list[str] = []
     clients: list[str] = []
     for number, row in rows:
@@ -54,6 +54,7 @@ def read_delimited(path: Path, delimiter: str, target_column: str | None, client
         raise bad_file(path, "has a header but no rows", "give one line per sample")
     if client is not None:
         _refuse_missing(path, names[client], clients, lines)
+    # pandas writes its index as a first column without a name
     if names[chosen[0]] == "" and chosen[0] == 0 and _are_row_numbers(features[:: len(chosen)]):
         cure = "write the file with to_csv(…, index=False), drop the column, or give it a name if it is a feature"
         raise bad_file(path, "the first column has no name and holds row numbers, which are no feature", cure)
@@ -88,7 +89,7 @@ def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 def _text(path: Path) -> Iterator[str]:
     for number, line in numbered_lines(path):
         try:
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")  # -sig drops the byte order mark of Excel
         except UnicodeDecodeError:
             raise bad_file(path, f"line {number}: is not UTF-8 text", "save the file as UTF-8") from None
 

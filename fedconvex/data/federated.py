@@ -143,16 +143,16 @@ class FederatedData:
             problem = f"needs 2 or more classes of whole numbers or text, the targets have {classes.size} {kind}"
             raise InvalidInput("model", model, problem, _model_cure(self.task))
         ridge = DEFAULT_RIDGE if ridge is None else ridge
-        shares = self.sizes.tolist() if weights == "pooled" else None
+        shares = self.sizes.tolist() if weights == "pooled" else None  # n_k/n: f_k is a mean over samples
         numbers = [np.searchsorted(classes, targets) for targets in self.targets]
         if model == "logistic":
             from fedconvex.problems import Logistic
 
-            A, y = self._design(intercept), [2 * number - 1 for number in numbers]
+            A, y = self._design(intercept), [2 * number - 1 for number in numbers]  # classes 0, 1 to labels −1, +1
             return Logistic(A=A, y=y, ridge=ridge, weights=shares)
         from fedconvex.problems import MultinomialLogistic
 
-        A = list(self.features)
+        A = list(self.features)  # MultinomialLogistic appends the column of ones itself
         return MultinomialLogistic(A=A, y=numbers, num_classes=int(classes.size), ridge=ridge, weights=shares)
 
     def _least_squares(self, ridge: float | None, intercept: bool) -> "Problem":
@@ -162,6 +162,7 @@ class FederatedData:
             raise InvalidInput("model", "least-squares", "needs numbers, the targets are text", _model_cure(self.task))
         if ridge:
             raise InvalidInput("ridge", ridge, "least squares takes no ridge", "leave it out, or choose another model")
+        # equal weights also for `pooled`: f_k is a sum over samples, so large clients count more already
         return LeastSquares(A=self._design(intercept), b=list(self.targets))
 
     def _design(self, intercept: bool) -> list[np.ndarray]:
@@ -197,7 +198,7 @@ def _features(values: np.ndarray, client: int, width: int) -> np.ndarray:
     if array.dtype.kind not in "biuf" or array.ndim != 2 or array.size == 0 or array.shape[1] != width:
         problem = f"must be numbers of shape (n_k, {width}) with n_k >= 1 and one column per feature name"
         raise InvalidInput(name, f"{array.dtype} of shape {array.shape}", problem, "repair it, drop empty clients")
-    array = array.astype(np.float64, copy=False).view()
+    array = array.astype(np.float64, copy=False).view()  # a view: read-only here, not for its owner
     bad = np.argwhere(~np.isfinite(array))
     if bad.size:
         row, column = map(int, bad[0])

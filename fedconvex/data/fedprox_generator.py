@@ -99,6 +99,7 @@ def synthetic_iid(
 
 def _sizes(sizes: Sequence[int] | np.ndarray | None, clients: int, seed: int) -> list[int]:
     if sizes is None:
+        # int() rounds down, as the released code does
         return [50 + int(stream(seed, GeneratorStream.SIZE, k).lognormal(4, 2)) for k in range(clients)]
     if np.ndim(sizes) != 1 or len(sizes) != clients:
         problem = f"must have one entry for each of the {clients} clients"

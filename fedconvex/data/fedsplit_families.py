@@ -79,6 +79,7 @@ def fedsplit_logistic(
         A = stream(seed, GeneratorStream.FEATURES, k).standard_normal((samples, features))
         scores = A @ truth(k)
         designs.append(A)
+        # a logistic variable is below s with probability 1/(1 + exp(−s))
         labels.append(np.where(stream(seed, GeneratorStream.TARGETS, k).logistic(size=samples) < scores, 1, -1))
     from fedconvex.problems import Logistic
 
@@ -129,6 +130,7 @@ def conditioned_least_squares(
     for k in range(clients):
         place = (k,) if eigenvectors == "own" else ()
         Q = _orthogonal(stream(seed, GeneratorStream.FEATURES, *place), features)
+        # A = √Λ Qᵀ, so that AᵀA = QΛQᵀ
         A = np.sqrt(_spectrum(stream(seed, GeneratorStream.MODEL, k), features, least, largest))[:, None] * Q.T
         designs.append(A)
         targets.append(A @ truth + noise * stream(seed, GeneratorStream.TARGETS, k).standard_normal(features))

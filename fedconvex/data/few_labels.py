@@ -29,6 +29,7 @@ def power_law_labels(
     places = apportion(min(labels_per_client * num_clients, int(room.sum())), counts / counts.max(), 1, room)
     holds = _assign_labels(places, num_clients, rng)
     least = min(labels_per_client, labels.size // num_clients)
+    # every client needs a sample of each of its labels
     sizes = apportion(labels.size, power_law_shares(num_clients, EXPONENT, rng), least)
     wanted = _fit(holds, sizes, counts)
     parts: list[list[np.ndarray]] = [[] for _ in range(num_clients)]

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from fedconvex.data.delimited import read_delimited
+from fedconvex.data.file_contents import contents
 from fedconvex.data.libsvm import read_libsvm
-from fedconvex.data.stream import contents
 from fedconvex.data.table import MAX_BYTES, Table, bad_file, check_size, client_names, default_names, roles
 from fedconvex.data.targets import as_targets, too_long
 from fedconvex.errors import InvalidInput
@@ -122,7 +122,7 @@ def _read_npz(path: Path, target_column: str | None, client_column: str | None) 
             target, client, _ = roles(path, names, target_column, client_column)
             features, targets = arrays["X"], arrays[names[target]]
             clients = None if client is None else arrays[names[client]]
-    except InvalidInput:
+    except InvalidInput:  # our own, more precise errors from within the block
         raise
     except Exception as error:  # as above
         raise bad_file(path, f"is not readable as NPZ ({error})", NPZ_CURE) from error

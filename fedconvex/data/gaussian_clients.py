@@ -48,7 +48,7 @@ def gaussian_clients(
     models, centres: k ↦ the model or mean of client k. Raises InvalidInput if the features exceed `MAX_BYTES`.
     """
     width = centres(0).size
-    if 8 * sum(sizes) * width > MAX_BYTES:
+    if 8 * sum(sizes) * width > MAX_BYTES:  # log-normal sizes can be astronomical: refuse before allocating
         problem = f"{sum(sizes)} samples of {width} features take more than {MAX_BYTES / 2**30:.0f} GiB"
         raise InvalidInput("sizes", sizes, problem, "give smaller sizes or less spread of sizes, or fewer features")
     scale = np.arange(1, width + 1) ** -0.6  # the root of Σ_jj
@@ -59,7 +59,7 @@ def gaussian_clients(
         features.append(x)
         targets.append(np.argmax(x @ model.W.T + model.b, axis=1))
     names = tuple(str(k) for k in range(len(sizes)))
-    labels = np.arange(classes)
+    labels = np.arange(classes)  # declared, since argmax may miss some classes
     return FederatedData(tuple(features), tuple(targets), names, default_names(width), source, class_labels=labels)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fedconvex.data.stream import numbered_lines
+from fedconvex.data.file_contents import numbered_lines
 from fedconvex.data.table import MAX_BYTES, Table, bad_file, check_size, default_names
 from fedconvex.data.targets import as_targets, written_too_long
 from fedconvex.errors import InvalidInput
@@ -24,7 +24,7 @@ def read_libsvm(path: Path, num_features: int | None = None) -> Table:
     num_features: p, for files in which the last features never occur (default: the largest index in the file).
     Raises InvalidInput with the line number of the first bad line.
     """
-    targets, values = array("d"), array("d")
+    targets, values = array("d"), array("d")  # compact arrays: files may have millions of entries
     columns, lengths = array("q"), array("q")
     for number, line in numbered_lines(path):
         tokens = line.split(b"#", 1)[0].split()

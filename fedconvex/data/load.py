@@ -59,6 +59,7 @@ def load(
             raise InvalidInput(
                 "client_column", client_column, f"is given together with {divided_by}", "give one of the two"
             )
+        # one message for a misspelt file and a misspelt data set: nobody knows which of the two was meant
         if not Path(source).exists():
             cure = f"check the path, relative to {Path.cwd()}, or give one of {', '.join(builtin.names())}"
             raise bad_file(source, "is neither a file nor a built-in data set", cure)
@@ -68,7 +69,7 @@ def load(
             cure = "leave out clients and partition, or rename the column"
             raise bad_file(source, f"has a client column, and {divided_by} is given as well", cure)
     if standardize:
-        table = table._replace(features=standardized(table.features))
+        table = table._replace(features=standardized(table.features))  # before dividing: one scale for all clients
     if table.clients is None:
         if clients is None:
             cure = "give clients and partition (--clients N --partition iid), or client_column (--client-column NAME)"
@@ -77,6 +78,7 @@ def load(
     names = sorted(set(table.clients), key=_in_natural_order)
     position = {name: k for k, name in enumerate(names)}
     owner = np.array([position[name] for name in table.clients])
+    # stable: a client's rows keep the order of the file
     rows = np.split(np.argsort(owner, kind="stable"), np.cumsum(np.bincount(owner))[:-1])
     return federate(table, rows, names, os.fspath(source))
 

@@ -38,7 +38,7 @@ def parse_scheme(text: str) -> Scheme:
     """
     if not isinstance(text, str):
         raise InvalidInput("partition", text, "is not the name of a scheme", CURE)
-    if "," in text:
+    if "," in text:  # only dirichlet:ALPHA,lognormal:SIGMA has two parts
         of_labels, of_sizes = (parse_scheme(part) for part in text.split(",", 1))
         if (of_labels.kind, of_sizes.kind) != ("dirichlet", "lognormal"):
             raise InvalidInput("partition", text, "joins what cannot be joined", CURE)
@@ -169,6 +169,7 @@ def _dirichlet(labels: np.ndarray, sizes: np.ndarray, alpha: float, rng: np.rand
 
 def _by_label(labels: np.ndarray, num_clients: int, shards: int, rng: np.random.Generator) -> list[np.ndarray]:
     shuffled = rng.permutation(labels.size)
+    # shuffled first, so that a stable sort leaves the samples of a label in random order
     by_label = shuffled[np.argsort(labels[shuffled], kind="stable")]
     pieces = np.array_split(by_label, min(num_clients * shards, labels.size))
     order = rng.permutation(len(pieces))

@@ -64,7 +64,7 @@ def standardized(features: np.ndarray, like: np.ndarray | None = None) -> np.nda
     )  # scaling first: the squares of the variance can neither overflow nor underflow
     scaled = known / scale
     mean = scaled.mean(axis=0)
-    varies = known.min(axis=0) < known.max(axis=0)
+    varies = known.min(axis=0) < known.max(axis=0)  # exact, unlike a comparison of the deviation with 0
     deviation = np.where(varies, (scaled - mean).std(axis=0), 1.0)
     centred = features / scale - mean
     return np.where(varies, centred / np.where(deviation > 0, deviation, 1.0), 0.0)
@@ -123,5 +123,6 @@ def _listed(columns: Sequence[str], limit: int = 20) -> str:
 
 
 def _hint(columns: Sequence[str]) -> str:
+    # a file with one column usually has another separator
     separator = next((mark for mark in ";\t|" if mark in columns[0]), None) if len(columns) == 1 else None
     return "" if separator is None else f" (the columns seem to be separated by {separator!r}, which is not read here)"

@@ -40,6 +40,7 @@ def as_targets(values: object) -> np.ndarray:
     if bad.size:
         index = int(bad[0])
         raise InvalidInput(f"targets[{index}]", numbers.tolist()[index], "is not finite", "remove or repair the sample")
+    # class labels come as 1 or as 1.0, depending on the file format: both become int64
     whole = np.all((numbers == np.rint(numbers)) & (np.abs(numbers) <= EXACT_INTEGERS))
     return numbers.astype(np.int64) if whole else numbers
 
@@ -70,7 +71,7 @@ def task_of(targets: np.ndarray) -> Task:
     if targets.dtype.kind == "f":
         return "regression"
     distinct = np.unique(targets).size
-    if distinct == 2:
+    if distinct == 2:  # two values are taken for classes, also 0 and 1
         return "binary"
     if targets.dtype.kind == "U" or 3 <= distinct <= min(MAX_CLASSES, targets.size / SAMPLES_PER_CLASS):
         return "multiclass"

@@ -41,6 +41,7 @@ def train_test_split(
         raise InvalidInput("data", data, problem, f"leave out such clients (there are {small.size})")
     train, test = [], []
     for k, size in enumerate(data.sizes.tolist()):
+        # in rationals: 0.15 · 10 + 0.5 must not depend on how floats round
         held_out = min(max(int(size * to_fraction(test_fraction) + to_fraction(0.5)), 1), size - 1)
         shuffled = stream(seed, GeneratorStream.HOLDOUT, k).permutation(size)
         test.append(np.sort(shuffled[:held_out]))
@@ -49,6 +50,7 @@ def train_test_split(
 
 
 def _part(data: FederatedData, rows: list[np.ndarray], name: str) -> FederatedData:
+    # without this, a part in which a class does not occur would pose a smaller problem
     keeps_classes = data.task != "regression" and data.classes.size > 1
     return replace(
         data,

@@ -81,5 +81,5 @@ def _smooth_solver(method: Method, local_solver: LocalSolver | None) -> SmoothSo
     cure = "give Exact() or GradientDescent(steps=…, stepsize=…)"
     if not isinstance(solver, LocalSolver):
         raise InvalidInput("local_solver", solver, "is not a local solver", cure)
-    problem = "is random, or stops when it likes: rounds with it are no map whose fixed points can be computed"
+    problem = "is random or adaptive: a round with it is not a fixed smooth map, whose fixed points could be computed"
     raise InvalidInput("local_solver", solver, problem, cure)

@@ -63,8 +63,8 @@ class SmoothFixedPoints:
         if not self._stationary and self._found[1] > GOOD:
             raise NotConverged(
                 f"the fixed point of {self.method} is lost in rounding: one round moves every point so little that "
-                f"floats know it only up to about {self._found[1]:.0e} of its size; let a round move more (a "
-                "smaller mu, a larger stepsize), or take arithmetic='ball', which says what is known"
+                f"floats determine it only up to about {self._found[1]:.0e} of its size; let a round move more (a "
+                "smaller mu, a larger stepsize), or use arithmetic='ball', which bounds the error"
             )
         return self._center
 
@@ -100,8 +100,8 @@ class SmoothFixedPoints:
                 if remaining <= GOOD:
                     return found, lost
         raise NotConverged(
-            f"no fixed point of {self.method} was found: {STARTS} searches ended where a round still moves "
-            "the point; a smaller stepsize makes the rounds tamer"
+            f"no fixed point of {self.method} was found: Newton's method ended at no fixed point from {STARTS} "
+            "starts; try a smaller stepsize"
         )
 
     def _settling(self, begin: np.ndarray) -> State:

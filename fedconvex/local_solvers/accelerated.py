@@ -55,7 +55,7 @@ class AcceleratedGradient(ToTolerance):
         for t in range(self.max_steps + 1):
             gradients = subproblem.add_gradients(y, clients.gradients(y))
             left = lengths(clients.arithmetic.to_float(gradients))
-            reached = left <= self.tolerance
+            reached = left <= self.tolerance  # tested at y, which is the answer
             if reached.all():
                 return Answers(y)
             if t < self.max_steps:

@@ -118,6 +118,7 @@ def _frozen(array: np.ndarray, dtype: type) -> np.ndarray:
 
 
 _part = njit(fastmath=REORDERED, error_model="numpy", forceinline=True)
+# exp and softmax keep the order of operations, on which their accuracy rests
 _ordered_part = njit(fastmath={"contract"}, error_model="numpy", forceinline=True)
 
 
@@ -156,7 +157,7 @@ def _sgd(
             _scores(X, theta, len(rows), D)
             _derivatives(loss, D, targets, len(rows), C, scale[k] / len(rows))
             target = theta
-            if not at_once:
+            if not at_once:  # g in an array of its own: clipping needs its norm, momentum its history
                 _copy(theta, gradient)
                 target = gradient
             _advance(target, keep[k], shift[k], X, D, len(rows))

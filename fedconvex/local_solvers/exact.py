@@ -71,7 +71,7 @@ class Exact(SmoothSolver):
 
     def require(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> None:
         exact_weight = to_fraction(weight)  # compares without rounding: weight = −mu_k exactly must be refused
-        if problem.is_convex and exact_weight > 0:
+        if problem.is_convex and exact_weight > 0:  # then all subproblems are strongly convex
             return
         factors = scale if scale is not None else (Fraction(1),) * problem.num_clients
         for k, factor in enumerate(factors):
@@ -90,7 +90,7 @@ class Exact(SmoothSolver):
 
 
 def _has_one_minimiser(problem: Problem, k: int, factor: Fraction, weight: Fraction) -> bool:
-    if not isinstance(problem, QuadraticProblem):
+    if not isinstance(problem, QuadraticProblem):  # sufficient: strong convexity, certified in balls
         return bool(problem.strong_convexity_bound(k) * to_fmpq(factor) + to_fmpq(weight) > 0)
 
     def shifted(arithmetic: Arithmetic) -> Matrix:

@@ -54,6 +54,7 @@ class GradientDescent(SmoothSolver):
         theta = subproblem.start
         for taken in range(self.steps):
             stepped = theta - self.stepsize * subproblem.add_gradients(theta, clients.gradients(theta))
+            # stragglers stop after their own number of steps
             theta = stepped if draw.efforts is None else clients.arithmetic.where(draw.efforts > taken, stepped, theta)
         steps = np.full(clients.num_clients, self.steps) if draw.efforts is None else draw.efforts
         return Answers(theta, self.stepsize * clients.arithmetic.array(steps)[:, None])
@@ -85,7 +86,7 @@ class GradientDescent(SmoothSolver):
         step = total = stepsize * c
         for _ in range(self.steps - 1):
             total = step + arithmetic.matvec(M, total)
-        if weight == 0:
+        if weight == 0:  # one power by squaring is cheaper than a geometric sum of matrices
             powers = arithmetic.stack([self._power(arithmetic, matrix) for matrix in M])
             return arithmetic.shifted(arithmetic.scaled(powers, -1), 1), total
         R = arithmetic.stack([self._geometric_sum(arithmetic, matrix) for matrix in M])
@@ -95,7 +96,7 @@ class GradientDescent(SmoothSolver):
         """The error of M is 1 + s‖H + weight·I‖, and that of its e-th power e‖M‖^(e−1) times as large."""
         stepsize = float(self.stepsize)
         factor = np.maximum(abs(1 - stepsize * (least + weight)), abs(1 - stepsize * (largest + weight)))
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # an infinite scale correctly reports that nothing is accurate
             last = factor ** (self.steps - 1)
             total = np.where(factor == 1, self.steps, (last * factor - 1) / np.where(factor == 1, 1, factor - 1))
         off = 1 + stepsize * (largest + weight)
@@ -120,6 +121,7 @@ class GradientDescent(SmoothSolver):
         """If stepsize < 2/(L_k + weight) for all clients, decided in balls: by the descent lemma, step by step."""
         balls = arithmetics.get("ball")
         factors = scale if scale is not None else (Fraction(1),) * problem.num_clients
+        # a comparison of balls is true only if it is certain: floats could accept stepsize = 2/L
         with balls.context():
             stepsize, shift = balls.scalar(self.stepsize), balls.scalar(weight)
             return all(
@@ -142,7 +144,7 @@ class GradientDescent(SmoothSolver):
     def _power(self, arithmetic: Arithmetic, M: Matrix) -> Matrix:
         """M^e by squaring."""
         power = M
-        for bit in bin(self.steps)[3:]:
+        for bit in bin(self.steps)[3:]:  # the binary digits after the leading 1
             power = arithmetic.product(power, power)
             if bit == "1":
                 power = arithmetic.product(power, M)

@@ -68,7 +68,7 @@ class ToInexactness(LocalSolver):
     def solve(self, clients: Clients, subproblem: Subproblem, draw: Draw = EVERYONE) -> Answers:
         arithmetic = clients.arithmetic
         gamma = self._participants_gamma(draw, clients.num_clients)
-        exactly = np.array([value == 0 for value in gamma])
+        exactly = np.array([value == 0 for value in gamma])  # gradient steps would never reach these
         L = np.maximum(clients.curvatures.L, 0)
         stepsize = (1 / (arithmetic.array(L) + subproblem.weight))[:, None]
         theta = subproblem.start
@@ -77,7 +77,7 @@ class ToInexactness(LocalSolver):
         bounds: Any = None
         for step in range(self.max_steps + 1):
             gradients = subproblem.add_gradients(theta, clients.gradients(theta))
-            if bounds is None:
+            if bounds is None:  # relative to the gradients at the start
                 bounds = self._bounds(arithmetic, gradients, gamma)
             reached = exactly | self._reached(arithmetic, gradients, bounds)
             if reached.all():

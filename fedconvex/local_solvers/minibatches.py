@@ -29,6 +29,7 @@ def draw_minibatches(
         members: (K,) the indices of the clients among all clients.
     """
     orders, sizes, numbers = [], [], [0]
+    # a stream of random numbers per client: its batches do not depend on who else takes part
     for k, client in enumerate(members):
         n = int(count[k])
         size = n if batch_size is None else min(batch_size, n)

@@ -109,7 +109,7 @@ class SGD(LocalSolver):
             seed=draw.seed,
             round=draw.round,
         )
-        stepsize = self.stepsize * self.decay**draw.round
+        stepsize = self.stepsize * self.decay**draw.round  # constant within a round
         clip = None if self.clip is None else nearest_float(self.clip)
         points = _descend(samples, Descent(subproblem, batches, stepsize, self.weight_decay, clip, self.momentum))
         return Answers(points, stepsize * self._weights_of_gradients(clients.arithmetic, batches.steps)[:, None])
@@ -121,7 +121,7 @@ class SGD(LocalSolver):
         """
         if self.momentum == 0:
             return arithmetic.array(steps)
-        sums, last = [0 * self.momentum], 0 * self.momentum
+        sums, last = [0 * self.momentum], 0 * self.momentum  # zeros in the arithmetic of momentum
         for _ in range(int(steps.max(initial=0))):
             last = 1 + self.momentum * last
             sums.append(sums[-1] + last)

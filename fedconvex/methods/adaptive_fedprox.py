@@ -75,6 +75,7 @@ class AdaptiveFedProx(Method):
 
     def _decide(self, state: State, cohort: Cohort) -> tuple[Array, Array, Array]:
         """This round's μ, the number of falls since the last rise or decrease of μ, and the loss: (1,) arrays."""
+        # computed twice a round, for the subproblem and for the update, since a method keeps nothing but the state
         mu, fallen, before = state.shared["mu"], state.shared["fallen"], state.shared["losses"]
         loss = 0 * mu + cohort.objective()
         if not len(before):
@@ -87,5 +88,5 @@ class AdaptiveFedProx(Method):
         fallen = fallen + 1 if fell else 0 * fallen
         if fallen[0] < self.falls:
             return mu, fallen, loss
-        lower = mu - self.step
+        lower = mu - self.step  # clipped at 0 below
         return (lower if lower[0] > 0 else 0 * mu), 0 * fallen, loss

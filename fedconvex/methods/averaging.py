@@ -18,7 +18,7 @@ class Averaging(Method):
         return State(server)
 
     def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
-        if not self.is_proximal:
+        if not self.is_proximal:  # no center: solvers skip the term, and torch runs save memory
             return Subproblem(start=cohort.points)
         return Subproblem(start=cohort.points, weight=self.proximal_weight, center=cohort.points)
 

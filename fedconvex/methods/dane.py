@@ -41,7 +41,7 @@ class GradientCorrected(Averaging):
 
     def corrected(self, cohort: Cohort, gradient: Array) -> Subproblem:
         """The subproblem with g = `gradient`, (d,)."""
-        linear = gradient - cohort.gradients()
+        linear = gradient - cohort.gradients()  # makes the subproblem's gradient at w equal to g
         return Subproblem(start=cohort.points, linear=linear, weight=self.mu, center=cohort.points)
 
 

@@ -42,6 +42,7 @@ class DynamicRegularization(Method):
         return True
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
+        # 0 * server: zeros of the run's arithmetic and device
         return State(server, shared={"h": 0 * server}, memory={"gradient": repeat(0 * server)})
 
     def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
@@ -50,6 +51,7 @@ class DynamicRegularization(Method):
 
     def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
         before = state.memory["gradient"]
+        # stationarity of the exact answer: ∇F_k(θ_k) = g_k − α(θ_k − w), the new g_k
         gradient = before - self.alpha * (answers.points - cohort.points)
         h = cohort.updated_mean(state.shared["h"], before, gradient)  # h − (α/m) Σ_k (θ_k − w)
         server = cohort.average(answers.points) - h / self.alpha
@@ -118,4 +120,5 @@ class FedDynOneGD(DynamicRegularization):
 
     @property
     def local_solver(self) -> LocalSolver:
+        # the proximal term has gradient 0 at w, so the step is −(1/α)(∇F_k(w) − g_k)
         return GradientDescent(steps=1, stepsize=1 / self.alpha)

@@ -49,5 +49,6 @@ class FedNova(Averaging):
         return True
 
     def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
+        # progress per unit of local stepsize, then scaled by the average amount of work
         directions = (answers.points - cohort.points) / answers.path_lengths
         return State(state.server + cohort.average(answers.path_lengths) * cohort.average(directions))

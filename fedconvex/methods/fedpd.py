@@ -84,6 +84,7 @@ class FedPD(Method):
         dual = state.memory["dual"] + (answers.points - self._anchor(state, cohort)) / self.eta
         proposed = answers.points + self.eta * dual
         server = cohort.average(proposed) if cohort.communicates else state.server
+        # + 0 * proposed repeats the server's point for every client
         anchor = server + 0 * proposed if cohort.communicates else proposed
         return State(server, memory={"dual": dual, "answer": answers.points, "anchor": anchor})
 

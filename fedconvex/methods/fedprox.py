@@ -48,4 +48,4 @@ class FedProx(Averaging):
 
     @property
     def is_proximal(self) -> bool:
-        return bool(self.mu != 0)
+        return bool(self.mu != 0)  # bool: mu may be a flint number

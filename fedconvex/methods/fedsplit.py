@@ -86,7 +86,7 @@ class FedSplit(Method):
         return self.start != "center"
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
-        memory = {"z": repeat(server)}
+        memory = {"z": repeat(server)}  # z_k = x for all k, so that the first center is x too
         return State(server, memory={**memory, "answer": repeat(server)} if self.start == "warm" else memory)
 
     def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
@@ -97,6 +97,7 @@ class FedSplit(Method):
     def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
         before = state.memory["z"]
         z = before + 2 * (answers.points - cohort.points)
+        # x is the mean of all z_k: updating it costs no pass over absent clients
         server = cohort.updated_mean(state.server, before, z) if self.server == "all" else cohort.average(z)
         memory = {"z": z, "answer": answers.points} if self.start == "warm" else {"z": z}
         return State(server, memory=memory)

@@ -182,10 +182,11 @@ class Problem(ABC):
         """
         arithmetic = arithmetics.get(arithmetic)
         factors = tuple(scale) if scale is not None else (Fraction(1),) * self.num_clients
-        key = (arithmetic.name, arithmetic.settings, factors)
+        key = (arithmetic.name, arithmetic.settings, factors)  # settings: clients of 53 and 500 bits differ
         if key not in self._built:
             with arithmetic.context():
                 built = self.build_clients(arithmetic, factors)
+            # lazily: eigenvalues of all clients can cost more than a whole run
             built.curvatures = Curvatures(Once(lambda: self._scaled_curvatures(factors)))
             self._built[key] = built
         return self._built[key]
@@ -242,7 +243,7 @@ class Problem(ABC):
         clients, V, _ = self.at(V)
         positive(stepsize, "stepsize")
         with clients.arithmetic.context():
-            V, weight = clients.rows(V), 1 / clients.arithmetic.scalar(stepsize)
+            V, weight = clients.rows(V), 1 / clients.arithmetic.scalar(stepsize)  # exact for a rational stepsize
             return clients.arithmetic.publish(clients.minimise(Subproblem(start=V, weight=weight, center=V)))
 
     def client_hessians(self, X: Array) -> np.ndarray:

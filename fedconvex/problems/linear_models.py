@@ -69,6 +69,7 @@ class LinearModelClients(Clients):
         samples: Callable[[], Samples],
     ) -> None:
         self.arithmetic, self.loss, self.outputs, self.ridge = arithmetic, loss, outputs, ridge
+        # `samples` builds the flat arrays for SGD when it is first called: other solvers never need them
         self.scale, self.buckets, self.samples = scale, buckets, samples  # type: ignore[method-assign]
         self.xp: Any = arithmetic.xp  # type: ignore[attr-defined]
         self.num_clients, self.features = len(scale), buckets[0].A.shape[2]
@@ -96,7 +97,7 @@ class LinearModelClients(Clients):
         return LinearModelClients(arithmetic, loss, outputs, ridge_here, factors, buckets, Once(samples))
 
     def subset(self, members: np.ndarray) -> "LinearModelClients":
-        place = np.full(self.num_clients, -1)
+        place = np.full(self.num_clients, -1)  # the new index of every client, −1 if it is left out
         place[members] = np.arange(len(members))
         buckets = [kept for bucket in self.buckets if (kept := bucket.of(place)) is not None]
         scale, samples = self.scale[members], Once(lambda: self.samples().subset(members))
@@ -117,7 +118,7 @@ class LinearModelClients(Clients):
             V = self._as_matrices(step[b.index])
             return (self.loss.differences(self.xp, self._scores(b, W), self._scores(b, V), b.y) * b.shares).sum(-1)
 
-        ridge = self.ridge * ((reference + step / 2) * step).sum(-1)
+        ridge = self.ridge * ((reference + step / 2) * step).sum(-1)  # (‖r + s‖² − ‖r‖²)/2 without cancellation
         return self.scale * (self._collect(change, reference) + ridge)
 
     def gradients(self, X: Array) -> Array:
@@ -210,6 +211,7 @@ def _bucket(
 ) -> Bucket:
     longest = max(len(designs[k]) for k in group)
     A = np.zeros((len(group), longest, designs[0].shape[1]))
+    # padded labels are 1, a valid label of every loss; padded shares are 0
     y, shares = np.ones((len(group), longest)), np.zeros((len(group), longest))
     for row, k in enumerate(group):
         n = len(designs[k])
@@ -225,7 +227,7 @@ def _empty(like: Array, shape: tuple[int, ...]) -> Array:
 
 def size_groups(sizes: Sequence[int]) -> list[list[int]]:
     """Groups the clients by size, so that padding a group to its largest client costs at most a factor PADDING."""
-    groups: list[list[int]] = []
+    groups: list[list[int]] = []  # the first client of a group is its largest
     if max(sizes) <= PADDING * min(sizes):
         return [list(range(len(sizes)))]
     for k in sorted(range(len(sizes)), key=lambda k: (-sizes[k], k)):

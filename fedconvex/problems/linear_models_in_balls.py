@@ -100,6 +100,7 @@ class BallLinearModelClients(Clients):
         )
         with floats.arithmetic.context():
             found = self.arithmetic.array(floats.minimise(centre))
+        # `found` are balls of radius 0, so that these gradients enclose the true ones of the ball-valued subproblem
         gradients = subproblem.add_gradients(found, self.gradients(found))
         enclosed = np.empty_like(found)
         for k in range(self.num_clients):
@@ -121,7 +122,7 @@ class BallLinearModelClients(Clients):
         """scale_k (Σ_i (∂²loss_i/∂Z²) ⊗ a_i a_iᵀ / n_k + ridge·I), with one matrix product for each pair of scores."""
         design, n, p = self._design(k), len(self.labels[k]), self.dim // self.outputs
         curvatures = [self._curvature(z) for z in self._scores(k, x)]
-        rows, transposed = design.tolist(), design.transpose()
+        rows, transposed = design.tolist(), design.transpose()  # flint multiplies matrices much faster than lists
         result = flint.arb_mat(self.dim, self.dim)
         for c in range(self.outputs):
             for e in range(c + 1):
@@ -172,7 +173,7 @@ def sigmoid(t: Any) -> Any:
     increases, so that its values at the two endpoints give the tight enclosure.
     """
     if not t.is_finite():
-        return _ball_between(0, 1)
+        return _ball_between(0, 1)  # true for every real t
     if t.rad() < WIDE:
         value = 1 / (1 + (-t).exp())
         if value.is_finite():  # otherwise exp has left the range of balls
@@ -210,7 +211,7 @@ def _logistic(t: Any) -> Any:
 
 def _softmax(z: list[Any]) -> list[Any]:
     """The probabilities exp(z_c)/Σ_e exp(z_e); [0, 1] where the computed ball would be no better."""
-    highest = max(z, key=lambda score: float(score.mid()))
+    highest = max(z, key=lambda score: float(score.mid()))  # subtracting it prevents overflow
     powers = [(score - highest).exp() for score in z]
     total = sum(powers, flint.arb(0))
     probabilities = (power / total for power in powers)

@@ -40,6 +40,7 @@ class LinearModel(Problem):
 
     @property
     def mu(self) -> np.ndarray:
+        # no more: the loss's curvature vanishes as the scores grow
         return np.full(self.num_clients, float(self.ridge))
 
     def smoothness_bound(self, k: int) -> Scalar:
@@ -113,7 +114,7 @@ class Logistic(LinearModel):
     ridge: Any
     exact_weights: tuple[Fraction, ...]
     outputs = 1
-    curvature_bound = Fraction(1, 4)
+    curvature_bound = Fraction(1, 4)  # the maximum of σ(1 − σ)
 
     def __init__(self, A: Any, y: Any, ridge: Any = 0.0, weights: Any = None) -> None:
         designs, labels = design_and_targets(A, y, "y")
@@ -162,7 +163,7 @@ class MultinomialLogistic(LinearModel):
     num_classes: int
     ridge: Any
     exact_weights: tuple[Fraction, ...]
-    curvature_bound = Fraction(1, 2)
+    curvature_bound = Fraction(1, 2)  # the supremum of ‖diag(p) − ppᵀ‖
 
     def __init__(self, A: Any, y: Any, num_classes: int, ridge: Any = 0.0, weights: Any = None) -> None:
         raw = [numbers(A_k, f"A[{k}]", 2) for k, A_k in enumerate(client_list(A, "A"))]

@@ -25,6 +25,7 @@ class ProximalFunctions:
         if self.subproblem.linear is not None:
             change = change + (self.subproblem.linear * step).sum(-1)
         if self.subproblem.center is not None:
+            # (‖θ + s − c‖² − ‖θ − c‖²)/2 without cancellation
             change = change + self.subproblem.weight * ((theta - self.subproblem.center + step / 2) * step).sum(-1)
         return change
 

@@ -49,7 +49,7 @@ class QuadraticClients(Clients):
             self.arithmetic, self.problem, H, self.c[members], self.scale[members], self.numbers[members]
         )
         chosen.curvatures = self.curvatures.subset(members)
-        chosen._samples = Once(lambda: self.samples().subset(members))
+        chosen._samples = Once(lambda: self.samples().subset(members))  # shares the data of the whole
         return chosen
 
     def samples(self) -> Samples:

@@ -53,6 +53,7 @@ class LeastSquares(QuadraticProblem):
 
     def __init__(self, A: Any, b: Any, weights: Any = None) -> None:
         designs, targets = design_and_targets(A, b, "b")
+        # the dataclass is frozen: its own __init__ sets the validated fields through object.__setattr__
         object.__setattr__(self, "A", designs)
         object.__setattr__(self, "b", targets)
         object.__setattr__(self, "exact_weights", normalised_weights(weights, len(designs)))
@@ -87,6 +88,7 @@ class LeastSquares(QuadraticProblem):
     @cached_property
     def kernel(self) -> list[Array]:
         """The kernel of the stacked A_k, which is that of Σ_k weights_k A_kᵀA_k; its numbers are half as long."""
+        # clients of weight 0 add nothing to the objective, and would shrink the kernel
         weighted = [A for A, weight in zip(self.A, self.exact_weights, strict=True) if weight > 0]
         return null_space(arithmetics.get("exact").matrix(np.vstack([A.astype(object) for A in weighted])))
 
@@ -192,11 +194,12 @@ class Quadratic(QuadraticProblem):
         for H in self.H:
             with arithmetics.get("float").context():
                 eigenvalues = np.linalg.eigvalsh(float_array(H))
+            # eigvalsh is accurate to this absolute error; smaller eigenvalues may be exactly 0 and have a wrong sign
             noise = 8 * self.dim * np.finfo(float).eps * max(abs(eigenvalues))
             near_zero = abs(eigenvalues) <= noise
             if near_zero.any() and rank(H) < self.dim:
                 nullity = self.dim - rank(H)
-                eigenvalues[np.argsort(abs(eigenvalues))[:nullity]] = 0.0
+                eigenvalues[np.argsort(abs(eigenvalues))[:nullity]] = 0.0  # as many as the exact rank leaves
             spectra.append((float(min(eigenvalues)), float(max(eigenvalues))))
         return spectra
 

@@ -47,6 +47,7 @@ class WideLeastSquaresClients(Clients):
         return self.scale / 2 * (residuals * residuals).sum(-1)
 
     def differences(self, X: Array, reference: Array) -> Array:
+        # ½‖r + c‖² − ½‖r‖² = ⟨r + c/2, c⟩ with residual r and change c: nothing cancels
         change = self._apply(self.rows(X) - self.rows(reference))
         return self.scale * ((self._residuals(reference) + change / 2) * change).sum(-1)
 
@@ -69,6 +70,7 @@ class WideLeastSquaresClients(Clients):
         xp: Any = self.arithmetic.xp  # type: ignore[attr-defined]
         gram = self.scale[:, None, None] * (self.A @ self.A.swapaxes(1, 2))
         system = self.arithmetic.shifted(gram, subproblem.weight)
+        # one batched solve for all clients
         inner = xp.linalg.solve(system, self.scale[:, None, None] * self._apply(right)[..., None])[..., 0]
         return (right - self._transposed(inner)) / subproblem.weight
 
@@ -87,7 +89,7 @@ class WideLeastSquaresClients(Clients):
             A=self.A.reshape(-1, self.dim),
             y=self.b.reshape(-1),
             first=np.arange(self.num_clients, dtype=np.int64) * n,
-            count=self.count,
+            count=self.count,  # excludes the padded rows
             factor=sum_factor(self.scale, self.count, self.arithmetic),
             ridge=0 * self.scale,
         )

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fedconvex.arithmetic.decimals import at_most
+from fedconvex.arithmetic.decimals import at_least, at_most
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.report.markup import Html, table, tag
@@ -16,6 +16,7 @@ CONSTANTS = {
     "L": "L", "mu": "μ", "kappa": "κ", "dissimilarity_at_zero": "B(0)", "dissimilarity_near_optimum": "B near x*",
     "gradient_variance_at_optimum": "σ²(x*)",
 }  # fmt: skip
+BOUNDED = {"L": at_most, "mu": at_least, "kappa": at_most}  # proved bounds: printed digits are rounded outwards
 HEADINGS = ("bias ‖x − x*‖", "error floor f(x) − f*", "attracts", "contraction predicted", "measured", "rounds")
 
 
@@ -39,7 +40,7 @@ def section(path: Path) -> Html:
 
 
 def _section(found: Mapping[str, Any]) -> Html:
-    constants = "; ".join(f"{CONSTANTS[name]} = {_number(found['constants'][name])}" for name in CONSTANTS)
+    constants = "; ".join(_constant(name, found["constants"][name]) for name in CONSTANTS)
     return tag(
         "div",
         tag("h3", str(found["source"])),
@@ -68,6 +69,12 @@ def _interval(found: Mapping[str, Any] | None) -> str:
     ):  # it may be 0: show only the bound
         return f"{at_most(max(upper, 0.0), 2)} ({found['certainty']})"
     return f"{_number(found['value'])} ({found['certainty']})"
+
+
+def _constant(name: str, value: float | None) -> str:
+    if value is None or name not in BOUNDED:
+        return f"{CONSTANTS[name]} = {_number(value)}"
+    return f"{CONSTANTS[name]} {BOUNDED[name](float(value), 4)}"
 
 
 def _number(value: float | None) -> str:

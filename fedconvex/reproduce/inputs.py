@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fedconvex import data as data_of
-from fedconvex import local_solvers, participation
+from fedconvex import participation
 from fedconvex.data.federated import FederatedData
 from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers import LOCAL_SOLVERS
 from fedconvex.methods import METHODS
 from fedconvex.participation import Stragglers
 from fedconvex.reproduce.expressions import evaluate
@@ -137,10 +138,10 @@ def setting_of(experiment: Experiment, label: str, problem: "Problem | None" = N
     own = {key: value for key, value in section.items() if key not in OF_METHODS or key == "name"}
     # a method's own section takes precedence over the run's, key by key
     parts: dict[str, Any] = {}
-    for part, classes in (("local_solver", local_solvers), ("participation", participation)):
+    for part, classes in (("local_solver", LOCAL_SOLVERS), ("participation", vars(participation))):
         given = dict(experiment.run.get(part, {})) | dict(section.get(part, {}))
         if given:
-            parts[part] = _instance(vars(classes), given, f"{where}.{part}", problem)
+            parts[part] = _instance(classes, given, f"{where}.{part}", problem)
     late = dict(experiment.run.get("stragglers", {})) | dict(section.get("stragglers", {}))
     if late:
         parts["stragglers"] = _called(Stragglers, late, f"{where}.stragglers", problem)

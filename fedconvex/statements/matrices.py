@@ -161,7 +161,7 @@ def call_with_matrices(calculator: CheckedFormula, given: Mapping[str, Any]) -> 
         ) from None
     except ZeroDivisionError:
         cure = "give clients whose data together determine every unknown, or Fractions"
-        problem = "the matrix to invert is singular, or not told from a singular one"
+        problem = "the matrix to invert is singular, or too close to singular for floats or balls"
         raise InvalidInput("matrices", list(matrices), problem, cure) from None
     except OverflowError:
         raise out_of_range(calculator.owner, list(matrices)) from None

@@ -46,7 +46,7 @@ class Parameter:
     written: int | None = None  # a number of terms: the displayed formula has so many written out
     measured: str | None = None  # the attribute of `instance.Instance` that measures it on a problem and a method
 
-    def letter(self, index: str = "j") -> str:
+    def latex_symbol(self, index: str = "j") -> str:
         """The LaTeX symbol; for a sequence, that of the entry with this index."""
         if self.shape not in (Shape.SEQUENCE, Shape.VECTORS, Shape.MATRICES):
             return self.latex

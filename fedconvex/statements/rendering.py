@@ -84,7 +84,7 @@ def latex_of(value: Any, parameters: Mapping[str, Parameter]) -> str:
     names: dict[Any, str] = {}
     for name, symbol in symbols(parameters).items():
         entries = symbol if isinstance(symbol, tuple) else (symbol,)
-        names |= {entry: parameters[name].letter(str(i + 1)) for i, entry in enumerate(entries)}
+        names |= {entry: parameters[name].latex_symbol(str(i + 1)) for i, entry in enumerate(entries)}
     return str(sympy.latex(value, symbol_names=names))
 
 
@@ -116,9 +116,9 @@ def markdown(statement: DisplayedStatement) -> str:
         lines += [f"Then $\\displaystyle {statement.conclusion}$.", ""]
     if statement.assumptions:
         lines += [f"Assumes: {'; '.join(assumptions_of(statement))}.", ""]
-    lines += ["| letter | | range |", "|---|---|---|"]
+    lines += ["| parameter | meaning | range |", "|---|---|---|"]
     for name, p in parameters_of(statement).items():
-        lines.append(f"| `{name}` ${p.letter()}$ | {p.meaning} | {p.range} |")
+        lines.append(f"| `{name}` ${p.latex_symbol()}$ | {p.meaning} | {p.range} |")
     return "\n".join(lines)
 
 
@@ -163,18 +163,18 @@ def _phrase(statement: DisplayedStatement, assumption: Assumption, as_latex: boo
     if isinstance(assumption, OnParameters):
         condition = assumption.required()
         return _condition(statement, condition) if as_latex else condition.text(notation)
-    letters = {name: f"${parameter.letter()}$" for name, parameter in notation.items()}
-    return assumption.in_words(lambda name: letters.get(name, name) if as_latex else name)
+    symbol_of = {name: f"${parameter.latex_symbol()}$" for name, parameter in notation.items()}
+    return assumption.in_words(lambda name: symbol_of.get(name, name) if as_latex else name)
 
 
 def _condition(statement: DisplayedStatement, condition: Condition) -> str:
     notation = statement.notation
     involved = {name: notation[name] for name in condition.names}
     bound = latex_of(condition.expression(notation), involved)
-    return f"${notation[condition.argument].letter()} {SIGNS[condition.relation]} {bound}$"
+    return f"${notation[condition.argument].latex_symbol()} {SIGNS[condition.relation]} {bound}$"
 
 
-def _matrix(letter: str, parameter: Parameter) -> Any:
+def _matrix(symbol: str, parameter: Parameter) -> Any:
     """A SymPy matrix symbol. The papers' convention: capitals are n × d matrices, small letters columns.
 
     A column has n entries (responses) where every client has one, else d entries (unknowns).
@@ -183,5 +183,5 @@ def _matrix(letter: str, parameter: Parameter) -> Any:
 
     d, n = (sympy.Symbol(size, integer=True, positive=True) for size in "dn")
     if parameter.shape is Shape.COLUMN:
-        return sympy.MatrixSymbol(letter, d, 1)
-    return sympy.MatrixSymbol(letter, n, d if letter[0].isupper() else 1)
+        return sympy.MatrixSymbol(symbol, d, 1)
+    return sympy.MatrixSymbol(symbol, n, d if symbol[0].isupper() else 1)

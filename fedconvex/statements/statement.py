@@ -159,7 +159,7 @@ class Paper:
         positive: bool = False,
         units: Units | tuple[Units, ...] = NUMBER,
         integer: bool = False,
-        letters: Mapping[str, Parameter] = MappingProxyType({}),
+        redefines: Mapping[str, Parameter] = MappingProxyType({}),
         ours: bool = False,
         cases: tuple[tuple[Assumption | Condition, ...], ...] = (),
     ) -> Callable[[Callable[..., Any]], Statement]:
@@ -171,13 +171,13 @@ class Paper:
         Args:
             number: as in the paper, "Theorem 4" or "Equation (17)".
             symbol, relation: LaTeX of the left-hand side and of ≤, = …; a symbol for each part of a named tuple.
-            letters: parameters that mean something else here than in the paper's notation.
+            redefines: parameters that mean something else here than in the paper's notation.
             left: the formula of the left-hand side, where it has one.
             ours: the statement corrects or sharpens the paper and is not printed there.
             cases: additional assumptions of each part of the formula.
             conclusion, positive, integer: see `Statement` and `Calculator`.
         """
-        sides: dict[str, Any] = {"assumes": assumes, "letters": letters, "integer": integer}
+        sides: dict[str, Any] = {"assumes": assumes, "redefines": redefines, "integer": integer}
 
         def decorate(formula: Callable[..., Any]) -> Statement:
             owner = f"{self.name}.{key_of(number)}"
@@ -201,10 +201,10 @@ class Paper:
         units: Units | tuple[Units, ...] = NUMBER,
         integer: bool = False,
         upwards: bool = False,
-        letters: Mapping[str, Parameter] = MappingProxyType({}),
+        redefines: Mapping[str, Parameter] = MappingProxyType({}),
     ) -> Callable[[Callable[..., Any]], Calculator]:
         """Decorates a formula that only helps with a statement (`of` its number): a term, a stepsize, a round count."""
-        sides: dict[str, Any] = {"assumes": assumes, "letters": letters, "integer": integer, "upwards": upwards}
+        sides: dict[str, Any] = {"assumes": assumes, "redefines": redefines, "integer": integer, "upwards": upwards}
         return lambda formula: self._calculator(formula, f"{self.name}: {of}", units, **sides)
 
     def alias(self, number: str, of: Statement, **changes: Any) -> Statement:
@@ -229,13 +229,13 @@ class Paper:
         units: Units | tuple[Units, ...],
         *,
         assumes: tuple[Assumption | Condition, ...],
-        letters: Mapping[str, Parameter],
+        redefines: Mapping[str, Parameter],
         integer: bool,
         upwards: bool = False,
     ) -> Calculator:
         arguments = signature(formula).parameters
         assert all(a.kind is Argument.KEYWORD_ONLY for a in arguments.values()), formula
-        parameters = {name: letters.get(name) or self.notation[name] for name in arguments}
+        parameters = {name: redefines.get(name) or self.notation[name] for name in arguments}
         conditions = tuple(c for a in assumes for c in ((a,) if isinstance(a, Condition) else a.conditions))
         # a condition on parameters that this formula does not take cannot be checked in its calls
         used = tuple(c for c in conditions if {c.argument, *c.names} <= parameters.keys())

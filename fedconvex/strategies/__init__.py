@@ -6,11 +6,11 @@
     @given(problem=strategies.quadratic_problems(mu=1, L=4))
     def test_my_solver(problem): ...
 
-Everything is built to fit and nothing is filtered out; examples shrink to one client, one unknown and small integers.
-Entries are integers and Fractions, so that the answers are exact, unless `exact=False` asks for floats.
+Every example is valid by construction, none is filtered out; examples shrink to one client, one unknown and small
+integers. Entries are integers and Fractions, so that results are exact, unless `exact=False` requests floats.
 `hypothesis.strategies.from_type(fedconvex.LeastSquares)` and the like work without importing this module.
 
-Names load when first used, since Hypothesis imports this package at its own start, for `types.register`.
+Names load at their first use, since Hypothesis imports this package at its own start, for `types.register`.
 
 Needs Hypothesis: `pip install 'fedconvex[testing]'`.
 """
@@ -21,7 +21,7 @@ from typing import Any
 from fedconvex.errors import MissingLibrary
 
 try:
-    from hypothesis.vendor import pretty  # imported first, so that its absence has an error with the cure
+    from hypothesis.vendor import pretty  # first, so that the error without Hypothesis names the cure
 except ModuleNotFoundError:
     raise MissingLibrary("Hypothesis", "fedconvex.strategies", "testing") from None
 
@@ -53,7 +53,7 @@ def __dir__() -> list[str]:
 
 
 def _load_what_examples_use() -> None:
-    """Now, and not within a test's first example, whose time Hypothesis limits."""
+    """Loads slow modules now: inside a test's first example they would exceed Hypothesis's time limit."""
     from fedconvex.strategies.types import show_data
 
     show_data(pretty)

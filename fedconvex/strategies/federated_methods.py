@@ -1,4 +1,4 @@
-"""Methods with their parameters."""
+"""Strategies for federated methods with their parameters."""
 
 from collections.abc import Sequence
 from dataclasses import MISSING, fields
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.methods import METHODS, Method
-from fedconvex.strategies.numbers import between
+from fedconvex.strategies.numbers import numbers_in_interval
 from fedconvex.validation import positive
 
 MOST_LOCAL_STEPS = 3
@@ -24,30 +24,30 @@ def methods(
     kinds: type[Method] | Sequence[type[Method]] | None = None,
     exact: bool = True,
 ) -> st.SearchStrategy[Method]:
-    """Methods of all kinds. Every number that a method asks for is drawn, every choice (`option`, `start`) is made.
+    """A strategy for methods of all classes, with drawn parameters and options (`option`, `start`).
 
-    Whether the method converges on a problem is another matter: see `stepsizes_for`. Shrinks to the first of
-    the kinds (FedProx), with parameters 1.
+    Use it for properties that hold for every method. The drawn parameters need not make the method converge on a given
+    problem: for that see `stepsizes_for`. Shrinks to the first class (FedProx), with parameters 1.
 
     Args:
-        min_value, max_value: of stepsizes, mu, alpha, eta and so on, 0 < min_value <= max_value.
-        kinds: method classes, such as fc.FedProx; default all.
+        min_value, max_value: the range of stepsizes, mu, alpha, eta and so on, 0 < min_value <= max_value.
+        kinds: one or several method classes, such as fc.FedProx, or base classes of them; default all.
         exact: ints and Fractions; False: floats.
 
     Raises:
-        InvalidInput: for what is no method class, and ranges that contain nothing.
+        InvalidInput: kinds that are not method classes; an empty range.
     """
     positive(min_value, "min_value")
     low, high = to_fraction(min_value, "min_value"), to_fraction(max_value, "max_value")
     if high < low:
         raise InvalidInput("max_value", max_value, f"is smaller than min_value = {min_value}", "exchange them")
-    numbers = between(low, high, open_low=False, open_high=False, integer=False)
+    numbers = numbers_in_interval(low, high, open_low=False, open_high=False, integer=False)
     numbers = numbers if exact else st.floats(float(low), float(high))
     return st.sampled_from(classes(kinds)).flatmap(lambda kind: of_kind(kind, numbers))
 
 
 def classes(kinds: Any) -> list[type[Method]]:
-    """The method classes that were asked for."""
+    """The final method classes among `kinds` and their subclasses, FedProx first, to which examples shrink."""
     chosen = [Method] if kinds is None else [kinds] if isinstance(kinds, type) else list(kinds)
     for kind in chosen:
         if not (isinstance(kind, type) and issubclass(kind, Method)):
@@ -55,14 +55,16 @@ def classes(kinds: Any) -> list[type[Method]]:
     if not chosen:
         raise InvalidInput("kinds", kinds, "names no method", "name one, or leave it out")
     found = [method for kind in chosen for method in METHODS.values() if issubclass(method, kind)]
+    # FedProx first: sampled_from shrinks to its first element
     return sorted(dict.fromkeys(found), key=lambda kind: kind.__name__ != SIMPLEST)
 
 
 def of_kind(kind: type[Method], numbers: st.SearchStrategy[Any]) -> st.SearchStrategy[Method]:
-    """Methods of one class: numbers without a default are drawn, counts are small, choices are made."""
+    """A strategy for one class: draws numbers without a default, a small local_steps, and Literal options."""
     hints = get_type_hints(kind)
     given: dict[str, Any] = {}
     for field in fields(kind):  # type: ignore[arg-type]
+        # `number()` fields are the numerical parameters; those with a default keep it
         if field.metadata.get("number") and field.default is MISSING:
             given[field.name] = numbers
         elif get_origin(hints[field.name]) is Literal:

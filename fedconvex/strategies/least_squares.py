@@ -1,4 +1,4 @@
-"""Least-squares clients: of any rank, or of full column rank."""
+"""Strategies for least-squares problems, of any rank or of full column rank."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 import fedconvex as fc
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
-from fedconvex.strategies.client_weights import shares
-from fedconvex.strategies.numbers import Draw, NumberRange, counts, tidy
+from fedconvex.strategies.client_weights import optional_weights
+from fedconvex.strategies.numbers import NumberRange, count_range, tidy
 
-SHRUNK = 128  # by which one unknown's column is divided now and then: A_kᵀA_k is then ill-conditioned
+SHRUNK = 128  # occasionally one column of all A_k is divided by it, so that A_kᵀA_k is ill-conditioned
 
 
 def least_squares_problems(
@@ -30,33 +30,35 @@ def least_squares_problems(
     max_samples: int = 4,
     positive_weights: bool = False,
 ) -> st.SearchStrategy[fc.LeastSquares]:
-    """`LeastSquares` problems: of full and of deficient rank, ill-conditioned (a column of all A_k divided by 128).
+    """A strategy for `LeastSquares` problems of full and deficient rank, some ill-conditioned.
 
-    Some of the problems have one minimiser common to all clients (b_k = A_k x), some have equal clients. Shrinks to one
-    client with one sample, d = 1, small integers.
+    Use it for properties of convex quadratics, which can be checked exactly. In some of the problems all clients share
+    a minimiser (b_k = A_k x), in some all clients are equal. Shrinks to one client with one sample, d = 1, small
+    integers.
 
     Args:
-        min_value, max_value: of the entries of A_k and b_k (where clients share a minimiser: of A_k and its entries).
-        full_rank: every A_k has full column rank: its first d rows are triangular, without a 0 on the diagonal.
-        ill_conditioned: now and then a column of all A_k is divided by 128 (where 0 lies in the range); False: never.
+        min_value, max_value: the range of the entries of A_k and b_k (if clients share a minimiser: of A_k and of it).
+        full_rank: every A_k has full column rank: its first d rows are triangular, with a nonzero diagonal.
+        ill_conditioned: sometimes divide a column of all A_k by 128 (if 0 is in the range); False: never.
         exact: entries are ints and Fractions; False: floats.
-        min_clients, max_clients, min_dim, max_dim: sizes; min_samples, max_samples: of every client, n_k (at least d
-            where `full_rank`).
+        min_clients, max_clients, min_dim, max_dim: the ranges of m and d.
+        min_samples, max_samples: the range of every client's n_k (raised to d with `full_rank`).
         positive_weights: no client has weight 0.
 
     Raises:
-        InvalidInput: for ranges that contain nothing; `full_rank` with no number but 0.
+        InvalidInput: an empty range; `full_rank` if 0 is the only number in the range.
     """
-    clients, dims = counts(min_clients, max_clients, "clients"), counts(min_dim, max_dim, "dim")
-    samples = counts(min_samples, max_samples, "samples")
+    clients, dims = count_range(min_clients, max_clients, "clients"), count_range(min_dim, max_dim, "dim")
+    samples = count_range(min_samples, max_samples, "samples")
     span = NumberRange(min_value, max_value, exact)
     low, high = to_fraction(min_value), to_fraction(max_value)
     if full_rank and low == high == 0:
         raise InvalidInput("max_value", max_value, "leaves only zeros, which have no full rank", "give max_value > 0")
+    # the entry that replaces a 0 on the diagonal: 1 if possible, since examples then stay simple
     pivot = (1 if low <= 1 <= high else max_value) if high > 0 else min_value
 
     @st.composite
-    def build(draw: Draw) -> fc.LeastSquares:
+    def build(draw: st.DrawFn) -> fc.LeastSquares:
         d, entry = draw(st.integers(*dims)), span.numbers(draw)
         fewest, most = (max(n, d) for n in samples) if full_rank else samples
         row = st.tuples(st.lists(entry, min_size=d, max_size=d), entry)
@@ -72,15 +74,15 @@ def least_squares_problems(
             column = draw(st.integers(0, d - 1))
             A = [[_shrunk(row, column, exact) for row in rows] for rows in A]
         if kind == "one minimiser":
-            x = A[0][0]
+            x = A[0][0]  # any vector of the right length: shrinks together with A
             b = [[sum(a * x_j for a, x_j in zip(row, x, strict=True)) for row in rows] for rows in A]
-        return fc.LeastSquares(A, b, shares(draw, len(A), positive=positive_weights, exact=exact))
+        return fc.LeastSquares(A, b, optional_weights(draw, len(A), positive=positive_weights, exact=exact))
 
     return build()
 
 
 def _triangular(rows: Sequence[Sequence[Any]], d: int, pivot: Any) -> list[list[Any]]:
-    """The same rows, the first d of them made upper triangular with a diagonal that is not 0."""
+    """The rows with the first d made upper triangular with a nonzero diagonal, which gives full column rank."""
     made = [list(row) for row in rows]
     for i in range(d):
         made[i][:i] = [0 * pivot] * i

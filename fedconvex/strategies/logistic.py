@@ -1,4 +1,4 @@
-"""Logistic clients with two classes, or with several."""
+"""Strategies for logistic problems with two classes or with several."""
 
 from fractions import Fraction
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 import fedconvex as fc
-from fedconvex.strategies.client_weights import shares
-from fedconvex.strategies.numbers import Draw, NumberRange, counts
+from fedconvex.strategies.client_weights import optional_weights
+from fedconvex.strategies.numbers import NumberRange, count_range
 from fedconvex.validation import integer_at_least, non_negative
 
 RIDGES: list[Any] = [1, Fraction(1, 10), Fraction(1, 1000)]
@@ -27,28 +27,29 @@ def logistic_problems(
     max_samples: int = 4,
     positive_weights: bool = False,
 ) -> st.SearchStrategy[fc.Logistic]:
-    """`Logistic` problems (labels −1 and +1), with a ridge, so that there is one minimiser.
+    """A strategy for `Logistic` problems (labels −1 and +1) with a ridge, so that the minimiser is unique.
 
-    Shrinks to one client with one sample, d = 1, ridge 1.
+    Use it for properties of smooth convex problems that are not quadratic. Shrinks to one client with one sample,
+    d = 1, ridge 1.
 
     Args:
-        min_value, max_value: of the entries of A_k.
-        ridge: default 1, 1/10 or 1/1000. With 0, data may be separable: then there is no minimiser.
+        min_value, max_value: the range of the entries of A_k.
+        ridge: default one of 1, 1/10, 1/1000. With 0, data may be separable: then there is no minimiser.
         exact: entries and ridge are ints and Fractions; False: floats.
-        min_clients, max_clients, min_dim, max_dim, min_samples, max_samples: sizes.
+        min_clients, max_clients, min_dim, max_dim, min_samples, max_samples: the ranges of m, d and n_k.
         positive_weights: no client has weight 0.
 
     Raises:
-        InvalidInput: for ranges that contain nothing, and a negative ridge.
+        InvalidInput: an empty range; a negative ridge.
     """
-    sizes = (counts(min_clients, max_clients, "clients"), counts(min_dim, max_dim, "dim"))
-    samples = counts(min_samples, max_samples, "samples")
+    sizes = (count_range(min_clients, max_clients, "clients"), count_range(min_dim, max_dim, "dim"))
+    samples = count_range(min_samples, max_samples, "samples")
     span, ridges = NumberRange(min_value, max_value, exact), _ridges(ridge, exact)
 
     @st.composite
-    def build(draw: Draw) -> fc.Logistic:
-        A, y = _samples(draw, span, sizes, samples, (1, -1))
-        return fc.Logistic(A, y, draw(ridges), shares(draw, len(A), positive=positive_weights, exact=exact))
+    def build(draw: st.DrawFn) -> fc.Logistic:
+        A, y = _samples(draw, span, sizes, samples, (1, -1))  # shrinks to the first label
+        return fc.Logistic(A, y, draw(ridges), optional_weights(draw, len(A), positive=positive_weights, exact=exact))
 
     return build()
 
@@ -68,20 +69,22 @@ def multinomial_problems(
     max_samples: int = 4,
     positive_weights: bool = False,
 ) -> st.SearchStrategy[fc.MultinomialLogistic]:
-    """`MultinomialLogistic` problems with labels 0, …, num_classes − 1: as `logistic_problems`.
+    """A strategy for `MultinomialLogistic` problems with labels 0, …, num_classes − 1.
+
+    Use and arguments as for `logistic_problems`, with the number of features instead of d.
 
     Raises:
-        InvalidInput: for ranges that contain nothing, a negative ridge, fewer than two classes.
+        InvalidInput: an empty range; a negative ridge; fewer than two classes.
     """
     classes = tuple(range(integer_at_least(num_classes, 2, "num_classes")))
-    sizes = (counts(min_clients, max_clients, "clients"), counts(min_features, max_features, "features"))
-    samples = counts(min_samples, max_samples, "samples")
+    sizes = (count_range(min_clients, max_clients, "clients"), count_range(min_features, max_features, "features"))
+    samples = count_range(min_samples, max_samples, "samples")
     span, ridges = NumberRange(min_value, max_value, exact), _ridges(ridge, exact)
 
     @st.composite
-    def build(draw: Draw) -> fc.MultinomialLogistic:
+    def build(draw: st.DrawFn) -> fc.MultinomialLogistic:
         A, y = _samples(draw, span, sizes, samples, classes)
-        share = shares(draw, len(A), positive=positive_weights, exact=exact)
+        share = optional_weights(draw, len(A), positive=positive_weights, exact=exact)
         return fc.MultinomialLogistic(A, y, len(classes), draw(ridges), share)
 
     return build()
@@ -94,9 +97,13 @@ def _ridges(ridge: Any, exact: bool) -> st.SearchStrategy[Any]:
 
 
 def _samples(
-    draw: Draw, span: NumberRange, sizes: tuple[tuple[int, int], ...], samples: tuple[int, int], labels: tuple[int, ...]
+    draw: st.DrawFn,
+    span: NumberRange,
+    sizes: tuple[tuple[int, int], ...],
+    samples: tuple[int, int],
+    labels: tuple[int, ...],
 ) -> tuple[list[list[list[Any]]], list[list[int]]]:
-    """A_k and y_k of every client."""
+    """Draws A_k and y_k of every client."""
     clients, features = sizes
     p, entry = draw(st.integers(*features)), span.numbers(draw)
     sample = st.tuples(st.lists(entry, min_size=p, max_size=p), st.sampled_from(labels))

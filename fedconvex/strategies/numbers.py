@@ -1,11 +1,10 @@
-"""Numbers to build with: rationals on a coarse grid, which shrink to small integers, or floats; checked bounds."""
+"""Strategies for numbers: rationals on a coarse grid, which shrink to small integers, or floats; checks of ranges."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor, lcm
-from typing import Any, TypeVar, final
+from typing import Any, final
 
 from hypothesis import strategies as st
 
@@ -13,16 +12,13 @@ from fedconvex.arithmetic.rationals import Scalar, float_at_least, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least
 
-T = TypeVar("T")
-Draw = Callable[[st.SearchStrategy[Any]], Any]
-
-PARTS = (1, 2, 3)  # of a unit, that entries are counted in
+DENOMINATORS = (1, 2, 3)  # entries are integers, halves or thirds: coarse grids make coincidences likely
 
 
 @final
 @dataclass(frozen=True)
 class NumberRange:
-    """The numbers from `low` to `high`."""
+    """The numbers from `low` to `high`, rational or floats. Raises InvalidInput if there are none."""
 
     low: Scalar
     high: Scalar
@@ -34,30 +30,30 @@ class NumberRange:
             problem = f"is smaller than min_value = {self.low}"
             raise InvalidInput("max_value", self.high, problem, "give max_value >= min_value")
 
-    def numbers(self, draw: Draw) -> st.SearchStrategy[Any]:
-        """A strategy for them: the whole numbers, halves or thirds among them (drawn once, for a whole problem)."""
+    def numbers(self, draw: st.DrawFn) -> st.SearchStrategy[Any]:
+        """A strategy for the integers, halves or thirds of the range; draws which of these, once for a problem."""
         chosen: st.SearchStrategy[Any] = draw(st.sampled_from(self._choices))
         return chosen
 
-    def several(self, draw: Draw, count: int) -> list[Any]:
-        """`count` of them, with one denominator."""
+    def several(self, draw: st.DrawFn, count: int) -> list[Any]:
+        """Draws `count` numbers with a common denominator."""
         return list(draw(st.lists(self.numbers(draw), min_size=count, max_size=count)))
 
     @cached_property
     def _choices(self) -> list[st.SearchStrategy[Any]]:
-        return [self._in_parts(parts) for parts in PARTS] if self.exact else [self.floats]
+        return [self._multiples(denominator) for denominator in DENOMINATORS] if self.exact else [self.floats]
 
-    def _in_parts(self, parts: int) -> st.SearchStrategy[Any]:
-        """Those that are whole when counted in parts of the unit."""
+    def _multiples(self, denominator: int) -> st.SearchStrategy[Any]:
+        """The multiples of 1/denominator in the range."""
         low, high = to_fraction(self.low), to_fraction(self.high)
-        if ceil(low * parts) > floor(high * parts):  # no such part lies between: take one on which both ends lie
-            parts = lcm(low.denominator, high.denominator)
-        whole = st.integers(ceil(low * parts), floor(high * parts))
-        return whole if parts == 1 else whole.map(lambda number: tidy(Fraction(number, parts)))
+        if ceil(low * denominator) > floor(high * denominator):  # there are none: use a grid with both bounds on it
+            denominator = lcm(low.denominator, high.denominator)
+        numerators = st.integers(ceil(low * denominator), floor(high * denominator))
+        return numerators if denominator == 1 else numerators.map(lambda n: tidy(Fraction(n, denominator)))
 
     @property
     def floats(self) -> st.SearchStrategy[float]:
-        """All floats among them."""
+        """All floats of the range. Raises InvalidInput if there are none."""
         low, high = to_fraction(self.low), to_fraction(self.high)
         first, last = float_at_least(low), -float_at_least(-high)
         if first > last:
@@ -66,12 +62,12 @@ class NumberRange:
 
 
 def tidy(number: Fraction) -> Any:
-    """The same number, an int where it is whole: examples are easier to read."""
+    """The number as an int if it is whole, so that Hypothesis prints examples that are easy to read."""
     return int(number) if number.denominator == 1 else number
 
 
-def counts(least: Any, most: Any, what: str, smallest: int = 1) -> tuple[int, int]:
-    """`min_…` and `max_…` of a count, checked."""
+def count_range(least: Any, most: Any, what: str, smallest: int = 1) -> tuple[int, int]:
+    """The range `min_…` to `max_…` of a count, validated; `what` completes the arguments' names in errors."""
     low = integer_at_least(least, smallest, f"min_{what}")
     high = integer_at_least(most, smallest, f"max_{what}")
     if high < low:
@@ -79,18 +75,13 @@ def counts(least: Any, most: Any, what: str, smallest: int = 1) -> tuple[int, in
     return low, high
 
 
-def one_of(value: T, allowed: tuple[T, ...], argument: str) -> T:
-    """The value, if it is among those allowed."""
-    if value not in allowed:
-        raise InvalidInput(argument, value, "is unknown", f"give {' or '.join(map(repr, allowed))}")
-    return value
+def numbers_in_interval(
+    low: Fraction | None, high: Fraction | None, *, open_low: bool, open_high: bool, integer: bool
+) -> Any:
+    """A strategy for the rationals (or integers) of an interval; None: unbounded on that side.
 
-
-def between(low: Fraction | None, high: Fraction | None, *, open_low: bool, open_high: bool, integer: bool) -> Any:
-    """A strategy for the rationals (or integers) of an interval: integers, both ends, and what is between.
-
-    Shrinks to the integer nearest to 0; where there is none, to the fraction with the smallest denominator.
-    Raises InvalidInput for an empty interval.
+    It draws integers, closed endpoints and fractions between, and shrinks to the integer nearest to 0 or, if the
+    interval has no integer, to the fraction with the smallest denominator. Raises InvalidInput for an empty interval.
     """
     first = None if low is None else (floor(low) + 1 if open_low else ceil(low))
     last = None if high is None else (ceil(high) - 1 if open_high else floor(high))
@@ -99,7 +90,7 @@ def between(low: Fraction | None, high: Fraction | None, *, open_low: bool, open
     if empty or (integer and not whole):
         problem = "contains no integer" if integer else "is empty"
         raise InvalidInput("interval", (low, high), problem, "give other bounds")
-    # the simplest comes first and takes the fewest choices: what an example shrinks to
+    # Hypothesis shrinks to the first alternative: the simplest number comes first
     choices: list[Any]
     if whole:
         choices = [st.just(_nearest_to_zero(first, last)), _integers(first, last)]
@@ -109,15 +100,15 @@ def between(low: Fraction | None, high: Fraction | None, *, open_low: bool, open
         choices = [st.just(low if low == high else _simplest(low, high))]
     if integer:
         return st.one_of(choices)
-    ends = ((low, open_low), (high, open_high))
-    choices += [st.just(tidy(end)) for end, is_open in ends if end is not None and not is_open]
+    endpoints = ((low, open_low), (high, open_high))
+    choices += [st.just(tidy(endpoint)) for endpoint, is_open in endpoints if endpoint is not None and not is_open]
     if low is None or low != high:
         choices.append(st.integers(1, 23).map(lambda k: tidy(_along(low, high, Fraction(k, 24)))))
     return st.one_of(choices)
 
 
 def _along(low: Fraction | None, high: Fraction | None, part: Fraction) -> Fraction:
-    """A number between, the part of the way; where an end is missing, it is that much beyond the other."""
+    """low + part·(high − low) for 0 < part < 1; a missing bound is replaced by one some way beyond the other."""
     way = 8 * max(abs(low or Fraction(0)), abs(high or Fraction(0)), Fraction(1))
     if low is None:
         low = -way / 2 if high is None else high - way
@@ -130,7 +121,7 @@ def _nearest_to_zero(first: int | None, last: int | None) -> int:
 
 
 def _integers(first: int | None, last: int | None) -> Any:
-    """Integers near an end, and now and then large ones."""
+    """Integers near a bound, and occasionally large ones."""
     if first is None:
         return st.integers(-10, 10) if last is None else st.integers(last - 10, last)
     if last is not None:
@@ -139,7 +130,7 @@ def _integers(first: int | None, last: int | None) -> Any:
 
 
 def _simplest(low: Fraction, high: Fraction) -> Fraction:
-    """The fraction with the smallest denominator strictly between two numbers that have no integer between them."""
+    """The fraction with the smallest denominator in an open interval without integers, by continued fractions."""
     if low < 0:
         return -_simplest(-high, -low)
     whole = floor(low)

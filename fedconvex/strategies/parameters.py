@@ -1,4 +1,8 @@
-"""Constants that satisfy a statement's assumptions: every condition gives an end of the interval to draw from."""
+"""Strategies for constants that satisfy a statement's conditions, by construction.
+
+The parameters are drawn one after the other. Each condition on a parameter, such as mu > L_minus, bounds the interval
+from which it is drawn, given the parameters before it; nothing is drawn and then rejected.
+"""
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -13,10 +17,10 @@ from fedconvex.statements.functions import Irrational
 from fedconvex.statements.notation import Parameter, Shape
 from fedconvex.statements.rendering import parameters_of
 from fedconvex.statements.statement import Statement
-from fedconvex.strategies.numbers import Draw, between
+from fedconvex.strategies.numbers import numbers_in_interval
 
-MOST_ENTRIES = 3  # of a sequence
-DOUBLINGS = 64  # of mu and K, until a formula is positive
+MOST_ENTRIES = 3  # of a parameter that is a sequence, such as gammas
+DOUBLINGS = 64  # at most, of mu and K, until a formula is positive
 COMMON = {
     "L": Parameter("L", "smoothness", above=0),
     "L_minus": Parameter("L_-", "how negative curvature gets", least=0),
@@ -31,32 +35,33 @@ COMMONLY = (Condition("L_minus", "<=", "L"), Condition("mu", ">", "L_minus"))
 def constants(
     min_value: Any = None, max_value: Any = None, *, names: Iterable[str] = tuple(COMMON)
 ) -> st.SearchStrategy[dict[str, Any]]:
-    """Dictionaries of L, L_minus, mu, B, gamma and K with 0 <= L_minus <= L, mu > L_minus, B >= 1, 0 <= gamma <= 1.
+    """A strategy for dicts of L, L_minus, mu, B, gamma, K: 0 <= L_minus <= L, mu > L_minus, B >= 1, 0 <= gamma <= 1.
 
-    Shrinks to {L: 1, L_minus: 0, mu: 1, B: 1, gamma: 0, K: 1}. For those of a statement, see `satisfying`.
+    Use it to test your own formulas in FedProx's constants; for the constants of a statement of the catalogue use
+    `satisfying`. Shrinks to {L: 1, L_minus: 0, mu: 1, B: 1, gamma: 0, K: 1}.
 
     Args:
-        min_value, max_value: of L.
-        names: which of them.
+        min_value, max_value: the range of L.
+        names: which of the six the dictionaries contain.
 
     Raises:
-        InvalidInput: for other names, and a range for L that contains no positive number.
+        InvalidInput: other names; a range of L without a positive number.
     """
     chosen = tuple(names)
     for name in chosen:
         if name not in COMMON:
             raise InvalidInput("names", name, "is unknown", f"choose of {', '.join(COMMON)}")
     low = to_fraction(0 if min_value is None else min_value, "min_value")
-    ends = [Condition("L", ">=", lambda: low)]
+    bounds = [Condition("L", ">=", lambda: low)]
     if max_value is not None:
         high = to_fraction(max_value, "max_value")
         if high <= 0 or high < low:
             raise InvalidInput("max_value", max_value, "leaves no L > 0", "give max_value > 0 and >= min_value")
-        ends.append(Condition("L", "<=", lambda: high))
+        bounds.append(Condition("L", "<=", lambda: high))
 
     @st.composite
-    def build(draw: Draw) -> dict[str, Any]:
-        values = _drawn(draw, COMMON, (*ends, *COMMONLY))
+    def build(draw: st.DrawFn) -> dict[str, Any]:
+        values = _drawn(draw, COMMON, (*bounds, *COMMONLY))
         return {name: values[name] for name in chosen}
 
     return build()
@@ -65,19 +70,19 @@ def constants(
 def satisfying(
     statement: Statement, *, everything: bool = False, positive: bool = True
 ) -> st.SearchStrategy[dict[str, Any]]:
-    """Exact constants with which a statement's conditions on them all hold: `statement(**drawn)` is defined.
+    """A strategy for exact constants that satisfy a statement's conditions: `statement(**drawn)` is defined.
 
-    Conditions are used to construct the numbers, one after the other, and never to reject them. The ends of the
-    intervals occur. Shrinks to small integers where there are any.
+    Use it to test properties of a bound, or code that evaluates it, on its whole domain. Conditions bound the intervals
+    from which the constants are drawn, and closed endpoints occur. Shrinks to small integers if the domain has some.
 
     Args:
         statement: such as fedconvex.theory.fedprox.theorem4.
-        everything: also the constants that only the assumptions, or the left-hand side, name.
-        positive: where the statement says something only if its formula is positive (rho > 0 in fedprox.theorem4), make
-            it so, by larger mu and K and smaller gamma.
+        everything: include the constants that only the assumptions or the left-hand side name.
+        positive: for statements that hold only if their formula is positive (rho > 0 in fedprox.theorem4), make it
+            positive by increasing mu and K and decreasing gamma.
 
     Raises:
-        InvalidInput: for what is no statement, and for those that are about matrices (see `unsatisfiable`).
+        InvalidInput: not a statement, or one in matrices (see `unsatisfiable`).
     """
     reason = unsatisfiable(statement)
     if reason is not None:
@@ -85,7 +90,7 @@ def satisfying(
     conditions, parameters = _conditions(statement), _parameters(statement)
 
     @st.composite
-    def build(draw: Draw) -> dict[str, Any]:
+    def build(draw: st.DrawFn) -> dict[str, Any]:
         values = _drawn(draw, parameters, conditions)
         if positive and statement.positive:
             names = statement.calculator.names
@@ -96,7 +101,7 @@ def satisfying(
 
 
 def unsatisfiable(statement: Statement) -> str | None:
-    """Why `satisfying` cannot draw the statement's arguments; None where it can."""
+    """The reason why `satisfying` cannot draw the statement's arguments, or None if it can."""
     if not isinstance(statement, Statement):
         raise InvalidInput(
             "statement", statement, "is not a statement", "give such as fedconvex.theory.fedprox.theorem4"
@@ -107,7 +112,7 @@ def unsatisfiable(statement: Statement) -> str | None:
 
 
 def _parameters(statement: Statement) -> dict[str, Parameter]:
-    """Those of the formula, of the left-hand side, and those that only conditions name."""
+    """The parameters of the formula, of the left-hand side, and those that only conditions name."""
     known, notation = parameters_of(statement), statement.paper.notation
     named = {name for c in _of_assumptions(statement) for name in (c.argument, *c.names)}
     return {**known, **{name: notation[name] for name in sorted(named - known.keys())}}
@@ -122,9 +127,10 @@ def _of_assumptions(statement: Statement) -> tuple[Condition, ...]:
     return tuple(c for assumption in statement.assumptions for c in assumption.conditions)
 
 
-def _drawn(draw: Draw, parameters: Mapping[str, Parameter], conditions: Iterable[Condition]) -> dict[str, Any]:
-    """A value for each parameter, those first that bounds of others are made of."""
+def _drawn(draw: st.DrawFn, parameters: Mapping[str, Parameter], conditions: Iterable[Condition]) -> dict[str, Any]:
+    """Draws a value for each parameter, in an order in which the bounds of each are already drawn."""
     conditions = tuple(conditions)
+    # a parameter by which the bound of another is divided must not be drawn as 0
     never_zero = {n for c in conditions for n in c.names if callable(c.bound) and _divides_by(c, n)}
     values: dict[str, Any] = {}
     length = draw(st.integers(1, MOST_ENTRIES)) if any(_is_list(p) for p in parameters.values()) else 1
@@ -133,8 +139,8 @@ def _drawn(draw: Draw, parameters: Mapping[str, Parameter], conditions: Iterable
         own = [*by_definition(name, parameter), *(c for c in conditions if c.argument == name)]
         if name in never_zero:
             own.append(Condition(name, ">", 0))
-        if not _lies_above_its_least(name, parameter, conditions, values):
-            _enlarge(values, lambda n=name, p=parameter: _lies_above_its_least(n, p, conditions, values))
+        if not _has_room(name, parameter, conditions, values):
+            _enlarge(values, lambda n=name, p=parameter: _has_room(n, p, conditions, values))
         numbers = _numbers(own, values, parameter.integer)
         one = parameter.shape in (Shape.SCALAR, Shape.VECTOR)
         values[name] = draw(numbers) if one else draw(st.lists(numbers, min_size=length, max_size=length))
@@ -146,7 +152,7 @@ def _is_list(parameter: Parameter) -> bool:
 
 
 def _in_order(parameters: Mapping[str, Parameter], conditions: Iterable[Condition]) -> list[str]:
-    """The names, each after those that its bounds are made of."""
+    """The names in topological order: each after the parameters of which its bounds are formulas."""
     from graphlib import TopologicalSorter
 
     before = {name: {n for c in conditions if c.argument == name for n in c.names} for name in parameters}
@@ -154,18 +160,18 @@ def _in_order(parameters: Mapping[str, Parameter], conditions: Iterable[Conditio
 
 
 def _numbers(conditions: Iterable[Condition], values: Mapping[str, Any], integer: bool) -> Any:
-    """The numbers that satisfy all of them."""
-    low: tuple[Fraction, bool] | None = None  # the end, and whether it is excluded
+    """A strategy for the numbers that satisfy all conditions, given the values of the other parameters."""
+    low: tuple[Fraction, bool] | None = None  # the bound, and whether the interval excludes it
     high: tuple[Fraction, bool] | None = None
     for condition in conditions:
         relation = condition.relation
         if relation in (">", ">=", "="):
-            end = (_bound(condition, values, upwards=True), relation == ">")
-            low = end if low is None else max(low, end)
+            bound = (_bound(condition, values, upwards=True), relation == ">")
+            low = bound if low is None else max(low, bound)  # of equal bounds the excluded one is stronger
         if relation in ("<", "<=", "="):
-            end = (_bound(condition, values, upwards=False), relation == "<")
-            high = end if high is None else min(high, end, key=lambda e: (e[0], not e[1]))
-    return between(
+            bound = (_bound(condition, values, upwards=False), relation == "<")
+            high = bound if high is None else min(high, bound, key=lambda b: (b[0], not b[1]))
+    return numbers_in_interval(
         None if low is None else low[0],
         None if high is None else high[0],
         open_low=low is not None and low[1],
@@ -175,7 +181,7 @@ def _numbers(conditions: Iterable[Condition], values: Mapping[str, Any], integer
 
 
 def _bound(condition: Condition, values: Mapping[str, Any], *, upwards: bool) -> Fraction:
-    """The bound at these values; where it is irrational, a rational number a little above or below."""
+    """The condition's bound at these values; of an irrational bound a rational one slightly above or below."""
     exact = {name: to_fraction(values[name]) for name in condition.names}
     try:
         return to_fraction(condition.bound_at(exact))
@@ -188,7 +194,7 @@ def _bound(condition: Condition, values: Mapping[str, Any], *, upwards: bool) ->
 
 
 def _divides_by(condition: Condition, name: str) -> bool:
-    """Whether the bound is not defined where that parameter is 0."""
+    """Whether the bound is undefined if that parameter is 0."""
     try:
         condition.bound_at({n: Fraction(int(n != name)) for n in condition.names})
     except ZeroDivisionError:
@@ -198,17 +204,18 @@ def _divides_by(condition: Condition, name: str) -> bool:
     return False
 
 
-def _lies_above_its_least(
-    name: str, parameter: Parameter, conditions: Iterable[Condition], values: Mapping[str, Any]
-) -> bool:
-    """Whether the upper bounds leave room above what the parameter's meaning asks for."""
+def _has_room(name: str, parameter: Parameter, conditions: Iterable[Condition], values: Mapping[str, Any]) -> bool:
+    """Whether the upper bounds lie above the least value that the parameter's definition allows."""
     lowest = parameter.least if parameter.above is None else parameter.above
     uppers = [c for c in conditions if c.argument == name and c.relation in ("<", "<=") and callable(c.bound)]
     return lowest is None or all(_bound(c, values, upwards=False) > lowest for c in uppers)
 
 
 def _enlarge(values: dict[str, Any], done: Any) -> None:
-    """Larger mu and K, smaller gamma: so that FedProx's promises become positive, all else being as it is."""
+    """Doubles mu and K and halves gamma until `done()`: FedProx's formulas become positive this way.
+
+    Raises AssertionError if they do not, which would be a gap in the statement's conditions.
+    """
     for _ in range(DOUBLINGS):
         if done():
             return

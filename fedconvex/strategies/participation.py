@@ -1,4 +1,4 @@
-"""Who takes part."""
+"""Strategies for participation schemes."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -27,17 +27,19 @@ def participation_schemes(
     rounds: int = 3,
     kinds: type[Participation] | Sequence[type[Participation]] = Participation,
 ) -> st.SearchStrategy[Participation]:
-    """Participation schemes that fit problems with `num_clients` clients or more. Shrinks to `Full()`.
+    """A strategy for participation schemes that fit problems with `num_clients` clients or more.
+
+    Use it for properties that hold for every scheme; `Full()` is what examples shrink to.
 
     Args:
-        min_value, max_value: clients in a round of `Uniform`, `UniformThenWeighted`, `Weighted` and `Schedule`, between
-            1 and num_clients; max_value defaults to num_clients.
-        num_clients: m.
-        rounds: for how many rounds a `Schedule` is written.
-        kinds: classes, such as fc.participation.Uniform; default all.
+        min_value, max_value: the range of the number K of clients in a round, for `Uniform`, `UniformThenWeighted`,
+            `Weighted` and `Schedule`; between 1 and num_clients, which is the default maximum.
+        num_clients: m >= 1.
+        rounds: the number of rounds of a `Schedule`, >= 1.
+        kinds: one or several classes, such as fc.participation.Uniform; default all.
 
     Raises:
-        InvalidInput: for counts that do not fit, and what is no participation scheme.
+        InvalidInput: numbers that do not fit; kinds that are not participation schemes.
     """
     m = integer_at_least(num_clients, 1, "num_clients")
     rounds = integer_at_least(rounds, 1, "rounds")
@@ -46,6 +48,7 @@ def participation_schemes(
     if high > m:
         raise InvalidInput("max_value", high, f"is more than the {m} clients", "give max_value <= num_clients")
     K = st.integers(low, high)
+    # K clients of a random order: sets of the right size without rejected draws
     one_round = st.tuples(st.permutations(range(m)), K).map(lambda drawn: sorted(drawn[0][: drawn[1]]))
     schemes: dict[type[Participation], st.SearchStrategy[Any]] = {
         Full: st.builds(Full),
@@ -55,8 +58,8 @@ def participation_schemes(
         Bernoulli: st.builds(Bernoulli, st.sampled_from([1, Fraction(1, 2), Fraction(1, 4)])),
         Schedule: st.builds(Schedule, st.lists(one_round, min_size=rounds, max_size=rounds)),
     }
-    asked = (kinds,) if isinstance(kinds, type) else tuple(kinds)
-    chosen = [strategy for scheme, strategy in schemes.items() if issubclass(scheme, asked)]
+    bases = (kinds,) if isinstance(kinds, type) else tuple(kinds)
+    chosen = [strategy for scheme, strategy in schemes.items() if issubclass(scheme, bases)]
     if not chosen:
         raise InvalidInput("kinds", kinds, "is no participation scheme", "give such as fedconvex.participation.Uniform")
     return st.one_of(chosen)

@@ -1,4 +1,4 @@
-"""Runs."""
+"""A strategy for simulated runs."""
 
 from typing import Any
 
@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 import fedconvex as fc
 from fedconvex.methods import METHODS
 from fedconvex.strategies.federated_methods import methods
-from fedconvex.strategies.numbers import Draw, NumberRange, counts
+from fedconvex.strategies.numbers import NumberRange, count_range
 from fedconvex.strategies.participation import participation_schemes
 from fedconvex.strategies.quadratic import quadratic_problems
 
-RANDOM = {"FedAvg"}  # their local solvers draw mini-batches, which quadratic problems have none of
+NEEDS_SAMPLES = {"FedAvg"}  # its local solver draws mini-batches, and `Quadratic` problems have no samples
 
 
 def trajectories(
@@ -23,25 +23,26 @@ def trajectories(
     everyone: bool = False,
     arithmetic: str = "exact",
 ) -> st.SearchStrategy[fc.Trajectory]:
-    """Runs of any method on any problem from any start. Shrinks to no round, one client, d = 1.
+    """A strategy for runs of `simulate`: a method, a problem, a starting point and a participation scheme.
+
+    Use it for properties of iterates, such as bounds per round. Shrinks to no round, one client, d = 1.
 
     Args:
-        min_value, max_value: of the number of rounds.
-        problems: default `quadratic_problems(mu=1, L=4)`.
-        methods: default all whose local solvers draw nothing at random.
-        everyone: all clients take part in every round; False: a participation scheme is drawn, where the method
-            allows for it.
-        arithmetic: of the run; "exact" has Fractions as points.
+        min_value, max_value: the range of the number of rounds.
+        problems: a strategy, default `quadratic_problems(mu=1, L=4)`.
+        methods: a strategy, default all methods whose local solvers need no samples.
+        everyone: full participation; False: draw a participation scheme if the method allows it.
+        arithmetic: of the run; "exact" gives points with Fractions.
 
     Raises:
-        InvalidInput: for a range of rounds that contains nothing.
+        InvalidInput: an empty range of rounds.
     """
-    rounds = counts(min_value, max_value, "value", smallest=0)
+    rounds = count_range(min_value, max_value, "value", smallest=0)
     chosen_problems = quadratic_problems(mu=1, L=4) if problems is None else problems
-    chosen_methods = _without_chance() if methods is None else methods
+    chosen_methods = _methods_without_samples() if methods is None else methods
 
     @st.composite
-    def build(draw: Draw) -> fc.Trajectory:
+    def build(draw: st.DrawFn) -> fc.Trajectory:
         problem, method, T = draw(chosen_problems), draw(chosen_methods), draw(st.integers(*rounds))
         scheme: Any = fc.participation.Full()
         if not everyone and not method.needs_everyone:
@@ -53,5 +54,5 @@ def trajectories(
     return build()
 
 
-def _without_chance() -> st.SearchStrategy[Any]:
-    return methods(kinds=[kind for name, kind in METHODS.items() if name not in RANDOM])
+def _methods_without_samples() -> st.SearchStrategy[Any]:
+    return methods(kinds=[kind for name, kind in METHODS.items() if name not in NEEDS_SAMPLES])

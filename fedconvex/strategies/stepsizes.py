@@ -1,4 +1,4 @@
-"""Parameters with which a method is proved to converge on a problem, each with the source of the proof."""
+"""The parameters with which a method provably converges on a problem, each with the source of the proof."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from fedconvex.ground_truths import require_minimizer
 from fedconvex.methods import Method
 from fedconvex.problems.base import Problem
 from fedconvex.problems.quadratics import QuadraticProblem
-from fedconvex.strategies.numbers import between
+from fedconvex.strategies.numbers import numbers_in_interval
 
 
 @final
 @dataclass(frozen=True)
 class Admissible:
-    """The values of a method's parameter from which convergence follows: above < value < below, or a half-line."""
+    """The open interval of a method's parameter for which convergence is proved; without `below` it is unbounded."""
 
     parameter: str
     above: Fraction
@@ -34,31 +34,35 @@ Rule = Callable[[Problem, Fraction, Fraction, Any], Admissible]
 
 
 def stepsizes_for(problem: Problem, method: "type[Method] | Method", *, exact: bool = True) -> st.SearchStrategy[Any]:
-    """Values of the method's one number (`stepsize`, mu, alpha, eta) with which it is proved to converge here.
+    """A strategy for values of the method's parameter (stepsize, mu, alpha or eta) with which it provably converges.
 
-    To its fixed point, which need not be the minimiser, with everyone taking part. `admissible` says which values they
-    are and who proved it.
+    Use it to test convergence without tuning. The method converges, with full participation, to its fixed point, which
+    need not be the minimiser. `admissible` returns the interval and its source.
 
     Args:
         problem: convex clients whose objective has a minimiser.
-        method: a class, or an instance whose other parameters (local steps) are kept in mind.
+        method: a class, or an instance, whose other parameters (such as local_steps) then count.
         exact: ints and Fractions; False: floats.
 
     Raises:
-        InvalidInput: for problems and methods for which no theory is known here.
-        NoMinimizer: where there is nothing to converge to.
+        InvalidInput: no theory is known here for this problem or method.
+        NoMinimizer: the objective has no minimiser.
     """
     found = admissible(problem, method)
-    values: st.SearchStrategy[Any] = between(found.above, found.below, open_low=True, open_high=True, integer=False)
+    values: st.SearchStrategy[Any] = numbers_in_interval(
+        found.above, found.below, open_low=True, open_high=True, integer=False
+    )
     return values if exact else values.map(float).map(lambda value: _inside(found, value))
 
 
 def admissible(problem: Problem, method: "type[Method] | Method") -> Admissible:
-    """The parameters from which convergence follows, with the source; L and mu are certified bounds over all clients.
+    """The interval of the method's parameter in which convergence is proved, with the source of the proof.
+
+    It uses certified bounds of L and mu over all clients. Arguments as for `stepsizes_for`, which draws from it.
 
     Raises:
-        InvalidInput: for problems and methods for which no theory is known here.
-        NoMinimizer: where there is nothing to converge to.
+        InvalidInput: no theory is known here for this problem or method.
+        NoMinimizer: the objective has no minimiser.
     """
     kind = method if isinstance(method, type) else type(method)
     if kind.__name__ not in RULES:
@@ -68,23 +72,28 @@ def admissible(problem: Problem, method: "type[Method] | Method") -> Admissible:
         raise InvalidInput("problem", problem, "has a client that is not convex", "give convex clients")
     require_minimizer(problem)
     m = problem.num_clients
+    # constants of F_k = scale_k · f_k, the functions that the method uses
     scale = [m * weight if kind.plain else Fraction(1) for weight in problem.exact_weights]
+    # rounded outwards: the interval must be safe, not as large as possible
     L = max(scale[k] * Fraction(upper_float(problem.smoothness_bound(k))) for k in range(m))
     mu = min(scale[k] * Fraction(max(0.0, lower_float(problem.strong_convexity_bound(k)))) for k in range(m))
+    # the theory for mu = 0 needs a fixed point to exist, which is known for quadratics with a minimiser
     if mu == 0 and not isinstance(problem, QuadraticProblem):
         raise InvalidInput("problem", problem, "is not proved strongly convex", "give quadratics, or a ridge > 0")
     return RULES[kind.__name__](problem, L, mu, method)
 
 
-def _descent(problem: Problem, L: Fraction, mu: Fraction, method: Any) -> Admissible:
-    """Every local step is an averaged map; so are their compositions and mean."""
-    below = 2 / L if L > 0 else None
+def _gradient_steps(problem: Problem, L: Fraction, mu: Fraction, method: Any) -> Admissible:
+    """Every local step is an averaged operator, and so are compositions and means of them."""
+    below = 2 / L if L > 0 else None  # L = 0: the clients are affine
     return Admissible(
         "stepsize", Fraction(0), below, "stepsize < 2/L: Baillon and Haddad (1977); Krasnoselskii and Mann"
     )
 
 
-def _anything(parameter: str, source: str, unique: bool = False) -> Rule:
+def _every_positive(parameter: str, source: str, unique: bool = False) -> Rule:
+    """The rule of methods that converge for every positive value; `unique`: only if the minimiser is unique."""
+
     def rule(problem: Problem, L: Fraction, mu: Fraction, method: Any) -> Admissible:
         if unique and not (mu > 0 or (isinstance(problem, QuadraticProblem) and not problem.kernel)):
             cure = "give strongly convex clients, or quadratic ones with one minimiser"
@@ -94,7 +103,7 @@ def _anything(parameter: str, source: str, unique: bool = False) -> Rule:
     return rule
 
 
-def _corrected(problem: Problem, L: Fraction, mu: Fraction, method: Any) -> Admissible:
+def _dane(problem: Problem, L: Fraction, mu: Fraction, method: Any) -> Admissible:
     """With P = mean (H_k + μI)⁻¹ ≼ I/(μ + mu) and H ≼ LI, the eigenvalues of I − PH lie in (−1, 1) if L < 2(μ + mu)."""
     if not isinstance(problem, QuadraticProblem) or problem.kernel:
         raise InvalidInput("problem", problem, "is outside of what is proved", "give quadratics with one minimiser")
@@ -103,7 +112,7 @@ def _corrected(problem: Problem, L: Fraction, mu: Fraction, method: Any) -> Admi
     return Admissible("mu", above, None, "mu > eta L/2 − least curvature: spectrum of one round on quadratics")
 
 
-def _one_gradient(problem: Problem, L: Fraction, mu: Fraction, method: Any) -> Admissible:
+def _feddyn_one_gradient(problem: Problem, L: Fraction, mu: Fraction, method: Any) -> Admissible:
     if not isinstance(problem, QuadraticProblem) or problem.kernel:
         raise InvalidInput("problem", problem, "is outside of what is proved", "give quadratics with one minimiser")
     return Admissible("alpha", 50 * L, None, "alpha > 50 L: FedDyn, equation (20): mean squared gradients go to 0")
@@ -122,20 +131,20 @@ def _scaffold(problem: Problem, L: Fraction, mu: Fraction, method: Any) -> Admis
 SPLITTING = "Giselsson and Boyd (2017), every stepsize > 0; on quadratics by the kernel of the reflection"
 ADMM = "ADMM, every penalty > 0: Boyd et al. (2011), section 3.2"
 RULES: dict[str, Rule] = {
-    "FedGD": _descent,
-    "FedSGD": _descent,
-    "FedNova": _descent,
-    "FedProx": _anything("mu", "proximal maps are firmly nonexpansive: Moreau (1965); Krasnoselskii and Mann"),
-    "FedSplit": _anything("stepsize", SPLITTING, unique=True),
-    "FedDyn": _anything("alpha", ADMM, unique=True),
-    "FedPD": _anything("eta", ADMM, unique=True),
-    "FedDynOneGD": _one_gradient,
-    "DANE": _corrected,
-    "FedDANE": _corrected,
+    "FedGD": _gradient_steps,
+    "FedSGD": _gradient_steps,
+    "FedNova": _gradient_steps,
+    "FedProx": _every_positive("mu", "proximal maps are firmly nonexpansive: Moreau (1965); Krasnoselskii and Mann"),
+    "FedSplit": _every_positive("stepsize", SPLITTING, unique=True),
+    "FedDyn": _every_positive("alpha", ADMM, unique=True),
+    "FedPD": _every_positive("eta", ADMM, unique=True),
+    "FedDynOneGD": _feddyn_one_gradient,
+    "DANE": _dane,
+    "FedDANE": _dane,
     "Scaffold": _scaffold,
 }
 
 
 def _inside(found: Admissible, value: float) -> float:
-    """The float itself, or one that rounding has not put outside."""
+    """The value, or a point inside the interval if rounding to a float has moved the value outside."""
     return value if value in found else float((found.above + (found.below or 2 * found.above + 2)) / 2)

@@ -1,13 +1,14 @@
-"""What Hypothesis calls when it is imported: `from_type(fedconvex.LeastSquares)` works from then on.
+"""The entry point of the Hypothesis plugin: makes `from_type(fedconvex.LeastSquares)` and the like work.
 
-The types themselves are imported, strategies only when a type is asked for.
+Hypothesis calls `register` when it is imported, in every test run of an environment with fedconvex. To keep that cheap,
+only the types are imported here; the strategies load when a test uses one.
 """
 
 from typing import Any
 
 
 def register() -> None:
-    """Strategies for the problems, methods, participation schemes and trajectories, each made when first used."""
+    """Registers strategies for problems, methods, participation schemes and trajectories."""
     from hypothesis import strategies as st
     from hypothesis.vendor import pretty
 
@@ -23,6 +24,7 @@ def register() -> None:
         (problems.MultinomialLogistic, "multinomial_problems"),
         (Trajectory, "trajectories"),
     )
+    # functions instead of strategies: Hypothesis calls them when a test first asks for the type
     for kind, name in named:
         st.register_type_strategy(kind, _strategy(name))
     st.register_type_strategy(Problem, _any_problem)
@@ -65,7 +67,7 @@ def _of_kind(name: str) -> Any:
 
 
 def show_data(pretty: Any) -> None:
-    """Tells Hypothesis's printer to show failing examples with their data, as calls that make the same problem."""
+    """Registers a printer for failing examples: a constructor call with the data, to paste into a test."""
     for module, name, arguments in (
         ("quadratics", "LeastSquares", ("A", "b")),
         ("quadratics", "Quadratic", ("H", "c")),
@@ -80,8 +82,8 @@ def show_data(pretty: Any) -> None:
 
 
 def _as_call(problem: Any, names: tuple[str, ...]) -> str:
-    """`Quadratic(H=[[[1]]], c=[[0]], weights=[1])`."""
-    bias = type(problem).__name__ == "MultinomialLogistic"  # whose columns of ones the constructor adds
+    """The problem as a constructor call, such as `Quadratic(H=[[[1]]], c=[[0]])`."""
+    bias = type(problem).__name__ == "MultinomialLogistic"  # the constructor adds the column of ones
     values = {name: getattr(problem, name) for name in names}
     if bias:
         values["A"] = [A[:, :-1] for A in values["A"]]
@@ -92,7 +94,7 @@ def _as_call(problem: Any, names: tuple[str, ...]) -> str:
 
 
 def _plain(value: Any) -> str:
-    """Nested lists, as they are typed."""
+    """Arrays and tuples as nested lists, as one would type them."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list | tuple):

@@ -46,6 +46,7 @@ def draw_sweep(
     axes = new_axes() if axes is None else axes
     shown = table[table["problem"] == chosen]
     for i, (method, runs) in enumerate(shown.groupby("method", sort=False, observed=True)):
+        # one column per seed; runs that stopped early have NaN
         values = runs.pivot_table(index="round", columns="seed", values=y, observed=True)
         places = values.index.to_numpy(dtype=float)
         if x == "bytes":

@@ -105,6 +105,7 @@ def make_grid(methods: Any, problems: Any, seeds: Any, rounds: Any, options: Map
             raise InvalidInput(f"problems[{name!r}]", problem, "is not a problem", cure)
     numbers = _seeds(seeds)
     common = _options(options)
+    # once per problem: hashing the data takes longer than the rest of the grid
     problem_keys = {name: fingerprint(problem, f"problems[{name!r}]") for name, problem in named_problems.items()}
     cells = []
     for name, setting in settings.items():

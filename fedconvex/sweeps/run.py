@@ -86,6 +86,7 @@ def sweep(
     else:
         contents = [] if parts is None else [*parts.load(keys).items()]
         missing = grid.by_problem(done=(key for key, _ in contents))
+        # closing: if a run or the caller raises, the processes stop now and not at garbage collection
         with (
             closing(_run(missing, grid, jobs, client)) as running,
             closing(with_progress_bar(running, "runs", len(contents), len(keys), show=progress)) as outcomes,
@@ -96,7 +97,7 @@ def sweep(
         table = merged(grid.cells, contents, grid.key)
         if path is not None:
             write_atomically(path, table_to_parquet(table))
-    if parts is not None:
+    if parts is not None:  # only now: the table is complete on disk
         parts.remove(keys)
     frame: pandas.DataFrame = table.to_pandas()
     return frame
@@ -107,7 +108,7 @@ def _run(cells: Sequence[Cell], grid: Grid, jobs: int, client: Any) -> Generator
     if client is not None and cells:
         with connected(client) as cluster:
             yield from run_on_cluster(cells, pack(cells, grid), cluster)
-    elif min(jobs, len(cells)) <= 1:
+    elif min(jobs, len(cells)) <= 1:  # no process, no pickling: easier to debug, faster for one run
         yield from run_here(cells, grid)
     else:
         yield from run_on_cores(cells, pack(cells, grid), min(jobs, len(cells)))
@@ -123,7 +124,7 @@ def _collect(
             failures[outcome.key] = outcome.failure
             continue
         assert outcome.content is not None
-        if parts is not None:
+        if parts is not None:  # at once: a kill loses only unfinished runs
             parts.add(outcome.key, outcome.content)
         contents.append((outcome.key, outcome.content))
     return failures
@@ -138,7 +139,7 @@ def _failed(
     in_order = tuple(failures[cell.key] for cell in grid.cells if cell.key in failures)
     done = [cell for cell in grid.cells if cell.key not in failures]
     error = SweepFailed(in_order, merged(done, contents).to_pandas(), len(grid.cells), advice)
-    if in_order[0].traceback:
+    if in_order[0].traceback:  # the exception itself stayed in its process
         error.add_note(f"Where the first of them failed:\n{in_order[0].traceback}")
     return error
 
@@ -153,6 +154,7 @@ def _finished(path: Path, grid: Grid) -> Any:
     except (OSError, pyarrow.ArrowException) as error:
         problem = f"the file is there and cannot be read ({' '.join(str(error).split())})"
         raise InvalidInput("out", path, problem, cure) from None
+    # the grid's key is in the file: another grid, option or library version is another sweep
     if (table.schema.metadata or {}).get(GRID) != grid.key.encode():
         raise InvalidInput("out", path, "the file is there and holds something else than this sweep", cure)
     return table

@@ -1,8 +1,8 @@
-"""How much of FedDyn's bounds for convex devices is used: exact runs on instances that a search or thought has found.
+"""How tight FedDyn's bounds for convex devices are: exact runs of the worst instances known, by statement.
 
-Quadratic devices run in the core. With one device FedDyn is the proximal point method, whatever the device's function:
-what quadratics do not attain, a function with a kink that is rounded off does, |θ| with the quadratic θ²/(2δ) + δ/2 for
-|θ| ≤ δ; it is L-smooth with L = 1/δ.
+Most instances are quadratic devices, simulated by the package. With one device FedDyn is the proximal point method.
+There the Huber function (|θ|, but θ²/(2δ) + δ/2 for |θ| ≤ δ), which is 1/δ-smooth, attains bounds that quadratics do
+not attain (`Kink`).
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Sides = tuple[Any, Any]
 
 
 def of_quadratics(statement: Statement, instance: Any) -> Sides | None:
-    """(what happens, what is promised) in a round; the instance is (curvatures, linear terms, α, P, θ⁰, round)."""
+    """Both sides of a lemma for one round; the instance is (curvatures, linear terms, α, P, θ⁰, round)."""
     *parts, number = instance
     federation = Federation(*parts)
     if not 1 <= federation.active <= federation.devices or min(federation.curvatures) < 0 or federation.alpha <= 0:
@@ -38,7 +38,7 @@ def of_quadratics(statement: Statement, instance: Any) -> Sides | None:
 @final
 @dataclass(frozen=True)
 class Kink:
-    """One device with the function |θ|, rounded off over [−width, width], plus μθ²/2; the minimiser is 0."""
+    """One device with the Huber function of this width plus μθ²/2; the minimiser is 0."""
 
     width: Any
     mu: Any
@@ -60,13 +60,13 @@ class Kink:
         return max(-1, min(1, x / Fraction(self.width))) + self.mu * x
 
     def argmin(self, slope: Any) -> Any:
-        """Where the gradient plus αθ is the slope."""
+        """The θ with L'(θ) + αθ = slope: the device's answer."""
         near = slope / Fraction(self.smoothness + self.alpha)
         sign = 1 if slope > 0 else -1
         return near if abs(near) <= self.width else (slope - sign) / Fraction(self.mu + self.alpha)
 
     def averages(self, rounds: int) -> list[Any]:
-        """γ⁰, …, by Algorithm 1 with m = P = 1."""
+        """γ⁰, …, γ^rounds, by Algorithm 1 with m = P = 1."""
         server, stored, h = Fraction(self.start), Fraction(0), Fraction(0)
         found = [server]
         for _ in range(rounds):
@@ -79,7 +79,7 @@ class Kink:
 
 
 def of_kink(statement: Statement, instance: Any) -> Sides | None:
-    """The gap after T rounds and its bound; of a lemma or (10), the decrease that it promises in round T, and the real.
+    """The gap after T rounds and its bound; for a lemma or (10), the promised and the actual decrease in round T.
 
     The instance is (width, μ, α, θ⁰, T).
     """
@@ -116,7 +116,7 @@ def _side(calculator: Any, known: dict[str, Any]) -> Any:
 
 
 def of_curvature(statement: Statement, instance: Any) -> Sides | None:
-    """(4) to (6) and (11) for Lθ²/2, at (L, x, y, z)."""
+    """Both sides of (4) to (6) and (11) for Lθ²/2; the instance is (L, x, y, z)."""
     L, x, y, z = map(Fraction, instance)
     known = {
         "L": L, "mu": L, "value": L * x**2 / 2, "value_y": L * y**2 / 2, "value_z": L * z**2 / 2,
@@ -133,7 +133,7 @@ def of_curvature(statement: Statement, instance: Any) -> Sides | None:
 
 
 def of_vectors(statement: Statement, instance: Any) -> Sides:
-    """Lemma 6 for numbers."""
+    """Both sides of Lemma 6 for numbers."""
     return sum(instance) ** 2, statement.calculator.formula(count=len(instance), total=sum(v**2 for v in instance))
 
 

@@ -1,8 +1,8 @@
-"""FedDyn, equations (1) to (3) and (7) to (9): the paper's definitions and the code that runs, on exact instances."""
+"""FedDyn, equations (1) to (3) and (7) to (9): the paper's definitions, compared with the running code on instances."""
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import sympy
 
@@ -28,21 +28,32 @@ Formula = Callable[..., Any]
 ANSWER = Relation(sympy.Symbol("R_k(θ_k+1)"), "=", sympy.Symbol("R_k(θ_k−1)"), name="the answer minimises")
 
 
-def played(federation: Federation, number: int) -> Draws:
-    """One round, or none, in which some devices took part."""
+class BeforeARound(NamedTuple):
+    """An instance before a round: the draws so far, θ^{t−1}, every device's model, and its answer θ̃_k^t."""
+
+    federation: Federation
+    draws: Draws
+    point: Any
+    models: list[Any]
+    answers: list[Any]
+
+
+def before_a_round(number: int) -> BeforeARound:
+    """An instance after no round, or after one in which some of the devices took part."""
+    federation = Federation.random(number)
     choices = [*federation.draws(0), *federation.draws(1)]
-    return choices[number % len(choices)]
+    draws = choices[number % len(choices)]
+    point, models, answers = federation.state(draws)[0], federation.models(draws), federation.virtual(draws)
+    return BeforeARound(federation, draws, point, models, answers)
 
 
 def beside_the_answers(formula: Formula, number: int) -> tuple[Any, Any]:
-    """R_k at the answer plus 1 and minus 1, for every device: equal just where the quadratic R_k is least.
+    """R_k at each device's answer plus 1 and minus 1, which are equal exactly if the quadratic R_k is minimal there.
 
-    And the average of the drawn devices' answers, if they are drawn alone and together.
+    As a last entry, the average of the drawn devices' answers, each drawn alone, and all of them drawn together.
     """
-    federation = Federation.random(number)
-    before = played(federation, number)
-    point, answers = federation.state(before)[0], federation.virtual(before)
-    stored = [federation.gradients(x)[k] for k, x in enumerate(federation.models(before))]
+    federation, before, point, models, answers = before_a_round(number)
+    stored = [federation.gradients(x)[k] for k, x in enumerate(models)]
 
     def objective(k: int, x: Any) -> Any:
         alpha, square = federation.alpha, (x - point) ** 2
@@ -79,10 +90,8 @@ def virtual_objective(statement: Statement) -> Proof:
 
 
 def residuals(formula: Formula, number: int) -> tuple[Any, Any]:
-    """The first-order condition at the running code's answers."""
-    federation = Federation.random(number)
-    before = played(federation, number)
-    point, answers, models = federation.state(before)[0], federation.virtual(before), federation.models(before)
+    """The first-order condition at the running code's answers, and 0."""
+    federation, _, point, models, answers = before_a_round(number)
     found = [
         formula(
             new_gradient=federation.gradients(x)[k], old_gradient=federation.gradients(models[k])[k],
@@ -114,14 +123,14 @@ def first_order_condition(statement: Statement) -> Proof:
 
 
 def slopes(formula: Formula, number: int) -> tuple[Any, Any]:
-    """The formula at θ⁰, and ℓ's derivative there: half of what the quadratic gains from θ⁰ − 1 to θ⁰ + 1."""
+    """The formula at θ⁰, and ℓ'(θ⁰), which for a quadratic is the difference quotient (ℓ(θ⁰ + 1) − ℓ(θ⁰ − 1))/2."""
     federation = Federation.random(number)
     above, below = federation.gap(federation.start + 1), federation.gap(federation.start - 1)
     return formula(gradients=federation.gradients(federation.start)), (above - below) / 2
 
 
 def gradients_at(point: Callable[[Federation], Any], formula: Formula, number: int) -> tuple[Any, Any]:
-    """The mean of the devices' gradients at a point, against 0."""
+    """The mean of the devices' gradients at a point, and 0."""
     federation = Federation.random(number)
     return formula(gradients=federation.gradients(point(federation))), 0
 
@@ -163,9 +172,7 @@ def stationary_point(statement: Statement) -> Proof:
 
 def steps_of_the_devices(formula: Formula, number: int) -> tuple[Any, Any]:
     """θ̃_k^t − θ^{t−1} in the running code, and from gradients at the models before and after."""
-    federation = Federation.random(number)
-    before = played(federation, number)
-    point, answers, models = federation.state(before)[0], federation.virtual(before), federation.models(before)
+    federation, _, point, models, answers = before_a_round(number)
     promised = [
         formula(
             old_gradient=federation.gradients(models[k])[k], new_gradient=federation.gradients(x)[k],
@@ -197,12 +204,11 @@ def virtual_step(statement: Statement) -> Proof:
 
 def averages(formula: Formula, number: int) -> tuple[Any, Any]:
     """The drawn devices' average, and h as the mean of the gradients at the models, in the running code."""
-    federation = Federation.random(number)
-    before = played(federation, number)
+    federation, before, _, _, new = before_a_round(number)
     chosen = federation.draws(1)[0][0]
     after = (*before, chosen)
     point, h, _ = federation.state(after)
-    new, models = federation.virtual(before), federation.models(after)
+    models = federation.models(after)
     stored = mean(federation.gradients(x)[k] for k, x in enumerate(models))
     return (mean(new[k] for k in chosen), stored), (formula(server=point, h=h, alpha=federation.alpha), h)
 

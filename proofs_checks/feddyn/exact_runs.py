@@ -1,6 +1,6 @@
-"""Exact runs of FedDyn on one-dimensional quadratics, over all draws: what the lemmas speak of, as numbers.
+"""Exact runs of FedDyn on one-dimensional quadratics, over all possible draws: the lemmas' expectations as numbers.
 
-They serve two purposes: the running code does what the definitions say, and how much of a bound is used.
+They serve two purposes: comparing definitions with the running code, and computing how tight a bound is.
 """
 
 from dataclasses import dataclass, field
@@ -19,7 +19,10 @@ Draws = tuple[tuple[int, ...], ...]
 @final
 @dataclass(frozen=True)
 class Federation:
-    """L_k(θ) = a_k θ²/2 − c_k θ, a_k ≠ 0; α, how many take part, and θ⁰. With `one_gradient` it runs FedDynOneGD."""
+    """Devices L_k(θ) = a_k θ²/2 − c_k θ with a_k ≠ 0, and a method: α, the number of active devices, θ⁰.
+
+    The method is FedDyn, or FedDynOneGD with `one_gradient`.
+    """
 
     curvatures: tuple[Any, ...]
     linear: tuple[Any, ...]
@@ -31,7 +34,7 @@ class Federation:
 
     @classmethod
     def random(cls, number: int, loosest: int = 1) -> "Federation":
-        """Small rational numbers; α of `loosest` times the smoothness, or more."""
+        """An instance with small rational numbers and α of at least `loosest` times the smoothness."""
         draw = Random(number)
         m = draw.randint(1, 3)
         a = tuple(Fraction(draw.randint(1, 9), draw.randint(1, 4)) for _ in range(m))
@@ -73,7 +76,7 @@ class Federation:
         return list(product(combinations(range(self.devices), self.active), repeat=rounds))
 
     def state(self, played: Draws) -> tuple[Any, Any, list[Any]]:
-        """θ^t, h^t and the memories, as the running code has them."""
+        """θ^t, h^t and the memories of the running code, after the rounds with these draws."""
         if played not in self._kept:
             plan = participation.Schedule([list(s) for s in played] or [[0]])
             method = fc.FedDynOneGD(alpha=self.alpha) if self.one_gradient else fc.FedDyn(alpha=self.alpha)
@@ -88,11 +91,11 @@ class Federation:
         return server + h / self.alpha
 
     def virtual(self, played: Draws) -> list[Any]:
-        """θ̃_k^{t+1}: what γ^{t+1} is if the device takes part alone."""
+        """θ̃_k^{t+1} of every device: the value of γ^{t+1} if that device takes part alone."""
         return [self.average((*played, (k,))) for k in range(self.devices)]
 
     def models(self, played: Draws) -> list[Any]:
-        """θ_k^t: the device's last answer, and before the first one its own minimiser."""
+        """θ_k^t of every device: its last answer; before the first one its own minimiser, where its gradient is 0."""
         if not played:
             return [c / Fraction(a) for a, c in zip(self.curvatures, self.linear, strict=True)]
         old, new = self.models(played[:-1]), self.virtual(played[:-1])
@@ -104,7 +107,7 @@ class Federation:
         return mean((a * (theta - self.minimiser)) ** 2 for a, theta in pairs)
 
     def round(self, t: int) -> dict[str, Any]:
-        """The expectations of round t that the lemmas are about, by their names in the paper's notation."""
+        """The expectations of round t in the lemmas, by their names in `theory.feddyn.notation`."""
         before, after, star = self.draws(t - 1), self.draws(t), self.minimiser
         return {
             "distance": mean((self.average(s) - star) ** 2 for s in before),
@@ -129,7 +132,7 @@ def rational(number: Any) -> Fraction:
 
 
 def errors_of_the_start(number: int) -> tuple[Any, Any]:
-    """h⁰, γ⁰ and C_0 against 0, θ⁰ and (1/m)Σ‖∇L_k(θ_*)‖²."""
+    """h⁰, γ⁰ and C_0 of the running code, and 0, θ⁰ and (1/m)Σ‖∇L_k(θ_*)‖²."""
     federation = Federation.random(number)
     found = federation.state(())[1], federation.average(()), federation.errors(())
     return found, (0, federation.start, mean(g**2 for g in federation.gradients(federation.minimiser)))

@@ -1,6 +1,7 @@
-"""How much of the bounds for smooth devices, and of FedDynOneGD's, exact runs use.
+"""How tight the bounds for smooth devices and for FedDynOneGD are: both sides of a statement, on exact runs.
 
-An instance is (curvatures, linear terms, α, how many take part, θ⁰, t): L_k(θ) = a_k θ²/2 − c_k θ, and the t-th round.
+`nonconvex_tightness` has the worst instances. An instance is (curvatures, linear terms, α, number of active devices,
+θ⁰, t): devices L_k(θ) = a_k θ²/2 − c_k θ, and round t.
 """
 
 from collections.abc import Callable
@@ -25,7 +26,7 @@ def federation(instance: Instance, one_gradient: bool) -> Federation:
 
 
 def at(made: Federation, played: Draws) -> Quantities:
-    """What the lemmas say of one time."""
+    """The quantities of the lemmas at one time, after the rounds with these draws."""
     (server, h, memory), average, star = made.state(played), made.average(played), made.minimiser
     here = made.gradients(average)
     return {
@@ -44,7 +45,7 @@ def at(made: Federation, played: Draws) -> Quantities:
 
 
 def quantities(instance: Instance, one_gradient: bool) -> Quantities:
-    """Round t's expectations over all draws, named as in the paper's notation; the parameters too."""
+    """The expectations before and after round t, over all draws, and the parameters, by their names in the notation."""
     made, t = federation(instance, one_gradient), instance[-1]
     before, after = made.draws(t - 1), made.draws(t)
     rows, next_rows = [at(made, s) for s in before], [at(made, s) for s in after]
@@ -70,7 +71,7 @@ def of(calculator: Any, found: Quantities) -> Any:
 def used(
     statement: Statement, happens: Callable[[Quantities], Any], added: Callable[[Quantities], Any] | None = None
 ) -> Measure:
-    """What happens, and the statement's right side; `added` to both are the sizes of its negative terms."""
+    """The measure (what happens, the statement's right side); `added` is added to both so that they are positive."""
     one_gradient = RUNS_ONE_GRADIENT in statement.assumptions
 
     def measure(instance: Instance) -> tuple[Any, Any]:
@@ -82,9 +83,9 @@ def used(
 
 
 def memory_beyond(statement: Statement) -> Measure:
-    """Lemma 19 in one round from a chosen memory: one device with −(L/2)θ², whose memory is 1 + L/(α + L) times ∇ℓ = 1.
+    """Lemma 19 for one round from a chosen state: one device with −(L/2)θ² and ∇ℓ(γ) = 1.
 
-    An instance is (L, α).
+    Its memory is 1 + L/(α + L), the worst value. An instance is (L, α).
     """
 
     def measure(instance: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -99,7 +100,7 @@ def memory_beyond(statement: Statement) -> Measure:
 
 
 def decrease(statement: Statement) -> Measure:
-    """For Lemma 10: the promised decrease κ₀E‖∇ℓ‖², and the decrease."""
+    """The measure for Lemma 10: the promised decrease κ₀E‖∇ℓ‖², and the actual decrease."""
 
     def measure(instance: Instance) -> tuple[Any, Any]:
         found = quantities(instance, False)
@@ -111,7 +112,10 @@ def decrease(statement: Statement) -> Measure:
 
 
 def alone(instance: Instance, one_gradient: bool) -> tuple[Federation, list[Any]]:
-    """One device, and γ⁰, …, γ^{t−1} of its run: h^t is its memory, the gradient at γ^t or at θ^{t−1}."""
+    """One device, and γ⁰, …, γ^{t−1} of its run.
+
+    γ^t = θ^t + h^t/α, where h^t is the device's only memory: its gradient at γ^t, or for FedDynOneGD at θ^{t−1}.
+    """
     made = federation(instance, one_gradient)
     (a,), (c,), alpha, t = made.curvatures, made.linear, made.alpha, instance[-1]
     method = fc.FedDynOneGD(alpha=alpha) if one_gradient else fc.FedDyn(alpha=alpha)
@@ -124,7 +128,7 @@ def alone(instance: Instance, one_gradient: bool) -> tuple[Federation, list[Any]
 
 
 def slopes(statement: Statement, one_gradient: bool = False) -> Measure:
-    """The mean squared gradient over t rounds of one device, and what is promised."""
+    """The measure for Theorem 4 and (20) on one device: the mean squared gradient over t rounds, and its bound."""
 
     def measure(instance: Instance) -> tuple[Any, Any]:
         made, averages = alone(instance, one_gradient)
@@ -137,7 +141,7 @@ def slopes(statement: Statement, one_gradient: bool = False) -> Measure:
 
 
 def weighted_gaps(statement: Statement) -> Measure:
-    """(18) on one device over t rounds."""
+    """The measure for (18) on one device: the weighted sum of the gaps over t rounds, and its bound."""
 
     def measure(instance: Instance) -> tuple[Any, Any]:
         made, averages = alone(instance, True)

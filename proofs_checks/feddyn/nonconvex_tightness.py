@@ -1,4 +1,4 @@
-"""How sharp the bounds for smooth devices are, and FedDynOneGD's: the worst exact runs found, by statement."""
+"""The worst instances known for the bounds for smooth devices and for FedDynOneGD, by statement."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +20,7 @@ from fedconvex.proofs_checks.proof import Builder, Proof
 from fedconvex.statements.statement import Statement
 
 MANY = 16
-TURNS = tuple((-1) ** k for k in range(MANY))
+SIGNS = tuple((-1) ** k for k in range(MANY))
 ALONE: Any = ((1,), (0,))  # ½θ²
 CONCAVE: Any = ((-1,), (0,))
 SEARCH = "random starts and small changes, up to three devices, all draws of up to three rounds"
@@ -54,7 +54,7 @@ KNOWN: dict[str, Callable[[Statement], Tightness]] = {
     "lemma11sharper": lambda s: Tightness(
         used(s, left(s)), (*CONCAVE, 4, 1, 1, 2), "one device, −(L/2)θ², any α > L, from the second round on", True),
     "lemma12": lambda s: Tightness(
-        used(s, name("C_next")), ((Fraction(1, 1000),) * MANY, tuple(Fraction(k, 1000) for k in TURNS), 1, 1, 0, 1),
+        used(s, name("C_next")), ((Fraction(1, 1000),) * MANY, tuple(Fraction(k, 1000) for k in SIGNS), 1, 1, 0, 1),
         "m devices with curvature e and minimisers ±1, from θ⁰ = 0, P = 1: 1 − 1/(2m) in the limit e → 0", True),
     "lemma12sharper": lambda s: Tightness(
         used(s, name("C_next")), ((1, 2), (3, -1), 3, 2, 1, 1), "every run in which all take part", True),
@@ -83,7 +83,7 @@ KNOWN: dict[str, Callable[[Statement], Tightness]] = {
         memory_beyond(s), (1, 4), "one device, −(L/2)θ², a memory of 1 + L/(α + L) times ∇ℓ, any α; runs from "
         "memories 0 reach 144/169", True),
     "lemma20": lambda s: Tightness(
-        used(s, name("B_next")), ((1,) * MANY, TURNS, 1000, 1, 0, 1), "from θ⁰ = θ_*, P = 1: 1 − 1/(2m) in the limit "
+        used(s, name("B_next")), ((1,) * MANY, SIGNS, 1000, 1, 0, 1), "from θ⁰ = θ_*, P = 1: 1 − 1/(2m) in the limit "
         "of a large α", True),
     "lemma21": lambda s: Tightness(
         used(s, name("gradients_apart_next")), (*ALONE, 2, 1, 1, 1), "one device, ½θ², α = 2, after one round", True),
@@ -101,7 +101,7 @@ KNOWN: dict[str, Callable[[Statement], Tightness]] = {
 
 
 def measured(builder: Builder) -> Builder:
-    """The proof, with how much of the bound the worst instance found uses."""
+    """Decorator of a proof's builder that adds the statement's worst known instance (`KNOWN`) as tightness."""
 
     @wraps(builder)
     def proof(statement: Statement) -> Proof:

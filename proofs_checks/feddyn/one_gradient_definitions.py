@@ -1,4 +1,4 @@
-"""FedDynOneGD, equations (15) and (16): the paper's definitions and the code that runs, on exact instances."""
+"""FedDynOneGD, equations (15) and (16): the paper's definitions, compared with the running code on instances."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,14 +26,14 @@ Formula = Callable[..., Any]
 
 
 def federation(number: int) -> tuple[Federation, Draws]:
-    """An instance, and who took part in a round before, or nobody."""
+    """An instance, and the draws so far: none, or one round's."""
     made = replace(Federation.random(number), one_gradient=True)
     choices = [*made.draws(0), *made.draws(1)]
     return made, choices[number % len(choices)]
 
 
 def answers(formula: Formula, number: int) -> tuple[Any, Any]:
-    """Every device's answer if it takes part alone, in the running code and by the formula."""
+    """The answers of all devices, in the running code (each drawn alone) and by the formula."""
     made, before = federation(number)
     point, _, memory = made.state(before)
     rows = zip(made.gradients(point), memory, strict=True)
@@ -51,7 +51,7 @@ def memories_by(number: int, everyone: bool) -> tuple[Any, Any]:
 
 
 def states(formula: Formula, number: int) -> tuple[Any, Any]:
-    """h^t of the running code, and the formula of its memories; whose, after a round, are the gradients."""
+    """h^t of the running code, and the formula of its memories; the memories, and the gradients that they should be."""
     made, before = federation(number)
     _, h, memory = made.state(before)
     point = made.start

@@ -1,8 +1,8 @@
-"""FedDyn and FedDynOneGD: lemmas and displayed equations about one round, compared with what happens at worst.
+"""FedDyn and FedDynOneGD: the worst-case problems of the lemmas and displayed equations about one round.
 
-They are asked of any state: any memories, of which h is the mean, as they are in every run; whether a run comes to the
-worst of them is not asked. Most see of draws second moments only, which are exact. Where functions are looked at after
-the draw, every way to draw is written out.
+The worst case is over all states in which h is the mean of the memories, as in every run; a run need not reach the
+worst state. Most statements depend on the draw through second moments only, which are exact. Where a statement contains
+function values after the draw, the problem contains every possible draw.
 """
 
 from fractions import Fraction
@@ -24,13 +24,8 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
 )
 from fedconvex.proofs_checks.worst_cases.questions.question import MOST
 from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import (
-    answered,
-    drawn_round,
-    in_rationals,
-    replaced,
-    rows,
-)
+from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, drawn_round, replaced, rows
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -38,10 +33,10 @@ STATES: Any = {"remark": "over all states of which h is the mean of the memories
 
 
 class _FedDynRound:
-    """One round from any state, and the quantities that the lemmas are about, as in `setting`.
+    """One round from any state, and the quantities that the lemmas are about, as in `notation`.
 
-    Memories are any vectors: a client's function has every gradient somewhere, whatever else is known of it. Only where
-    C is a distance of the θ_k is that point on the board.
+    The memories are arbitrary vectors: some function of the class has the memory as its gradient at some point. That
+    point is part of the problem only where C is a squared distance of the θ_k.
     """
 
     def __init__(
@@ -94,7 +89,7 @@ def _one_gradient(alpha: Any, functions: FunctionClass, **numbers: Any) -> _FedD
 
 
 def _smooth(method: Any, L: Any, num_clients: Any, num_active: Any) -> tuple[Any, dict[str, Any]]:
-    """The board of a round of smooth devices, and what is known after it, in expectation over every draw."""
+    """The problem of a round of smooth devices, and the quantities after it, in expectation over every draw."""
     everyone = num_active == num_clients
     if not everyone and num_clients * Draws(int(num_active), int(num_clients)).number > MOST:
         raise InvalidInput("num_clients", num_clients, f"leaves too many ways to draw {num_active} of them",
@@ -125,7 +120,7 @@ def lemma4(statement: Statement, *, alpha: Any, L: Any) -> Compared:
 
 @worst_case_of(feddyn.lemma5)
 def lemma5(statement: Statement, *, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Compared:
-    """α is no part of the lemma, but of the round."""
+    """The lemma does not contain α, but the round depends on it."""
     found = _exactly(alpha, SmoothConvex(L), L=L, num_clients=num_clients, num_active=num_active)
     return compared(found.board, statement, found.known, found.known["C_next"], **STATES)
 

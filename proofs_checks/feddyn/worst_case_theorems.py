@@ -1,7 +1,7 @@
-"""FedDyn and FedDynOneGD: the exact worst cases that their bounds are compared with.
+"""FedDyn and FedDynOneGD: the worst-case problems whose exact values the theorems' bounds are compared with.
 
-Theorems, from memories 0. With everyone taking part (P = m) any number of clients is the same; with P < m every way to
-draw is written out, for few clients and rounds. The lemmas are in `worst_rounds`.
+Runs start from memories 0. With full participation (P = m) the worst case is the same for any number of clients; for
+P < m the problem contains every possible draw, for few clients and rounds. The lemmas are in `worst_case_lemmas`.
 """
 
 from fractions import Fraction
@@ -26,9 +26,10 @@ def _theorem(
     statement: Statement, method: Any, clients: FunctionClass, metric: str, start: tuple[str, str], counted: str,
     numbers: dict[str, Any], weights: list[Any] | None = None, scale: Any = 1,
 ) -> Played:  # fmt: skip
-    """The bound is c·(first) + e·(second) of what the start is like; the metric is divided by first + (e/c)·second.
+    """The worst case of a bound c·(first) + e·(second) on `scale` times the metric.
 
-    `scale` times the metric is what is bounded.
+    `first` and `second` are the quantities of the start in `start`. The worst-case problem divides the metric by
+    first + (e/c)·second; `counted` is the argument that has e/c.
     """
     first, second = start
     one, other = (statement(**numbers, **{first: a, second: b}) for a, b in ((ONE, NONE), (NONE, ONE)))

@@ -1,6 +1,6 @@
 """FedProx, Corollary 10 and Theorem 11: bounded variance in place of bounded dissimilarity.
 
-σ² is written as (b² − 1)ε, with b = √(1 + σ²/ε) >= 1.
+σ² is written as (b² − 1)ε with b = √(1 + σ²/ε) ≥ 1, so that the root in the statements is the symbol b.
 """
 
 import sympy
@@ -15,16 +15,12 @@ from fedconvex.proofs_checks.fedprox.notation import (
     ROOTS,
     SYMBOLS,
     B,
-    K,
-    L,
-    L_minus,
     after,
     epsilon,
-    gamma,
     gradient,
     gradient_norm,
     gradients,
-    mu,
+    symbolic,
     value,
 )
 from fedconvex.proofs_checks.fedprox.tightness import APART, FAR, FAR_AND_MANY, F, decreasing, of_round
@@ -42,7 +38,7 @@ at_w = sympy.Symbol("B(w)", nonnegative=True)
 @proves(fedprox.corollary10)
 def variance_bounds_dissimilarity(statement: Statement) -> Proof:
     domain = Domain.of(statement) & AT_LEAST_ONE & NOT_STATIONARY
-    bound = statement.calculator.formula(sigma2=sigma2, epsilon=epsilon)
+    bound = symbolic(statement.calculator, sigma2=sigma2)
     spread = square(gradients) - gradient_norm**2
     split = Relation(square(deviation(gradients)), "=", spread, domain, "the variance")
     small = Relation(spread, "<=", sigma2, domain, "the bounded variance")
@@ -69,7 +65,7 @@ def variance_bounds_dissimilarity(statement: Statement) -> Proof:
 
 
 def dissimilar_by_variance(domain: Domain) -> Step:
-    """The dissimilarity in the form of its definition, with B = b."""
+    """E_k‖∇F_k‖² ≤ b²‖∇f‖²: the hypothesis Dissimilarity with B = b, derived from bounded variance."""
     return Step(r"E_k\|\nabla F_k(w^t)\|^2 \le (1+\tfrac{\sigma^2}\epsilon)\|\nabla f(w^t)\|^2",
                 "as in Corollary 10", Relation(square(gradients), "<=", b**2 * gradient_norm**2, domain, "B ≤ b"),
                 Combination(facts=((1, bounded_variance(gradients, sigma2)),
@@ -79,9 +75,7 @@ def dissimilar_by_variance(domain: Domain) -> Step:
 @proves(fedprox.theorem11)
 def theorem11(statement: Statement) -> Proof:
     domain = Domain.of(statement).substituted(sigma2=sigma2) & AT_LEAST_ONE
-    rho = statement.calculator.formula(
-        mu=mu, L=L, L_minus=L_minus, sigma2=sigma2, epsilon=epsilon, gamma=gamma, K=K
-    )  # fmt: skip
+    rho = symbolic(statement.calculator, sigma2=sigma2)
     alike = dissimilar_by_variance(domain)
     return Proof((
         alike,
@@ -96,7 +90,7 @@ def theorem11(statement: Statement) -> Proof:
 @proves(fedprox.PAPER.find("theorem11sharper"))
 def theorem11_sharper(statement: Statement) -> Proof:
     domain = Domain.of(statement).substituted(sigma2=sigma2) & AT_LEAST_ONE
-    rho = statement.calculator.formula(mu=mu, L=L, L_minus=L_minus, sigma2=sigma2, epsilon=epsilon, gamma=gamma)
+    rho = symbolic(statement.calculator, sigma2=sigma2)
     alike = dissimilar_by_variance(domain)
     return Proof((
         alike,

@@ -1,4 +1,4 @@
-"""FedProx, equations (3) to (6): what one client does, from its subproblem's strong convexity and its inexactness."""
+"""FedProx, equations (3) to (6): one client's answer, from its inexactness and its subproblem's strong convexity."""
 
 import sympy
 
@@ -16,6 +16,7 @@ from fedconvex.proofs_checks.fedprox.notation import (
     mu_bar,
     residuals,
     steps,
+    symbolic,
 )
 from fedconvex.proofs_checks.fedprox.tightness import answer
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, proves
@@ -42,7 +43,7 @@ def residuals_are_small(statement: Statement) -> Proof:
 @proves(fedprox.equation4)
 def mean_of_the_answers(statement: Statement) -> Proof:
     answers = residuals - mu * steps
-    right = statement.calculator.formula(mu=mu, mean_new_gradient=mean(answers), mean_residual=mean(residuals))
+    right = symbolic(statement.calculator, mean_new_gradient=mean(answers), mean_residual=mean(residuals))
     return Proof((
         Step(r"\bar w^{t+1}-w^t = -\tfrac1\mu E_k\nabla F_k(w_k^{t+1}) + \tfrac1\mu E_k e_k^{t+1}",
              "the mean of e_k = ∇F_k(w_k) + μ(w_k − w), divided by μ",
@@ -51,6 +52,11 @@ def mean_of_the_answers(statement: Statement) -> Proof:
 
 
 def answer_near_solution(bound: object, domain: Domain) -> Step:
+    """(5): ‖ŵ_k − w_k‖ ≤ `bound`.
+
+    The subproblem's gradient is e_k at w_k and 0 at ŵ_k. F_k's weak convexity at both points gives
+    ⟨e_k, w_k − ŵ_k⟩ ≥ μ̄‖w_k − ŵ_k‖²; with ‖e_k − μ̄(w_k − ŵ_k)‖² ≥ 0 this bounds ‖w_k − ŵ_k‖² by ‖e_k‖²/μ̄².
+    """
     gradient_there, gradient_at_solution = e - mu * d, -mu * to_solution
     monotone = (
         convex(at_solution, there, gradient_there, -beyond, -L_minus),
@@ -72,7 +78,7 @@ def answer_near_solution(bound: object, domain: Domain) -> Step:
 
 @proves(fedprox.equation5)
 def solution_is_near(statement: Statement) -> Proof:
-    bound = statement.calculator.formula(mu=mu, L_minus=L_minus, gamma=gamma, client_gradient=norm(g))
+    bound = symbolic(statement.calculator)
     return Proof((answer_near_solution(bound, Domain.of(statement)),), tightness=answer(
         statement, 1, lambda found: abs(found.clients[0][3] * found.gradients[0] / (found.mu - found.L_minus)),
         "x − L₋x²/2: the answer is γ/μ̄ from the solution"))  # fmt: skip
@@ -92,7 +98,7 @@ def clients_move_little(statement: Statement) -> Proof:
                  Combination(facts=tuple((2 / mu_bar, fact) for fact in monotone),
                              squares=((1 / mu_bar**2, g + mu_bar * to_solution),), squared=True),
                  place="before (6)")  # fmt: skip
-    bound = statement.calculator.formula(mu=mu, L_minus=L_minus, gamma=gamma, client_gradient=norm(g))
+    bound = symbolic(statement.calculator)
     both = Step(r"\|w_k^{t+1}-w^t\| \le \tfrac{1+\gamma}{\bar\mu}\|\nabla F_k(w^t)\|", "the triangle inequality",
                 Relation(norm(d), "<=", bound, domain, "equation (6)"),
                 Combination(facts=(

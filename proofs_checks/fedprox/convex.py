@@ -1,8 +1,9 @@
-"""FedProx, ours: Theorem 4 by variance, and for convex clients.
+"""FedProx: sharper forms of Theorem 4, by the variance of the draw and for convex clients (not in the paper).
 
-The server's step has mean w̄ − w^t, and E‖w^{t+1} − w^t‖² = (1 − 1/K)‖w̄ − w^t‖² + (1/K)E_k‖w_k − w^t‖². The mean step is
-−(1/μ)(∇f + M) with M as in (7); of convex clients solved exactly it is −(1/μ) times the mean of ∇F_k(w_k) (`ends`),
-which lie in balls between ∇F_k(w^t) and μ/(μ + L) of it.
+The server's step has the mean w̄ − w^t, and E‖w^{t+1} − w^t‖² = (1 − 1/K)‖w̄ − w^t‖² + (1/K)E_k‖w_k − w^t‖²: only the
+second term, which has the factor 1/K, grows with the dissimilarity. The mean step is −(1/μ)(∇f + M) with M as in (7).
+For convex clients solved exactly it is −(1/μ) times the mean of the ∇F_k(w_k) (`at_answer`); each of these lies in the
+ball that has the segment from μ/(μ + L)·∇F_k(w^t) to ∇F_k(w^t) as a diameter.
 """
 
 from typing import Any
@@ -18,7 +19,6 @@ from fedconvex.proofs_checks.fedprox.notation import (
     B,
     K,
     L,
-    L_minus,
     M,
     after,
     gamma,
@@ -29,6 +29,7 @@ from fedconvex.proofs_checks.fedprox.notation import (
     mu_bar,
     server_step,
     steps,
+    symbolic,
     value,
 )
 from fedconvex.proofs_checks.fedprox.step_lengths import squared_moves
@@ -45,11 +46,11 @@ def by_variance(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     one, moved = squared_moves(domain)
     share = 1 - 1 / K
-    rho = statement.calculator.formula(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma, K=K)
+    rho = symbolic(statement.calculator)
     drift = (L * (1 + gamma) / mu_bar + gamma) * B * gradient_norm
     length = value - gradient_norm**2 / mu - inner(gradient, M) / mu + L / 2 * share * square(gradient + M) / mu**2
     split = Relation(after, "<=", length + L / (2 * K) * square(steps), domain, "the descent lemma, split")
-    bent = 1 / mu - share * L / mu**2  # how fast the decrease grows with ⟨∇f, M⟩
+    bent = 1 / mu - share * L / mu**2  # minus the derivative of the bound with respect to ⟨∇f, M⟩; ≥ 0 for μ ≥ L
     return Proof((
         one,
         moved,
@@ -69,28 +70,30 @@ def by_variance(statement: Statement) -> Proof:
     ), tightness=decreasing(statement, FAR))  # fmt: skip
 
 
-ends = family("∇F(w_k)")
+at_answer = family("∇F(w_k)")
 before, at_answers, at_low, at_high = sympy.symbols("E_kF_k(w) E_kF_k(w_k) E_kF_k(z) E_kF_k(z')", real=True)
 middle = (2 * mu + L) / (2 * (mu + L))
 radius = L / (2 * (mu + L))
-apart = ends - middle * gradients
+apart = at_answer - middle * gradients
 
 
 def answers_of_convex_clients(domain: Domain) -> tuple[Step, Step, Step]:
-    """Where the gradients at exact answers lie: in mean square, for all clients together."""
-    difference, moved = ends - gradients, -ends / mu  # w_k − w^t
+    """The ball in which the gradients at exact answers lie, in mean square over the clients, in three steps."""
+    difference, moved = at_answer - gradients, -at_answer / mu  # w_k − w^t
     lower, higher = -difference / L, difference / L  # z from w_k, z' from w^t
     four = (
         convex(at_low, before, gradients, moved + lower),
-        smooth(at_low, at_answers, ends, lower, L),
-        convex(at_high, at_answers, ends, higher - moved),
+        smooth(at_low, at_answers, at_answer, lower, L),
+        convex(at_high, at_answers, at_answer, higher - moved),
         smooth(at_high, before, gradients, higher, L),
     )
     cocoercive = Relation(
-        square(difference) / L, "<=", -inner(ends - gradients, ends) / mu, domain, "gradients are cocoercive"
+        square(difference) / L, "<=", -inner(at_answer - gradients, at_answer) / mu, domain, "gradients are cocoercive"
     )
     ball = Relation(square(apart), "<=", (radius * B * gradient_norm) ** 2, domain, "gradients at the answers")
-    short = Relation(square(ends), "<=", (B * gradient_norm) ** 2, domain, "gradients at the answers are no longer")
+    short = Relation(
+        square(at_answer), "<=", (B * gradient_norm) ** 2, domain, "gradients at the answers are no longer"
+    )
     alike = dissimilar(gradients, B)
     return (
         Step(r"\tfrac1L E_k\|\nabla F_k(w_k)-\nabla F_k(w^t)\|^2"
@@ -106,7 +109,10 @@ def answers_of_convex_clients(domain: Domain) -> tuple[Step, Step, Step]:
 
 
 def decrease_of_convex_clients(rho: Any, drawn_share: Any, step: Vector, domain: Domain, name: str) -> Step:
-    """The descent lemma with the mean of the gradients at the answers as far from ∇f as it can be."""
+    """The descent lemma with the smallest mean of the gradients at the answers that the ball allows.
+
+    `drawn_share` is 1/K, or 0 where every device takes part.
+    """
     _, ball, short = (s.claim.fact for s in answers_of_convex_clients(domain))
     far = radius * B
     flat = (1 / mu - (1 - drawn_share) * L * middle / mu**2) / (2 * far)
@@ -125,9 +131,9 @@ def decrease_of_convex_clients(rho: Any, drawn_share: Any, step: Vector, domain:
 @proves(fedprox.PAPER.find("theorem4convex"))
 def convex_clients(statement: Statement) -> Proof:
     domain = Domain.of(statement)
-    rho = statement.calculator.formula(mu=mu, L=L, B=B, K=K)
-    step = drawn(-ends / mu, 1 / K)
-    exact = fedprox.rho_sharp.calculator.formula(mu=mu, L=L, L_minus=sympy.Integer(0), B=B, gamma=sympy.Integer(0))
+    rho = symbolic(statement.calculator)
+    step = drawn(-at_answer / mu, 1 / K)
+    exact = symbolic(fedprox.rho_sharp.calculator, L_minus=sympy.Integer(0), gamma=sympy.Integer(0))
     return Proof((
         *answers_of_convex_clients(domain),
         Step(r"\rho \ge \tfrac1\mu-\tfrac{LB}{\mu^2}-\tfrac{LB^2}{2\mu^2}", "it is more than the sharper Theorem 4 has",
@@ -140,8 +146,8 @@ def convex_clients(statement: Statement) -> Proof:
 @proves(fedprox.PAPER.find("theorem4convexeveryone"))
 def convex_clients_everyone(statement: Statement) -> Proof:
     domain = Domain.of(statement)
-    rho = statement.calculator.formula(mu=mu, L=L, B=B)
-    step, none = -mean(ends) / mu, sympy.Integer(0)
+    rho = symbolic(statement.calculator)
+    step, none = -mean(at_answer) / mu, sympy.Integer(0)
     return Proof((
         *answers_of_convex_clients(domain),
         decrease_of_convex_clients(rho, none, step, domain, "Theorem 4, convex, everyone"),

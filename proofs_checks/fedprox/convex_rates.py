@@ -1,7 +1,8 @@
-"""FedProx for convex clients solved exactly: equations (15) and (16), Corollary 7, Remark 8, and sharper ones.
+"""FedProx for convex clients solved exactly: (15), (16), Corollary 7, Remark 8, and sharper forms of the last two.
 
-In Remark 8 a run is looked at until the first w^t with ‖∇f(w^t)‖² < ε: `goes_on` is 1 before, and 0 from then on;
-`share` is the mean over t < T of its expectation, `stopped_value` and `stopped_next` those of what it multiplies.
+Remark 8 is about the rounds before τ, the first t with ‖∇f(w^t)‖² < ε. `goes_on` is 1 for t < τ and 0 afterwards;
+`share`, `stopped_value` and `stopped_next` are the means over t < T of the expectations of goes_on, goes_on·f(w^t) and
+goes_on·f(w^{t+1}).
 """
 
 from typing import Any
@@ -21,12 +22,12 @@ from fedconvex.proofs_checks.fedprox.notation import (
     L,
     L_minus,
     after,
-    delta,
     epsilon,
     gamma,
     gradient_norm,
     gradients,
     mu,
+    symbolic,
     value,
 )
 from fedconvex.proofs_checks.fedprox.theorem6 import SQUARE, T, first, is_gap, last, least
@@ -52,11 +53,11 @@ stopped_value, stopped_next = (sympy.Symbol(f"avgE1{{τ>t}}{name}", real=True) f
 @proves(fedprox.equation15)
 def convex_decrease(statement: Statement) -> Proof:
     domain = Domain.of(statement)
-    own = fedprox.rho_sharp.calculator.formula(mu=mu, L=L, L_minus=ZERO, B=B, gamma=ZERO)
+    own = symbolic(fedprox.rho_sharp.calculator, L_minus=ZERO, gamma=ZERO)
     sharper = Relation(after, "<=", value - own * SQUARE, domain, "Theorem 4, sharper, convex")
     rest = Relation(0, "<=", 1 / (2 * mu) + L * B * (B - 1) / mu**2, domain, "what is left over")
-    bound = statement.calculator.formula(value=value, mu=mu, L=L, B=B, gradient=gradient_norm)
-    printed = fedprox.rho.calculator.formula(mu=mu, L=L, L_minus=ZERO, B=B, gamma=ZERO, K=K)
+    bound = symbolic(statement.calculator)
+    printed = symbolic(fedprox.rho.calculator, L_minus=ZERO, gamma=ZERO)
     few = Domain((sympy.Ge(B, 1, evaluate=False), sympy.Ge(K, 4 * B**2, evaluate=False)))
     return Proof((
         Step(r"\rho \ge \tfrac1{2\mu}-\tfrac{3LB^2}{2\mu^2} \text{ for Theorem 4's } \rho",
@@ -82,7 +83,7 @@ def convex_decrease(statement: Statement) -> Proof:
 
 @proves(fedprox.equation16)
 def convex_decrease_chosen(statement: Statement) -> Proof:
-    bound = statement.calculator.formula(value=value, L=L, B=B, gradient=gradient_norm)
+    bound = symbolic(statement.calculator)
     return Proof((
         Step(r"E_{S_t}[f(w^{t+1})] \lesssim f(w^t)-\tfrac1{24LB^2}\|\nabla f(w^t)\|^2", "(15) at μ = 6LB², with ≤",
              Relation(after, "<=", bound, Domain.of(statement), "equation (16)"),
@@ -94,7 +95,7 @@ def convex_decrease_chosen(statement: Statement) -> Proof:
 @proves(fedprox.corollary7)
 def corollary7(statement: Statement) -> Proof:
     domain = Domain.of(statement)
-    chosen = statement.calculator.formula(L=L, B=B, K=K)
+    chosen = symbolic(statement.calculator)
     fifteen = 1 / (2 * chosen.mu) - 3 * L * B**2 / (2 * chosen.mu**2)
     return Proof((
         Step(r"\tfrac1{2\mu}-\tfrac{3LB^2}{2\mu^2} = \tfrac1{24LB^2} \text{ for } \mu = 6LB^2", "by this choice",
@@ -113,8 +114,8 @@ def corollary7(statement: Statement) -> Proof:
 @proves(fedprox.PAPER.find("corollary7sharper"))
 def corollary7_sharper(statement: Statement) -> Proof:
     domain = Domain.of(statement)
-    chosen = statement.calculator.formula(L=L, B=B, K=K)
-    own = fedprox.rho_convex.calculator.formula(mu=chosen.mu, L=L, B=B, K=K)
+    chosen = symbolic(statement.calculator)
+    own = symbolic(fedprox.rho_convex.calculator, mu=chosen.mu)
     convex = Relation(after, "<=", value - own * SQUARE, domain, "Theorem 4, convex, at this μ")
     rest = (1 / (4 * B) - 1 / (8 * B**2) - 1 / (2 * K) + 1 / (8 * K * B**2)) / L
     left_over = Relation(0, "<=", rest, domain, "what is left over")
@@ -133,7 +134,10 @@ def corollary7_sharper(statement: Statement) -> Proof:
 def rounds_above(
     of: Statement, decrease: Any, bound: Any, domain: Domain, shown: str, place: str = ""
 ) -> tuple[Step, ...]:
-    """E[min(τ, T)] ≤ bound, where `of` says that f decreases by decrease(B)·‖∇f‖²."""
+    """E[min(τ, T)] ≤ bound, if the statement `of` says that f decreases by decrease(B)·‖∇f‖² in a round.
+
+    By Corollary 10, B ≤ b while ‖∇f‖² ≥ ε, so `of` applies to every round before τ.
+    """
     above = domain & Domain((sympy.Gt(L, 0, evaluate=False), sympy.Ge(gradient_norm**2, epsilon, evaluate=False)))
     large = Relation(epsilon, "<=", SQUARE, above, "the run goes on")
     alike = Relation(square(gradients), "<=", b**2 * SQUARE, above, "B ≤ b")
@@ -166,7 +170,7 @@ def rounds_above(
 @proves(fedprox.remark8)
 def remark8(statement: Statement) -> Proof:
     domain = Domain.of(statement).substituted(sigma2=sigma2) & AT_LEAST_ONE
-    bound = 24 * statement.calculator.formula(L=L, delta=delta, sigma2=sigma2, epsilon=epsilon)
+    bound = 24 * symbolic(statement.calculator, sigma2=sigma2)
     steps = rounds_above(
         fedprox.equation16, lambda B: 1 / (24 * L * B**2), bound, domain,
         r"24\left(\tfrac{L\Delta}\epsilon+\tfrac{L\Delta\sigma^2}{\epsilon^2}\right)", "Remark 8",
@@ -179,7 +183,7 @@ def remark8(statement: Statement) -> Proof:
 @proves(fedprox.PAPER.find("remark8sharper"))
 def remark8_sharper(statement: Statement) -> Proof:
     domain = Domain.of(statement).substituted(sigma2=sigma2) & AT_LEAST_ONE
-    bound = statement.calculator.formula(L=L, delta=delta, sigma2=sigma2, epsilon=epsilon)
+    bound = symbolic(statement.calculator, sigma2=sigma2)
     sharper = fedprox.PAPER.find("corollary7sharper")
     text = r"\tfrac{4L\Delta}\epsilon\sqrt{1+\tfrac{\sigma^2}\epsilon}"
     return Proof(rounds_above(sharper, lambda B: 1 / (4 * L * B), bound, domain, text),

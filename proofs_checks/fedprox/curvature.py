@@ -1,7 +1,8 @@
-"""FedProx, ours: Theorem 4 with the curvatures between −L₋ and L used from both sides.
+"""FedProx: a sharper form of Theorem 4 that uses both bounds on the curvature, −L₋ and L (not in the paper).
 
-A client's answer solves its subproblem with the residual taken off exactly: F_k − ⟨e_k, ·⟩ has the gradient
-p = ∇F_k(w^t) − e_k at w^t, and v = −μ(w_k − w^t) at w_k. So v lies in the ball between μ/(μ + L) and μ/(μ − L₋) of p.
+A client's answer is the exact solution for the tilted function F_k − ⟨e_k, ·⟩, e_k being the residual. This function
+has the gradient p = ∇F_k(w^t) − e_k at w^t and v = −μ(w_k − w^t) at w_k. By cocoercivity v lies in the ball that has
+the segment from μ/(μ + L)·p to μ/(μ − L₋)·p as a diameter: centre cp (`middle`), radius r‖p‖ (`radius`).
 """
 
 import sympy
@@ -48,6 +49,7 @@ from fedconvex.proofs_checks.fedprox.notation import (
     mu,
     mu_bar,
     residuals,
+    symbolic,
     value,
 )
 from fedconvex.proofs_checks.fedprox.tightness import FAR, decreasing
@@ -58,7 +60,7 @@ from fedconvex.theory import fedprox
 middle = (mu / mu_bar + mu / (mu + L)) / 2
 radius = (mu / mu_bar - mu / (mu + L)) / 2
 spread = L + L_minus
-N = vector("N")  # what the mean of the v has beyond middle · ∇f
+N = vector("N")  # the mean of the v is middle · ∇f + N
 v = middle * gradient + N + centred("v")
 p = gradients - residuals
 away = length("E(v−cp)")
@@ -99,7 +101,7 @@ def by_curvature(statement: Statement) -> Proof:
     steps = averaged(once.fact, {norm(d) ** 2: square(moved), norm(g) ** 2: square(gradients)})
     share = 1 - 1 / K
     bent = 1 / mu - share * L * middle / mu**2
-    rho = statement.calculator.formula(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma, K=K)
+    rho = symbolic(statement.calculator)
     return Proof((
         Step(r"\tfrac1{L+L_{-}}E_k\|\Delta_k\|^2 \le E_k\langle\Delta_k,w_k-w^t\rangle,\quad"
              r" \Delta_k = \nabla F_k(w_k)-\nabla F_k(w^t)+L_{-}(w_k-w^t)",

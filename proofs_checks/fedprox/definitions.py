@@ -1,4 +1,4 @@
-"""FedProx, Definitions 1 to 3, Assumption 1, equations (1) and (2): the paper's words, and the code that runs."""
+"""FedProx, Definitions 1 to 3, Assumption 1, equations (1) and (2), compared with the running code on instances."""
 
 from fractions import Fraction
 from random import Random
@@ -14,7 +14,7 @@ from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
 Pair = tuple[Any, Any]
-RUNS = Relation(0, "=", 0)  # `Agreement` compares numbers
+RUNS = Relation(0, "=", 0)  # `Agreement` compares numbers and does not look at the claim
 
 
 class ScalarQuadratics(NamedTuple):
@@ -36,7 +36,7 @@ def line(random: Random, clients: int) -> ScalarQuadratics:
 
 
 def unlike(number: int) -> tuple[fc.Quadratic, Fraction]:
-    """Two clients x²/2 − c_k x with a dissimilarity at 0 that is a short binary number, and this number."""
+    """Two clients x²/2 − c_k x, and their dissimilarity at 0, a dyadic rational, which is exact as a float."""
     k, scale = 1 + number % 8, 1 + number // 8
     total, apart = 2**k, 4 ** (k - 1) - 1  # legs of a Pythagorean triple
     c = [Fraction(scale * (total + apart), 2), Fraction(scale * (total - apart), 2)]
@@ -44,7 +44,7 @@ def unlike(number: int) -> tuple[fc.Quadratic, Fraction]:
 
 
 def inexactness_in_a_run(statement: Statement, clients: int, rounds: int) -> Agreement:
-    """One gradient step of 1/8 on the subproblem: the residual is |1 − (h_k + μ)/8| of what it was."""
+    """The inexactness that a run measures for one gradient step of 1/8: the formula's, |1 − (h_k + μ)/8|."""
 
     def compare(number: int) -> Pair:
         random = Random(number)

@@ -1,4 +1,4 @@
-"""FedProx, equation (7): how far the mean step is from a gradient step."""
+"""FedProx, equation (7): a bound on M, the difference of −μ times the mean step and ∇f(w^t)."""
 
 from fedconvex.proofs_checks.engines.checks import Combination, Identity
 from fedconvex.proofs_checks.engines.facts import (
@@ -14,7 +14,6 @@ from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.fedprox.notation import (
     B,
     L,
-    L_minus,
     M,
     d,
     e,
@@ -30,19 +29,20 @@ from fedconvex.proofs_checks.fedprox.notation import (
     residuals,
     root_mean_square,
     steps,
+    symbolic,
 )
 from fedconvex.proofs_checks.fedprox.tightness import answer
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
-move = (1 + gamma) / mu_bar
+move = (1 + gamma) / mu_bar  # by (6), a device moves at most this times ‖∇F_k(w^t)‖
 change = vector("∇F_k(w_k)−∇F_k(w)")
 mean_change_norm = length("E_k‖∇F_k(w_k)−∇F_k(w)‖")
 
 
 def mean_norms(domain: Domain) -> tuple[Step, ...]:
-    """E_k‖∇F_k‖ ≤ √E_k‖∇F_k‖² ≤ B‖∇f‖."""
+    """E_k‖∇F_k‖ ≤ √E_k‖∇F_k‖² ≤ B‖∇f‖: two steps that several proofs share."""
     return (
         Step(r"E_k\|\nabla F_k(w^t)\| \le \sqrt{E_k\|\nabla F_k(w^t)\|^2}", "Jensen's inequality",
              Relation(mean_gradient_norm, "<=", root_mean_square, domain, "Jensen"),
@@ -66,7 +66,7 @@ def drift_is_small(statement: Statement) -> Proof:
     small = averaged(inexact_here.fact, {norm(e): mean_residual_norm, norm(g): mean_gradient_norm})
     changed = averaged(lipschitz_here.fact, {norm(change): mean_change_norm, norm(d): mean_step_norm})
     second = Relation(norm(M), "<=", (L * move + gamma) * mean_gradient_norm, domain, "equation (7), second line")
-    bound = statement.calculator.formula(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma, gradient=gradient_norm)
+    bound = symbolic(statement.calculator)
     norms = mean_norms(domain)
     return Proof((
         Step(r"\|\nabla F_k(w_k^{t+1})-\nabla F_k(w^t)\| \le L\|w_k^{t+1}-w^t\|", "F_k is L-smooth", lipschitz_here,

@@ -1,8 +1,8 @@
-"""FedProx, ours: convex clients for which Theorem 4's convex form with everyone is an equality, for any dissimilarity.
+"""FedProx: convex clients for which `rho_convex_everyone` is attained, for any dissimilarity.
 
-Two clients in the plane, L = 1, w = 0, gradients (1, ±t), so B² = 1 + t². They are given by their values and gradients
-at w, at their answer y_k and at w⁺: a convex L-smooth function with these exists if and only if
-F(x) >= F(y) + ⟨∇F(y), x − y⟩ + ‖∇F(x) − ∇F(y)‖²/(2L) for each two of the points (Taylor, Hendrickx, Glineur 2017).
+Two clients in the plane with L = 1, w = 0 and gradients (1, ±t), so B² = 1 + t². The module states their values and
+gradients at three points only: w, the answer y_k, and w⁺. A convex L-smooth function with these exists if and only if
+F(x) ≥ F(y) + ⟨∇F(y), x − y⟩ + ‖∇F(x) − ∇F(y)‖²/(2L) for every two of the points (Taylor, Hendrickx, Glineur 2017).
 """
 
 from collections.abc import Sequence
@@ -35,19 +35,19 @@ def minus(u: Point, v: Point) -> Point:
 
 
 def above(p: InterpolatedPoint, q: InterpolatedPoint) -> Fraction:
-    """By how much F(p) is more than the interpolation inequality asks for."""
+    """The slack of the interpolation inequality from q to p; it holds if this is ≥ 0."""
     change = minus(p.gradient, q.gradient)
     return p.value - q.value - inner(q.gradient, minus(p.x, q.x)) - inner(change, change) / 2
 
 
 def lowest(x: Point, gradient: Point, start: InterpolatedPoint) -> InterpolatedPoint:
-    """The value for which the inequality from there to the start is an equality."""
+    """The point with the smallest value that the interpolation inequality with the start allows."""
     free = InterpolatedPoint(x, gradient, F(0))
     return InterpolatedPoint(x, gradient, above(start, free))
 
 
 def client(mu: Fraction, B: Fraction, t: Fraction) -> tuple[InterpolatedPoint, InterpolatedPoint, InterpolatedPoint]:
-    """At w, y_k and w⁺, the latter for both clients, t and −t, together."""
+    """One client's values and gradients at w, y_k and w⁺; w⁺ is the mean of the answers of the clients t and −t."""
     kept, middle = (2 * mu + 1 - B) / (2 * (mu + 1)), (2 * mu + 1) / (2 * (mu + 1))
     start = InterpolatedPoint((F(0), F(0)), (F(1), t), F(0))
     answer = (kept, middle * t)

@@ -1,4 +1,4 @@
-"""FedProx, equation (8): the objective at the mean of all devices' answers."""
+"""FedProx, equation (8): a bound on the objective at w̄^{t+1}, the mean of all devices' answers."""
 
 from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.facts import cauchy_schwarz, root_of, smooth
@@ -18,6 +18,7 @@ from fedconvex.proofs_checks.fedprox.notation import (
     gradients,
     mean_step,
     mu,
+    symbolic,
     value,
 )
 from fedconvex.proofs_checks.fedprox.step_lengths import mean_length, mean_moves
@@ -36,9 +37,7 @@ def mean_answer_decreases(statement: Statement) -> Proof:
     slope = gradient_norm**2 + inner(gradient, M)
     squared = L * (1 + gamma) ** 2 * B**2 / (2 * (mu - L_minus) ** 2) * gradient_norm**2
     second = Relation(at_mean, "<=", value - slope / mu + squared, domain, "equation (8), second line")
-    bound = statement.calculator.formula(
-        value=value, mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma, gradient=gradient_norm
-    )
+    bound = symbolic(statement.calculator)
     third = Relation(at_mean, "<=", bound, domain, "equation (8)")
     return Proof((
         *moves,

@@ -1,20 +1,20 @@
-"""FedProx, Remark 5: what is needed for ρ > 0, and what is needed and enough.
+"""FedProx, Remark 5: necessary conditions for ρ > 0, and a condition that is necessary and sufficient.
 
-Every K is written as 2r², with r = √(K/2): then ρ is a rational function.
+K is written as 2r² with r = √(K/2), so that ρ is a rational function.
 """
 
 import sympy
 
 from fedconvex.proofs_checks.engines.checks import Combination, Identity, Inequality
 from fedconvex.proofs_checks.engines.signs import Domain
-from fedconvex.proofs_checks.fedprox.notation import B, L, L_minus, gamma, mu, mu_bar, r
+from fedconvex.proofs_checks.fedprox.notation import B, L_minus, gamma, mu, mu_bar, r, symbolic
 from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, proves
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 from fedconvex.theory.fedprox import design
 
-SYMBOLS = {"mu": mu, "L": L, "L_minus": L_minus, "B": B, "gamma": gamma, "K": 2 * r**2}
-DOMAIN = Domain.of(fedprox.theorem4).substituted(K=2 * r**2)
+IN_ROOTS = 2 * r**2  # K
+DOMAIN = Domain.of(fedprox.theorem4).substituted(K=IN_ROOTS)
 sharp = 1 - gamma * B - B * (1 + gamma) / r
 whole_root = sympy.Symbol("√K", positive=True)
 SAME_K = sympy.Eq(whole_root**2, 2 * r**2, evaluate=False)
@@ -22,7 +22,7 @@ SAME_K = sympy.Eq(whole_root**2, 2 * r**2, evaluate=False)
 
 def rho_needs_slack() -> Step:
     """μρ ≤ 1 − γB − B(1+γ)√(2/K)."""
-    rho = fedprox.rho.calculator.formula(**SYMBOLS)
+    rho = symbolic(fedprox.rho.calculator, K=IN_ROOTS)
     return Step(r"\mu\rho \le 1-\gamma B-B(1+\gamma)\sqrt{2/K}", "μ/μ̄ ≥ 1, and the other terms only lower ρ",
                 Relation(mu * rho, "<=", sharp, DOMAIN, "ρ needs slack"),
                 Inequality())  # fmt: skip
@@ -31,7 +31,7 @@ def rho_needs_slack() -> Step:
 @proves(fedprox.remark5)
 def remark5(statement: Statement) -> Proof:
     domain = DOMAIN
-    margins = statement.calculator.formula(B=B, gamma=gamma, K=whole_root**2)
+    margins = symbolic(statement.calculator, K=whole_root**2)
     few = Relation(0, "<=", B * (1 + gamma) / r, domain, "not negative")
     roots = Relation(r, "<=", whole_root, domain & SAME_K, "√(K/2) is at most √K")
     least = Relation(0, "<=", gamma * B * (1 + 1 / r), domain, "not negative, either")
@@ -59,9 +59,9 @@ def remark5(statement: Statement) -> Proof:
 @proves(fedprox.PAPER.find("remark5sharper"))
 def remark5_sharper(statement: Statement) -> Proof:
     domain = DOMAIN
-    margin = statement.calculator.formula(B=B, gamma=gamma, K=2 * r**2)
-    a, c1, c2, c3 = design.coefficients.formula(L=L, L_minus=L_minus, B=B, gamma=gamma, K=2 * r**2)
-    rho = fedprox.rho.calculator.formula(**SYMBOLS)
+    margin = symbolic(statement.calculator, K=IN_ROOTS)
+    a, c1, c2, c3 = symbolic(design.coefficients, K=IN_ROOTS)
+    rho = symbolic(fedprox.rho.calculator, K=IN_ROOTS)
     quadratic = a * mu_bar**2 - (c1 * L_minus + c2 + c3) * mu_bar - c3 * L_minus
     s, extra = sympy.symbols("a x₀", positive=True)
     C, c = sympy.symbols("c c₃", nonnegative=True)

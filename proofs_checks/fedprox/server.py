@@ -1,6 +1,7 @@
 """FedProx, equations (9) to (14) and Theorem 4: from the mean of all answers to the average over K drawn devices.
 
-Numbers of one draw: `new_value` = f(w^{t+1}), `slope` = L₀, `deviation_length`, `step_length` = ‖w^{t+1} − w^t‖.
+Symbols for one draw: `new_value` = f(w^{t+1}), `slope` = L₀, `deviation_length` = ‖w^{t+1} − w̄^{t+1}‖ and
+`step_length` = ‖w^{t+1} − w^t‖. Inequalities for every draw are averaged over the draws with `facts.averaged`.
 """
 
 import sympy
@@ -25,20 +26,18 @@ from fedconvex.proofs_checks.fedprox.notation import (
     B,
     K,
     L,
-    L_minus,
     Q,
     after,
     at_mean,
     d,
     g,
-    gamma,
     gradient,
     gradient_norm,
     gradients,
     mean_step,
-    mu,
     server_step,
     steps,
+    symbolic,
     value,
 )
 from fedconvex.proofs_checks.fedprox.step_lengths import mean_length, mean_moves, squared_moves
@@ -71,7 +70,7 @@ s = sympy.Symbol("s", nonnegative=True)
 to_z, to_z_length = (1 - s) * mean_step + s * (mean_step + away), length("z−w")
 change = vector("∇f(z)−∇f(w)")
 larger = sympy.Symbol("max(‖w̄−w‖, ‖w⁺−w‖)", nonnegative=True)
-FIXED = (gradient_norm, mean_length)  # do not depend on the draw
+FIXED = (gradient_norm, mean_length)  # these lengths do not depend on the draw
 BETWEEN = (
     sympy.Le(s, 1, evaluate=False),
     sympy.Ge(larger, mean_length, evaluate=False),
@@ -80,12 +79,15 @@ BETWEEN = (
 
 
 def slope_is_bounded(domain: Domain) -> tuple[Step, ...]:
-    """The display after (9); the last step's claim is its last bound on L₀."""
+    """The display after (9); the claim of the last step is its last bound on L₀.
+
+    `larger` stands for the maximum of the two distances: the proof uses only that it is at least both.
+    """
     between = domain & Domain(BETWEEN)
     changed = Relation(norm(change), "<=", L * to_z_length, domain, "the gradient changes little")
     near = Relation((1 - s) * mean_length + s * step_length, "<=", larger, between, "no farther than the farther end")
     first = Relation(slope, "<=", gradient_norm + L * larger, between, "L₀, by the larger distance")
-    bound = fedprox.local_lipschitz.formula(L=L, gradient=gradient_norm, mean_step=mean_length, step=step_length)
+    bound = symbolic(fedprox.local_lipschitz, mean_step=mean_length, step=step_length)
     second = Relation(slope, "<=", bound, domain, "L₀, by both distances")
     return (
         Step(r"\|\nabla f(z)-\nabla f(w^t)\| \le L\|z-w^t\|", "f is L-smooth", changed,
@@ -109,7 +111,7 @@ def slope_is_bounded(domain: Domain) -> tuple[Step, ...]:
 
 @proves(fedprox.equation9)
 def value_at_server(statement: Statement) -> Proof:
-    bound = statement.calculator.formula(mean_value=at_mean, lipschitz=slope, deviation=deviation_length)
+    bound = symbolic(statement.calculator, lipschitz=slope, deviation=deviation_length)
     return Proof((
         Step(r"f(w^{t+1}) \le f(\bar w^{t+1}) + L_0\|w^{t+1}-\bar w^{t+1}\|",
              "L₀ is the largest ‖∇f‖ between the two points", Relation(new_value, "<=", bound, Domain.of(statement)),
@@ -120,7 +122,7 @@ def value_at_server(statement: Statement) -> Proof:
 @proves(fedprox.equation10)
 def expected_value_at_server(statement: Statement) -> Proof:
     means = {new_value: after, at_mean: at_mean, slope * deviation_length: Q}
-    bound = statement.calculator.formula(mean_value=at_mean, Q=Q)
+    bound = symbolic(statement.calculator)
     return Proof((
         Step(r"E_{S_t}[f(w^{t+1})] \le f(\bar w^{t+1}) + Q_t,\quad Q_t = E_{S_t}[L_0\|w^{t+1}-\bar w^{t+1}\|]",
              "(9), in expectation over the draw", Relation(after, "<=", bound, Domain.of(statement), "equation (10)"),
@@ -134,7 +136,7 @@ def sampling_costs_little(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     slopes = slope_is_bounded(domain)
     cost, product = slope * deviation_length, step_length * deviation_length
-    bound = fedprox.local_lipschitz.formula(L=L, gradient=gradient_norm, mean_step=mean_length, step=step_length)
+    bound = symbolic(fedprox.local_lipschitz, mean_step=mean_length, step=step_length)
     first = Relation(cost, "<=", bound * deviation_length, domain, "equation (11), first line")
     means = {cost: Q, product: mean_product, deviation_length: mean_deviation}
     known = (gradient_norm + L * mean_length) * mean_deviation
@@ -145,10 +147,12 @@ def sampling_costs_little(statement: Statement) -> Proof:
     squares = {
         product: mean_product, deviation_square: mean_square_deviation, deviation_length: mean_deviation
     }  # fmt: skip
-    right = statement.calculator.formula(
-        L=L, gradient=gradient_norm, mean_step=mean_length, deviation=mean_deviation,
+    right = symbolic(
+        statement.calculator,
+        mean_step=mean_length,
+        deviation=mean_deviation,
         mean_square_deviation=mean_square_deviation,
-    )  # fmt: skip
+    )
     return Proof((
         *slopes,
         Step(r"Q_t \le E_{S_t}[(\|\nabla f(w^t)\|+L(\|\bar w^{t+1}-w^t\|+\|w^{t+1}-w^t\|))"
@@ -191,7 +195,7 @@ def average_deviates_little(statement: Statement) -> Proof:
     third = Relation(mean_square_deviation, "<=", 2 / K * move**2 * square(gradients), domain, "(13), third line")
     one = squared_moves(domain)[0]
     every = averaged(one.claim.fact, {norm(d) ** 2: square(steps), norm(g) ** 2: square(gradients)})
-    bound = statement.calculator.formula(mu=mu, L_minus=L_minus, B=B, gamma=gamma, K=K, gradient=gradient_norm)
+    bound = symbolic(statement.calculator)
     meaning = named(mean_square_deviation, square(server_step - mean_step))
     return Proof((
         Step(r"E\langle\mathrm{avg}_S u,\mathrm{avg}_S v\rangle = \langle\bar u,\bar v\rangle"
@@ -220,7 +224,7 @@ def sampling_cost(statement: Statement) -> Proof:
     far = B * move * gradient_norm
     deviates = Relation(root, "<=", far * sqrt(2 / K), domain, "(13), its root")
     jensens = Relation(mean_deviation, "<=", far * sqrt(2 / K), domain, "(12) and (13)")
-    bound = statement.calculator.formula(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma, K=K, gradient=gradient_norm)
+    bound = symbolic(statement.calculator)
     thirteen = conclusion(fedprox.equation13)
     return Proof((
         *moves,
@@ -248,7 +252,7 @@ def sampling_cost(statement: Statement) -> Proof:
 @proves(fedprox.theorem4)
 def theorem4(statement: Statement) -> Proof:
     domain = Domain.of(statement)
-    rho = statement.calculator.formula(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma, K=K)
+    rho = symbolic(statement.calculator)
     decrease = Relation(after, "<=", value - rho * gradient_norm**2, domain, "Theorem 4")
     before = (fedprox.equation8, fedprox.equation10, fedprox.equation14)
     return Proof((

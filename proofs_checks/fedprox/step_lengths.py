@@ -1,4 +1,4 @@
-"""FedProx: how far devices move, on average: the display after (6), and (6) squared."""
+"""FedProx: bounds on the devices' steps: the display after (6), for the mean step, and (6) squared."""
 
 from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.facts import averaged, dissimilar, norm_of_mean
@@ -7,17 +7,15 @@ from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.fedprox.drift import mean_norms, move
 from fedconvex.proofs_checks.fedprox.notation import (
     B,
-    L_minus,
     d,
     g,
-    gamma,
     gradient_norm,
     gradients,
     mean_gradient_norm,
     mean_step,
     mean_step_norm,
-    mu,
     steps,
+    symbolic,
 )
 from fedconvex.proofs_checks.proof import Relation, Step, conclusion
 from fedconvex.theory import fedprox
@@ -26,12 +24,12 @@ mean_length = length("w̄−w")  # ‖w̄^{t+1} − w^t‖, by `root_of` the roo
 
 
 def mean_moves(domain: Domain) -> tuple[Step, ...]:
-    """‖w̄ − w‖ ≤ E_k‖w_k − w‖ ≤ … ≤ (B(1+γ)/μ̄)‖∇f‖; the last step's claim is the whole chain's."""
+    """‖w̄ − w‖ ≤ E_k‖w_k − w‖ ≤ … ≤ (B(1+γ)/μ̄)‖∇f‖, line by line; the last step claims the whole chain."""
     first = Relation(mean_length, "<=", mean_step_norm, domain, "the mean moves no further")
     each = averaged(conclusion(fedprox.equation6).fact, {norm(d): mean_step_norm, norm(g): mean_gradient_norm})
     second = Relation(mean_step_norm, "<=", move * mean_gradient_norm, domain, "(6), averaged")
     norms = mean_norms(domain)
-    bound = fedprox.mean_step_bound.formula(mu=mu, L_minus=L_minus, B=B, gamma=gamma, gradient=gradient_norm)
+    bound = symbolic(fedprox.mean_step_bound)
     chain = Relation(mean_length, "<=", bound, domain, "the display after (6)")
     return (
         Step(r"\|\bar w^{t+1}-w^t\| \le E_k\|w_k^{t+1}-w^t\|", "the norm is convex", first,
@@ -48,7 +46,7 @@ def mean_moves(domain: Domain) -> tuple[Step, ...]:
 
 
 def squared_moves(domain: Domain) -> tuple[Step, Step]:
-    """(6) squared, for one device, and averaged with the dissimilarity."""
+    """(6) squared for one device, and its mean over the devices, bounded with the dissimilarity."""
     one = Relation(norm(d) ** 2, "<=", (move * norm(g)) ** 2, domain, "equation (6), squared")
     every = averaged(one.fact, {norm(d) ** 2: square(steps), norm(g) ** 2: square(gradients)})
     moved = Relation(square(steps), "<=", (B * move * gradient_norm) ** 2, domain, "mean squared move")

@@ -1,22 +1,23 @@
-"""FedProx: Theorem 4 in its sharper form, from one use of the descent lemma at w^t."""
+"""FedProx: a sharper form of Theorem 4, from one use of the descent lemma at w^t.
+
+The paper bounds f(w^{t+1}) − f(w̄^{t+1}) by a local Lipschitz constant, which costs the two terms with K.
+"""
 
 from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.facts import cauchy_schwarz, smooth
 from fedconvex.proofs_checks.engines.hilbert import deviation
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.fedprox.notation import (
-    B,
     K,
     L,
-    L_minus,
     M,
     after,
-    gamma,
     gradient,
     gradient_norm,
     mu,
     server_step,
     steps,
+    symbolic,
     value,
 )
 from fedconvex.proofs_checks.fedprox.step_lengths import squared_moves
@@ -30,7 +31,7 @@ from fedconvex.theory import fedprox
 def theorem4_sharper(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     one, moved = squared_moves(domain)
-    rho = statement.calculator.formula(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma)
+    rho = symbolic(statement.calculator)
     decrease = Relation(after, "<=", value - rho * gradient_norm**2, domain, "Theorem 4, sharper")
     return Proof((
         one,

@@ -1,6 +1,6 @@
-"""FedProx, Theorem 6: how many rounds.
+"""FedProx, Theorem 6: the number of rounds until the mean squared gradient is at most ε.
 
-Of T rounds: `mean_value`, `mean_next` are the means over t < T of E f(w^t) and E f(w^{t+1}), `mean_slope` that of
+The means over the rounds t < T are symbols: `mean_value` of E f(w^t), `mean_next` of E f(w^{t+1}), `mean_slope` of
 E‖∇f(w^t)‖².
 """
 
@@ -22,16 +22,11 @@ from fedconvex.proofs_checks.engines.facts import (
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.fedprox.notation import (
     ROOTS,
-    B,
-    K,
-    L,
-    L_minus,
     after,
     delta,
     epsilon,
-    gamma,
     gradient_norm,
-    mu,
+    symbolic,
     value,
 )
 from fedconvex.proofs_checks.fedprox.tightness import rounds_needed
@@ -39,8 +34,6 @@ from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, pro
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
-ZERO = sympy.Integer(0)
-CONVEX = ((L_minus, ZERO), (gamma, ZERO))  # convex clients, solved exactly
 SQUARE = gradient_norm**2
 
 rho, T, ceiling = sympy.symbols("ρ T ⌈Δ/(ρε)⌉", positive=True)
@@ -51,15 +44,15 @@ is_gap = named(delta, first - least)
 
 @proves(fedprox.theorem6)
 def theorem6(statement: Statement) -> Proof:
-    setting = Domain.of(fedprox.theorem4)
-    letters = {"mu": mu, "L": L, "L_minus": L_minus, "B": B, "gamma": gamma, "K": K}
-    is_rho = named(rho, fedprox.rho.calculator.formula(**letters))
-    once = Relation(after, "<=", value - rho * SQUARE, setting, "Theorem 4, in each round")
+    one_round = Domain.of(fedprox.theorem4)
+    is_rho = named(rho, symbolic(fedprox.rho.calculator))
+    once = Relation(after, "<=", value - rho * SQUARE, one_round, "Theorem 4, in each round")
     means = {after: mean_next, value: mean_value, SQUARE: mean_slope}
-    summed = Relation(mean_slope, "<=", delta / (rho * T), setting, "the mean over the rounds")
-    rounds = statement.calculator.formula(delta=delta, rho=rho, epsilon=epsilon)
+    summed = Relation(mean_slope, "<=", delta / (rho * T), one_round, "the mean over the rounds")
+    rounds = symbolic(statement.calculator, rho=rho)
+    # ⌈·⌉ is a symbol of its own, of which only "rounded up is not smaller" (`rounded_up`) is used.
     written = rounds.subs(sympy.ceiling(delta / (rho * epsilon)), ceiling)
-    enough = setting & Domain((sympy.Ge(T, written, evaluate=False),))
+    enough = one_round & Domain((sympy.Ge(T, written, evaluate=False),))
     counted = Relation(ceiling, "<=", T, enough, "the number of rounds")
 
     def least_number(number: int) -> tuple[Any, Any]:

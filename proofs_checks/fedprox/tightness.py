@@ -1,6 +1,6 @@
-"""How much of FedProx's bounds is used: one round on clients F_k(x) = h_k x²/2 + a_k x, from x = 0, exactly.
+"""How tight FedProx's bounds are: one round on one-dimensional clients F_k(x) = h_k x²/2 + a_k x from x = 0, exactly.
 
-A client's answer has the residual r_k·a_k, with |r_k| <= γ: it is (r_k − 1)a_k/(h_k + μ). An instance is
+A client's answer with the residual r_k·a_k, |r_k| ≤ γ, is (r_k − 1)a_k/(h_k + μ). An instance is
 (μ, L, L₋, γ, K, ((p_k, h_k, a_k, r_k), …)).
 """
 
@@ -20,7 +20,7 @@ Instance = tuple[Any, Any, Any, Any, Any, tuple[tuple[Any, ...], ...]]
 @final
 @dataclass(frozen=True)
 class Round:
-    """What happens in one round."""
+    """One round, with the quantities that the statements are about."""
 
     mu: Fraction
     L: Fraction
@@ -47,7 +47,7 @@ class Round:
 
     @property
     def variance(self) -> Fraction:
-        """Of the clients' gradients."""
+        """The variance of the clients' gradients."""
         return self.mean(a * a for a in self.gradients) - self.gradient**2
 
     @property
@@ -69,7 +69,7 @@ class Round:
 
     @property
     def expected_value(self) -> Fraction:
-        """E f(w⁺): f is quadratic."""
+        """E f(w⁺); as f is quadratic, the variance of w⁺ is enough."""
         return self.value(self.mean_step) + self.mean(h for _, h, _, _ in self.clients) / 2 * self.mean_square_deviation
 
     def known(self, statement: Statement, **more: Any) -> Any:
@@ -96,7 +96,7 @@ def played(instance: Instance) -> Round | None:
 
 
 def of_round(statement: Statement, happens: Callable[[Round], Any]) -> Measure:
-    """For a bound: what happens, and the statement's formula."""
+    """The measure of an upper bound: `happens` of the round, and the statement's formula."""
 
     def measure(instance: Instance) -> tuple[Any, Any] | None:
         found = played(instance)
@@ -106,7 +106,7 @@ def of_round(statement: Statement, happens: Callable[[Round], Any]) -> Measure:
 
 
 def of_decrease(statement: Statement, rho: Callable[[Any], Any] = lambda formula: formula) -> Measure:
-    """For a decrease by ρ‖∇f‖²: what is promised, and by how much f decreases in expectation."""
+    """The measure of a decrease by ρ‖∇f‖²: the promised decrease, and the expected decrease of f."""
 
     def measure(instance: Instance) -> tuple[Any, Any] | None:
         found = played(instance)
@@ -116,7 +116,7 @@ def of_decrease(statement: Statement, rho: Callable[[Any], Any] = lambda formula
 
 
 def of_mean_answer(statement: Statement, expected: bool) -> Measure:
-    """For a bound of f(w̄) or E f(w⁺), f(w^t) being 0."""
+    """The measure of a bound on f(w̄) or E f(w⁺), as decreases from f(w^t) = 0."""
 
     def measure(instance: Instance) -> tuple[Any, Any] | None:
         found = played(instance)
@@ -129,11 +129,11 @@ def of_mean_answer(statement: Statement, expected: bool) -> Measure:
 
 
 ONE = (F(1), F(1), F(1), F(0))  # one client, x²/2 + x
-LARGE = 1000  # of μ/L
+LARGE = 1000  # a value of μ/L near which quotients are close to their limit for μ/L → ∞
 
 
 def one_client(mu: Any, K: int = 4) -> Instance:
-    """x²/2 + x, solved exactly."""
+    """The instance of one client, x²/2 + x, that is solved exactly."""
     return mu, 1, 0, 0, K, (ONE,)
 
 

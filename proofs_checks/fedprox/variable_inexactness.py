@@ -1,4 +1,4 @@
-"""FedProx, Corollary 9: devices of different inexactness; refuted as printed, and corrected."""
+"""FedProx, Corollary 9: devices with different inexactness. The statement is refuted as printed, and corrected."""
 
 from fractions import Fraction
 from typing import Any
@@ -10,20 +10,16 @@ from fedconvex.proofs_checks.engines.facts import inexact
 from fedconvex.proofs_checks.engines.hilbert import norm, square
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.engines.witnesses import Witness, replay
-from fedconvex.proofs_checks.fedprox import notation
 from fedconvex.proofs_checks.fedprox.notation import (
     ROOTS,
-    B,
-    K,
-    L,
-    L_minus,
+    SYMBOLS,
     after,
     e,
     g,
     gamma,
     gradient_norm,
     mean_gradient_norm,
-    mu,
+    symbolic,
     value,
 )
 from fedconvex.proofs_checks.fedprox.tightness import FAR_AND_MANY, decreasing
@@ -32,8 +28,7 @@ from fedconvex.statements.functions import Irrational
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
-gammas = notation.SYMBOLS["gammas"]
-SYMBOLS = {"mu": mu, "L": L, "L_minus": L_minus, "B": B, "K": K}
+gammas = SYMBOLS["gammas"]
 
 PROGRAM = """
 from fractions import Fraction as F
@@ -94,7 +89,7 @@ def variable_inexactness(statement: Statement) -> Proof:
 def variable_inexactness_corrected(statement: Statement) -> Proof:
     domain = Domain.of(statement)
     highest = sympy.Max(*gammas)
-    rho = statement.calculator.formula(**SYMBOLS, gammas=gammas).subs(highest, gamma)
+    rho = symbolic(statement.calculator).subs(highest, gamma)
     largest = domain & Domain((sympy.Ge(gamma, gammas[0], evaluate=False), sympy.Le(gamma, 1, evaluate=False)))
     allowed = Relation(gammas[0], "<=", gamma, largest, "the largest γ_k")
     each = Relation(square(e), "<=", gamma**2 * square(g), largest, "all answers are γ-inexact")

@@ -1,8 +1,8 @@
-"""FedProx: the exact worst cases that its bounds are compared with.
+"""FedProx: the worst-case problems whose exact values its bounds are compared with (`worst_cases.looseness`).
 
-Clients are solved to γ-inexactness by whatever answers are inexact enough; "drawn" is K independent draws. What the
-draw adds to f is then bounded from one side only, by the descent lemma: the proved end of the worst case may be a
-little below the truth. For a given small number of clients every draw is written out, and the worst case is exact.
+A client's answer is any γ-inexact one; K devices are drawn independently. For any number of clients the draw's effect
+on f is bounded by the descent lemma, so that the decrease that is proved may be a little smaller than the true worst
+case. For a given small number of clients the problem contains every possible draw, and the worst case is exact.
 """
 
 from fractions import Fraction
@@ -32,12 +32,8 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
 )
 from fedconvex.proofs_checks.worst_cases.questions.question import MOST
 from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import (
-    answered,
-    drawn_round,
-    first_state,
-    in_rationals,
-)
+from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, drawn_round, first_state
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 

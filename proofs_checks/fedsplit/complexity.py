@@ -1,8 +1,10 @@
-"""FedSplit: (22), rounds to F − F* ≤ ε of FedSplit and of gradient descent, with explicit constants.
+"""FedSplit: (22), the rounds to F − F* ≤ ε of FedSplit and of gradient descent, with explicit constants.
 
-ε is relative to the start: to ½L^*‖z^(1) − z*‖² for FedSplit, to ½mL^*‖x^(1) − x*‖² for gradient descent; these are
-what F(x) − F* may be that far from the minimiser. Then both constants are ½.
+ε is relative: to ½L^*‖z^(1) − z*‖² for FedSplit, to ½mL^*‖x^(1) − x*‖² for gradient descent. These are the largest
+values of F(x) − F* at such distances from the minimiser. Both constants are then ½.
 """
+
+from typing import Any
 
 import sympy
 
@@ -44,7 +46,7 @@ rho_descent = (q**2 - 1) / (q**2 + 1)
 
 
 def value_from_distance(name: str, step: Vector) -> Step:
-    """(F(x) − F*)/m ≤ ½L^*‖x − x*‖²."""
+    """The descent lemma at x*: (F(x) − F*)/m ≤ ½L^*‖x − x*‖²."""
     here = sympy.Symbol(name, real=True)
     bent = smooth(here, optimum, centred("∇f(x*)"), step, smooth_constant)
     return Step(r"F(x^{(t+1)})-F^* \le \tfrac{mL^*}2\|x^{(t+1)}-x^*\|^2", "the descent lemma at x*; divided by m",
@@ -52,17 +54,36 @@ def value_from_distance(name: str, step: Vector) -> Step:
                 Combination(facts=((1, bent),)))  # fmt: skip
 
 
+def enough_rounds(
+    shown: str, number: Any, factor: Any, count: Any, needed: str, because: str, method: str, of: str = "", by: str = ""
+) -> tuple[Step, Step, Step]:
+    """log(1/ε)/(2(1 − factor)) ≤ count/2, where `number` is √κ or κ (`shown`), and `count` is number·log(1/ε).
+
+    `needed` is the left side as displayed; `of` and `by` complete the names of the claims.
+    """
+    spare = Relation(0, "<=", (number - 1) / 4 * logarithm, BEST, f"half of it is more than is needed{by}")
+    enough = Relation(logarithm / (2 * (1 - factor)) + spare.right, "=", count / 2, BEST, f"the count{of}")
+    suffices = Relation(logarithm / (2 * (1 - factor)), "<=", count / 2, BEST, f"rounds of {method}")
+    half = rf"\tfrac12{shown}\log\tfrac1\varepsilon"
+    return (
+        Step(rf"0 \le \tfrac14({shown}-1)\log\tfrac1\varepsilon", "κ ≥ 1, ε ≤ 1", spare, Inequality()),
+        Step(rf"\tfrac14({shown}+1)\log\tfrac1\varepsilon+\tfrac14({shown}-1)\log\tfrac1\varepsilon = {half}", because,
+             enough, Identity()),
+        Step(rf"{needed} \le {half}", "both together", suffices,
+             Combination(facts=((1, enough.fact), (1, spare.fact)))),
+    )  # fmt: skip
+
+
 def fedsplit_rounds(count: sympy.Expr) -> tuple[Step, ...]:
-    """½√κ log(1/ε) rounds of FedSplit with exact steps."""
+    """The gap after ½√κ log(1/ε) rounds of FedSplit with exact steps."""
     two_points = interpolation()
     rounds = many_rounds(two_points[-1].claim.fact)
     reach = shrunk * stacked / r
     near = Relation(server_distance**2, "<=", reach**2, BEST, "t rounds, squared")
     gap = value_from_distance("F(x^(t+1))/m", server)
-    spare = Relation(0, "<=", (q - 1) / 4 * logarithm, BEST, "half of it is more than is needed")
-    enough = Relation(logarithm / (2 * (1 - rho)) + spare.right, "=", count / 2, BEST, "the count")
-    suffices = Relation(logarithm / (2 * (1 - rho)), "<=", count / 2, BEST, "rounds of FedSplit")
-    small = decayed(suffices.fact, count / 2, logarithm, epsilon, rho, shrunk, times=2)
+    counted = enough_rounds(r"\sqrt\kappa", q, rho, count, r"\tfrac{\log(1/\varepsilon)}{2(1-\rho)}",
+                            "1 − ρ = 2/(√κ + 1)", "FedSplit")  # fmt: skip
+    small = decayed(counted[-1].claim.fact, count / 2, logarithm, epsilon, rho, shrunk, times=2)
     scale = smooth_constant / 2 * stacked**2
     return (
         fixed_point(),
@@ -71,11 +92,7 @@ def fedsplit_rounds(count: sympy.Expr) -> tuple[Step, ...]:
         Step(r"\|x^{(t+1)}-x^*\|^2 \le \rho^{2t}\tfrac{\|z^{(1)}-z^*\|^2}m", "Theorem 1 with b = 0", near,
              Combination(facts=((reach + server_distance, specialised(rounds[-1].claim.fact, {b: 0})),))),
         gap,
-        Step(r"0 \le \tfrac14(\sqrt\kappa-1)\log\tfrac1\varepsilon", "κ ≥ 1, ε ≤ 1", spare, Inequality()),
-        Step(r"\tfrac14(\sqrt\kappa+1)\log\tfrac1\varepsilon+\tfrac14(\sqrt\kappa-1)\log\tfrac1\varepsilon = "
-             r"\tfrac12\sqrt\kappa\log\tfrac1\varepsilon", "1 − ρ = 2/(√κ + 1)", enough, Identity()),
-        Step(r"\tfrac{\log(1/\varepsilon)}{2(1-\rho)} \le \tfrac12\sqrt\kappa\log\tfrac1\varepsilon", "both together",
-             suffices, Combination(facts=((1, enough.fact), (1, spare.fact)))),
+        *counted,
         Step(r"F(x^{(T+1)})-F^* \le \varepsilon\cdot\tfrac{L^*}2\|z^{(1)}-z^*\|^2\quad\text{for } "
              r"T \ge \tfrac12\sqrt\kappa\log\tfrac1\varepsilon", "ρ^{2T} ≤ exp(−2T(1 − ρ)): the constant is ½",
              Relation(r**2 * (gap.claim.left), "<=", epsilon * scale, BEST, "FedSplit's complexity"),
@@ -85,7 +102,7 @@ def fedsplit_rounds(count: sympy.Expr) -> tuple[Step, ...]:
 
 
 def descent_rounds(count: sympy.Expr) -> tuple[Step, ...]:
-    """½κ log(1/ε) rounds of FedGD with one local step of size 2/(ℓ_* + L^*)."""
+    """The gap after ½κ log(1/ε) rounds of FedGD with one local step of size 2/(ℓ_* + L^*)."""
     *_, two_points = interpolation()
     step = 2 * s * q / (q**2 + 1)
     chosen = nesterov.best_stepsize.formula(mu=strong, L=smooth_constant)
@@ -96,10 +113,9 @@ def descent_rounds(count: sympy.Expr) -> tuple[Step, ...]:
     repeated = iterated(lengths.fact, positive.fact, after, now, start, last, decay)
     near = Relation(last, "<=", decay * start, BEST, "t rounds of FedGD")
     gap = value_from_distance("F(x_GD^(t+1))/m", point)
-    spare = Relation(0, "<=", (q**2 - 1) / 4 * logarithm, BEST, "half of it is more than is needed by FedGD")
-    enough = Relation(logarithm / (2 * (1 - rho_descent)) + spare.right, "=", count / 2, BEST, "the count of FedGD")
-    suffices = Relation(logarithm / (2 * (1 - rho_descent)), "<=", count / 2, BEST, "rounds of FedGD")
-    small = decayed(suffices.fact, count / 2, logarithm, epsilon, rho_descent, decay, times=2)
+    counted = enough_rounds(r"\kappa", q**2, rho_descent, count, r"\tfrac14(\kappa+1)\log\tfrac1\varepsilon",
+                            "1 − (κ − 1)/(κ + 1) = 2/(κ + 1)", "FedGD", " of FedGD", " by FedGD")  # fmt: skip
+    small = decayed(counted[-1].claim.fact, count / 2, logarithm, epsilon, rho_descent, decay, times=2)
     growth = r**2 * smooth_constant / 2
     scale = growth * start**2
     return (
@@ -115,11 +131,7 @@ def descent_rounds(count: sympy.Expr) -> tuple[Step, ...]:
         Step(r"\|x^{(t+1)}-x^*\| \le \left(\tfrac{\kappa-1}{\kappa+1}\right)^t\|x^{(1)}-x^*\|", "t rounds", near,
              Combination(facts=((1, repeated),))),
         gap,
-        Step(r"0 \le \tfrac14(\kappa-1)\log\tfrac1\varepsilon", "κ ≥ 1, ε ≤ 1", spare, Inequality()),
-        Step(r"\tfrac14(\kappa+1)\log\tfrac1\varepsilon+\tfrac14(\kappa-1)\log\tfrac1\varepsilon = "
-             r"\tfrac12\kappa\log\tfrac1\varepsilon", "1 − (κ − 1)/(κ + 1) = 2/(κ + 1)", enough, Identity()),
-        Step(r"\tfrac14(\kappa+1)\log\tfrac1\varepsilon \le \tfrac12\kappa\log\tfrac1\varepsilon", "both together",
-             suffices, Combination(facts=((1, enough.fact), (1, spare.fact)))),
+        *counted,
         Step(r"F(x^{(T+1)})-F^* \le \varepsilon\cdot\tfrac{mL^*}2\|x^{(1)}-x^*\|^2\quad\text{for } "
              r"T \ge \tfrac12\kappa\log\tfrac1\varepsilon", "the same with FedGD's factor: the constant is ½",
              Relation(r**2 * gap.claim.left, "<=", epsilon * scale, BEST, "FedGD's complexity"),

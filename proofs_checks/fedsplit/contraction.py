@@ -1,7 +1,9 @@
-"""FedSplit: Theorem 1, which is (16), and the same for every stepsize.
+"""FedSplit: Theorem 1, which is (16), and its form for every stepsize.
 
-A round is z ↦ (2prox − I)(2x̄ − z): an isometry of the space of clients' families, and a reflected proximal step, which
-shrinks distances by ρ. All is taken relative to the fixed point z_j* = x* − s∇f_j(x*).
+A round maps z to (2prox − I)(2z̄ − z), z̄ being the mean: first the reflection z ↦ 2z̄ − z, an isometry of the space of
+the clients' families, then each client's reflected proximal step, which contracts distances by ρ. All vectors are
+differences to the fixed point z_j* = x* − s∇f_j(x*). Norms of families are root mean squares over the clients, that is
+norms over all clients divided by √m.
 """
 
 import sympy
@@ -47,6 +49,7 @@ from fedconvex.proofs_checks.fedsplit.notation import (
     smooth_constant,
     stacked,
     strong,
+    symbolic,
     t,
     with_largest,
     with_logarithm,
@@ -64,6 +67,7 @@ latest = centred("z^(t+1)−z*")
 
 
 def fixed_point() -> Step:
+    """x* − s∇f_j(x*) is a fixed point of a round, and its mean is the minimiser x*."""
     optimum = vector("x*")
     at_optimum = centred("∇f(x*)")
     resting = optimum - s * at_optimum
@@ -73,7 +77,10 @@ def fixed_point() -> Step:
 
 
 def one_round(known: Fact, domain: Domain) -> tuple[Step, ...]:
-    """‖z⁺ − z*‖ ≤ ρ‖z − z*‖ + 2b, in lengths divided by √m; from the inequality at two points."""
+    """‖z⁺ − z*‖ ≤ ρ‖z − z*‖ + 2b (root mean squares), from the inequality at two points (`interpolation`).
+
+    With p = prox(v), g the gradient at p, and v = p + sg, the reflected proximal step 2p − v is p − sg.
+    """
     reflected = Relation(square(difference - s * gradients), "<=", rho**2 * square(difference + s * gradients), domain,
                       "a reflected proximal step")  # fmt: skip
     about = 2 * mean(apart) - apart  # of which the proximal point is taken, minus the same of z*
@@ -109,7 +116,7 @@ def one_round(known: Fact, domain: Domain) -> tuple[Step, ...]:
 
 
 def many_rounds(known: Fact, domain: Domain = BEST) -> tuple[Step, ...]:
-    """‖x^(t+1) − x*‖ ≤ ρ^t ‖z^(1) − z*‖/√m + (q + 1)(1 − ρ^t)b."""
+    """‖x^(t+1) − x*‖ ≤ ρ^t ‖z^(1) − z*‖/√m + (q + 1)(1 − ρ^t)b, by iterating `one_round`."""
     steps = one_round(known, domain)
     factor = Relation(0, "<=", rho, domain, "the factor is not negative")
     total = stacked / r * shrunk + (q + 1) * (1 - shrunk) * b
@@ -134,8 +141,7 @@ def many_rounds(known: Fact, domain: Domain = BEST) -> tuple[Step, ...]:
 
 def distance(statement: Statement) -> tuple[Step, ...]:
     """All steps of Theorem 1; the last one is its bound."""
-    letters = {name: SYMBOLS[name] for name in statement.calculator.names}
-    bound = with_power(in_roots(statement.calculator.formula(**letters)), rho, t, shrunk)
+    bound = with_power(in_roots(symbolic(statement.calculator)), rho, t, shrunk)
     two_points = interpolation()
     rounds = many_rounds(two_points[-1].claim.fact)
     loss = Relation(0, "<=", (q + 1) * shrunk * b, BEST, "what the sum has not reached")
@@ -178,8 +184,7 @@ def theorem1(statement: Statement) -> Proof:
     steps = distance(statement)
     logarithm = sympy.Symbol("log(Z/(ε√m))", nonnegative=True)
     ratio = stacked / (accuracy * r)
-    letters = {name: SYMBOLS[name] for name in fedsplit.approximate_iterations.names}
-    rounds = with_logarithm(in_roots(fedsplit.approximate_iterations.formula(**letters)), ratio, logarithm)
+    rounds = with_logarithm(in_roots(symbolic(fedsplit.approximate_iterations)), ratio, logarithm)
     enough = Relation(logarithm / (1 - rho), "<=", rounds, BEST, "rounds to an accuracy")
     away = BEST & sympy.Gt(stacked, 0, evaluate=False)
     reached = Relation(server_distance, "<=", accuracy + (q + 1) * b, away, "an accuracy is reached")
@@ -208,8 +213,7 @@ EXTREMAL = (  # s, ℓ_*, L^*, √m, t, b
 
 @proves(fedsplit.theorem1sharper)
 def any_stepsize(statement: Statement) -> Proof:
-    letters = {name: SYMBOLS[name] for name in statement.calculator.names}
-    formula = in_roots(statement.calculator.formula(**letters))
+    formula = in_roots(symbolic(statement.calculator))
     bound, above = with_largest(formula)
     bound = with_power(bound, rho, t, shrunk)
     curvature = AssumedCurvature(SYMBOLS["mu"], SYMBOLS["L"], conditions=above & ORDERED)

@@ -1,4 +1,7 @@
-"""Small exact federations on which the FedSplit paper's formulas are compared with the running code."""
+"""Small federations in exact arithmetic, on which the FedSplit paper's formulas are compared with the running code.
+
+Each function takes a formula and an instance's number and returns two values: the formula's and the running code's.
+"""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction

@@ -1,8 +1,8 @@
-"""FedSplit paper: FedGD, FedProx and FedSplit, and where they rest: (3) to (7), (13), Propositions 1 to 3.
+"""FedSplit paper: FedGD, FedProx and FedSplit, and their fixed points: (3) to (7), (13), Propositions 1 to 3.
 
-Every f_j is convex and differentiable, so its gradient is continuous, and so are G_j and prox_{sf_j}: a limit of the
-iterates is a fixed point. What a fixed point satisfies is shown coordinate by coordinate for two clients, and on exact
-runs.
+Every f_j is convex and differentiable on R^d, so its gradient is continuous, and so are the maps G_j and prox_{sf_j}: a
+limit of the iterates is a fixed point. The equations of fixed points are proved coordinate by coordinate for two
+clients, for any number of clients in vectors, and compared with exact fixed points of the running code.
 """
 
 import sympy
@@ -34,7 +34,7 @@ def equation3(statement: Statement) -> Proof:
 
 
 def averages(statement: Statement, clients: str, computed: str) -> Step:
-    """A round is the plain mean of the clients' points, as in the running code."""
+    """The formula, a plain mean of the clients' points, gives a round of the running code."""
     formula = statement.calculator.formula
     play = exact_runs.fedgd_round if clients == "FedGD" else exact_runs.fedprox_round
     return Step(rf"x_j^{{(t+1)}} = \tfrac1m\textstyle\sum_j {computed}", f"a round of {clients}",
@@ -61,14 +61,14 @@ def equation6(statement: Statement) -> Proof:
 
 
 def any_number_of_clients(parts: str) -> Step:
-    """What a fixed point says, for any number of clients: the mean of what they take off x vanishes."""
+    """x minus the mean of the clients' points x − sS_j is (s/m)ΣS_j, for any number of clients."""
     start, taken_off = vector("x"), family("S")
     return Step(rf"x-\tfrac1m\textstyle\sum_j(x-s{parts}) = \tfrac sm\sum_j{parts}", "the same for every m",
                 Relation(start - mean(start - s * taken_off), "=", s * mean(taken_off)), Identity())  # fmt: skip
 
 
 def common_limit(place: str) -> Step:
-    """(a): from the second round on the clients share their points."""
+    """Part (a): from the second round on all clients start from the same point, so their limits agree."""
     return Step(r"x_j^{(t)} = \bar x^{(t-1/2)}\quad\text{for all } j,\ t \ge 2",
                 "the server's average is the same for all, so its limit is",
                 Relation(deviation(mean(family("x^(t+1/2)"))), "=", Vector()), Identity(), place=place)  # fmt: skip
@@ -120,7 +120,7 @@ LIMITS = (
 
 
 def moreau() -> tuple[Step, ...]:
-    """M_{sf} lies between its tangent and a parabola, so that its gradient is (x − prox_{sf}(x))/s."""
+    """M_{sf} lies above an affine function and below a parabola that touch at x: ∇M_{sf}(x) = (x − prox_{sf}(x))/s."""
     at_p, at_w = sympy.symbols("f(prox(x)) f(prox(z))", real=True)
     pulled, between, moved = vector("x−prox(x)"), vector("prox(z)−prox(x)"), vector("z−x")
     envelope = at_p + square(pulled) / (2 * s)

@@ -1,7 +1,8 @@
-"""What strong convexity and smoothness say of two points: ⟨g − ℓd, Ld − g⟩ ≥ 0, d and g their differences.
+"""The inequality between two points of an ℓ-strongly convex and L-smooth function: ⟨g − ℓd, Ld − g⟩ ≥ 0.
 
-With ℓ = 1/(sq) and L = q/s, times s²: ⟨sg − d/q, qd − sg⟩ ≥ 0. It follows from the descent lemma and strong convexity
-at two more points, x − θv and y + θv with v = g − ℓd and θ = 1/(L − ℓ); where ℓ = L, from the two definitions.
+d and g are the differences of the points and of the gradients. With ℓ = 1/(sq) and L = q/s, and multiplied by s², it is
+⟨sg − d/q, qd − sg⟩ ≥ 0. For ℓ < L it follows from the descent lemma and strong convexity at two more points, x − θv and
+y + θv with v = g − ℓd and θ = 1/(L − ℓ); for ℓ = L, where θ is not defined, from the definitions of ℓ and L.
 """
 
 from dataclasses import dataclass, field
@@ -25,10 +26,11 @@ _at_x, _at_y, _near_x, _near_y = sympy.symbols("f(x) f(y) f(x−θv) f(y+θv)", 
 @final
 @dataclass(frozen=True)
 class AssumedCurvature:
-    """Of what is assumed: the function is f + (added/2)‖· − a‖², f is `convexity`-strongly convex, `smoothness`-smooth.
+    """The hypotheses on f for which the inequality is proved for the function f + (added/2)‖· − a‖².
 
-    Under the conditions the function is 1/(sq)-strongly convex and q/s-smooth. By default it is f, with just these.
-    `apart` says that the conditions exclude q = 1.
+    f is `convexity`-strongly convex and `smoothness`-smooth; under `conditions` the sum is 1/(sq)-strongly convex and
+    q/s-smooth. By default nothing is added, and f itself has these constants. `apart` states that the conditions
+    exclude q = 1, so that the case ℓ = L is not needed.
     """
 
     convexity: Any = strong
@@ -39,11 +41,11 @@ class AssumedCurvature:
 
     @property
     def domain(self) -> Domain:
-        """With q ≥ 1 or q > 1, which follows from the conditions where there are any."""
+        """The conditions, with q > 1 or q ≥ 1; with conditions given, that follows from them."""
         return self.conditions & sympy.Gt(q, 1, evaluate=False) if self.apart else BEST & self.conditions
 
     def at_one(self) -> "AssumedCurvature":
-        """Where q = 1."""
+        """The same hypotheses for q = 1."""
         convexity, smoothness, added = (
             sympy.sympify(number).subs(q, 1) for number in (self.convexity, self.smoothness, self.added)
         )
@@ -51,12 +53,12 @@ class AssumedCurvature:
 
 
 def gap(d: Any, g: Any, root: Any = q) -> Any:
-    """⟨sg − d/q, qd − sg⟩, which is not negative."""
+    """The expression ⟨sg − d/q, qd − sg⟩, for which the steps prove ≥ 0; `root` is q."""
     return inner(s * g - d / root, root * d - s * g)
 
 
 def interpolation(curvature: AssumedCurvature | None = None) -> tuple[Step, ...]:
-    """The steps; the last one is the inequality."""
+    """The steps that prove the inequality; the claim of the last one is the inequality itself."""
     of = curvature or AssumedCurvature()
     one = of.at_one()
     strictly = of.conditions & sympy.Gt(q, 1, evaluate=False)
@@ -77,6 +79,7 @@ def interpolation(curvature: AssumedCurvature | None = None) -> tuple[Step, ...]
 
 
 def at_four_points(of: AssumedCurvature) -> Combination:
+    """The case ℓ < L: upper and lower quadratic bounds at x − θv and at y + θv."""
     theta = 1 / (smooth_constant - strong)
     shift = theta * (gradients - strong * difference)
     gradient_at_x = _gradient_at_y + gradients - of.added * difference  # of f
@@ -94,7 +97,7 @@ def at_four_points(of: AssumedCurvature) -> Combination:
 
 
 def from_definitions(of: AssumedCurvature) -> Combination:
-    """Where q = 1."""
+    """The case q = 1: the gradient is L-Lipschitz and L-strongly monotone, so that its difference is Ld."""
     of_f, rest = gradients - of.added * difference, 1 - s * of.added
     monotone = (
         convex(_at_y, _at_x, _gradient_at_y + of_f, -difference, of.convexity),

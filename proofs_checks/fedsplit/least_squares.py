@@ -1,7 +1,7 @@
 """FedSplit paper: least squares, (8) to (10), and the display between (9) and (10).
 
-Small federations are written out in symbols: for (8) and (9) a row A_1 and a diagonal A_2 with two unknowns, for (10)
-numbers A_1 and A_2, with the footnote's condition |1 − sA_j²| < 1. Others are run exactly.
+The proofs compute small federations in symbols: for (8) and (9) a row A_1 and a diagonal A_2 with two unknowns, for
+(10) numbers A_1 and A_2 with the footnote's condition |1 − sA_j²| < 1. Larger ones are compared with exact runs.
 """
 
 from typing import Any
@@ -35,7 +35,10 @@ def square(column: Any) -> Any:
 
 
 def in_symbols(formula: Any, unknowns: int, **given: Any) -> Any:
-    """The formula's point; where a formula has none for these clients, a point of which nothing is known."""
+    """The formula's point; for a formula that is not defined for these clients, a vector of new symbols.
+
+    The tests change formulas; a proof must then fail in a check and not with an error here.
+    """
     try:
         return formula(**given)
     except (TypeError, ValueError):

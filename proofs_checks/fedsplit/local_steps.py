@@ -1,6 +1,6 @@
-"""FedSplit: gradient steps in place of the proximal ones: (17), and Corollary 1, which is (18).
+"""FedSplit with gradient steps in place of exact proximal steps: (17), and Corollary 1, which is (18).
 
-The steps are taken on h(u) = sf_j(u) + ½‖u − x‖², whose gradient is s∇f_j(u) + u − x, and vanishes at p = prox(x).
+The gradient steps minimise h(u) = sf_j(u) + ½‖u − x‖², whose gradient s∇f_j(u) + u − x vanishes at p = prox(x).
 """
 
 import sympy
@@ -23,6 +23,7 @@ from fedconvex.proofs_checks.fedsplit.notation import (
     s,
     smooth_constant,
     strong,
+    symbolic,
     with_power,
 )
 from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, proves
@@ -47,12 +48,11 @@ right = u - alpha * s * gradient_of_f + (u - x)
 
 
 def gradient_steps(statement: Statement, role: Role) -> tuple[Step, ...]:
-    """Both equalities of (17), in one coordinate; f is replaced by its slope at u, which is all that enters."""
+    """Both equalities of (17), in one coordinate. Only f's gradient at u enters, so f is a linear function here."""
     slope = sympy.Symbol("v", real=True)
     subproblem = s * (gradient * (slope - u)) + (slope - x) ** 2 / 2
     at_u = sympy.diff(subproblem, slope).subs(slope, u)
-    given = {"u": u, "x": x, "stepsize": s, "local_stepsize": alpha, "gradient": gradient}
-    formula = statement.calculator.formula(**given)
+    formula = symbolic(statement.calculator)
     scaled, proximal = s * gradient + u - x, gradient + (u - x) / s
     return (
         Step(r"\mathrm{prox}_{sf_j}(x) = \arg\min_u\{sf_j(u)+\tfrac12\|u-x\|^2\}",
@@ -111,8 +111,7 @@ def one_step() -> tuple[Step, ...]:
 @proves(fedsplit.equation18)
 @proves(fedsplit.corollary1)
 def corollary1(statement: Statement) -> Proof:
-    letters = {name: SYMBOLS[name] for name in statement.calculator.names}
-    bound = with_power(in_roots(statement.calculator.formula(**letters)), factor, steps_taken, decay)
+    bound = with_power(in_roots(symbolic(statement.calculator)), factor, steps_taken, decay)
     steps = one_step()
     given_away = Relation(0, "<=", now / (q + 1), Domain(), "what the corollary gives away")
     step = Relation(after, "<=", factor * now, BEST, "a gradient step, with the corollary's factor")
@@ -142,8 +141,7 @@ def corollary1(statement: Statement) -> Proof:
 
 @proves(fedsplit.corollary1sharper)
 def corollary1_sharper(statement: Statement) -> Proof:
-    letters = {name: SYMBOLS[name] for name in statement.calculator.names}
-    bound = with_power(in_roots(statement.calculator.formula(**letters)), rho, steps_taken, decay)
+    bound = with_power(in_roots(symbolic(statement.calculator)), rho, steps_taken, decay)
     steps = one_step()
     positive = Relation(0, "<=", rho, BEST, "the factor is not negative")
     repeated = iterated(steps[-1].claim.fact, positive.fact, after, now, start, last, decay)

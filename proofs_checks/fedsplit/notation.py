@@ -1,8 +1,9 @@
-"""The letters of the FedSplit paper's proofs, which are ours: the stored text has no appendix.
+"""Symbols of the proofs on FedSplit. The proofs are ours: the paper's are in an appendix outside the text used here.
 
-With q = √κ and s = 1/√(ℓ_* L^*) every client is 1/(sq)-strongly convex and q/s-smooth; s and q say as much as ℓ_* and
-L^*. For another stepsize s the same holds with any q that is at least 1/(sℓ_*) and sL^*. A round of FedSplit shrinks
-distances by ρ = 1 − 2/(q + 1) = (q − 1)/(q + 1).
+The proofs use q = √κ in place of κ, so that all constants are rational functions. With s = 1/√(ℓ_* L^*) every client is
+1/(sq)-strongly convex and q/s-smooth; the pair (s, q) determines (ℓ_*, L^*) and conversely. For another stepsize s the
+same holds with every q that is at least 1/(sℓ_*) and sL^*. A round of FedSplit contracts distances by the factor
+ρ = 1 − 2/(q + 1) = (q − 1)/(q + 1).
 
 | here | paper |
 |---|---|
@@ -16,9 +17,11 @@ from typing import Any
 
 import sympy
 
+from fedconvex.proofs_checks.builders import formula_with
 from fedconvex.proofs_checks.engines.algebra import NotRational, is_zero
 from fedconvex.proofs_checks.engines.hilbert import length
 from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.statements.calculator import Calculator
 from fedconvex.statements.rendering import symbols
 from fedconvex.theory.fedsplit import PAPER
 
@@ -33,19 +36,27 @@ rho = 1 - 2 / (q + 1)
 shrunk = sympy.Symbol("ρ^t", nonnegative=True)
 server_distance = length("x^(t+1)−x*")
 strong, smooth_constant = 1 / (s * q), q / s
-BEST = Domain((sympy.Ge(q, 1, evaluate=False),))
+BEST = Domain((sympy.Ge(q, 1, evaluate=False),))  # κ ≥ 1
 
 
 IN_ROOTS = ((kappa, q**2), (m, r**2))
 
 
+def symbolic(calculator: Calculator, **other: Any) -> Any:
+    """The calculator's formula in the paper's symbols (`builders.formula_with`)."""
+    return formula_with(calculator, SYMBOLS, **other)
+
+
 def in_roots(expression: Any) -> Any:
-    """With q² for κ and r² for m."""
+    """The expression with q² for κ and r² for m."""
     return sympy.sympify(expression).subs(dict(IN_ROOTS))
 
 
 def with_power(expression: Any, factor: Any, exponent: Any, power: Any) -> Any:
-    """With the symbol `power` for factor^exponent; a power of anything else is left as it is."""
+    """The expression with the symbol `power` for factor^exponent; powers of other bases remain.
+
+    If the statement's formula changes its base, the exponent therefore remains and the proof fails.
+    """
 
     def replaced(base: Any, raised_to: Any) -> Any:
         whole = sympy.cancel(raised_to / exponent)
@@ -57,14 +68,18 @@ def with_power(expression: Any, factor: Any, exponent: Any, power: Any) -> Any:
 
 
 def with_largest(expression: Any) -> tuple[Any, Domain]:
-    """With q for the maximum in it, and that q is at least each of its arguments: all that is used of a maximum."""
+    """The expression with q for the maximum in it, and the conditions that q is at least each of its arguments.
+
+    The proofs then hold for every such q, in particular for the maximum.
+    """
     found = sympy.sympify(expression).atoms(sympy.Max)
-    ends = sorted({end for maximum in found for end in maximum.args}, key=str)
-    return expression.subs(dict.fromkeys(found, q)), Domain(tuple(sympy.Ge(q, end, evaluate=False) for end in ends))
+    arguments = sorted({argument for maximum in found for argument in maximum.args}, key=str)
+    conditions = tuple(sympy.Ge(q, argument, evaluate=False) for argument in arguments)
+    return expression.subs(dict.fromkeys(found, q)), Domain(conditions)
 
 
 def with_logarithm(expression: Any, argument: Any, logarithm: Any) -> Any:
-    """With the symbol `logarithm` for log(argument), and its negative for log(1/argument)."""
+    """The expression with the symbol `logarithm` for log(argument), and its negative for log(1/argument)."""
 
     def replaced(inside: Any) -> Any:
         if _same(inside, argument):

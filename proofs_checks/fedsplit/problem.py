@@ -1,6 +1,6 @@
 """FedSplit paper: the problem (1), (2), the inclusion (11), (12), constants (14), (15), experiments (20), (21).
 
-Definitions are compared with the running code; what the text concludes from them is shown.
+Definitions are compared with the running code on exact instances; the text's conclusions from them are proved.
 """
 
 import sympy

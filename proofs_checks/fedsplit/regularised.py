@@ -1,7 +1,8 @@
-"""FedSplit on clients that are convex only: (19), and Theorem 2, both refuted as printed, and what holds instead.
+"""FedSplit on clients that are only convex: (19) and Theorem 2, both refuted as printed, and their corrected forms.
 
-The regularised clients f_j + (λ/2)‖· − x^(1)‖² are λ-strongly convex and L_λ-smooth, L_λ = L^* + λ, so that the proof
-of Theorem 1 for any stepsize applies to them: q is at least 1/(sλ) and sL_λ. With s = 1/√(λL_λ) both are √κ_λ.
+The regularised clients f_j + (λ/2)‖· − x^(1)‖² are λ-strongly convex and L_λ-smooth with L_λ = L^* + λ. The proof of
+Theorem 1 for any stepsize therefore applies to them with every q of at least 1/(sλ) and sL_λ; with s = 1/√(λL_λ) both
+are √κ_λ.
 """
 
 import sympy
@@ -26,6 +27,7 @@ from fedconvex.proofs_checks.fedsplit.notation import (
     server_distance,
     shrunk,
     stacked,
+    symbolic,
     t,
     with_largest,
     with_logarithm,
@@ -127,8 +129,7 @@ def equation19_corrected(statement: Statement) -> Proof:
 
 @proves(fedsplit.theorem2roundbyround)
 def round_by_round(statement: Statement) -> Proof:
-    letters = {name: SYMBOLS[name] for name in statement.calculator.names}
-    formula, conditions = with_largest(in_roots(statement.calculator.formula(**letters)))
+    formula, conditions = with_largest(in_roots(symbolic(statement.calculator)))
     bound = with_power(formula, rho, t, shrunk)
     curvature = AssumedCurvature(sympy.Integer(0), L, lam, conditions, apart=True)
     domain = curvature.domain
@@ -161,7 +162,7 @@ def round_by_round(statement: Statement) -> Proof:
 
 
 def best_stepsize() -> Step:
-    """With Theorem 2's stepsize, q = √κ_λ."""
+    """Theorem 2's stepsize makes both lower bounds on q equal to √κ_λ: a sum of squares that vanishes."""
     root = sympy.Symbol("√κ_λ", positive=True)
     chosen = fedsplit.regularized_stepsize.formula(L=lam * root**2 - lam, regularizer=lam)
     ends = (1 / (chosen * lam) - root) ** 2 + (chosen * lam * root**2 - root) ** 2
@@ -196,25 +197,22 @@ def gap_from_distance() -> Step:
 
 
 def price(domain: Domain) -> Step:
-    """The regularisation costs at most half the accuracy."""
+    """The bound ε/2 on what the regularisation adds to the gap."""
     return Step(r"\tfrac{m\lambda}2\|x^{(1)}-x^*\|^2 \le \tfrac\varepsilon2", "λ < ε/(m‖x^(1) − x*‖²)",
                 Relation(r**2 * lam * D / 2, "<=", epsilon / 2, domain, "the price of the regularisation"),
                 Inequality())  # fmt: skip
 
 
 SMALL = Domain((
-    sympy.Lt(lam, fedsplit.largest_regularizer.formula(epsilon=epsilon, num_clients=r**2, squared_distance=D),
-             evaluate=False),
+    sympy.Lt(lam, in_roots(symbolic(fedsplit.largest_regularizer)), evaluate=False),
 ))  # fmt: skip
 
 
 @proves(fedsplit.theorem2)
 def theorem2(statement: Statement) -> Proof:
-    letters = {name: SYMBOLS[name] for name in statement.calculator.names}
-    count = statement.calculator.formula(**letters)
-    at_the_end = {"L": L, "regularizer": fedsplit.largest_regularizer.formula(
-        epsilon=epsilon, num_clients=m, squared_distance=D)}  # fmt: skip
-    condition = (at_the_end["L"] + at_the_end["regularizer"]) / at_the_end["regularizer"]
+    count = symbolic(statement.calculator)
+    largest = symbolic(fedsplit.largest_regularizer)
+    condition = (L + largest) / largest
     steps = (
         price(SMALL),
         Step(r"\kappa_\lambda = \tfrac{L^*+\lambda}\lambda \le \tfrac{L^*\|x^{(1)}-x^*\|^2}\varepsilon",
@@ -257,10 +255,9 @@ def theorem2(statement: Statement) -> Proof:
 
 @proves(fedsplit.theorem2corrected)
 def theorem2_corrected(statement: Statement) -> Proof:
-    letters = {name: SYMBOLS[name] for name in statement.calculator.names}
     logarithm = sympy.Symbol("log(L_λZ²/ε)", real=True)
     ratio = (L + lam) * stacked**2 / epsilon
-    formula, conditions = with_largest(statement.calculator.formula(**letters))
+    formula, conditions = with_largest(symbolic(statement.calculator))
     domain = SMALL & sympy.Gt(q, 1, evaluate=False) & conditions & Domain.of(statement)
     rounds = with_logarithm(formula, ratio, logarithm)
     enough = Relation(logarithm / (2 * (1 - rho)), "=", rounds, BEST, "rounds to an accuracy")
@@ -268,7 +265,7 @@ def theorem2_corrected(statement: Statement) -> Proof:
     per_round = conclusion(fedsplit.theorem2roundbyround).fact
     cost = price(SMALL)
     here, optimum = _values()
-    chosen = fedsplit.largest_regularizer.formula(epsilon=epsilon, num_clients=m, squared_distance=D) / 2
+    chosen = symbolic(fedsplit.largest_regularizer) / 2
     return Proof((
         best_stepsize(),
         Step(r"\tfrac14(q+1)\log\tfrac{L_\lambda\|z^{(1)}-z_\lambda^*\|^2}\varepsilon = "

@@ -1,4 +1,7 @@
-"""Instances on which the FedSplit paper's bounds are reached or nearly so, run exactly by the core."""
+"""Instances on which the FedSplit paper's bounds are attained or nearly attained, run in exact arithmetic.
+
+Each measure returns (what happens, what the statement promises) for an instance (`engines.tightness`).
+"""
 
 from collections.abc import Callable
 from fractions import Fraction

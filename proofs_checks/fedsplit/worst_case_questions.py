@@ -1,6 +1,6 @@
-"""FedSplit: the exact worst cases that its bounds are compared with, for proximal steps without error (b = 0).
+"""FedSplit: the worst-case problems whose exact values its bounds are compared with, for exact proximal steps (b = 0).
 
-κ must have a rational root: with another the best stepsize is irrational.
+√κ must be rational, because the best stepsize contains it and the computation is exact.
 """
 
 from fractions import Fraction
@@ -14,7 +14,8 @@ from fedconvex.proofs_checks.worst_cases.looseness.registry import Compared, rat
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import mean, shared, square
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothStronglyConvex
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, in_rationals, solved
+from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, solved
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit
 
@@ -36,7 +37,7 @@ def _server(method: fc.FedSplit, mu: Any, L: Any, t: Any, bound: Any) -> Compare
 
 @worst_case_of(fedsplit.theorem1, fedsplit.equation16)
 def theorem1(statement: Statement, *, t: Any, kappa: Any) -> Compared:
-    """With ℓ_* = 1 and L^* = κ: the bound knows no units."""
+    """With ℓ_* = 1 and L^* = κ: the bound is invariant under scaling of f and of x."""
     method = fc.FedSplit(stepsize=1 / rational_root(kappa, "kappa", "√κ"))
     return _server(method, 1, kappa, t, statement(t=t, kappa=kappa, **OF_START))
 

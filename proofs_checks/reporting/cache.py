@@ -1,4 +1,4 @@
-"""Results that are still valid: nothing that decides them has changed since. Never trusted where it matters (CI)."""
+"""A cache of verification results on disk, valid while nothing that decides them changes. CI does not use it."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ ENVIRONMENT_VARIABLE = "FEDCONVEX_CACHE"
 
 
 def folder() -> Path:
-    """Where results are kept: $FEDCONVEX_CACHE, or the user's cache folder. It can be deleted at any time."""
+    """The cache's folder: $FEDCONVEX_CACHE, or one in the user's cache folder. It can be deleted at any time."""
     given = os.environ.get(ENVIRONMENT_VARIABLE)
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(given) if given else Path(home) / "fedconvex" / "verify"
@@ -25,7 +25,7 @@ def folder() -> Path:
 
 @cache
 def fingerprint() -> str:
-    """Of everything that decides a result: statements, proofs, engines, the core that runs, and the libraries."""
+    """A digest of everything that decides a result: statements, proofs, engines, the core, the libraries' versions."""
     digest = hashlib.sha256()
     for library in LIBRARIES:
         digest.update(f"{library} {version(library)}\n".encode())
@@ -37,18 +37,19 @@ def fingerprint() -> str:
 
 
 def _sources() -> list[Path]:
-    """The package's files with proofs_checks and theory, without deep, which proves nothing."""
+    """The Python files of the package, of theory and of proofs_checks; those of deep decide no verdict."""
     import fedconvex
     import fedconvex.proofs_checks
     import fedconvex.theory
 
     roots = [Path(fedconvex.__path__[0]), *(Path(p.__path__[0]) for p in (fedconvex.theory, fedconvex.proofs_checks))]
     found = ((path, path.relative_to(root)) for root in roots for path in root.rglob("*.py"))
+    # Resolved, because the links in fedconvex/ show theory and proofs_checks a second time.
     return list({path.resolve() for path, below in found if below.parts[0] != "deep"})
 
 
 def load(identifier: str) -> Record | None:
-    """The kept result, or None where there is none that is whole and still valid."""
+    """The cached result; None where there is none, or one that is damaged or outdated."""
     try:
         found = load_content(identifier)
         return None if found is None else Record.from_dictionary(found)
@@ -57,12 +58,12 @@ def load(identifier: str) -> Record | None:
 
 
 def store(record: Record) -> None:
-    """Keeps a result; a folder that cannot be written to keeps nothing."""
+    """Puts a result into the cache; does nothing where the folder cannot be written to."""
     store_content(record.identifier, record.to_dictionary())
 
 
 def load_content(name: str) -> Any:
-    """What JSON can hold and was kept by this name; None where there is nothing that is whole and still valid."""
+    """The cached JSON content of that name; None where there is none, or one that is damaged or outdated."""
     try:
         kept = json.loads((folder() / f"{name}.json").read_text("utf-8"))
         if kept["fingerprint"] != fingerprint() or kept["digest"] != _digest(kept["content"]):
@@ -73,8 +74,8 @@ def load_content(name: str) -> Any:
 
 
 def store_content(name: str, content: Any) -> None:
-    """Keeps what JSON can hold; a folder that cannot be written to keeps nothing."""
-    content = json.loads(json.dumps(content))
+    """Puts JSON content into the cache under that name; does nothing where the folder cannot be written to."""
+    content = json.loads(json.dumps(content))  # tuples become lists now, as on reading, so that the digest agrees
     kept = {"fingerprint": fingerprint(), "digest": _digest(content), "content": content}
     try:
         folder().mkdir(parents=True, exist_ok=True)

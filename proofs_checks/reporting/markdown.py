@@ -24,7 +24,7 @@ print(verify("fedprox.equation6").verdict)
 
 
 def as_markdown(records: list[Record]) -> str:
-    """The whole page."""
+    """The page for these records: a summary line, then for each paper a table and remarks."""
     sums = totals(records)
     counts = ", ".join(f"{n} {verdict}" for verdict, n in sums["statements"].items() if n)
     decided = f"Of {sums['displayed_steps']} displayed steps {sums['displayed_steps_decided']} are decided by machine"
@@ -48,7 +48,7 @@ def _paper(records: list[Record]) -> list[str]:
 
 
 def _remarks(record: Record) -> list[str]:
-    """What there is to say beyond "proved"."""
+    """Counterexample, corrected statement, misprinted lines and notes; empty for a plain "proved"."""
     failing = [s for s in record.steps if s.role == Role.PRINTED.value and s.verdict == Verdict.REFUTED.value]
     if record.verdict == Verdict.PROVED.value and not (failing or record.notes or record.vacuous):
         return []

@@ -1,4 +1,4 @@
-"""A result as plain data: what is printed, cached, written as JSON, and shown on pages."""
+"""A verification result as plain data, for printing, caching, JSON and pages."""
 
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
@@ -15,7 +15,7 @@ from fedconvex.verdicts import Verdict
 @final
 @dataclass(frozen=True)
 class StepRecord:
-    """One step and what became of it."""
+    """One step of a proof and its outcome, as text and numbers."""
 
     shown: str
     because: str
@@ -31,7 +31,7 @@ class StepRecord:
 @final
 @dataclass(frozen=True)
 class Record:
-    """One statement and what became of it."""
+    """One statement and its result, as text and numbers."""
 
     identifier: str
     source: str
@@ -51,17 +51,17 @@ class Record:
     seconds: float
 
     def count(self, *verdicts: Verdict, displayed: bool = False) -> int:
-        """How many steps have one of these verdicts; only those that the paper displays, if asked."""
+        """The number of steps with one of these verdicts; with `displayed`, of those that the paper displays."""
         wanted = {verdict.value for verdict in verdicts}
         return sum(step.verdict in wanted for step in self.steps if step.place or not displayed)
 
     def to_dictionary(self) -> dict[str, Any]:
-        """For JSON."""
+        """As nested dictionaries and lists, for JSON."""
         return asdict(self)
 
     @classmethod
     def from_dictionary(cls, data: dict[str, Any]) -> "Record":
-        """Raises ValueError, TypeError or KeyError for what is no record."""
+        """The record that `to_dictionary` wrote. Raises ValueError, TypeError or KeyError for anything else."""
         if data.keys() != {f.name for f in fields(cls)}:
             raise ValueError("other fields than a record's")
         steps = tuple(StepRecord(**step) for step in data["steps"])
@@ -69,7 +69,7 @@ class Record:
 
 
 def record(result: Result) -> Record:
-    """The result as plain data; here the tightness is measured."""
+    """The result as plain data. Measures the tightness, which may take longer than the proof."""
     of, replayed = result.statement, result.replayed
     return Record(
         identifier=of.identifier,
@@ -124,7 +124,7 @@ def _measured(tightness: Tightness) -> dict[str, Any]:
 
 
 def totals(records: "list[Record]") -> dict[str, Any]:
-    """What a reader wants to know in one line: verdicts of statements, and of the steps that the papers display."""
+    """The counts of a summary line: verdicts of statements, of all steps, and of the steps that the papers display."""
     displayed = [step for r in records for step in r.steps if step.place]
     decided = [s for s in displayed if s.verdict in (Verdict.PROVED.value, Verdict.REFUTED.value)]
     return {

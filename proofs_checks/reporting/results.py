@@ -1,4 +1,4 @@
-"""The results for statements that are named: kept ones, recorded ones, and for the others the proofs are run."""
+"""The results for named statements: cached or recorded where the caller allows it, else from running the proofs."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -23,9 +23,9 @@ class Origin(Enum):
 
 
 def chosen(names: Iterable[str] = ()) -> list[Statement]:
-    """The statements of the papers and identifiers that are named, once each; without any, of all papers with proofs.
+    """The statements that the names select, once each: a paper selects all of its own, no name all papers with proofs.
 
-    Raises InvalidInput for a name that is neither, with what comes near.
+    Raises InvalidInput for a name that is neither paper nor statement, with the nearest known ones.
     """
     found: dict[str, Statement] = {}
     for name in list(names) or papers_with_proofs():
@@ -36,13 +36,17 @@ def chosen(names: Iterable[str] = ()) -> list[Statement]:
 
 
 def results(of: Iterable[Statement], *, kept: bool = True, records: bool = False) -> Iterator[tuple[Record, Origin]]:
-    """The result for each statement: a kept one and a recorded one only where these are asked for.
+    """The result for each statement and where it comes from, lazily and in order.
 
-    What the proofs of several rest on is verified once. Results are kept, unless kept ones are not asked for.
+    Args:
+        kept: use the cache: take results from it and put new ones into it.
+        records: take the recorded verdict of a proved statement instead of running its proof.
     """
     known = recorded() if records else {}
+    # One call of `verify_all` for all statements, so that it verifies what several rest on once. It takes each from
+    # this queue, into which a statement goes just before its result is asked for.
     waiting: deque[Statement] = deque()
-    verified = verify_all(iter(waiting.popleft, None))  # one is put there before each is taken
+    verified = verify_all(iter(waiting.popleft, None))
     for one in of:
         found = cache.load(one.identifier) if kept else None
         if found is not None:

@@ -1,6 +1,5 @@
 """`worst_case`: the worst performance of a method on a class of clients, as an interval proved on both sides."""
 
-from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -10,13 +9,12 @@ from fedconvex.proofs_checks.worst_cases.certificates.composition import best_ro
 from fedconvex.proofs_checks.worst_cases.certificates.search import certify
 from fedconvex.proofs_checks.worst_cases.instances.feasible_points import feasible_point
 from fedconvex.proofs_checks.worst_cases.instances.line_federations import (
-    LineFederation,
-    enumerated_federations,
     extreme_federations,
     target,
+    trial_federations,
 )
-from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation, quadratics
-from fedconvex.proofs_checks.worst_cases.instances.replay import attained_ratio
+from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import quadratics
+from fedconvex.proofs_checks.worst_cases.instances.replay import best_of
 from fedconvex.proofs_checks.worst_cases.programs.refinement import refine
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
 from fedconvex.proofs_checks.worst_cases.questions.question import Question, pose
@@ -25,7 +23,6 @@ from fedconvex.proofs_checks.worst_cases.result import INFINITE, WorstCase
 
 CLOSE = Fraction(1, 10**9)  # relative distance of the bounds at which no other instance is sought
 NEAR = Fraction(1, 10**6)  # and at which no larger refinement is
-SMALL_SHARE = 10**6  # divisor of the heterogeneity in search of instances for many rounds
 MANY = 500  # unknowns of a refinement for enumerated draws, where the floating-point solution is least accurate
 SMALL = 12  # evaluations up to which a question about many rounds is also solved as it is
 
@@ -86,73 +83,48 @@ def worst_case(
         InvalidInput: a metric, solver or scheme that is not analysed, rounds < 1, B < 1, a negative heterogeneity,
             subproblems without minimisers, a metric that needs a minimiser which the class does not give.
     """
-    question = pose(specify(
+    specification = specify(
         method, clients, num_clients, rounds, metric, dissimilarity, heterogeneity, local_solver, participation,
         weights, spread,
-    ))  # fmt: skip
+    )  # fmt: skip
+    question = pose(specification)
     if question.one_round is None:
-        return _solve(question, question, 1)
-    composed = _solve(question, best_round(question.one_round, rounds), rounds)
+        return _solve(question, question)
+    composed = _solve(question, best_round(question.one_round, rounds))
     # What is worst in every round need not fit together: the whole program can prove less, if it is small enough.
     whole = question.played == rounds and len(question.board.evaluations) <= SMALL
     if composed.upper == composed.lower or not whole or metric == "lifted_distance":
         return composed
-    return min(composed, _solve(question, question, 1), key=lambda answer: answer.upper)
+    return min(composed, _solve(question, question), key=lambda answer: answer.upper)
 
 
-def _solve(question: Question, certified: Question, power: int) -> WorstCase:
-    """Both bounds of `question`, the upper one by a certificate about `certified`, which `power` such rounds compose.
+def _solve(question: Question, certified: Question) -> WorstCase:
+    """Both bounds of `question`, the upper one by a certificate about `certified`: the question, or one round of it.
 
     Cheap ways come first: federations on a line, a certificate that follows from these, and only then a solver.
     """
+    power = 1 if certified is question else question.rounds
     extreme = extreme_federations(certified)
-    ratio, instance = _best(question, _trials(question, certified, power, extreme))
-    if ratio == INFINITE:
-        return WorstCase(question, certified, "not asked", None, 1, ratio, instance, None)
+    goal, trials = target(extreme), trial_federations(question, certified, extreme)
+    best = best_of(question, trials)
+    if best[0] == INFINITE:
+        return WorstCase(question, certified, "not asked", None, 1, *best, None)
     search = certify(
-        certified.program, target(extreme), twice=question.enumerated,
-        suffices=lambda found: bound_after(found, certified, question, power) == ratio,
+        certified.program, goal, twice=question.enumerated,
+        suffices=lambda found: bound_after(found, certified, question, power) == best[0],
     )  # fmt: skip
     certificate, point = search.certificate, None
     bound = None if certificate is None else bound_after(certificate, certified, question, power)
-    if power == 1 and search.proposal is not None and not _are_close(ratio, bound, CLOSE):
+    if power == 1 and search.proposal is not None and not _are_close(best[0], bound, CLOSE):
         fitted = quadratics(question, search.proposal)
-        ratio, instance = _best(question, [] if fitted is None else [fitted], ratio, instance)
+        best = best_of(question, fitted, best)
         if question.exact and question.clients.interpolable:
             point = feasible_point(question.program, search.proposal, search.refined)
             metric = None if point is None else point.metric
             if question.enumerated and not search.refined and not _are_close(metric, bound, NEAR):
                 refined = list(refine(question.program, search.proposal, MANY))
                 point = feasible_point(question.program, search.proposal, refined)
-    return WorstCase(question, certified, search.status, certificate, power, ratio, instance, point)
-
-
-def _trials(
-    question: Question, certified: Question, power: int, extreme: list[LineFederation]
-) -> Iterator[AttainingFederation]:
-    """The federations on a line that are simulated."""
-    # With full participation the program's ratio is the simulated one, so that the first federation is the worst.
-    tried = extreme[:1] if question.draws.everyone else extreme
-    if power > 1 and question.heterogeneity:
-        # In many rounds other federations are worst than in one: those whose gradients hardly count in the divisor.
-        tried = [*extreme, *extreme_federations(certified.divided_with(question.heterogeneity / SMALL_SHARE))]
-    yield from (made.instance for made in tried)
-    if question.enumerated:
-        yield from enumerated_federations(question)
-
-
-def _best(
-    question: Question,
-    instances: Iterable[AttainingFederation],
-    ratio: Fraction | float | None = None,
-    instance: AttainingFederation | None = None,
-) -> tuple[Fraction | float | None, AttainingFederation | None]:
-    """The largest ratio of the metric that is simulated on these instances and the given one, and its instance."""
-    for tried in instances:
-        found = attained_ratio(question, tried)
-        if found is not None and (ratio is None or found > ratio):
-            ratio, instance = found, tried
-    return ratio, instance
+    return WorstCase(question, certified, search.status, certificate, power, *best, point)
 
 
 def _are_close(attained: Any, proved: Fraction | None, relative: Fraction) -> bool:

@@ -13,7 +13,7 @@ import fedconvex as fc
 from fedconvex import participation
 from fedconvex.deep import models, run
 from fedconvex.deep.evaluation import evaluate
-from fedconvex.deep.footprint import Footprint, Ledger, footprint
+from fedconvex.deep.footprint import Footprint, TensorMemory, footprint
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.tasks import task_of
 from fedconvex.errors import InvalidInput
@@ -50,20 +50,20 @@ def prepared(method: Any, model: nn.Module, scheme: Any, solver: Any = SGD) -> t
 @pytest.mark.parametrize("K", [1, 5, 20])
 @pytest.mark.parametrize("momentum", [0, 0.9])
 def test_prediction(method: Any, model: nn.Module, K: int, momentum: float) -> None:
-    task, player, state = prepared(method, model, participation.Uniform(K), replace(SGD, momentum=momentum))
+    task, simulator, state = prepared(method, model, participation.Uniform(K), replace(SGD, momentum=momentum))
     before = {name: rows.clone() for name, rows in state.memory.items()}
-    predicted = footprint(task, player, state)
+    predicted = footprint(task, simulator, state)
     for name, rows in before.items():
         assert torch.equal(state.memory[name], rows)  # nothing has happened
-    with Ledger() as ledger:
+    with TensorMemory() as counter:
         for t in range(2):
-            turn = player.next_round(state, t)
-            state, undo = turn.state, turn.undo  # which a run keeps until it has looked at the model
-            del turn
+            done = simulator.next_round(state, t)
+            state, undo = done.state, done.undo  # which a run keeps until it has looked at the model
+            del done
             evaluate(task.module_at(state.server), task.loss, task.shards)
             del undo
-    assert predicted.passing == pytest.approx(ledger.peak, rel=0.35)
-    taken = predicted.samples + predicted.state + ledger.peak
+    assert predicted.passing == pytest.approx(counter.peak, rel=0.35)
+    taken = predicted.samples + predicted.state + counter.peak
     assert predicted.total == pytest.approx(taken, rel=0.2)
     assert predicted.samples == 20 * 40 * (100 * 4 + 8)
     numbers = task.problem.dim * (1 + sum(len(rows) + 1 for rows in before.values()))
@@ -76,27 +76,27 @@ def test_the_velocity_is_predicted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def passing(momentum: float) -> int:
         solver = fc.SGD(epochs=1, batch_size=2, stepsize=0.1, momentum=momentum)
-        task, player, state = prepared(fc.FedProx(mu=1), NETWORK, participation.Full(), solver)
-        return footprint(task, player, state).passing - 20 * 4 * task.problem.dim * bool(momentum)
+        task, simulator, state = prepared(fc.FedProx(mu=1), NETWORK, participation.Full(), solver)
+        return footprint(task, simulator, state).passing - 20 * 4 * task.problem.dim * bool(momentum)
 
     assert passing(0.9) == pytest.approx(passing(0), rel=0.05)
 
 
 def test_the_ledger_counts_what_lives() -> None:
-    with Ledger() as ledger:
+    with TensorMemory() as counter:
         a = torch.zeros(1000, dtype=torch.float64)
-        assert ledger.live == 8000
+        assert counter.live == 8000
         view = a[10:]
-        assert ledger.live == 8000
+        assert counter.live == 8000
         b = a + 1
-        assert ledger.live == 16000
+        assert counter.live == 16000
         del a, b
-        assert ledger.live == 8000  # the view holds it
+        assert counter.live == 8000  # the view holds it
         del view
-        assert ledger.live == 0
+        assert counter.live == 0
         c = torch.zeros(10)
         c.add_(1)
-        assert (ledger.live, ledger.peak) == (40, 16000)
+        assert (counter.live, counter.peak) == (40, 16000)
 
 
 def test_it_is_told_before_the_run() -> None:

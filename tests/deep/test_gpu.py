@@ -146,13 +146,13 @@ def test_the_predicted_memory_is_what_the_gpu_took(device: str, momentum: float)
     before = torch.cuda.memory_allocated()
     task = task_of(model, clients, loss_of("cross_entropy"), None, 0, torch.device(device), torch.float32)
     rounds = rounds_of(fc.FedDyn(alpha=1), task.problem, task.arithmetic, solver)
-    player, state = Simulator.of(rounds, participation.Uniform(10), None, 0, (), 2), rounds.start(task.start())
-    predicted = footprint(task, player, state).total
+    simulator, state = Simulator.of(rounds, participation.Uniform(10), None, 0, (), 2), rounds.start(task.start())
+    predicted = footprint(task, simulator, state).total
     torch.cuda.reset_peak_memory_stats()
     for t in range(2):
-        turn = player.next_round(state, t)
-        state, undo = turn.state, turn.undo
-        del turn
+        done = simulator.next_round(state, t)
+        state, undo = done.state, done.undo
+        del done
         evaluate(task.module_at(state.server), task.loss, task.shards)
         del undo
     taken = torch.cuda.max_memory_allocated() - before

@@ -75,7 +75,7 @@ def test_a_round_that_never_fits_ends(solver: Any, error: Exception, monkeypatch
         together.append(len(theta))
         raise error
 
-    monkeypatch.setattr(LayeredNetwork, "stepping", failing)
+    monkeypatch.setattr(LayeredNetwork, "step_function", failing)
     monkeypatch.setattr(LayeredNetwork, "gradients", failing)
     with pytest.raises(OutOfMemory, match="one client alone"):
         once(solver=solver)
@@ -85,7 +85,7 @@ def test_a_round_that_never_fits_ends(solver: Any, error: Exception, monkeypatch
 
 
 def test_fewer_clients_step_together_on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    usual, together, stepping = once(), list[int](), LayeredNetwork.stepping
+    usual, together, stepping = once(), list[int](), LayeredNetwork.step_function
 
     def limited(self: Any, theta: torch.Tensor, *given: Any) -> Any:
         together.append(len(theta))
@@ -93,7 +93,7 @@ def test_fewer_clients_step_together_on_a_cpu(monkeypatch: pytest.MonkeyPatch) -
             raise torch.OutOfMemoryError("no room")
         return stepping(self, theta, *given)
 
-    monkeypatch.setattr(LayeredNetwork, "stepping", limited)
+    monkeypatch.setattr(LayeredNetwork, "step_function", limited)
     found = once()
     assert max(together) == 4
     assert together[-1] <= 2

@@ -105,7 +105,7 @@ def test_steps(name: str, by: str, keep: object, pushed: bool, network_by: Any) 
     theta = points(network.layout)
     push = 0.1 * points(network.layout) if pushed else None
     expected = keep * theta - 0.3 * network.gradients(theta, batch) + (0 if push is None else push)
-    network.stepping(theta, 0.3, keep, push)(batch)
+    network.step_function(theta, 0.3, keep, push)(batch)
     torch.testing.assert_close(theta, expected)
 
 
@@ -116,7 +116,7 @@ def test_a_step_is_taken_with_what_the_batch_holds_now() -> None:
     expected = theta.clone()
     for held in (batch, other, batch):
         expected -= 0.3 * network.gradients(expected, held)
-    step = network.stepping(theta, 0.3, 1.0, None)
+    step = network.step_function(theta, 0.3, 1.0, None)
     step(batch)
     kept = batch.inputs.clone()
     batch.inputs.copy_(other.inputs)
@@ -132,7 +132,7 @@ def test_what_is_no_number_reaches_the_last_layer(by: str, name: str, network_by
     network, batch = network_by(by, chain(name, CLASSES), TorchCrossEntropy()), batch_for("cross_entropy")
     theta = points(network.layout)
     batch.inputs[1, 0, 0] = float("nan")
-    network.stepping(theta, 0.3, 1.0, None)(batch)
+    network.step_function(theta, 0.3, 1.0, None)(batch)
     assert theta[1, -1].isnan()
     assert theta[[0, 2]].isfinite().all()
 

@@ -105,7 +105,7 @@ def test_late_clients_that_are_used_take_part() -> None:
     table = rows(found, "fedprox.theorem4convexeveryone")
     assert table["reason"].str.contains("not convex|solver").all()
     assert "decrease" not in found.to_frame()
-    with pytest.raises(InvalidInput, match="late"):
+    with pytest.raises(InvalidInput, match="without stragglers"):
         once(stragglers=late, measure="decrease")
 
 

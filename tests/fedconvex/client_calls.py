@@ -1,4 +1,4 @@
-"""Every call that clients take, and how the answers of some of them are compared with those of all."""
+"""Every call of a problem's clients, and a comparison of the results for a subset with those for all."""
 
 import importlib.util
 from collections.abc import Callable, Sequence

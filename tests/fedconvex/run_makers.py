@@ -1,4 +1,4 @@
-"""Small federated problems and runs, what two runs have in common, and frequencies against exact probabilities."""
+"""Small federated problems and runs, comparisons of two runs, and frequencies against exact probabilities."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Files are whole or not there at all."""
+"""Files are written completely or not at all."""
 
 import os
 

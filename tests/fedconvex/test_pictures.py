@@ -1,4 +1,4 @@
-"""All pictures share one style, and whoever draws one gets the axes."""
+"""All pictures share one style, and every drawing function returns its axes."""
 
 import ast
 import subprocess

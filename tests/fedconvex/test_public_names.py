@@ -1,4 +1,4 @@
-"""The names that outside programs call are there, load late, and mean what the package says."""
+"""The public names exist, load late, and are the objects that the package documents."""
 
 import ast
 import importlib

@@ -2,13 +2,15 @@
 
 A test is in the core unless it uses Hypothesis or carries one of the marks `BEYOND_CORE`, on itself or on its file
 (`pytestmark = pytest.mark.beyond_core`). While a core test and its fixtures run, starting a process or a thread, or
-running Hypothesis, is an error: it is raised where it happens, and the test fails even if the code swallows it.
+running Hypothesis, is an error, and so are more than `MOST_ROUNDS` rounds of a method: the error is raised where it
+happens, and the test fails even if the code swallows it.
 """
 
 import re
 import sys
 import threading
 from collections.abc import Iterator
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +18,17 @@ import pytest
 from hypothesis import is_hypothesis_test
 from hypothesis.internal.conjecture.engine import ConjectureRunner
 
+from fedconvex.runs.rounds import Rounds
+
 BEYOND_CORE = ("beyond_core", "slow", "exhaustive", "gpu", "browser")
-WHOLE_FILE = re.compile(r"^pytestmark = pytest\.mark\.beyond_core\b", re.MULTILINE)
+WHOLE_FILE = re.compile(rf"^pytestmark = pytest\.mark\.({'|'.join(BEYOND_CORE)})\b", re.MULTILINE)
 
 # Python announces these to audit hooks, whichever library does them.
 STARTS_A_PROCESS = {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"}
+
+
+# Work is bounded by a count that is the same on every machine, not by seconds.
+MOST_ROUNDS = 2_000
 
 
 class BreaksThePromise(pytest.fail.Exception):
@@ -33,6 +41,14 @@ class Guard:
     def __init__(self) -> None:
         self.watching = False
         self.broken: list[str] = []
+        self.rounds = 0
+        self.most_rounds = MOST_ROUNDS
+
+    def start(self, watching: bool) -> None:
+        """A new test begins."""
+        self.watching = watching
+        self.broken.clear()
+        self.rounds = 0
 
     def refuse(self, what: str) -> None:
         if self.watching:
@@ -43,6 +59,11 @@ class Guard:
         """Python's audit hook; it stays for the whole session, because an audit hook cannot be taken back."""
         if event in STARTS_A_PROCESS:
             self.refuse(f"start a process ({event})")
+
+    def count_round(self) -> None:
+        self.rounds += 1
+        if self.rounds > self.most_rounds:
+            self.refuse(f"play more than {self.most_rounds} rounds")
 
 
 GUARD = Guard()
@@ -63,6 +84,17 @@ def watch(owner: type, method: str, what: str) -> None:
 # Threads of compiled code (BLAS, OpenMP, torch) are not Python's and pass: they change no result.
 watch(threading.Thread, "start", "start a thread")
 watch(ConjectureRunner, "run", "run Hypothesis")
+
+_play = Rounds.play
+
+
+@wraps(_play)
+def _counted(*arguments: Any, **options: Any) -> Any:
+    GUARD.count_round()
+    return _play(*arguments, **options)
+
+
+Rounds.play = _counted  # type: ignore[method-assign]
 
 
 def in_core(item: pytest.Item) -> bool:
@@ -86,8 +118,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[Any]:
-    GUARD.broken.clear()
-    GUARD.watching = item.get_closest_marker("core") is not None
+    GUARD.start(watching=item.get_closest_marker("core") is not None)
     try:
         return (yield)
     finally:

@@ -2,10 +2,9 @@
 
 import subprocess
 import threading
-from pathlib import Path
 
 import pytest
-from core_layer import BEYOND_CORE, GUARD, WHOLE_FILE, BreaksThePromise
+from core_layer import BEYOND_CORE, GUARD, BreaksThePromise
 
 HEAD = "import subprocess, sys, threading\nimport pytest\nfrom hypothesis import given, strategies as st\n"
 SWALLOWS = "    try:\n        threading.Thread(target=print).start()\n    except BaseException:\n        pass\n"
@@ -22,6 +21,12 @@ def test_one():
     @given(st.integers())
     def draws(number): ...
     draws()
+"""
+
+ROUNDS = """
+import fedconvex as fc
+def test_one():
+    fc.simulate(fc.FedGD(stepsize=1, local_steps=1), fc.LeastSquares(A=[[[1]]], b=[[1]]), rounds=4)
 """
 
 
@@ -65,6 +70,13 @@ def test_a_test_beyond_the_core_may_start_what_it_needs(name: str, inner: pytest
     assert outcomes(inner, "-m", "core") == {"deselected": 1}
 
 
+@pytest.mark.parametrize(("most", "outcome"), [(3, "failed"), (4, "passed")])
+def test_work_is_bounded(most: int, outcome: str, inner: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(GUARD, "most_rounds", most)
+    inner.makepyfile(ROUNDS)
+    assert outcomes(inner) == {outcome: 1}
+
+
 def test_what_hypothesis_draws_is_no_core_test(inner: pytest.Pytester) -> None:
     inner.makepyfile(HEAD + "@given(st.integers())\ndef test_drawn(n): ...\ndef test_plain(): ...")
     assert outcomes(inner, "-m", "core") == {"passed": 1, "deselected": 1}
@@ -83,15 +95,3 @@ def test_this_process_is_watched() -> None:
     with pytest.raises(BreaksThePromise, match="start a thread"):
         threading.Thread(target=print).start()
     GUARD.broken.clear()  # this once it was the test's own doing
-
-
-def test_helper_modules_have_names_of_their_own(request: pytest.FixtureRequest) -> None:
-    """They share one path, and a second module of a name would never be found."""
-    root = next(
-        p
-        for p in request.config.pluginmanager.get_plugins()
-        if str(getattr(p, "__file__", "")).endswith("tests/conftest.py")
-    )
-    names = [path.stem for path in root.helper_modules()]
-    assert len(names) == len(set(names))
-    assert WHOLE_FILE.search(Path(__file__).read_text("utf-8")) is None

@@ -1,4 +1,4 @@
-"""What the tests of FedDyn's non-convex part and of FedDynOneGD have in common."""
+"""Shared by the tests of FedDyn's non-convex part and of FedDynOneGD."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Small certificates, honest and others, and what their expressions are at a point."""
+"""Small certificates, valid and forged, and the values of their expressions at a point."""
 
 from collections.abc import Iterator
 from fractions import Fraction

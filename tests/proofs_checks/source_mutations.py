@@ -1,4 +1,4 @@
-"""Formulas with one place of their source changed: for those whose arguments are sequences or matrices."""
+"""Formulas with one place of their source changed, for arguments that are sequences or matrices."""
 
 import ast
 import inspect

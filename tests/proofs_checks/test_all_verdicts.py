@@ -1,4 +1,4 @@
-"""The whole catalogue, verified anew: verdicts as recorded and as in the guide; witnesses run alone."""
+"""The whole catalogue, verified anew: verdicts as recorded and as in the guide; witnesses run without the package."""
 
 import json
 import re

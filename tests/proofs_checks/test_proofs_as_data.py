@@ -1,4 +1,4 @@
-"""What proofs may not do, whoever writes them: own axioms, narrower domains, other symbols, instances for a bound."""
+"""Proofs may not bring their own axioms, narrower domains, other symbols, or instances in place of a bound."""
 
 import ast
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The standalone checker against whoever wants to deceive it: what is false, or can be read in two ways, is refused."""
+"""The standalone checker against forged certificates: it refuses false and ambiguous ones."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What the standalone checker accepts is true at every point, the borders included, and so is what is tampered with."""
+"""Whatever the standalone checker accepts, tampered or not, is true at every point, the boundary included."""
 
 import json
 import random

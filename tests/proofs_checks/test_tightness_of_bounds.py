@@ -1,4 +1,4 @@
-"""No bound is broken near the instances that use most of it, and the search finds what is known to be there."""
+"""No bound is violated near the instances where it is tightest, and the search finds the known ones."""
 
 from fractions import Fraction
 from random import Random

@@ -1,4 +1,4 @@
-"""Quadratic federations in plain Fractions: what a method's clients are, and what is true of them, by other routes."""
+"""Quadratic federations in plain Fractions, with their constants computed independently of the package."""
 
 from collections.abc import Callable
 from fractions import Fraction

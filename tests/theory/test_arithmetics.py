@@ -1,4 +1,4 @@
-"""One formula, every arithmetic: floats, NumPy, rationals, balls, SymPy and torch say the same."""
+"""One formula in every arithmetic: floats, NumPy, rationals, balls, SymPy and torch agree."""
 
 import math
 from fractions import Fraction

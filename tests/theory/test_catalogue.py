@@ -1,4 +1,4 @@
-"""Every numbered statement of the papers is there, renders, and is in the generated page of the guide."""
+"""Every numbered statement of the papers is in the catalogue, renders, and is on the generated page of the guide."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""FedSplit's (8) to (10) and FedProx's closed form: every kind of matrix, against the fixed points of the methods."""
+"""FedSplit's (8) to (10) and FedProx's closed form, on matrices of every type, against the methods' fixed points."""
 
 from fractions import Fraction
 from typing import Any

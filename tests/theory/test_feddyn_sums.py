@@ -1,4 +1,4 @@
-"""FedDyn's constants are what its proofs make them: the lemmas, scaled as the paper says, add up to those printed."""
+"""FedDyn's constants follow from its proofs: the lemmas, scaled as in the paper, add up to the printed ones."""
 
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""In which direction each bound moves with each of its parameters: decided in balls, on random rational arguments."""
+"""Whether each bound increases or decreases in each parameter: decided in balls, on random rational arguments."""
 
 from fractions import Fraction
 from typing import Any

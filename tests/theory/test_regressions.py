@@ -1,4 +1,4 @@
-"""Calls that once gave a wrong answer, a hang or a raw error."""
+"""Calls that formerly gave a wrong answer, did not end, or raised an unhelpful error."""
 
 from fractions import Fraction as F
 

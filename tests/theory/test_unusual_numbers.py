@@ -1,4 +1,4 @@
-"""Odd numbers: NumPy's own, arrays without axes, integers of hundreds of digits, mixtures, the ends of the floats."""
+"""Unusual numbers: NumPy scalars, 0-d arrays, integers of hundreds of digits, mixed types, extreme floats."""
 
 import math
 from fractions import Fraction

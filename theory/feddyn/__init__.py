@@ -6,7 +6,8 @@ Main statements
 * `convex_bound` (Theorem 2), `strongly_convex_bound` (Theorem 3), `nonconvex_bound` (Theorem 4): FedDyn after T rounds.
 * `rates` (Theorem 1), `one_gradient_rates` (Theorem 5): the same up to constants; the latter for FedDynOneGD.
 * `convex_constants`, `strongly_convex_constants`, `nonconvex_constants`: κ, κ₀, z, r and the multipliers of the proofs.
-* `smallest_alpha_convex` and so on: the α that each theorem asks for; `best_alpha_convex`, `convex_rounds`: choices.
+* `smallest_alpha_convex` and so on: the smallest α that each theorem admits.
+* `best_alpha_convex`, `convex_rounds` and so on: the α with the smallest bound, and the rounds to an accuracy.
 
 Every numbered statement is an attribute by its number: `feddyn.theorem2`, `feddyn.lemma4`, `feddyn.equation17`.
 

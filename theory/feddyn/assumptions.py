@@ -1,6 +1,6 @@
-"""FedDyn: what its statements assume of the devices' functions, of who takes part, and of α.
+"""FedDyn: the assumptions of its statements on the devices' functions, on participation, and on α.
 
-Float results are rounded up, so that a theorem admits them.
+The `smallest_alpha_…` calculators round float results up, so that the theorem admits the number that they return.
 """
 
 from typing import Any
@@ -94,10 +94,10 @@ CASES = (
     (Convex(), Condition("alpha", "=", _convex_rate)),
     (StartsAtLocalMinima(), Condition("alpha", "=", _nonconvex_rate)),
 )
-"""Of Theorem 1; the text leaves each α to its proof."""
+"""The cases of Theorem 1 with their α, which the theorem does not state; its proof does."""
 ONE_GRADIENT_CASES = (
     (StronglyConvex(), Condition("alpha", "=", smallest_alpha_one_gradient.formula)),
     (Convex(), Condition("alpha", "=", _convex_rate_one_gradient)),
     (StartsAtLocalMinima(), Condition("alpha", "=", smallest_alpha_one_gradient_nonconvex.formula)),
 )
-"""Of Theorem 5."""
+"""The cases of Theorem 5 with their α."""

@@ -26,10 +26,8 @@ from fedconvex.theory.feddyn.assumptions import (
     ORDERED,
     STRONGLY_CONVEX,
 )
-from fedconvex.theory.feddyn.notation import PAPER
+from fedconvex.theory.feddyn.notation import KAPPA, PAPER, PER_CURVATURE
 
-PER_CURVATURE: Units = (-1, 2)
-KAPPA: Units = (-2, 4)  # of what multiplies C_t in a squared length
 Z: Units = (3, -6)
 
 
@@ -53,7 +51,7 @@ def convex_constants(*, alpha: Any, L: Any, num_clients: Any, num_active: Any) -
 
 @PAPER.calculator(of="Lemma 1", units=VALUE, assumes=(ACTIVE, ALPHA_LEMMA1))
 def convex_bound_of_lemma(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
-    """What Lemma 1 gives before Theorem 2 rounds it up: (D0 + κG)/(κ₀T), for every α > (10 + √140)L."""
+    """The bound from Lemma 1 before Theorem 2 rounds its constants up: (D0 + κG)/(κ₀T), for every α > (10 + √140)L."""
     constants = convex_constants.formula(alpha=alpha, L=L, num_clients=num_clients, num_active=num_active)
     return (D0 + constants.kappa * G) / (constants.kappa0 * T)
 

@@ -1,4 +1,7 @@
-"""FedDyn: which α, and how many rounds. The smallest admissible α of each theorem is in `assumptions`."""
+"""FedDyn: the best α for a theorem's bound, and the number of rounds to an accuracy.
+
+The smallest admissible α of each theorem is in `assumptions`.
+"""
 
 from typing import Any
 
@@ -32,14 +35,14 @@ def best_alpha_nonconvex(*, L: Any, num_clients: Any, num_active: Any, delta: An
     return maximum_with_root(smallest, 10 * L**3 * num_clients / num_active * spread / delta)
 
 
-@PAPER.calculator(of="Theorem 2", integer=True, letters=GAP, assumes=(ACTIVE, ALPHA_CONVEX))
+@PAPER.calculator(of="Theorem 2", integer=True, redefines=GAP, assumes=(ACTIVE, ALPHA_CONVEX))
 def convex_rounds(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, D0: Any, G: Any, epsilon: Any) -> Any:
     """The least T ≥ 1 for which Theorem 2's bound is at most ε, exactly."""
     given = {"alpha": alpha, "L": L, "num_clients": num_clients, "num_active": num_active, "D0": D0, "G": G}
     return maximum(1, ceil(convex_bound.calculator.formula(**given, T=1) / epsilon))
 
 
-@PAPER.calculator(of="Theorem 4", integer=True, letters=GRADIENT, assumes=(ACTIVE, ALPHA_NONCONVEX))
+@PAPER.calculator(of="Theorem 4", integer=True, redefines=GRADIENT, assumes=(ACTIVE, ALPHA_NONCONVEX))
 def nonconvex_rounds(
     *, alpha: Any, L: Any, num_clients: Any, num_active: Any, delta: Any, spread: Any, epsilon: Any
 ) -> Any:

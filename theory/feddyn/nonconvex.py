@@ -1,6 +1,7 @@
 """FedDyn, smooth devices that need not be convex: Lemmas 10 to 12 and equation (14).
 
-Here C_t = (1/m)Σ E‖θ_k^t − γ^t‖², a squared length; ε_t is as in the convex case.
+Here C_t = (1/m)Σ E‖θ_k^t − γ^t‖², a squared length, while in the convex case C_t is a squared gradient; ε_t is the
+same.
 """
 
 from typing import Any, NamedTuple
@@ -10,10 +11,9 @@ from fedconvex.statements.notation import CURVATURE, SQUARED_LENGTH, VALUE, Para
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.feddyn.assumptions import ACTIVE, ALPHA_NONCONVEX, FEDDYN
 from fedconvex.theory.feddyn.convex import excess
-from fedconvex.theory.feddyn.notation import PAPER
+from fedconvex.theory.feddyn.notation import PAPER, PER_CURVATURE
 
 Z: Units = (2, -4)
-PER_CURVATURE: Units = (-1, 2)
 LETTERS = {
     "C": Parameter("C_{t-1}", "mean squared distance of the devices from their average", SQUARED_LENGTH, least=0),
     "C_next": Parameter("C_t", "the same after the round", SQUARED_LENGTH, least=0),
@@ -54,14 +54,15 @@ def nonconvex_constants(*, alpha: Any, L: Any, num_clients: Any, num_active: Any
     )
 
 
-def _lemma10_left(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+def lemma10_left(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
+    """Eℓ(γ^t) + κC_t, the left side of Lemma 10."""
     c = nonconvex_constants.formula(alpha=alpha, L=L, num_clients=num_clients, num_active=num_active)
     return loss_next + c.kappa * C_next
 
 
 @PAPER.statement(
     "Lemma 10", ClaimType.UPPER, page=34, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth(), ALPHA_NONCONVEX),
-    left=_lemma10_left, letters=LETTERS,
+    left=lemma10_left, redefines=LETTERS,
 )  # fmt: skip
 def lemma10(*, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
     """Eℓ(γ^t) + κC_t ≤ Eℓ(γ^{t−1}) + κC_{t−1} − κ₀E‖∇ℓ(γ^{t−1})‖²."""
@@ -77,7 +78,7 @@ def lemma10(*, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_
     units=SQUARED_LENGTH,
     assumes=(*FEDDYN, Smooth()),
     left=excess,
-    letters=LETTERS,
+    redefines=LETTERS,
 )
 def lemma11(*, C: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
     """(1 − 4L²/α²)ε_t ≤ (8L²/α²)C_{t−1} + (4/α²)E‖∇ℓ(γ^{t−1})‖²."""
@@ -91,7 +92,7 @@ def lemma11(*, C: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
     symbol="C_t",
     units=SQUARED_LENGTH,
     assumes=(*FEDDYN, Smooth()),
-    letters=LETTERS,
+    redefines=LETTERS,
 )
 def lemma12(*, C: Any, epsilon: Any, move: Any, num_clients: Any, num_active: Any) -> Any:
     """C_t ≤ (2(m−P)/(2m−P))C_{t−1} + (2P/(2m−P))ε_t + (2m/P)E‖γ^t − γ^{t−1}‖²."""

@@ -1,4 +1,8 @@
-"""The letters of the FedDyn paper. E‖·‖² are expectations of squared norms; γ is an average here, no inexactness."""
+"""Notation of the FedDyn paper: its parameters with symbols, meanings, units and ranges.
+
+E‖·‖² is the expectation of a squared norm over the draws of devices. γ is an average of models here; in the FedProx
+paper it is an inexactness.
+"""
 
 from fedconvex.statements.notation import (
     CURVATURE,
@@ -9,8 +13,12 @@ from fedconvex.statements.notation import (
     VALUE,
     Parameter,
     Shape,
+    Units,
 )
 from fedconvex.statements.statement import Paper
+
+PER_CURVATURE: Units = (-1, 2)
+KAPPA: Units = (-2, 4)  # of the factor of C_t, a squared gradient, in a squared length
 
 PAPER = Paper(
     name="feddyn",
@@ -25,35 +33,35 @@ PAPER = Paper(
         "num_active": Parameter("P", "devices that take part in a round", least=1, integer=True, measured="num_active"),
         "T": Parameter("T", "rounds", least=1, integer=True, measured="num_rounds"),
         "D0": Parameter(
-            "D_0", "‖θ⁰ − θ_*‖², of the start to the minimiser", SQUARED_LENGTH, least=0,
+            "D_0", "‖θ⁰ − θ_*‖², squared distance of the start to the minimiser", SQUARED_LENGTH, least=0,
             measured="squared_distance",
         ),
         "G": Parameter(
-            "G", "(1/m)Σ‖∇L_k(θ_*)‖², the devices' gradients at the minimiser",
+            "G", "(1/m)Σ‖∇L_k(θ_*)‖², mean squared gradient of the devices at the minimiser",
             SQUARED_GRADIENT, least=0, measured="gradients_at_minimizer",
         ),
         "delta": Parameter(
-            r"\Delta", "ℓ(θ⁰) − ℓ_*, the gap of the start", VALUE, least=0, measured="initial_gap"
+            r"\Delta", "initial suboptimality ℓ(θ⁰) − ℓ_*", VALUE, least=0, measured="initial_gap"
         ),
         "spread": Parameter(
-            "S", "(1/m)Σ‖θ_k⁰ − θ⁰‖², of the devices' first models",
+            "S", "(1/m)Σ‖θ_k⁰ − θ⁰‖², mean squared distance of the devices' first models to θ⁰",
             SQUARED_LENGTH, least=0, measured="spread",
         ),
         # quantities that the lemmas are about, in round t
         "distance": Parameter(r"E\|\gamma^{t-1}-\theta_*\|^2", "squared distance before", SQUARED_LENGTH, least=0),
-        "distance_next": Parameter(r"E\|\gamma^t-\theta_*\|^2", "squared distance after it", SQUARED_LENGTH, least=0),
+        "distance_next": Parameter(r"E\|\gamma^t-\theta_*\|^2", "squared distance after", SQUARED_LENGTH, least=0),
         "C": Parameter("C_{t-1}", "squared error of the devices' gradients before", SQUARED_GRADIENT, least=0),
         "C_next": Parameter("C_t", "squared error of the devices' gradients after", SQUARED_GRADIENT, least=0),
         "epsilon": Parameter(r"\epsilon_t", "mean squared move of the devices", SQUARED_LENGTH, least=0),
         "move": Parameter(r"E\|\gamma^t-\gamma^{t-1}\|^2", "squared move of the average", SQUARED_LENGTH, least=0),
         "gap": Parameter(r"E[\ell(\gamma^{t-1})-\ell(\theta_*)]", "gap before the round", VALUE, least=0),
         "loss": Parameter(r"E\ell(\gamma^{t-1})", "value before the round", VALUE),
-        "loss_next": Parameter(r"E\ell(\gamma^t)", "value after it", VALUE),
+        "loss_next": Parameter(r"E\ell(\gamma^t)", "value after the round", VALUE),
         "gradient_square": Parameter(
             r"E\|\nabla\ell(\gamma^{t-1})\|^2", "squared gradient before the round", SQUARED_GRADIENT, least=0
         ),
         "gradient_square_next": Parameter(
-            r"E\|\nabla\ell(\gamma^t)\|^2", "squared gradient after it", SQUARED_GRADIENT, least=0
+            r"E\|\nabla\ell(\gamma^t)\|^2", "squared gradient after the round", SQUARED_GRADIENT, least=0
         ),
         "A": Parameter("A_{t-1}", "squared error of the memories before, to the minimiser", SQUARED_GRADIENT, least=0),
         "A_next": Parameter("A_t", "squared error of the memories after", SQUARED_GRADIENT, least=0),
@@ -79,7 +87,7 @@ PAPER = Paper(
         ),
         "new_gradient": Parameter(r"\nabla L_k(\theta_k^t)", "gradient at the answer", GRADIENT, shape=Shape.VECTOR),
         "old_gradient": Parameter(r"\nabla L_k(\theta_k^{t-1})", "stored gradient", GRADIENT, shape=Shape.VECTOR),
-        "gradient": Parameter(r"\nabla L_k(\theta^{t-1})", "gradient at it", GRADIENT, shape=Shape.VECTOR),
+        "gradient": Parameter(r"\nabla L_k(\theta^{t-1})", "gradient at θ^{t−1}", GRADIENT, shape=Shape.VECTOR),
         "gradients": Parameter(r"\nabla L_@(\theta_*)", "gradients of the devices", GRADIENT, shape=Shape.VECTORS),
         "memory": Parameter("h_k^{t-1}", "a device's memory", GRADIENT, shape=Shape.VECTOR),
         "memories": Parameter("h_@^t", "memories of the devices", GRADIENT, shape=Shape.VECTORS),

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 from fedconvex.statements.assumptions import Smooth
 from fedconvex.statements.notation import (
+    CURVATURE,
     LENGTH,
     NUMBER,
     SQUARED_GRADIENT,
     SQUARED_LENGTH,
     VALUE,
-    Units,
 )
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.feddyn.assumptions import (
@@ -24,15 +24,11 @@ from fedconvex.theory.feddyn.assumptions import (
     ORDERED,
     STRONGLY_CONVEX,
 )
-from fedconvex.theory.feddyn.notation import PAPER
-
-PER_CURVATURE: Units = (-1, 2)
-KAPPA: Units = (-2, 4)
-CURVATURE: Units = (1, -2)
+from fedconvex.theory.feddyn.notation import KAPPA, PAPER, PER_CURVATURE
 
 
 class OneGradientScales(NamedTuple):
-    """The multipliers of Lemmas 14 and 15 with which (17) telescopes."""
+    """The multipliers of Lemmas 14 and 15 in the sum with (17) in which ε_t and A_{t−1}, A_t telescope."""
 
     scale14: Any
     scale15: Any
@@ -51,7 +47,7 @@ def one_gradient_scales(*, alpha: Any, L: Any, mu: Any, num_clients: Any, num_ac
 
 
 class OneGradientNonconvexScales(NamedTuple):
-    """The multipliers of Lemmas 19 and 20 with which (19) telescopes; scale20 is the paper's z."""
+    """The multipliers of Lemmas 19 and 20 in the sum with (19) that telescopes; scale20 is the paper's z."""
 
     scale19: Any
     scale20: Any

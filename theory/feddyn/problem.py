@@ -1,5 +1,6 @@
-"""FedDyn: the displayed equations that define the method and its quantities, (1) to (3), (7) to (9), (15), (16),
-and the inequalities of smooth (strongly) convex functions, (4) to (6) and (11).
+"""FedDyn: the equations that define the method and its quantities, and inequalities for smooth convex functions.
+
+Definitions: (1) to (3), (7) to (9), (15), (16). Inequalities: (4) to (6) and (11).
 """
 
 from typing import Any
@@ -44,7 +45,7 @@ def _mean_square(*, L: Any, mean_square: Any) -> Any:
 
 @PAPER.statement(
     "Equation (5)", ClaimType.UPPER, page=28, symbol="", units=VALUE, assumes=(Convex(), Smooth()), left=_mean_square,
-    letters={"gap": PAPER.notation["gap"]},
+    redefines={"gap": PAPER.notation["gap"]},
 )  # fmt: skip
 def gradient_difference_bound(*, gap: Any) -> Any:
     """For convex smooth functions (1/(2Lm))Σ_k‖∇L_k(x) − ∇L_k(x_*)‖² ≤ ℓ(x) − ℓ(x_*)."""

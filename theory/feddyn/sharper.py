@@ -1,7 +1,8 @@
-"""FedDyn: what holds on convex devices and is not in the paper, each proved in `fedconvex.proofs_checks`.
+"""FedDyn for convex devices: sharper statements that are not in the paper, each proved in `fedconvex.proofs_checks`.
 
-The paper splits ε_t into four parts with Lemma 6. Here the convex functions' interpolation inequality between θ̃_k^t and
-θ_* takes the place of Lemmas 4 and 5: its square of gradients pays for all that the draw adds, and no gap is lost.
+The paper splits ε_t into four parts with Lemma 6. Here the interpolation inequality of convex functions between θ̃_k^t
+and θ_* replaces Lemmas 4 and 5. The squared gradients in it bound everything that the draw adds, so that the whole gap
+2/α·E[ℓ(γ^{t−1}) − ℓ(θ_*)] remains.
 """
 
 from typing import Any, NamedTuple
@@ -18,8 +19,7 @@ from fedconvex.theory.feddyn.assumptions import (
     ORDERED,
     STRONGLY_CONVEX,
 )
-from fedconvex.theory.feddyn.convex import KAPPA, PER_CURVATURE
-from fedconvex.theory.feddyn.notation import PAPER
+from fedconvex.theory.feddyn.notation import KAPPA, PAPER, PER_CURVATURE
 from fedconvex.theory.feddyn.theorems import MEAN_GAP, WEIGHTED_GAP
 
 
@@ -47,14 +47,14 @@ def lemma4_sharper(*, C: Any, gap: Any, alpha: Any, L: Any) -> Any:
 
 
 class SharperConstants(NamedTuple):
-    """What multiplies C_t, and the gap."""
+    """The factors of C_t (κ) and of the gap (κ₀)."""
 
     kappa: Any
     kappa0: Any
 
 
 def _spread_of_the_draw(alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
-    """(m − P)/(P(m − 1)) + L/α; with one device there is nothing to draw."""
+    """(m − P)/(P(m − 1)) + L/α; for m = 1 the first term, which then is 0/0, counts as 0."""
     return (num_clients - num_active) / (num_active * maximum(num_clients - 1, 1)) + L / alpha
 
 

@@ -1,8 +1,8 @@
-"""FedDyn for smooth devices, and FedDynOneGD: what holds and is not in the paper, each proved in
-`fedconvex.proofs_checks`.
+"""FedDyn for smooth devices, and FedDynOneGD: sharper statements that are not in the paper.
 
-The memories' errors beyond their mean are orthogonal to ∇ℓ, so ε_t needs two parts where the paper takes four; the
-devices that take part are no further from γ^t, their mean, than from γ^{t−1}, so Young's inequality is for the others.
+Each is proved in `fedconvex.proofs_checks`. Two observations are new. The deviations of the memories' errors from their
+mean are orthogonal to ∇ℓ, so ε_t splits into two parts where the paper has four. The active devices are in mean square
+no further from γ^t, their mean, than from γ^{t−1}, so only the idle devices need Young's inequality.
 """
 
 from typing import Any, NamedTuple
@@ -20,8 +20,8 @@ from fedconvex.theory.feddyn.assumptions import (
     ONE_GRADIENT,
     STRONGLY_CONVEX,
 )
-from fedconvex.theory.feddyn.nonconvex import LETTERS, PER_CURVATURE, nonconvex_constants
-from fedconvex.theory.feddyn.notation import PAPER
+from fedconvex.theory.feddyn.nonconvex import LETTERS, lemma10_left, nonconvex_constants
+from fedconvex.theory.feddyn.notation import PAPER, PER_CURVATURE
 from fedconvex.theory.feddyn.one_gradient import one_gradient_bound
 from fedconvex.theory.feddyn.theorems import MEAN_GRADIENT
 
@@ -34,14 +34,9 @@ ABOVE_L = Condition("alpha", ">", "L")
 ALPHA_SHARPER_NONCONVEX = Condition("alpha", ">=", _four_times)
 
 
-def _left_as_summed(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
-    c = nonconvex_constants.formula(alpha=alpha, L=L, num_clients=num_clients, num_active=num_active)
-    return loss_next + c.kappa * C_next
-
-
 @PAPER.statement(
     "Lemma 10, as summed", ClaimType.UPPER, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth(), ALPHA_NONCONVEX),
-    left=_left_as_summed, letters=LETTERS, ours=True,
+    left=lemma10_left, redefines=LETTERS, ours=True,
 )  # fmt: skip
 def lemma10_as_summed(
     *, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any
@@ -58,7 +53,7 @@ def _squared_rest(*, epsilon: Any, alpha: Any, L: Any) -> Any:
 
 @PAPER.statement(
     "Lemma 11, sharper", ClaimType.UPPER, symbol="", units=SQUARED_GRADIENT, assumes=(*FEDDYN, Smooth(), ABOVE_L),
-    left=_squared_rest, letters=LETTERS, ours=True,
+    left=_squared_rest, redefines=LETTERS, ours=True,
 )  # fmt: skip
 def lemma11_sharper(*, C: Any, gradient_square: Any, L: Any) -> Any:
     """(α − L)²ε_t ≤ L²C_{t−1} + E‖∇ℓ(γ^{t−1})‖² for α > L: the paper has (α² − 4L²)ε_t and the factors 8 and 4.
@@ -69,8 +64,9 @@ def lemma11_sharper(*, C: Any, gradient_square: Any, L: Any) -> Any:
 
 
 @PAPER.statement(
-    "Lemma 12, sharper", ClaimType.UPPER, symbol="C_t", units=SQUARED_LENGTH, assumes=FEDDYN, letters=LETTERS, ours=True
-)
+    "Lemma 12, sharper", ClaimType.UPPER, symbol="C_t", units=SQUARED_LENGTH, assumes=FEDDYN,
+    redefines=LETTERS, ours=True,
+)  # fmt: skip
 def lemma12_sharper(*, C: Any, epsilon: Any, move: Any, num_clients: Any, num_active: Any) -> Any:
     """C_t ≤ (2(m−P)/(2m−P))C_{t−1} + (P/m)ε_t + (2(m−P)/P − P/m)E‖γ^t − γ^{t−1}‖², an equality for P = m."""
     m, P = num_clients, num_active
@@ -78,7 +74,7 @@ def lemma12_sharper(*, C: Any, epsilon: Any, move: Any, num_clients: Any, num_ac
 
 
 class SharperNonconvexConstants(NamedTuple):
-    """What multiplies C_t, and E‖∇ℓ‖²."""
+    """The factors of C_t (κ) and of E‖∇ℓ‖² (κ₀)."""
 
     kappa: Any
     kappa0: Any
@@ -105,7 +101,7 @@ def _left_sharper(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_client
 
 @PAPER.statement(
     "Lemma 10, sharper", ClaimType.UPPER, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth(), ALPHA_SHARPER_NONCONVEX),
-    left=_left_sharper, letters=LETTERS, ours=True,
+    left=_left_sharper, redefines=LETTERS, ours=True,
 )  # fmt: skip
 def lemma10_sharper(
     *, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any

@@ -1,4 +1,8 @@
-"""FedDyn: Theorems 1 to 5. m devices, P of them in every round, drawn uniformly; the objective is the plain mean."""
+"""FedDyn: Theorems 1 to 5, for P of m devices drawn uniformly in every round; the objective is the plain mean.
+
+Theorems 2 to 4 are bounds with constants; Theorems 1 and 5 are rates up to constants and no guarantees for a number of
+rounds.
+"""
 
 from typing import Any, NamedTuple
 
@@ -67,7 +71,9 @@ def convex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: An
     """For convex devices and α ≥ 25L, the gap of the mean of γ⁰, …, γ^{T−1} after T rounds:
     (1/T)(10α D0 + 100 (m/P)(1/α) G), with D0 = ‖θ⁰ − θ_*‖² and G = (1/m)Σ‖∇L_k(θ_*)‖².
 
-    L enters through the condition alone. `convex_bound_of_lemma` is the sharper bound that the proof gives.
+    Use it for a guarantee at a given α; `best_alpha_convex` chooses α, and `convex_bound_sharper` is at least 20 times
+    smaller. L occurs only in the condition. `convex_bound_of_lemma` is the bound that the paper's proof gives before it
+    rounds the constants up.
     """
     return (10 * alpha * D0 + 100 * num_clients / num_active / alpha * G) / T
 

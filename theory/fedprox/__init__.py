@@ -4,13 +4,13 @@ Main statements
 ---------------
 * `rho` (Theorem 4): one round decreases the objective in expectation by ρ‖∇f(w^t)‖², if ρ > 0.
 * `rho_variable` (Corollary 9), `rho_bounded_variance` (Theorem 11): the same with variable γ, with bounded variance.
-* `rho_sharp`, `rho_by_variance`, `rho_by_curvature`, `rho_convex`, `rho_convex_everyone` (ours): more than `rho`.
+* `rho_sharp`, `rho_by_variance`, `rho_by_curvature`, `rho_convex`, `rho_convex_everyone` (not in the paper): larger ρ.
 * `iterations` (Theorem 6): rounds until the mean squared gradient is at most ε.
-* `best_mu`, `mu_range`, `smallest_K`, `can_decrease`: what to choose so that Theorem 4 says something.
+* `best_mu`, `mu_range`, `smallest_K`, `can_decrease`: parameters for which Theorem 4's ρ is positive, and largest.
 
 Every numbered statement is an attribute by its number: `fedprox.theorem4`, `fedprox.equation13`.
 
-Notation: `mu` proximal weight μ; `L` smoothness of every client; `L_minus` L₋, how negative curvature gets; `B`
+Notation: `mu` proximal weight μ; `L` smoothness of every client; `L_minus` L₋, no curvature is below −L₋; `B`
 dissimilarity; `gamma` inexactness γ (in the FedDyn paper γ is an average); `K` devices per round. The objective is the
 *mean* with weights p_k. In the FedSplit paper μ is 1/s.
 """

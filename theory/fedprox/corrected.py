@@ -1,4 +1,4 @@
-"""FedProx: what holds in place of a statement that does not."""
+"""FedProx: the corrected form of the statement that is false as printed, Corollary 9."""
 
 from dataclasses import replace
 from typing import Any
@@ -14,12 +14,13 @@ ALL = replace(PAPER.notation["gammas"], meaning="inexactness of every device, dr
 
 @PAPER.statement(
     "Corollary 9, corrected", ClaimType.UPPER, symbol=r"\rho^t", relation="=", units=STEPSIZE, conclusion=DECREASE,
-    positive=True, assumes=(*SETTING, Dissimilarity(), InexactnessOfEach(), SampledIID()), letters={"gammas": ALL},
+    positive=True, assumes=(*SETTING, Dissimilarity(), InexactnessOfEach(), SampledIID()), redefines={"gammas": ALL},
     ours=True,
 )  # fmt: skip
 def rho_variable_of_all(*, mu: Any, L: Any, L_minus: Any, B: Any, gammas: Any, K: Any) -> Any:
     """Theorem 4 where every device has its own inexactness: ρ with γ^t = max over all devices of γ_k^t.
 
-    The paper takes the maximum over the drawn devices, which is smaller than what some devices may do.
+    The paper takes the maximum over the drawn devices. That number depends on the draw over which the conclusion takes
+    the expectation, and can be smaller than the inexactness of other devices.
     """
     return rho_variable.calculator.formula(mu=mu, L=L, L_minus=L_minus, B=B, gammas=gammas, K=K)

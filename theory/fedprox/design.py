@@ -1,4 +1,4 @@
-"""FedProx: what to choose so that Theorem 4 promises something.
+"""FedProx: the choice of μ and K for which Theorem 4's ρ is positive, or largest.
 
 With x = μ̄ = μ − L₋ and l = L₋, Theorem 4's ρ is
 
@@ -10,7 +10,7 @@ With x = μ̄ = μ − L₋ and l = L₋, Theorem 4's ρ is
 * μ²x³ ∂ρ/∂μ = −a x³ + 2(c₁l + c₂ + c₃)x² + (c₁l² + c₂l + 4c₃l)x + 2c₃l²: one change of sign, so by Descartes' rule
   one positive root, the only maximum of ρ. For l = 0 it is 2(c₂ + c₃)/a.
 
-All of it is worked out in balls from the arguments, which are taken exactly; what is reported is proved.
+The arguments are taken exactly and all computations enclose their results (balls), so every reported sign is proved.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ def slack(*, B: Any, gamma: Any, K: Any) -> Any:
 
 @PAPER.calculator(of="Remark 5", units=NUMBER)
 def necessary(*, B: Any, gamma: Any) -> Any:
-    """1 − γB: what must be positive for ρ > 0 with any number of devices."""
+    """1 − γB, which must be positive for ρ > 0, whatever the number of devices is."""
     return 1 - gamma * B
 
 
@@ -50,7 +50,7 @@ def rho_of_everyone(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any) -> Any
 
 
 class Coefficients(NamedTuple):
-    """Those of the module's first formula."""
+    """The coefficients of the module's first formula."""
 
     a: Any
     c1: Any
@@ -76,14 +76,17 @@ class BestMu:
 
 
 def can_decrease(*, B: Any, gamma: Any, K: Any) -> Sign:
-    """Whether some μ gives ρ > 0: the certified sign of `slack`. POSITIVE means yes, whatever L and L_minus are."""
+    """Whether some μ gives ρ > 0: the certified sign of `slack`; POSITIVE means yes, whatever L and L_minus are.
+
+    Use it first: if the answer is no, Theorem 4 guarantees nothing for these B, γ and K.
+    """
     return slack.sign(B=B, gamma=gamma, K=K)  # type: ignore[no-any-return]
 
 
 def mu_range(*, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
-    """The number beyond which every μ gives ρ > 0, and up to which none does, as a ball; None where no μ does.
+    """The threshold for μ: every larger μ gives ρ > 0, no other does. A ball; None where no μ gives ρ > 0.
 
-    Exactly 0 for L = L_minus = 0, where ρ = a/μ.
+    The threshold is exactly 0 for L = L_minus = 0, where ρ = a/μ.
     """
     given = {"L": L, "L_minus": L_minus, "B": B, "gamma": gamma, "K": K}
     if not _some_mu_works(given):
@@ -131,10 +134,10 @@ def best_mu(*, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> BestMu | Non
 
 
 def smallest_K(*, mu: Any = None, L: Any = None, L_minus: Any = None, B: Any, gamma: Any) -> int | None:
-    """The least K with ρ > 0, exactly; None where no K is enough.
+    """The least number K of devices per round with ρ > 0, exactly; None where no K is enough.
 
-    With this μ, for which L and L_minus are needed, too, or, where `mu` is not given, with the best one (they are then
-    of no account). ρ grows with K; its sign at the answer and just below is certified.
+    For the given `mu`, which needs L and L_minus, or without `mu` for the best μ, for which they do not matter. ρ grows
+    with K; its sign at the answer and just below it is certified.
 
     Raises InvalidInput for μ without L or L_minus.
     """
@@ -154,11 +157,11 @@ def smallest_K(*, mu: Any = None, L: Any = None, L_minus: Any = None, B: Any, ga
 
 
 def _some_mu_works(given: dict[str, Any]) -> bool:
-    enclosed(coefficients, given)  # refuses what is no number
+    enclosed(coefficients, given)  # raises InvalidInput for arguments outside their range
     sign = can_decrease(B=given["B"], gamma=given["gamma"], K=given["K"])
     return require_sign(sign, given) is Sign.POSITIVE
 
 
 def _accuracy(ball: Any) -> int:
-    """Its bits; negative where it is not proved to be positive."""
+    """The ball's relative accuracy in bits; negative where the ball is not proved to be positive."""
     return int(ball.rel_accuracy_bits()) if ball > 0 else -1

@@ -1,4 +1,4 @@
-"""The letters of the FedProx paper."""
+"""Notation of the FedProx paper: its parameters with symbols, meanings, units and ranges."""
 
 from fedconvex.statements.notation import (
     CURVATURE,
@@ -30,8 +30,8 @@ PAPER = Paper(
             measured="gradient_variance",
         ),
         "epsilon": Parameter(r"\epsilon", "accuracy, of the squared norm of the gradient", SQUARED_GRADIENT, above=0),
-        "delta": Parameter(r"\Delta", "f(w0) - f*", VALUE, least=0, measured="initial_gap"),
-        "rho": Parameter(r"\rho", "guaranteed decrease per squared norm of the gradient", STEPSIZE, above=0),
+        "delta": Parameter(r"\Delta", "initial suboptimality f(w0) - f*", VALUE, least=0, measured="initial_gap"),
+        "rho": Parameter(r"\rho", "guaranteed decrease of f per squared gradient norm", STEPSIZE, above=0),
         # quantities of the definitions and of the proofs
         "residual": Parameter(r"\|\nabla h\|", "norm of the subproblem's gradient at the answer", GRADIENT, least=0),
         "client_gradient": Parameter(
@@ -68,6 +68,6 @@ PAPER = Paper(
         "mean_square_deviation": Parameter(
             r"\mathbb{E}\|w^{t+1}-\bar w^{t+1}\|^2", "mean square of that deviation", SQUARED_LENGTH, least=0
         ),
-        "Q": Parameter("Q_t", "what sampling devices costs", VALUE, least=0),
+        "Q": Parameter("Q_t", "increase of f by sampling devices", VALUE, least=0),
     },
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """FedProx: definitions, theorems, corollaries and remarks.
 
-The formulas are the paper's, as printed. What is known of them: ρ of Theorem 4 can only be positive where
-γB + √2·B(1 + γ)/√K < 1 (`design.can_decrease`), which is more than Remark 5 asks for.
+The formulas are the paper's, as printed. Theorem 4's ρ can be positive only where γB + √2·B(1 + γ)/√K < 1
+(`design.can_decrease`), a stronger condition than that of Remark 5.
 """
 
 from typing import Any, NamedTuple
@@ -43,7 +43,7 @@ DECREASE = r"\mathbb{E}_{S_t}[f(w^{t+1})] \le f(w^t) - \rho\,\|\nabla f(w^t)\|^2
 def inexactness(*, residual: Any, client_gradient: Any) -> Any:
     """The least γ for which an answer is a γ-inexact solution: ‖∇h(w*; w₀)‖ = γ‖∇h(w₀; w₀)‖, h = F + (μ/2)‖· − w₀‖².
 
-    A value above 1 is no inexactness in the paper's sense: the answer is worse than the start.
+    A value above 1 is no inexactness in the paper's sense: the subproblem's gradient is larger than at the start.
     """
     return residual / client_gradient
 
@@ -100,7 +100,9 @@ def rho(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
 
     ρ = 1/μ − γB/μ − B(1+γ)√2/(μ̄√K) − LB(1+γ)/(μ̄μ) − L(1+γ)²B²/(2μ̄²) − LB²(1+γ)²(2√(2K)+2)/(μ̄²K),  μ̄ = μ − L_minus.
 
-    The expectation is over the draw of the devices. The proof's last steps are equations (8) and (14).
+    Use it to compare parameters, and as the input of `iterations`; a run usually decreases f far more. `rho_sharp` is
+    larger for every K, and `can_decrease` tells whether any μ makes ρ positive. The expectation is over the draw of the
+    devices. The proof's last steps are equations (8) and (14).
     """
     return sum(_terms(mu, L, L_minus, B, gamma, K))
 
@@ -112,7 +114,7 @@ def rho_terms(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> t
 
 
 class Margins(NamedTuple):
-    """What must be positive for ρ > 0, by Remark 5."""
+    """The two numbers that must be positive for ρ > 0, by Remark 5."""
 
     inexactness: Any  # 1 − γB
     sampling: Any  # 1 − B/√K
@@ -153,7 +155,7 @@ def iterations(*, delta: Any, rho: Any, epsilon: Any) -> Any:
 
 
 class ConvexChoice(NamedTuple):
-    """Corollary 7's μ and the ρ that it claims."""
+    """Corollary 7's μ and its ρ."""
 
     mu: Any
     rho: Any
@@ -169,7 +171,8 @@ class ConvexChoice(NamedTuple):
 def convex_choice(*, L: Any, B: Any, K: Any) -> ConvexChoice:
     """For convex clients solved exactly and 1 ≪ B ≤ √K/2: the choice μ ≈ 6LB², with which ρ ≈ 1/(24LB²).
 
-    Up to constants, no guarantee: at that μ `rho` itself is smaller (0.84 of it for large B = √K/2, half for B = 5).
+    Up to constants, so no guarantee: at that μ `rho` itself is smaller, 0.84 of it for large B = √K/2 and half of it
+    for B = 5. `convex_choice_sharp` is a guarantee.
     """
     return ConvexChoice(6 * L * B**2, 1 / (24 * L * B**2))
 

@@ -1,4 +1,4 @@
-"""FedProx: what holds and is not in the paper, each proved in `fedconvex.proofs_checks`."""
+"""FedProx: sharper statements that are not in the paper, each proved in `fedconvex.proofs_checks`."""
 
 from typing import Any
 
@@ -55,7 +55,8 @@ def rho_by_variance(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any
     """One round decreases f in expectation by at least ρ‖∇f(w^t)‖²; with many devices ρ is of the order 1/(LB).
 
     ρ = (1−δ)/μ − L(1−1/K)(1−δ)²/(2μ²) − LB²(1+γ)²/(2Kμ̄²), δ = (L(1+γ)/μ̄ + γ)B as in (7): at least `rho_sharp` where
-    δ <= 1. The mean step is nearly a gradient step, whose length does not grow with B; only its variance does.
+    δ <= 1. Use it for many devices per round: the mean step is nearly a gradient step, whose length does not grow with
+    B, and the variance, which does, is divided by K.
     """
     mu_bar = mu - L_minus
     kept = 1 - (L * (1 + gamma) / mu_bar + gamma) * B

@@ -1,6 +1,7 @@
-"""FedProx: equations (1) to (16), that is, the problem, the subproblem, and the steps of the proofs.
+"""FedProx: equations (1) to (16): the problem, the subproblem, and the displayed steps of the proofs.
 
-Each calculator gives the right-hand side as printed. Norms are not squared unless the name says so; μ̄ = μ − L_minus.
+Each calculator returns the right-hand side as printed. Use them to see which step of Theorem 4 loses how much. Norms
+are not squared unless the name says so; μ̄ = μ − L_minus.
 """
 
 from typing import Any
@@ -35,7 +36,7 @@ def objective(*, weights: Any, values: Any) -> Any:
 
 @PAPER.statement("Equation (2)", ClaimType.DEFINITION, symbol="h_k(w; w^t)", relation="=", units=VALUE)
 def local_objective(*, value: Any, mu: Any, distance: Any) -> Any:
-    """What device k minimises: F_k(w) + (μ/2)‖w − w^t‖², here from the value F_k(w)."""
+    """The objective of device k's subproblem: F_k(w) + (μ/2)‖w − w^t‖², here from the value F_k(w)."""
     return value + mu / 2 * distance**2
 
 
@@ -75,7 +76,7 @@ def mean_step_bound(*, mu: Any, L_minus: Any, B: Any, gamma: Any, gradient: Any)
     "Equation (7)", ClaimType.UPPER, symbol=r"\|M_{t+1}\|", units=GRADIENT, assumes=(Smooth(), *LOCAL, Dissimilarity())
 )
 def drift(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, gradient: Any) -> Any:
-    """How far −μ(w̄^{t+1} − w^t) is from ∇f(w^t): at most (L(1 + γ)/μ̄ + γ)B‖∇f(w^t)‖."""
+    """The distance of −μ(w̄^{t+1} − w^t) from ∇f(w^t): at most (L(1 + γ)/μ̄ + γ)B‖∇f(w^t)‖."""
     return (L * (1 + gamma) / (mu - L_minus) + gamma) * B * gradient
 
 
@@ -137,7 +138,7 @@ def mean_square_deviation_bound(*, mu: Any, L_minus: Any, B: Any, gamma: Any, K:
     assumes=(Smooth(), *LOCAL, Dissimilarity(), SampledIID()),
 )
 def sampling_error(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any, gradient: Any) -> Any:
-    """What sampling devices costs: Q_t ≤ (B(1+γ)√2/(μ̄√K) + LB²(1+γ)²(2√(2K)+2)/(μ̄²K))‖∇f(w^t)‖²."""
+    """The increase of f by sampling devices: Q_t ≤ (B(1+γ)√2/(μ̄√K) + LB²(1+γ)²(2√(2K)+2)/(μ̄²K))‖∇f(w^t)‖²."""
     mu_bar = mu - L_minus
     inexact = B * (1 + gamma)
     return (inexact * sqrt(2 / K) / mu_bar + L * inexact**2 / (mu_bar**2 * K) * (2 * sqrt(2 * K) + 2)) * gradient**2

@@ -3,12 +3,12 @@ r"""Pathak, Wainwright: *FedSplit: an algorithmic framework for fast federated o
 Main statements
 ---------------
 * `distance_bound` (Theorem 1, equation (16)): FedSplit's distance to the minimiser after t rounds; `rounds` inverts it.
-* `contraction`, `optimal_stepsize`: its factor per round, 1 − 2/(√κ+1), and the stepsize that gives it.
+* `contraction`, `optimal_stepsize`: its contraction factor per round, 1 − 2/(√κ+1), and the stepsize for it.
 * `prox_error_bound` (Corollary 1): the error of e local gradient steps.
-* `least_squares_solution`, `fedgd_fixed_point`, `fedprox_fixed_point`: where the methods stop on least squares.
+* `least_squares_solution`, `fedgd_fixed_point`, `fedprox_fixed_point`: minimiser and fixed points on least squares.
 * `complexities` (22): rounds of FedSplit and of gradient descent, up to constants.
-* `distance_bound_any_stepsize`, `prox_error_bound_sharp`, `regularized_gap_bound`, `regularized_rounds`: ours, sharper
-  than Theorem 1 and Corollary 1, and explicit where Theorem 2 is not.
+* `distance_bound_any_stepsize`, `prox_error_bound_sharp`: sharper than Theorem 1 and Corollary 1; not in the paper.
+* `regularized_gap_bound`, `regularized_rounds`: Theorem 2 with explicit constants, and corrected; not in the paper.
 
 Every numbered statement is an attribute by its number: `fedsplit.theorem1`, `fedsplit.equation17`.
 

@@ -26,13 +26,16 @@ FEDSPLIT = (Runs("FedSplit"), Everyone(), MatchedStepsize())
 
 @PAPER.calculator(of="Theorem 1", units=STEPSIZE, assumes=(ORDERED,))
 def optimal_stepsize(*, mu: Any, L: Any) -> Any:
-    """s = 1/√(ℓ_* L^*): the stepsize for which the reflected proximal steps contract most."""
+    """s = 1/√(ℓ_* L^*): the stepsize with the smallest contraction factor of the reflected proximal steps.
+
+    Use it for `FedSplit(stepsize=…)` if ℓ_* and L^* are known.
+    """
     return 1 / sqrt(mu * L)
 
 
 @PAPER.calculator(of="Theorem 1")
 def contraction(*, kappa: Any) -> Any:
-    """1 − 2/(√κ + 1): by this factor the distance to the fixed point shrinks in a round, with the best stepsize."""
+    """1 − 2/(√κ + 1): a round with the best stepsize contracts the distance to the fixed point by this factor."""
     return 1 - 2 / (sqrt(kappa) + 1)
 
 
@@ -40,11 +43,12 @@ def contraction(*, kappa: Any) -> Any:
     "Theorem 1", ClaimType.UPPER, symbol=r"\|x^{(t+1)}-x^*\|", units=LENGTH, assumes=(*FEDSPLIT, ProxError()),
 )  # fmt: skip
 def distance_bound(*, t: Any, kappa: Any, initial_distance: Any, num_clients: Any, b: Any = 0) -> Any:
-    """After t rounds the server's point is this close to the minimiser, with proximal steps that err by at most b:
+    """The distance of the server's point to the minimiser after t rounds with proximal steps whose error is at most b:
     ‖x^(t+1) − x*‖ ≤ (1 − 2/(√κ+1))^t ‖z^(1) − z*‖/√m + (√κ+1)b.
 
     For s = 1/√(ℓ_* L^*). With any other stepsize s it holds for κ = max(1/(sℓ_*), sL^*)², since every f_j is also
-    ℓ-strongly convex with ℓ = 1/(s²L^*), or L-smooth with L = 1/(s²ℓ_*).
+    ℓ-strongly convex with ℓ = 1/(s²L^*), or L-smooth with L = 1/(s²ℓ_*). `rounds` inverts the bound; for b > 0
+    `distance_bound_any_stepsize` is sharper.
     """
     shrunk = power(contraction.formula(kappa=kappa), t)
     return shrunk * initial_distance / sqrt(num_clients) + (sqrt(kappa) + 1) * b
@@ -59,11 +63,11 @@ def approximate_iterations(*, kappa: Any, initial_distance: Any, num_clients: An
     return sqrt(kappa) * log(initial_distance / (accuracy * sqrt(num_clients)))
 
 
-@PAPER.statement("Equation (17)", ClaimType.DEFINITION, symbol="u^{(t+1)}", relation="=", units=LENGTH, letters=AT_U)
+@PAPER.statement("Equation (17)", ClaimType.DEFINITION, symbol="u^{(t+1)}", relation="=", units=LENGTH, redefines=AT_U)
 def prox_gradient_step(*, u: Any, x: Any, stepsize: Any, local_stepsize: Any, gradient: Any) -> Any:
     """A gradient step on sf_j + ½‖· − x‖², as printed: u − αs∇f_j(u) + (u − x).
 
-    Misprinted: the gradient step is u − αs∇f_j(u) − α(u − x). `FedSplit` takes that one.
+    Misprinted: the gradient step is u − αs∇f_j(u) − α(u − x), which is what `FedSplit` computes.
     """
     return u - local_stepsize * stepsize * gradient + (u - x)
 
@@ -95,7 +99,7 @@ PAPER.alias("Equation (18)", prox_error_bound)
 
 @PAPER.calculator(of="Theorem 2", units=CURVATURE)
 def largest_regularizer(*, epsilon: Any, num_clients: Any, squared_distance: Any) -> Any:
-    """The end of Theorem 2's interval for λ: ε/(m‖x^(1) − x*‖²)."""
+    """The upper limit of Theorem 2's interval for λ: ε/(m‖x^(1) − x*‖²)."""
     return epsilon / (num_clients * squared_distance)
 
 
@@ -143,7 +147,7 @@ def logistic_objective(*, margins: Any) -> Any:
 RIDGE = Parameter(r"\lambda", "weight of the ridge of every client", PER_SQUARED_LENGTH, above=0)
 
 
-@PAPER.statement("Equation (21)", ClaimType.DEFINITION, symbol="F(x)", relation="=", letters={"regularizer": RIDGE})
+@PAPER.statement("Equation (21)", ClaimType.DEFINITION, symbol="F(x)", relation="=", redefines={"regularizer": RIDGE})
 def multiclass_objective(*, margins: Any, squared_norm: Any, regularizer: Any, num_clients: Any) -> Any:
     """One-against-all logistic regression: Σ log(1 + exp(−b aᵀx_k)) over all samples and classes + (mλ/2)Σ_k‖x_k‖²."""
     losses = logistic_objective.calculator.formula(margins=margins)
@@ -160,7 +164,7 @@ class Complexities(NamedTuple):
 @PAPER.statement(
     "Equation (22)", ClaimType.ASYMPTOTIC, symbol=(r"T_{\mathrm{FedSplit}}", r"T_{\mathrm{FedGrad}}"),
     relation=r"= O(\cdot)",
-    units=(NUMBER, NUMBER), letters={"epsilon": PAPER.notation["relative_accuracy"]},
+    units=(NUMBER, NUMBER), redefines={"epsilon": PAPER.notation["relative_accuracy"]},
     assumes=(StronglyConvex(), Smooth()),
 )  # fmt: skip
 def complexities(*, kappa: Any, epsilon: Any) -> Complexities:
@@ -171,12 +175,12 @@ def complexities(*, kappa: Any, epsilon: Any) -> Complexities:
 
 @PAPER.calculator(of="Theorem 1", units=LENGTH)
 def margin(*, t: Any, kappa: Any, initial_distance: Any, num_clients: Any, b: Any, accuracy: Any) -> Any:
-    """What Theorem 1's bound leaves to the accuracy: ε minus the bound."""
+    """The accuracy ε minus Theorem 1's bound: nonnegative if the bound guarantees the accuracy."""
     given = {"t": t, "kappa": kappa, "initial_distance": initial_distance, "num_clients": num_clients, "b": b}
     return accuracy - distance_bound.calculator.formula(**given)
 
 
 @PAPER.calculator(of="Theorem 1", units=LENGTH)
 def floor_margin(*, kappa: Any, b: Any, accuracy: Any) -> Any:
-    """What the floor (√κ + 1)b of Theorem 1's bound leaves to the accuracy."""
+    """The accuracy ε minus the error floor (√κ + 1)b of Theorem 1's bound."""
     return accuracy - (sqrt(kappa) + 1) * b

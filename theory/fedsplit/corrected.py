@@ -1,4 +1,4 @@
-"""FedSplit: what holds in place of (17), (19) and Theorem 2, each proved in `fedconvex.proofs_checks`."""
+"""FedSplit: the corrected forms of (17), (19) and Theorem 2, each proved in `fedconvex.proofs_checks`."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ REGULARIZED = (Runs("RegularizedFedSplit"), Everyone(), Convex(), Smooth(), Exac
     symbol="u^{(t+1)}",
     relation="=",
     units=LENGTH,
-    letters=AT_U,
+    redefines=AT_U,
     ours=True,
 )
 def corrected_prox_gradient_step(*, u: Any, x: Any, stepsize: Any, local_stepsize: Any, gradient: Any) -> Any:
@@ -56,7 +56,7 @@ def corrected_regularized_objective(*, values: Any, squared_distances: Any, regu
 @PAPER.statement(
     "Theorem 2, corrected", ClaimType.UPPER, symbol="T", relation="=", units=NUMBER,
     conclusion=r"F(x^{(t+1)}) - F^* \le \varepsilon\text{ for all } t \ge T",
-    assumes=(*REGULARIZED, SMALL_REGULARIZER, Condition("initial_distance", ">", 0)), letters=FROM_REGULARIZED,
+    assumes=(*REGULARIZED, SMALL_REGULARIZER, Condition("initial_distance", ">", 0)), redefines=FROM_REGULARIZED,
     ours=True,
 )  # fmt: skip
 def regularized_rounds(

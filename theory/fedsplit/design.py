@@ -1,4 +1,4 @@
-"""FedSplit: how many rounds, and with which stepsize."""
+"""FedSplit: the number of rounds that Theorem 1 needs for an accuracy."""
 
 from typing import Any
 
@@ -8,15 +8,15 @@ from fedconvex.theory.fedsplit.convergence import floor_margin, margin
 
 
 def rounds(*, kappa: Any, initial_distance: Any, num_clients: Any, accuracy: Any, b: Any = 0) -> int | None:
-    """The least t ≥ 1 for which Theorem 1 promises ‖x^(t+1) − x*‖ ≤ accuracy, exactly; None where no t is enough.
+    """The least t ≥ 1 for which Theorem 1 guarantees ‖x^(t+1) − x*‖ ≤ accuracy, exactly; None where no t is enough.
 
-    None: the floor (√κ + 1)b of inexact proximal steps is not below the accuracy. Every comparison is certified; the
-    stepsize is `optimal_stepsize`, or any other with the κ that `distance_bound` says.
+    None means that the error floor (√κ + 1)b of inexact proximal steps is not below the accuracy. Every comparison is
+    certified. The stepsize is `optimal_stepsize`, or any other with the κ that the docstring of `distance_bound` gives.
     """
     given = {"kappa": kappa, "b": b, "accuracy": accuracy}
     start = {"initial_distance": initial_distance, "num_clients": num_clients}
-    enclosed(margin, {"t": 1, **given, **start})  # refuses what it must
-    if kappa == 1 or initial_distance == 0:  # only the floor is left, and it is compared without the root of m
+    enclosed(margin, {"t": 1, **given, **start})  # raises InvalidInput for arguments outside their range
+    if kappa == 1 or initial_distance == 0:  # only the error floor remains; without √m its comparison can be exact
         start = {"initial_distance": 0, "num_clients": 1}
 
     def enough(t: int) -> bool:

@@ -28,7 +28,7 @@ DATA = {
 }
 
 
-@PAPER.statement("Equation (8)", ClaimType.DEFINITION, symbol="F(x)", relation="=", letters=DATA)
+@PAPER.statement("Equation (8)", ClaimType.DEFINITION, symbol="F(x)", relation="=", redefines=DATA)
 def least_squares_objective(*, A: Any, b: Any, x: Any) -> Any:
     """The least-squares objective F(x) = ½ Σ_j‖A_j x − b_j‖²; A a list of (n_j, d), b of (n_j,), x (d,)."""
     residuals = [difference(product(design, x), response) for design, response in zip(A, b, strict=True)]
@@ -36,19 +36,19 @@ def least_squares_objective(*, A: Any, b: Any, x: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (9)", ClaimType.IDENTITY, symbol=r"x^*_{\mathrm{ls}}", relation="=", letters=DATA,
+    "Equation (9)", ClaimType.IDENTITY, symbol=r"x^*_{\mathrm{ls}}", relation="=", redefines=DATA,
 )  # fmt: skip
 def least_squares_solution(*, A: Any, b: Any) -> Any:
     """The minimiser (Σ A_jᵀA_j)⁻¹ Σ A_jᵀb_j, shape (d,).
 
-    The paper asks for A_j of full rank; what is needed is that Σ A_jᵀA_j is invertible.
+    The paper assumes that the A_j have full rank; the formula needs only that Σ A_jᵀA_j is invertible.
     """
     return product(inverse(total(gram(design) for design in A)), total(map(_right, A, b)))
 
 
-@PAPER.calculator(of="between Equations (9) and (10)", letters=DATA)
+@PAPER.calculator(of="between Equations (9) and (10)", redefines=DATA)
 def fedprox_fixed_point(*, A: Any, b: Any, stepsize: Any) -> Any:
-    """Where FedProx with μ = 1/s stops: (Σ {I − (I + sA_jᵀA_j)⁻¹})⁻¹ Σ (A_jᵀA_j + (1/s)I)⁻¹A_jᵀb_j, shape (d,)."""
+    """FedProx's fixed point for μ = 1/s: (Σ {I − (I + sA_jᵀA_j)⁻¹})⁻¹ Σ (A_jᵀA_j + (1/s)I)⁻¹A_jᵀb_j, shape (d,)."""
     left, right = [], []
     for design, response in zip(A, b, strict=True):
         H = gram(design)
@@ -63,13 +63,14 @@ def fedprox_fixed_point(*, A: Any, b: Any, stepsize: Any) -> Any:
     ClaimType.IDENTITY,
     symbol=r"x^*_{\mathrm{FedGD}}",
     relation="=",
-    letters=DATA | OF_GRADIENT_STEPS,
+    redefines=DATA | OF_GRADIENT_STEPS,
     assumes=(Runs("FedGD"),),
 )
 def fedgd_fixed_point(*, A: Any, b: Any, stepsize: Any, local_steps: Any) -> Any:
-    """Where FedGD(s, e) stops: (Σ A_jᵀA_j P_j)⁻¹ Σ P_j A_jᵀb_j with P_j = Σ_{k<e}(I − sA_jᵀA_j)^k, shape (d,).
+    """The fixed point of FedGD(s, e): (Σ A_jᵀA_j P_j)⁻¹ Σ P_j A_jᵀb_j with P_j = Σ_{k<e}(I − sA_jᵀA_j)^k, shape (d,).
 
-    The footnote's ‖I − sA_jᵀA_j‖ < 1 cannot hold for an A_j without full column rank; the formula does not need it.
+    The footnote assumes ‖I − sA_jᵀA_j‖ < 1, which fails for an A_j without full column rank; the formula does not need
+    it.
     """
     left, right = [], []
     for design, response in zip(A, b, strict=True):
@@ -77,7 +78,7 @@ def fedgd_fixed_point(*, A: Any, b: Any, stepsize: Any, local_steps: Any) -> Any
         step = identity_like(H) - scalar_of(H, stepsize) * H
         powers = identity_like(H)
         for _ in range(int(local_steps) - 1):
-            powers = identity_like(H) + product(step, powers)  # Horner
+            powers = identity_like(H) + product(step, powers)  # Horner's rule for Σ_{k<e}(I − sH)^k
         left.append(product(H, powers))
         right.append(product(powers, _right(design, response)))
     return product(inverse(total(left)), total(right))

@@ -1,4 +1,4 @@
-"""The letters of the FedSplit paper."""
+"""Notation of the FedSplit paper: its parameters with symbols, meanings, units and ranges."""
 
 from fedconvex.statements.notation import (
     CURVATURE,
@@ -64,7 +64,7 @@ PAPER = Paper(
     },
 )  # fmt: skip
 
-# in (3) and (10), FedGD's s
+# In (3) and (10) s is the stepsize of FedGD's gradient steps, not of proximal steps.
 OF_GRADIENT_STEPS = {
     "stepsize": Parameter("s", "stepsize of the local gradient steps", STEPSIZE, above=0, measured="stepsize")
 }

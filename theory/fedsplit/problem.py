@@ -1,4 +1,4 @@
-"""FedSplit: the problem, the methods that it looks at, and where their fixed points are: (1) to (7), (11) to (15).
+"""FedSplit: the problem, three methods, and the equations of their fixed points: (1) to (7), (11) to (15).
 
 Points and gradients are numbers or vectors (entry by entry). The objective is the plain sum F = Σ_j f_j.
 """
@@ -25,7 +25,7 @@ def consensus_objective(*, values: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (3)", ClaimType.DEFINITION, symbol="G_j(x)", relation="=", units=LENGTH, letters=OF_GRADIENT_STEPS
+    "Equation (3)", ClaimType.DEFINITION, symbol="G_j(x)", relation="=", units=LENGTH, redefines=OF_GRADIENT_STEPS
 )
 def gradient_map(*, x: Any, stepsize: Any, gradient: Any) -> Any:
     """One gradient step of client j: x − s∇f_j(x)."""
@@ -81,7 +81,7 @@ def inclusion_residual(*, gradients: Any) -> Any:
     assumes=(Runs("FedSplit"), ExactSolutions()),
 )  # fmt: skip
 def fedsplit_residual(*, x: Any, point: Any) -> Any:
-    """FedSplit rests where this vanishes for every j: 2(prox_{s f_j}(2x − z_j) − x), x the mean of the z_j."""
+    """A fixed point of FedSplit makes this vanish for every j: 2(prox_{s f_j}(2x − z_j) − x), x the mean of the z_j."""
     return 2 * (point - x)
 
 

@@ -1,4 +1,4 @@
-"""FedSplit: what holds and is not in the paper, each proved in `fedconvex.proofs_checks`."""
+"""FedSplit: sharper statements that are not in the paper, each proved in `fedconvex.proofs_checks`."""
 
 from typing import Any
 
@@ -25,10 +25,11 @@ from fedconvex.theory.fedsplit.notation import PAPER
 def distance_bound_any_stepsize(
     *, t: Any, stepsize: Any, mu: Any, L: Any, initial_distance: Any, num_clients: Any, b: Any = 0
 ) -> Any:
-    """Theorem 1 for every stepsize s > 0, with a floor that builds up: δ^t‖z^(1) − z*‖/√m + (q + 1)(1 − δ^t)b.
+    """Theorem 1 for every stepsize s > 0, with an error floor that builds up: δ^t‖z^(1) − z*‖/√m + (q + 1)(1 − δ^t)b.
 
-    q = max(1/(sℓ_*), sL^*) and δ = 1 − 2/(q + 1); s = 1/√(ℓ_* L^*) has the smallest, q = √κ. Attained for all its
-    parameters, by quadratics with errors of one direction.
+    q = max(1/(sℓ_*), sL^*) and δ = 1 − 2/(q + 1); s = 1/√(ℓ_* L^*) has the smallest q, √κ. Use it if the stepsize is
+    not the best one, or for few rounds with b > 0. Attained for all parameters, by quadratics with errors of one
+    direction.
     """
     q = maximum(1 / (stepsize * mu), stepsize * L)
     shrunk = power(1 - 2 / (q + 1), t)
@@ -42,15 +43,15 @@ def distance_bound_any_stepsize(
 def prox_error_bound_sharp(*, kappa: Any, local_steps: Any, start_distance: Any) -> Any:
     """The error of e gradient steps with Corollary 1's stepsize: (1 − 2/(√κ+1))^e ‖x_j − prox_{s f_j}(x_j)‖.
 
-    The same factor as a round of FedSplit; attained by quadratics. Corollary 1 has 1 − 1/(√κ+1): about twice as many
-    local steps for the same error.
+    The factor is that of a round of FedSplit, and quadratics attain it. Corollary 1's factor, 1 − 1/(√κ+1), needs about
+    twice as many local steps for the same error.
     """
     return power(contraction.formula(kappa=kappa), local_steps) * start_distance
 
 
 @PAPER.statement(
     "Theorem 2, round by round", ClaimType.UPPER, symbol="F(x^{(t+1)})-F^*", units=VALUE,
-    assumes=REGULARIZED, letters=FROM_REGULARIZED, ours=True,
+    assumes=REGULARIZED, redefines=FROM_REGULARIZED, ours=True,
 )  # fmt: skip
 def regularized_gap_bound(
     *, t: Any, stepsize: Any, L: Any, regularizer: Any, num_clients: Any, squared_distance: Any, initial_distance: Any
@@ -58,8 +59,8 @@ def regularized_gap_bound(
     """After t rounds on the regularised objective, with λ/2 in (19), any λ > 0 and any stepsize s > 0:
     F(x^(t+1)) − F* ≤ (mλ/2)‖x^(1) − x*‖² + ½L_λ(1 − 2/(q+1))^{2t}‖z^(1) − z_λ*‖².
 
-    L_λ = L^* + λ and q = max(1/(sλ), sL_λ); Theorem 2's stepsize has the smallest, √(L_λ/λ). The first term is the
-    price of the regularisation; Theorem 2's interval for λ makes it less than ε/2.
+    L_λ = L^* + λ and q = max(1/(sλ), sL_λ); Theorem 2's stepsize has the smallest q, √(L_λ/λ). The first term is what
+    the regularisation adds to the gap; Theorem 2's interval for λ makes it less than ε/2.
     """
     smoothness = L + regularizer
     q = maximum(1 / (stepsize * regularizer), stepsize * smoothness)

@@ -131,7 +131,7 @@ def _spreads(values: np.ndarray) -> bool:
 
 
 def _parameter_symbol(sweep: Sweep, name: str) -> str:
-    return _typeset(sweep.entry.parameters[name].letter(), name)
+    return _typeset(sweep.entry.parameters[name].latex_symbol(), name)
 
 
 def _described(sweep: Sweep, name: str) -> str:

@@ -60,7 +60,7 @@ def is_positive_semidefinite(matrix: Matrix) -> bool:
     if len(matrix) > LARGE:
         from fedconvex.arithmetic.definiteness import is_positive_semidefinite as decided
 
-        return decided(np.array(matrix, dtype=object))
+        return decided(np.asarray(matrix, dtype=object))
     rest = [list(row) for row in matrix]
     while rest:
         pivot, *row = rest[0]

@@ -6,7 +6,7 @@ the interior, which costs a little of the bound. Whatever is found counts only a
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
 from operator import mul
@@ -73,12 +73,10 @@ def certify(
         certificate = certify_target(program, target)
         if certificate is not None and suffices(certificate):
             return Search(certificate)
-    proposal = propose(program, twice=twice)
-    certificate = None if target is None else certify_exactly(program, proposal, target)
-    if certificate is not None:
-        return Search(certificate, proposal)
-    certificate, refined = _certify_near(program, proposal)
-    return Search(certificate or certify_reduced(program)[0], proposal, refined)
+    search = _certify_near(program, target, twice)
+    if search.certificate is not None:
+        return search
+    return replace(search, certificate=certify_reduced(program)[0])
 
 
 def certify_reduced(program: Program, guess: Fraction | None = None) -> tuple[DualCertificate | None, Proposal]:
@@ -87,10 +85,9 @@ def certify_reduced(program: Program, guess: Fraction | None = None) -> tuple[Du
     Use it where the form of every proof has zero rows, so that no multipliers lie in the interior.
     """
     smaller = program.without_useless()
-    proposal = propose(smaller, twice=True)
-    found = None if guess is None else certify_exactly(smaller, proposal, Target(to_fmpq(guess), []))
-    if found is None:
-        found, _ = _certify_near(smaller, proposal)
+    search = _certify_near(smaller, None if guess is None else Target(to_fmpq(guess), []), twice=True)
+    found, proposal = search.certificate, search.proposal
+    assert proposal is not None
     if found is None and proposal.is_solved:
         found = _first_proof(smaller, _towards_a_face(smaller, proposal))
     if found is None:
@@ -136,10 +133,12 @@ def certify_exactly(program: Program, proposal: Proposal, target: Target) -> Dua
     return _first_proof(program, ((target.t, found) for found in solutions if found is not None))
 
 
-def _certify_near(program: Program, proposal: Proposal) -> tuple[DualCertificate | None, list[RefinedSolution]]:
-    """A proof whose t is the proposal's or a little more, and the refined proposal."""
-    if not proposal.is_solved:
-        return None, []
+def _certify_near(program: Program, target: Target | None, twice: bool) -> Search:
+    """A proof of just the target's t, else of the solver's t or a little more."""
+    proposal = propose(program, twice=twice)
+    certificate = None if target is None else certify_exactly(program, proposal, target)
+    if certificate is not None or not proposal.is_solved:
+        return Search(certificate, proposal)
     refined = list(refine(program, proposal))
     rough = [max(float(x), 0.0) for x in proposal.multipliers]
     # In the order of how little of the bound they cost; the last two compute interior points, which takes longest.
@@ -149,7 +148,7 @@ def _certify_near(program: Program, proposal: Proposal) -> tuple[DualCertificate
         *(_towards_interior(program, proposal, x.t, x.multipliers, range(-35, -9, 5)) for x in refined[:1]),
         _towards_interior(program, proposal, proposal.t, rough, range(-13, 0)),
     )
-    return _first_proof(program, chain(*ways)), refined
+    return Search(_first_proof(program, chain(*ways)), proposal, refined)
 
 
 def _first_proof(program: Program, candidates: Iterator[Candidate]) -> DualCertificate | None:
@@ -185,9 +184,14 @@ def _towards_interior(
 ) -> Iterator[Candidate]:
     """Mixtures of these multipliers with some that prove a larger t with a positive definite form."""
     for more in (abs(proposal.t), 1e-2, 1.0, 1e2):
-        inside = propose(program, fixed=proposal.t + more)
+        inside = _interior(program, proposal.t + more)
         if inside.is_solved and inside.t > 0:
             yield from _mixtures(program, (t, multipliers), (proposal.t + more, inside.multipliers), exponents)
+
+
+def _interior(program: Program, t: float) -> Proposal:
+    """Multipliers that prove t with as much room as possible; the proposal's own t is the smallest eigenvalue."""
+    return propose(program, fixed=t)
 
 
 def _towards_a_face(program: Program, proposal: Proposal) -> Iterator[Candidate]:
@@ -195,13 +199,10 @@ def _towards_a_face(program: Program, proposal: Proposal) -> Iterator[Candidate]
 
     Such a form is never positive definite, so no point of the interior helps; it has to be 0 on these vectors exactly.
     """
-    inside = propose(program, fixed=2 * proposal.t)
-    if not inside.is_solved:
-        return
-    near, far = ([max(float(x), 0.0) for x in found.multipliers] for found in (proposal, inside))
-    keys = [key for block in program.blocks for key in block]
-    units = [program.coordinates({key: fmpq(int(key == one)) for key in keys}) for one in program.unsquared]
-    yield from _mixtures(program, (proposal.t, near), (2 * proposal.t, far), range(-10, 0), units)
+    inside = _interior(program, 2 * proposal.t)
+    if inside.is_solved:
+        near, far = ([max(float(x), 0.0) for x in found.multipliers] for found in (proposal, inside))
+        yield from _mixtures(program, (proposal.t, near), (2 * proposal.t, far), range(-10, 0), program.unsquared)
 
 
 def _mixtures(

@@ -18,7 +18,7 @@ from fedconvex.proofs_checks.worst_cases.certificates.search import LONG_DENOMIN
 from fedconvex.proofs_checks.worst_cases.programs.program import Matrix, Program
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ZERO
 from fedconvex.proofs_checks.worst_cases.programs.refinement import RefinedSolution
-from fedconvex.proofs_checks.worst_cases.programs.solver import Proposal, conic, full, triangles, units
+from fedconvex.proofs_checks.worst_cases.programs.solver import Proposal, strictly_feasible
 
 
 @final
@@ -68,12 +68,12 @@ def feasible_point(
             made = _checked(program, [W @ M @ W.T for W, M in exact], [nearest(v, largest) for v in found.values])
             if made is not None:
                 return made
-    interior = _strictly_feasible(program)
+    interior = strictly_feasible(program)
     if interior is None or not all(np.isfinite(part).all() for part in (*proposal.grams, proposal.values)):
         return None
     *inner_grams, inner_values = (_exact(part) for part in interior)
     rough = [_exact(part) for part in proposal.grams], _exact(proposal.values), range(-11, -2)
-    precise = [([W @ M @ W.T for W, M in found.parts], np.array(found.values, dtype=object), range(-35, -10, 4))
+    precise = [([W @ M @ W.T for W, M in found.parts], np.asarray(found.values, dtype=object), range(-35, -10, 4))
                for found in refined]  # fmt: skip
     for grams, values, exponents in (*precise, rough):
         for exponent in exponents:  # the smallest move towards the interior that satisfies everything
@@ -90,46 +90,6 @@ def _checked(program: Program, grams: Sequence[np.ndarray], values: Sequence[Any
         return FeasiblePoint(program, tuple(gram.tolist() for gram in grams), tuple(values))
     except ValueError:
         return None
-
-
-def _strictly_feasible(program: Program) -> tuple[np.ndarray, ...] | None:
-    """Gram matrices and values with the largest room s: N <= 1, I_i >= s and eigenvalues >= s, s <= 1, with rows scaled alike.
-
-    None where the solver finds no s > 0.
-    """
-    import clarabel
-
-    (blocks, of_values), (vectors, value_units, _) = program.floats, units(program)
-    scaled = [m * np.multiply.outer(v, v) for m, v in zip(blocks, vectors, strict=True)]
-    rows = np.column_stack([*(triangles(m) for m in scaled), of_values * value_units])
-    rows /= np.maximum(np.abs(rows).max(1, keepdims=True), np.finfo(float).tiny)
-    count, others = rows.shape[1], len(rows) - 2
-    room = np.concatenate([[0.0], np.ones(others)])  # the coefficients of s in N <= 1 and I_i >= s
-    parts = [np.column_stack([np.vstack([rows[0], -rows[2:]]), room])]
-    right = [np.concatenate([[1.0], np.zeros(others)])]
-    cones: list[Any] = [clarabel.NonnegativeConeT(1 + others)]
-    place = 0
-    for size in program.sizes:
-        length = size * (size + 1) // 2
-        part = np.zeros((length, count + 1))
-        part[:, place : place + length] = -np.eye(length)
-        part[:, -1] = triangles(np.eye(size)[None])[0]
-        parts.append(part)
-        right.append(np.zeros(length))
-        cones.append(clarabel.PSDTriangleConeT(size))
-        place += length
-    last = np.zeros(count + 1)
-    last[-1] = 1.0
-    x, _, _ = conic(np.vstack([*parts, last]), np.concatenate([*right, [1.0]]),
-                    [*cones, clarabel.NonnegativeConeT(1)], -last)  # fmt: skip
-    if not np.isfinite(x).all() or x[-1] <= 0:
-        return None
-    found, place = [], 0
-    for size, vector in zip(program.sizes, vectors, strict=True):
-        length = size * (size + 1) // 2
-        found.append(full(x[place : place + length], size) * np.multiply.outer(vector, vector))
-        place += length
-    return (*found, x[place:-1] * value_units)
 
 
 def _exact(array: np.ndarray) -> np.ndarray:

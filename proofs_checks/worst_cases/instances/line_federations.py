@@ -29,6 +29,7 @@ from fedconvex.proofs_checks.worst_cases.questions.question import LEAST, Questi
 
 BITS = 60  # of a square root that is irrational
 DIGITS = 10**6  # largest denominator of a maximiser that is an eigenvector
+SMALL_SHARE = 10**6  # divisor of the heterogeneity in search of instances for many rounds
 TRIED = 2  # choices of curvatures whose worst enumerated federations are simulated
 Numbers = tuple[Any, ...]  # one for each client, flint's rationals
 
@@ -100,6 +101,23 @@ def extreme_federations(question: Question) -> list[LineFederation]:
             found += [made for directions in signs for made in _worst_starts(question, curvatures, directions)]
     ranked = [(made.ratio, made) for made in found if made.is_informative]
     return [made for _, made in sorted(ranked, key=lambda pair: (pair[0] is not None, -(pair[0] or ZERO)))]
+
+
+def trial_federations(
+    question: Question, certified: Question, extreme: Sequence[LineFederation]
+) -> Iterator[AttainingFederation]:
+    """The federations of extreme curvatures that are worth a simulation of `question`.
+
+    `extreme` are those of `certified`, which is the question, or one round of it.
+    """
+    # With full participation the program's ratio is the simulated one, so that the first federation is the worst.
+    tried = extreme[:1] if question.draws.everyone else extreme
+    if certified is not question and question.heterogeneity:
+        # In many rounds other federations are worst than in one: those whose gradients hardly count in the divisor.
+        tried = [*extreme, *extreme_federations(certified.divided_with(question.heterogeneity / SMALL_SHARE))]
+    yield from (made.instance for made in tried)
+    if question.enumerated:
+        yield from enumerated_federations(question)
 
 
 def target(federations: Sequence[LineFederation]) -> Target | None:

@@ -4,7 +4,7 @@ The Gram matrices give points and gradients; quadratics nearly through these are
 class. `replay` then simulates the method on them exactly, so that nothing here has to be trusted.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
@@ -34,10 +34,10 @@ class AttainingFederation:
     residuals: tuple[np.ndarray, ...] = ()  # (m, d) in every round, where answers are inexact
 
 
-def quadratics(question: Question, proposal: Proposal) -> AttainingFederation | None:
-    """Quadratics of the class nearly through the proposal's points; None for client groups, or where none are found."""
+def quadratics(question: Question, proposal: Proposal) -> Iterator[AttainingFederation]:
+    """Quadratics of the class nearly through the proposal's points, if they are found; none for client groups."""
     if isinstance(question.clients, ClientGroups) or not all(np.isfinite(gram).all() for gram in proposal.grams):
-        return None
+        return
     board, functions = question.board, question.clients
     coordinates = _coordinates(question.program, proposal.grams)
     clients = board.representatives
@@ -52,14 +52,14 @@ def quadratics(question: Question, proposal: Proposal) -> AttainingFederation | 
         hessians.append(_rational_hessian(H, functions))
         linear.append(_rational(H @ base - slope))
     if any(H is None for H in hessians):
-        return None
+        return
     if board.minimiser:  # the gradients there have mean 0, exactly
         centre = sum(linear[1:], start=linear[0]) / Fraction(len(clients))
         linear = [c - centre for c in linear]
     starts = [_rational(_of(question.start, coordinates, k)) for k in clients]
     problem = Quadratic(hessians, linear)
-    left = tuple(np.array([_rational(_of(r.left, coordinates, k)) for k in clients]) for r in board.residuals)
-    return AttainingFederation(problem, np.array(starts), left)
+    left = tuple(np.stack([_rational(_of(r.left, coordinates, k)) for k in clients]) for r in board.residuals)
+    yield AttainingFederation(problem, np.stack(starts), left)
 
 
 def points_of_clients(
@@ -71,8 +71,8 @@ def points_of_clients(
     points = [[_of(e.point, coordinates, k) for e in found] for k in clients]
     gradients = [[_of(e.gradient, coordinates, k) for e in found] for k in clients]
     client_values = [[_number(board.mean_value(e, group), coordinates, values) for e in found] for group, _ in clients]
-    left = tuple(np.array([_of(r.left, coordinates, k) for k in clients]) for r in board.residuals)
-    return points, gradients, client_values, np.array([_of(question.start, coordinates, k) for k in clients]), left
+    left = tuple(np.stack([_of(r.left, coordinates, k) for k in clients]) for r in board.residuals)
+    return points, gradients, client_values, np.stack([_of(question.start, coordinates, k) for k in clients]), left
 
 
 def _number(form: Form, coordinates: dict[Any, np.ndarray], values: Mapping[str, float]) -> float:

@@ -3,7 +3,7 @@
 Whatever the search assumed, the result is a lower bound on the worst case: this module and `runs.rounds` decide.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex import arithmetic as arithmetics
-from fedconvex.arithmetic.rationals import fraction_array, to_fmpq, to_fraction
+from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.local_solvers.base import EVERYONE
 from fedconvex.methods.base import State
 from fedconvex.parameters import in_arithmetic
@@ -26,6 +26,18 @@ from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import histor
 from fedconvex.runs.rounds import Rounds
 
 LARGEST = 200  # clients of a federation in which some are drawn
+
+
+Attained = tuple[Fraction | float | None, AttainingFederation | None]  # the ratio, and the instance that has it
+
+
+def best_of(question: Question, instances: Iterable[AttainingFederation], best: Attained = (None, None)) -> Attained:
+    """The instance with the largest ratio, among these and the best so far."""
+    for instance in instances:
+        ratio = attained_ratio(question, instance)
+        if ratio is not None and (best[0] is None or ratio > best[0]):
+            best = ratio, instance
+    return best
 
 
 def attained_ratio(question: Question, instance: AttainingFederation) -> Fraction | float | None:
@@ -147,7 +159,7 @@ def _metric(question: Question, problem: Quadratic, points: list[np.ndarray]) ->
 def _rounds(question: Question, problem: Quadratic) -> Rounds:
     """As `rounds_of`, without checking again that subproblems have one solution: `pose` did."""
     exact = arithmetics.get("exact")
-    method, solver = (in_arithmetic(part, exact) for part in (question.method, question.solver))
+    method, solver = in_arithmetic(question.method, exact), in_arithmetic(question.solver, exact)
     with exact.context():
         return Rounds(method, solver, problem, problem.clients(exact, question.method.scale(problem)), exact)
 
@@ -165,18 +177,29 @@ def _outcomes(
 
     def play(before: tuple[int, State], draw: Draw) -> tuple[tuple[int, State], np.ndarray]:
         place, state = before
-        played = rounds[place % len(rounds)].play(state, draw)
-        assert played is not None
-        return (place + 1, played.state), publish(played.average(played.answers.points))
+        following, average = _play(rounds[place % len(rounds)], state, draw)
+        return (place + 1, following), publish(average)
 
-    lifted = question.metric == "lifted_distance"
-    first = run.arithmetic.array(instance.start)
-    state = run.start(first[0])
-    if lifted:
-        state = State(first.sum(0) / len(first), memory={**state.memory, "z": first})
-    for chance, averages, (_, last) in histories(play, ways, question.rounds - averaged, (0, state)):
+    lifted, first = question.metric == "lifted_distance", (0, _start(question, run, instance.start))
+    for chance, averages, (_, last) in histories(play, ways, question.rounds - averaged, first):
         end = publish(last.memory["z"] if lifted else last.server)
         yield chance, [instance.start[0], *(averages if averaged else [end])]
+
+
+def _start(question: Question, run: Rounds, starts: np.ndarray) -> State:
+    """The first state: from the server's point, which is every row; or from FedSplit's z_k, with their mean."""
+    points = run.arithmetic.array(starts)
+    state = run.start(points[0])
+    if question.metric != "lifted_distance":
+        return state
+    return State(points.sum(0) / len(points), memory={**state.memory, "z": points})
+
+
+def _play(run: Rounds, state: State, draw: Draw) -> tuple[State, Any]:
+    """The next state, and the average of the answers."""
+    played = run.play(state, draw)
+    assert played is not None
+    return played.state, played.average(played.answers.points)
 
 
 def _with_residuals(question: Question, run: Rounds, instance: AttainingFederation) -> list[Rounds]:
@@ -197,16 +220,12 @@ def _expected_square(question: Question, run: Rounds, first: np.ndarray) -> Frac
 
     Enumerating all histories of draws would take exponentially many rounds.
     """
-    publish, array = run.arithmetic.publish, run.arithmetic.array
-
-    def after(point: np.ndarray, draw: Any) -> np.ndarray:
-        return np.asarray(publish(run.advance(run.start(array(point)), draw).server))
-
-    maps = []
+    maps, size = [], len(first)
+    starts = np.vstack([0 * first, np.eye(size, dtype=int).astype(object)])
     for chance, draw in question.draws.from_two_halves():
-        shift = after(0 * first, draw)
-        units = np.eye(len(first), dtype=int).astype(object)
-        maps.append((chance, np.array([after(unit, draw) - shift for unit in units]).T, shift))
+        ends = [_play(run, _start(question, run, x[None]), draw)[0].server for x in starts]
+        shift, *images = map(run.arithmetic.publish, ends)
+        maps.append((chance, np.column_stack([image - shift for image in images]), shift))
     mean, second = first, np.outer(first, first)
     for _ in range(question.rounds):
         across = [chance * np.outer(M @ mean, c) for chance, M, c in maps]
@@ -218,23 +237,21 @@ def _expected_square(question: Question, run: Rounds, first: np.ndarray) -> Frac
 
 def _fixed_point(question: Question, problem: Quadratic) -> np.ndarray:
     """FedSplit's z_k* = −s∇F_k(x*) for all clients, (m, d); the minimiser x* is 0."""
-    return to_fraction(question.method.stepsize) * -_gradients_at_zero(problem)  # type: ignore[attr-defined]
+    stepsize = to_fraction(question.method.stepsize)  # type: ignore[attr-defined]
+    return np.asarray(stepsize * -_gradients_at_zero(problem))
 
 
 def _gradients_at_zero(problem: Quadratic) -> np.ndarray:
-    return -np.array(problem.c)
+    return -np.asarray(problem.c)
 
 
 def _stationary(H: np.ndarray, c: np.ndarray) -> np.ndarray | None:
     """The solution of Hx = c; None where there is not exactly one."""
-    from flint import fmpq_mat
-
-    n = len(c)
-    matrix = fmpq_mat(n, n, [to_fmpq(x) for row in H for x in row])
-    if matrix.det() == 0:
+    exact = arithmetics.get("exact")
+    try:
+        return np.asarray(exact.publish(exact.solve(exact.matrix(H), exact.array(c))))
+    except ZeroDivisionError:
         return None
-    solution = matrix.solve(fmpq_mat(n, 1, [to_fmpq(x) for x in c]))
-    return fraction_array([solution[i, 0] for i in range(n)])
 
 
 def _mean(arrays: Any) -> np.ndarray:

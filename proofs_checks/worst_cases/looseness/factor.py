@@ -1,4 +1,4 @@
-"""`looseness`: how loose a bound is, as the bound divided by the exact worst case at given numbers, proved both ways."""
+"""`looseness`: how loose a bound is, as bound/(exact worst case) at given numbers, proved both ways."""
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
@@ -38,9 +38,9 @@ Number = Any  # a Fraction, or the float that is infinite
 class Looseness:
     """`factor`: a lower and an upper bound on bound/(exact worst case); for a decrease on (worst case)/bound.
 
-    The worst case's certificate proves the lower one: the bound holds with that factor to spare. An instance attains the
-    upper one: no valid bound is smaller by more. Below 1 the statement is refuted at these numbers, except where it
-    starts a round in any state and a run need not reach the worst one.
+    The worst case's certificate proves the lower one: the bound holds with that factor to spare. An instance attains
+    the upper one: no valid bound is smaller by more. Below 1 the statement is refuted at these numbers, except where it
+    is about one round from any state: perhaps no run reaches the worst one.
     """
 
     statement: Statement

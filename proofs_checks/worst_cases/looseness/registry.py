@@ -1,8 +1,8 @@
 """For each statement the worst case that its bound is compared with: a registry.
 
 `proofs_checks/<paper>/worst.py` and `textbooks.py` fill it. A worst case is that of a method (`Played`, solved by
-`worst_case`), the largest quotient of a statement's two sides (`Compared`, by `quotients`), or that of a mean of products
-of lengths (`Multiplied`, by `products`). The bound is always the statement's own formula, at exact numbers.
+`worst_case`), the largest quotient of a statement's two sides (`Compared`, by `quotients`), or that of a mean of
+products of lengths (`Multiplied`, by `products`). The bound is always the statement's own formula, at exact numbers.
 """
 
 from collections.abc import Callable, Mapping

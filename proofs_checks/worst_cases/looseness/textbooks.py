@@ -16,7 +16,8 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     SmoothStronglyConvex,
     WeaklyConvex,
 )
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, first_state, in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, first_state
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import dane, ghadimi_lan, giselsson_boyd, nesterov, rockafellar
 

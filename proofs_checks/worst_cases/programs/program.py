@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, final
 
 import numpy as np
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO, Form, Key
 
@@ -84,7 +84,7 @@ class Program:
 
     @cached_property
     def floats(self) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-        """The forms' matrices, (forms, n, n) for every block, and the coefficients of their values, in floating point."""
+        """In floating point: the forms' matrices, (forms, n, n) for every block, and the coefficients of values."""
         blocks = tuple(np.zeros((len(self.forms), n, n)) for n in self.sizes)
         for k, form in enumerate(self.matrices):
             for dense, sparse in zip(blocks, form, strict=True):
@@ -113,8 +113,13 @@ class Program:
         return Program(self.divisor, self.constant, tuple(pair for pair in self.inequalities if pair[0] in names))
 
     @cached_property
-    def unsquared(self) -> list[Key]:
-        """The basic vectors whose squares occur in no form."""
+    def unsquared(self) -> list[list[list[Any]]]:
+        """The basic vectors whose squares occur in no form, each as a reduced vector of every block."""
+        keys = [key for block in self.blocks for key in block]
+        return [self.coordinates({key: fmpq(int(key == one)) for key in keys}) for one in self._unsquared]
+
+    @cached_property
+    def _unsquared(self) -> list[Key]:
         squared = {a for form in self.forms for (a, b), c in form.products.items() if a == b and c}
         return [key for block in self.blocks for key in block if key not in squared]
 
@@ -125,7 +130,7 @@ class Program:
         only if the vector is not in it at all, so its products with others cancel. Where these have one sign in all
         I_i, and are in neither N nor C, their λ_i are 0.
         """
-        alone = set(self.unsquared)
+        alone = set(self._unsquared)
         signs: dict[Any, dict[int, bool]] = {}
         for place, form in enumerate(self.forms):
             for pair, c in form.products.items():

@@ -92,7 +92,7 @@ class _Equations:
 
     def solved(self) -> RefinedSolution | None:
         """The limit of Newton's method; None where it does not converge."""
-        unknown = np.array([to_fmpq(float(x)) for x in self.start], dtype=object)
+        unknown = _exact(self.start)
         for step in range(STEPS):
             errors = self.residuals(unknown)
             largest = max(map(abs, errors))
@@ -106,13 +106,12 @@ class _Equations:
                 _, _, values, parts = self._split(unknown)
                 return RefinedSolution(unknown[0], multipliers, list(values), parts)
             if step < 3:  # later the derivative hardly changes, and its pseudoinverse is most of the work
-                inverse = np.linalg.pinv(self.derivative(np.array([float(x) for x in unknown])), rcond=1e-10)
-            scaled = np.array([float(x / to_fmpq(size)) for x in errors])
-            change = inverse @ scaled
+                inverse = np.linalg.pinv(self.derivative(unknown.astype(float)), rcond=1e-10)
+            scale = to_fmpq(size)  # residuals far below the smallest float keep their digits this way
+            change = inverse @ np.asarray([float(x / scale) for x in errors])
             if not np.isfinite(change).all():
                 return None
-            unknown = unknown - np.array([to_fmpq(float(x)) * to_fmpq(size) for x in change], dtype=object)
-            unknown = np.array([_rounded(x) for x in unknown], dtype=object)
+            unknown = _rounded(unknown - _exact(change) * scale)
         return None
 
     def residuals(self, unknown: np.ndarray) -> list[Any]:
@@ -125,7 +124,7 @@ class _Equations:
         found = list(of_values)
         grams = []
         for block, (W, M) in zip(blocks, parts, strict=True):
-            found += list((np.array(block, dtype=object).reshape(len(W), len(W)) @ W).ravel())
+            found += list((np.asarray(block, dtype=object).reshape(len(W), len(W)) @ W).ravel())
             grams.append(W @ M @ W.T)
         named = dict(zip(self.program.values, values, strict=True))
         for place in (0, *(i + 2 for i in self.active)):
@@ -207,5 +206,10 @@ def _pivoted(gram: np.ndarray, least: float) -> tuple[np.ndarray, int]:
     return order, rank
 
 
-def _rounded(x: Any) -> Any:
-    return fmpq((x * (1 << BITS)).floor(), 1 << BITS)
+def _exact(floats: np.ndarray) -> np.ndarray:
+    """The rational numbers that the floats are."""
+    return np.asarray([to_fmpq(float(x)) for x in floats], dtype=object)
+
+
+def _rounded(numbers: np.ndarray) -> np.ndarray:
+    return np.asarray([fmpq((x * (1 << BITS)).floor(), 1 << BITS) for x in numbers], dtype=object)

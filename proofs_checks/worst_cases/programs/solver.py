@@ -3,6 +3,7 @@
 Clarabel is called without a modelling layer, whose compilation would take longer than most of these programs.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -81,15 +82,55 @@ def _proposed(program: Program, fixed: float | None, scales: Units) -> Proposal:
     objective = np.zeros(1 + count)
     objective[0] = 1.0 if fixed is None else -1.0
     x, z, status = conic(A, b, cones, objective)
-    grams, place = [], len(program.values) + count
-    for size, vector in zip(sizes, vectors, strict=True):
-        length = size * (size + 1) // 2
-        grams.append(full(z[place : place + length], size) * np.multiply.outer(vector, vector))
-        place += length
+    grams = _gram_matrices(z[len(program.values) + count :], vectors)
     t = x[0] * (norms[1] / norms[0] if fixed is None else 1.0)
-    return Proposal(
-        float(t), x[1:] * norms[1] / norms[2:], tuple(grams), z[: len(program.values)] * value_units, status
-    )
+    return Proposal(float(t), x[1:] * norms[1] / norms[2:], grams, z[: len(program.values)] * value_units, status)
+
+
+def strictly_feasible(program: Program) -> tuple[np.ndarray, ...] | None:
+    """Gram matrices and values with the largest room s, a point in the interior; None where the solver finds no s > 0.
+
+    N <= 1, I_i >= s, all eigenvalues >= s and s <= 1, with the rows scaled alike.
+    """
+    import clarabel
+
+    (blocks, of_values), (vectors, value_units, _) = program.floats, units(program)
+    scaled = [m * np.multiply.outer(v, v) for m, v in zip(blocks, vectors, strict=True)]
+    rows = np.column_stack([*(triangles(m) for m in scaled), of_values * value_units])
+    rows /= np.maximum(np.abs(rows).max(1, keepdims=True), np.finfo(float).tiny)
+    count, others = rows.shape[1], len(rows) - 2
+    room = np.concatenate([[0.0], np.ones(others)])  # the coefficients of s in N <= 1 and I_i >= s
+    parts = [np.column_stack([np.vstack([rows[0], -rows[2:]]), room])]
+    right = [np.concatenate([[1.0], np.zeros(others)])]
+    cones: list[Any] = [clarabel.NonnegativeConeT(1 + others)]
+    place = 0
+    for size in program.sizes:
+        length = size * (size + 1) // 2
+        part = np.zeros((length, count + 1))
+        part[:, place : place + length] = -np.eye(length)
+        part[:, -1] = triangles(np.eye(size)[None])[0]
+        parts.append(part)
+        right.append(np.zeros(length))
+        cones.append(clarabel.PSDTriangleConeT(size))
+        place += length
+    last = np.zeros(count + 1)
+    last[-1] = 1.0
+    x, _, _ = conic(np.vstack([*parts, last]), np.concatenate([*right, [1.0]]),
+                    [*cones, clarabel.NonnegativeConeT(1)], -last)  # fmt: skip
+    if not np.isfinite(x).all() or x[-1] <= 0:
+        return None
+    return (*_gram_matrices(x[:place], vectors), x[place:-1] * value_units)
+
+
+def _gram_matrices(entries: np.ndarray, vectors: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+    """The blocks of a solver's variables, one triangle after the other, in the units of the vectors."""
+    found, place = [], 0
+    for vector in vectors:
+        size = len(vector)
+        length = size * (size + 1) // 2
+        found.append(symmetric(entries[place : place + length], size) * np.multiply.outer(vector, vector))
+        place += length
+    return tuple(found)
 
 
 def conic(A: np.ndarray, b: np.ndarray, cones: list[Any], objective: np.ndarray) -> tuple[Any, Any, str]:
@@ -106,7 +147,7 @@ def conic(A: np.ndarray, b: np.ndarray, cones: list[Any], objective: np.ndarray)
     compressed = sparse.csc_matrix((A.T[by_columns], *places), shape=(rows, columns))
     P = sparse.csc_matrix((np.zeros(0), np.zeros(0, int), np.zeros(columns + 1, int)), shape=(columns, columns))
     solution = clarabel.DefaultSolver(P, objective, compressed, b, cones, settings).solve()
-    return np.array(solution.x), np.array(solution.z), str(solution.status)
+    return np.asarray(solution.x), np.asarray(solution.z), str(solution.status)
 
 
 def triangles(matrices: np.ndarray) -> np.ndarray:
@@ -119,7 +160,7 @@ def triangles(matrices: np.ndarray) -> np.ndarray:
     return found
 
 
-def full(entries: np.ndarray, n: int) -> np.ndarray:
+def symmetric(entries: np.ndarray, n: int) -> np.ndarray:
     """The symmetric (n, n) matrix of such a vector."""
     columns, rows = np.tril_indices(n)
     matrix = np.zeros((n, n))

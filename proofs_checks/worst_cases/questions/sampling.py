@@ -57,7 +57,7 @@ class Draws:
         """Every possible draw, with its probability."""
         if not self.replaced:
             for chosen in combinations(range(self.clients), self.K):
-                yield Fraction(1, self.number), Draw(np.array(chosen), np.ones(self.K, dtype=np.int64))
+                yield Fraction(1, self.number), Draw(np.asarray(chosen), np.ones(self.K, dtype=np.int64))
             return
         for drawn in combinations_with_replacement(range(self.clients), self.K):
             members, times = np.unique(drawn, return_counts=True)

@@ -2,17 +2,19 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, TypeVar, final
 
+from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.methods.fedsplit import FedSplit
+from fedconvex.parameters import in_arithmetic
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, FunctionClass, NotSmooth
 from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws, draws_of
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import in_rationals
 
+T = TypeVar("T")
 AVERAGES = ("average_gap", "mean_gap", "mean_gradient_norm")  # metrics of the points of all rounds
 METRICS = ("distance", "lifted_distance", "gap", "gradient_norm", "descent", *AVERAGES)
 
@@ -22,8 +24,9 @@ METRICS = ("distance", "lifted_distance", "gap", "gradient_norm", "descent", *AV
 class Specification:
     """What is measured of which method on which clients; see `worst_case` for the fields.
 
-    `num_clients` is 2 for "any". `draws` is the meaning of `participation`, which is kept as given. `weights` are those of the rounds, with sum 1, for metrics that average over rounds,
-    else empty. `solver` is the method's own unless another was given.
+    `num_clients` is 2 for "any". `solver` is the method's own unless another was given. `draws` is the meaning of
+    `participation`, which is kept as given. `weights` are those of the rounds, with sum 1; empty for metrics that do
+    not average over rounds.
     """
 
     method: Method
@@ -38,6 +41,11 @@ class Specification:
     draws: Draws
     weights: tuple[Fraction, ...]
     spread: Fraction | None
+
+    @property
+    def is_lifted(self) -> bool:
+        """Whether FedSplit's z_k are measured, from any start."""
+        return self.metric == "lifted_distance"
 
     @property
     def minimiser(self) -> bool:
@@ -62,25 +70,25 @@ def specify(
     _check_subject(method, clients, metric)
     count = _count(num_clients, rounds, metric)
     _check_divisor(metric, dissimilarity, heterogeneity)
+    shares = _weights(metric, rounds, weights)
     # The first point of an average is deterministic: with one round nobody is drawn before the metric is known.
     draws = EVERYONE if metric in AVERAGES and rounds == 1 else draws_of(participation, num_clients)
     solver = in_rationals(method.local_solver if local_solver is None else local_solver)
     if method.needs_path_lengths and not solver.has_path_lengths:
         raise InvalidInput("local_solver", solver, f"takes no steps of known size, by which {type(method).__name__} "
                            "divides", "give GradientDescent(…)")  # fmt: skip
-    method = in_rationals(method)
     if isinstance(clients, ClientGroups) and not draws.everyone:
         raise InvalidInput("participation", participation, "is not analysed for client groups", "leave it out")
-    shares = _weights(metric, rounds, weights)
     if spread is not None and not (metric == "mean_gradient_norm" and to_fraction(spread, "spread") >= 0):
         raise InvalidInput("spread", spread, f"has no part in {metric}, or is negative", "leave it out, or give a "
                            "number >= 0 with mean_gradient_norm")  # fmt: skip
-    if metric == "lifted_distance":
-        _check_lifted(method, participation, draws)
+    if metric == "lifted_distance" and not draws.everyone:
+        raise InvalidInput("participation", participation, "is not analysed for lifted_distance",
+                           'give metric="distance"')  # fmt: skip
     return Specification(
-        method, solver, clients, count, rounds, metric,
-        None if dissimilarity is None else to_fraction(dissimilarity), to_fraction(heterogeneity), participation, draws, shares,
-        None if spread is None else to_fraction(spread),
+        in_rationals(method), solver, clients, count, rounds, metric,
+        None if dissimilarity is None else to_fraction(dissimilarity), to_fraction(heterogeneity), participation,
+        draws, shares, None if spread is None else to_fraction(spread),
     )  # fmt: skip
 
 
@@ -97,6 +105,8 @@ def _check_subject(method: Method, clients: FunctionClass, metric: str) -> None:
         raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters, skip=0")
     if metric not in METRICS:
         raise InvalidInput("metric", metric, "is unknown", f"give one of {', '.join(METRICS)}")
+    if metric == "lifted_distance" and not isinstance(method, FedSplit):
+        raise InvalidInput("metric", "lifted_distance", f"is for FedSplit, not for {method}", 'give "distance"')
     if metric not in ("descent", "mean_gradient_norm") and clients.lowest < 0:
         raise InvalidInput("clients", clients, f"may have no minimiser, from which {metric} is measured",
                            'give metric="descent" or "mean_gradient_norm", or convex clients')  # fmt: skip
@@ -126,12 +136,9 @@ def _check_divisor(metric: str, dissimilarity: Any, heterogeneity: Any) -> None:
         raise InvalidInput("heterogeneity", heterogeneity, f"has no part in {metric}", "leave it out")
 
 
-def _check_lifted(method: Method, participation: Any, draws: Draws) -> None:
-    if not isinstance(method, FedSplit):
-        raise InvalidInput("metric", "lifted_distance", f"is for FedSplit, not for {method}", 'give "distance"')
-    if not draws.everyone:
-        raise InvalidInput("participation", participation, "is not analysed for lifted_distance",
-                           'give metric="distance"')  # fmt: skip
+def in_rationals(parameters: T) -> T:
+    """The same method or solver with its numbers as flint's rationals, so that 1/stepsize is not rounded."""
+    return in_arithmetic(parameters, arithmetics.get("exact"))
 
 
 def _weights(metric: str, rounds: int, weights: Any) -> tuple[Fraction, ...]:

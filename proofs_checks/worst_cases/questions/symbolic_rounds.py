@@ -1,15 +1,16 @@
 """A method's rounds on unknown vectors: its own code runs with vectors of a board in the place of arrays.
 
-So the analysed method is the simulated one. `answered` plays a round of everyone, or of drawn clients of whom two
-moments are known; `drawn_round` plays one possible draw on an `EnumeratedBoard`; `histories` follows all draws.
+So the analysed method is the simulated one. `outcomes` plays some rounds in every way that a board distinguishes:
+`answered` a round of everyone, or of drawn clients of whom two moments are known; `drawn_round` one possible draw on an
+`EnumeratedBoard`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
-from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
@@ -17,33 +18,57 @@ from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.methods.base import Cohort, Method, State
-from fedconvex.parameters import in_arithmetic
 from fedconvex.participation import Draw
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     ONE,
     Family,
+    Form,
     Mixture,
     Vectors,
     drawn,
+    expected,
     mean,
+    noise,
     of_group,
+    square,
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
 from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws
+from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES, Specification
 
-T = TypeVar("T")
+FULL = Draw()
 Round = tuple[Any, Any]  # the next state, and the average of the clients' answers
-
-
-def in_rationals(parameters: T) -> T:
-    """The same method or solver with its numbers as flint's rationals, so that 1/stepsize is not rounded."""
-    return in_arithmetic(parameters, arithmetics.get("exact"))
 
 
 def first_state(method: Method, server: Family) -> State:
     """The method's own first state, from the server's point."""
     return method.initial_state(server, lambda row: row)
+
+
+def outcomes(
+    asked: Specification, board: Board | EnumeratedBoard, start: Any, rounds: int
+) -> Iterator[tuple[Fraction, list[Any], Form]]:
+    """The possible outcomes of some rounds: probability, points, and the variance of the last point.
+
+    The points are the start with the averages γ^t of the answers, where the metric averages over these, else with the
+    last point: the server's expected point, or FedSplit's z_k. An `EnumeratedBoard` has an outcome for every sequence
+    of draws, another board a single one; only with that can the last point be random.
+    """
+    play: Callable[[Any, Draw], Round] = partial(_round_of_all, asked, board)
+    ways = [(Fraction(1), FULL)]
+    if isinstance(board, EnumeratedBoard):
+        play, ways = partial(drawn_round, asked.method, asked.solver, board), list(asked.draws.every())
+    first = State(mean(start), memory={"z": start}) if asked.is_lifted else first_state(asked.method, start)
+    for chance, averages, last in histories(play, ways, rounds, first):
+        end = last.memory["z"] if asked.is_lifted else expected(last.server)
+        variance = square(noise(last.server)) * asked.draws.scale
+        yield chance, [start, *(averages if asked.metric in AVERAGES else [end])], variance
+
+
+def _round_of_all(asked: Specification, board: Board | EnumeratedBoard, state: State, _: Draw) -> Round:
+    following, answers = answered(asked.method, asked.solver, board, state, asked.draws)
+    return following, mean(answers)
 
 
 def solved(board: Any, solver: LocalSolver, subproblem: Any) -> Answers:

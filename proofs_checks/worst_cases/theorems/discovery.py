@@ -251,7 +251,7 @@ def _is_near(proposal: Proposal, t: Any) -> bool:
 
 
 def _points(symbols: tuple[Any, ...], relations: tuple[Any, ...], random: Random) -> Iterator[Point]:
-    """Random points of the domain with simple coordinates; no coordinate repeats, so that every point adds information."""
+    """Random points of the domain with simple coordinates, none of which repeats: every point adds information."""
     region = Region(symbols, relations)
     known: list[set[Fraction]] = [set() for _ in symbols]
     fruitless = 0

@@ -1,4 +1,4 @@
-"""The audit's picture: every run is a line, every floor above rounding level a horizontal one."""
+"""The audit's picture: a line for every run, a horizontal line for every error floor above rounding level."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The audit's numbers against exact arithmetic and against where long runs really end."""
+"""The audit's numbers against exact arithmetic and against the limits of long runs."""
 
 from fractions import Fraction
 

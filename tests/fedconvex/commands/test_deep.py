@@ -1,4 +1,4 @@
-"""What the command prints as JSON is JSON, whatever the numbers are."""
+"""`fedconvex deep run --json` prints valid JSON, also for infinite and undefined numbers."""
 
 import json
 from math import inf, nan

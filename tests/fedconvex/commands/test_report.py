@@ -1,4 +1,4 @@
-"""`fedconvex report` as a user runs it: the file, what is given, refusals, exit status."""
+"""`fedconvex report` as a user runs it: the file, its contents, refusals, exit status."""
 
 import json
 import sys

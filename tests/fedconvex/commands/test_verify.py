@@ -1,4 +1,4 @@
-"""`fedconvex verify` as a user runs it: table, files, one step, refusals, exit status, results kept and damaged."""
+"""`fedconvex verify` as a user runs it: table, files, one step, refusals, exit status, cached and damaged results."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Right implementations with random methods, parameters, local work and precision."""
+"""Correct implementations with random methods, parameters, local work and precision."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the check says of two faults at once, unknown faults, other conventions, and misbehaviour; what it refuses."""
+"""The check's diagnosis of two faults at once, unknown faults, other conventions and misbehaviour; refusals."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""Right implementations pass, whatever the parameters."""
+"""Correct implementations pass, whatever the parameters."""
 
 import pytest
 from random_cases import random_report

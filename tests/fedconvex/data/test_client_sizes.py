@@ -1,3 +1,5 @@
+"""Numbers of samples per client: they add up, keep their minimum, and follow the stated distributions."""
+
 from fractions import Fraction
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""FedDyn's synthetic data against the paper's recipe: shapes, distributions and seeds."""
+
 import numpy as np
 import pytest
 from data_checks import is_argmax_of_some_linear_model, is_variance, pooled, same, scatter

@@ -1,3 +1,5 @@
+"""`FederatedData`: its checks, its task and classes, and the problems made of it."""
+
 import numpy as np
 import pytest
 

@@ -1,3 +1,5 @@
+"""FedProx's synthetic data against the paper's recipe and the published files."""
+
 import gzip
 import json
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""FedSplit's random problems: conditioning, eigenvectors, labels and refused arguments."""
+
 import numpy as np
 import pytest
 from data_checks import is_variance, scatter

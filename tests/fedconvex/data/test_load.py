@@ -1,3 +1,5 @@
+"""`load`: built-in data sets, client columns, targets and options."""
+
 from pathlib import Path
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Partitions of samples into clients: every sample once, in the stated proportions."""
+
 from itertools import pairwise
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Clients with few labels and power-law sizes."""
+
 import numpy as np
 import pytest
 from hypothesis import given

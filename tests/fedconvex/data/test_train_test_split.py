@@ -1,3 +1,5 @@
+"""Splits into training and test samples: per client, without overlap, reproducible from the seed."""
+
 from itertools import pairwise
 
 import numpy as np

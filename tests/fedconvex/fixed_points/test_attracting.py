@@ -1,4 +1,4 @@
-"""`.attracting` against the eigenvalues of what the server's exact trajectories show, and at the exact boundary."""
+"""`.attracting` against the eigenvalues of exact trajectories, also exactly at the boundary of stability."""
 
 from fractions import Fraction
 

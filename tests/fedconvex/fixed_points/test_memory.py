@@ -1,4 +1,4 @@
-"""Methods with memory: what is proved in general about their fixed points, against the exact map of one round."""
+"""Fixed points of methods with client memory: general theorems against the exact map of one round."""
 
 from fractions import Fraction
 from unittest.mock import patch

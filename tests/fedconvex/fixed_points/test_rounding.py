@@ -1,4 +1,4 @@
-"""Float fixed points where rounding could take over: rounds that hardly move anything, and stiff subproblems."""
+"""Float fixed points that rounding endangers: maps close to the identity, and stiff subproblems."""
 
 from fractions import Fraction
 

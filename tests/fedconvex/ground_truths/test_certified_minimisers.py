@@ -1,4 +1,4 @@
-"""Certified minimisers against 50-digit Newton and Gaussian elimination; what is no minimiser is not certified."""
+"""Certified minimisers against 50-digit Newton and Gaussian elimination; other points get no certificate."""
 
 from fractions import Fraction
 

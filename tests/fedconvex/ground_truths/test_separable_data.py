@@ -1,4 +1,4 @@
-"""Separable data without ridge: no minimiser, and a separating direction that is checked here by hand in Fractions."""
+"""Separable data without ridge have no minimiser: the separating direction is checked by hand in Fractions."""
 
 from fractions import Fraction
 

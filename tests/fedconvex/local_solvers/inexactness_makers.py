@@ -1,4 +1,4 @@
-"""γ-inexactness (FedProx paper, Definitions 1 and 2) decided in rationals, floats being the rationals that they are."""
+"""γ-inexactness (FedProx paper, Definitions 1 and 2) decided in rationals: floats as the rationals that they are."""
 
 import importlib.util
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Local SGD as loops over samples in plain Python, with faults that can be planted, and what it is run on."""
+"""Local SGD as loops over samples in plain Python, with faults to plant, and subproblems for it."""
 
 import importlib.util
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Local subproblems, their exact gradients and minimisers, and what a solver answers to them."""
+"""Local subproblems, their exact gradients and minimisers, and the answers of local solvers."""
 
 import importlib.util
 from fractions import Fraction

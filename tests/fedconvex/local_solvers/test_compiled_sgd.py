@@ -1,4 +1,4 @@
-"""The compiled SGD against its formula, sample by sample; planted faults must be told apart by the same comparison."""
+"""The compiled SGD against its formula, sample by sample; the same comparison must notice planted faults."""
 
 import math
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Local solvers refuse subproblems that have no curvature to be sure of."""
+"""Local solvers refuse subproblems without a proved positive curvature."""
 
 import re
 from fractions import Fraction

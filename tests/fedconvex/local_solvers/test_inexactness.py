@@ -1,4 +1,4 @@
-"""γ-inexact answers keep the bound, are the first step that does, scale with the problem; the check rejects others."""
+"""γ-inexact answers: within the bound, the first such step, scaling with the problem; the check rejects others."""
 
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Every client has a γ of its own: some or all taking part, no work at γ = 1, all of it at γ = 0; all are recorded."""
+"""A γ for every client: partial participation, no work at γ = 1, an exact solution at γ = 0; each γ is recorded."""
 
 from collections.abc import Sequence
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Mini-batches of local SGD: an epoch visits everything once, gradients are unbiased, paths are as long as told."""
+"""Mini-batches of local SGD: an epoch visits each sample once, gradients are unbiased, paths have the stated length."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""In how many steps local solvers reach a tolerance, and what they say where the steps do not suffice."""
+"""How many steps local solvers need to reach a tolerance, and the error where the allowed steps do not suffice."""
 
 from collections.abc import Callable
 from fractions import Fraction

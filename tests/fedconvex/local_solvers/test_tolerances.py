@@ -1,4 +1,4 @@
-"""What local solvers with a tolerance reach, decided in rationals; a start that is good enough is the answer."""
+"""The accuracy of local solvers with a tolerance, decided in rationals; a start within it is returned unchanged."""
 
 from fractions import Fraction
 from math import exp

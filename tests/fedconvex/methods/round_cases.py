@@ -1,4 +1,4 @@
-"""Every method beside its paper's pseudo-code, problems and schedules to play, and three exact rounds of it."""
+"""Every method with its paper's pseudo-code, problems and participation schedules, and three exact rounds of each."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Any method with any local solver on any problem, in any arithmetic: it runs, or says before any work why not."""
+"""Any method with any local solver on any problem, in any arithmetic: it runs, or is refused before any work."""
 
 import importlib.util
 from fractions import Fraction
@@ -78,6 +78,7 @@ class TestAnyMethodWithAnySolver:
         assert isinstance(instance(name).local_solver, LocalSolver)
         assert getattr(METHODS[name], "__final__", False)
 
+    @pytest.mark.beyond_core  # takes seconds
     @every_pair
     def test_runs_or_says_why_not(self, name, kind, monkeypatch) -> None:
         for solver, scheme in product(SOLVERS, SCHEMES):
@@ -135,6 +136,7 @@ class TestAnyMethodWithAnySolver:
                 with pytest.raises(InvalidInput):
                     points(name, kind, SOLVERS[solver], scheme, "ball")
 
+    @pytest.mark.beyond_core  # takes seconds
     @every_pair
     def test_accurate_solvers_agree(self, name, kind) -> None:
         """Six ways to the minimisers of the subproblems; for methods that divide by path lengths, two."""

@@ -1,4 +1,4 @@
-"""The mistakes that the comparison with the papers' pseudo-code rejects."""
+"""Mistakes that the comparison with the papers' pseudo-code must reject."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Methods that must coincide, and what must stay true of their state, in exact rounds; FedSplit's inexact starts."""
+"""Methods that coincide for certain parameters, and invariants of their state, in exact rounds."""
 
 from fractions import Fraction
 from itertools import pairwise

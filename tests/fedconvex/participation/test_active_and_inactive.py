@@ -1,4 +1,4 @@
-"""Rounds of everyone, of nobody, of clients of weight 0; the inactive keep their memory; all arithmetics agree."""
+"""Rounds with all clients, with none, with clients of weight 0; inactive clients keep their memory."""
 
 from collections.abc import Iterator, Sequence
 

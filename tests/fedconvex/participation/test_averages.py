@@ -1,4 +1,4 @@
-"""With which weight participants count: rounds against hand-written ones, and exact expectations over all draws."""
+"""Weights of the participants in the average: hand-written rounds, and exact expectations over all draws."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence

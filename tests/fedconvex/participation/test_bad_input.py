@@ -1,4 +1,4 @@
-"""Bad input of federated runs is refused before a round is played, with argument, value and cure."""
+"""Bad arguments of federated runs are refused before the first round, with argument, value and cure."""
 
 import math
 import subprocess

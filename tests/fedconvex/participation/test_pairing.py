@@ -1,4 +1,4 @@
-"""Comparisons are paired: who takes part, who is late and which batches are visited depend on seed and round alone."""
+"""Paired comparisons: participants, stragglers and mini-batches depend on seed and round alone, not on the method."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What participation schemes draw: well-formed sets of clients, as often as the exact probabilities say."""
+"""Draws of participation schemes: well-formed sets of clients, with the exact probabilities."""
 
 from collections.abc import Iterator
 from fractions import Fraction

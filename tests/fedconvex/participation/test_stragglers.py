@@ -1,4 +1,4 @@
-"""Clients that come late: how many, by how much, and what becomes of their work, against rounds written by hand."""
+"""Stragglers: their number, their delay and the use of their work, against rounds written by hand."""
 
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Decimal

@@ -1,4 +1,4 @@
-"""Least squares that stay data: wide clients against formed ones, one stacked array against a list."""
+"""Least squares stored as data: wide clients against explicit Hessians, one stacked array against a list."""
 
 from collections.abc import Sequence
 from fractions import Fraction

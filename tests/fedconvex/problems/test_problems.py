@@ -1,4 +1,4 @@
-"""The four problem kinds against their formulas, written once more in mpmath and differentiated numerically there."""
+"""The four problem classes against their formulas, written anew in mpmath and differentiated numerically there."""
 
 import importlib.util
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Some of the clients are those rows of all; data that are kept as they came give what lists and formed H_k give."""
+"""Calls for a subset of clients equal the rows of calls for all, in every storage of the data."""
 
 from dataclasses import fields
 

@@ -1,4 +1,4 @@
-"""Logistic losses in balls that are wide, huge or know nothing, against mpmath: what is bounded stays bounded."""
+"""Logistic losses on wide, huge and infinite balls, against mpmath: the enclosures stay valid."""
 
 import flint
 import numpy as np

@@ -1,4 +1,4 @@
-"""Chromium without a window, driven over a pipe by its DevTools protocol: nothing but the standard library."""
+"""Headless Chromium, driven over a pipe by its DevTools protocol, with the standard library alone."""
 
 import base64
 import json

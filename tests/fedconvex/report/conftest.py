@@ -1,4 +1,4 @@
-"""The page that the tests of this folder read."""
+"""The report's page for the tests of this folder."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A strict reader of pages: what a page contains, and what it may not contain."""
+"""A strict reader of the report's page: its elements, and its faults."""
 
 import re
 from dataclasses import dataclass, field

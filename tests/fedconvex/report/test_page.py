@@ -1,4 +1,4 @@
-"""The page: well-formed, loads nothing, has every statement with its recorded verdict; what is written is escaped."""
+"""The report's page: well-formed, self-contained, complete, with recorded verdicts and escaped texts."""
 
 import dataclasses
 import json
@@ -14,6 +14,7 @@ from fedconvex.proofs_checks.reporting.records import Record, record
 from fedconvex.proofs_checks.reporting.results import Origin
 from fedconvex.proofs_checks.verification import proof_of
 from fedconvex.proofs_checks.worst_cases.looseness.table import LoosenessRow
+from fedconvex.report import audits
 from fedconvex.report.contents import Loose, StatementEntry
 from fedconvex.report.markup import Html, math, mixed, tag
 from fedconvex.report.page import Sections, page
@@ -239,3 +240,14 @@ def test_a_page_s_numbers_of_points_are_those_of_the_runs(records):
     assert titles == [
         f"larger side {i}, smaller side {json.dumps(i / 2).removesuffix('.0')}: 0.5 used" for i in range(1, 8)
     ]
+
+
+# bounds on the user's data
+
+
+@pytest.mark.parametrize("name", ["L", "mu", "kappa"])
+def test_bounds_of_audited_constants_are_rounded_outwards(name):
+    value = 1.00049 if name != "mu" else 1.00051  # the nearest number of four digits is on the wrong side
+    relation, number = audits._constant(name, value).split()[-2:]
+    assert (relation, number) == (("≥", "1") if name == "mu" else ("≤", "1.001"))
+    assert audits._constant(name, None).endswith("= –")

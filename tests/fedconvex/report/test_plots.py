@@ -1,4 +1,4 @@
-"""Pictures: every point is where its numbers say; axes have few round numbers, within the picture, in order."""
+"""Plots: points lie at their values; axes have a few round numbers, in order, within the picture."""
 
 import math
 from itertools import pairwise

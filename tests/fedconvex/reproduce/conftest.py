@@ -1,4 +1,4 @@
-"""Small experiments, written as the files are."""
+"""Small experiments as TOML files."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Runs that end at the highest level of their data answer the same questions, and no others."""
+"""Runs that end at the highest threshold of their experiment give the same results as full runs."""
 
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,8 @@ import pytest
 from fedconvex.errors import InvalidInput
 from fedconvex.reproduce import execution
 from fedconvex.reproduce.metrics import ExperimentMetrics
+
+pytestmark = pytest.mark.beyond_core  # trains networks
 
 UNTIL = 'rounds = 8\nuntil = "test_accuracy"\nevaluate = "test"'
 LEVELS = "\n[figure.levels]\ndigits = [0.2, LEVEL]\n"

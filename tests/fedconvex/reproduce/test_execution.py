@@ -1,4 +1,4 @@
-"""Runs go on from what is finished, read what is there, and tell a model that is no longer finite."""
+"""Experiments continue from finished runs, reuse their files, and report models that are no longer finite."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Formulas in text: what they give, and that they can do nothing else."""
+"""Formulas in experiments' files: their values, and that they can do nothing but compute."""
 
 import math
 from typing import Any

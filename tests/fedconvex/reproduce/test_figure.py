@@ -1,4 +1,4 @@
-"""The pictures: axes with names, what is published beside what is ours, and what does not fit is said to be cut off."""
+"""Figures of experiments: named axes, published values beside ours, and a note on what is cut off."""
 
 import math
 from typing import Any

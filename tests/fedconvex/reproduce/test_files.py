@@ -1,4 +1,4 @@
-"""Every experiment's file is whole: it can be read, its methods can be made, its formulas speak of runs that it has."""
+"""Every experiment's file is valid: it can be read, its methods exist, its formulas refer to existing runs."""
 
 import math
 import re

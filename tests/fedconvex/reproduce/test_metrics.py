@@ -1,4 +1,4 @@
-"""What numbers and claims mean: against curves written by hand, and closed forms against linear algebra."""
+"""Metrics and claims of experiments against curves written by hand; closed forms against linear algebra."""
 
 import math
 from pathlib import Path

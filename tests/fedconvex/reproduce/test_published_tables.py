@@ -1,4 +1,4 @@
-"""Published tables are numbers, row by row; a file that is like another one says only what differs."""
+"""Published tables contain numbers, row by row; an experiment that extends another states only the differences."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Every experiment that needs no files runs in its reduced version: all its results, a picture, and nothing twice."""
+"""The reduced version of every experiment that needs no files: all its results and a picture."""
 
 from pathlib import Path
 from typing import Any

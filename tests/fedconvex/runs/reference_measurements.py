@@ -1,4 +1,4 @@
-"""Values, gradients and minimisers of four clients, written out once more, to measure runs against."""
+"""Values, gradients and minimisers of four clients, written out by hand, to compare measurements with."""
 
 from collections.abc import Callable
 from fractions import Fraction

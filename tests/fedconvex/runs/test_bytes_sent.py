@@ -1,4 +1,4 @@
-"""How many take part and how many bytes are sent down and up, in every round of every method."""
+"""Participants and bytes sent down and up in every round of every method."""
 
 from fractions import Fraction
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Checkpoints that are damaged, forged, of other runs, or none at all: refused, and nothing in them is run."""
+"""Damaged, forged and foreign checkpoints are refused, and nothing in them is executed."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Runs that were stopped or killed go on to the trajectory of an uninterrupted run, bit for bit."""
+"""Stopped or killed runs continue to the trajectory of an uninterrupted run, bit for bit."""
 
 import os
 import signal

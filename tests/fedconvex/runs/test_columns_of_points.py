@@ -1,4 +1,4 @@
-"""The columns that a run's frame has of points, against the definitions, client by client."""
+"""Columns of a run's frame that depend on the point alone, against the definitions, client by client."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The columns that a run's frame has of rounds (inexactness, drift, control error) against the definitions."""
+"""Columns of a run's frame that depend on the round (inexactness, drift, control error), against the definitions."""
 
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Measuring changes no run, and measures the same in every arithmetic."""
+"""Measuring does not change a run, and gives the same values in every arithmetic."""
 
 from fractions import Fraction
 

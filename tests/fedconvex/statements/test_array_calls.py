@@ -1,4 +1,4 @@
-"""Calculators on arrays: the loop over single numbers, whatever the shapes, layouts, types and lengths."""
+"""Calculators on arrays agree with a loop over single numbers, whatever the shape, layout, type and length."""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Assumptions are PROVED only where they hold and REFUTED only where they fail: decided exactly by other routes."""
+"""Assumptions are PROVED only where they hold and REFUTED only where they fail, decided exactly by other algorithms."""
 
 from fractions import Fraction
 from typing import Any

@@ -1,4 +1,4 @@
-"""The sign of a formula at, beside and nowhere near its zeros, against the rational numbers that they are made of."""
+"""The sign of a formula at, beside and far from its zeros, against rational numbers."""
 
 from fractions import Fraction
 from typing import Any

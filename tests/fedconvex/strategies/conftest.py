@@ -1,4 +1,4 @@
-"""What a strategy gives in a fixed sequence of draws, and which part of the draws it throws away."""
+"""The examples that a strategy generates from a fixed seed, and the number of rejected draws."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Methods, stepsizes, participation schemes, weights, partitions, runs."""
+"""Drawn methods, stepsizes, participation schemes, weights, partitions and runs are valid and varied."""
 
 from dataclasses import fields, replace
 from fractions import Fraction

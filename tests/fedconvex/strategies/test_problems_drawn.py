@@ -1,4 +1,4 @@
-"""What the problems' strategies promise holds of every example, and what they should reach occurs."""
+"""Drawn problems have the stated properties, and every kind of problem occurs."""
 
 from fractions import Fraction
 from typing import Any

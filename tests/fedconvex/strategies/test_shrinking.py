@@ -1,4 +1,4 @@
-"""Examples shrink to what can be read: one or two clients, one unknown, small integers."""
+"""Counterexamples shrink to readable ones: one or two clients, one unknown, small integers."""
 
 from fractions import Fraction
 from typing import Any

@@ -1,4 +1,4 @@
-"""Somebody else's test suite: the README's property test as it is printed, in a folder of its own."""
+"""The README's property test, run as a user's own test suite in a folder of its own."""
 
 import re
 import subprocess

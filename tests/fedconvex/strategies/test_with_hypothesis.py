@@ -1,4 +1,4 @@
-"""How the strategies meet Hypothesis: without it, through its entry point, and in what it prints."""
+"""The strategies without Hypothesis installed, through its entry point, and in its printed examples."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The picture of a sweep shows its medians, and what was sent."""
+"""The picture of a sweep shows medians and bytes sent."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a sweep keeps on disk is whole, unchanged and the right thing, or it is refused."""
+"""A sweep refuses files of finished runs that are incomplete, changed or of another sweep."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The bar counts runs as they finish, on a terminal only."""
+"""The progress bar counts runs as they finish, on a terminal only."""
 
 import io
 
@@ -12,6 +12,7 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.beyond_core  # the bar has a thread
 def test_a_terminal_sees_the_runs_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Terminal()
     monkeypatch.setattr("sys.stderr", screen)

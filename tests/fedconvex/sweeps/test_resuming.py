@@ -1,4 +1,4 @@
-"""A sweep that was killed, or of which some runs failed, goes on from what is finished."""
+"""A sweep that was killed, or of which some runs failed, continues from its finished runs."""
 
 import os
 import subprocess

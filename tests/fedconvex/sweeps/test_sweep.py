@@ -1,4 +1,4 @@
-"""A sweep is all runs of its grid, each once, whatever it runs on."""
+"""A sweep runs every setting of its grid once, on any number of cores."""
 
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""assert_bound_holds: runs keep what the papers promise; other runs, wrong constants and lacking assumptions fail."""
+"""assert_bound_holds passes on runs within the papers' bounds; wrong runs, constants and assumptions fail."""
 
 from dataclasses import dataclass
 from fractions import Fraction

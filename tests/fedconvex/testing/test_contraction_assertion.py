@@ -1,4 +1,4 @@
-"""assert_contracts, against the spectral norm of maps that are put together in Fractions without the package."""
+"""assert_contracts, against the spectral norm of maps computed in Fractions without the package."""
 
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Checks prove what follows, and nothing else: for every way found to have something false proved, a test."""
+"""Checks prove valid consequences only: one test for every known way to have something false proved."""
 
 from dataclasses import replace
 

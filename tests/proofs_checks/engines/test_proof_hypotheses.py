@@ -42,6 +42,7 @@ def test_joining_rounds_is_noticed_where_nothing_of_one_point_is_used(name) -> N
     assert "at one point only" in found.reason
 
 
+@pytest.mark.beyond_core  # takes seconds
 @pytest.mark.parametrize("number", range(3))
 def test_a_rate_is_proved_for_its_own_alpha_only(number) -> None:
     """One client x²/2, alpha = 10⁶: the mean of 200 rounds is far above what the second formula says."""

@@ -1,4 +1,4 @@
-"""Signs: never proved where a point of the domain says otherwise, whatever the conditions look like."""
+"""Signs: never proved where a point of the domain contradicts them, whatever the form of the conditions."""
 
 from fractions import Fraction
 from random import Random

@@ -1,4 +1,4 @@
-"""What counts as proved: nothing on credit, no circle, no other statement's verdict."""
+"""A proof rests on nothing unproved, on no circle, and on no other statement's verdict."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Witnesses: short exact programs that can do nothing but compute, and that really contradict the statement."""
+"""Witnesses: short exact programs that only compute, and that do contradict the statement."""
 
 import subprocess
 import sys

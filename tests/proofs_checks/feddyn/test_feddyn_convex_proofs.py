@@ -1,4 +1,4 @@
-"""FedDyn on convex devices: every statement's verdict, what the proofs refuse, and how much of the bounds is used."""
+"""FedDyn on convex devices: every statement's verdict, proofs that must fail, and how tight the bounds are."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""FedDyn without convexity: verdicts, what is printed wrongly, wrong steps and formulas, exact runs."""
+"""FedDyn without convexity: verdicts, misprints, wrong steps and formulas, exact runs."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""FedDynOneGD: verdicts, what is printed wrongly, wrong steps and formulas, exact runs."""
+"""FedDynOneGD: verdicts, misprints, wrong steps and formulas, exact runs."""
 
 from dataclasses import replace
 from fractions import Fraction

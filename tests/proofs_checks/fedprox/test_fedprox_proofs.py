@@ -1,4 +1,4 @@
-"""What is known of every statement of the FedProx paper, and that its proofs notice what is wrong."""
+"""The verdict on every statement of the FedProx paper, and faults that its proofs must notice."""
 
 import subprocess
 import sys

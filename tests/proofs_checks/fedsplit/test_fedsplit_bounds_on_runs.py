@@ -1,4 +1,4 @@
-"""What is ours about FedSplit, on exact runs of the core that no proof has seen."""
+"""This project's own results on FedSplit, on exact runs that no proof uses."""
 
 from fractions import Fraction
 from random import Random

@@ -1,4 +1,4 @@
-"""The FedSplit proofs fail where something in them is wrong: a formula, a multiplier, a sign, a factor, a case."""
+"""The FedSplit proofs fail with a wrong formula, multiplier, sign, factor or case."""
 
 from collections.abc import Iterator
 from dataclasses import replace

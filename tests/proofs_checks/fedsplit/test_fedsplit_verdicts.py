@@ -1,4 +1,4 @@
-"""The verdict on every statement of the FedSplit paper, and on what is ours; bounds are reached and not passed."""
+"""The verdict on every statement of the FedSplit paper and on this project's own; bounds are attained, not exceeded."""
 
 import subprocess
 import sys

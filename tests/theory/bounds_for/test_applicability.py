@@ -1,4 +1,4 @@
-"""Which statements `bounds_for` says to apply; and of those that do not, the assumption that fails."""
+"""Which statements apply according to `bounds_for`; for the others, the assumption that fails."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What `bounds_for` gives: every statement once, found by name, as a frame, as text and as a table."""
+"""The result of `bounds_for`: every statement once, by name, as a frame, as text and as a table."""
 
 import numpy as np
 from bound_makers import fraction

@@ -1,4 +1,4 @@
-"""The numbers of `bounds_for`, by other routes."""
+"""The numbers of `bounds_for`, computed independently."""
 
 from fractions import Fraction
 from math import sqrt

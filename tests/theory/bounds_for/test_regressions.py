@@ -1,4 +1,4 @@
-"""What `bounds_for` must neither claim nor stumble over."""
+"""Former faults of `bounds_for`: wrong claims and unexpected errors."""
 
 from fractions import Fraction
 from typing import Any

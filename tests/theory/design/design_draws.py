@@ -1,4 +1,4 @@
-"""What the tests of design calculators draw and have in common."""
+"""Strategies and checks that the tests of design calculators share."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""FedDyn's design: the α that makes the bounds least, the least α that they allow, and rounds at the best α."""
+"""FedDyn's design: the α that minimises the bounds, the smallest admissible α, and rounds at the best α."""
 
 from collections.abc import Callable
 from fractions import Fraction

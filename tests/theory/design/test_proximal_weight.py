@@ -1,4 +1,4 @@
-"""FedProx's design by certificate and by brute force: the best μ, the thresholds of μ, the least number of devices."""
+"""FedProx's design by certificate and by brute force: the best μ, the thresholds of μ, the fewest devices."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Numbers of rounds that suffice: the bound at the answer and one round before."""
+"""Numbers of rounds that suffice: the bound holds there, and fails one round before."""
 
 import math
 from fractions import Fraction

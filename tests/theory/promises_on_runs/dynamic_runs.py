@@ -1,4 +1,4 @@
-"""FedDyn and FedDynOneGD over all sequences of drawn sets: everything that the paper's proofs speak of, exactly."""
+"""FedDyn and FedDynOneGD over all sequences of drawn sets: exact values of all quantities in the paper's proofs."""
 
 from fractions import Fraction
 from itertools import combinations, product

@@ -1,4 +1,4 @@
-"""What `bounds_for` promises of a run, and whether an exact number keeps it."""
+"""The bounds that `bounds_for` gives for a run, compared with exact numbers."""
 
 from fractions import Fraction
 from typing import Any

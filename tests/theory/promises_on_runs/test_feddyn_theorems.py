@@ -1,4 +1,4 @@
-"""FedDyn's bounds after T rounds: exact runs keep them over all draws; how loose they are, and that alpha matters."""
+"""FedDyn's bounds after T rounds hold on exact runs over all draws; their slack, and the effect of alpha."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""`fedconvex bounds` run in this process, what most tests hand it, and FedProx's Theorem 4 in 50 digits."""
+"""`fedconvex bounds` run in this process, common arguments, and FedProx's Theorem 4 in 50 digits."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The numbers of `fedconvex bounds` against formulas written anew; exit status 1 where nothing is promised."""
+"""The numbers of `fedconvex bounds` against formulas written anew; exit status 1 where a bound guarantees nothing."""
 
 import json
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""The frameworks' classes with one fault mended each: where the kit then finds nothing, the fault was all of it."""
+"""The frameworks' classes with one fault repaired each: if the check then passes, there was no other fault."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

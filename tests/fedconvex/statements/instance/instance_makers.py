@@ -1,4 +1,4 @@
-"""Problems and methods to measure constants on, and when a ball is what it should be."""
+"""Problems and methods to measure constants on, and a check that a ball encloses its number tightly."""
 
 from fractions import Fraction
 from typing import Any

@@ -1,4 +1,4 @@
-"""Measured curvatures contain, or bound on the safe side, what eigenvalues and samples say."""
+"""Measured curvatures enclose, or bound on the safe side, eigenvalues and sampled curvatures."""
 
 from fractions import Fraction
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the method, the local solver and the participation say of an instance; what is not measured, and why."""
+"""What an instance takes from method, local solver and participation; unmeasured constants, with the reason."""
 
 from fractions import Fraction
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is measured at the point and at the minimiser contains what rationals, and mpmath for logistic losses, find."""
+"""Measurements at the current point and at the minimiser enclose values in rationals and in mpmath."""
 
 from fractions import Fraction
 from typing import Any

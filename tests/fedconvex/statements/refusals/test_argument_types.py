@@ -1,4 +1,4 @@
-"""What is no number, no integer, no sequence or no argument is refused, in the place of every argument."""
+"""Arguments of wrong types, missing and unknown arguments are refused, for every argument of every calculator."""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""What is refused inside an array is named by its index in the user's own array; arrays that do not go together."""
+"""Errors inside an array name the index in the user's own array; arrays of incompatible shapes are refused."""
 
 import math
 from typing import Any

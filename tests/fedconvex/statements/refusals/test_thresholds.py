@@ -1,4 +1,4 @@
-"""The papers' thresholds, met exactly or missed by less than floats show: alone, in arrays and in balls."""
+"""The papers' thresholds, met exactly or missed by less than a float resolves: in numbers, arrays and balls."""
 
 import math
 from fractions import Fraction

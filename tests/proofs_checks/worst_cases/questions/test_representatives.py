@@ -6,7 +6,7 @@ Nothing is shared with the code under test: the methods are written once more, o
 from fractions import Fraction as F
 
 import pytest
-from written_out import Clients
+from full_program import Clients
 
 import fedconvex as fc
 from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, WeaklyConvex, worst_case

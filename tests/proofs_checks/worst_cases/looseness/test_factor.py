@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from looseness_makers import EVERYONE, PROX, SOME, mean, scaled, with_formula
+from scaled_statements import EVERYONE, PROX, SOME, mean, scaled, with_formula
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
@@ -21,7 +21,8 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import MEAN, O
 from fedconvex.proofs_checks.worst_cases.programs.solver import propose
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothConvex
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, first_state, in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.specification import in_rationals
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, first_state
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn, fedprox, nesterov
 from fedconvex.verdicts import Verdict
@@ -247,12 +248,12 @@ def test_inequalities_that_no_proof_can_use() -> None:
 @pytest.mark.parametrize(
     ("statement", "numbers", "says"),
     [
-        ("fedprox.theorem6", {}, "no bound of a method"),
+        ("fedprox.theorem6", {}, "has no worst case"),
         ("fedprox.theorem4sharper", {**PROX, "num_clients": F(5, 2)}, "integer"),
         ("fedprox.equation14", {**PROX, "K": 9, "num_clients": 20}, "too many ways"),
         ("fedprox.equation14", {**PROX, "K": 1, "num_clients": 1}, "two or more"),
         ("fedprox.theorem9", {}, "unknown"),
-        ("feddyn.theorem2", {"alpha": 25, "L": 1, **EVERYONE, "T": 1, "D0": 1}, "not asked for"),
+        ("feddyn.theorem2", {"alpha": 25, "L": 1, **EVERYONE, "T": 1, "D0": 1}, "is no argument of"),
         ("feddyn.theorem2", {"alpha": 25, "L": 1, **EVERYONE}, "is needed"),
         ("feddyn.theorem2", {"alpha": 24, "L": 1, **EVERYONE, "T": 1}, "alpha >="),
         ("feddyn.theorem2", {"alpha": 25, "L": 1, **EVERYONE, "T": F(1, 2)}, "integer"),

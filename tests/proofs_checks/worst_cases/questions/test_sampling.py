@@ -4,7 +4,7 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from every_draw import every_draw
+from all_draws import every_draw
 
 import fedconvex as fc
 from fedconvex.participation import Uniform, Weighted

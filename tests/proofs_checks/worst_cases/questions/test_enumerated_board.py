@@ -6,8 +6,8 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from every_draw import every_draw
-from written_out import Clients
+from all_draws import every_draw
+from full_program import Clients
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput

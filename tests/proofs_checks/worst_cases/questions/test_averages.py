@@ -5,9 +5,9 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
+from full_program import Clients
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from written_out import Clients
 
 import fedconvex as fc
 from fedconvex.commands import main as cli

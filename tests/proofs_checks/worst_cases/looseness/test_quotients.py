@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from looseness_makers import mean
+from scaled_statements import mean
 
 from fedconvex.proofs_checks import looseness
 

@@ -4,7 +4,7 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from written_out import Clients
+from full_program import Clients
 
 import fedconvex as fc
 from fedconvex.errors import InvalidInput
