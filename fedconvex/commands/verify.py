@@ -145,7 +145,7 @@ def _write_page(path: Path, verdicts: "list[tuple[Statement, Record, Origin]]", 
     from fedconvex.atomic_files import write_atomically
     from fedconvex.report import page_of
 
-    write_atomically(path, page_of(verdicts, kept=use_cache)[0].encode())
+    write_atomically(path, page_of(verdicts, use_cache=use_cache)[0].encode())
 
 
 def _write(
