@@ -10,7 +10,7 @@
 | `nonconvex_lemmas`, `nonconvex_rates` | Lemmas 10 to 12, Theorem 4 |
 | `one_gradient_lemmas`, `…_nonconvex`, `…_rounds` | FedDynOneGD: Lemmas 13 to 21, (17) to (20) |
 | `theorem1`, `theorem5` | the rates up to constants |
-| `sharper_lemmas`, `sharper_rates`, `sharper_nonconvex`, `one_gradient_sharper` | statements that are not in the paper |
+| `sharper_…`, `one_gradient_sharper` | sharper statements, which are not in the paper |
 | `exact_runs`, `nonconvex_measures`, `convex_tightness`, `nonconvex_tightness` | how tight the bounds are |
 | `worst_case_theorems`, `worst_case_lemmas` | the worst-case problems that the bounds are compared with |
 """
