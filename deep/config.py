@@ -152,38 +152,38 @@ def _model(section: Section, place: Path, vocabulary: dict[str, int]) -> torch.n
 
     given = dict(section)
     seed = integer_at_least(given.pop("seed", 0), 0, "model.seed")
-    kinds = {**models.MODELS, "sentiment_lstm": sentiment_lstm}
+    choices = {**models.MODELS, "sentiment_lstm": sentiment_lstm}
     with torch.random.fork_rng(devices=[]):  # the caller's generator is restored afterwards
         torch.manual_seed(seed)
-        model: torch.nn.Module = _named("model", kinds, given)
+        model: torch.nn.Module = _named("model", choices, given)
     return model
 
 
-def _named(where: str, kinds: Mapping[str, Callable[..., Any]], section: Section) -> Any:
+def _named(where: str, choices: Mapping[str, Callable[..., Any]], section: Section) -> Any:
     """Call the function or class that the section's `name` names, with the section's other keys."""
     given = dict(section)
     name = given.pop("name", None)
     if name is None:
-        raise InvalidInput(f"{where}.name", None, "is missing", f"give one of {', '.join(sorted(kinds))}")
-    if not isinstance(name, str) or name not in kinds:
-        raise unknown_name(f"{where}.name", name, sorted(kinds))
-    return construct(kinds[name], given, where)
+        raise InvalidInput(f"{where}.name", None, "is missing", f"give one of {', '.join(sorted(choices))}")
+    if not isinstance(name, str) or name not in choices:
+        raise unknown_name(f"{where}.name", name, sorted(choices))
+    return construct(choices[name], given, where)
 
 
-def construct(kind: Callable[..., Any], given: Section, where: str) -> Any:
-    """kind(**given), after a comparison of the keys with its parameters; errors name the key as `where.key`."""
-    # Keys are compared first: a TypeError from a call would not tell a misspelt key from an error inside.
-    takes = signature(kind).parameters
+def construct(call: Callable[..., Any], given: Section, where: str) -> Any:
+    """Return call(**given) for a class or function, after a check of the keys; errors name the key as `where.key`."""
+    # Keys are compared first: a TypeError from the call would not tell a misspelt key from an error inside.
+    takes = signature(call).parameters
     for key in given:
         if key not in takes:
             raise unknown_name(where, key, [name for name in takes if name != "folder"])
     missing = [name for name, p in takes.items() if p.default is Parameter.empty and name not in given]
     if missing:
-        raise InvalidInput(f"{where}.{missing[0]}", None, "is missing", f"add it: {kind.__name__} requires it")
+        raise InvalidInput(f"{where}.{missing[0]}", None, "is missing", f"add it: {call.__name__} requires it")
     try:
-        return kind(**given)
+        return call(**given)
     except InvalidInput as error:
         raise InvalidInput(f"{where}.{error.argument}", error.value, error.problem, error.cure) from None
     except (TypeError, ValueError, AttributeError) as error:
         text = ", ".join(f"{key} = {value!r}" for key, value in given.items() if key != "folder")
-        raise InvalidInput(where, text, f"is not accepted: {error}", f"see the help of {kind.__name__}") from None
+        raise InvalidInput(where, text, f"is not accepted: {error}", f"see the help of {call.__name__}") from None

@@ -43,14 +43,14 @@ class TensorMemory(TorchDispatchMode):
 
     def _enter(self, tensor: Tensor) -> None:
         storage = tensor.untyped_storage()
-        mark, size = storage._cdata, storage.nbytes()
-        self._known.add(mark)
+        key, size = storage._cdata, storage.nbytes()
+        self._known.add(key)
         self.live += size
         self.peak = max(self.peak, self.live)
-        weakref.finalize(storage, self._leave, mark, size)
+        weakref.finalize(storage, self._leave, key, size)
 
-    def _leave(self, mark: int, size: int) -> None:
-        self._known.discard(mark)
+    def _leave(self, key: int, size: int) -> None:
+        self._known.discard(key)
         self.live -= size
 
 

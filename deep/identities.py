@@ -26,7 +26,7 @@ class RunIdentity:
     Code has no fingerprint: the losses reveal a model or a loss function whose code was changed.
     """
 
-    marks: Mapping[str, str]
+    fingerprints: Mapping[str, str]
     losses: tuple[float, ...]
     tolerance: float
 
@@ -63,20 +63,20 @@ class RunIdentity:
             "measure": [names, numbers],
             "test": None if test is None else [test.inputs, test.targets],
         }
-        marks = {name: fingerprint(value, name) for name, value in parts.items()}
+        fingerprints = {name: fingerprint(value, name) for name, value in parts.items()}
         rows = (torch.arange(FEW) * len(shards.targets) // FEW).to(shards.targets.device)
         some = replace(shards, inputs=shards.inputs[rows], targets=shards.targets[rows])
         losses, _ = evaluate(task.module, task.loss, some)
-        return RunIdentity(marks, tuple(losses.tolist()), TOLERANCES[shards.dtype])
+        return RunIdentity(fingerprints, tuple(losses.tolist()), TOLERANCES[shards.dtype])
 
     @property
     def saved(self) -> dict[str, Any]:
         """The identity as JSON data, for the argument of `differences` in a later run."""
-        return {"marks": dict(self.marks), "losses": self.losses}
+        return {"marks": dict(self.fingerprints), "losses": self.losses}
 
     def differences(self, saved: Mapping[str, Any]) -> list[str]:
         """Names of the parts in which a saved run differs. Raises KeyError, TypeError or ValueError for other data."""
-        found = [name for name, mark in self.marks.items() if saved["marks"][name] != mark]
+        found = [name for name, own in self.fingerprints.items() if saved["marks"][name] != own]
         here, there = np.array(self.losses), np.array(saved["losses"], dtype=float)
         largest = np.abs(here).max(initial=0, where=np.isfinite(here))
         # The tolerance is relative to the largest loss: small losses are differences, rounded as the large ones are.

@@ -1,5 +1,6 @@
 """Argument checks for constructors and functions: each raises InvalidInput with name, value, problem and cure."""
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -9,9 +10,13 @@ import numpy as np
 from fedconvex.arithmetic.rationals import Scalar, rectangular, to_fraction
 from fedconvex.errors import InvalidInput
 
+LONGEST_TEXT = 1000  # characters of a number in text
+LARGEST_EXPONENT = 4000  # exact numbers: 1e1000000000 has as many digits
+
 
 def positive(value: Any, argument: str) -> Scalar:
     """Returns `value` if it is a finite number > 0."""
+    # a ball has to be positive altogether; other numbers are compared exactly
     if not ((value.is_finite() and value > 0) if _is_ball(value) else to_fraction(value, argument) > 0):
         raise InvalidInput(argument, value, "must be positive", f"give {argument} > 0")
     return value
@@ -22,6 +27,21 @@ def non_negative(value: Any, argument: str) -> Scalar:
     if not ((value.is_finite() and value >= 0) if _is_ball(value) else to_fraction(value, argument) >= 0):
         raise InvalidInput(argument, value, "must not be negative", f"give {argument} >= 0")
     return value
+
+
+def exact_number(text: str, argument: str) -> Fraction:
+    """The rational number that a user's text denotes exactly: 50, -3, 1/3, 0.1 or 1e-20.
+
+    Raises InvalidInput for other text, and for numbers with so many digits that exact arithmetic would fill the memory.
+    """
+    exponent = re.search(r"[eE]([+-]?\d+)\s*$", text)
+    if len(text) > LONGEST_TEXT or (exponent and abs(int(exponent[1])) > LARGEST_EXPONENT):
+        raise InvalidInput(argument, text, "is too long to be computed with", "give a number of fewer digits")
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        cure = "give one such as 50, -3, 1/3, 0.1 or 1e-20"
+        raise InvalidInput(argument, text, "is not a number", cure) from None
 
 
 def integer_at_least(value: Any, minimum: int, argument: str) -> int:

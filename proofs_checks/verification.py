@@ -116,7 +116,7 @@ def papers_with_proofs() -> tuple[str, ...]:
     """The papers with a module or folder of proofs, sorted: those of which `fedconvex verify` runs all statements."""
     package = import_module("fedconvex.proofs_checks")
     modules = {module.name for module in iter_modules(package.__path__)}
-    return tuple(name for name in papers() if name in modules)
+    return tuple(name for name in papers() if name in modules)  # the folder also has engines and reports
 
 
 @cache
@@ -160,15 +160,19 @@ def _objection(step: Step, of: Statement, before: list[StepResult], under_way: t
     """Why the step may not use what it uses: an unproved claim, or a hypothesis that the statement does not make."""
     if step.case and step.case not in of.cases:
         return "it is about a case that the statement does not have"
+    # A step about one case of the statement may use the case's hypothesis, and so may what rests on it, there only.
     made = (*of.assumptions, *step.case)
     here = hypotheses_of(of, made)
     for alternatives, constant in step.by.assumes():
         hypothesis = missing_hypothesis(alternatives, constant, here, step.claim.domain)
         if hypothesis:
             return f"it uses {hypothesis}, which the statement does not assume"
+    # A telescoped sum needs its hypotheses at every iterate: B-dissimilarity at one point is not enough.
     if step.by.joins_rounds() and (point := assumption_at_one_point(made)):
         return f"it is about many rounds, but {point} is assumed at one point only"
     for claim in step.by.rests_on():
+        # Substituting into a claim is sound only for symbols that are free in it: not for one that an earlier step
+        # defined, and not for a constant of a hypothesis of this statement.
         chosen = step.by.chooses(claim)
         if letter := defined_symbol(chosen, (*(result.step for result in before), step)):
             return f"it puts something in for {letter}, which has a meaning"
@@ -192,7 +196,7 @@ def _is_proved(
     if claim.source:
         other = statement(claim.source)
         is_proved = _verified(other, under_way, known).verdict is Verdict.PROVED
-        return is_proved and claim == conclusion(other)
+        return is_proved and claim == conclusion(other)  # a proof may not quote more than the other one concludes
     return any(
         r.step.claim == claim
         and r.outcome.verdict is Verdict.PROVED
@@ -218,6 +222,7 @@ def _conclude(of: Statement, proof: Proof, evidence: list[StepResult]) -> tuple[
         return Verdict.UNKNOWN, "the proof has no step", None
     if letter := ambiguity(proof):
         return Verdict.UNKNOWN, letter, None
+    # Every step may hold, and yet be about another formula than the statement's.
     if other := part_not_concluded(of, proof):
         return Verdict.UNKNOWN, other, None
     by_instances = not any(result.step.by.shows_claim for result in needed)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,51 @@ def test_a_package_resolves_relative_imports_from_itself() -> None:
 )
 def test_an_import_the_right_way_is_not_reported(module: str, source: str) -> None:
     assert violations(source, module) == []
+
+
+class WithoutTyping(ast.NodeTransformer):
+    """Removes what only type checkers import: it never runs, so it closes no circle."""
+
+    def visit_If(self, node: ast.If) -> ast.AST | None:
+        return None if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
+
+
+def import_circles(modules: dict[str, tuple[str, bool]]) -> list[str]:
+    """The first circle of modules that import each other, at whatever depth; empty where there is none.
+
+    `modules` gives each module's source, and whether it is a package. A package's own `__init__` may import what lies
+    in it and be imported from there, so these imports do not count.
+    """
+    graph: dict[str, set[str]] = {}
+    for module, (source, is_package) in modules.items():
+        tree = WithoutTyping().visit(ast.parse(source))
+        named = {name for _, name in imports(tree, module, is_package)} & modules.keys()
+        graph[module] = {
+            name
+            for name in named
+            if not f"{name}.".startswith(f"{module}.") and not f"{module}.".startswith(f"{name}.")
+        }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def _one_contains_the_other(one: str, other: str) -> bool:
+    return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
+
+
+def test_modules_do_not_import_each_other_in_circles() -> None:
+    modules = {name: (file.read_text("utf-8"), file.name == "__init__.py") for name, file in sources().items()}
+    assert import_circles(modules) == []
+
+
+def test_an_import_circle_is_noticed() -> None:
+    circle = {"p.a": ("import p.b", False), "p.b": ("def late():\n    from p import c", False)}
+    assert set(import_circles({**circle, "p.c": ("from p.a import x", False)})) == {"p.a", "p.b", "p.c"}
+    typing = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from p.a import x"
+    assert import_circles({**circle, "p.c": (typing, False), "p": ("import p.a", True)}) == []
 
 
 def classes_of_one_name(files: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

@@ -36,6 +36,7 @@ def in_order(paper: Paper) -> list[Statement]:
 
     def place(statement: Statement) -> tuple[int, float, str]:
         kind, _, number = statement.number.lower().partition(" ")
+        # "Theorem 2.1.15" comes by its last number, because a book's chapters are not mixed here.
         digits = "".join(c for c in number.partition(" ")[0] if c.isdigit() or c == ".")
         major = float(digits.split(".")[-1]) if digits else 0.0
         return (ORDER.index(kind) if kind in ORDER else len(ORDER), major, key_of(statement.number))

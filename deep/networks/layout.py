@@ -33,8 +33,8 @@ class Layout:
             if isinstance(layer, BATCH_NORMS):
                 problem = f"{where} normalises over the batch: a sample's loss would depend on the other samples"
                 raise InvalidInput("model", type(module).__name__, problem, "use nn.GroupNorm")
-            for kinds, argument in ((DROPOUTS, "p"), (WITH_DROPOUT, "dropout")):
-                if isinstance(layer, kinds) and getattr(layer, argument) > 0:
+            for layer_types, argument in ((DROPOUTS, "p"), (WITH_DROPOUT, "dropout")):
+                if isinstance(layer, layer_types) and getattr(layer, argument) > 0:
                     cure = f"leave it out, or set its {argument} to 0"
                     raise InvalidInput("model", type(module).__name__, f"{where} drops at random", cure)
         shapes = {name: tuple(p.shape) for name, p in module.named_parameters() if p.requires_grad}

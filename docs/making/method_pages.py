@@ -93,6 +93,7 @@ def one_round(method: Method) -> Iterator[str]:
     mean = Mean if method.plain else Average
     gradients = {"own": _symbol(rf"{{\nabla F_k({server})}}"), "all": _symbol(rf"{{\nabla f({server})}}")}
     population = sympy.Symbol("m", positive=True)
+    # Arrays with one row: the method's own code runs on them as on those of m clients.
     cohort = Cohort(
         points=np.array([[server]]),
         population=population,

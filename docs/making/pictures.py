@@ -78,7 +78,7 @@ def report() -> bytes:
     """One statement of the report, unfolded, with the tooltip of a point under the mouse."""
     from fedconvex.report import report as made
 
-    sys.path.insert(0, str(ROOT))
+    sys.path.insert(0, str(ROOT))  # for the tests' driver of Chromium, which no package has
     from tests.fedconvex.report.chromium import MISSING, chromium, program
 
     path = program()
@@ -106,6 +106,7 @@ PICTURES: dict[str, Callable[[], bytes]] = {
 def _png(figure: "Figure | None") -> bytes:
     assert figure is not None
     file = io.BytesIO()
+    # Without the version of matplotlib in the file, equal pictures are equal bytes.
     figure.savefig(file, format="png", dpi=150, metadata={"Software": None})
     return file.getvalue()
 

@@ -82,6 +82,7 @@ class DenseArithmetic(Arithmetic):
 
 def _in_range(given: Any, floats: np.ndarray) -> np.ndarray:
     """The floats; InvalidInput where an exact number exceeds the largest float."""
+    # infinite floats were refused where they came in, or are results, which may diverge
     if np.asarray(given).dtype == object and not np.isfinite(floats).all():
         raise InvalidInput(
             "data", given, "has entries beyond the range of float64", "use arithmetic='exact' or rescale"

@@ -1,6 +1,7 @@
 """The methods of an audit, from the user's text or by default, with parameters chosen from the problem's constants."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from fractions import Fraction
 from typing import Any
@@ -17,6 +18,7 @@ from fedconvex.methods.fedavg import FedAvg
 from fedconvex.methods.feddyn import FedDynOneGD
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.problems.base import Problem
+from fedconvex.validation import exact_number
 
 # All but the stochastic method and the one whose parameter changes during the run: these have no fixed point.
 AUDITED = {name.lower(): kind for name, kind in METHODS.items() if kind not in (FedAvg, AdaptiveFedProx)}
@@ -50,11 +52,22 @@ def read_method(text: str) -> tuple[str, dict[str, Fraction]]:
     Raises InvalidInput for every error that does not depend on the problem: unknown names, values that are not numbers
     or out of range, and missing parameters that have no default.
     """
+    name, given = text.strip().lower().partition(":")[0], read_parameters(text, AUDITED)[1]
+    # builds the method once with placeholders, for its own checks of ranges
+    _complete(name, given, dict.fromkeys(CHOSEN, Fraction(1)))
+    return name, given
+
+
+def read_parameters(text: str, classes: Mapping[str, type[Method]]) -> tuple[type[Method], dict[str, Fraction]]:
+    """The class and the exact parameters in a text such as `fedgd:stepsize=1/20`; `classes` by lower-case name.
+
+    Raises InvalidInput for names that are unknown and values that are not numbers.
+    """
     name, _, rest = text.strip().lower().partition(":")
-    if name not in AUDITED:
-        raise InvalidInput("method", text, "is unknown", f"choose {', '.join(AUDITED)}, e.g. fedgd:local_steps=10")
-    numbers = [f for f in fields(AUDITED[name]) if not isinstance(f.default, str)]  # type: ignore[arg-type]
-    allowed = [f.name for f in numbers]
+    if name not in classes:
+        raise InvalidInput("method", text, "is unknown", f"choose {', '.join(classes)}, e.g. fedgd:local_steps=10")
+    # parameters that are words, such as FedSplit's server, cannot be set in text
+    allowed = [f.name for f in fields(classes[name]) if not isinstance(f.default, str)]  # type: ignore[arg-type]
     given: dict[str, Fraction] = {}
     for part in filter(None, rest.split(",")):
         key, separator, number = (piece.strip() for piece in part.partition("="))
@@ -62,13 +75,8 @@ def read_method(text: str) -> tuple[str, dict[str, Fraction]]:
             raise InvalidInput("method", text, f"{key!r} is no parameter of {name}", f"give {'=…, '.join(allowed)}=…")
         if not separator:
             raise InvalidInput("method", text, f"{key} has no value", f"write {name}:{key}=NUMBER")
-        try:
-            given[key] = Fraction(number)
-        except (ValueError, ZeroDivisionError):
-            raise InvalidInput("method", text, f"{number!r} is not a number", "write 0.05 or 1/20") from None
-    # builds the method once with placeholders, for its own checks of ranges
-    _complete(name, given, dict.fromkeys(CHOSEN, Fraction(1)))
-    return name, given
+        given[key] = exact_number(number, key)
+    return classes[name], given
 
 
 def build(name: str, given: dict[str, Fraction], problem: Problem, truth: GroundTruth) -> Method:

@@ -62,6 +62,7 @@ def verify(
     from fedconvex.commands import verify_table as table
     from fedconvex.proofs_checks.reporting import results
 
+    # All input is checked before the first proof runs: proofs of a paper take minutes.
     _require_proofs(names or [])
     if record:
         if step is not None:
@@ -78,7 +79,7 @@ def verify(
             raise InvalidInput("--step", step, f"{len(chosen)} statements were named", "name one statement")
         table.print_step(chosen[0], step)
         return
-    quiet = json_file is not None and str(json_file) == "-"
+    quiet = json_file is not None and str(json_file) == "-"  # standard output is then JSON and nothing else
     origins: list[results.Origin] = []
 
     def run_proofs() -> "Iterator[Record]":
@@ -144,7 +145,7 @@ def _write_page(path: Path, verdicts: "list[tuple[Statement, Record, Origin]]", 
     from fedconvex.atomic_files import write_atomically
     from fedconvex.report import page_of
 
-    write_atomically(path, page_of(verdicts, kept=use_cache)[0].encode())
+    write_atomically(path, page_of(verdicts, use_cache=use_cache)[0].encode())
 
 
 def _write(
@@ -172,6 +173,7 @@ def _write(
         write_atomically(latex, appendix(records).encode())
         saved.append(latex)
     if certificates is not None:
+        # Run again, because records, which may come from the cache, have no certificates.
         from fedconvex.proofs_checks import verify_all
         from fedconvex.proofs_checks.certificates import certificates_of, write_certificates
 

@@ -61,34 +61,35 @@ def play(
     with numbers.context():
         faulty = rounds_with(setup, scenario, numbers, faults)
         state = faulty.start(numbers.array(scenario.first_point))
-        honest = rounds_with(setup, scenario, numbers, ()) if clients_only and faults else None
-        kept = None if honest is None else honest.start(numbers.array(scenario.first_point))
+        correct = rounds_with(setup, scenario, numbers, ()) if clients_only and faults else None
+        correct_state = None if correct is None else correct.start(numbers.array(scenario.first_point))
     # The context is entered anew in every round: this is a generator, and the caller's arithmetic runs in between.
     for t, active in enumerate(scenario.rounds):
         with numbers.context():
             draw = _draw(scenario, t, active)
-            altered = draw
+            faulty_draw = draw
             for fault in faults:
-                changed = fault.draw(altered, setup.effort, scenario.squares.num_clients)
+                changed = fault.draw(faulty_draw, setup.effort, scenario.squares.num_clients)
                 # with a correct server the faults cannot change who takes part
-                altered = altered if clients_only and _other_members(changed, draw) else changed
-            if honest is not None and kept is not None:  # the correct server's memory, the faulty clients' own
-                state = State(kept.server, {**state.shared, **kept.shared}, state.memory)
-            played = faulty.play(state, altered)
+                faulty_draw = faulty_draw if clients_only and _other_members(changed, draw) else changed
+            if correct is not None and correct_state is not None:
+                # clients see the correct server's memory, and keep their own
+                state = State(correct_state.server, {**state.shared, **correct_state.shared}, state.memory)
+            played = faulty.play(state, faulty_draw)
             if played is None:
                 yield Moment(state.server, {})
                 continue
             state = played.state
             server = state.server
-            if honest is not None and kept is not None:
-                right = honest.play(kept, draw)
-                assert right is not None
+            if correct is not None and correct_state is not None:
+                played_correctly = correct.play(correct_state, draw)
+                assert played_correctly is not None
                 # the server divides by the path lengths that it ordered, not by those that faulty clients took
-                answers = Answers(played.answers.points, right.answers.path_lengths)
-                right = honest.play(kept, draw, answers=answers)
-                assert right is not None
-                kept, server = right.state, right.state.server
-            members = active if altered.members is None else altered.members.tolist()
+                answers = Answers(played.answers.points, played_correctly.answers.path_lengths)
+                played_correctly = correct.play(correct_state, draw, answers=answers)
+                assert played_correctly is not None
+                correct_state, server = played_correctly.state, played_correctly.state.server
+            members = active if faulty_draw.members is None else faulty_draw.members.tolist()
             moment = Moment(server, dict(zip(members, played.answers.points, strict=True)))
         yield moment
 

@@ -78,6 +78,9 @@ def scenarios(setup: Setup, loss: str, weighted: bool, late_clients: bool) -> tu
         return Scenario(name, problem, squares, factors, rounds, setup.effort, efforts)
 
     effort = setup.effort
+    # From simple to complex: the first scenario that deviates tells where to look. One client shows local work alone;
+    # identical clients, memory without averaging; different ones, the average; unequal sizes, its weights; skipped
+    # rounds, what happens to the memory of inactive clients.
     found = [
         scenario("one client", EQUAL_SIZES[:1], ((0,),) * 3),
         scenario("identical clients", EQUAL_SIZES[1:2] * 2, ((0, 1),) * 3),

@@ -37,9 +37,9 @@ class OneRoundMap:
         origin = rounds.start(zero)
         unit_starts = [rounds.start(_unit(dim, i)).flat() for i in range(dim)]
         start = origin.flat()
-        q = rounds.advance(origin.with_values(0 * start)).flat()
+        q = rounds.advance(origin.with_values(0 * start)).flat()  # the image of the state 0
         size = len(start)
-        derivative = rounds.tangent(origin)
+        derivative = rounds.tangent(origin)  # of an affine map: the same everywhere
         columns = [derivative(origin.with_values(_unit(size, i))).flat() for i in range(size)]
         return OneRoundMap(
             M=_matrix(columns).transpose(),

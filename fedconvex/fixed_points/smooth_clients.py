@@ -92,7 +92,7 @@ class SmoothFixedPoints:
         """A fixed state, and the relative error that the rounding of one round may cause in it."""
         minimizer = np.asarray(ground_truth(self.problem).point)
         with self.rounds.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
-            random = np.random.default_rng(0)
+            random = np.random.default_rng(0)  # the same starts in every call
             for attempt in range(STARTS):
                 away = 0.0 if attempt == 0 else random.standard_normal(len(minimizer)) * 2.0 ** (attempt / 4)
                 begin = 0 * minimizer if self.method.depends_on_start else minimizer + away
@@ -204,6 +204,7 @@ class SmoothFixedPoints:
         for _ in range(NEWTON_STEPS):
             derivative = self.rounds.tangent(state)
 
+            # the defaults bind this iteration's state and derivative
             def drift(v: np.ndarray, at: State = state, of: Callable[[State], State] = derivative) -> np.ndarray:
                 return np.asarray(v - of(at.with_values(v)).flat())
 

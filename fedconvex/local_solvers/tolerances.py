@@ -40,14 +40,14 @@ def require_strongly_convex(problem: Problem, scale: Sequence[Fraction] | None, 
     _require_curvature(problem, scale, weight, "is not strongly convex: its solution may not exist", strict=True)
 
 
-def require_reached(reached: np.ndarray, left: np.ndarray, asked: np.ndarray, max_steps: int) -> None:
-    """Raises NotConverged unless all clients reached the gradient norm `asked`; `left` are the final norms, (K,)."""
+def require_reached(reached: np.ndarray, left: np.ndarray, required: np.ndarray, max_steps: int) -> None:
+    """Raises NotConverged unless all clients reached the gradient norm `required`; `left` are the final norms, (K,)."""
     if not reached.all():
         k = int(np.argmax(np.where(reached, -1.0, np.where(np.isnan(left), np.inf, left))))  # the worst; NaN is worst
         raise NotConverged(
-            f"{int((~reached).sum())} local problems were not solved in {max_steps} steps: the largest gradient left "
-            f"is {left[k]:.3g}, asked for {asked[k]:.3g}; raise the tolerance (floats end near 1e-16 times the "
-            "numbers involved) or max_steps"
+            f"{int((~reached).sum())} local problems were not solved in {max_steps} steps: the largest remaining "
+            f"gradient norm is {left[k]:.3g}, required {required[k]:.3g}; raise the tolerance (rounding limits it to "
+            "about 1e-16 times the numbers involved) or max_steps"
         )
 
 

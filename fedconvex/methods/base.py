@@ -54,7 +54,7 @@ class State:
 
     def replaced(self, members: Array | None, new: "State", in_place: bool) -> "State":
         """The whole state after a round of some clients with new rows in `new`; `in_place` overwrites the rows here."""
-        if members is None:
+        if members is None:  # all clients took part: `new` is complete
             return new
         memory = {}
         for name, rows in self.memory.items():
@@ -69,6 +69,7 @@ class State:
                 self.memory[name][members] = rows
 
     def _parts(self) -> list[Array]:
+        # dictionaries keep their order, so that `flat` and `with_values` agree
         return [self.server, *self.shared.values(), *self.memory.values()]
 
 
@@ -100,6 +101,7 @@ class Cohort:
 
         `mean` is the mean before. The cost is proportional to the number of participants, not of all clients.
         """
+        # with all clients directly: the difference would let rounding errors accumulate over the rounds
         return self.population_mean(new) if self.everyone else mean + self.population_mean(new - old)
 
 

@@ -1,7 +1,7 @@
 """The base classes of problems: m clients with functions f_k and the objective f = Σ_k weights_k f_k.
 
 A `Problem` holds the data exactly and knows its constants. Its `Clients` evaluate the functions in one arithmetic
-(floats, rationals, balls, torch), all clients in one call; methods and local solvers see only those.
+(floats, rationals, balls, torch), all clients in one call; runs and local solvers compute with them.
 """
 
 from abc import ABC, abstractmethod
@@ -181,6 +181,7 @@ class Problem(ABC):
         Methods of papers that minimise a plain sum or mean use scale_k = num_clients · weights[k].
         """
         arithmetic = arithmetics.get(arithmetic)
+        # factors are exact, so that rational problems stay rational after scaling
         factors = tuple(scale) if scale is not None else (Fraction(1),) * self.num_clients
         key = (arithmetic.name, arithmetic.settings, factors)  # settings: clients of 53 and 500 bits differ
         if key not in self._built:
@@ -223,7 +224,7 @@ class Problem(ABC):
             return clients.arithmetic.publish(clients.arithmetic.average(weights, clients.gradients(X)))
 
     def client_values(self, X: Array) -> Array:
-        """f_k(X_k), shape (m,), for X of shape (d,) (the same point for everyone) or (m, d)."""
+        """f_k(X_k), shape (m,), for X of shape (d,) (the same point for all clients) or (m, d)."""
         clients, X, _ = self.at(X)
         with clients.arithmetic.context():
             return clients.arithmetic.publish(clients.values(X))
@@ -261,6 +262,7 @@ class Problem(ABC):
 
         Raises InvalidInput for a wrong shape and for entries that are not finite numbers.
         """
+        # floats select float arithmetic, Fractions exact arithmetic, flint balls ball arithmetic, tensors torch
         shapes = [(self.dim,)] if one_point else [(self.dim,), (self.num_clients, self.dim)]
         X = points(X, "x", shapes)
         arithmetic = arithmetics.of(X)

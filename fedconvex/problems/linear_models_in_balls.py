@@ -71,6 +71,7 @@ class BallLinearModelClients(Clients):
         return result
 
     def differences(self, X: Array, reference: Array) -> Array:
+        # rigorous like all balls, if wider than necessary; only floats need the formula without cancellation
         return self.values(X) - self.values(reference)
 
     def gradients(self, X: Array) -> Array:
@@ -104,9 +105,10 @@ class BallLinearModelClients(Clients):
         gradients = subproblem.add_gradients(found, self.gradients(found))
         enclosed = np.empty_like(found)
         for k in range(self.num_clients):
+            # the strong convexity constant of the subproblem; the logistic loss itself adds none
             modulus = self.scale[k] * self.ridge + subproblem.weight
             radius = square_root_upper((gradients[k] * gradients[k]).sum()) / modulus
-            ball = flint.arb(0, radius.upper())
+            ball = flint.arb(0, radius.upper())  # ‖θ − θ*‖ bounds every coordinate
             enclosed[k] = [value + ball for value in found[k]]
         return enclosed
 

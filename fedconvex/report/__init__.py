@@ -51,19 +51,19 @@ def report(
     found = known.results(statements, kept=not fresh, records=not fresh)
     verdicts = [(statement, *next(found)) for statement in track(statements, "verdicts")]
     say("bounds against exact runs and exact worst cases")
-    return page_of(verdicts, kept=not fresh, reproduced=reproduced, audited=audited or None)
+    return page_of(verdicts, use_cache=not fresh, reproduced=reproduced, audited=audited or None)
 
 
 def page_of(
     verdicts: "list[tuple[Statement, Record, Origin]]",
-    kept: bool = True,
+    use_cache: bool = True,
     reproduced: "Sequence[Html] | None" = None,
     audited: "Sequence[Html] | None" = None,
 ) -> tuple[str, list[str]]:
     """The page of these verdicts, and a sentence for each that differs from the recorded one.
 
     Args:
-        kept: reuse cached runs and worst cases, and cache new ones.
+        use_cache: reuse cached runs and worst cases, and cache new ones.
         reproduced, audited: further sections; None leaves the section out.
     """
     from fedconvex.proofs_checks.reporting.recorded import differences
@@ -73,4 +73,4 @@ def page_of(
     from fedconvex.report.page import Sections, page
 
     changed = differences(record for _, record, origin in verdicts if origin is not Origin.NONE)
-    return page(list(entries(verdicts, kept)), Sections(environment(), changed, reproduced, audited)), changed
+    return page(list(entries(verdicts, use_cache)), Sections(environment(), changed, reproduced, audited)), changed

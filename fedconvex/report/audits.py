@@ -17,7 +17,7 @@ CONSTANTS = {
     "gradient_variance_at_optimum": "σ²(x*)",
 }  # fmt: skip
 BOUNDED = {"L": at_most, "mu": at_least, "kappa": at_most}  # proved bounds: printed digits are rounded outwards
-HEADINGS = ("bias ‖x − x*‖", "floor f(x) − f*", "attracts", "contraction predicted", "measured", "rounds")
+HEADINGS = ("bias ‖x − x*‖", "error floor f(x) − f*", "attracts", "contraction predicted", "measured", "rounds")
 
 
 def section(path: Path) -> Html:
@@ -45,8 +45,8 @@ def _section(found: Mapping[str, Any]) -> Html:
         "div",
         tag("h3", str(found["source"])),
         tag("p", f"{found['problem']}: {found['clients']} clients, {found['dimension']} unknowns. {constants}. "
-            f"The minimiser is {found['minimizer']['certainty']}; rounds are counted to {found['tolerance']:g} of the "
-            "first gap."),
+            f"The minimiser is {found['minimizer']['certainty']}; rounds are counted until "
+            f"(f(x) − f*) / (f(0) − f*) ≤ {found['tolerance']:g}."),
         table(["method"], map(_method, found["methods"]), HEADINGS),
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ from fedconvex.proofs_checks.reporting.records import Record
 from fedconvex.proofs_checks.reporting.results import Origin
 from fedconvex.proofs_checks.verification import proof_of
 from fedconvex.proofs_checks.worst_cases.looseness.factor import Looseness, looseness
-from fedconvex.proofs_checks.worst_cases.looseness.table import LoosenessRow, compared, played, row
+from fedconvex.proofs_checks.worst_cases.looseness.table import LoosenessRow, lemmas, row, theorems
 from fedconvex.statements.statement import Statement
 
 SECONDS = 0.25  # of search for exact runs near the worst one of a statement
@@ -52,31 +52,31 @@ class StatementEntry:
     looseness: tuple[Loose, ...] = ()
 
 
-def entries(verdicts: Verdicts, kept: bool = True) -> Iterator[StatementEntry]:
-    """One entry for each statement. `kept`: reuse cached exact runs and looseness, and cache new ones."""
+def entries(verdicts: Verdicts, use_cache: bool = True) -> Iterator[StatementEntry]:
+    """One entry for each statement. `use_cache`: reuse cached exact runs and looseness, and cache new ones."""
     parameters: dict[str, list[dict[str, Any]]] = {}
-    for identifier, numbers in (*played(), *compared()):
+    for identifier, numbers in (*theorems(), *lemmas()):
         parameters.setdefault(identifier, []).append(numbers)
     for of, found, origin in track(verdicts, "bounds against exact runs and worst cases"):
-        points = () if found.tightness is None else _points(of, kept)
+        points = () if found.tightness is None else _points(of, use_cache)
         yield StatementEntry(
-            found, of.paper.short, origin, points, _looseness(of, parameters.get(of.identifier, []), kept)
+            found, of.paper.short, origin, points, _looseness(of, parameters.get(of.identifier, []), use_cache)
         )
 
 
-def _points(of: Statement, kept: bool) -> tuple[tuple[float, float], ...]:
+def _points(of: Statement, use_cache: bool) -> tuple[tuple[float, float], ...]:
     def measured() -> list[tuple[float, float]]:
         proof = proof_of(of)
         return [] if proof is None or proof.tightness is None else neighbours(proof.tightness, SECONDS)
 
-    return tuple((larger, smaller) for larger, smaller in _computed(f"runs-{of.identifier}", kept, measured))
+    return tuple((larger, smaller) for larger, smaller in _computed(f"runs-{of.identifier}", use_cache, measured))
 
 
-def _looseness(of: Statement, parameters: list[dict[str, Any]], kept: bool) -> tuple[Loose, ...]:
+def _looseness(of: Statement, parameters: list[dict[str, Any]], use_cache: bool) -> tuple[Loose, ...]:
     if not parameters:
         return ()
     name = f"looseness-{of.identifier}"
-    found = _computed(name, kept, lambda: [asdict(_loose(looseness(of, **numbers))) for numbers in parameters])
+    found = _computed(name, use_cache, lambda: [asdict(_loose(looseness(of, **numbers))) for numbers in parameters])
     return tuple(Loose(**{**one, "row": LoosenessRow(**one["row"])}) for one in found)
 
 
@@ -87,11 +87,11 @@ def _loose(found: Looseness) -> Loose:
     return Loose(row(found), numbers, bound, lower, upper, found.metric == "descent")
 
 
-def _computed(name: str, kept: bool, compute: Callable[[], Any]) -> Any:
-    """The cached content of this name, or the computed one; with `kept` False the cache is not used."""
-    found = cache.load_content(name) if kept else None
+def _computed(name: str, use_cache: bool, compute: Callable[[], Any]) -> Any:
+    """The cached content of this name, or the computed one; with `use_cache` False the cache is not used."""
+    found = cache.load_content(name) if use_cache else None
     if found is None:
         found = compute()
-        if kept:
+        if use_cache:
             cache.store_content(name, found)
     return found

@@ -124,6 +124,7 @@ def _thumbnail(file: Path) -> str:
     try:
         if file.stat().st_size > LARGEST_FILE:
             raise ValueError("it is too large")
+        # only PNG: Pillow's other decoders would widen what a crafted file can reach
         with Image.open(file, formats=["PNG"]) as picture:
             picture.load()
             made = picture.convert("RGB")

@@ -14,6 +14,7 @@ from fedconvex.report.plots import Point, Series, plot, short
 from fedconvex.report.statements import looseness_table, statement, what_fails
 from fedconvex.verdicts import Verdict
 
+# The page needs no network; the policy makes sure that nothing in its data can use it.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 TITLE = "What the papers promise, and what holds"
 COLUMNS = {"place": "statement", "kind": "kind", "verdict": "verdict", "steps": "steps", "used": "used",
@@ -80,6 +81,7 @@ def _summary(entries: list[StatementEntry], changed: Sequence[str]) -> Html:
         tag("li", tag("b", str(n)), " ", tag("span", verdict, class_=f"verdict {verdict}"))
         for verdict, n in sums["statements"].items() if n or verdict in ("proved", "refuted")
     ]  # fmt: skip
+    # statements of earlier papers that ours rest on: listed, but not counted, since nothing here proves them
     earlier = len(entries) - len(records)
     said = f"{len(records)} statements of {len({r.source.partition(',')[0] for r in records})} papers. "
     said += (
@@ -149,6 +151,7 @@ def _theorem4(on_page: frozenset[str]) -> list[Html]:
         return []
     from fedconvex.theory import fedprox
 
+    # Theorem 4 promises something only for large μ: from twice L on, three decades
     stiffness = [2 * 10 ** (k / 16) for k in range(49)]
     numbers = {"L": 1, "L_minus": 0, "B": 1.5, "gamma": 0.1}
     curves = {

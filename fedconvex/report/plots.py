@@ -83,10 +83,12 @@ class Scale:
 def _scale(values: Sequence[float], log: bool, start: float, end: float) -> Scale:
     to: Callable[[float], float] = log10 if log else float
     low, high = to(min(values)), to(max(values))
+    # the alternatives are for a single value, which has no range
     margin = 0.06 * (high - low) or 0.05 * abs(high) or 0.5
     low, high = low - margin, high + margin
 
     def place(value: float) -> float:
+        # one decimal: a tenth of a pixel, and a much shorter file
         return round(start + (end - start) * (to(value) - low) / (high - low), 1)
 
     ends = (10**low, 10**high) if log else (low, high)

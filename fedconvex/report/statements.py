@@ -7,7 +7,7 @@ from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.proofs_checks.proof import Role
 from fedconvex.proofs_checks.reporting.records import Record, StepRecord
 from fedconvex.proofs_checks.reporting.results import Origin
-from fedconvex.proofs_checks.worst_cases.looseness.table import letter
+from fedconvex.proofs_checks.worst_cases.looseness.table import symbol
 from fedconvex.report.contents import Loose, StatementEntry
 from fedconvex.report.markup import Html, joined, math, mixed, table, tag
 from fedconvex.report.plots import Point, Series, list_of, plot, short
@@ -46,6 +46,7 @@ def statement(entry: StatementEntry, place: int, on_page: frozenset[str]) -> Htm
     )
     return tag(
         "details", line, tag("div", *_inside(entry, on_page)),
+        # page.js sorts and filters by the data attributes
         id=record.identifier, class_="statement", data_place=place, data_paper=entry.paper, data_kind=record.claim,
         data_verdict=record.verdict, data_misprinted=bool(misprinted(record)), data_steps=len(record.steps),
         data_used="" if used is None else used, data_loose="" if loose is None else loose,
@@ -94,7 +95,7 @@ def _inside(entry: StatementEntry, on_page: frozenset[str]) -> list[Html]:
         name = link(other) if other in on_page else tag("code", other)
         parts.append(tag("h3", "What holds instead: ", name))
         parts += [tag("p", mixed(record.corrected["words"])), _formula(record.corrected["formula"])]
-    for label, text in (("Note", record.notes), ("Promises nothing", record.vacuous), ("Also asked", record.extra)):
+    for label, text in (("Note", record.notes), ("Promises nothing", record.vacuous), ("In addition", record.extra)):
         parts += [tag("p", tag("b", f"{label}: "), mixed(text))] if text else []
     parts += _tightness(entry)
     parts += _steps_in_full(record)
@@ -180,9 +181,9 @@ def _worst_cases(entry: StatementEntry) -> Html:
         says = f"{one.row.at}: bound {one.row.bound}, exact worst case {one.row.worst}, looseness {one.row.looseness}"
         bounds.append(Point(x, one.bound or 0.0, says))
         worst.append(Point(x, low, says, top=high))
-    about = f"The bound and the exact worst case for {len(some)} values of {letter(name)}."
+    about = f"The bound and the exact worst case for {len(some)} values of {symbol(name)}."
     series = [Series("the bound", bounds, line=True), Series("the exact worst case", worst, line=True)]
-    return plot(series, x=letter(name), y="per unit of the start", about=about)
+    return plot(series, x=symbol(name), y="per unit of the start", about=about)
 
 
 def _varied(found: tuple[Loose, ...]) -> tuple[str, list[Loose]]:

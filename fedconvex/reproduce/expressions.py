@@ -63,6 +63,7 @@ def parsed(text: Any, names: Mapping[str, Any], where: str) -> ast.expr:
             isinstance(node, ast.expr_context | ast.keyword | ast.And | ast.Or | ast.Not) or type(node) in OPERATIONS
         )
         known = known or isinstance(node, ast.BinOp | ast.UnaryOp | ast.BoolOp | ast.Compare | ast.Call)
+        # type(), not isinstance(): True and False are ints, and not part of the language
         known = known or (isinstance(node, ast.Constant) and type(node.value) in (int, float, str))
         if isinstance(node, ast.Name):
             known = node.id in names
@@ -97,6 +98,7 @@ def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
             holds = all(bool(OPERATIONS[type(op)](a, b)) for a, op, b in pairs)
             signs = [SIGNS[type(op)] for op in ops]
             shown = _shown(numbers[0]) + "".join(f" {s} {_shown(b)}" for s, b in zip(signs, numbers[1:], strict=True))
+            # two diverged runs: neither is better, whatever floats say of inf <= inf
             endless = any(abs(a) == abs(b) == math.inf for a, b in pairwise(numbers))
             return Truth(holds, shown, _known(numbers) and not endless)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):

@@ -67,6 +67,7 @@ class ExperimentMetrics:
             if rows.empty or column not in rows:
                 cure = "correct the labels or the column in the experiment's file"
                 raise InvalidInput(self.experiment.id, str(key), "there is no such run", cure)
+            # dropna=False keeps rounds that no run evaluated, so that column t of the array is round t
             table = rows.pivot_table(index="seed", columns="round", values=column, dropna=False)
             self._curves[key] = table.ffill(axis=1).to_numpy(dtype=float)
         curves = self._curves[key]

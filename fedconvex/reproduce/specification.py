@@ -127,7 +127,7 @@ def read(file: Path, quick: bool = False) -> Experiment:
             raise wrong(file, key, None, "is missing", "add it")
     reduced = content.pop("quick", {})
     require_known(file, "quick", reduced, KEYS["quick"])
-    if quick:
+    if quick:  # before the sections are checked: the reduced version must satisfy the same rules
         content = merged(content, {key: value for key, value in reduced.items() if key not in ("note", "digits")})
         if "digits" in reduced:
             content |= {"needs": [], "data": _digits(content["data"], reduced["digits"])}

@@ -61,7 +61,7 @@ def _number(row: Mapping[str, Any], measured: ExperimentMetrics) -> dict[str, An
     }
     for key in ("ours", "released", "theory"):
         found[key] = _finite(measured.number(row, key)) if key in row else None
-    ours, published = found["ours"], found["published"]
+    ours, published = found["ours"], found["published"]  # ours is a text if the level was not reached
     found["why"] = row.get("why", "")
     found["agrees"] = None
     # quick runs have other data or fewer rounds: their numbers are not compared

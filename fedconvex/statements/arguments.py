@@ -100,6 +100,7 @@ def is_extreme(value: Any) -> Any:
     if is_array(value):
         return (abs(value) > LARGE) | ((abs(value) < SMALL) & (value != 0))
     if not isinstance(value, int | float):
+        # an fmpq cannot be compared with a float
         value = Fraction(int(value.p), int(value.q)) if hasattr(value, "p") else value
     return abs(value) > LARGE or (abs(value) < SMALL and value != 0)
 
@@ -207,7 +208,7 @@ def number(name: str, value: Any) -> Any:
                 raise InvalidInput(name, value, f"is of type {array.dtype}, not real numbers", "give numbers")
             return _exact_objects(array) if _loses_digits(array) else array
         value = array.item()
-    if type(value) is int or type(value) is float:
+    if type(value) is int or type(value) is float:  # not isinstance: True is an int
         return value
     from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
 

@@ -47,7 +47,7 @@ def in_chunks(calculator: CheckedFormula, arguments: Arguments) -> Any:
                     result = calculator.apply(arguments, {**floats, **values})
             except Imprecise:
                 result = _by_way_of_balls(calculator, arguments, numbers, values, begin, shape)
-            except (ArithmeticError, ValueError):
+            except (ArithmeticError, ValueError):  # from the numbers among the arguments; arrays raise nothing
                 raise out_of_range(calculator.owner, numbers) from None
         if kind is None:
             kind = type(result)

@@ -55,6 +55,7 @@ class Calculator(CheckedFormula):
         if self.upwards and kind is NumberType.ARRAY:
             import numpy as np
 
+            # each entry is rounded up from its exact value, which array arithmetic does not have
             return self._one_by_one(arguments).astype(np.float64)
         if self.integer and kind in (NumberType.FLOAT, NumberType.ARRAY, NumberType.TENSOR):
             # ⌈x⌉ of a rounded x may be off by one: integers are computed from the exact values of the floats

@@ -67,6 +67,7 @@ class ClientCurvatures:
             return None
         for hessian in map(self._hessian, range(self.problem.num_clients)):
             for sign, bound in ((1, low), (-1, high)):
+                # H − low·I and high·I − H must be positive semidefinite
                 if bound is not None and not is_positive_semidefinite(_shifted(hessian, sign, to_fmpq(bound))):
                     return False
         return True

@@ -74,6 +74,7 @@ class CheckedFormula(ABC):
     def check(self, values: Numbers) -> None:
         """Raises InvalidInput for the first condition that does not hold."""
         _require_one_device(self.owner, values)
+        # finiteness first: comparisons with NaN are False whether a condition holds or not
         for name, value in values.items():
             _require_finite(name, value)
         for name, value in values.items():
@@ -148,7 +149,7 @@ class CheckedFormula(ABC):
             return self._nearest(arguments)
         try:
             result = self.apply(arguments, {name: taken.to_float(value) for name, value in arguments.values.items()})
-        except (ArithmeticError, ValueError):
+        except (ArithmeticError, ValueError):  # overflow, a division by a difference rounded to 0, √ of one below 0
             return self._nearest(arguments)
         return result if all(is_finite(part) for part in parts(result)) else self._nearest(arguments)
 
@@ -176,7 +177,7 @@ class CheckedFormula(ABC):
         count = len(self.units) if isinstance(self.units[0], tuple) else 1
         if count == 1:
             return np.empty(shape)
-        kind = self.formula.__annotations__["return"]
+        kind = self.formula.__annotations__["return"]  # the named tuple; no entry exists to read it off
         return like(kind, [np.empty(shape) for _ in range(count)])
 
     def _require_integer(self, name: str, value: Any) -> None:

@@ -69,6 +69,7 @@ def assembled(results: Any, kind: NumberType) -> Any:
     import numpy as np
 
     flat = list(results.ravel())
+    # NumPy would make a further axis of tuples
     if flat and isinstance(flat[0], tuple):
         columns = []
         for column in zip(*flat, strict=True):

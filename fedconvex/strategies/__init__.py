@@ -54,8 +54,8 @@ def __dir__() -> list[str]:
 
 def _load_what_examples_use() -> None:
     """Loads slow modules now: inside a test's first example they would exceed Hypothesis's time limit."""
-    from fedconvex.strategies.types import show_data
+    from fedconvex.strategies.printed_examples import register_printers
 
-    show_data(pretty)
+    register_printers(pretty)
     for module in ("flint", "fedconvex.fixed_points", "fedconvex.runs.simulation"):
         import_module(module)

@@ -133,12 +133,14 @@ def _drawn(draw: st.DrawFn, parameters: Mapping[str, Parameter], conditions: Ite
     # a parameter by which the bound of another is divided must not be drawn as 0
     never_zero = {n for c in conditions for n in c.names if callable(c.bound) and _divides_by(c, n)}
     values: dict[str, Any] = {}
+    # one length for all sequences of a statement, whose formulas pair their entries
     length = draw(st.integers(1, MOST_ENTRIES)) if any(_is_list(p) for p in parameters.values()) else 1
     for name in _in_order(parameters, conditions):
         parameter = parameters[name]
         own = [*by_definition(name, parameter), *(c for c in conditions if c.argument == name)]
         if name in never_zero:
             own.append(Condition(name, ">", 0))
+        # earlier draws may have left no value for this parameter: enlarge mu and K until there is one
         if not _has_room(name, parameter, conditions, values):
             _enlarge(values, lambda n=name, p=parameter: _has_room(n, p, conditions, values))
         numbers = _numbers(own, values, parameter.integer)

@@ -119,6 +119,7 @@ def _compare(
         bound = seen.promise(run.balls.scalar(entry.value))
         slack, absolute = (run.balls.scalar(to_fmpq(value)) for value in slacks)
         room = abs(bound) * slack + absolute
+        # Of balls, <= and > are both false if they overlap: then nothing is decided.
         if seen.value <= bound + room:
             return
         found = {seen.quantity: seen.value, "promised at most": bound, "round": seen.round, "slack": str(slacks[0])}
@@ -149,6 +150,7 @@ class _Run:
         """The minimiser as balls: computed exactly on quadratics, else enclosed."""
         if isinstance(self.problem, QuadraticProblem):
             exact, problem = arithmetics.get("exact"), self.problem
+            # an exact solution, rounded once; an enclosure of the iterates would be wider
             nearest = solve_symmetric(stationarity(problem), exact, kernel=lambda: problem.kernel)
             return self.balls.array(nearest)
         return ground_truth(self.problem).enclosure()
@@ -216,6 +218,7 @@ def _decreases(run: _Run) -> Iterator[ObservedQuantity]:
 
 def _answer(run: _Run, k: int, t: int) -> Array:
     """Client k's answer in round t: the server's next point if that client alone takes part."""
+    # a method that averages: with one client its answer is the server's next point
     alone, x = Schedule([[k]]), run.raw[t]
     options = {"local_solver": run.local_solver, "x0": x, "arithmetic": "ball", "progress": False}
     return simulate(run.method, run.problem, 1, alone, **options).points[1]

@@ -83,6 +83,8 @@ def assert_contracts(method: Method, problem: Problem, factor: Any, *, local_sol
     lifted, T = _lifted(rounds, state, OneRoundMap.of(rounds).M)
     if _at_most(T, low):
         return
+    # For a ball `factor` contraction is asserted for every number in it, and refuted if it fails for the largest.
+    # in floats, for the message only: the decision above is exact
     least = float(np.linalg.norm(float_array(np.array(T.tolist(), dtype=object)), 2))
     norm = f"Euclidean, of {lifted.name}"
     if _at_most(T, high):
@@ -130,7 +132,7 @@ def _lifted(rounds: Rounds, state: State, M: flint.fmpq_mat) -> tuple[LiftedVari
         found = _douglas_rachford(state, to_fmpq(method.proximal_weight), unused)
     if found is not None:
         T = found.round(M)
-        if T is not None:
+        if T is not None:  # else the round depends on more than y: fall back to the whole state
             return found, T
     identity = _columns([{i: 1} for i in range(size)], size)
     name = "the server's point" if size == d else "everything that server and clients keep"
@@ -200,7 +202,7 @@ def _bounds(factor: Any) -> tuple[Any, Any]:
 
 
 def _dyadic(end: Any) -> Any:
-    mantissa, exponent = end.mid().man_exp()
+    mantissa, exponent = end.mid().man_exp()  # exact: the bounds of a ball are dyadic rationals
     return flint.fmpq(mantissa) * flint.fmpq(2) ** int(exponent)
 
 

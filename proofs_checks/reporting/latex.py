@@ -91,6 +91,7 @@ def _encoder() -> Any:
         letter, accent = match.group(1), COMBINING[match.group(2)]
         return rf"\ensuremath{{{accent}{{{plain(letter)}}}}}"
 
+    # The first rule that fits wins: an accented letter before the letter, our signs before the library's.
     rules = [
         UnicodeToLatexConversionRule(RULE_REGEX, [(re.compile(f"(.)([{''.join(COMBINING)}])"), accented)]),
         UnicodeToLatexConversionRule(RULE_DICT, {ord(c): rf"\ensuremath{{{latex}}}" for c, latex in SYMBOLS.items()}),
@@ -99,7 +100,7 @@ def _encoder() -> Any:
     return UnicodeToLatexEncoder(
         conversion_rules=rules,
         unknown_char_policy=lambda c: rf"\texttt{{U+{ord(c):04X}}}",
-        replacement_latex_protection="braces-after-macro",
+        replacement_latex_protection="braces-after-macro",  # "μ is" must not become "\mu is", which eats the space
     )
 
 

@@ -47,6 +47,7 @@ def as_recorded(of: Statement, entry: dict[str, Any]) -> Record | None:
     steps: dict[str, int] = entry["steps"]
     printed = sum(step.role is Role.PRINTED for step in proof.steps)
     failing = steps.get(Verdict.REFUTED.value, 0)
+    # The entry has counts only. They determine every step's verdict when all printed lines fail, or none.
     if failing not in (0, printed) or failing + steps.get(Verdict.PROVED.value, 0) != len(proof.steps):
         return None
     evidence = tuple(StepResult(step, _outcome(step, failing > 0), 0.0) for step in proof.steps)

@@ -117,7 +117,7 @@ def _measured(tightness: Tightness) -> dict[str, Any]:
     exact = isinstance(quotient, int | Fraction)
     return {
         "quotient": float(quotient),
-        "exact": str(quotient) if exact and len(str(quotient)) < 30 else None,
+        "exact": str(quotient) if exact and len(str(quotient)) < 30 else None,  # longer fractions tell a reader nothing
         "how": tightness.how,
         "attained": tightness.attained,
     }

@@ -82,6 +82,7 @@ class WorstCase:
     def says(self) -> str:
         """How the two bounds are known, in words."""
         question = self.question
+        # The words name the source of each bound; "descent" swaps lower and upper.
         by = "attained by quadratic clients" if self.is_played else "attained by interpolation"
         descent, has_spread = question.metric == "descent", question.spread is not None
         missing = "give dissimilarity" if descent else "give heterogeneity > 0"
@@ -91,14 +92,16 @@ class WorstCase:
         if self.certificate is None:
             given = question.dissimilarity is not None if descent else question.heterogeneity or has_spread
             needed = "" if given or question.metric == "lifted_distance" else f"; perhaps none exists: {missing}"
-            return f"no bound was proved (the solver: {self.status}){needed}" + f"; {by}" * (self.attained is not None)
+            return f"no bound was proved (solver status: {self.status}){needed}" + f"; {by}" * (
+                self.attained is not None
+            )
         how = "exactly" if self.upper == self.lower else "an interval"
-        larger = not question.exact and self.upper != self.lower
-        whole = "; the proved end bounds something larger than the truth" * larger
+        relaxed = not question.exact and self.upper != self.lower
+        loose = "; the program is a relaxation, whose bound may be larger than the worst case" * relaxed
         composed = "added up over" if question.heterogeneity else "to the power of"
         power = f" for one round, {composed} {self.power}" * (self.power > 1)
-        only = f", for {question.board.clients} clients, every way to draw them" * question.enumerated
-        return f"{how}{only}; proved by a certificate{power}" + f"; {by}" * (self.attained is not None) + whole
+        only = f", for {question.board.clients} clients, over all possible draws" * question.enumerated
+        return f"{how}{only}; proved by a certificate{power}" + f"; {by}" * (self.attained is not None) + loose
 
     @property
     def is_played(self) -> bool:
@@ -179,5 +182,5 @@ class WorstCase:
         return proof(self.certified, self.certificate.t, self.certificate.multipliers)
 
     def __repr__(self) -> str:
-        asked = self.question
-        return f"<{asked.metric} of {asked.method}, {asked.rounds} rounds: [{float(self.lower)}, {float(self.upper)}]>"
+        question, interval = self.question, [float(self.lower), float(self.upper)]
+        return f"<{question.metric} of {question.method}, {question.rounds} rounds: {interval}>"

@@ -88,14 +88,14 @@ def worst_case(
         weights, spread,
     )  # fmt: skip
     question = pose(specification)
-    if question.one_round is None:
-        return _solve(question, question)
-    composed = _solve(question, best_round(question.one_round, rounds))
+    # A bound for one round composes where there is such a question; else all rounds are one program.
+    certified = question if question.one_round is None else best_round(question.one_round, rounds)
+    answer = _solve(question, certified)
     # What is worst in every round need not fit together: the whole program can prove less, if it is small enough.
-    whole = question.played == rounds and len(question.board.evaluations) <= SMALL
-    if composed.upper == composed.lower or not whole or metric == "lifted_distance":
-        return composed
-    return min(composed, _solve(question, question), key=lambda answer: answer.upper)
+    is_whole = question.played == rounds and len(question.board.evaluations) <= SMALL
+    if certified is question or answer.upper == answer.lower or not is_whole or metric == "lifted_distance":
+        return answer
+    return min(answer, _solve(question, question), key=lambda one: one.upper)
 
 
 def _solve(question: Question, certified: Question) -> WorstCase:
@@ -108,7 +108,7 @@ def _solve(question: Question, certified: Question) -> WorstCase:
     goal, trials = target(extreme), trial_federations(question, certified, extreme)
     best = best_of(question, trials)
     if best[0] == INFINITE:
-        return WorstCase(question, certified, "not asked", None, 1, *best, None)
+        return WorstCase(question, certified, "not needed", None, 1, *best, None)
     search = certify(
         certified.program, goal, twice=question.enumerated,
         suffices=lambda found: bound_after(found, certified, question, power) == best[0],

@@ -106,7 +106,7 @@ def test_the_command_in_two_processes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (('measure = "all"', 'measure = "decrease"'), "is for methods whose clients keep nothing, not FedDyn"),
+        (('measure = "all"', 'measure = "decrease"'), "is for methods whose clients have no memory, not FedDyn"),
         (("clients = 4", "clients = 1"), "start fewer processes"),
         (("alpha = 0.5", "alpha = 0"), "method.alpha"),
     ],

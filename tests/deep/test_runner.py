@@ -379,7 +379,7 @@ def test_what_runs_as_what() -> None:
         ({"clients": [CLIENTS[0], (np.full((4, FEATURES), np.nan), np.zeros(4))]}, "finite"),
         ({"clients": [CLIENTS[0], (np.zeros((4, FEATURES)), np.full(4, 0.5))]}, "class numbers"),
         ({"clients": [CLIENTS[0], (np.zeros((4, FEATURES)), np.full(4, -1))]}, "class numbers"),
-        ({"clients": [(np.array(["a"]), np.zeros(1))]}, "no array of numbers"),
+        ({"clients": [(np.array(["a"]), np.zeros(1))]}, "not an array of numbers"),
         ({"loss": "hinge"}, "loss"),
         ({"loss": "logistic"}, "−1 or \\+1"),
         ({"loss": "half_square"}, "half_square takes 1"),
@@ -417,6 +417,6 @@ def test_bad_input(options: dict[str, Any], culprit: str) -> None:
 def test_a_gpu_that_is_not_there_is_refused() -> None:
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
-    with pytest.raises(InvalidInput, match="sees no GPU"):
+    with pytest.raises(InvalidInput, match="finds no GPU"):
         run(fc.FedProx(mu=1), NETWORK, CLIENTS, rounds=1, local_solver=SGD, device="cuda")
     run(fc.FedProx(mu=1), NETWORK, CLIENTS, rounds=1, local_solver=SGD, device="auto")

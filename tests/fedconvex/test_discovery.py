@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fedconvex import data, local_solvers, methods, problems
-from fedconvex.deep import datasets
+from fedconvex.deep import datasets, models
 from fedconvex.discovery import Members, final_classes, module_names, modules_that_bind, public_functions
 from fedconvex.theory import papers
 
@@ -86,6 +86,7 @@ def test_what_there_is_today() -> None:
     assert {"LeastSquares", "Quadratic", "Logistic"} <= problems.PROBLEMS.keys()
     assert {"diabetes", "breast_cancer", "digits"} <= set(data.builtin.names()) <= set(data.__all__)
     assert {"mnist", "cifar10", "shakespeare", "digits"} <= set(datasets.names()) <= set(datasets.__all__)
+    assert {"fully_connected", "resnet18", "character_lstm"} <= models.MODELS.keys() < set(models.__all__)
     assert {"fedprox", "fedsplit", "feddyn", "dane", "nesterov"} <= papers().keys()
     assert not {"bounds", "catalogue"} & papers().keys()
 

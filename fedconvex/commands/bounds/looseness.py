@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fedconvex.commands.bounds.formulas import Computable
-from fedconvex.commands.bounds.parameters import number, option
+from fedconvex.commands.bounds.parameters import option
 from fedconvex.errors import FedconvexError, InvalidInput
+from fedconvex.validation import exact_number
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def show(entry: Computable, texts: Mapping[str, str], as_json: bool) -> None:
         typer.echo("\n  ".join([f"{entry.identifier} --worst-case takes", *names]))
         return
     try:
-        found = looseness(entry.identifier, **{name: number(option(name), text) for name, text in texts.items()})
+        found = looseness(entry.identifier, **{name: exact_number(text, option(name)) for name, text in texts.items()})
     except InvalidInput as error:
         if error.argument != entry.calculator.name:
             raise
@@ -55,7 +56,7 @@ def show(entry: Computable, texts: Mapping[str, str], as_json: bool) -> None:
 
 def lines(found: "Looseness") -> list[str]:
     """The comparison for a terminal."""
-    from fedconvex.commands.worst_case import interval_lines, meaning
+    from fedconvex.commands.worst_case_text import interval_lines, meaning
     from fedconvex.proofs_checks import WorstCase
 
     statement = found.statement

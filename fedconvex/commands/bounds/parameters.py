@@ -1,6 +1,5 @@
 """Parameters on the command line: `--L-minus 1/3` read as exact numbers, checked against the formula."""
 
-import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -8,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 from fedconvex.errors import InvalidInput
 from fedconvex.statements import Calculator
 from fedconvex.statements.notation import Shape
+from fedconvex.validation import exact_number
 
 if TYPE_CHECKING:
     from fedconvex.commands.bounds.formulas import Computable
-
-LONGEST = 1000  # characters of a number
-LARGEST_EXPONENT = 4000  # exact numbers: 1e1000000000 would fill the memory
 
 Value = Fraction | tuple[Fraction, ...]
 
@@ -67,24 +64,12 @@ def parse(entry: "Computable", texts: Mapping[str, str]) -> dict[str, Value]:
                 cure = f"call fedconvex.theory.{paper}.{own} in Python"
                 raise InvalidInput(option(name), text, "is made of matrices, which no option can hold", cure)
             case Shape.SEQUENCE | Shape.VECTORS:
-                values[name] = tuple(number(option(name), part) for part in text.split(","))
+                values[name] = tuple(exact_number(part, option(name)) for part in text.split(","))
             case _:
                 if "," in text:
                     raise InvalidInput(option(name), text, "is not one number", "give one, with a decimal point")
-                values[name] = number(option(name), text)
+                values[name] = exact_number(text, option(name))
     return values
-
-
-def number(argument: str, text: str) -> Fraction:
-    """The exact rational number that the text denotes."""
-    exponent = re.search(r"[eE]([+-]?\d+)\s*$", text)
-    if len(text) > LONGEST or (exponent and abs(int(exponent[1])) > LARGEST_EXPONENT):
-        raise InvalidInput(argument, text, "is too long to be computed with", "give a number of fewer digits")
-    try:
-        return Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        cure = "give one such as 50, -3, 1/3, 0.1 or 1e-20"
-        raise InvalidInput(argument, text, "is not a number", cure) from None
 
 
 def missing(calculator: Calculator, values: Mapping[str, Any]) -> list[str]:

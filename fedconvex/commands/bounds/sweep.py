@@ -16,7 +16,6 @@ from fedconvex.commands.bounds.formulas import Computable
 from fedconvex.commands.bounds.parameters import (
     Value,
     missing,
-    number,
     option,
     require_complete,
     require_known,
@@ -27,6 +26,7 @@ from fedconvex.statements import Calculator, Sign
 from fedconvex.statements.conditions import RELATIONS
 from fedconvex.statements.notation import Shape
 from fedconvex.statements.results import named_parts
+from fedconvex.validation import exact_number
 
 if TYPE_CHECKING:
     import pandas
@@ -268,7 +268,7 @@ def _axis(entry: Computable, name: str, text: str, parts: list[str], *, logarith
         raise InvalidInput(
             "--sweep", text, f"{name} is {parameter.shape.value}", "sweep a parameter that is one number"
         )
-    lowest, highest, count = (number("--sweep", part) for part in parts)
+    lowest, highest, count = (exact_number(part, "--sweep") for part in parts)
     limits = nearest_float(lowest), nearest_float(highest)
     if not (lowest < highest and all(map(math.isfinite, limits))):
         raise InvalidInput("--sweep", text, "has no range", "give a lowest number below the highest")

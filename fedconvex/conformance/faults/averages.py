@@ -62,6 +62,7 @@ def with_inactive(method: Method, state: State, cohort: Cohort, answers: Answers
     return with_server(correct, correct.server - cohort.average(answers.points) + (weights * all_models).sum(0))
 
 
+# |P_t| is the number of active clients in round t, m that of all clients.
 FAULTS = (
     Fault(
         name="the average is not weighted",

@@ -17,6 +17,7 @@ SUBSTITUTES: tuple[tuple[str, Callable[[Scalar], Scalar], str], ...] = (
     ("1/{0}", lambda value: 1 / value, "give it 1/{0}, or change its formula"),
 )
 PARAMETERS_OF = ("mu", "alpha", "eta", "stepsize", "server_stepsize", "regularization")
+# how the loss is described, its factor, and the power of the number of samples that multiplies it
 LOSSES: tuple[tuple[str, Fraction, int], ...] = (
     ("twice as large", Fraction(2), 0),
     ("half as large", Fraction(1, 2), 0),

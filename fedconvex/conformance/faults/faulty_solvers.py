@@ -121,6 +121,7 @@ class LastingMomentum(FaultySolver):
         for k, member in enumerate(draw.members.tolist()):
             own, one = subproblem.of(np.array([k])), clients.subset(np.array([k]))
             owner, theta = 0 if self.shared else member, own.start
+            # torch.optim.SGD's rule: the first velocity is the gradient itself
             velocity = self.velocities.get(owner, 0 * theta)
             for _ in range(self.inner.effort or 0 if draw.efforts is None else int(draw.efforts[k])):
                 gradient = own.add_gradients(theta, one.gradients(theta)) + self.inner.weight_decay * theta

@@ -58,7 +58,7 @@ def update_from_forgotten(method: Method, state: State, cohort: Cohort, answers:
     return method.update(with_memory(state, **forgotten(state)), replace(cohort, everyone=False), answers)
 
 
-def kept(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
+def without_storing(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
     """The update without storing the clients' new vectors."""
     name = name_in(before)
     return with_memory(after, **{name: before.memory[name]})
@@ -99,7 +99,7 @@ FAULTS = (
         cure="write the new value back to where the next round reads it",
         breaks=MEMORY,
         applies=keeps_correction,
-        update=after_update(kept),
+        update=after_update(without_storing),
     ),
     Fault(
         name="the clients' memory is lost in rounds that they skip",

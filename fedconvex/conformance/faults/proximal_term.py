@@ -69,7 +69,7 @@ class UnsquaredProximalTerm(LocalSolver):
             # 0 at the centre, where the norm has no gradient: what automatic differentiation returns there
             return np.stack([row * factor / size if size != 0 else row for row, size in zip(away, norms, strict=True)])
 
-        bare = replace(subproblem, weight=0, center=None)
+        bare = replace(subproblem, weight=0, center=None)  # the term is added by hand below
         theta = subproblem.start
         for taken in range(self.steps.steps):
             gradients = bare.add_gradients(theta, clients.gradients(theta)) + term_gradients(theta)

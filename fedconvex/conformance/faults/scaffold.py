@@ -65,6 +65,7 @@ def with_stored(rule: Callable[[State, State, Answers], Array]) -> UpdateRule:
 
     def change(before: State, after: State, cohort: Cohort, answers: Answers) -> State:
         own = rule(before, after, answers)
+        # c is the mean over all m clients of the c_k: it must follow what the faulty clients store
         c = before.shared["c"] + cohort.population_mean(own - before.memory["c"])
         return with_shared(with_memory(after, c=own), c=c)
 

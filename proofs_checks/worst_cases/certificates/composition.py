@@ -36,6 +36,7 @@ def after_rounds(t: Fraction, h: Fraction, H: Fraction, rounds: int) -> Fraction
     """The bound on E‖w_T − x*‖² in units of ‖w_0 − x*‖² + H·G."""
     if not H:
         return t**rounds
+    # The bound is a·‖w_0 − x*‖² + b·G; the larger of a and b/H bounds it in units of ‖w_0 − x*‖² + H·G.
     return max(t**rounds, h / H * (rounds if t == 1 else t * (1 - t**rounds) / (1 - t)))
 
 
@@ -52,6 +53,7 @@ def best_round(one_round: Question, rounds: int) -> Question:
         h = Fraction(exp(logarithm))
         proposal = propose(one_round.divided_with(h).program)
         t = proposal.t if proposal.is_solved else inf
+        # Beyond t = 2 the powers overflow, and such an h is of no use.
         return float(max(t**rounds, h / H * sum(t**i for i in range(1, rounds + 1)))) if t < 2 else inf
 
     centre = float(log(H))

@@ -68,6 +68,7 @@ def _facts(name: str, question: Question) -> list[Fact]:
         return [inexact(_vector(residual.left), _vector(residual.first), _number(residual.gamma))]
     if name.startswith(LEAST):
         at = evaluations[int(name.removeprefix(f"{LEAST} from "))]
+        # From x a gradient step leads to some z: F(z) >= inf F, and the descent lemma bounds F(z) from above.
         lower, down = sympy.Symbol(f"F(z) {name}", real=True), _vector(mean(at.gradient)) / -_number(high)
         return [
             minimal(lower, _symbol(LEAST)),
@@ -75,7 +76,7 @@ def _facts(name: str, question: Question) -> list[Fact]:
         ]
     after, before = (evaluations[int(place)] for place in name.split(" from "))
     step = after.point - before.point
-    if low == high:
+    if low == high:  # the square of the interpolation inequality is 0, and strong convexity remains
         return [convex(_value(after), _value(before), _vector(before.gradient), _vector(step), _number(low))]
     further = (before.gradient - after.gradient + step * low) / (high - low)  # from `after` to the third point
     third = sympy.Symbol(f"F(z) {name}", real=True)
@@ -96,7 +97,7 @@ def _squares(form: Form) -> list[tuple[Any, Family]]:
             row = [entry / pivot for entry in rest[i]]
             found.append((pivot, Family({other: c for other, c in zip(keys, row, strict=True) if c})))
             rest = [[entry - pivot * row[a] * row[b] for b, entry in enumerate(line)] for a, line in enumerate(rest)]
-        elif any(rest[i]):
+        elif any(rest[i]):  # a zero pivot beside an entry that is not 0: the form takes both signs
             raise ValueError(f"the rest is no sum of squares: {key} has no square")
     return found
 
@@ -116,6 +117,7 @@ def _vector(u: Family) -> Vector:
 
 def _atom(key: Key) -> Atom:
     part, name = key
+    # SymPy would print * as a product.
     return Atom(name.replace("*", "_star"), Subspace.DEVIATION if part == DEVIATION else Subspace.SAME)
 
 

@@ -55,7 +55,7 @@ class Search:
     @property
     def status(self) -> str:
         """The solver's status."""
-        return "not asked" if self.proposal is None else self.proposal.status
+        return "not needed" if self.proposal is None else self.proposal.status
 
 
 def certify(
@@ -93,6 +93,7 @@ def certify_reduced(program: Program, guess: Fraction | None = None) -> tuple[Du
     if found is None:
         return None, proposal
     multipliers = dict(zip((name for name, _ in smaller.inequalities), found.multipliers, strict=True))
+    # The inequalities that were left out have multiplier 0; the proof of the whole program is checked again.
     whole = tuple(multipliers.get(name, Fraction(0)) for name, _ in program.inequalities)
     return DualCertificate(program, found.t, whole), proposal
 
@@ -125,7 +126,7 @@ def certify_exactly(program: Program, proposal: Proposal, target: Target) -> Dua
         return None
     largest = max(proposal.multipliers, default=0.0)
     starts: list[list[Any]] = []
-    for least in (1e-7, 1e-5, 1e-3):  # several guesses of which multipliers are 0
+    for least in (1e-7, 1e-5, 1e-3):  # guesses of which multipliers are 0: the solver leaves noise instead
         numbers = [nearest(float(x), 10**6) if x > least * largest else ZERO for x in proposal.multipliers]
         if numbers not in starts:
             starts.append(numbers)
@@ -235,10 +236,11 @@ def balanced(program: Program, t: Any, multipliers: Sequence[Any], zeros: Iterab
     table: list[Any] = []
     reduced, rank = fmpq_mat(0, width), 0
     for vectors in chain((None,), zeros):
+        # One equation for each function value, and for each entry of (the form's matrix) · vector.
         for N, C, *row in zip(*(_images(program, place, vectors) for place in places), strict=True):
             table += [*row, t * N + C - sum(map(mul, weights, row), ZERO)]
         reduced, rank = fmpq_mat(len(table) // width, width, table).rref()
-        if rank >= len(order):
+        if rank >= len(order):  # all multipliers are determined
             break
     adjusted = list(multipliers)
     for place in range(rank):

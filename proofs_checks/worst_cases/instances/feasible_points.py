@@ -35,6 +35,7 @@ class FeasiblePoint:
 
     def __post_init__(self) -> None:
         forms = [self.at(place + 2) for place in range(len(self.program.inequalities))]
+        # With a divisor 0 the ratio would mean nothing.
         if any(form < 0 for form in forms) or not all(map(is_positive_semidefinite, self.grams)) or self.at(0) <= 0:
             raise ValueError("these are no functions of the class")
 
@@ -64,6 +65,7 @@ def feasible_point(
     """
     for found in refined:
         for largest in LONG_DENOMINATORS:
+            # W M Wᵀ keeps the rank of the worst instance, which rounding its entries would not.
             exact = [(_rationals(W, largest), _rationals(M, largest)) for W, M in found.parts]
             made = _checked(program, [W @ M @ W.T for W, M in exact], [nearest(v, largest) for v in found.values])
             if made is not None:

@@ -117,6 +117,7 @@ class _InterpolatingClients(Clients):
             right = right - subproblem.linear
         answers = []
         for k, r in zip(self.numbers, right, strict=True):
+            # For given α the minimising x is (M·Σα_i y_i + r)/(M + bend); inserted, the distance is softer by M/bend.
             bend, M = self.problem.lowest[k] + weight, self._stiffness[k]
             place, _ = self._nearest(k, r / bend, M / bend)
             answers.append((M * place + r) / (M + bend))
@@ -164,6 +165,7 @@ def simplex_minimiser(P: np.ndarray, q: np.ndarray) -> np.ndarray:
         slopes = P @ alpha + q
         direction = _direction(P[np.ix_(free, free)], slopes[free], ROUNDING * scale)
         if direction is None:
+            # At a minimum on the free variables: a variable at 0 with a smaller slope enters, or this is the optimum.
             entering = int(np.argmin(slopes))
             if slopes[entering] >= slopes @ alpha - ROUNDING * scale or entering in free:
                 break
@@ -183,6 +185,7 @@ def simplex_minimiser(P: np.ndarray, q: np.ndarray) -> np.ndarray:
 def _direction(P: np.ndarray, slopes: np.ndarray, zero: float) -> tuple[np.ndarray, float] | None:
     """A descent direction that keeps the sum, and the longest useful step; None at a minimum on the free variables."""
     n = len(slopes)
+    # Columns of Z span the directions that keep the sum of α.
     Z = np.linalg.svd(np.ones((1, n)))[2][1:].T
     values, vectors = np.linalg.eigh(Z.T @ P @ Z) if n > 1 else (np.zeros(0), np.zeros((0, 0)))
     along = vectors.T @ (Z.T @ slopes)

@@ -45,7 +45,7 @@ def quadratics(question: Question, proposal: Proposal) -> Iterator[AttainingFede
     hessians, linear = [], []
     for k in clients:
         at = [(_of(e.point, coordinates, k), _of(e.gradient, coordinates, k)) for e in board.evaluations]
-        (base, slope), *others = at
+        (base, slope), *others = at  # quadratics are fitted to differences from the first point
         X = np.column_stack([point - base for point, _ in others])
         G = np.column_stack([gradient - slope for _, gradient in others])
         H = _fitted_hessian(X, G, low, high)
@@ -53,7 +53,7 @@ def quadratics(question: Question, proposal: Proposal) -> Iterator[AttainingFede
         linear.append(_rational(H @ base - slope))
     if any(H is None for H in hessians):
         return
-    if board.minimiser:  # the gradients there have mean 0, exactly
+    if board.minimiser:  # rounding moved the mean of the gradients there, which must be 0 exactly
         centre = sum(linear[1:], start=linear[0]) / Fraction(len(clients))
         linear = [c - centre for c in linear]
     starts = [_rational(_of(question.start, coordinates, k)) for k in clients]

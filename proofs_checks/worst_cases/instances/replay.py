@@ -14,7 +14,6 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.local_solvers.base import EVERYONE
 from fedconvex.methods.base import State
-from fedconvex.parameters import in_arithmetic
 from fedconvex.participation import Draw
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import is_positive_semidefinite
@@ -63,6 +62,7 @@ def metric_and_divisor(question: Question, instance: AttainingFederation) -> tup
     if divisor is None:
         return None
     run = _rounds(question, problem)
+    # Exact arithmetic throughout: what comes out is a lower bound without any error analysis.
     with run.arithmetic.context():
         if question.rounds > 1 and not (question.draws.everyone or question.enumerated):
             return _expected_square(question, run, instance.start[0]), divisor
@@ -77,6 +77,7 @@ def federation(question: Question, instance: AttainingFederation) -> Quadratic |
         return None
     if which == list(range(problem.num_clients)):
         return problem
+    # An instance of one client stands for two equal ones.
     which = [min(k, problem.num_clients - 1) for k in which]
     return Quadratic([problem.H[k] for k in which], [problem.c[k] for k in which])
 
@@ -117,6 +118,7 @@ def _divisor(question: Question, problem: Quadratic, start: np.ndarray) -> Fract
         return _square(problem.gradient(first))
     if question.metric != "mean_gradient_norm":
         return _square(first) + G * _mean_square(_gradients_at_zero(problem))
+    # Means that are flat in some direction are left out, though they may have a minimum, too.
     lowest = _stationary(_mean(problem.H), _mean(problem.c))
     if lowest is None or not is_positive_semidefinite(_mean(problem.H).tolist()):
         return None
@@ -159,9 +161,9 @@ def _metric(question: Question, problem: Quadratic, points: list[np.ndarray]) ->
 def _rounds(question: Question, problem: Quadratic) -> Rounds:
     """As `rounds_of`, without checking again that subproblems have one solution: `pose` did."""
     exact = arithmetics.get("exact")
-    method, solver = in_arithmetic(question.method, exact), in_arithmetic(question.solver, exact)
     with exact.context():
-        return Rounds(method, solver, problem, problem.clients(exact, question.method.scale(problem)), exact)
+        clients = problem.clients(exact, question.method.scale(problem))
+        return Rounds(question.method, question.solver, problem, clients, exact)  # their numbers are rationals
 
 
 def _outcomes(
@@ -177,6 +179,7 @@ def _outcomes(
 
     def play(before: tuple[int, State], draw: Draw) -> tuple[tuple[int, State], np.ndarray]:
         place, state = before
+        # Without residuals there is one `Rounds` for all rounds.
         following, average = _play(rounds[place % len(rounds)], state, draw)
         return (place + 1, following), publish(average)
 
@@ -228,6 +231,7 @@ def _expected_square(question: Question, run: Rounds, first: np.ndarray) -> Frac
         maps.append((chance, np.column_stack([image - shift for image in images]), shift))
     mean, second = first, np.outer(first, first)
     for _ in range(question.rounds):
+        # E[w⁺w⁺ᵀ] = E[M E[wwᵀ] Mᵀ + M E[w]cᵀ + c E[w]ᵀMᵀ + ccᵀ] for w⁺ = Mw + c, (M, c) independent of w.
         across = [chance * np.outer(M @ mean, c) for chance, M, c in maps]
         kept = [chance * (M @ second @ M.T + np.outer(c, c)) for chance, M, c in maps]
         mean = sum((chance * (M @ mean + c) for chance, M, c in maps), start=0 * first)

@@ -1,12 +1,12 @@
 """`looseness`: how loose a bound is, as bound/(exact worst case) at given numbers, proved both ways."""
 
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
 from typing import Any, final
 
+from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.worst_cases.looseness.products import BITS, product_quotient, root_below
@@ -28,6 +28,7 @@ from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict
 
 FEW_DRAWS = 20  # possible draws of two clients that are enumerated besides
+DIGITS = 4  # of a factor in words
 SAME = Fraction(1, 10**6)  # relative: bounds that are shown as one number
 INFINITE = float("inf")
 Number = Any  # a Fraction, or the float that is infinite
@@ -87,17 +88,17 @@ class Looseness:
         lower, upper = self.factor
         if upper < 1:
             broken = "BROKEN by a state, which perhaps no run reaches," if self._any_state else "REFUTED"
-            missed = "any factor" if upper <= 0 else f"a factor of {_short(1 / upper, ROUND_FLOOR)}"
+            missed = "any factor" if upper <= 0 else f"a factor of {_short(1 / upper, Rounding.FLOOR)}"
             return f"{broken} at these numbers: the worst case violates the bound by {missed}"
         is_one: bool = upper - lower <= SAME * lower
         if is_one and abs(upper - 1) <= SAME:
             nearly = f", up to {float(SAME):.0e}" if lower < upper else ""
             return f"attained: the bound is the exact worst case{nearly}"
         if is_one:
-            return f"{_short(upper, ROUND_HALF_EVEN)} times as loose as the exact worst case"
+            return f"{_short(upper, Rounding.NEAREST)} times as loose as the exact worst case"
         undecided = "not decided: " if self.verdict is Verdict.UNKNOWN else ""
-        most = "" if upper == INFINITE else f", at most {_short(upper, ROUND_CEILING)} times"
-        return f"{undecided}at least {_short(lower, ROUND_FLOOR)} times as loose as the exact worst case{most}"
+        most = "" if upper == INFINITE else f", at most {_short(upper, Rounding.CEILING)} times"
+        return f"{undecided}at least {_short(lower, Rounding.FLOOR)} times as loose as the exact worst case{most}"
 
     @property
     def metric(self) -> str:
@@ -141,6 +142,7 @@ def looseness(statement: Statement | str, **numbers: Any) -> Looseness:
     exact = {name: to_fraction(value, name) for name, value in numbers.items()}
     _check(found, exact)
     built = build(found, **exact)
+    # A factor inverts the worst case, so that the upper bound on the one is a lower bound on the other.
     if isinstance(built, Compared):
         compared = quotient(built)
         factor = _roots(_inverse(compared.upper), _inverse(compared.lower), built.power)
@@ -167,6 +169,7 @@ def _played(statement: Statement, numbers: dict[str, Any], played: Played) -> Lo
             name = statement.calculator.name
             raise InvalidInput(name, played.bound, f"is not positive: {statement.identifier} promises nothing there",
                                "give other numbers")  # fmt: skip
+        # A decrease that holds for any number of clients holds for two, so what these attain bounds it from above.
         few = _few(played, worst)
         upper = worst.upper if few is None else few.upper
         factor = worst.lower / high, upper / low
@@ -195,6 +198,7 @@ def _roots(low: Number, high: Number, power: int) -> tuple[Number, Number]:
     """The numbers, or for power 2 rational numbers below and above their square roots."""
     if power == 1:
         return low, high
+    # Roots are rounded outwards, so that the factor's bounds stay true.
     below = root_below(Fraction(low))
     if high == INFINITE:
         return below, high
@@ -255,9 +259,6 @@ def _load() -> None:
         import_module(f"fedconvex.proofs_checks.{name}")
 
 
-def _short(number: Any, rounding: str, digits: int = 4) -> str:
-    """A number rounded to a few digits, in the given direction."""
-    if abs(number) == INFINITE:
-        return "infinitely many"
-    context = Context(prec=digits, rounding=rounding)
-    return f"{float(context.divide(Decimal(number.numerator), Decimal(number.denominator))):.{digits}g}"
+def _short(number: Any, rounding: Rounding) -> str:
+    """A number with a few digits, rounded in the given direction."""
+    return "infinitely many" if abs(number) == INFINITE else to_text(number, DIGITS, rounding)

@@ -40,6 +40,7 @@ def product_quotient(product: Multiplied) -> Quotient:
 def _best(product: Multiplied) -> tuple[Program, Proposal]:
     """The program with the best τ for every shape, found by descent in their logarithms, and its solution."""
     start = np.zeros(len(product.shapes))
+    # The descent needs an objective of about 1.
     scale = max(abs(propose(_program(product, start)).t), 1e-9)
 
     def value(logarithms: np.ndarray) -> tuple[float, np.ndarray]:
@@ -73,6 +74,7 @@ def _program(product: Multiplied, logarithms: np.ndarray) -> Program:
     """
     metric, squares = Form(), []
     for place, (shape, logarithm) in enumerate(zip(product.shapes, logarithms, strict=True)):
+        # Any positive rational τ gives a proof; a short one keeps the program's numbers short.
         tau = Fraction(float(np.exp(logarithm))).limit_denominator(DIGITS) or Fraction(1, DIGITS)
         first, second = (
             sum((squares_of[which] * chance for chance, *squares_of in shape), start=Form()) for which in (0, 1)

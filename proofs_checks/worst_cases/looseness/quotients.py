@@ -51,7 +51,7 @@ class Quotient:
         """How the two bounds are known, in words."""
         by = "; attained by interpolation" * (self.interpolated is not None)
         if self.certificate is None:
-            return f"no quotient was proved (the solver: {self.status}){by}"
+            return f"no quotient was proved (solver status: {self.status}){by}"
         return f"{'exactly' if self.upper == self.lower else 'an interval'}; proved by a certificate{by}"
 
 

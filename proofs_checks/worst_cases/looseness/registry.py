@@ -151,6 +151,7 @@ def decreasing(
     **more: Any,
 ) -> Compared:
     """The statement rearranged for the quantity `by`, negative on its right: c·by <= (rest of the right) − left."""
+    # What remains of the right side where `by` is 0; the difference to the whole is −c·by.
     below, right = sides(statement, known, left)
     _, rest = sides(statement, {**known, by: Form()}, left)
     return Compared(board, rest - right, rest - below, **more)

@@ -6,10 +6,10 @@ python -m fedconvex.proofs_checks.worst_cases.looseness.table > docs/looseness.m
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction as F
 from typing import Any, final
 
+from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.proofs_checks.verification import proof_of
 from fedconvex.proofs_checks.worst_cases.looseness.factor import INFINITE, SAME, Looseness, looseness
 from fedconvex.proofs_checks.worst_cases.looseness.quotients import Quotient
@@ -21,12 +21,12 @@ HEAD = """# How loose are the bounds?
 
 Made by `python -m fedconvex.proofs_checks.worst_cases.looseness.table` from the running code. The looseness of a bound
 at given numbers is the bound divided by the exact worst case: over all clients of the class, all starts and, for
-γ-inexact solutions, all answers that are inexact enough. Of a promised decrease it is the least decrease divided by the
-promise. 1 is a bound that is attained. Both ends of every worst case are proved ([worst-cases.md](worst-cases.md)).
+γ-inexact solutions, all γ-inexact answers. For a guaranteed decrease it is the least decrease divided by the guaranteed
+one. 1 is a bound that is attained. Both bounds on every worst case are proved ([worst-cases.md](worst-cases.md)).
 
 ```sh
 fedconvex bounds feddyn.theorem2 --alpha 25 --L 1 --num-clients 10 --num-active 10 --T 8 --worst-case
-fedconvex bounds feddyn.lemma4 --worst-case    # which numbers does it take?
+fedconvex bounds feddyn.lemma4 --worst-case    # lists the numbers that it takes
 ```
 
 ```python
@@ -36,7 +36,7 @@ from fedconvex.proofs_checks import looseness
 from fedconvex.verdicts import Verdict
 
 found = looseness("fedprox.theorem4", mu=50, L=1, L_minus=0, B=Fraction(6, 5), gamma=0, K=10)
-lower, upper = found.factor  # the least decrease is between these times what Theorem 4 promises
+lower, upper = found.factor  # the least decrease is between these times the one that Theorem 4 guarantees
 assert 2.4 < lower <= upper < 2.5
 assert found.verdict is Verdict.PROVED  # the theorem at these numbers, by the certificate alone
 print(found.says)
@@ -45,41 +45,41 @@ split = looseness("feddyn.theorem2", alpha=25, L=1, num_clients=10, num_active=1
 assert split.factor == (500, 500)
 ```
 
-A factor below 1 says that the statement is false at these numbers: `says` begins with REFUTED (for a step of a proof
-with BROKEN: by a state to which perhaps no run comes), and the command's exit status is 1.
+A factor below 1 means that the statement is false at these numbers: `says` begins with REFUTED (for a step of a proof
+with BROKEN: by a state that perhaps no run reaches), and the command's exit status is 1.
 
 * Two numbers, as in 1.237 … 1.239: the first is proved, the second attained. Where K of any number of clients are
-  drawn, f at their average is bounded by the descent lemma, from one side only: the exact worst case lies between the
-  two. With m, every way to draw from m clients is written out, and the worst case is exact for that m; what two clients
-  attain is an end for any number.
-* A bound that is linear in what the start is like (D₀ and G; Δ and S) is compared with the worst over all of it
+  drawn, the descent lemma bounds f at their average from one side only: the exact worst case lies between the two
+  numbers. With m given, all possible draws from m clients are enumerated, and the worst case is exact for that m; what
+  two clients attain bounds the worst case for any number.
+* A bound that is linear in quantities of the start (D₀ and G; Δ and S) is compared with the worst case over all of them
   together: the metric is divided by that combination, in units of the first.
-* With everyone taking part in FedDyn, P = m, any number of clients is the same. With P < m, every history of draws is
-  written out, for few clients and rounds. What is promised for T rounds falls like 1/T, what happens at first does not:
-  the looseness is largest for few rounds.
-* FedSplit's and Rockafellar's bounds are in units of the bound.
+* With full participation in FedDyn, P = m, the worst case is the same for any number of clients. With P < m, all
+  histories of draws are enumerated, for few clients and rounds. A bound for T rounds falls like 1/T, the values of the
+  first rounds do not: the looseness is largest for few rounds.
+* FedSplit's and Rockafellar's worst cases are in units of the bound.
 """
 BOUNDS = (ClaimType.UPPER, ClaimType.LOWER, ClaimType.TIGHT)
 LEMMAS = """## Steps of the proofs
 
-One round, from any state of which the server's h is the mean of the memories. The numbers are quotients of both sides:
-what was known so far is how much of the bound some instance uses (`Proof.tightness`), which is the other side.
+One round, from any state in which the server's h is the mean of the clients' memories. The numbers are quotients of
+the two sides. `Proof.tightness` bounds them from the other direction: how much of a bound some instance uses.
 
 """
 BEYOND = """
 ## The other bounds
 
-What an exact instance uses of them at most: for 1 nothing sharper can be said, and the looseness is 1. `looseness` has
-no question for counts of rounds, for bounds whose two sides are not linear in inner products and values (means of
-lengths, but for `fedprox.equation14`), another γ for every client, draws from many clients with memory, and what is
-only claimed up to constants. `fedprox.corollary9`, which is refuted as printed, has no looseness.
+The largest part of the bound that a known exact instance uses: where it is 1, the bound is sharp, and the looseness
+is 1. `looseness` does not cover numbers of rounds, bounds whose two sides are not linear in inner products and values
+(means of lengths, except `fedprox.equation14`), a different γ for every client, draws from many clients with memory,
+and claims up to constants. `fedprox.corollary9`, which is refuted as printed, has no looseness.
 
 | statement | used | by |
 |---|---|---|
 """
 PROX: dict[str, Any] = {"mu": 50, "L": 1, "L_minus": 0, "B": F(6, 5)}
 DYN = {"L": 1, "num_clients": 10, "num_active": 10}
-LETTERS = {
+SYMBOLS = {
     "alpha": "α", "epsilon": "ε", "eta": "η", "gamma": "γ", "kappa": "κ", "mu": "μ", "sigma2": "σ²",
     "num_clients": "m", "num_active": "P", "local_steps": "e", "L_minus": "L₋",
 }  # fmt: skip
@@ -88,7 +88,7 @@ ONE_OF_TWO = {"num_clients": 2, "num_active": 1}
 STRONG = {**DYN, "mu": F(1, 10)}
 
 
-def played() -> Iterator[tuple[str, dict[str, Any]]]:
+def theorems() -> Iterator[tuple[str, dict[str, Any]]]:
     """Theorems, with the numbers of their rows."""
     for gamma in (0, F(1, 10)):
         for K in (10, 100):
@@ -146,7 +146,7 @@ def played() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "rockafellar.proximalstep", {"stepsize": F(1, 2), "mu": 3}
 
 
-def compared() -> Iterator[tuple[str, dict[str, Any]]]:
+def lemmas() -> Iterator[tuple[str, dict[str, Any]]]:
     """Lemmas, with the numbers of their rows."""
     for gamma in (0, F(1, 10)):
         yield "fedprox.equation7", {"mu": 5, "L": 1, "L_minus": 1, "B": 2, "gamma": gamma}
@@ -183,44 +183,44 @@ class LoosenessRow:
     bound: str
     worst: str
     looseness: str
-    is_lemma: bool  # a step of a proof: quotients of both sides
+    is_lemma: bool  # a step of a proof, with the quotient of its two sides
 
 
-def letter(name: str) -> str:
+def symbol(name: str) -> str:
     """The symbol that the papers write for an argument."""
-    return LETTERS.get(name, name)
+    return SYMBOLS.get(name, name)
 
 
 def row(found: Looseness) -> LoosenessRow:
     """The looseness as a row of the page."""
-    at = ", ".join(f"{letter(name)} = {value}" for name, value in found.numbers.items())
+    at = ", ".join(f"{symbol(name)} = {value}" for name, value in found.numbers.items())
     assert not found.factor[1] < 1, found.says
     identifier = found.statement.identifier
-    is_lemma = identifier in {name for name, _ in compared()}
+    is_lemma = identifier in {name for name, _ in lemmas()}
     return LoosenessRow(identifier, at, _bound(found), _worst(found), _ends(*found.factor), is_lemma)
 
 
 def used_at_most() -> Iterator[tuple[str, str, str]]:
     """Bounds without a row for which the proofs know an instance: how much of the bound it uses, and how."""
-    rows = {identifier for identifier, _ in (*played(), *compared())}
+    rows = {identifier for identifier, _ in (*theorems(), *lemmas())}
     for statement in (s for paper in papers().values() for s in paper.everything if s.claim in BOUNDS):
         proof = None if statement.identifier in rows else proof_of(statement)
         if proof is not None and proof.tightness is not None:
-            used = "1" if proof.tightness.attained else _short(F(float(proof.tightness.quotient)), ROUND_FLOOR)
+            used = "1" if proof.tightness.attained else _short(F(float(proof.tightness.quotient)), Rounding.FLOOR)
             yield statement.identifier, used, proof.tightness.how
 
 
 def as_markdown() -> str:
     """The whole page, computed anew."""
-    theorems = [row(looseness(identifier, **numbers)) for identifier, numbers in played()]
-    lemmas = [row(looseness(identifier, **numbers)) for identifier, numbers in compared()]
+    of_theorems = [row(looseness(identifier, **numbers)) for identifier, numbers in theorems()]
+    of_lemmas = [row(looseness(identifier, **numbers)) for identifier, numbers in lemmas()]
     return "\n".join([
         HEAD,
         "| statement | at | bound | exact worst case | looseness |", "|---|---|---|---|---|",
-        *(_line(f"`{r.statement}`", r.at, r.bound, r.worst, r.looseness) for r in theorems),
+        *(_line(f"`{r.statement}`", r.at, r.bound, r.worst, r.looseness) for r in of_theorems),
         "", LEMMAS.rstrip(), "",
         "| statement | at | looseness |", "|---|---|---|",
-        *(_line(f"`{r.statement}`", r.at, r.looseness) for r in lemmas),
+        *(_line(f"`{r.statement}`", r.at, r.looseness) for r in of_lemmas),
         BEYOND + "\n".join(without_rows()), "",
     ])  # fmt: skip
 
@@ -237,7 +237,7 @@ def _line(*cells: str) -> str:
 
 def _bound(found: Looseness) -> str:
     """The bound; 1 for the quotient of a statement's two sides."""
-    return "1" if found.bound is None else _short(F(float(found.bound)), ROUND_HALF_EVEN)
+    return "1" if found.bound is None else _short(F(float(found.bound)), Rounding.NEAREST)
 
 
 def _worst(found: Looseness) -> str:
@@ -250,13 +250,12 @@ def _worst(found: Looseness) -> str:
 
 def _ends(lower: Any, upper: Any) -> str:
     if upper - lower <= SAME * abs(upper):
-        return _short(upper, ROUND_HALF_EVEN)
-    return f"{_short(lower, ROUND_FLOOR)} … {'?' if upper == INFINITE else _short(upper, ROUND_CEILING)}"
+        return _short(upper, Rounding.NEAREST)
+    return f"{_short(lower, Rounding.FLOOR)} … {'?' if upper == INFINITE else _short(upper, Rounding.CEILING)}"
 
 
-def _short(number: Any, rounding: str) -> str:
-    context = Context(prec=DIGITS, rounding=rounding)
-    return f"{context.divide(Decimal(number.numerator), Decimal(number.denominator)).normalize():f}"
+def _short(number: Any, rounding: Rounding) -> str:
+    return to_text(number, DIGITS, rounding, positional=True)
 
 
 if __name__ == "__main__":

@@ -39,6 +39,7 @@ class Program:
     def blocks(self) -> tuple[tuple[Key, ...], ...]:
         """The basic vectors in each of the orthogonal parts: the rows of its Gram matrix."""
         keys = sorted({key for form in self.forms for pair in form.products for key in pair})
+        # Parts are orthogonal, so that each has a Gram matrix of its own.
         parts = dict.fromkeys(part for part, _ in keys)
         return tuple(tuple(key for key in keys if key[0] == part) for part in parts)
 
@@ -151,6 +152,7 @@ class Program:
         """t·N + C − Σ λ_i I_i for rational t and λ: its matrices, and the coefficients of the function values."""
         blocks = [[[ZERO] * n for _ in range(n)] for n in self.sizes]
         values = dict.fromkeys(self.values, ZERO)
+        # Sparse sums: most forms have few of the basic vectors, and certificates are checked often.
         weights = (t, ONE, *(-multiplier for multiplier in multipliers))
         for weight, matrices, form in zip(weights, self.matrices, self.forms, strict=True):
             if weight:
@@ -159,7 +161,7 @@ class Program:
                         block[i][j] += weight * entry
                 for name, c in form.values.items():
                     values[name] += weight * c
-        for block in blocks:
+        for block in blocks:  # so far the upper triangles
             for i, row in enumerate(block):
                 for j in range(i):
                     row[j] = block[j][i]
@@ -172,7 +174,7 @@ def _sparse(form: Form, places: Mapping[Key, tuple[int, int]], blocks: int) -> t
         block, i = places[a]
         _, j = places[b]
         if c:
-            found[block][min(i, j), max(i, j)] = c if i == j else c / 2
+            found[block][min(i, j), max(i, j)] = c if i == j else c / 2  # ⟨a, b⟩ is two entries of the matrix
     return found
 
 

@@ -41,6 +41,7 @@ class Family:
 
     def __mul__(self, factor: Any) -> "Family":
         number = factor if isinstance(factor, fmpq) else to_fmpq(factor)
+        # 0 times a vector has no coordinates, as `key` requires.
         return Family({key: number * c for key, c in self.parts.items()} if number else {})
 
     def __rmul__(self, factor: Any) -> "Family":
@@ -103,6 +104,7 @@ def shared(name: str) -> Family:
 
 def family(name: str, clients: int, part: str = DEVIATION) -> Family:
     """An unknown vector for every client; a single client has no deviation."""
+    # Only inner products of deviations matter, and those of d and −d are the mean ones of any number of clients.
     deviation = {(part, name): ONE} if clients > 1 else {}
     return Family({(MEAN, name): ONE, **deviation})
 

@@ -77,7 +77,7 @@ class _Equations:
         biggest = max((float(np.abs(gram).max()) for gram in proposal.grams if gram.size), default=0.0)
         for gram in proposal.grams:
             order, rank = _pivoted(gram, least * biggest)
-            M = gram[np.ix_(order[:rank], order[:rank])]
+            M = gram[np.ix_(order[:rank], order[:rank])]  # the independent rows; the others are Y times these
             Y = gram[np.ix_(order[rank:], order[:rank])] @ np.linalg.pinv(M)
             orders.append(order)
             ranks.append(rank)
@@ -107,7 +107,7 @@ class _Equations:
                 return RefinedSolution(unknown[0], multipliers, list(values), parts)
             if step < 3:  # later the derivative hardly changes, and its pseudoinverse is most of the work
                 inverse = np.linalg.pinv(self.derivative(unknown.astype(float)), rcond=1e-10)
-            scale = to_fmpq(size)  # residuals far below the smallest float keep their digits this way
+            scale = to_fmpq(size)
             change = inverse @ np.asarray([float(x / scale) for x in errors])
             if not np.isfinite(change).all():
                 return None
@@ -124,9 +124,11 @@ class _Equations:
         found = list(of_values)
         grams = []
         for block, (W, M) in zip(blocks, parts, strict=True):
+            # Z·W = 0 for the form's matrix Z: as many equations as W has entries.
             found += list((np.asarray(block, dtype=object).reshape(len(W), len(W)) @ W).ravel())
             grams.append(W @ M @ W.T)
         named = dict(zip(self.program.values, values, strict=True))
+        # N = 1, and the active inequalities hold with equality.
         for place in (0, *(i + 2 for i in self.active)):
             form = self.program.forms[place]
             total = sum((c * named[name] for name, c in form.values.items()), ZERO) - (ONE if place == 0 else ZERO)
@@ -147,7 +149,7 @@ class _Equations:
             [s * (m[k] @ W) for k, s in zip(linear, signs, strict=True)]
             for m, (W, _) in zip(blocks, parts, strict=True)
         ]
-        pad = np.zeros(len(linear))
+        pad = np.zeros(len(linear))  # t and the multipliers do not occur in the equations of the instance
         for place, (k, s) in enumerate(zip(linear, signs, strict=True)):
             columns.append(np.concatenate([s * of_values[k], *(image[place].ravel() for image in images), pad]))
         sizes = [W.size for W, _ in parts]
@@ -155,6 +157,7 @@ class _Equations:
         columns += [np.concatenate([np.zeros(above), of_values[linear, v]]) for v in range(len(values))]
         offset = len(self.program.values)
         for m, (W, M), order, rank in zip(blocks, parts, self.orders, self.ranks, strict=True):
+            # The form's matrix, whose derivative by W is the matrix itself; columns of M, then of Y.
             R = t * m[0] + m[1] - np.tensordot(multipliers, m[places], 1) if places else t * m[0] + m[1]
             for i, j in zip(*np.triu_indices(rank), strict=True):
                 E = np.zeros((rank, rank))

@@ -41,6 +41,7 @@ def propose(program: Program, fixed: float | None = None, twice: bool = False) -
     and values; use it for large programs, whose vectors may differ much in length.
     """
     found = _proposed(program, fixed, units(program))
+    # A status like AlmostSolved is an answer of reduced accuracy.
     if not twice or found.status == "Solved" or not np.isfinite([*found.values, *map(np.sum, found.grams)]).all():
         return found
     again = _proposed(program, fixed, _units_of(found))
@@ -63,6 +64,7 @@ def _proposed(program: Program, fixed: float | None, scales: Units) -> Proposal:
     values = of_values * value_units
     norms = np.max([np.abs(m).max(axis=(1, 2)) for m in scaled] + ([np.abs(values).max(1)] if values.size else []), 0)
     norms[norms == 0] = 1.0
+    # Every form is scaled to norm 1; the results are scaled back at the end.
     # Primal variables of the solver are t and the multipliers; the Gram matrices and values are its dual variables.
     count = len(program.inequalities)
     rows, right, cones = [], [], []
@@ -72,7 +74,7 @@ def _proposed(program: Program, fixed: float | None, scales: Units) -> Proposal:
         right.append(part[1] if fixed is None else part[1] + fixed * norms[0] / norms[1] * part[0])
     if fixed is not None:
         for block, size in zip(rows[1:], sizes, strict=True):
-            block[:, 0] = triangles(np.eye(size)[None])[0]
+            block[:, 0] = triangles(np.eye(size)[None])[0]  # the first variable is s in (form) − s·I ⪰ 0
     positive = np.column_stack([np.zeros(count), -np.eye(count)])
     A = np.vstack([rows[0], positive, *rows[1:]])
     b = np.concatenate([right[0], np.zeros(count), *right[1:]])
@@ -176,7 +178,7 @@ def units(program: Program) -> Units:
     blocks, of_values = program.floats
     vectors = [np.ones(size) for size in program.sizes]
     value_units = np.ones(len(program.values))
-    for _ in range(2):
+    for _ in range(2):  # twice, since new units change the norms that they come from
         scaled = [np.abs(m) * np.multiply.outer(v, v) for m, v in zip(blocks, vectors, strict=True)]
         values = np.abs(of_values) * value_units
         parts = [m.max(axis=(1, 2)) for m in scaled] + ([values.max(1)] if values.size else [])

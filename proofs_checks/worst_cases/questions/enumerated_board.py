@@ -96,6 +96,7 @@ class EnumeratedBoard:
     @property
     def evaluations(self) -> list[EnumeratedEvaluation]:
         """The clients' n-th evaluations together; by symmetry all clients have equally many."""
+        # The n-th points of two clients may belong to different histories; their number is the same.
         together = zip(*(board.evaluations for board in self.boards), strict=True)
         return [
             EnumeratedEvaluation(self._stack([e.point for e in row]), self._stack([e.gradient for e in row]), row)
@@ -105,6 +106,7 @@ class EnumeratedBoard:
     @property
     def common(self) -> list[tuple[int, EnumeratedEvaluation]]:
         """The evaluations at points that all clients share, with numbers."""
+        # `at` only collects recorded evaluations here: every client has one at these points.
         first, *others = ({e.point.key: e.point for e in board.evaluations} for board in self.boards)
         return [(n, self.at(u)) for n, (key, u) in enumerate(first.items()) if all(key in known for known in others)]
 
@@ -162,6 +164,7 @@ class EnumeratedBoard:
     ) -> Family:
         parts = (subproblem.start, subproblem.center, subproblem.linear)
         start, center, linear = (None if part is None else of_group(part, k) for part in parts)
+        # Vectors are compared by their coordinates, so that equal subproblems of different histories are recognised.
         key = (board.label, subproblem.weight, *(None if u is None else u.key for u in (start, center, linear)))
         if key not in self.answers:
             self.answers[key] = solve(board, Subproblem(start, subproblem.weight, center, linear))

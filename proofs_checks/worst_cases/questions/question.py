@@ -91,88 +91,88 @@ def pose(specification: Specification) -> Question:
     return replace(question, one_round=_formulated(replace(specification, rounds=1)))
 
 
-def _formulated(asked: Specification) -> Question:
+def _formulated(spec: Specification) -> Question:
     """Chooses a board: the mean and deviation of two clients, or every client where draws have to be enumerated."""
-    memory = first_state(asked.method, shared("w"))
-    is_distance, memoryless = asked.metric == "distance", not (memory.shared or memory.memory)
-    composable = asked.is_lifted or (is_distance and asked.dissimilarity is None and memoryless)
+    state = first_state(spec.method, shared("w"))
+    is_distance, memoryless = spec.metric == "distance", not (state.shared or state.memory)
+    composable = spec.is_lifted or (is_distance and spec.dissimilarity is None and memoryless)
     # ‖w⁺ − x*‖² depends on two moments of the draw only, as long as no function is evaluated at a drawn point.
-    by_moments = is_distance and (asked.rounds == 1 or composable) and asked.method.gradients_from != "sample"
-    draws, averaged = asked.draws, asked.metric in AVERAGES
+    by_moments = is_distance and (spec.rounds == 1 or composable) and spec.method.gradients_from != "sample"
+    draws, averaged = spec.draws, spec.metric in AVERAGES
     if not draws.everyone and not by_moments:
         question = None
-        if 0 < draws.clients <= MOST and draws.number ** (asked.rounds - averaged) <= MOST:
-            board = EnumeratedBoard.of(draws.clients, asked.clients, asked.minimiser)
-            question = _on_board(asked, board, asked.rounds - averaged)
+        if 0 < draws.clients <= MOST and draws.number ** (spec.rounds - averaged) <= MOST:
+            board = EnumeratedBoard.of(draws.clients, spec.clients, spec.minimiser)
+            question = _on_board(spec, board, spec.rounds - averaged)
         if question is not None:
             return question
-        if asked.rounds > 1 or averaged or asked.metric == "gradient_norm":
-            problem = f"leaves too many ways to draw in {asked.rounds} rounds for {asked.metric}"
+        if spec.rounds > 1 or averaged or spec.metric == "gradient_norm":
+            problem = f"leaves too many ways to draw in {spec.rounds} rounds for {spec.metric}"
             cure = "give fewer clients or fewer rounds, or let everyone take part"
-            raise InvalidInput("participation", asked.participation, problem, cure)
-    only_one = composable and (asked.is_lifted or asked.rounds > LONG or not draws.everyone)
-    small = Board(min(asked.num_clients, 2), asked.clients, asked.minimiser)
-    made = _on_board(asked, small, 1 if only_one else asked.rounds - averaged, composable)
+            raise InvalidInput("participation", spec.participation, problem, cure)
+    only_one = composable and (spec.is_lifted or spec.rounds > LONG or not draws.everyone)
+    small = Board(min(spec.num_clients, 2), spec.clients, spec.minimiser)
+    made = _on_board(spec, small, 1 if only_one else spec.rounds - averaged, composable)
     assert made is not None
     return made
 
 
-def _on_board(asked: Specification, board: Any, played: int, composable: bool = False) -> Question | None:
+def _on_board(spec: Specification, board: Any, played: int, composable: bool = False) -> Question | None:
     """The question about the first `played` rounds on this board; None where it has too many evaluations."""
-    start: Any = board.vectors("z") if asked.is_lifted else shared("w")
-    if asked.metric == "descent" or (asked.dissimilarity is not None and asked.metric not in AVERAGES):
+    start: Any = board.vectors("z") if spec.is_lifted else shared("w")
+    if spec.metric == "descent" or (spec.dissimilarity is not None and spec.metric not in AVERAGES):
         board.at(start)  # before all others: numbers of points are part of the certificates
     # E‖w⁺‖² = ‖E w⁺‖² + variance; E f(w⁺) exceeds f(E w⁺) by at most L/2 · variance, by the descent lemma.
-    factor = 1 if asked.metric == "distance" else asked.clients.highest / 2
+    factor = 1 if spec.metric == "distance" else spec.clients.highest / 2
     reached, enumerated = Form(), isinstance(board, EnumeratedBoard)
-    for chance, points, variance in outcomes(asked, board, start, played):
-        reached = reached + (_metric(asked, board, points) + variance * factor) * chance
+    for chance, points, variance in outcomes(spec, board, start, played):
+        reached = reached + (_metric(spec, board, points) + variance * factor) * chance
         if enumerated and (board.points > MOST or board.pairs > MOST**2 / 4):
             return None
-    divisor, more = _divisor(asked, board, start)
+    divisor, more = _divisor(spec, board, start)
     # Fewer inequalities prove less, but nothing wrong: the program still bounds the worst case.
-    all_pairs = asked.is_lifted or enumerated or len(board.evaluations) <= MANY
+    all_pairs = spec.is_lifted or enumerated or len(board.evaluations) <= MANY
     program = Program(divisor, reached * -1, (*board.inequalities("all" if all_pairs else "neighbours"), *more))
-    no_loss = enumerated or asked.draws.everyone or asked.metric in ("distance", "lifted_distance")
+    no_loss = enumerated or spec.draws.everyone or spec.metric in ("distance", "lifted_distance")
     # Without a minimiser, what is known of inf f need not determine it, except where only a descent is measured.
-    exact = all_pairs and no_loss and (board.minimiser or asked.metric == "descent")
+    exact = all_pairs and no_loss and (board.minimiser or spec.metric == "descent")
     return Question(
-        **vars(asked), board=board, start=start, program=program, exact=exact, composable=composable, played=played
+        **vars(spec), board=board, start=start, program=program, exact=exact, composable=composable, played=played
     )
 
 
-def _metric(asked: Specification, board: Any, points: Sequence[Any]) -> Any:
+def _metric(spec: Specification, board: Any, points: Sequence[Any]) -> Any:
     """The metric of the last point; of γ^0, γ^1, … where it is an average over rounds."""
     first, last = points[0], points[-1]
-    if asked.metric in ("mean_gap", "mean_gradient_norm"):
+    if spec.metric in ("mean_gap", "mean_gradient_norm"):
         seen = [board.at(point) for point in points]
-        sizes = [board.mean_value(e) if asked.metric == "mean_gap" else square(mean(e.gradient)) for e in seen]
-        return sum((size * share for size, share in zip(sizes, asked.weights, strict=True)), start=Form())
-    if asked.metric == "distance":
+        sizes = [board.mean_value(e) if spec.metric == "mean_gap" else square(mean(e.gradient)) for e in seen]
+        return sum((size * share for size, share in zip(sizes, spec.weights, strict=True)), start=Form())
+    if spec.metric == "distance":
         return square(last)
-    if asked.is_lifted:
-        return square(last - _fixed_point(asked, board))
-    if asked.metric == "average_gap":
-        last = sum((point * share for point, share in zip(points, asked.weights, strict=True)), start=Family())
+    if spec.is_lifted:
+        return square(last - _fixed_point(spec, board))
+    if spec.metric == "average_gap":
+        last = sum((point * share for point, share in zip(points, spec.weights, strict=True)), start=Family())
     found = board.at(last)
-    if asked.metric == "descent":
+    if spec.metric == "descent":
         return board.mean_value(found) - board.mean_value(board.at(first))
-    return square(mean(found.gradient)) if asked.metric == "gradient_norm" else board.mean_value(found)
+    return square(mean(found.gradient)) if spec.metric == "gradient_norm" else board.mean_value(found)
 
 
-def _divisor(asked: Specification, board: Any, start: Any) -> tuple[Form, list[tuple[str, Form]]]:
+def _divisor(spec: Specification, board: Any, start: Any) -> tuple[Form, list[tuple[str, Form]]]:
     """What the metric is divided by, and the inequalities that hold besides the board's."""
-    G, more = asked.heterogeneity, []
-    if asked.is_lifted:
-        divisor = square(start - _fixed_point(asked, board))
-    elif asked.metric == "descent":
+    G, more = spec.heterogeneity, []
+    if spec.is_lifted:
+        divisor = square(start - _fixed_point(spec, board))
+    elif spec.metric == "descent":
         divisor = square(mean(board.at(start).gradient))
-    elif asked.metric == "mean_gradient_norm":
+    elif spec.metric == "mean_gradient_norm":
         first, least = board.at(start), Form() if board.minimiser else value(LEAST)
         divisor = board.mean_value(first) - least + square(first.gradient) * G
-        if asked.spread is not None:
+        if spec.spread is not None:
             stationary = board.record(board.vectors("x0"), Family())
-            divisor = divisor + square(stationary.point - start) * asked.spread
+            divisor = divisor + square(stationary.point - start) * spec.spread
         if not board.minimiser:
             # f(x) − inf f − ‖∇f(x)‖²/(2L) >= 0 where all clients share x: a gradient step stays above inf f.
             step = 1 / (2 * board.functions.highest)
@@ -182,12 +182,12 @@ def _divisor(asked: Specification, board: Any, start: Any) -> tuple[Form, list[t
             ]
     else:
         divisor = square(start) + square(board.minimiser_gradients) * G
-    if asked.dissimilarity is not None:
+    if spec.dissimilarity is not None:
         gradient = board.at(start).gradient
-        more.append(("dissimilarity", square(mean(gradient)) * asked.dissimilarity**2 - square(gradient)))
+        more.append(("dissimilarity", square(mean(gradient)) * spec.dissimilarity**2 - square(gradient)))
     return divisor, more
 
 
-def _fixed_point(asked: Specification, board: Any) -> Any:
+def _fixed_point(spec: Specification, board: Any) -> Any:
     """FedSplit's z_k* = −s∇F_k(x*)."""
-    return board.minimiser_gradients * -asked.method.stepsize  # type: ignore[attr-defined]
+    return board.minimiser_gradients * -spec.method.stepsize  # type: ignore[attr-defined]

@@ -61,6 +61,7 @@ class Draws:
             return
         for drawn in combinations_with_replacement(range(self.clients), self.K):
             members, times = np.unique(drawn, return_counts=True)
+            # How many of the m^K sequences of draws give this multiset.
             orders = factorial(self.K) // prod(factorial(int(n)) for n in times)
             yield Fraction(orders, self.clients**self.K), Draw(members, times)
 
@@ -77,6 +78,7 @@ class Draws:
                 chosen = np.flatnonzero(shares)
                 found.append((Fraction(comb(K, first), 2**K), Draw(chosen, shares[chosen])))
             elif first <= half and K - first <= half:
+                # Hypergeometric; with replacement above, binomial.
                 chance = Fraction(comb(half, first) * comb(half, K - first), comb(2 * half, K))
                 members = np.array([*range(first), *range(half, half + K - first)])
                 found.append((chance, Draw(members, np.ones(K, dtype=np.int64))))
@@ -90,7 +92,7 @@ def draws_of(participation: Any, num_clients: int | str) -> Draws:
     """The `Draws` of a participation scheme. Raises InvalidInput for a scheme that is not analysed."""
     if participation is None or isinstance(participation, Full):
         return EVERYONE
-    if isinstance(participation, Weighted):
+    if isinstance(participation, Weighted):  # with equal weights, K independent uniform draws
         count = 0 if num_clients == "any" else int(num_clients)
         return EVERYONE if count == 1 else Draws(participation.K, count, replaced=True)
     if isinstance(participation, Uniform):

@@ -74,6 +74,7 @@ def specify(
     # The first point of an average is deterministic: with one round nobody is drawn before the metric is known.
     draws = EVERYONE if metric in AVERAGES and rounds == 1 else draws_of(participation, num_clients)
     solver = in_rationals(method.local_solver if local_solver is None else local_solver)
+    # SCAFFOLD and FedNova divide by the total length of the local steps.
     if method.needs_path_lengths and not solver.has_path_lengths:
         raise InvalidInput("local_solver", solver, f"takes no steps of known size, by which {type(method).__name__} "
                            "divides", "give GradientDescent(…)")  # fmt: skip
@@ -114,6 +115,7 @@ def _check_subject(method: Method, clients: FunctionClass, metric: str) -> None:
 
 def _count(num_clients: Any, rounds: Any, metric: str) -> int:
     """The number of clients, 2 for "any"; refuses counts that are not positive integers."""
+    # Two clients with opposite deviations stand for any number.
     count = 2 if num_clients == "any" else num_clients
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise InvalidInput("num_clients", num_clients, "is no number of clients", 'give 1, 2, …, or "any"')

@@ -43,11 +43,11 @@ Round = tuple[Any, Any]  # the next state, and the average of the clients' answe
 
 def first_state(method: Method, server: Family) -> State:
     """The method's own first state, from the server's point."""
-    return method.initial_state(server, lambda row: row)
+    return method.initial_state(server, lambda row: row)  # one vector stands for the rows of all clients
 
 
 def outcomes(
-    asked: Specification, board: Board | EnumeratedBoard, start: Any, rounds: int
+    spec: Specification, board: Board | EnumeratedBoard, start: Any, rounds: int
 ) -> Iterator[tuple[Fraction, list[Any], Form]]:
     """The possible outcomes of some rounds: probability, points, and the variance of the last point.
 
@@ -55,19 +55,19 @@ def outcomes(
     last point: the server's expected point, or FedSplit's z_k. An `EnumeratedBoard` has an outcome for every sequence
     of draws, another board a single one; only with that can the last point be random.
     """
-    play: Callable[[Any, Draw], Round] = partial(_round_of_all, asked, board)
+    play: Callable[[Any, Draw], Round] = partial(_round_of_all, spec, board)
     ways = [(Fraction(1), FULL)]
     if isinstance(board, EnumeratedBoard):
-        play, ways = partial(drawn_round, asked.method, asked.solver, board), list(asked.draws.every())
-    first = State(mean(start), memory={"z": start}) if asked.is_lifted else first_state(asked.method, start)
+        play, ways = partial(drawn_round, spec.method, spec.solver, board), list(spec.draws.every())
+    first = State(mean(start), memory={"z": start}) if spec.is_lifted else first_state(spec.method, start)
     for chance, averages, last in histories(play, ways, rounds, first):
-        end = last.memory["z"] if asked.is_lifted else expected(last.server)
-        variance = square(noise(last.server)) * asked.draws.scale
-        yield chance, [start, *(averages if asked.metric in AVERAGES else [end])], variance
+        end = last.memory["z"] if spec.is_lifted else expected(last.server)
+        variance = square(noise(last.server)) * spec.draws.scale
+        yield chance, [start, *(averages if spec.metric in AVERAGES else [end])], variance
 
 
-def _round_of_all(asked: Specification, board: Board | EnumeratedBoard, state: State, _: Draw) -> Round:
-    following, answers = answered(asked.method, asked.solver, board, state, asked.draws)
+def _round_of_all(spec: Specification, board: Board | EnumeratedBoard, state: State, _: Draw) -> Round:
+    following, answers = answered(spec.method, spec.solver, board, state, spec.draws)
     return following, mean(answers)
 
 
@@ -77,7 +77,7 @@ def solved(board: Any, solver: LocalSolver, subproblem: Any) -> Answers:
     Raises InvalidInput for other local solvers, and for a start that the round does not know.
     """
     gamma = _gamma(solver)
-    if gamma == 0:
+    if gamma == 0:  # exact answers need no start, and have no residual
         return Answers(board.minimise(subproblem))
     theta = subproblem.start
     if theta is None:
@@ -120,7 +120,7 @@ def answered(
 
     cohort = Cohort(
         points=points,
-        population=1,
+        population=1,  # `total` below is divided by the number of clients already
         everyone=draws.everyone,
         communicates=True,
         average=average,
@@ -140,6 +140,7 @@ def drawn_round(method: Method, solver: LocalSolver, board: EnumeratedBoard, sta
     assert draw.shares is not None
     members, points = draw.members.tolist(), state.server
     some = board.some(members)
+    # With replacement a client may be drawn several times, and then weighs that much in averages.
     times = [to_fmpq(Fraction(int(n), int(draw.shares.sum()))) for n in draw.shares]
 
     def weighted(stack: Any, weights: Sequence[Any]) -> Any:
@@ -157,6 +158,7 @@ def drawn_round(method: Method, solver: LocalSolver, board: EnumeratedBoard, sta
         full_gradient=lambda: mean(board.gradient(points)), objective=_unknown_objective,
         total=lambda stack: weighted(stack, [ONE] * len(members)),
     )  # fmt: skip
+    # The method sees the memory of the drawn clients only; the others keep theirs.
     seen = replace(state, memory={name: rows(u, members) for name, u in state.memory.items()})
     answers = solved(some, solver, method.subproblem(seen, cohort))
     following = method.update(seen, cohort, answers)

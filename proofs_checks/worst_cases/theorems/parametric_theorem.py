@@ -78,6 +78,7 @@ def needed_signs(proof: Proof, domain: Domain, sample: Mapping[Any, Any]) -> tup
     for divisor in dict.fromkeys((*divisors, *(below for _, below in in_factors))):
         for factor in _open_factors(divisor, domain):
             found[sympy.Gt(factor if factor.subs(sample) > 0 else -factor, 0)] = None
+    # First the denominators, since signs of quotients are decided with their signs known.
     for above, below in in_factors:
         number = above / below
         if isinstance(prove_sign(number, domain & Domain(tuple(found))), NoSignProof):

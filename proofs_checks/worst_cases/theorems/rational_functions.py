@@ -149,6 +149,7 @@ class Parametric(ExactNumber):
         converted = self._converted(other)
         if converted is None:
             raise TypeError(f"{self} is compared with {other!r}")
+        # Decided at the sample, and recorded as a condition under which all that follows is true.
         difference = self.value - converted
         holds = bool(relation(_number(at(difference, self.of.values)), 0))
         seen = (relation if holds else opposite)(difference.as_expr(), 0)

@@ -39,7 +39,7 @@ def test_axes_can_be_given_and_are_labelled(result):
     axes = Figure().subplots()
     assert draw_audit(result, axes) is axes
     assert axes.get_yscale() == "log"
-    assert "gap" in axes.get_ylabel()
+    assert "suboptimality" in axes.get_ylabel()
     assert "rounds" in axes.get_xlabel()
     assert "made up" in axes.get_title()
 

@@ -157,7 +157,7 @@ def test_unknown_option_is_exit_status_2_and_help_0(monkeypatch, capsys):
     assert run(monkeypatch, capsys, "audit", "--frobnicate")[0] == 2
     code, out, _ = run(monkeypatch, capsys, "audit", "--help")
     assert code == 0
-    assert "where do fedgd, fedprox and fedsplit stop on your data" in " ".join(out.lower().split())
+    assert "where fedgd, fedprox and fedsplit converge on your data" in " ".join(out.lower().split())
     assert run(monkeypatch, capsys, "--version")[1].startswith("fedconvex 0.")
 
 

@@ -78,7 +78,7 @@ def test_other_classes_and_draws(run):
     [
         (("fedspilt", "--L", 1), "is unknown"),
         (("fedsplit:step=1", "--L", 1), "no parameter"),
-        (("fedprox:mu", "--L", 1), "mu has no value; give fedprox:mu=NUMBER"),
+        (("fedprox:mu", "--L", 1), "mu has no value; write fedprox:mu=NUMBER"),
         (("fedsplit:stepsize=x", "--L", 1), "not a number"),
         (("fedsplit", "--L", 1, "--mu", 2), "larger than L"),
         (("fedsplit", "--L", 1, "--clients", "many"), "no number of clients"),
@@ -95,6 +95,7 @@ def test_wrong_input_is_exit_status_two(run, arguments, says):
     assert not out
 
 
+@pytest.mark.beyond_core
 def test_thousands_of_digits_are_written(run):
     """More than Python turns into text by itself."""
     status, out, _ = run("fedsplit", "--mu", "1", "--L", "4", "--rounds", "5000")

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedconvex.data import load, stream, table
+from fedconvex.data import file_contents, load, table
 from fedconvex.data.files import read_table
 from fedconvex.errors import InvalidInput
 
@@ -286,7 +286,7 @@ def test_a_table_with_its_index_is_refused_and_without_it_read(tmp_path: Path) -
 
 
 def test_text_and_archives_that_unpack_to_too_much_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "MAX_BYTES", 1000)
+    monkeypatch.setattr(file_contents, "MAX_BYTES", 1000)
     for name in ("data.csv.gz", "data.parquet.gz"):
         (tmp_path / name).write_bytes(gzip.compress(CSV))
         with pytest.raises(InvalidInput, match="holds more than"):
@@ -294,7 +294,7 @@ def test_text_and_archives_that_unpack_to_too_much_are_refused(tmp_path: Path, m
 
 
 def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "MAX_LINE", 100)
+    monkeypatch.setattr(file_contents, "MAX_LINE", 100)
     (tmp_path / "data.svm").write_bytes(b"1 1:1\n" + b"1" * 200)
     with pytest.raises(InvalidInput, match="line 2: is longer than 100 bytes"):
         read_table(tmp_path / "data.svm")

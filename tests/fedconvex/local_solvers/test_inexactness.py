@@ -229,7 +229,7 @@ class TestTooFewSteps:
         with pytest.raises(NotConverged) as caught:
             played(fc.FedProx(mu=2), FOUR, gammas, X0, "float", max_steps=n)
         assert f"2 local problems were not solved in {n} steps" in str(caught.value)
-        assert f"is {left[worst]:.3g}, asked for {bounds[worst]:.3g}" in str(caught.value)
+        assert f"is {left[worst]:.3g}, required {bounds[worst]:.3g}" in str(caught.value)
 
     @pytest.mark.parametrize("arithmetic", ["float", "exact"])
     def test_as_many_as_are_needed(self, arithmetic) -> None:

@@ -14,6 +14,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(cache.ENVIRONMENT_VARIABLE, str(tmp_path_factory.mktemp("kept")))
         patch.setattr(contents, "SECONDS", 0.02)
-        patch.setattr(contents, "played", lambda: iter(ASKED))
-        patch.setattr(contents, "compared", lambda: iter(()))
+        patch.setattr(contents, "theorems", lambda: iter(ASKED))
+        patch.setattr(contents, "lemmas", lambda: iter(()))
         return report()[0]  # the real settings are back for the other tests

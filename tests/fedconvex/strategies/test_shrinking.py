@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import fedconvex as fc
 from fedconvex import strategies
-from fedconvex.strategies.types import _as_call
+from fedconvex.strategies.printed_examples import _as_call
 from fedconvex.theory import feddyn, fedprox, fedsplit
 
 pytestmark = pytest.mark.beyond_core  # runs Hypothesis inside its tests

@@ -1,4 +1,4 @@
-"""All ways to draw clients, with their probabilities."""
+"""All possible draws of clients, with their probabilities."""
 
 from fractions import Fraction as F
 from itertools import combinations, product

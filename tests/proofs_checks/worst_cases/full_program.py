@@ -1,4 +1,4 @@
-"""Worst cases with all clients written out, in one Gram matrix, by cvxpy: nothing shared with the code under test."""
+"""Worst cases with vectors of every client in one Gram matrix, by cvxpy: no code in common with what is tested."""
 
 import warnings
 

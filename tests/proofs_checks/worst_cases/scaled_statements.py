@@ -1,4 +1,4 @@
-"""Numbers at which looseness is asked, and statements with another formula."""
+"""Numbers for `looseness`, and statements whose formula is changed."""
 
 from collections.abc import Callable
 from dataclasses import replace

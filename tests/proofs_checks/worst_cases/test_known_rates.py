@@ -1,4 +1,4 @@
-"""Rates that are known to be tight, by formulas from the literature; the ends must meet there."""
+"""Rates that the literature proves tight: lower and upper bound must both equal the formula."""
 
 from fractions import Fraction as F
 

@@ -1,4 +1,4 @@
-"""Nothing may be above the proved end, nothing false may be certified, and what is not known is not answered."""
+"""No simulation exceeds a proved bound, no false certificate is accepted, and a failed solver gives no answer."""
 
 from dataclasses import replace
 from fractions import Fraction as F
@@ -226,7 +226,7 @@ def test_a_solver_that_fails_is_reported(monkeypatch):
     assert found.certificate is None
 
 
-def test_where_the_proof_follows_from_the_worst_instance_no_solver_is_asked(monkeypatch):
+def test_where_the_proof_follows_from_the_worst_instance_no_solver_is_needed(monkeypatch):
     from fedconvex.proofs_checks.worst_cases.certificates import search
 
     def refuse(*_, **__):

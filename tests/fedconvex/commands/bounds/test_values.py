@@ -10,9 +10,9 @@ import pytest
 from bounds_runner import GIVEN, OTHERS, invoke, rho, run
 
 from fedconvex.commands.bounds.numbers import Number, evaluate
-from fedconvex.commands.bounds.parameters import number
 from fedconvex.statements import Sign
 from fedconvex.theory import fedprox
+from fedconvex.validation import exact_number
 
 EXACT = {"L": 1, "L_minus": 0, "B": Fraction(6, 5), "gamma": 0, "K": 10}
 
@@ -144,4 +144,4 @@ def test_a_promise_that_floats_cannot_see(monkeypatch, capsys):
 
 @pytest.mark.parametrize("text", ["1/3", "0.1", "-1e-20", ".5", "+7", "1_000", " 2 "])
 def test_numbers_are_exact(text):
-    assert number("x", text) == Fraction(text)
+    assert exact_number(text, "x") == Fraction(text)

@@ -1,4 +1,4 @@
-"""Many rounds from one: against every sequence of draws, and against rounds that are played."""
+"""Bounds for many rounds from one: against every sequence of draws, and against simulated rounds."""
 
 from fractions import Fraction as F
 from itertools import product

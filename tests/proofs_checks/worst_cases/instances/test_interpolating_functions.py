@@ -1,4 +1,4 @@
-"""Every attained end has a federation, and there the method does just that when `simulate` runs it."""
+"""Every attained bound has a federation on which `simulate` gives the same metric."""
 
 from fractions import Fraction as F
 

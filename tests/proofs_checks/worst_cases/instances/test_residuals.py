@@ -1,4 +1,4 @@
-"""Inexact local solutions: nothing inexact enough does worse than what is proved, and what is attained is inexact."""
+"""Inexact local solutions: no γ-inexact answers violate the proved bound, and the attaining ones are γ-inexact."""
 
 import sys
 from fractions import Fraction as F
@@ -230,3 +230,14 @@ def test_the_command_asks_about_inexact_answers(monkeypatch, capsys):
     out = capsys.readouterr().out
     assert "worst: 1899/24200 = 0.0784710743802" in out
     assert "inexactness 1" in out
+
+
+def test_many_composed_rounds_with_inexact_answers():
+    """One round is certified; the simulation plays all, with residuals in the first only."""
+    clients, gamma = SmoothStronglyConvex(1, 4), fc.ToInexactness(F(1, 10))
+    few, many = (
+        worst_case(fc.FedProx(mu=2), clients, rounds=rounds, heterogeneity=1, local_solver=gamma) for rounds in (3, 20)
+    )
+    assert many.power == 20
+    assert 0 < many.lower <= many.upper < float("inf")
+    assert few.lower <= few.upper

@@ -1,4 +1,4 @@
-"""How loose bounds are: against closed forms, against runs written out here, and bounds that are made too small."""
+"""The looseness of bounds: against closed forms, against runs computed here, and with bounds that are too small."""
 
 from dataclasses import replace
 from fractions import Fraction as F
@@ -272,6 +272,6 @@ def test_inequalities_that_no_proof_can_use() -> None:
         ("ghadimi_lan.corollary2_2convex", {"N": 3, "L": 1, "sigma2": 1}, "noise"),
     ],
 )
-def test_what_cannot_be_asked(statement: str, numbers: dict[str, Any], says: str) -> None:
+def test_unknown_statements_and_numbers_are_refused(statement: str, numbers: dict[str, Any], says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
         looseness(statement, **numbers)

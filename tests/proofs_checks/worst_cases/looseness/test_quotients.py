@@ -1,4 +1,4 @@
-"""How loose FedDyn's lemmas are, against states on a line: everything by hand, in fractions."""
+"""The looseness of FedDyn's lemmas, against one-dimensional states computed here in fractions."""
 
 from collections.abc import Callable
 from fractions import Fraction as F

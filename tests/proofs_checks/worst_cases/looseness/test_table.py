@@ -1,4 +1,4 @@
-"""What is told about looseness: the page, the command, and that no bound is passed over."""
+"""The page and the command on looseness, and that no bound is left out."""
 
 import sys
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from scaled_statements import scaled
 from fedconvex.commands import main as cli
 from fedconvex.proofs_checks.worst_cases.looseness.factor import looseness_of
 from fedconvex.proofs_checks.worst_cases.looseness.registry import registered
-from fedconvex.proofs_checks.worst_cases.looseness.table import BOUNDS, as_markdown, compared, played, without_rows
+from fedconvex.proofs_checks.worst_cases.looseness.table import BOUNDS, as_markdown, lemmas, theorems, without_rows
 from fedconvex.theory import fedsplit, papers
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
@@ -25,7 +25,7 @@ def test_every_statement_with_a_question_is_in_the_catalogue() -> None:
 
     for identifier in looseness_of():
         assert statement(identifier) is registered()[identifier][0]
-    asked = {identifier for identifier, _ in (*played(), *compared())}
+    asked = {identifier for identifier, _ in (*theorems(), *lemmas())}
     assert asked <= looseness_of().keys()
 
 

@@ -1,4 +1,4 @@
-"""Clients of several kinds and weights, against programs with all clients written out."""
+"""Client groups with several classes and weights, against programs with a function for every client."""
 
 from fractions import Fraction as F
 

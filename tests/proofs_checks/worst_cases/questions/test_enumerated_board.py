@@ -1,4 +1,4 @@
-"""Every way to draw, written out: against a program written here, by hand, and against runs with all draws."""
+"""All possible draws, enumerated: against a program written here, and against simulations of every draw."""
 
 from dataclasses import replace
 from fractions import Fraction as F

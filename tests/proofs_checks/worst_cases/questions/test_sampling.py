@@ -1,4 +1,4 @@
-"""Drawn clients: against every draw, one by one, and against a program with all clients and all draws written out."""
+"""Drawn clients: against every possible draw, and against a program with all clients and all draws."""
 
 from fractions import Fraction as F
 
@@ -91,7 +91,7 @@ def test_values_at_random_points_are_bounded_only():
     assert found.lower < everyone.lower
     assert found.lower <= found.upper
     assert found.interpolated is None
-    assert "larger than the truth" in found.says
+    assert "is a relaxation" in found.says
 
 
 def test_the_number_of_clients_costs_nothing():

@@ -1,4 +1,4 @@
-"""From numbers to theorems: what is discovered, against closed forms, worst cases at numbers, and exact runs."""
+"""Discovered theorems, against closed forms, worst cases at numbers, and exact simulations."""
 
 from fractions import Fraction
 from random import Random
