@@ -199,7 +199,8 @@ def _sweep(
 def _print(
     entry: "Computable", values: "dict[str, Value]", found: "dict[str, Number]", left: "dict[str, Number]"
 ) -> None:
-    from fedconvex.commands.bounds.parameters import missing, option, written
+    from fedconvex.commands.bounds.formulas import option
+    from fedconvex.commands.bounds.parameters import missing, written
     from fedconvex.statements import ClaimType, Sign
 
     typer.echo(f"{entry.identifier}  ({entry.source}; {entry.claim})")

@@ -8,7 +8,6 @@ from importlib import import_module
 from inspect import cleandoc, isfunction
 from typing import Any, final
 
-from fedconvex.commands.bounds.parameters import option
 from fedconvex.errors import InvalidInput
 from fedconvex.statements import Calculator, Paper, Parameter, Statement
 from fedconvex.statements.results import named_parts
@@ -130,3 +129,8 @@ def _attributes(paper: Paper) -> dict[str, Computable]:
             source = f"{paper.short}, {value.owner.partition(': ')[2]}"
             found[name] = Computable(f"{paper.name}.{name}", source, value, paper)
     return found
+
+
+def option(name: str) -> str:
+    """`--L-minus` of `L_minus`."""
+    return f"--{name.replace('_', '-')}"

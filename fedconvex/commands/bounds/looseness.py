@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fedconvex.commands.bounds.formulas import Computable
-from fedconvex.commands.bounds.parameters import option
+from fedconvex.commands.bounds.formulas import Computable, option
 from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.validation import exact_number
 from fedconvex.verdicts import Verdict

@@ -2,22 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from fedconvex.commands.bounds.formulas import Computable, option
 from fedconvex.errors import InvalidInput
 from fedconvex.statements import Calculator
 from fedconvex.statements.notation import Shape
 from fedconvex.validation import exact_number
 
-if TYPE_CHECKING:
-    from fedconvex.commands.bounds.formulas import Computable
-
 Value = Fraction | tuple[Fraction, ...]
-
-
-def option(name: str) -> str:
-    """`--L-minus` of `L_minus`."""
-    return f"--{name.replace('_', '-')}"
 
 
 def split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
@@ -45,7 +38,7 @@ def split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     return alone, texts
 
 
-def require_known(entry: "Computable", names: Sequence[str], value: str = "") -> None:
+def require_known(entry: Computable, names: Sequence[str], value: str = "") -> None:
     """Raises InvalidInput for a name that is no parameter of the formula."""
     for name in names:
         if name not in entry.parameters:
@@ -53,7 +46,7 @@ def require_known(entry: "Computable", names: Sequence[str], value: str = "") ->
             raise InvalidInput(option(name), value, f"{entry.identifier} has no such parameter", cure)
 
 
-def parse(entry: "Computable", texts: Mapping[str, str]) -> dict[str, Value]:
+def parse(entry: Computable, texts: Mapping[str, str]) -> dict[str, Value]:
     """The exact values of the parameters that the user wrote."""
     values: dict[str, Value] = {}
     for name, text in texts.items():
@@ -77,7 +70,7 @@ def missing(calculator: Calculator, values: Mapping[str, Any]) -> list[str]:
     return [name for name in calculator.names if name not in values and name not in calculator.defaults]
 
 
-def require_complete(entry: "Computable", values: Mapping[str, Any]) -> None:
+def require_complete(entry: Computable, values: Mapping[str, Any]) -> None:
     """Raises InvalidInput for missing parameters, with their meanings and ranges."""
     lacking = missing(entry.calculator, values)
     # a parameter that only the left-hand side has shows that the user wants that side, too
@@ -89,7 +82,7 @@ def require_complete(entry: "Computable", values: Mapping[str, Any]) -> None:
         raise InvalidInput("missing", names, f"{entry.identifier} needs a value of each", f"give {', '.join(meanings)}")
 
 
-def defaults(entry: "Computable", values: Mapping[str, Any]) -> dict[str, Value]:
+def defaults(entry: Computable, values: Mapping[str, Any]) -> dict[str, Value]:
     """The default values of the parameters that the user left out."""
     return {name: Fraction(value) for name, value in entry.calculator.defaults.items() if name not in values}
 

@@ -12,15 +12,8 @@ import numpy as np
 import typer
 
 from fedconvex.arithmetic.rationals import nearest_float
-from fedconvex.commands.bounds.formulas import Computable
-from fedconvex.commands.bounds.parameters import (
-    Value,
-    missing,
-    option,
-    require_complete,
-    require_known,
-    written,
-)
+from fedconvex.commands.bounds.formulas import Computable, option
+from fedconvex.commands.bounds.parameters import Value, missing, require_complete, require_known, written
 from fedconvex.errors import InvalidInput
 from fedconvex.statements import Calculator, Sign
 from fedconvex.statements.conditions import RELATIONS
