@@ -11,7 +11,7 @@ STYLES = ("-", "--", "-.", ":")
 
 
 def new_axes() -> "Axes":
-    """Axes of a new figure without pyplot's global state; lines get the colours and styles in turn."""
+    """Axes of a new figure outside Matplotlib's global state; lines get the colours and styles in turn."""
     from matplotlib.figure import Figure
 
     axes = Figure(figsize=(7.5, 4.8), layout="constrained").subplots()

@@ -114,24 +114,24 @@ def _constants(assumption: Assumption, symbols: Symbols) -> tuple[Any, ...]:
 def missing_hypothesis(needed: Iterable[str], constant: Any, here: Hypotheses, domain: Domain) -> str:
     """The first of the alternatives, if none of them is available with this constant or a stronger one; else ""."""
     alternatives = tuple(needed)
-    if any(_is_enough(name, had, constant, domain) for name in alternatives for had in here.get(name, [])):
+    if any(_is_enough(name, available, constant, domain) for name in alternatives for available in here.get(name, [])):
         return ""
     with_constant = f" with {constant}" if any(here.get(name) for name in alternatives) else ""
     return f"{alternatives[0]}{with_constant}"
 
 
-def _is_enough(name: str, had: Any, needed: Any, domain: Domain) -> bool:
-    """Whether an assumption with the constant `had` gives the one with `needed`, everywhere on the domain."""
-    if had is None or needed is None:
+def _is_enough(name: str, available: Any, needed: Any, domain: Domain) -> bool:
+    """Whether an assumption with the constant `available` gives the one with `needed`, everywhere on the domain."""
+    if available is None or needed is None:
         return needed is None
     try:
-        if is_zero(had - needed):
+        if is_zero(available - needed):
             return True
     except NotRational:
-        return bool(had == needed)
+        return bool(available == needed)
     if name in SMALLER_IS_STRONGER:
-        return isinstance(prove_sign(needed - had, domain), SignProof)
-    return name in LARGER_IS_STRONGER and isinstance(prove_sign(had - needed, domain), SignProof)
+        return isinstance(prove_sign(needed - available, domain), SignProof)
+    return name in LARGER_IS_STRONGER and isinstance(prove_sign(available - needed, domain), SignProof)
 
 
 def symbol_in_constants(here: Hypotheses, chosen: Iterable[Any]) -> str:

@@ -55,7 +55,7 @@ class Combination(Check):
         return any(fact.joins_rounds for _, fact in self.facts)
 
     def chooses(self, claim: Relation) -> dict[Any, Any]:
-        return {letter: value for _, fact in self.facts if claim in fact.claims for letter, value in fact.chosen}
+        return {symbol: value for _, fact in self.facts if claim in fact.claims for symbol, value in fact.chosen}
 
     def run(self, claim: Relation) -> CheckOutcome:
         to_roots = _rewriting(self.roots)

@@ -41,16 +41,16 @@ class Domain:
     def of(cls, statement: Statement) -> "Domain":
         """The statement's conditions on its parameters, and those of its assumptions on parameters of its proof."""
         calculator = statement.calculator
-        letters = symbols({**statement.paper.notation, **calculator.parameters})
+        known = symbols({**statement.paper.notation, **calculator.parameters})
         relations = []
         assumed = (condition for assumption in statement.assumptions for condition in assumption.conditions)
         for condition in dict.fromkeys((*calculator.all_conditions, *assumed)):
-            if isinstance(letters[condition.argument], tuple):
+            if isinstance(known[condition.argument], tuple):
                 continue  # conditions on sequences are not relations between numbers
             if condition.by_definition and condition.bound == 0:
                 continue  # the SymPy symbol already has this sign
-            bound = condition.bound_at({name: letters[name] for name in condition.names})
-            relations.append(_RELATIONS[condition.relation](letters[condition.argument], bound, evaluate=False))
+            bound = condition.bound_at({name: known[name] for name in condition.names})
+            relations.append(_RELATIONS[condition.relation](known[condition.argument], bound, evaluate=False))
         return cls() & cls(tuple(relations))
 
     def substituted(self, **values: Any) -> "Domain":

@@ -75,37 +75,37 @@ class Federation:
         """Every sequence of sets of active devices; all are equally likely."""
         return list(product(combinations(range(self.devices), self.active), repeat=rounds))
 
-    def state(self, played: Draws) -> tuple[Any, Any, list[Any]]:
+    def state(self, draws: Draws) -> tuple[Any, Any, list[Any]]:
         """θ^t, h^t and the memories of the running code, after the rounds with these draws."""
         # Measures need the same state for many draws; a run in rationals takes a while.
-        if played not in self._kept:
+        if draws not in self._kept:
             # A schedule needs a round; without rounds it is not used.
-            plan = participation.Schedule([list(s) for s in played] or [[0]])
+            plan = participation.Schedule([list(s) for s in draws] or [[0]])
             method = fc.FedDynOneGD(alpha=self.alpha) if self.one_gradient else fc.FedDyn(alpha=self.alpha)
-            run = fc.simulate(method, self.problem, len(played), plan, x0=[self.start], arithmetic="exact")
+            run = fc.simulate(method, self.problem, len(draws), plan, x0=[self.start], arithmetic="exact")
             memory = [rational(row[0]) for row in run.state.memory["gradient"]]
-            self._kept[played] = rational(run.points[-1][0]), rational(run.state.shared["h"][0]), memory
-        return self._kept[played]
+            self._kept[draws] = rational(run.points[-1][0]), rational(run.state.shared["h"][0]), memory
+        return self._kept[draws]
 
-    def average(self, played: Draws) -> Any:
+    def average(self, draws: Draws) -> Any:
         """γ^t = θ^t + h^t/α."""
-        server, h, _ = self.state(played)
+        server, h, _ = self.state(draws)
         return server + h / self.alpha
 
-    def virtual(self, played: Draws) -> list[Any]:
+    def virtual(self, draws: Draws) -> list[Any]:
         """θ̃_k^{t+1} of every device: the value of γ^{t+1} if that device takes part alone."""
-        return [self.average((*played, (k,))) for k in range(self.devices)]
+        return [self.average((*draws, (k,))) for k in range(self.devices)]
 
-    def models(self, played: Draws) -> list[Any]:
+    def models(self, draws: Draws) -> list[Any]:
         """θ_k^t of every device: its last answer; before the first one its own minimiser, where its gradient is 0."""
-        if not played:
+        if not draws:
             return [c / Fraction(a) for a, c in zip(self.curvatures, self.linear, strict=True)]
-        old, new = self.models(played[:-1]), self.virtual(played[:-1])
-        return [new[k] if k in played[-1] else old[k] for k in range(self.devices)]
+        old, new = self.models(draws[:-1]), self.virtual(draws[:-1])
+        return [new[k] if k in draws[-1] else old[k] for k in range(self.devices)]
 
-    def errors(self, played: Draws) -> Any:
+    def errors(self, draws: Draws) -> Any:
         """(1/m)Σ‖∇L_k(θ_k^t) − ∇L_k(θ_*)‖²."""
-        pairs = zip(self.curvatures, self.models(played), strict=True)
+        pairs = zip(self.curvatures, self.models(draws), strict=True)
         return mean((a * (theta - self.minimiser)) ** 2 for a, theta in pairs)
 
     def round(self, t: int) -> dict[str, Any]:

@@ -25,9 +25,9 @@ def federation(instance: Instance, one_gradient: bool) -> Federation:
     return Federation(exact[0], exact[1], Fraction(alpha), active, Fraction(start), one_gradient)
 
 
-def at(made: Federation, played: Draws) -> Quantities:
+def at(made: Federation, draws: Draws) -> Quantities:
     """The quantities of the lemmas at one time, after the rounds with these draws."""
-    (server, h, memory), average, star = made.state(played), made.average(played), made.minimiser
+    (server, h, memory), average, star = made.state(draws), made.average(draws), made.minimiser
     here = made.gradients(average)
     return {
         "distance": (average - star) ** 2,
@@ -36,7 +36,7 @@ def at(made: Federation, played: Draws) -> Quantities:
         "gradient_square": mean(here) ** 2,
         "A": mean((a - b) ** 2 for a, b in zip(memory, made.gradients(star), strict=True)),
         "B": mean((a - b) ** 2 for a, b in zip(memory, here, strict=True)),
-        "C": mean((x - average) ** 2 for x in made.models(played)),
+        "C": mean((x - average) ** 2 for x in made.models(draws)),
         "h": h**2,
         "lag": (server - average) ** 2,
         "server_distance": (server - star) ** 2,

@@ -83,7 +83,7 @@ class Round:
         return calculator.formula(**{name: values[name] for name in calculator.names})
 
 
-def played(instance: Instance) -> Round | None:
+def admissible_round(instance: Instance) -> Round | None:
     """The round, if the instance is admissible."""
     mu, L, L_minus, gamma, K, clients = instance
     found = Round(F(mu), F(L), F(L_minus), F(gamma), F(K), tuple(tuple(map(F, c)) for c in clients))
@@ -99,7 +99,7 @@ def of_round(statement: Statement, happens: Callable[[Round], Any]) -> Measure:
     """The measure of an upper bound: `happens` of the round, and the statement's formula."""
 
     def measure(instance: Instance) -> tuple[Any, Any] | None:
-        found = played(instance)
+        found = admissible_round(instance)
         return found and (happens(found), found.known(statement))
 
     return measure
@@ -109,7 +109,7 @@ def of_decrease(statement: Statement, rho: Callable[[Any], Any] = lambda formula
     """The measure of a decrease by ρ‖∇f‖²: the promised decrease, and the expected decrease of f."""
 
     def measure(instance: Instance) -> tuple[Any, Any] | None:
-        found = played(instance)
+        found = admissible_round(instance)
         return found and (rho(found.known(statement)) * found.gradient**2, -found.expected_value)
 
     return measure
@@ -119,7 +119,7 @@ def of_mean_answer(statement: Statement, expected: bool) -> Measure:
     """The measure of a bound on f(w̄) or E f(w⁺), as decreases from f(w^t) = 0."""
 
     def measure(instance: Instance) -> tuple[Any, Any] | None:
-        found = played(instance)
+        found = admissible_round(instance)
         return found and (
             -found.known(statement),
             -(found.expected_value if expected else found.value(found.mean_step)),
@@ -170,7 +170,7 @@ def sampling_cost_used(statement: Statement) -> Tightness:
     def measure(instance: Instance) -> tuple[Any, Any] | None:
         import flint
 
-        found = played(instance)
+        found = admissible_round(instance)
         if found is None:
             return None
         cost = found.gradient * found.mean(abs(d - found.mean_step) for d in found.steps)

@@ -1,4 +1,16 @@
-"""Whether the FedSplit paper's statements hold. Every module of this folder registers proofs; all are imported."""
+"""Proofs of the FedSplit paper's statements, and of their sharper forms. Importing the folder registers all proofs.
+
+| modules | contents |
+|---|---|
+| `notation` | symbols of the proofs |
+| `problem`, `fixed_points`, `least_squares` | (1) to (15), Propositions 1 to 3 |
+| `interpolation` | the inequality between two points of a strongly convex and smooth function |
+| `contraction`, `local_steps`, `complexity` | Theorem 1, Corollary 1, (22) |
+| `regularised` | (19) and Theorem 2, refuted as printed, and corrected |
+| `exact_runs` | instances on which formulas are compared with the running code |
+| `tightness` | how tight the bounds are |
+| `worst_case_questions` | the worst-case problems that the bounds are compared with |
+"""
 
 from importlib import import_module
 from pkgutil import iter_modules

@@ -81,11 +81,11 @@ def fedgd_rests(formula: Formula, number: int) -> Pair:
     """(5) at an exact fixed point of FedGD, and 0."""
     problem, s, e = quadratics(number), Fraction(1, 40), number % 3 + 1
     x = fc.fixed_point(fc.FedGD(stepsize=s, local_steps=e), problem, arithmetic="exact").point
-    ends, gradients = np.array([x, x]), []
+    points, gradients = np.array([x, x]), []
     for _ in range(e):
-        slopes = problem.client_gradients(ends)
+        slopes = problem.client_gradients(points)
         gradients += list(slopes)
-        ends = ends - s * slopes
+        points = points - s * slopes
     return by_coordinate(formula, gradients=gradients), (0, 0)
 
 
@@ -227,7 +227,7 @@ def stationary(formula: Formula, number: int) -> Pair:
 def conditioning(formula: Formula, number: int) -> Pair:
     """(14), and the constants that are measured on clients with these curvatures."""
     mus, Ls = (Fraction(number % 5 + 1), Fraction(3)), (Fraction(number + 5), Fraction(9))
-    problem = fc.Quadratic([np.diag(exact(*ends)) for ends in zip(mus, Ls, strict=True)], [exact(0, 0)] * 2)
+    problem = fc.Quadratic([np.diag(exact(*pair)) for pair in zip(mus, Ls, strict=True)], [exact(0, 0)] * 2)
     mu, L = Fraction(float(problem.mu.min())), Fraction(float(problem.L.max()))
     # The curvatures are small integers, so the measured floats are exact.
     return tuple(formula(mus=mus, Ls=Ls)), (mu, L, L / mu)

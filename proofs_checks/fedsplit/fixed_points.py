@@ -81,8 +81,8 @@ def proposition1(statement: Statement) -> Proof:
     done, slope = sympy.symbols("S_i g", real=True)
     sums = sympy.symbols("S_1 S_2", real=True)
     step = fedsplit.gradient_map.calculator.formula
-    ends = [x - s * total for total in sums]
-    average = fedsplit.fedgd_round.calculator.formula(points=ends)
+    points = [x - s * total for total in sums]
+    average = fedsplit.fedgd_round.calculator.formula(points=points)
     one = fedsplit.gradient_map.calculator.formula(x=x, stepsize=s, gradient=zero)
     bias = exact_runs.bias_of_fedgd()
     return Proof((

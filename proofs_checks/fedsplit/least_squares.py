@@ -130,14 +130,14 @@ FOOTNOTE = (
 def fixed_in_one_dimension(formula: Any, e: int) -> Step:
     """In one dimension, e gradient steps of each client from the formula's point, averaged, lead back to it."""
     x = in_symbols(formula, 1, A=slopes, b=b, stepsize=s, local_steps=e)[0]
-    ends = []
+    points = []
     for design, response in zip(slopes, b, strict=True):
-        end = x
+        point = x
         for _ in range(e):
-            end = end - s * (design.T * (design * sympy.Matrix([end]) - response))[0]
-        ends.append(end)
+            point = point - s * (design.T * (design * sympy.Matrix([point]) - response))[0]
+        points.append(point)
     return Step(rf"\tfrac1m\textstyle\sum_jG_j^{e}(x_{{\mathrm{{FedGD}}}}^*) = x_{{\mathrm{{FedGD}}}}^*",
-                f"two clients in one dimension, e = {e}", Relation(sum(ends) / 2, "=", x, SHORT_STEPS),
+                f"two clients in one dimension, e = {e}", Relation(sum(points) / 2, "=", x, SHORT_STEPS),
                 Identity())  # fmt: skip
 
 

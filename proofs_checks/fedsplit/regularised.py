@@ -165,9 +165,9 @@ def best_stepsize() -> Step:
     """Theorem 2's stepsize makes both lower bounds on q equal to √κ_λ: a sum of squares that vanishes."""
     root = sympy.Symbol("√κ_λ", positive=True)
     chosen = fedsplit.regularized_stepsize.formula(L=lam * root**2 - lam, regularizer=lam)
-    ends = (1 / (chosen * lam) - root) ** 2 + (chosen * lam * root**2 - root) ** 2
+    differences = (1 / (chosen * lam) - root) ** 2 + (chosen * lam * root**2 - root) ** 2
     return Step(r"\tfrac1{s\lambda} = sL_\lambda = \sqrt{\kappa_\lambda}\quad\text{for }s = 1/\sqrt{\lambda L_\lambda}",
-                "with Theorem 2's stepsize q is √κ_λ; κ_λ = L_λ/λ", Relation(ends, "=", sympy.Integer(0)),
+                "with Theorem 2's stepsize q is √κ_λ; κ_λ = L_λ/λ", Relation(differences, "=", sympy.Integer(0)),
                 Identity())  # fmt: skip
 
 

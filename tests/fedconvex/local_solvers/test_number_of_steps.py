@@ -97,7 +97,7 @@ class TestAcceleration:
         answer = asked(problem, Subproblem(np.full((3, 2), 4.0)), fc.AcceleratedGradient(tolerance=1e-9))
         assert answer == pytest.approx(np.array([[4, 4], [2, 4], [1, 1]]), abs=1e-8)
         falling = fc.Quadratic(H, [[1, 0], [2, 0], [3, 7]])
-        with pytest.raises(NotConverged, match=r"^1 local problems .* largest gradient left is 1,"):
+        with pytest.raises(NotConverged, match=r"^1 local problems .* largest remaining gradient norm is 1,"):
             asked(falling, Subproblem(np.zeros((3, 2))), fc.AcceleratedGradient(max_steps=2000))
 
 
@@ -164,7 +164,7 @@ class TestMaxSteps:
             asked(problem, start, fc.AcceleratedGradient(tolerance=tolerance, max_steps=n))
         worst = max(norms[n] for norms in left)
         assert f"2 local problems were not solved in {n} steps" in str(caught.value)
-        assert f"largest gradient left is {worst:.3g}, asked for {tolerance:.3g}" in str(caught.value)
+        assert f"largest remaining gradient norm is {worst:.3g}, required {tolerance:.3g}" in str(caught.value)
 
     @pytest.mark.parametrize("solver", [fc.Newton(), fc.AcceleratedGradient(max_steps=50)], ids=repr)
     def test_what_is_no_number_is_no_answer(self, solver) -> None:

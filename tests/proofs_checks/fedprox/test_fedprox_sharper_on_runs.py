@@ -10,7 +10,7 @@ import pytest
 import fedconvex as fc
 from fedconvex.participation import Schedule
 from fedconvex.proofs_checks.fedprox.extremal_clients import above, client, of_everyone
-from fedconvex.proofs_checks.fedprox.tightness import played
+from fedconvex.proofs_checks.fedprox.tightness import admissible_round
 from fedconvex.theory import fedprox
 
 F = Fraction
@@ -115,7 +115,7 @@ def test_with_many_devices_the_decrease_falls_like_one_over_the_dissimilarity() 
 def test_rounds_are_those_of_the_running_code(seed: int) -> None:
     random = Random(seed)
     clients = tuple((F(p, 6), F(random.randint(0, 4), 4), F(random.randint(1, 9)), F(0)) for p in (1, 2, 3))
-    found = played((2, 1, 0, 0, 3, clients))
+    found = admissible_round((2, 1, 0, 0, 3, clients))
     assert found is not None
     problem = fc.Quadratic([[[h]] for _, h, _, _ in clients], [[-a] for _, _, a, _ in clients], [1, 2, 3])
     runs = [
@@ -131,8 +131,8 @@ def test_rounds_are_those_of_the_running_code(seed: int) -> None:
 
 
 def test_residuals_beyond_gamma_are_no_instances() -> None:
-    assert played((2, 1, 0, F(1, 2), 1, ((F(1), F(1), F(1), F(3, 4)),))) is None
-    assert played((2, 1, 0, 0, 1, ((F(1), F(-1), F(1), F(0)),))) is None
+    assert admissible_round((2, 1, 0, F(1, 2), 1, ((F(1), F(1), F(1), F(3, 4)),))) is None
+    assert admissible_round((2, 1, 0, 0, 1, ((F(1), F(-1), F(1), F(0)),))) is None
 
 
 @pytest.mark.parametrize("mu", [F(3, 4), F(1), F(2), F(7)])
