@@ -1,4 +1,4 @@
-"""Federated data: data sets that come along, files and the papers' synthetic data, divided among clients, as problems.
+"""Federated data: bundled data sets, files and the papers' synthetic data, divided among clients, as problems.
 
 A new data set is a new module in `fedconvex/data/builtin/`; its function is then also an attribute of this package.
 """
