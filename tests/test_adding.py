@@ -102,24 +102,24 @@ def pytest_in(project: Path, *arguments: str) -> subprocess.CompletedProcess[str
     return run(project, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments)
 
 
-def tests_of(paths: Iterable[str]) -> list[str]:
+def paths_of_tests(paths: Iterable[str]) -> list[str]:
     return [path for path in paths if path.startswith("tests/")]
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_the_commit_of_a_page_passes_its_tests(name: str, project: Path) -> None:
     paths = make(PAGES[name], project)
-    assert tests_of(paths)
+    assert paths_of_tests(paths)
     require(run(project, "-m", "ruff", "check", *paths))
     require(run(project, "-m", "ruff", "format", "--check", *paths))
-    require(pytest_in(project, "-n0", *tests_of(paths), *COMMON))
+    require(pytest_in(project, "-n0", *paths_of_tests(paths), *COMMON))
 
 
 def test_all_pages_together_pass_the_core_layer_and_are_in_the_guide(project: Path) -> None:
     paths = [path for text in PAGES.values() for path in make(text, project)]
     assert len(PAGES) == 6
     require(pytest_in(project, "-n2", "-m", "core"))
-    require(pytest_in(project, "-n0", *tests_of(paths)))
+    require(pytest_in(project, "-n0", *paths_of_tests(paths)))
     require(run(project, "-m", "mkdocs", "build", "--strict", "--site-dir", str(project / "site")))
     for page, words in SHOWN.items():
         assert words in (project / "site" / page).read_text("utf-8"), page
@@ -137,7 +137,7 @@ def test_a_page_with_a_mistake_is_noticed(project: Path) -> None:
     wrong = PAGES["method"].replace("(average - state.shared", "(average + state.shared", 1)
     assert wrong != PAGES["method"]
     paths = make(wrong, project)
-    assert "test_three_rounds_are_those_of_the_paper" in pytest_in(project, "-n0", *tests_of(paths)).stdout
+    assert "test_three_rounds_are_those_of_the_paper" in pytest_in(project, "-n0", *paths_of_tests(paths)).stdout
 
 
 def test_stubs_that_were_not_written_again_are_noticed(project: Path) -> None:
