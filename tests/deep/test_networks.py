@@ -15,6 +15,8 @@ from fedconvex.deep.networks import Batch, FunctionalNetwork, Layout, Network, n
 from fedconvex.deep.networks.layered import LayeredNetwork
 from fedconvex.errors import InvalidInput
 
+pytestmark = pytest.mark.beyond_core  # trains networks
+
 OUTPUTS = {"cross_entropy": CLASSES, "logistic": 1, "half_square": 1}
 
 

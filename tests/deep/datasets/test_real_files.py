@@ -9,6 +9,8 @@ from dataset_makers import real
 
 from fedconvex.deep.datasets import characters, leaf, libsvm, load_dataset, read_plays, shakespeare
 
+pytestmark = pytest.mark.beyond_core  # reads whole data sets, where they are
+
 
 @pytest.mark.parametrize(("split", "stem", "count"), [("train", "train", 60000), ("test", "t10k", 10000)])
 def test_mnist(split: str, stem: str, count: int) -> None:

@@ -21,6 +21,8 @@ from fedconvex.statements.assumptions import Convex, Smooth, StronglyConvex
 from fedconvex.theory import feddyn
 from fedconvex.verdicts import Verdict
 
+pytestmark = pytest.mark.beyond_core  # long polynomials: four seconds
+
 EQUATIONS, LEMMAS = [f"equation{n}" for n in range(1, 14)], [f"lemma{n}" for n in range(1, 10)]
 THEOREMS = ["theorem1", "theorem2", "theorem3"]
 OURS = ["lemma1sharper", "lemma4sharper", "lemma8sharper", "theorem2sharper", "theorem3sharper"]

@@ -12,6 +12,8 @@ from fedconvex.proofs_checks.feddyn.nonconvex_tightness import KNOWN
 from fedconvex.theory import feddyn
 from fedconvex.verdicts import Verdict
 
+pytestmark = pytest.mark.beyond_core  # long polynomials: five seconds
+
 PAPER = ["lemma10", "lemma11", "lemma12", "equation14", "theorem4"]
 OURS = ["lemma10assummed", "lemma10sharper", "lemma11sharper", "lemma12sharper", "theorem4sharper"]
 
