@@ -60,7 +60,7 @@ def final_classes(package: str, base: str) -> Members:
             if isinstance(node, ast.ClassDef):
                 bases[node.name] = [_last_name(expression) for expression in node.bases]
                 if any(_last_name(decorator) == "final" for decorator in node.decorator_list):
-                    modules[node.name] = f"{package}.{name}"
+                    _add(modules, node.name, f"{package}.{name}")
 
     def inherits(name: str) -> bool:
         return any(parent == base or inherits(parent) for parent in bases.get(name, ()))
@@ -70,17 +70,23 @@ def final_classes(package: str, base: str) -> Members:
 
 def public_functions(package: str) -> Members:
     """The functions of a package's modules whose names do not begin with `_`."""
-    return Members({
-        node.name: f"{package}.{name}"
-        for name, tree in _sources(package)
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
-    })  # fmt: skip
+    modules: dict[str, str] = {}
+    for name, tree in _sources(package):
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                _add(modules, node.name, f"{package}.{name}")
+    return Members(modules)
 
 
 def modules_that_bind(package: str, name: str) -> list[str]:
     """The short names of the modules that assign or import `name` at their top level, sorted."""
     return sorted(module for module, tree in _sources(package) if any(name in _bound(node) for node in tree.body))
+
+
+def _add(modules: dict[str, str], name: str, module: str) -> None:
+    """Raises ImportError where another module has the name: one of the two would disappear without a word."""
+    if modules.setdefault(name, module) != module:
+        raise ImportError(f"{name} is defined in {modules[name]} and in {module}: rename one of them", name=module)
 
 
 def _modules(package: str) -> Iterator[tuple[str, Any]]:

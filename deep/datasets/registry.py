@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from importlib import import_module
 from inspect import Parameter, signature
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -20,7 +21,11 @@ _PACKAGE = "fedconvex.deep.datasets"
 def _loaders() -> dict[str, Loader]:
     """Those that the modules of this folder list: a new module there is a new data set."""
     modules = (import_module(f"{_PACKAGE}.{name}") for name in modules_that_bind(_PACKAGE, "LOADERS"))
-    return dict(sorted((loader.name, loader) for module in modules for loader in module.LOADERS))
+    loaders = sorted((loader for module in modules for loader in module.LOADERS), key=lambda loader: loader.name)
+    for one, next_one in pairwise(loaders):
+        if one.name == next_one.name:
+            raise ImportError(f"two modules of {_PACKAGE} list a data set {one.name}: rename one of them")
+    return {loader.name: loader for loader in loaders}
 
 
 DATASETS: Mapping[str, Loader] = MappingProxyType(_loaders())

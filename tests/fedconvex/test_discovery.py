@@ -47,6 +47,13 @@ def test_functions_and_constants_are_found(folder: str) -> None:
     assert module_names(folder) == ["base", "direct", "functions", "indirect", "inner"]
 
 
+@pytest.mark.parametrize("twice", ["@final\nclass Direct(Base): ...", "def shown(): ..."])
+def test_a_name_in_two_modules_is_refused(folder: str, tmp_path: Path, twice: str) -> None:
+    (tmp_path / "searched" / "second.py").write_text(twice, "utf-8")
+    with pytest.raises(ImportError, match=r"is defined in searched\.\w+ and in searched\.\w+: rename one"):
+        (final_classes(folder, "Base"), public_functions(folder))
+
+
 def test_a_module_is_imported_when_its_member_is_used(folder: str) -> None:
     found = final_classes(folder, "Base")
     assert (list(found), len(found), "Indirect" in found, "Base" in found) == (["Direct", "Indirect"], 2, True, False)

@@ -10,7 +10,7 @@ import pytest
 from dataset_makers import images, refused, write_pair
 from PIL import Image
 
-from fedconvex.deep.datasets import checksum, digits, image_folder, libsvm, load_dataset, names
+from fedconvex.deep.datasets import checksum, digits, image_folder, libsvm, load_dataset, names, registry
 
 
 @pytest.fixture
@@ -169,3 +169,9 @@ def test_numpy_is_enough_to_import_and_pillow_is_named_where_it_lacks(tmp_path: 
     done = subprocess.run([sys.executable, "-c", LACKING, str(tmp_path)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "reading image files needs Pillow" in done.stdout
+
+
+def test_a_name_that_two_modules_list_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "modules_that_bind", lambda package, name: ["mnist", "leaf", "mnist"])
+    with pytest.raises(ImportError, match="two modules of .* list a data set emnist"):
+        registry._loaders()
