@@ -173,5 +173,5 @@ def test_numpy_is_enough_to_import_and_pillow_is_named_where_it_lacks(tmp_path: 
 
 def test_a_name_that_two_modules_list_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "modules_that_bind", lambda package, name: ["mnist", "leaf", "mnist"])
-    with pytest.raises(ImportError, match="two modules of .* list a data set emnist"):
+    with pytest.raises(ImportError, match=r"two modules of .* list a data set emnist"):
         registry._loaders()
