@@ -87,6 +87,14 @@ def ghadimi_lan_convex_bound(N: int, L: Any, D0: Any, sigma2: Any, D: Any) -> An
     return L * D0 / mpf(N) + (D + D0 / mpf(D)) * sqrt(sigma2) / sqrt(N)
 
 
+# DANE, one round: no source has it. This is the decrease, exactly, on the function that attains it: L x^2/2 from x = 1.
+
+
+def dane_decrease(mu: Any, eta: Any, L: Any) -> Any:
+    after = 1 - eta * L / mpf(L + mu)
+    return L / mpf(2) * (1 - after**2) / mpf(L) ** 2
+
+
 RIGHT: dict[str, Callable[..., Any]] = {
     "nesterov.contraction": nesterov_contraction,
     "nesterov.best_stepsize": nesterov_best_stepsize,
@@ -103,6 +111,7 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "giselsson_boyd.averaged_contraction": giselsson_boyd_averaged_contraction,
     "ghadimi_lan.nonconvex_bound": ghadimi_lan_nonconvex_bound,
     "ghadimi_lan.convex_bound": ghadimi_lan_convex_bound,
+    "dane.oneround": dane_decrease,
 }
 
 CONSTANTS: dict[str, Callable[..., Any]] = {}
@@ -135,4 +144,5 @@ ASSUMES: dict[str, str] = {
     + ", 0 < relaxation < 2/(1 + the reflection's contraction) (Theorem 2)",
     "ghadimi_lan.nonconvex_bound": RSG + " (Corollary 2.2)",
     "ghadimi_lan.convex_bound": RSG + "; f convex with a minimizer (Corollary 2.2)",
+    "dane.oneround": "every F_k L-smooth and L_minus-weakly convex, exact solutions, eta <= 1, mu >= L + 2 L_minus",
 }
