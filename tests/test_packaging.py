@@ -286,7 +286,10 @@ def pretended_ci(folder: Path, failing: str) -> subprocess.CompletedProcess[str]
     return subprocess.run([folder / ".ci/run"], env=environment, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("failing", ["", "python3", "pip", "ruff format", "ruff check", "mypy", "python -m pytest"])
+@pytest.mark.parametrize(
+    "failing",
+    ["", "python3", "pip", "ruff format", "ruff check", "mypy", "python -m pytest -m exhaustive", "python -m pytest"],
+)
 def test_ci_fails_if_any_check_fails(tmp_path: Path, failing: str) -> None:
     done = pretended_ci(tmp_path, failing)
     assert (done.returncode == 0) == (failing == "")
