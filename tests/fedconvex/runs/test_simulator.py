@@ -1,6 +1,7 @@
 """The loop over rounds: what it keeps, undoes and saves, and that the audit runs what `simulate` runs."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import fedconvex as fc
 from fedconvex.audit.measure import run as audited_run
 from fedconvex.methods.base import State
+from fedconvex.runs.measurements import RoundMeasurements
 from fedconvex.runs.simulator import SaveSchedule, Stop, run_rounds
 
 
@@ -88,3 +90,38 @@ def test_a_local_round_of_fedpd_is_drawn_anew_in_each_round() -> None:
     points = fc.simulate(fc.FedPD(eta=1, skip=0.5), PROBLEM, rounds=20).points
     moved = (np.diff(points, axis=0) != 0).any(1)
     assert 0 < moved.sum() < 20
+
+
+def test_a_run_killed_while_it_records_resumes_to_the_whole_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows of memory are overwritten by then: only what was saved before may count."""
+    options = {"rounds": 7, "measure": "all", "checkpoint": tmp_path / "run.npz", "checkpoint_every": 2}
+    record, calls = RoundMeasurements.record, iter(range(5))
+
+    def killed(*arguments: Any) -> dict[str, Any]:
+        if next(calls) == 4:
+            raise KeyboardInterrupt
+        return record(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RoundMeasurements, "record", killed)
+        with pytest.raises(KeyboardInterrupt):
+            fc.simulate(fc.FedPD(eta=1), PROBLEM, **options)
+    resumed = fc.simulate(fc.FedPD(eta=1), PROBLEM, **options)
+    whole = fc.simulate(fc.FedPD(eta=1), PROBLEM, **options | {"checkpoint": None})
+    np.testing.assert_array_equal(resumed.points, whole.points)
+    for name, values in whole.recorded.items():
+        np.testing.assert_array_equal(resumed.recorded[name], values)
+
+
+def test_a_stop_in_the_middle_runs_no_further_round() -> None:
+    played: list[int] = []
+    rounds = Counting()
+
+    def simulate(state: State, t: int) -> Any:
+        played.append(t)
+        return rounds.simulate(state, t)
+
+    run_rounds(simulate, START, iter(range(10**9)), lambda t, done: Stop("enough") if t == 3 else None)
+    assert played == [0, 1, 2, 3]
