@@ -233,7 +233,7 @@ def _row(
 ) -> dict[str, Any]:
     return {
         "statement": statement.identifier,
-        "claim": statement.claim.value,
+        "claim": statement.claim_type.value,
         "applies": applies,
         "quantity": quantity,
         "value": value,

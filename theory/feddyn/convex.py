@@ -15,6 +15,7 @@ from fedconvex.statements.notation import (
     Units,
 )
 from fedconvex.statements.statement import ClaimType
+from fedconvex.theory.feddyn import vectors
 from fedconvex.theory.feddyn.assumptions import (
     ACTIVE,
     ALPHA_CONVEX,
@@ -132,7 +133,13 @@ def lemma2(*, alpha: Any, mean_gradient: Any) -> Any:
 
 
 @PAPER.statement(
-    "Lemma 3", ClaimType.UPPER, page=29, symbol=r"E\|\gamma^t-\gamma^{t-1}\|^2", units=SQUARED_LENGTH, assumes=FEDDYN
+    "Lemma 3",
+    ClaimType.UPPER,
+    page=29,
+    symbol=r"E\|\gamma^t-\gamma^{t-1}\|^2",
+    units=SQUARED_LENGTH,
+    assumes=FEDDYN,
+    states=vectors.move,
 )
 def lemma3(*, epsilon: Any) -> Any:
     """The average moves no more than the devices: at most ε_t in mean square."""

@@ -60,7 +60,7 @@ def lines(found: "Looseness") -> list[str]:
 
     statement = found.statement
     written = [
-        f"{statement.identifier}  ({statement.source}; {statement.claim.value})",
+        f"{statement.identifier}  ({statement.source}; {statement.claim_type.value})",
         f"  {statement.words}",
         "  " + ", ".join(f"{name} = {value}" for name, value in found.numbers.items()),
     ]
