@@ -100,18 +100,18 @@ class Board:
         ):  # σ = (m − P)/(P(m − 1)) lies in [0, 1]; it is any such number where m = 1
             field.assume(1 - field.symbol("σ"), False)
 
-    def _chances(self) -> dict[str, Any]:
+    def _chances(self) -> dict[str, Scalar | None]:
         """The numbers 1, π, σ and πσ of the draw (`vectors`); None where they are not known."""
-        draws = self.setting.draws
+        draws, one = self.setting.draws, self.field.scalar(1)
         if draws.scheme == "everyone":
-            return {"1": 1, "π": 1, "σ": 0, "πσ": 0}
+            return {"1": one, "π": one, "σ": one - 1, "πσ": one - 1}
         active = self.parameter_only(draws.active)
         if draws.scheme == "independent":
-            return {"1": 1, "π": None, "σ": 1 / active, "πσ": None}
+            return {"1": one, "π": None, "σ": 1 / active, "πσ": None}
         clients = self.parameter_only(draws.clients)
         require(self.field.is_nonnegative(clients - active), "more clients are drawn than there are")
         scale = self.field.symbol("σ")
-        return {"1": 1, "π": active / clients, "σ": scale, "πσ": active / clients * scale}
+        return {"1": one, "π": active / clients, "σ": scale, "πσ": active / clients * scale}
 
     # ---- the state, and the round
 
@@ -202,7 +202,7 @@ class Board:
         """Points at which the subproblems' gradients equal `left`; at the same right sides the same points."""
         weight = self.field.scalar(subproblem.weight)
         require(self.field.is_positive(weight), "a subproblem without proximal term")
-        right = left + subproblem.center * weight
+        right: Vec = left + subproblem.center * weight
         right = right if subproblem.linear is None else right - subproblem.linear
         name = f"∇{len(self.gradients)}"
         for point, gradient in self.solved:
@@ -222,9 +222,11 @@ class Board:
         """An unknown vector for every client."""
         return self.basic(name, SAME) if self.one_client else self.basic(name, SAME, APART)
 
-    def _chance(self, name: str) -> Any:
-        require(self.chances[name] is not None, "memories are not known for this draw")
-        return self.chances[name]
+    def _chance(self, name: str) -> Scalar:
+        found = self.chances[name]
+        require(found is not None, "memories are not known for this draw")
+        assert found is not None
+        return found
 
     def mean(self, u: Vec) -> Vec:
         """The mean over all clients."""
@@ -270,7 +272,8 @@ class Board:
         """The vector that the term means here. Raises Refused."""
         match term.head, term.args:
             case "server", (time,):
-                return (self.played[0] if time else self.first).server
+                point: Vec = (self.played[0] if time else self.first).server
+                return point
             case ("shared" | "memory") as sort, (name, time):
                 known = getattr(self.played[0] if time else self.first, sort)
                 require(name in known, f"{self.setting.method} keeps no {sort} {name!r}")
@@ -326,7 +329,7 @@ class Board:
         require(not random, "a number that depends on the draw, outside an expectation")
         return found
 
-    def parameter_only(self, term: Any) -> Any:
+    def parameter_only(self, term: Any) -> Scalar:
         """The value of a term in parameters alone."""
         return self.field.scalar(self.number(term).scalar)
 
@@ -340,15 +343,15 @@ class Board:
             case "named", (_, x):
                 return self._number(x)
             case "inner", (u, v):
-                a, b = self.vector(u), self.vector(v)
-                return self.inner(a, b), a.is_random or b.is_random
+                one, other = self.vector(u), self.vector(v)
+                return self.inner(one, other), one.is_random or other.is_random
             case "norm", (u,):
-                a = self.vector(u)
-                require(not a.is_random, "the length of a vector that depends on the draw")
-                return self.length(a), False
+                at = self.vector(u)
+                require(not at.is_random, "the length of a vector that depends on the draw")
+                return self.length(at), False
             case "value", (u,):
-                a = self.vector(u)
-                return self.value(a), a.is_random
+                at = self.vector(u)
+                return self.value(at), at.is_random
             case "expected", (x,):
                 return self._number(x)[0], False
             case ("+" | "-") as sign, (x, y):
@@ -376,9 +379,10 @@ class Board:
             case "root", (x,):
                 return self.constant(self.field.root(self.parameter_only(x))), False
             case "max", (x, y):
-                a, b = self.parameter_only(x), self.parameter_only(y)
-                require(self.field.is_nonnegative(a - b) or self.field.is_nonnegative(b - a), "an undecided maximum")
-                return self.constant(a if self.field.is_nonnegative(a - b) else b), False
+                first, second = self.parameter_only(x), self.parameter_only(y)
+                larger = first if self.field.is_nonnegative(first - second) else second
+                require(self.field.is_nonnegative(larger - first), "an undecided maximum")
+                return self.constant(larger), False
         raise Refused(f"{term.head} has no meaning in a round")
 
     def _rounds_power(self, x: Number, y: Number) -> Scalar:
@@ -473,7 +477,7 @@ class Board:
 
 
 def _integer(value: Scalar) -> int:
-    require(value.below == 1 and value.above.total_degree() <= 0, "a number of local steps that is no integer")
+    require(value.below == value.field.one and value.above.total_degree() <= 0, "a number of local steps that is no integer")
     return int(str(value.above))
 
 

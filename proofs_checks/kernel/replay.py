@@ -15,7 +15,7 @@ from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import Board, after_round
 from fedconvex.proofs_checks.kernel.inhabited import require_inhabited
 from fedconvex.proofs_checks.kernel.runs import Run, require_rounds
-from fedconvex.proofs_checks.kernel.scalars import Refused, require
+from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import Quantity, Vec
 
 MOST = 100_000  # terms in a proof
@@ -51,8 +51,9 @@ def theorem(setting: Setting, claim: Claim, proof: proofs.Proof, known: Known | 
         else:
             _replayed(proof.lines, LINES, board, of_round, known)
         end = proof.lines[-1] if proof.lines else None
-        require(type(end) in (proofs.Combine, proofs.Root), "the last line is not the claim")
         relation = end.relation if type(end) is proofs.Combine else "<="
+        require(isinstance(end, proofs.Combine | proofs.Root), "the last line is not the claim")
+        assert isinstance(end, proofs.Combine | proofs.Root)
         require(
             (end.left, relation, end.right) == (claim.left, claim.relation, claim.right),
             "the last line is not the claim",
@@ -229,7 +230,7 @@ def _fact(board: Board, fact: Any, lines: Mapping[str, Relation], known: Known |
     raise Refused(f"{fact!r} is no fact")
 
 
-def _curvature(board: Board, end: int, given: Number | None, *points: Vec) -> Any:
+def _curvature(board: Board, end: int, given: Number | None, *points: Vec) -> Scalar:
     """The least (0) or largest (1) curvature that holds at these points: of all clients, else of the objective.
 
     A given bound must be weaker than the setting's.
@@ -324,8 +325,8 @@ def _require_weaker(board: Board, other: Setting, identifier: str) -> None:
                 gap = (board.parameter_only(here) - board.parameter_only(there)) * sign
                 require(board.field.is_nonnegative(gap), f"{problem}: its {name}")
     ranks = ("real", "nonnegative", "positive")
-    for name, sign in other.signs.items():
-        require(ranks.index(mine.signs.get(name, "real")) >= ranks.index(sign), f"{problem}: the sign of {name}")
+    for name, rank in other.signs.items():
+        require(ranks.index(mine.signs.get(name, "real")) >= ranks.index(rank), f"{problem}: the sign of {name}")
     require(other.counts <= mine.counts, f"{problem}: its integers")
     for left, relation, right in other.conditions:
         gap = board.parameter_only(left) - board.parameter_only(right)

@@ -57,7 +57,7 @@ class Scalar(ExactNumber):
         return self + -self.field.scalar(other)
 
     def __rsub__(self, other: Any) -> "Scalar":
-        return -self + other
+        return self.field.scalar(other) - self
 
     def __rtruediv__(self, other: Any) -> "Scalar":
         return self.field.scalar(other) / self
@@ -95,7 +95,7 @@ class Scalar(ExactNumber):
         return True
 
     def __str__(self) -> str:
-        text = str(self.above) if self.below == 1 else f"({self.above})/({self.below})"
+        text = str(self.above) if self.below == self.field.one else f"({self.above})/({self.below})"
         names = dict(enumerate(self.field.signs))
         return re.sub(r"x(\d+)", lambda found: names[int(found[1])], text)
 
@@ -113,7 +113,7 @@ class Field:
         self.roots = frozenset(rooted)
         names = {f"√{n}" if n in self.roots else n: sign for n, sign in signs.items()}
         require(len(names) == len(signs) and all("√" not in n for n in signs), "two parameters have one name")
-        require(all(signs.get(n) != "real" for n in self.roots), "a root of a number that may be negative")  # type: ignore[call-overload]
+        require(all(signs.get(str(n)) != "real" for n in self.roots), "a root of a number that may be negative")
         self.signs = names | {f"√{p}": "positive" for p in self.roots if isinstance(p, int)}
         self.spare = {name: f"{name}′" for name, sign in self.signs.items() if sign == "nonnegative"}
         self.signs |= dict.fromkeys(self.spare.values(), "nonnegative")
@@ -265,19 +265,19 @@ class Substitutions:
                 continue
             (rest, linear), x = self._by_power(above, k), self.field.symbols[name]
             if is_positive(linear, self.signs) and has_sign(rest, -1, self.signs):
-                step = (k, -rest + linear * x, linear)
+                made = (-rest + linear * x, linear)
             elif not is_positive(-linear, self.signs) or not has_sign(rest, 1, self.signs):
                 continue
             elif sign == "positive":
-                step = (k, rest, -linear * (1 + x))
+                made = (rest, -linear * (1 + x))
             elif name in self.spare:
                 other = self.spare.pop(name)
-                step = (k, rest * x, -linear * (x + self.field.symbols[other]))
+                made = (rest * x, -linear * (x + self.field.symbols[other]))
                 name = other
             else:
                 continue
             self.signs = self.signs | {name: "positive" if strictly else "nonnegative"}
-            self.steps.append((*step, self.signs))
+            self.steps.append((k, *made, self.signs))
             return
 
     def show(self, value: Scalar, strictly: bool) -> bool:
