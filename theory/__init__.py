@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def papers() -> "dict[str, Paper]":
     """Every paper, by the name of its module: use it to go through all statements there are."""
-    return {name: import_module(f"{__name__}.{name}").PAPER for name in _paper_names()}
+    return {name: import_module(f"{__name__}.{name}").PAPER for name in paper_names()}
 
 
 def statement(identifier: str) -> "Statement":
@@ -33,9 +33,11 @@ def statement(identifier: str) -> "Statement":
     """
     from fedconvex.errors import InvalidInput
 
-    known, name = _by_identifier(), identifier.strip().lower()
-    if name in known:
-        return known[name]
+    name = identifier.strip().lower()
+    paper = name.partition(".")[0]
+    if paper in paper_names() and name in (own := _by_identifier(paper)):  # no other paper is imported
+        return own[name]
+    known = [one for other in paper_names() for one in _by_identifier(other)]
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, n=3, cutoff=0.5) or sorted(papers())
@@ -43,14 +45,14 @@ def statement(identifier: str) -> "Statement":
 
 
 @cache
-def _paper_names() -> tuple[str, ...]:
-    """The modules of this folder that define a `PAPER`; the others are tools for all papers."""
+def paper_names() -> tuple[str, ...]:
+    """The modules of this folder that define a `PAPER`, by name and not imported; the others are tools for all papers."""
     return tuple(modules_that_bind(__name__, "PAPER"))
 
 
 @cache
-def _by_identifier() -> "dict[str, Statement]":
-    return {s.identifier: s for paper in papers().values() for s in paper.everything}
+def _by_identifier(paper: str) -> "dict[str, Statement]":
+    return {s.identifier: s for s in import_module(f"{__name__}.{paper}").PAPER.everything}
 
 
 def __getattr__(name: str) -> Any:
