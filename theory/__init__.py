@@ -26,6 +26,12 @@ def papers() -> "dict[str, Paper]":
     return {name: import_module(f"{__name__}.{name}").PAPER for name in paper_names()}
 
 
+def paper(name: str) -> "Paper | None":
+    """The paper of that module's name, or None: use it instead of `papers` to import this one and no other."""
+    found: Paper | None = import_module(f"{__name__}.{name}").PAPER if name in paper_names() else None
+    return found
+
+
 def statement(identifier: str) -> "Statement":
     """The statement of that identifier, such as "fedprox.theorem4": use it where the name comes from a user.
 
@@ -34,8 +40,7 @@ def statement(identifier: str) -> "Statement":
     from fedconvex.errors import InvalidInput
 
     name = identifier.strip().lower()
-    paper = name.partition(".")[0]
-    if paper in paper_names() and name in (own := _by_identifier(paper)):  # no other paper is imported
+    if name in (own := _by_identifier(name.partition(".")[0])):  # no other paper is imported
         return own[name]
     known = [one for other in paper_names() for one in _by_identifier(other)]
     from difflib import get_close_matches
@@ -46,13 +51,14 @@ def statement(identifier: str) -> "Statement":
 
 @cache
 def paper_names() -> tuple[str, ...]:
-    """The modules of this folder that define a `PAPER`, by name and not imported; the others are tools for all papers."""
+    """The modules of this folder that define a `PAPER`, not imported here; the others are tools for all papers."""
     return tuple(modules_that_bind(__name__, "PAPER"))
 
 
 @cache
-def _by_identifier(paper: str) -> "dict[str, Statement]":
-    return {s.identifier: s for s in import_module(f"{__name__}.{paper}").PAPER.everything}
+def _by_identifier(name: str) -> "dict[str, Statement]":
+    found = paper(name)
+    return {} if found is None else {s.identifier: s for s in found.everything}
 
 
 def __getattr__(name: str) -> Any:

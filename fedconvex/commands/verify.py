@@ -107,18 +107,20 @@ def _require_proofs(names: list[str]) -> None:
     from difflib import get_close_matches
 
     from fedconvex.proofs_checks.verification import papers_with_proofs
-    from fedconvex.theory import papers
+    from fedconvex.theory import paper as find
+    from fedconvex.theory import paper_names, papers
 
     proved = papers_with_proofs()
-    known = [s.identifier for paper in proved for s in papers()[paper].everything]
     for given in names:
         name = given.strip().lower()
-        if name in proved or name in known:
-            continue
         paper = name.partition(".")[0]
-        if paper in papers() and paper not in proved:
+        own = find(paper) if paper in proved else None  # no other paper is imported for a name that is right
+        if own is not None and name in (paper, *(s.identifier for s in own.everything)):
+            continue
+        if paper in paper_names() and paper not in proved:
             cure = f"name one of {', '.join(proved)}; fedconvex bounds {paper} shows its statements"
             raise InvalidInput("paper", paper, "has no proofs here: those that have cite it", cure)
+        known = [s.identifier for one in proved for s in papers()[one].everything]
         near = get_close_matches(name, [*proved, *known], n=3, cutoff=0.5) or proved
         raise InvalidInput("statement", given, "is unknown", f"did you mean {', '.join(near)}?")
 

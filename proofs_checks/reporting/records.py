@@ -38,8 +38,11 @@ class Record:
     claim: str
     words: str
     formula: str  # LaTeX
+    conclusion: str  # LaTeX; "" where the formula itself is the conclusion
     assumptions: tuple[str, ...]
     verdict: str
+    as_printed: str
+    holds: str
     reason: str
     steps: tuple[StepRecord, ...]
     witness: dict[str, str] | None
@@ -77,8 +80,11 @@ def record(result: Result) -> Record:
         claim=of.claim.value,
         words=of.words,
         formula=latex(of),
+        conclusion=of.conclusion,
         assumptions=tuple(assumptions_of(of)),
         verdict=result.verdict.value,
+        as_printed=result.as_printed,
+        holds=result.holds,
         reason=result.reason,
         steps=tuple(map(_step, result.evidence)),
         witness=None if result.witness is None or replayed is None else {
