@@ -95,7 +95,7 @@ def print_findings(records: "list[Record]", changed: list[str], heading: str = "
         if record.verdict == Verdict.REFUTED.value:
             _print_refuted(console, record)
     for record in records:
-        if record.verdict == Verdict.PROVED.value and record.as_printed.startswith(("false", "undefined")):
+        if record.is_another_reading:
             _say(console, f"{record.identifier}: as printed {record.as_printed}; holds {record.holds}", "yellow")
     open_ = [r for r in records if r.verdict in (Verdict.UNKNOWN.value, Verdict.ASSUMED.value)]
     for record in open_:

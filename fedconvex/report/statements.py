@@ -176,6 +176,11 @@ def what_fails(entries: list[StatementEntry], on_page: frozenset[str]) -> list[H
         rows = [tag("tr", tag("td", link(r.identifier)), tag("td", r.reason), tag("td", _instead(r.corrected, on_page)))
                 for r in refuted]  # fmt: skip
         parts.append(table(["statement", "what fails", "what holds instead"], rows, class_="stacked"))
+    others = [e.record for e in entries if e.record.is_another_reading]
+    if others:
+        rows = [tag("tr", tag("td", link(r.identifier)), tag("td", r.as_printed), tag("td", r.holds)) for r in others]
+        parts.append(tag("p", "Statements that are proved, but not as they are printed:"))
+        parts.append(table(["statement", "as printed", "holds"], rows, class_="stacked"))
     holding = [e.record for e in entries if e.record.verdict != Verdict.REFUTED.value]
     lines = dict.fromkeys((record.identifier, step.place) for record in holding for step in misprinted(record))
     if lines:

@@ -151,12 +151,12 @@ class _Line(StrPrinter):  # type: ignore[misc] # SymPy has no types
         # "*" is now a product only: names of symbols, as in θ_*, have another star until the end.
         return str(self.doprint(expression)).replace("*", "·").replace("-", "−").replace("∗", "*")
 
-    def _print_Symbol(self, symbol: Any) -> str:  # noqa: N802 - SymPy finds the method by the class's name
+    def _print_Symbol(self, symbol: Any) -> Any:  # noqa: N802 - SymPy finds the method by the class's name
         return self.letters.get(symbol.name, symbol.name).replace("*", "∗")
 
     _print_Dummy = _print_Symbol  # noqa: N815
 
-    def _print_Pow(self, power: Any, rational: bool = False) -> str:  # noqa: N802
+    def _print_Pow(self, power: Any, rational: bool = False) -> Any:  # noqa: N802
         base, exponent = power.args
         if exponent.could_extract_minus_sign():
             return f"1/{self.parenthesize(base**-exponent, PRECEDENCE['Pow'])}"

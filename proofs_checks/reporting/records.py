@@ -53,6 +53,11 @@ class Record:
     tightness: dict[str, Any] | None
     seconds: float
 
+    @property
+    def is_another_reading(self) -> bool:
+        """Whether it is proved, but not of all that is printed."""
+        return self.verdict == Verdict.PROVED.value and ("false" in self.as_printed or "undefined" in self.as_printed)
+
     def count(self, *verdicts: Verdict, displayed: bool = False) -> int:
         """The number of steps with one of these verdicts; with `displayed`, of those that the paper displays."""
         wanted = {verdict.value for verdict in verdicts}
