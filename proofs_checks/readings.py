@@ -48,8 +48,8 @@ def is_ours(of: Statement) -> bool:
 
 def words(
     of: Statement, proof: "Proof", verdict: Verdict, *, corrected: Verdict | None, line_fails: bool, by_instances: bool
-) -> tuple[str, str]:
-    """The phrases (as printed, what holds) that a verdict allows.
+) -> tuple[str, str, str]:
+    """The phrases (as printed, what holds) that a verdict allows, and the program's counterexample to another reading.
 
     Args:
         corrected: the verdict of the corrected statement; None where the proof names none.
@@ -58,29 +58,30 @@ def words(
     """
     match verdict:
         case Verdict.REFUTED if proof.corrected and corrected is Verdict.PROVED:
-            return "false", f"the corrected statement {proof.corrected}"
+            return "false", f"the corrected statement {proof.corrected}", ""
         case Verdict.REFUTED:
-            return "false", UNDECIDED
+            return "false", UNDECIDED, ""
         case Verdict.ASSUMED:
-            return "assumed", "if the assumed steps do"
+            return "assumed", "if the assumed steps do", ""
         case Verdict.UNKNOWN:
-            return UNDECIDED, UNDECIDED
-    reading = proof.reading
-    if reading is not None:
-        return reading.as_printed if _is_shown(reading, line_fails) else UNDECIDED, reading.holds
+            return UNDECIDED, UNDECIDED, ""
+    if proof.reading is not None:
+        return words_of(proof.reading, line_fails)
     if proof.extra:
-        return UNDECIDED, f"with {proof.extra}"
+        return UNDECIDED, f"with {proof.extra}", ""
     if is_ours(of):
-        return "not in the paper", "as stated"
+        return "not in the paper", "as stated", ""
     if by_instances:
-        return "a definition", "of the code that runs, on instances"
-    return "true", "as printed, up to constants" if of.claim is ClaimType.ASYMPTOTIC else "as printed"
+        return "a definition", "of the code that runs, on instances", ""
+    return "true", "as printed, up to constants" if of.claim is ClaimType.ASYMPTOTIC else "as printed", ""
 
 
-def _is_shown(reading: Reading, line_fails: bool) -> bool:
-    """Whether what the reading says of the printed words is checked: "false" needs a counterexample."""
-    if "false" not in reading.as_printed:
-        return True
-    if reading.witness is not None:
-        return replay(reading.witness).verdict is Verdict.REFUTED
-    return line_fails
+def words_of(reading: Reading, line_fails: bool) -> tuple[str, str, str]:
+    """The reading's phrases; "false" only with a counterexample."""
+    if reading.witness is None:
+        is_shown = line_fails or "false" not in reading.as_printed
+        return reading.as_printed if is_shown else UNDECIDED, reading.holds, ""
+    found = replay(reading.witness)
+    if found.verdict is not Verdict.REFUTED:
+        return UNDECIDED, reading.holds, ""
+    return reading.as_printed, reading.holds, f"{reading.witness.shows}: {found.detail}"

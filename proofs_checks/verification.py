@@ -50,6 +50,7 @@ class Result:
 
     Args:
         as_printed, holds: what the verdict says of the printed words, and what holds (`readings`), a phrase each.
+        other_reading: the counterexample to another reading, and what running it gave; "" where no program shows one.
         reason: one sentence: how many steps are proved, or which step is not and why.
         evidence: every step with its outcome, in the paper's order.
         witness, replayed: the counterexample to a refuted statement, and what running it gave.
@@ -73,6 +74,7 @@ class Result:
     seconds: float = 0.0
     as_printed: str = UNDECIDED
     holds: str = UNDECIDED
+    other_reading: str = ""
 
     def __str__(self) -> str:
         from fedconvex.proofs_checks.reporting.records import record
@@ -158,7 +160,7 @@ def _verified(of: Statement, under_way: tuple[str, ...], known: Known) -> Result
         evidence.append(_run(step, of, evidence, (*under_way, of.identifier), known))
     verdict, reason, replayed = _conclude(of, proof, evidence)
     corrected = statement(proof.corrected) if proof.corrected else None
-    as_printed, holds = words(
+    phrases = words(
         of, proof, verdict,
         corrected=_verified(corrected, (*under_way, of.identifier), known).verdict if corrected else None,
         line_fails=any(r.step.role is Role.PRINTED and r.outcome.verdict is Verdict.REFUTED for r in evidence),
@@ -166,7 +168,7 @@ def _verified(of: Statement, under_way: tuple[str, ...], known: Known) -> Result
     )  # fmt: skip
     known[of] = Result(
         of, verdict, reason, tuple(evidence), proof.refutation, replayed, proof.notes, corrected,
-        proof.extra, proof.vacuous, proof.tightness, sum(found.seconds for found in evidence), as_printed, holds,
+        proof.extra, proof.vacuous, proof.tightness, sum(found.seconds for found in evidence), *phrases,
     )  # fmt: skip
     return known[of]
 

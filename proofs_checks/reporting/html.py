@@ -53,7 +53,8 @@ def verdict(record: Record, origin: str = "") -> Html:
 
 def phrases(record: Record) -> Html:
     """What the verdict says of the printed words, and what holds."""
-    return tag("p", tag("b", "As printed: "), record.as_printed, ". ", tag("b", "Holds: "), record.holds, ".")
+    shown = f" A counterexample to the other reading: {record.other_reading}." if record.other_reading else ""
+    return tag("p", tag("b", "As printed: "), record.as_printed, ". ", tag("b", "Holds: "), record.holds, ".", shown)
 
 
 def what_holds(record: Record, on_page: Container[str]) -> list[Html]:

@@ -60,6 +60,7 @@ def _remarks(record: Record) -> list[str]:
     if record.corrected:
         lines += [f"What holds, `{record.corrected['identifier']}`: {record.corrected['words']}", ""]
         lines += [f"$$ {record.corrected['formula']} $$", ""]
+    lines += [f"A counterexample to the other reading: {record.other_reading}\n"] if record.other_reading else []
     lines += [line for step in failing for line in _failing(step)]
     lines += [f"{record.notes}\n"] if record.notes else []
     lines += [f"Promises nothing: {record.vacuous}\n"] if record.vacuous else []

@@ -8,6 +8,7 @@ from typing import Any
 from fedconvex.atomic_files import require_room_for, write_atomically
 from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.proofs_checks.proof import CheckOutcome, Role, Step
+from fedconvex.proofs_checks.readings import words_of
 from fedconvex.proofs_checks.reporting.records import Record, record
 from fedconvex.proofs_checks.verification import Result, StepResult, proof_of
 from fedconvex.statements.statement import Statement
@@ -45,6 +46,8 @@ def as_recorded(of: Statement, entry: dict[str, Any]) -> Record | None:
     proof = proof_of(of)
     if proof is None or proof.refutation is not None or entry["verdict"] != Verdict.PROVED.value:
         return None
+    if not {"as_printed", "holds"} <= entry.keys():
+        return None
     steps: dict[str, int] = entry["steps"]
     printed = sum(step.role is Role.PRINTED for step in proof.steps)
     failing = steps.get(Verdict.REFUTED.value, 0)
@@ -56,6 +59,7 @@ def as_recorded(of: Statement, entry: dict[str, Any]) -> Record | None:
         Result(
             of, Verdict.PROVED, "as recorded", evidence, notes=proof.notes, extra=proof.extra, vacuous=proof.vacuous,
             tightness=proof.tightness, as_printed=entry["as_printed"], holds=entry["holds"],
+            other_reading=words_of(proof.reading, line_fails=True)[2] if proof.reading else "",
         )
     )  # fmt: skip
 

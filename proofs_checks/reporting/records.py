@@ -2,14 +2,16 @@
 
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.proofs_checks.engines.tightness import Tightness
 from fedconvex.proofs_checks.proof import Role
-from fedconvex.proofs_checks.verification import Result, StepResult
 from fedconvex.statements.rendering import assumptions_of, latex
 from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict
+
+if TYPE_CHECKING:  # `Result` shows itself by its record
+    from fedconvex.proofs_checks.verification import Result, StepResult
 
 
 @final
@@ -43,6 +45,7 @@ class Record:
     verdict: str
     as_printed: str
     holds: str
+    other_reading: str
     reason: str
     steps: tuple[StepRecord, ...]
     witness: dict[str, str] | None
@@ -76,7 +79,7 @@ class Record:
         return cls(**{**data, "steps": steps, "assumptions": tuple(data["assumptions"])})
 
 
-def record(result: Result) -> Record:
+def record(result: "Result") -> Record:
     """The result as plain data. Measures the tightness, which may take longer than the proof."""
     of, replayed = result.statement, result.replayed
     return Record(
@@ -90,6 +93,7 @@ def record(result: Result) -> Record:
         verdict=result.verdict.value,
         as_printed=result.as_printed,
         holds=result.holds,
+        other_reading=result.other_reading,
         reason=result.reason,
         steps=tuple(map(_step, result.evidence)),
         witness=None if result.witness is None or replayed is None else {
@@ -108,7 +112,7 @@ def _named(of: Statement) -> dict[str, str]:
     return {"identifier": of.identifier, "words": of.words, "formula": latex(of)}
 
 
-def _step(result: StepResult) -> StepRecord:
+def _step(result: "StepResult") -> StepRecord:
     step, outcome = result.step, result.outcome
     return StepRecord(
         shown=step.shown,

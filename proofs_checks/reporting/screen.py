@@ -39,6 +39,8 @@ def _sections(record: Record) -> Iterator[tuple[str, str]]:
         yield "open", mixed(record.reason)
     else:
         yield "proof", _counts(record)
+    if record.other_reading:
+        yield "fails", record.other_reading
     for step in _failing(record):
         yield "fails", f"{step.place}: " * bool(step.place) + f"{from_latex(step.shown)}   [{mixed(step.because)}]"
         for other in _corrected(step, record):
