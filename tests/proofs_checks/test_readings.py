@@ -22,8 +22,8 @@ from fedconvex.verdicts import Verdict
 PROOFS = {s.identifier: proof for paper in papers().values() for s in paper if (proof := proof_of(s)) is not None}
 READ = {identifier for identifier, proof in PROOFS.items() if proof.reading is not None}
 REPAIRED = re.compile(
-    r"misprint|\bread as\b|\b(is|are) proved as\b|would be false|[Tt]wo readings|can be read|[Rr]ead literally|[Pp]rinted with|"
-    r"prints \S+ for"
+    r"misprint|\bread as\b|\b(is|are) proved as\b|would be false|"
+    r"[Tt]wo readings|can be read|[Rr]ead literally|[Pp]rinted with|prints \S+ for"
 )
 # Notes with such words about something else than the statement; whoever adds one has looked at the paper.
 ABOUT_ELSE = {
