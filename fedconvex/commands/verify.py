@@ -28,7 +28,8 @@ One statement is shown with all that is known of it. PROVED: every step is check
 what the paper prints, "holds" what is proved where it is not. REFUTED: there is a counterexample, a program of at \
 most twenty lines, and a statement that holds instead. ASSUMED and UNKNOWN are counted, not hidden. Tightness is the \
 largest ratio of a quantity to its bound that an exact search found; 1 is attained. --record writes the verdicts that \
-later runs are compared with. Exit status: 0 all verdicts are as recorded (or now recorded), 1 a verdict has changed, 2 wrong input."""
+later runs are compared with. Exit status: 0 all verdicts are as recorded (or now recorded), 1 a verdict has changed, \
+2 wrong input."""
 
 
 def verify(
