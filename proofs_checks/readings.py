@@ -73,7 +73,7 @@ def words(
         return "not in the paper", "as stated", ""
     if by_instances:
         return "a definition", "of the code that runs, on instances", ""
-    return "true", "as printed, up to constants" if of.claim is ClaimType.ASYMPTOTIC else "as printed", ""
+    return "true", "as printed, up to constants" if of.claim_type is ClaimType.ASYMPTOTIC else "as printed", ""
 
 
 def words_of(reading: Reading, line_fails: bool) -> tuple[str, str, str]:

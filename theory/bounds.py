@@ -234,7 +234,7 @@ def _row(
 ) -> dict[str, Any]:
     return {
         "statement": statement.identifier,
-        "claim": statement.claim.value,
+        "claim": statement.claim_type.value,
         "as_printed": statement.phrases.as_printed,
         "holds": statement.phrases.holds,
         "applies": applies,

@@ -57,7 +57,7 @@ def _paper(paper: Paper, wanted: Callable[[Statement], bool]) -> str:
 def _statement(statement: Statement) -> str:
     call = f"`{statement.calculator.name}({', '.join(statement.calculator.names)})`"
     page = f", page {statement.page}" if statement.page else ""
-    lines = [f"### `{statement.identifier}`", "", f"{statement.number}{page}; {statement.claim.value}; {call}"]
+    lines = [f"### `{statement.identifier}`", "", f"{statement.number}{page}; {statement.claim_type.value}; {call}"]
     lines += ["", statement.words, "", f"$$ {latex(statement)} $$", ""]
     if statement.conclusion:
         lines += [f"Then $\\displaystyle {statement.conclusion}$.", ""]

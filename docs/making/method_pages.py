@@ -163,7 +163,7 @@ def _statement(identifier: str) -> Iterator[str]:
     if known is not None:
         corrected = f", what holds is `{known['corrected']}`" if "corrected" in known else ""
         verdict = f"[{known['verdict']}](../verdicts.md#{paper}){corrected}"
-    yield from (f"**[`{identifier}`]({link})** ({found.claim.value}; {verdict}). {found.words}", "")
+    yield from (f"**[`{identifier}`]({link})** ({found.claim_type.value}; {verdict}). {found.words}", "")
     yield from (f"$$ {latex(found)} $$", "")
     if found.conclusion:
         yield from (f"Then $\\displaystyle {found.conclusion}$.", "")

@@ -124,7 +124,7 @@ def _apply(name: str, value: Any) -> Any:
     match home(value):
         case "numpy" | "sympy" as library:
             return getattr(sys.modules[library], name)(value)
-        case "torch" | "flint":
+        case "torch" | "flint" | "fedconvex":  # the last: terms of claims
             return getattr(value, name)()
     return getattr(math, name)(value)
 

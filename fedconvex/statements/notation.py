@@ -45,6 +45,7 @@ class Parameter:
     shape: Shape = Shape.SCALAR
     written: int | None = None  # a number of terms: the displayed formula has so many written out
     measured: str | None = None  # the attribute of `instance.Instance` that measures it on a problem and a method
+    means: Any = None  # the term of the claim language (`fedconvex.claims.terms`) that it stands for in claims
 
     def latex_symbol(self, index: str = "j") -> str:
         """The LaTeX symbol; for a sequence, that of the entry with this index."""

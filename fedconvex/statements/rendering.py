@@ -28,7 +28,7 @@ class DisplayedStatement(Protocol):
     @property
     def source(self) -> str: ...
     @property
-    def claim(self) -> Enum: ...
+    def claim_type(self) -> Enum: ...
     @property
     def words(self) -> str: ...
     @property
@@ -113,7 +113,7 @@ def _related(relation: str, formula: str) -> str:
 
 def markdown(statement: DisplayedStatement) -> str:
     """The whole statement as Markdown, which notebooks show."""
-    lines = [f"**{statement.source}** ({statement.claim.value}; `{statement.identifier}`). {statement.words}"]
+    lines = [f"**{statement.source}** ({statement.claim_type.value}; `{statement.identifier}`). {statement.words}"]
     lines += ["", f"$$ {latex(statement)} $$", ""]
     if statement.conclusion:
         lines += [f"Then $\\displaystyle {statement.conclusion}$.", ""]
@@ -129,7 +129,7 @@ def markdown(statement: DisplayedStatement) -> str:
 def text(statement: DisplayedStatement) -> str:
     """The whole statement as plain text, with parameters named as on the command line."""
     values = named_parts(statement.calculator.name, statement.expression)
-    lines = [f"{statement.identifier}  ({statement.source}; {statement.claim.value})", f"  {statement.words}"]
+    lines = [f"{statement.identifier}  ({statement.source}; {statement.claim_type.value})", f"  {statement.words}"]
     lines.append(f"  {statement.phrases}")
     if statement.left is not None:
         lines.append(f"  left side = {expression(statement.left)}")

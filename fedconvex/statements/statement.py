@@ -3,17 +3,21 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cached_property
 from importlib import import_module
 from inspect import Parameter as Argument
 from inspect import cleandoc, signature
 from types import MappingProxyType
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.statements.assumptions.base import Assumption, Given
 from fedconvex.statements.calculator import Calculator
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.notation import NUMBER, Parameter, Units
 from fedconvex.statements.recorded import Phrases, phrases
+
+if TYPE_CHECKING:
+    from fedconvex.claims.claim import Claim, Setting
 
 
 class ClaimType(Enum):
@@ -40,7 +44,7 @@ class Statement:
 
     paper: "Paper"
     number: str  # "Theorem 4"
-    claim: ClaimType
+    claim_type: ClaimType
     calculator: Calculator
     symbol: tuple[str, ...]  # LaTeX
     relation: str  # LaTeX
@@ -50,6 +54,9 @@ class Statement:
     left: Calculator | None = None
     positive: bool = False  # the statement promises something only where its formula is positive
     cases: tuple[tuple[Assumption, ...], ...] = ()  # additional assumptions of each part of a formula with several
+    states: Any = (
+        None  # the left side as a term of `fedconvex.claims`, or a function from the formula's value to a claim
+    )
 
     def __post_init__(self) -> None:
         assert len(self.cases) in (0, len(self.symbol)), self.number
@@ -102,6 +109,20 @@ class Statement:
         """The common assumptions, then the additional ones of each part of the formula."""
         return (*self.assumptions, *(assumption for case in self.cases for assumption in case))
 
+    @cached_property
+    def claim(self) -> "Claim | None":
+        """What the statement says, in the claim language; None for those that are not claims of that kind."""
+        from fedconvex.claims.statements import claim_of
+
+        return claim_of(self)
+
+    @cached_property
+    def setting(self) -> "Setting":
+        """All that the claim assumes. Raises NotASetting where an assumption has no meaning in a setting."""
+        from fedconvex.claims.statements import setting_of_statement
+
+        return setting_of_statement(self)
+
     @property
     def expression(self) -> Any:
         """The formula as a SymPy expression, or a named tuple of expressions."""
@@ -127,7 +148,7 @@ class Statement:
         return text(self)
 
     def __repr__(self) -> str:
-        return f"<{self.identifier}: {self.claim.value}>"
+        return f"<{self.identifier}: {self.claim_type.value}>"
 
 
 @final
@@ -168,6 +189,7 @@ class Paper:
         redefines: Mapping[str, Parameter] = MappingProxyType({}),
         ours: bool = False,
         cases: tuple[tuple[Assumption | Condition, ...], ...] = (),
+        states: Any = None,
     ) -> Callable[[Callable[..., Any]], Statement]:
         """Decorates a formula and registers the statement that it belongs to.
 
@@ -181,6 +203,8 @@ class Paper:
             left: the formula of the left-hand side, where it has one.
             ours: the statement corrects or sharpens the paper and is not printed there.
             cases: additional assumptions of each part of the formula.
+            states: what is claimed of the formula, in the claim language: the left side as a term, or a function from
+                the formula's value to a claim. Parameters stand for the terms that the notation says they mean.
             conclusion, positive, integer: see `Statement` and `Calculator`.
         """
         sides: dict[str, Any] = {"assumes": assumes, "redefines": redefines, "integer": integer}
@@ -192,7 +216,7 @@ class Paper:
             symbols = (symbol,) if isinstance(symbol, str) else symbol
             made = Statement(
                 self, number, claim, calculator, symbols, relation, _assumptions(assumes), page, conclusion, left_side,
-                positive, tuple(map(_assumptions, cases)),
+                positive, tuple(map(_assumptions, cases)), states,
             )  # fmt: skip
             (self.ours if ours else self.statements)[key_of(number)] = made
             return made

@@ -85,7 +85,7 @@ def record(result: "Result") -> Record:
     return Record(
         identifier=of.identifier,
         source=of.source,
-        claim=of.claim.value,
+        claim=of.claim_type.value,
         words=of.words,
         formula=latex(of),
         conclusion=of.conclusion,

@@ -78,7 +78,7 @@ def test_a_letter_of_the_paper_is_the_papers_symbol(identifier) -> None:
 @pytest.mark.parametrize("identifier", [i for i, (_, proof) in PROOFS.items() if proof.refutation is None])
 def test_a_bound_is_not_proved_by_instances(identifier) -> None:
     statement, proof = PROOFS[identifier]
-    if statement.claim is not ClaimType.DEFINITION:
+    if statement.claim_type is not ClaimType.DEFINITION:
         assert any(step.role is Role.PROOF and step.by.shows_claim for step in proof.steps)
 
 

@@ -61,7 +61,7 @@ def test_identifiers_find_statements() -> None:
 
 @pytest.mark.parametrize("statement", statements(), ids=lambda s: s.identifier)
 def test_statement_is_complete(statement: Statement) -> None:
-    assert isinstance(statement.claim, ClaimType)
+    assert isinstance(statement.claim_type, ClaimType)
     assert all(isinstance(a, Assumption) for a in statement.assumptions)
     assert statement.words.endswith((".", ":", "‖²", "ε")) or len(statement.words) > 20
     assert len(statement.symbol) == len(list(parts(statement.expression)))

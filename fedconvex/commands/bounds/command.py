@@ -213,7 +213,7 @@ def _print(
     rows = {"left side": next(iter(left.values()))} if left else {}
     rows |= {"right side": next(iter(found.values()))} if entry.left is not None else found
     width = max(map(len, rows))
-    signed = entry.positive or (entry.statement is not None and entry.statement.claim is ClaimType.CONDITION)
+    signed = entry.positive or (entry.statement is not None and entry.statement.claim_type is ClaimType.CONDITION)
     for name, number in rows.items():
         sign = f"  ({_sign_text(number.sign)})" if signed else ""
         typer.echo(f"{name:<{width}} {number.text}{sign}")

@@ -27,7 +27,7 @@ class Computable:
     @property
     def claim(self) -> str:
         """The kind of claim: `upper bound`, …, or `calculator`."""
-        return self.statement.claim.value if self.statement is not None else "calculator"
+        return self.statement.claim_type.value if self.statement is not None else "calculator"
 
     @property
     def words(self) -> str:

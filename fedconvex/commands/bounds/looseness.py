@@ -60,14 +60,14 @@ def lines(found: "Looseness") -> list[str]:
 
     statement = found.statement
     written = [
-        f"{statement.identifier}  ({statement.source}; {statement.claim.value})",
+        f"{statement.identifier}  ({statement.source}; {statement.claim_type.value})",
         f"  {statement.words}",
         f"  {statement.phrases}",
         "  " + ", ".join(f"{name} = {value}" for name, value in found.numbers.items()),
     ]
     if isinstance(found.worst, WorstCase):
         root = "√ of " * (found.power == 2)
-        written += [f"{root}{found.metric}: {meaning(found.worst.question)}", f"bound: {float(found.bound):.12g}"]
+        written += [f"{root}{found.metric}: {meaning(found.worst.question.spec)}", f"bound: {float(found.bound):.12g}"]
     else:
         squares = "squares of " * (found.power == 2)
         written.append(f"quotient: {squares}what happens / what is promised")

@@ -203,7 +203,7 @@ def row(found: Looseness) -> LoosenessRow:
 def used_at_most() -> Iterator[tuple[str, str, str]]:
     """Bounds without a row for which the proofs know an instance: how much of the bound it uses, and how."""
     rows = {identifier for identifier, _ in (*theorems(), *lemmas())}
-    for statement in (s for paper in papers().values() for s in paper.everything if s.claim in BOUNDS):
+    for statement in (s for paper in papers().values() for s in paper.everything if s.claim_type in BOUNDS):
         proof = None if statement.identifier in rows else proof_of(statement)
         if proof is not None and proof.tightness is not None:
             used = "1" if proof.tightness.attained else _short(F(float(proof.tightness.quotient)), Rounding.FLOOR)

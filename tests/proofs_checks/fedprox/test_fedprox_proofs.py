@@ -79,7 +79,7 @@ def test_how_much_of_a_bound_is_used(statement: Statement) -> None:
     """Never more than all; all of it where it is said to be attained, or nearly."""
     tightness = results()[statement.identifier].tightness
     if tightness is None:
-        assert statement.claim.value not in ("upper bound", "tight") or statement.identifier in REFUTED
+        assert statement.claim_type.value not in ("upper bound", "tight") or statement.identifier in REFUTED
         return
     assert 0 < tightness.quotient <= 1
     if name_of(statement) in ATTAINED:

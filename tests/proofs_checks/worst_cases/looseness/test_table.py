@@ -63,7 +63,7 @@ def test_every_bound_is_on_the_page() -> None:
     Every bound that the copy of the statements' page in docs/ has: both copies are renewed before a release.
     """
     page, listed = PAGE.read_text("utf-8"), PAGE.with_name("statements.md").read_text("utf-8")
-    bounds = [s.identifier for paper in papers().values() for s in paper.everything if s.claim in BOUNDS]
+    bounds = [s.identifier for paper in papers().values() for s in paper.everything if s.claim_type in BOUNDS]
     bounds = [identifier for identifier in bounds if f"### `{identifier}`" in listed]
     assert len(bounds) > 50
     assert [identifier for identifier in bounds if f"`{identifier}`" not in page] == []

@@ -1,0 +1,128 @@
+"""Claims and settings: what is claimed of a method's rounds, and all that is assumed.
+
+Both are data with exact types, so that a proof checker can read them without running code of whoever wrote them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, final
+
+from fedconvex.claims.terms import IllFormed, Number, Vector, number, parts
+
+
+@final
+@dataclass(frozen=True)
+class Claim:
+    """left ≤ right, or left = right, of two numbers or (for =) two vectors.
+
+    `of_run`: about T rounds from the method's own start; else about any round that a run reaches. `of_client`: about
+    each client alone; else about means over the clients.
+    """
+
+    left: Any
+    relation: str
+    right: Any
+    of_run: bool = False
+    of_client: bool = False
+
+    def __post_init__(self) -> None:
+        if self.relation not in ("<=", "="):
+            raise IllFormed("relation", self.relation, "is no relation of a claim", 'give "<=" or "="')
+        sorts = (type(self.left), type(self.right))
+        if sorts != (Number, Number) and not (sorts == (Vector, Vector) and self.relation == "="):
+            raise IllFormed("claim", [s.__name__ for s in sorts], "are not two numbers, or two equal vectors",
+                            "give sides of one sort")  # fmt: skip
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        """The parameters that occur in it."""
+        found = (part for side in (self.left, self.right) for part in parts(side))
+        return frozenset(part.args[0] for part in found if type(part) is Number and part.head == "parameter")
+
+
+def at_most(left: Any, right: Any, **about: bool) -> Claim:
+    """The claim left ≤ right."""
+    return Claim(number(left), "<=", number(right), **about)
+
+
+def equal(left: Any, right: Any, **about: bool) -> Claim:
+    """The claim left = right."""
+    return Claim(left, "=", right, **about)
+
+
+@final
+@dataclass(frozen=True)
+class Draws:
+    """Who takes part in a round: everyone; `active` of `clients`, every set equally likely; `active` independent draws
+    with probabilities p_k, averaged plainly.
+    """
+
+    scheme: str = "everyone"  # "everyone", "uniform", "independent"
+    active: Number | None = None
+    clients: Number | None = None
+
+    def __post_init__(self) -> None:
+        needed = {"everyone": (False, False), "uniform": (True, True), "independent": (True, False)}
+        if self.scheme not in needed:
+            raise IllFormed("scheme", self.scheme, "is no way to draw clients", f"give one of {', '.join(needed)}")
+        given = tuple(type(x) is Number for x in (self.active, self.clients))
+        if given != needed[self.scheme]:
+            raise IllFormed(
+                "draws", given, f"are not the numbers of {self.scheme}", "give active, and clients if uniform"
+            )
+
+
+@final
+@dataclass(frozen=True)
+class Setting:
+    """All that a claim assumes: the method, its clients, the draws, and the parameters with their domain.
+
+    Attributes:
+        method: the name of one of the package's methods, and its parameters as formulas in the setting's.
+        signs: for every parameter "positive", "nonnegative" or "real", which its meaning implies.
+        counts: the parameters that are integers >= 1.
+        conditions: further conditions on parameters, as (left, relation, right) with relation >=, >, = .
+        curvature: the least and the largest curvature of every client's function; None where there is no bound. With
+            both None the functions need only be differentiable.
+        objective: the same of the objective, where it is assumed of the objective alone.
+        answers: how clients solve their subproblems: "own" (the method's local solver, exact or gradient steps),
+            "inexact" (subproblem's gradient at most `inexactness` times as long as at the start), "error" (at most
+            `inexactness` from the solution).
+        minimiser: whether the objective has a minimiser, a point where its gradient vanishes.
+        dissimilarity, variance: B with mean‖∇F_k(w)‖² ≤ B²‖∇f(w)‖², σ² with mean‖∇F_k(w) − ∇f(w)‖² ≤ σ², at the
+            server's point w before the round.
+        large_gradient: a lower bound of ‖∇f(w)‖² at that point.
+        starts_at_own_minima: the clients' first models are stationary points of their own functions.
+        example: values of the parameters in the domain; without them the setting might be empty.
+    """
+
+    method: str = ""
+    method_parameters: Mapping[str, Number] = field(default_factory=dict)
+    signs: Mapping[str, str] = field(default_factory=dict)
+    counts: frozenset[str] = frozenset()
+    conditions: tuple[tuple[Number, str, Number], ...] = ()
+    curvature: tuple[Number | None, Number | None] = (None, None)
+    objective: tuple[Number | None, Number | None] = (None, None)
+    answers: str = "own"
+    inexactness: Number | None = None
+    draws: Draws = Draws()
+    minimiser: bool = False
+    dissimilarity: Number | None = None
+    variance: Number | None = None
+    large_gradient: Number | None = None
+    starts_at_own_minima: bool = False
+    example: Mapping[str, Fraction] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, sign in self.signs.items():
+            if sign not in ("positive", "nonnegative", "real"):
+                raise IllFormed(f"signs[{name}]", sign, "is no sign", 'give "positive", "nonnegative" or "real"')
+        for _, relation, _ in self.conditions:
+            if relation not in (">=", ">", "="):
+                raise IllFormed("conditions", relation, "is no relation of a condition", 'give ">=", ">" or "="')
+        if self.answers not in ("own", "inexact", "error"):
+            raise IllFormed("answers", self.answers, "is no way to answer", 'give "own", "inexact" or "error"')
+        if (self.answers == "own") != (self.inexactness is None):
+            raise IllFormed("inexactness", self.inexactness, "does not fit the answers",
+                            'give it with "inexact" or "error" alone')  # fmt: skip

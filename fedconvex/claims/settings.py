@@ -1,0 +1,169 @@
+"""The setting of a statement, read off its assumptions, so that what a theorem assumes is written once."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from fedconvex.claims.claim import Draws, Setting
+from fedconvex.claims.examples import example_of
+from fedconvex.claims.terms import Number, number, parameter
+from fedconvex.statements import assumptions as known
+from fedconvex.statements.assumptions.base import Assumption
+from fedconvex.statements.conditions import Condition
+from fedconvex.statements.notation import Parameter
+
+Fields = dict[str, Any]
+
+
+class NotASetting(Exception):
+    """An assumption that settings cannot express; the statement's claim is then displayed but not proved."""
+
+
+def setting_of(
+    assumptions: tuple[Assumption, ...],
+    conditions: tuple[Condition, ...],
+    notation: Mapping[str, Parameter],
+    parameters: Mapping[str, Parameter],
+    uses_minimiser: bool,
+) -> Setting:
+    """What these assumptions and conditions say. Raises NotASetting.
+
+    `parameters` are those of the statement's formulas; `notation` those of the paper, for the assumptions' own.
+    """
+    fields: Fields = {"low": [], "high": [], "conditions": [], "minimiser": uses_minimiser}
+    for assumption in assumptions:
+        meaning = MEANINGS.get(type(assumption))
+        if meaning is None:
+            raise NotASetting(f"{type(assumption).__name__} has no meaning in a setting")
+        meaning(assumption, fields)
+    everything = (*conditions, *(c for a in assumptions for c in a.conditions))
+    relations = [r for condition in dict.fromkeys(everything) for r in _relations(condition)] + fields.pop("conditions")
+    low, high = fields.pop("low"), fields.pop("high")
+    low += [-high[0]] if high and not low else []
+    curvature = (low[-1] if low else None, high[0] if high else None)
+    made = Setting(curvature=curvature, conditions=tuple(relations), **fields)
+    used = _parameters(made) | {n for n, p in parameters.items() if p.means is None and n in notation}
+    ranges = {name: parameters.get(name, notation.get(name)) for name in sorted(used)}
+    if missing := [name for name, p in ranges.items() if p is None]:
+        raise NotASetting(f"{missing[0]} has no entry in the notation")
+    found = {name: p for name, p in ranges.items() if p is not None}
+    made = replace(
+        made,
+        signs={name: _sign(p) for name, p in found.items()},
+        counts=frozenset(name for name, p in found.items() if p.integer and (p.least or 0) >= 1),
+        conditions=(*made.conditions, *(c for name, p in found.items() for c in _range(name, p))),
+    )
+    return replace(made, example=example_of(made))
+
+
+def _parameters(setting: Setting) -> set[str]:
+    from fedconvex.claims.terms import parts
+
+    sides = [x for left, _, right in setting.conditions for x in (left, right)]
+    sides += [x for x in (*setting.curvature, *setting.objective, *setting.method_parameters.values()) if x is not None]
+    sides += [x for x in (setting.inexactness, setting.dissimilarity, setting.variance, setting.large_gradient,
+                          setting.draws.active, setting.draws.clients) if x is not None]  # fmt: skip
+    return {p.args[0] for side in sides for p in parts(side) if type(p) is Number and p.head == "parameter"}
+
+
+def _sign(of: Parameter) -> str:
+    lowest = of.least if of.above is None else of.above
+    if lowest is None or lowest < 0:
+        return "real"
+    return "positive" if of.above is not None or lowest > 0 else "nonnegative"
+
+
+def _range(name: str, of: Parameter) -> list[tuple[Number, str, Number]]:
+    """The part of the parameter's range that its sign does not say."""
+    found = [(parameter(name), ">=", number(of.least))] if of.least else []
+    found += [(parameter(name), ">", number(of.above))] if of.above else []
+    return found + ([] if of.most is None else [(number(of.most), ">=", parameter(name))])
+
+
+def _relations(condition: Condition) -> list[tuple[Number, str, Number]]:
+    """The condition with the larger side first, and without maxima: x ≥ max(a, b) is two relations."""
+    if condition.by_definition:
+        return []
+    bound = number(condition.bound_at({name: parameter(name) for name in condition.names}))
+    x = parameter(condition.argument)
+    if condition.relation in ("<", "<="):
+        return [(bound, condition.relation.replace("<", ">"), x)]
+    bounds = _of_maximum(bound) if condition.relation in (">", ">=") else [bound]
+    return [(x, condition.relation, b) for b in bounds]
+
+
+def _of_maximum(bound: Number) -> list[Number]:
+    if bound.head != "max":
+        return [bound]
+    return [b for part in bound.args for b in _of_maximum(part)]
+
+
+# What each assumption adds to the setting.
+
+
+def _runs(assumption: known.Runs, fields: Fields) -> None:
+    fields["method"] = assumption.method
+    names = [name for name in METHOD_PARAMETERS.get(assumption.method, ())]
+    fields["method_parameters"] = {name: parameter(name) for name in names} | fields.get("method_parameters", {})
+    if assumption.local_steps is not None:
+        fields["method_parameters"]["local_steps"] = number(assumption.local_steps)
+
+
+METHOD_PARAMETERS: Mapping[str, tuple[str, ...]] = {
+    "FedDyn": ("alpha",), "FedDynOneGD": ("alpha",), "FedProx": ("mu",), "FedSplit": ("stepsize",),
+    "DANE": ("mu", "eta"), "FedGD": ("stepsize",),
+}  # fmt: skip
+"""The numbers that a method is made of, which the papers call by the same names."""
+
+
+def _matched(assumption: known.MatchedStepsize, fields: Fields) -> None:
+    mu, kappa = parameter("mu"), parameter("kappa")
+    fields["low"].append(mu)
+    fields["high"].append(kappa * mu)
+    fields.setdefault("method_parameters", {})["stepsize"] = 1 / (mu * kappa.sqrt())
+
+
+def _inexact(assumption: Any, fields: Fields) -> None:
+    fields |= {"answers": "inexact", "inexactness": parameter(assumption.gamma)}
+
+
+def _prox_error(assumption: known.ProxError, fields: Fields) -> None:
+    fields |= {"answers": "error", "inexactness": parameter(assumption.b)}
+
+
+def _set(name: str, value: Callable[[Any], Any]) -> Callable[[Any, Fields], None]:
+    return lambda assumption, fields: fields.__setitem__(name, value(assumption))
+
+
+def _add(name: str, value: Callable[[Any], Any]) -> Callable[[Any, Fields], None]:
+    return lambda assumption, fields: fields[name].append(value(assumption))
+
+
+def _nothing(assumption: Assumption, fields: Fields) -> None:
+    """A condition on parameters, which `Assumption.conditions` has."""
+
+
+def _uniform(assumption: Any) -> Draws:
+    return Draws("uniform", parameter("num_active"), parameter("num_clients"))
+
+
+MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
+    known.Runs: _runs,
+    known.Smooth: _add("high", lambda a: parameter(a.L)),
+    known.Convex: lambda a, fields: fields["low"].insert(0, number(0)),
+    known.StronglyConvex: _add("low", lambda a: parameter(a.mu)),
+    known.BoundedNegativeCurvature: _add("low", lambda a: -parameter(a.L_minus)),
+    known.MatchedStepsize: _matched,
+    known.ExactSolutions: _nothing,
+    known.Inexactness: _inexact,
+    known.ProxError: _prox_error,
+    known.Everyone: _nothing,
+    known.SampledUniformly: _set("draws", _uniform),
+    known.SampledIID: _set("draws", lambda a: Draws("independent", parameter(a.K))),
+    known.Dissimilarity: _set("dissimilarity", lambda a: parameter(a.B)),
+    known.BoundedVariance: _set("variance", lambda a: parameter(a.sigma2)),
+    known.LargeGradient: _set("large_gradient", lambda a: parameter(a.epsilon)),
+    known.NotStationary: _nothing,
+    known.StartsAtLocalMinima: _set("starts_at_own_minima", lambda a: True),
+    known.Given: _nothing,
+}

@@ -1,0 +1,289 @@
+"""Terms: the vectors and numbers of a method's run that claims are about, as trees of plain data.
+
+There are two sorts. A `Vector` is one vector, or one for every client; a `Number` is made of parameters and of lengths,
+inner products and function values of vectors. Times count rounds: 0 is before a round, 1 after it; in a claim about a
+whole run 0 is its start. A tree keeps the order in which it was written, which is the order in which it is displayed.
+
+Means over the clients are those of the method's average (weights p_k, or plain). `inner` and `norm` of vectors that
+differ between clients are means over the clients: norm(u)² = mean_k‖u_k‖².
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, final
+
+from fedconvex.errors import InvalidInput
+
+
+class IllFormed(InvalidInput):
+    """A tree that is no term: an unknown operation, the wrong number or sort of operands."""
+
+
+@final
+@dataclass(frozen=True)
+class Vector:
+    """A vector, or one for every client: an operation and its operands. Made by the functions of this module."""
+
+    head: str
+    args: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check(self, VECTORS)
+
+    def __add__(self, other: "Vector") -> "Vector":
+        return Vector("+", (self, other))
+
+    def __sub__(self, other: "Vector") -> "Vector":
+        return Vector("-", (self, other))
+
+    def __neg__(self) -> "Vector":
+        return Vector("*", (number(-1), self))
+
+    def __mul__(self, factor: Any) -> "Vector":
+        return Vector("*", (number(factor), self))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Any) -> "Vector":
+        return Vector("/", (self, number(divisor)))
+
+
+@final
+@dataclass(frozen=True)
+class Number:
+    """A number: an operation and its operands. Made by the functions of this module, and by arithmetic."""
+
+    head: str
+    args: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check(self, NUMBERS)
+
+    def __add__(self, other: Any) -> "Number":
+        return self if _is_zero(other) else Number("+", (self, number(other)))
+
+    def __radd__(self, other: Any) -> "Number":
+        return self if _is_zero(other) else Number("+", (number(other), self))
+
+    def __sub__(self, other: Any) -> "Number":
+        return self if _is_zero(other) else Number("-", (self, number(other)))
+
+    def __rsub__(self, other: Any) -> "Number":
+        return Number("-", (number(other), self))
+
+    def __neg__(self) -> "Number":
+        return Number("neg", (self,))
+
+    def __mul__(self, other: Any) -> Any:
+        if type(other) not in (Number, int, Fraction):
+            return NotImplemented  # a vector, or a sum of inequalities, multiplies itself
+        return Number("*", (self, number(other)))
+
+    def __rmul__(self, other: Any) -> "Number":
+        return Number("*", (number(other), self))
+
+    def __truediv__(self, other: Any) -> "Number":
+        return Number("/", (self, number(other)))
+
+    def __rtruediv__(self, other: Any) -> "Number":
+        return Number("/", (number(other), self))
+
+    def __pow__(self, exponent: Any) -> "Number":
+        return Number("^", (self, number(exponent)))
+
+    def __abs__(self) -> "Number":
+        return Number("max", (self, -self))
+
+    # The functions of `fedconvex.statements.functions` look these up.
+    def sqrt(self) -> "Number":
+        return Number("root", (self,))
+
+    def max(self, other: Any) -> "Number":
+        return Number("max", (self, number(other)))
+
+
+Term = Vector | Number
+
+_V, _N, _TEXT, _TIME = Vector, Number, str, int
+MANY = "one or more"
+VECTORS: dict[str, tuple[Any, ...]] = {
+    "server": (_TIME,),  # the server's point
+    "shared": (_TEXT, _TIME),  # another vector of the server, by its name in the method's state
+    "memory": (_TEXT, _TIME),  # the clients' vectors, by their name in the method's state
+    "last answers": (_TIME,),  # each client's answer in the last round in which it took part
+    "answers": (),  # all clients' answers in the round, also those that would be given by clients that are not drawn
+    "solutions": (),  # the exact minimisers of the clients' subproblems in the round
+    "residuals": (),  # the gradients of the clients' subproblems at their answers
+    "minimiser": (),
+    "gradient": (_V,),  # ∇F_k at a point of client k
+    "mean": (_V,),  # over all clients
+    "drawn": (_V,),  # the average over the clients that are drawn in the round
+    "expected": (_V,),  # over the draw of the round
+    "free": (_TEXT,),  # any vector that all clients share
+    "family": (_TEXT,),  # any vectors of the clients
+    "mean of rounds": (_N, _V),  # Σ_{t<T} r^t u_t / Σ_{t<T} r^t
+    "named": (_TEXT, _V),  # a vector with a symbol of the paper
+    "+": (_V, _V), "-": (_V, _V), "*": (_N, _V), "/": (_V, _N),
+}  # fmt: skip
+NUMBERS: dict[str, tuple[Any, ...]] = {
+    "constant": (Fraction,),
+    "parameter": (_TEXT,),
+    "inner": (_V, _V),
+    "norm": (_V,),
+    "value": (_V,),  # mean_k F_k at a point of client k
+    "expected": (_N,),  # over the draws
+    "sum of rounds": (_N, _N),  # Σ_{t<T} r^t E x_t
+    "mean of rounds": (_N, _N),  # that, divided by Σ_{t<T} r^t
+    "after": (_N,),  # x after T rounds
+    "named": (_TEXT, _N),
+    "+": (_N, _N), "-": (_N, _N), "*": (_N, _N), "/": (_N, _N), "^": (_N, _N), "neg": (_N,), "root": (_N,),
+    "max": (_N, _N),
+}  # fmt: skip
+TIMES = (0, 1)
+
+
+def _check(term: Any, heads: dict[str, tuple[Any, ...]]) -> None:
+    sort = type(term).__name__
+    if type(term.head) is not str or term.head not in heads:
+        raise IllFormed("head", term.head, f"is no operation that makes a {sort}", f"give one of {', '.join(heads)}")
+    sorts = heads[term.head]
+    if type(term.args) is not tuple or len(term.args) != len(sorts):
+        raise IllFormed(term.head, term.args, f"has the wrong number of operands for {sort}", f"give {len(sorts)}")
+    for operand, wanted in zip(term.args, sorts, strict=True):
+        # the exact type: a subclass, or True for 1, could mean something else to whoever reads the tree
+        if type(operand) is not wanted or (wanted is _TIME and operand not in TIMES):
+            raise IllFormed(term.head, operand, f"is no operand of {term.head}: {_SORTS[wanted]} is wanted",
+                            f"give {_SORTS[wanted]}")  # fmt: skip
+
+
+_SORTS = {_V: "a vector", _N: "a number", _TEXT: "a text", _TIME: "the time 0 or 1", Fraction: "a fraction"}
+
+
+def _is_zero(value: Any) -> bool:
+    return type(value) is int and value == 0
+
+
+def number(value: Any) -> Number:
+    """An integer or fraction as a constant; a number as it is. Raises IllFormed for anything else, floats included."""
+    if type(value) is Number:
+        return value
+    if type(value) is int or type(value) is Fraction:
+        return Number("constant", (Fraction(value),))
+    raise IllFormed("number", value, "is no number of a claim", "give an integer, a Fraction or a number term")
+
+
+def parameter(name: str) -> Number:
+    """A parameter of the setting."""
+    return Number("parameter", (name,))
+
+
+def server(time: int) -> Vector:
+    """The server's point before (0) or after (1) the round."""
+    return Vector("server", (time,))
+
+
+def shared(name: str, time: int) -> Vector:
+    """Another vector of the server, such as FedDyn's h."""
+    return Vector("shared", (name, time))
+
+
+def memory(name: str, time: int) -> Vector:
+    """The clients' memory, such as FedSplit's z_k."""
+    return Vector("memory", (name, time))
+
+
+def last_answers(time: int) -> Vector:
+    """Each client's answer in the last round, up to now, in which it took part; its first model before that."""
+    return Vector("last answers", (time,))
+
+
+def free(name: str) -> Vector:
+    """Any vector."""
+    return Vector("free", (name,))
+
+
+def family(name: str) -> Vector:
+    """Any vector for every client."""
+    return Vector("family", (name,))
+
+
+answers, solutions = Vector("answers"), Vector("solutions")
+residuals, minimiser = Vector("residuals"), Vector("minimiser")
+
+
+def gradient(at: Vector) -> Vector:
+    """The clients' gradients ∇F_k at a point, the same for all or one of each."""
+    return Vector("gradient", (at,))
+
+
+def mean(of: Vector) -> Vector:
+    """The mean over all clients."""
+    return Vector("mean", (of,))
+
+
+def drawn(of: Vector) -> Vector:
+    """The server's average over the clients that are drawn in the round."""
+    return Vector("drawn", (of,))
+
+
+def inner(u: Vector, v: Vector) -> Number:
+    """The inner product; of vectors of the clients, its mean over the clients."""
+    return Number("inner", (u, v))
+
+
+def square(u: Vector) -> Number:
+    """‖u‖², of vectors of the clients its mean."""
+    return inner(u, u)
+
+
+def norm(u: Vector) -> Number:
+    """The length ‖u‖; of vectors of the clients, the root of the mean squared length."""
+    return Number("norm", (u,))
+
+
+def value(at: Vector) -> Number:
+    """The mean of the clients' function values at a point of each."""
+    return Number("value", (at,))
+
+
+def expected(of: Any) -> Any:
+    """The expectation over the draws: of a number or a vector."""
+    return type(of)("expected", (of,))
+
+
+def mean_of_rounds(of: Any, ratio: Any = 1) -> Any:
+    """The mean over the rounds t < T with weights ratio^t, of a number (expected) or a vector before each round."""
+    return type(of)("mean of rounds", (number(ratio), of))
+
+
+def sum_of_rounds(of: Number, ratio: Any = 1) -> Number:
+    """Σ_{t<T} ratio^t E x_t, where x is about the t-th round."""
+    return Number("sum of rounds", (number(ratio), of))
+
+
+def after(of: Number) -> Number:
+    """The expectation of the number after T rounds; inside, time 0 is that moment."""
+    return Number("after", (of,))
+
+
+def named(symbol: str, of: Any) -> Any:
+    """The term, displayed by a symbol of the paper (LaTeX); it means the term that it names."""
+    return type(of)("named", (symbol, of))
+
+
+def later(term: Any) -> Any:
+    """The same term one round later: time 1 in the place of time 0. Raises IllFormed for terms of the round itself."""
+    if type(term) not in (Vector, Number):
+        return 1 if type(term) is int and term == 0 else term
+    if term.head in ("answers", "solutions", "residuals", "drawn") or 1 in [a for a in term.args if type(a) is int]:
+        raise IllFormed("term", term.head, "is about the round, not about the moment before it", "leave it out")
+    return type(term)(term.head, tuple(later(a) for a in term.args))
+
+
+def parts(term: Term) -> Iterator[Term]:
+    """The term and all terms inside it."""
+    waiting = [term]
+    while waiting:
+        yield (here := waiting.pop())
+        waiting += [a for a in here.args if type(a) in (Vector, Number)]
