@@ -12,6 +12,7 @@ from pkgutil import iter_modules
 from time import perf_counter
 from typing import Any, final
 
+from fedconvex.proofs_checks.claims import builder_of, theorem_of
 from fedconvex.proofs_checks.conclusions import part_not_concluded
 from fedconvex.proofs_checks.engines.witnesses import Replay, Witness, replay
 from fedconvex.proofs_checks.hypotheses import (
@@ -23,6 +24,7 @@ from fedconvex.proofs_checks.hypotheses import (
     missing_hypothesis_of,
     symbol_in_constants,
 )
+from fedconvex.proofs_checks.kernel import Refused, Theorem
 from fedconvex.proofs_checks.proof import CheckOutcome, Proof, Relation, RestsOnItself, Role, Step, built, conclusion
 from fedconvex.proofs_checks.readings import UNDECIDED, words
 from fedconvex.statements.assumptions.base import Assumption
@@ -30,6 +32,7 @@ from fedconvex.statements.statement import Statement
 from fedconvex.theory import paper_names, papers, statement
 from fedconvex.verdicts import Verdict
 
+BY_KERNEL = "the kernel replayed the proof of its claim"
 BY_INSTANCES = "a definition: it is compared with the running code on instances, and there is nothing to prove"
 
 
@@ -58,6 +61,7 @@ class Result:
         vacuous: where the statement promises nothing. extra: a result beside the statement.
         tightness: an instance that shows how much of the bound is attained; None where there is none.
         seconds: the time of the checks, without that of other statements.
+        theorem: what the kernel proved of the statement's claim, with all that it assumes; None without such a proof.
     """
 
     statement: Statement
@@ -75,6 +79,7 @@ class Result:
     as_printed: str = UNDECIDED
     holds: str = UNDECIDED
     other_reading: str = ""
+    theorem: Theorem | None = None
 
     def __str__(self) -> str:
         from fedconvex.proofs_checks.reporting.records import record
@@ -149,10 +154,15 @@ def _verified(of: Statement, under_way: tuple[str, ...], known: Known) -> Result
         return known[of]
     try:
         proof = proof_of(of)
-    except RestsOnItself as error:
+        theorem = theorem_of(of) if builder_of(of) is not None else None
+    except (RestsOnItself, Refused) as error:
         return Result(of, Verdict.UNKNOWN, str(error))
-    if proof is None:
+    if proof is None and theorem is None:
         return Result(of, Verdict.UNKNOWN, "there is no proof yet")
+    if proof is None:
+        phrases = words(of, Proof(()), Verdict.PROVED, corrected=None, line_fails=False, by_instances=False)
+        as_printed, holds, _ = phrases
+        return Result(of, Verdict.PROVED, BY_KERNEL, as_printed=as_printed, holds=holds, theorem=theorem)
     if of.identifier in under_way:  # by identifier: a changed copy of a statement must not prove itself by the original
         return Result(of, Verdict.UNKNOWN, f"its proof rests on itself: {' → '.join((*under_way, of.identifier))}")
     evidence: list[StepResult] = []
@@ -168,7 +178,7 @@ def _verified(of: Statement, under_way: tuple[str, ...], known: Known) -> Result
     )  # fmt: skip
     known[of] = Result(
         of, verdict, reason, tuple(evidence), proof.refutation, replayed, proof.notes, corrected,
-        proof.extra, proof.vacuous, proof.tightness, sum(found.seconds for found in evidence), *phrases,
+        proof.extra, proof.vacuous, proof.tightness, sum(found.seconds for found in evidence), *phrases, theorem,
     )  # fmt: skip
     return known[of]
 
