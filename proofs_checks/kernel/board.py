@@ -32,6 +32,7 @@ from fedconvex.proofs_checks.kernel.vectors import (
 
 Invariant = tuple[str, Vector]  # a part of the state, "shared h" or "memory gradient", and what it always equals
 MOST_STEPS = 20  # local gradient steps that the board plays
+MOST_PRODUCTS = 5_000  # in the product of two sums of unknown numbers
 
 
 @final
@@ -409,6 +410,7 @@ class Board:
 
     def product(self, a: Quantity, b: Quantity) -> Quantity:
         """The product, with the square of a length replaced by the inner product."""
+        require(len(a.terms) * len(b.terms) <= MOST_PRODUCTS, "a product of too many terms")
         found = Quantity()
         for m, c in a.terms.items():
             for n, d in b.terms.items():
@@ -471,6 +473,7 @@ def _primes(n: int) -> set[int]:
     require(abs(n) < 1 << 20, f"the root of {n}")
     found, rest, p = set(), abs(n), 2
     while rest > 1:
+        p = p if p * p <= rest else rest  # what is left is a prime
         if rest % p:
             p += 1
         else:

@@ -9,16 +9,13 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from fedconvex.claims.claim import Claim, Setting
-from fedconvex.claims.terms import Number, Vector, parts
-from fedconvex.errors import InvalidInput
+from fedconvex.claims.terms import Number, Vector
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import Board, after_round
 from fedconvex.proofs_checks.kernel.inhabited import require_inhabited
+from fedconvex.proofs_checks.kernel.reading import read
 from fedconvex.proofs_checks.kernel.scalars import Refused, require
 from fedconvex.proofs_checks.kernel.vectors import Quantity, Vec
-
-MOST = 100_000  # terms in a proof
-
 
 @final
 @dataclass(frozen=True)
@@ -29,44 +26,58 @@ class Theorem:
     claim: Claim
 
 
-Known = Callable[[str], Theorem]  # the theorem of another statement; raises Refused where it has none
+Known = Callable[[str], tuple[Setting, Claim, proofs.Proof]]  # another statement; raises Refused where it has no proof
 
 
 def theorem(setting: Setting, claim: Claim, proof: proofs.Proof, known: Known | None = None) -> Theorem:
     """Replays the proof. Raises Refused where it does not prove the claim in the setting."""
-    exactly(setting, Setting), exactly(claim, Claim), exactly(proof, proofs.Proof)  # type: ignore[func-returns-value]
-    require(not claim.of_run, "a claim about a whole run needs a proof about rounds")
-    terms = [*_terms(claim), *_terms(proof)]
-    require(claim.parameters <= setting.signs.keys(), "the claim has parameters that the setting does not know")
-    require(sum(1 for t in terms for _ in parts(t)) < MOST, f"a proof of more than {MOST} terms")
+    library = Library(_no_statements if known is None else known)
     try:
-        require_inhabited(setting)
-        board = Board(setting, terms, proof.invariants, one_client=claim.of_client)
-        _check_invariants(setting, terms, proof.invariants, board)
-        return _replayed(board, setting, claim, proof, known)
-    except (InvalidInput, ArithmeticError, RecursionError) as error:  # what a method, or arithmetic, refuses
-        raise Refused(str(error)) from None
+        return _proved(setting, claim, proof, library)
+    except Refused:
+        raise
+    except Exception as error:  # what a method, arithmetic or Python itself refuses, such as trees that are too deep
+        raise Refused(f"{type(error).__name__}: {error}") from error
 
 
-def exactly(value: Any, kind: type) -> None:
-    """Refuses subclasses, whose behaviour could differ from what is read."""
-    require(type(value) is kind, f"{value!r} is no {kind.__name__}")
+def _proved(setting: Setting, claim: Claim, proof: proofs.Proof, library: "Library") -> Theorem:
+    setting, claim, proof = read(setting, Setting), read(claim, Claim), read(proof, proofs.Proof)
+    require(not claim.of_run, "a claim about a whole run needs a proof about rounds")
+    require(claim.parameters <= setting.signs.keys(), "the claim has parameters that the setting does not know")
+    terms = [*_terms(claim), *_terms(proof)]
+    require_inhabited(setting)
+    board = Board(setting, terms, proof.invariants, one_client=claim.of_client)
+    _check_invariants(setting, terms, proof.invariants, board)
+    return _replayed(board, setting, claim, proof, library)
+
+
+@final
+class Library:
+    """Other statements, proved in their turn: nothing is believed because somebody says that it is a theorem."""
+
+    def __init__(self, known: Known):
+        self.known, self.proved, self.under_way = known, dict[str, Theorem](), list[str]()
+
+    def __call__(self, identifier: str) -> Theorem:
+        if identifier not in self.proved:
+            require(identifier not in self.under_way, f"{identifier} rests on itself")
+            self.under_way.append(identifier)
+            self.proved[identifier] = _proved(*self.known(identifier), self)
+            self.under_way.pop()
+        return self.proved[identifier]
+
+
+def _no_statements(identifier: str) -> Any:
+    raise Refused(f"no statement {identifier} is known")
 
 
 def _terms(of: Any) -> list[Any]:
-    """All terms in a claim or a proof; refuses anything but the exact types of proof data."""
+    """All terms in a claim or a proof."""
     if type(of) in (Vector, Number):
         return [of]
     if type(of) is tuple:
         return [t for part in of for t in _terms(part)]
-    if type(of) in DATA:
-        return [t for name in of.__dataclass_fields__ for t in _terms(getattr(of, name))]
-    require(of is None or type(of) in (str, int, bool), f"{of!r} is no part of a proof")
-    return []
-
-
-DATA = {Claim, proofs.Proof, proofs.Combine, proofs.Root, proofs.Lower, proofs.Upper, proofs.Between, proofs.Assumed,
-        proofs.CauchySchwarz, proofs.Nonnegative, proofs.Earlier, proofs.Statement}  # fmt: skip
+    return [t for name in getattr(of, "__dataclass_fields__", ()) for t in _terms(getattr(of, name))]
 
 
 def _check_invariants(setting: Setting, terms: list[Any], invariants: Any, board: Board) -> None:
@@ -82,14 +93,14 @@ def _check_invariants(setting: Setting, terms: list[Any], invariants: Any, board
         require(after.key == board.vector(after_round(always)).key, f"a round breaks the invariant of {what}")
 
 
-def _replayed(board: Board, setting: Setting, claim: Claim, proof: proofs.Proof, known: Known | None) -> Theorem:
+def _replayed(board: Board, setting: Setting, claim: Claim, proof: proofs.Proof, library: Library) -> Theorem:
     lines: dict[str, Relation] = {}
     last: Any = None
     require(proof.lines, "a proof without lines")
     for place, line in enumerate(proof.lines, 1):
         name = line.name or f"line {place}"
         try:
-            last = LINES[type(line)](board, line, lines, known)
+            last = LINES[type(line)](board, line, lines, library)
         except Refused as error:
             raise Refused(f"{name}: {error}") from None
         require(name not in lines, f"two lines are called {name}")
@@ -114,7 +125,7 @@ class Relation:
 # ---- lines
 
 
-def _combine(board: Board, line: proofs.Combine, lines: Mapping[str, Relation], known: Known | None) -> Relation:
+def _combine(board: Board, line: proofs.Combine, lines: Mapping[str, Relation], library: Library) -> Relation:
     require(line.relation in ("<=", "="), f"{line.relation} is no relation of a line")
     if type(line.left) is Vector:
         require(type(line.right) is Vector and line.relation == "=" and not line.facts and not line.squares,
@@ -125,7 +136,7 @@ def _combine(board: Board, line: proofs.Combine, lines: Mapping[str, Relation], 
     found = board.number(line.right) - board.number(line.left)
     rest = found
     for multiplier, fact in line.facts:
-        relation = _fact(board, fact, lines, known)
+        relation = _fact(board, fact, lines, library)
         require(type(relation.difference) is Quantity, "an equation of vectors has no multiplier")
         factor = board.number(multiplier)
         if not relation.exact:
@@ -141,7 +152,7 @@ def _combine(board: Board, line: proofs.Combine, lines: Mapping[str, Relation], 
     return Relation(found, exact=line.relation == "=")
 
 
-def _root(board: Board, line: proofs.Root, lines: Mapping[str, Relation], known: Known | None) -> Relation:
+def _root(board: Board, line: proofs.Root, lines: Mapping[str, Relation], library: Library) -> Relation:
     require(line.of in lines, f"no earlier line {line.of}")
     left, right = board.number(line.left), board.number(line.right)
     require(_is_nonnegative(board, right), "the larger side may be negative")
@@ -166,7 +177,7 @@ def _shown(of: Quantity) -> str:
 # ---- facts
 
 
-def _fact(board: Board, fact: Any, lines: Mapping[str, Relation], known: Known | None) -> Relation:
+def _fact(board: Board, fact: Any, lines: Mapping[str, Relation], library: Library) -> Relation:
     match fact:
         case proofs.Lower(b, a, least):
             return Relation(_above_quadratic(board, b, a, 0, least))
@@ -188,7 +199,7 @@ def _fact(board: Board, fact: Any, lines: Mapping[str, Relation], known: Known |
             require(line in lines, f"no earlier line {line}")
             return lines[line]
         case proofs.Statement(identifier):
-            return _of_statement(board, identifier, known)
+            return _of_statement(board, identifier, library)
     raise Refused(f"{fact!r} is no fact")
 
 
@@ -255,12 +266,9 @@ def _assumed(board: Board, what: str) -> Relation:
     raise Refused(f"{what} is not assumed")
 
 
-def _of_statement(board: Board, identifier: str, known: Known | None) -> Relation:
+def _of_statement(board: Board, identifier: str, library: Library) -> Relation:
     """The claim of a proved statement, read on this board."""
-    require(known is not None, "no other statements are known")
-    assert known is not None
-    other = known(identifier)
-    exactly(other, Theorem)
+    other = library(identifier)
     require(not other.claim.of_run and other.claim.of_client == board.one_client, f"{identifier} is of another kind")
     _require_weaker(board, other.setting, identifier)
     left, right = other.claim.left, other.claim.right

@@ -27,6 +27,7 @@ FACTORS = {
     (APART, APART): ("1", APART), (APART, REPLACED): ("π", APART), (REPLACED, REPLACED): ("π", APART),
     (NOISE, NOISE): ("σ", APART), (NOISE, REPLACED): ("πσ", APART),
 }  # fmt: skip
+MOST_PRODUCTS = 100_000  # in an inner product
 Key = tuple[str, str]  # kind and basic vector
 
 
@@ -117,6 +118,7 @@ class Quantity:
 
 def inner(u: Vec, v: Vec, chances: Mapping[str, Any]) -> Quantity:
     """The expected mean inner product; `chances` are the numbers 1, π, σ and πσ of the draw."""
+    require(len(u.parts) * len(v.parts) <= MOST_PRODUCTS, "an inner product of too many terms")
     terms: dict[Monomial, Any] = {}
     for (kind, a), c in u.parts.items():
         for (other, b), d in v.parts.items():
