@@ -27,6 +27,7 @@ FACTORS = {
     (APART, APART): ("1", APART), (APART, REPLACED): ("π", APART), (REPLACED, REPLACED): ("π", APART),
     (NOISE, NOISE): ("σ", APART), (NOISE, REPLACED): ("πσ", APART),
 }  # fmt: skip
+MOST_PRODUCTS = 100_000  # in an inner product
 Key = tuple[str, str]  # kind and basic vector
 
 
@@ -83,7 +84,8 @@ class Vec:
         return all(kind in (SAME, NOISE) for kind, _ in self.parts)
 
 
-Monomial = tuple[str, ...]  # of unknown numbers, sorted
+Unknown = tuple[str, ...]  # an inner product with its two basic vectors, a length "‖", or a value "F"
+Monomial = tuple[Unknown, ...]  # sorted
 
 
 @final
@@ -114,21 +116,17 @@ class Quantity:
         return self.terms.get((), 0)
 
 
-def product_name(first: str, second: str, part: str) -> str:
-    """The unknown inner product of two basic vectors' means, or deviations."""
-    one, other = sorted((first, second))
-    return f"⟨{one}|{other}⟩{'~' if part == APART else ''}"
-
-
 def inner(u: Vec, v: Vec, chances: Mapping[str, Any]) -> Quantity:
     """The expected mean inner product; `chances` are the numbers 1, π, σ and πσ of the draw."""
+    require(len(u.parts) * len(v.parts) <= MOST_PRODUCTS, "an inner product of too many terms")
     terms: dict[Monomial, Any] = {}
     for (kind, a), c in u.parts.items():
         for (other, b), d in v.parts.items():
             factor, part = FACTORS.get((kind, other)) or FACTORS.get((other, kind)) or ("", "")
+            # Where clients are drawn with unequal probabilities, products that are not listed need not be 0 either.
+            if chances["π"] is None and {kind, other} & {KEPT, REPLACED}:
+                raise Refused("inner products with memories are not known for this draw")
             if factor:
-                if chances[factor] is None:
-                    raise Refused("inner products with memories are not known for this draw")
-                name = (product_name(a, b, part),)
+                name = ((part, *sorted((a, b))),)  # of the two means, or deviations
                 terms[name] = terms.get(name, 0) + c * d * chances[factor]
     return Quantity(terms)
