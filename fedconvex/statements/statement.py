@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 from fedconvex.statements.assumptions.base import Assumption, Given
 from fedconvex.statements.calculator import Calculator
 from fedconvex.statements.conditions import Condition
+from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import NUMBER, Parameter, Units
 
 
@@ -156,6 +157,7 @@ class Paper:
     reference: str  # authors, title, year
     convention: str  # of the objective: sum or mean of the clients' functions, with which weights
     notation: Mapping[str, Parameter]
+    letters: Letters = field(default_factory=Letters)  # of vectors and functions; `notation` has the parameters'
     statements: dict[str, Statement] = field(default_factory=dict)  # by number: "theorem4"
     ours: dict[str, Statement] = field(default_factory=dict)  # corrected or sharper statements, not in the paper
 
