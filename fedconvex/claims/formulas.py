@@ -94,7 +94,7 @@ class _Collector:
         """f₁ of f₁ + … + f_m or max(f₁, …, f_m), where each is the first one with another index; else None."""
         if term.head not in ("+", "max"):
             return None
-        behind, here = [], term
+        here, behind = term, list[Any]()
         while here.head == term.head and len(behind) < MANY - 1:
             here, last = here.args
             behind.append(last)
@@ -106,8 +106,8 @@ class _Collector:
 
     def _symbol(self, term: Any, sign: str, first: Any) -> Number:
         of = self._of(first)
-        display = replace(self.display, symbols={**self.display.symbols, **self.symbols})
-        shown = display.show(self.collected(_at(first, of.index)))
+        body = self.collected(_at(first, of.index))
+        shown = replace(self.display, symbols={**self.display.symbols, **self.symbols}).show(body)
         name = f"over clients {len(self.symbols)}"
         self.symbols[name] = f"{sign or of.summed} {shown.text if shown.level else brackets(shown.text)}"
         self.meanings[name] = term

@@ -102,10 +102,10 @@ class Typesetting:
         """A product of fractions."""
         if self.slashes:  # one fraction: with slashes a factor behind it could be read as below the line
             groups = [Group([x for g in groups for x in g.above], [x for g in groups for x in g.below])]
-        shown = [part for i, group in enumerate(groups) for part in self._group(group, alone=len(groups) == 1)]
+        shown = [part for group in groups for part in self._group(group)]
         return self._juxtaposed(shown)
 
-    def _group(self, group: Group, alone: bool) -> list[Shown]:
+    def _group(self, group: Group) -> list[Shown]:
         """A fraction, and the factors of its numerator that are too tall for it."""
         number_above, above = _collected(group.above)
         number_below, below = _collected(group.below)

@@ -16,7 +16,6 @@ from fedconvex.statements.conditions import Condition
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import NUMBER, Parameter, Units
 
-
 if TYPE_CHECKING:
     from fedconvex.claims.claim import Claim, Setting
 
