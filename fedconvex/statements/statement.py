@@ -127,10 +127,17 @@ class Statement:
 
     @property
     def latex(self) -> str:
-        """The LaTeX of the inequality, made by evaluating the formula at symbols."""
-        from fedconvex.statements.rendering import latex
+        """The LaTeX of the claim, or of the inequality that the formula is a side of; `where` defines its symbols."""
+        from fedconvex.claims.displayed import displayed
 
-        return latex(self)
+        return displayed(self).formula
+
+    @property
+    def where(self) -> tuple[str, ...]:
+        """The LaTeX of what the symbols in `latex` mean that are no parameters, as `C_t = …`."""
+        from fedconvex.claims.displayed import displayed
+
+        return displayed(self).where
 
     def _repr_markdown_(self) -> str:
         from fedconvex.statements.rendering import markdown

@@ -4,10 +4,11 @@ from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from typing import Any, final
 
+from fedconvex.claims.displayed import displayed
 from fedconvex.proofs_checks.engines.tightness import Tightness
 from fedconvex.proofs_checks.proof import Role
 from fedconvex.proofs_checks.verification import Result, StepResult
-from fedconvex.statements.rendering import assumptions_of, latex
+from fedconvex.statements.rendering import assumptions_of
 from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict
 
@@ -76,7 +77,7 @@ def record(result: Result) -> Record:
         source=of.source,
         claim=of.claim_type.value,
         words=of.words,
-        formula=latex(of),
+        formula=displayed(of).complete,
         assumptions=tuple(assumptions_of(of)),
         verdict=result.verdict.value,
         reason=result.reason,
@@ -94,7 +95,7 @@ def record(result: Result) -> Record:
 
 
 def _named(of: Statement) -> dict[str, str]:
-    return {"identifier": of.identifier, "words": of.words, "formula": latex(of)}
+    return {"identifier": of.identifier, "words": of.words, "formula": displayed(of).complete}
 
 
 def _step(result: StepResult) -> StepRecord:

@@ -52,11 +52,13 @@ class Computable:
     @property
     def text(self) -> str:
         """The formula and its options, for a terminal."""
-        from fedconvex.statements.rendering import expression
+        from fedconvex.claims.displayed import formulas_of
+        from fedconvex.statements.rendering import option
 
         if self.statement is not None:
             return str(self.statement)
-        values = named_parts(self.calculator.name, expression(self.calculator))
+        shown = formulas_of(self.calculator, self.paper.letters, plain=True)
+        values = named_parts(self.calculator.name, shown.formulas if len(shown.formulas) > 1 else shown.formulas[0])
         lines = [f"{self.identifier}  ({self.source}; {self.claim})", f"  {self.words}"]
         lines += [f"  {name} = {value}" for name, value in values.items()]
         lines += [f"  needs {c.text(self.calculator.parameters)}" for c in self.calculator.conditions]
@@ -66,12 +68,11 @@ class Computable:
     @property
     def latex(self) -> str:
         """The formula as LaTeX, with the paper's symbols."""
-        from fedconvex.statements.rendering import expression, latex_of
+        from fedconvex.claims.displayed import formulas_of
 
         if self.statement is not None:
             return self.statement.latex
-        value = expression(self.calculator)
-        return r",\qquad ".join(latex_of(v, self.parameters) for v in (value if isinstance(value, tuple) else (value,)))
+        return formulas_of(self.calculator, self.paper.letters).complete
 
     def to_dictionary(self) -> dict[str, Any]:
         """The formula's description for JSON."""
