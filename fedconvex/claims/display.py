@@ -148,6 +148,8 @@ class Display(Typesetting):
         """The symbol, which was written for the time before or after a round, at the present times."""
         before, after = self.letters.before, self.letters.after
         moments = set(_times(inside))
+        if not moments:
+            return symbol
         new = {before: self.times[0], after: self.times[1]}
         if moments == {1} and _is_at(symbol, before):  # made by `later` of a symbol for the time before
             new[before] = self.times[1]

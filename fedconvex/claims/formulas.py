@@ -79,9 +79,9 @@ class _Collector:
         if not self.several:
             return term
         if (first := self._first(term)) is not None:
-            return self._symbol(term, rf"\max_{{{self._of(first).index}}}" if term.head == "max" else "", first)
+            return self._symbol(term, r"\max" if term.head == "max" else r"\sum", first)
         if term.head == "neg" and (first := self._first(term.args[0])) is not None and first.head == "neg":
-            return self._symbol(term, rf"\min_{{{self._of(first).index}}}", first.args[0])
+            return self._symbol(term, r"\min", first.args[0])
         if term.head == "constant" and term.args[0] % MANY == 0 and term.args[0] != 0:
             self.symbols["how many"] = next(iter(self.several.values())).count
             self.meanings["how many"] = number(MANY)
@@ -104,12 +104,12 @@ class _Collector:
     def _of(self, body: Any) -> Parameter:
         return self.several[_entries(body)[0]]
 
-    def _symbol(self, term: Any, sign: str, first: Any) -> Number:
+    def _symbol(self, term: Any, operator: str, first: Any) -> Number:
         of = self._of(first)
         body = self.collected(_at(first, of.index))
         shown = replace(self.display, symbols={**self.display.symbols, **self.symbols}).show(body)
         name = f"over clients {len(self.symbols)}"
-        self.symbols[name] = f"{sign or of.summed} {shown.text if shown.level else brackets(shown.text)}"
+        self.symbols[name] = f"{of.over(operator)} {shown.text if shown.level else brackets(shown.text)}"
         self.meanings[name] = term
         return parameter(name)
 

@@ -240,6 +240,10 @@ class Paper:
         sides: dict[str, Any] = {"assumes": assumes, "redefines": redefines, "integer": integer, "upwards": upwards}
         return lambda formula: self._calculator(formula, f"{self.name}: {of}", units, **sides)
 
+    def relettered(self, **latex: str) -> dict[str, Parameter]:
+        """Parameters that one statement writes with other letters than the rest of the paper, for `redefines`."""
+        return {name: replace(self.notation[name], latex=letter, means=None) for name, letter in latex.items()}
+
     def alias(self, number: str, of: Statement, **changes: Any) -> Statement:
         """Registers a statement under a second number: a theorem whose conclusion is a numbered equation."""
         made = replace(of, number=number, **changes)

@@ -78,6 +78,7 @@ def one_gradient_nonconvex_scales(
     relation="=",
     units=LENGTH,
     assumes=ONE_GRADIENT,
+    redefines=PAPER.relettered(mean_gradient=r"\frac{1}{m}\sum_k E\nabla L_k(\theta^{t-1})"),
 )
 def lemma13(*, alpha: Any, mean_gradient: Any) -> Any:
     """The expected move of the average: −(1/α)(1/m)Σ_k E∇L_k(θ^{t−1})."""

@@ -7,7 +7,7 @@ rounds.
 from typing import Any, NamedTuple
 
 from fedconvex.statements.assumptions import Smooth, StartsAtLocalMinima
-from fedconvex.statements.functions import maximum, power, sqrt
+from fedconvex.statements.functions import maximum, named, power, sqrt
 from fedconvex.statements.notation import SQUARED_GRADIENT, VALUE
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.feddyn.assumptions import (
@@ -61,8 +61,8 @@ def rates(
     (1/r^T)(β D0 + (m/P) G/β) with β = max(5(m/P)μ, 30L), r = 1 + μ/β; (1/T)√(m/P)(L D0 + G/L);
     (1/T)(L(m/P)(ℓ(θ⁰) − ℓ_*) + L² (1/m)Σ‖θ_k⁰ − θ⁰‖²). Each for its own α; for one much larger it fails.
     """
-    beta = maximum(5 * num_clients * mu / num_active, 30 * L)
-    return _rates(L, num_clients, num_active, T, D0, G, delta, spread, beta, 1 + mu / beta)
+    beta = named(r"\beta", maximum(5 * num_clients * mu / num_active, 30 * L))
+    return _rates(L, num_clients, num_active, T, D0, G, delta, spread, beta, named("r", 1 + mu / beta))
 
 
 @PAPER.statement(
@@ -89,7 +89,7 @@ def strongly_convex_bound(
     """For strongly convex devices and α ≥ max(5(m/P)μ, 30L), the gap of the r^t-weighted mean of the γ^t:
     (1/r^{T−1})(20α D0 + 400 (m/P)(1/α) G), r = 1 + μ/α.
     """
-    r = 1 + mu / alpha
+    r = named("r", 1 + mu / alpha)
     return (20 * alpha * D0 + 400 * num_clients / num_active / alpha * G) / power(r, T - 1)
 
 
@@ -115,5 +115,5 @@ def one_gradient_rates(
     *, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any, delta: Any, spread: Any
 ) -> Rates:
     """FedDynOneGD's rates, up to constants: those of Theorem 1 with β = max(50(m/P)μ, 50L), r = 1 + μ/(3β)."""
-    beta = maximum(50 * num_clients * mu / num_active, 50 * L)
-    return _rates(L, num_clients, num_active, T, D0, G, delta, spread, beta, 1 + mu / (3 * beta))
+    beta = named(r"\beta", maximum(50 * num_clients * mu / num_active, 50 * L))
+    return _rates(L, num_clients, num_active, T, D0, G, delta, spread, beta, named("r", 1 + mu / (3 * beta)))
