@@ -10,9 +10,10 @@ from fedconvex.theory import papers
 ORDER = ("definition", "assumption", "proposition", "theorem", "corollary", "lemma", "remark", "equation")
 HEAD = """# Every statement
 
-Made by `python -m fedconvex.theory.catalogue` from the running code: each formula below is the claim, or what the
-calculator gives for the paper's letters, in the order in which it is written. "Up to constants" marks what stands inside O(·), ≲ or ≈ in the
-paper: such a number is no bound. How to use the calculators is said in [bounds.md](bounds.md).
+Made by `python -m fedconvex.theory.catalogue` from the running code: each formula below is the statement's claim, or
+what the calculator computes, in the paper's letters and in the order in which it is written. "Up to constants" marks
+what stands inside O(·), ≲ or ≈ in the paper: such a number is no bound. How to use the calculators is said in
+[bounds.md](bounds.md).
 
 A statement is called by its calculator's name or by its number:
 

@@ -65,18 +65,21 @@ class Display(Typesetting):
         return unicode(replace(self, slashes=True).latex(term))
 
     def where(self, *terms: Any) -> list[tuple[str, str]]:
-        """The symbols that occur, each with what it means, as LaTeX: first come those that mean others."""
+        """The symbols that occur, each with what it means, as LaTeX; each comes before those that its meaning needs."""
         found: dict[str, str] = {}
-        sides = [s for t in terms for s in ((t.left, t.right) if isinstance(t, Claim) else (t,))]
-        waiting = list(sides)
-        while waiting:
-            part = waiting.pop(0)
-            if part.head == "named":
-                symbol, meaning = self._definition(part)
-                if symbol != meaning:
-                    found.setdefault(symbol, meaning)
-            waiting += [x for x in part.args if type(x) in (Vector, Number)]
-        return list(found.items())
+        for term in reversed(terms):
+            for side in (term.right, term.left) if isinstance(term, Claim) else (term,):
+                self._define(side, found)
+        return list(reversed(found.items()))
+
+    def _define(self, part: Term, found: dict[str, str]) -> None:
+        for inside in reversed(part.args):
+            if type(inside) in (Vector, Number):
+                self._define(inside, found)
+        if part.head == "named":
+            symbol, meaning = self._definition(part)
+            if symbol != meaning:
+                found.setdefault(symbol, meaning)
 
     def _definition(self, term: Term) -> tuple[str, str]:
         """A symbol and its meaning, at the time t where the symbol has one time."""

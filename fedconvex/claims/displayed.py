@@ -72,6 +72,8 @@ def _displayed(statement: Statement, slashes: bool) -> Displayed:
 def formulas_of(calculator: CheckedFormula, letters: Letters, plain: bool = False) -> Displayed:
     """A formula that belongs to no statement."""
     made = _formula(calculator, letters, {}, plain)
+    if made is not None:  # what the formula computes, not the symbol that it has elsewhere
+        made = replace(made, values=tuple(v.args[1] if v.head == "named" else v for v in made.values))
     shown = Displayed(_latex(made, calculator), "", _where(made.display, made.values, ()) if made else ())
     return Displayed(tuple(map(unicode, shown.formulas)), "", tuple(map(unicode, shown.where))) if plain else shown
 

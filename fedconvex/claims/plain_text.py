@@ -29,7 +29,7 @@ def unicode(latex: str) -> str:
         text = shorter
     text = re.sub(r"√\{(\w)\}", r"√\1", text)
     text = re.sub(r"\^(?:\{(\d)\}|(\d))", lambda m: POWERS.get(m[1] or m[2], f"^{m[1] or m[2]}"), text)
-    text = text.replace("_{-}", "₋")
+    text = re.sub(r"_(\d)", lambda m: "₀₁₂₃₄₅₆₇₈₉"[int(m[1])], text.replace("_{-}", "₋"))
     text = re.sub(r"([\^_])\{(\w)\}", r"\1\2", text)
     while (shorter := re.sub(r"\{([^{}]*)\}", r"(\1)", text)) != text:
         text = shorter

@@ -14,6 +14,7 @@ from fedconvex.claims.terms import Number, Term, number
 
 SUM, PRODUCT, POWER, ATOM = range(4)
 PRODUCTS = ("*", "/", "neg")
+LONG = 30  # characters of LaTeX
 TALL = ("frac", r"\sum", r"\left")
 
 
@@ -113,7 +114,9 @@ class Typesetting:
             kept = [] if number_above == 1 and above else [Shown(str(number_above))]
             return [*kept, *(self.show(x) for x in above)]
         shown = [self.show(x) for x in above]
-        low = [s for s in shown if self.slashes or not is_tall(s.text)]
+        simple = len(below) < 2 and not is_lengthy(self.show(below[0]) if below else Shown(""))
+        lengthy = simple and len(shown) == 1 and is_lengthy(shown[0])  # (1/2α)‖x‖² rather than ‖x‖²/2α
+        low = shown if self.slashes else [s for s in shown if not (lengthy or is_tall(s.text))]
         first = shown.index(low[0]) if low else 0  # tall factors that are written first stay in front
         top = self._juxtaposed([*([] if number_above == 1 and low else [Shown(str(number_above))]), *low])
         inside = replace(self, slashes=True)
@@ -235,6 +238,11 @@ def _arguments(term: Any) -> Iterator[Any]:
             yield from _arguments(x)
     else:
         yield term
+
+
+def is_lengthy(shown: Shown) -> bool:
+    """Whether it is a squared norm or a long sum, which stand behind a fraction rather than above its line."""
+    return shown.text.endswith(r"\|^2") or (shown.level == SUM and len(shown.text) > LONG)
 
 
 def is_tall(text: str) -> bool:

@@ -50,11 +50,11 @@ class Parameter:
     measured: str | None = None  # the attribute of `instance.Instance` that measures it on a problem and a method
     means: Any = None  # the term of the claim language (`fedconvex.claims.terms`) that it stands for in claims
 
-    def latex_symbol(self, index: str = "j") -> str:
+    def latex_symbol(self, index: str = "") -> str:
         """The LaTeX symbol; for a sequence, that of the entry with this index."""
         if self.shape not in (Shape.SEQUENCE, Shape.VECTORS, Shape.MATRICES):
             return self.latex
-        return self.latex.replace("@", f"{{{index}}}") if "@" in self.latex else f"{self.latex}_{{{index}}}"
+        return (self.latex if "@" in self.latex else f"{self.latex}_@").replace("@", index or self.index)
 
     def over(self, operator: str) -> str:
         r"""The LaTeX of \sum or \max over a sequence's entries."""

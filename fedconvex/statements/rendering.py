@@ -7,11 +7,11 @@ with SymPy's symbols where terms do not suffice.
 from collections.abc import Mapping
 from typing import Any
 
+from fedconvex.claims import terms
 from fedconvex.claims.display import Display
 from fedconvex.claims.displayed import displayed
 from fedconvex.claims.formulas import symbols_of
 from fedconvex.claims.plain_text import unicode
-from fedconvex.claims.terms import number, parameter
 from fedconvex.statements.assumptions.base import Assumption, OnParameters
 from fedconvex.statements.conditions import RELATIONS, Condition
 from fedconvex.statements.formula import CheckedFormula
@@ -95,11 +95,11 @@ def text(statement: Statement) -> str:
     defaults = statement.calculator.defaults
     for name, p in parameters_of(statement).items():
         default = f"; default {defaults[name]}" if name in defaults else ""
-        lines.append(f"  {option(name, p)}: {p.meaning} ({p.range}{default})")
+        lines.append(f"  {labelled_option(name, p)}: {p.meaning} ({p.range}{default})")
     return "\n".join(lines)
 
 
-def option(name: str, parameter: Parameter) -> str:
+def labelled_option(name: str, parameter: Parameter) -> str:
     """A parameter as an option of the command line, with the paper's letter where that is another one."""
     letter = unicode(parameter.latex_symbol())
     return f"--{name.replace('_', '-')}" + (f" {letter}" if letter != name else "")
@@ -137,7 +137,7 @@ def _phrase(statement: Statement, assumption: Assumption, as_latex: bool) -> str
 
 def _condition(statement: Statement, condition: Condition) -> str:
     notation = statement.notation
-    bound = number(condition.bound_at({name: parameter(name) for name in condition.names}))
+    bound = terms.number(condition.bound_at({name: terms.parameter(name) for name in condition.names}))
     display = Display.of(statement.paper.letters, symbols_of(notation))
     return f"${notation[condition.argument].latex_symbol()} {SIGNS[condition.relation]} {display.latex(bound)}$"
 

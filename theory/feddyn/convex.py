@@ -169,7 +169,7 @@ def lemma5(*, C: Any, gap: Any, epsilon: Any, L: Any, num_clients: Any, num_acti
     return (1 - part) * C + 2 * L**2 * part * epsilon + 4 * L * part * gap
 
 
-@PAPER.statement("Lemma 6", ClaimType.UPPER, page=30, symbol=r"\big\|\textstyle\sum_j v_j\big\|^2")
+@PAPER.statement("Lemma 6", ClaimType.UPPER, page=30, symbol=r"\left\|\sum_j v_j\right\|^2")
 def lemma6(*, count: Any, total: Any) -> Any:
     """The squared norm of a sum of n vectors is at most n times the sum of their squared norms."""
     return count * total
@@ -199,7 +199,7 @@ def lemma8(*, distance: Any, C: Any, gap: Any, alpha: Any, L: Any, mu: Any, num_
 
 
 @PAPER.statement(
-    "Lemma 9", ClaimType.UPPER, page=33, symbol=r"-\tfrac1m\textstyle\sum_k E\|\tilde\theta_k^t-\theta_*\|^2",
+    "Lemma 9", ClaimType.UPPER, page=33, symbol=r"-\frac{1}{m}\sum_k E\|\tilde\theta_k^t-\theta_*\|^2",
     units=SQUARED_LENGTH, assumes=FEDDYN,
 )  # fmt: skip
 def lemma9(*, distance_next: Any) -> Any:

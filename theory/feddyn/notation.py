@@ -42,18 +42,20 @@ PAPER = Paper(
         "num_active": Parameter("P", "devices that take part in a round", least=1, integer=True, measured="num_active"),
         "T": Parameter("T", "rounds", least=1, integer=True, measured="num_rounds"),
         "D0": Parameter(
-            r"\|\theta^0-\theta_*\|^2", "‖θ⁰ − θ_*‖², squared distance of the start to the minimiser", SQUARED_LENGTH, least=0,
-            measured="squared_distance",
+            r"\|\theta^0-\theta_*\|^2", "‖θ⁰ − θ_*‖², squared distance of the start to the minimiser", SQUARED_LENGTH,
+            least=0, measured="squared_distance",
         ),
         "G": Parameter(
-            r"\frac{1}{m}\sum_k\|\nabla L_k(\theta_*)\|^2", "(1/m)Σ‖∇L_k(θ_*)‖², mean squared gradient of the devices at the minimiser",
+            r"\frac{1}{m}\sum_k\|\nabla L_k(\theta_*)\|^2",
+            "(1/m)Σ‖∇L_k(θ_*)‖², mean squared gradient of the devices at the minimiser",
             SQUARED_GRADIENT, least=0, measured="gradients_at_minimizer",
         ),
         "delta": Parameter(
             r"(\ell(\theta^0)-\ell_*)", "initial suboptimality ℓ(θ⁰) − ℓ_*", VALUE, least=0, measured="initial_gap"
         ),
         "spread": Parameter(
-            r"\frac{1}{m}\sum_k\|\theta_k^0-\theta^0\|^2", "(1/m)Σ‖θ_k⁰ − θ⁰‖², mean squared distance of the devices' first models to θ⁰",
+            r"\frac{1}{m}\sum_k\|\theta_k^0-\theta^0\|^2",
+            "(1/m)Σ‖θ_k⁰ − θ⁰‖², mean squared distance of the devices' first models to θ⁰",
             SQUARED_LENGTH, least=0, measured="spread",
         ),
         # quantities that the lemmas are about, in round t
@@ -92,12 +94,15 @@ PAPER = Paper(
             SQUARED_GRADIENT, least=0,
         ),
         "mean_gradient": Parameter(
-            r"\frac{1}{m}\sum_k E\nabla L_k(\tilde\theta_k^t)", "(1/m)Σ E∇L_k, the mean of the devices' gradients", GRADIENT, shape=Shape.VECTOR
+            r"\frac{1}{m}\sum_k E\nabla L_k(\tilde\theta_k^t)", "(1/m)Σ E∇L_k, the mean of the devices' gradients",
+            GRADIENT, shape=Shape.VECTOR
         ),
         "new_gradient": Parameter(r"\nabla L_k(\theta_k^t)", "gradient at the answer", GRADIENT, shape=Shape.VECTOR),
         "old_gradient": Parameter(r"\nabla L_k(\theta_k^{t-1})", "stored gradient", GRADIENT, shape=Shape.VECTOR),
         "gradient": Parameter(r"\nabla L_k(\theta^{t-1})", "gradient at θ^{t−1}", GRADIENT, shape=Shape.VECTOR),
-        "gradients": Parameter(r"\nabla L_@(\theta_*)", "gradients of the devices", GRADIENT, shape=Shape.VECTORS, index="k"),
+        "gradients": Parameter(
+            r"\nabla L_@(\theta_*)", "gradients of the devices", GRADIENT, shape=Shape.VECTORS, index="k"
+        ),
         "memory": Parameter("h_k^{t-1}", "a device's memory", GRADIENT, shape=Shape.VECTOR),
         "memories": Parameter("h_@^t", "memories of the devices", GRADIENT, shape=Shape.VECTORS, index="k"),
         "h": Parameter("h^t", "the server's state", GRADIENT, shape=Shape.VECTOR),

@@ -146,7 +146,7 @@ def lemma19_sharper(*, B: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (20), sharper", ClaimType.UPPER, symbol=r"\tfrac1T\textstyle\sum_{t=1}^T E\|\nabla\ell(\gamma^{t-1})\|^2",
+    "Equation (20), sharper", ClaimType.UPPER, symbol=r"\frac{1}{T}\sum_{t=1}^T E\|\nabla\ell(\gamma^{t-1})\|^2",
     units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth(), ALPHA_ONE_GRADIENT_NONCONVEX), ours=True,
 )  # fmt: skip
 def one_gradient_nonconvex_bound_sharper(

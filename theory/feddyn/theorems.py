@@ -24,9 +24,9 @@ from fedconvex.theory.feddyn.assumptions import (
 )
 from fedconvex.theory.feddyn.notation import PAPER
 
-MEAN_GAP = r"E\,\ell\big(\tfrac1T\textstyle\sum_{t<T}\gamma^t\big)-\ell(\theta_*)"
-WEIGHTED_GAP = r"E\,\ell\big(\tfrac1R\textstyle\sum_{t<T}r^t\gamma^t\big)-\ell(\theta_*)"
-MEAN_GRADIENT = r"E\,\tfrac1T\textstyle\sum_{t=1}^T\|\nabla\ell(\gamma^{t-1})\|^2"
+MEAN_GAP = r"E\,\ell\left(\frac{1}{T}\sum_{t=0}^{T-1}\gamma^t\right)-\ell(\theta_*)"
+WEIGHTED_GAP = r"E\,\ell\left(\frac{1}{R}\sum_{t=0}^{T-1}r^t\gamma^t\right)-\ell(\theta_*)"
+MEAN_GRADIENT = r"E\,\frac{1}{T}\sum_{t=1}^T\|\nabla\ell(\gamma^{t-1})\|^2"
 
 
 class Rates(NamedTuple):

@@ -61,7 +61,9 @@ PAPER = Paper(
             r"\gamma_@^t", "inexactness of every drawn device", least=0, most=1, shape=Shape.SEQUENCE,
             index="k", domain=r"k\in S_t",
         ),
-        "weights": Parameter("p", "weights of the clients", least=0, most=1, shape=Shape.SEQUENCE, index="k", count="N"),
+        "weights": Parameter(
+            "p", "weights of the clients", least=0, most=1, shape=Shape.SEQUENCE, index="k", count="N"
+        ),
         "values": Parameter(
             "F_@(w)", "the clients' function values", VALUE, shape=Shape.SEQUENCE, index="k", count="N"
         ),

@@ -44,7 +44,8 @@ PAPER = Paper(
             measured="stacked_distance",
         ),
         "start_distance": Parameter(
-            r"\|x_j-\mathrm{prox}_{sf_j}(x_j)\|", "‖x_j − prox_{sf_j}(x_j)‖, the length of the proximal step", LENGTH, least=0
+            r"\|x_j-\mathrm{prox}_{sf_j}(x_j)\|", "‖x_j − prox_{sf_j}(x_j)‖, the length of the proximal step", LENGTH,
+            least=0,
         ),
         "squared_distance": Parameter(
             r"\|x^{(1)}-x^*\|^2", "‖x^(1) − x*‖², of the start to a minimiser", SQUARED_LENGTH, above=0,

@@ -46,7 +46,11 @@ def fedgd_round(*, points: Any) -> Any:
 
 @PAPER.statement(
     "Equation (5)", ClaimType.IDENTITY, symbol="0", relation="=", units=GRADIENT, assumes=(Runs("FedGD"),),
-    redefines={"gradients": replace(PAPER.notation["gradients"], latex=r"\nabla f_j(G_j^{i-1}(x^*))", domain=r"i\le e,\,j\le m")},
+    redefines={
+        "gradients": replace(
+            PAPER.notation["gradients"], latex=r"\nabla f_@(G_@^{i-1}(x^*))", domain=r"i\le e,\,j\le m"
+        )
+    },
 )  # fmt: skip
 def fedgd_residual(*, gradients: Any) -> Any:
     """Limits of FedGD(s, e) make this vanish: the sum of all ∇f_j(G_j^{i−1}(x)), i = 1, …, e, j = 1, …, m."""
