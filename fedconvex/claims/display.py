@@ -145,7 +145,8 @@ class Display(Typesetting):
         raise AssertionError(term.head)
 
     def _at(self, template: str, time: int) -> Shown:
-        return Shown(template.replace("@", script(self.times[time])))
+        moment = self.times[time]
+        return Shown(template.replace("(@)", f"({moment})").replace("@", script(moment)))
 
     def _named(self, symbol: str, inside: Term) -> str:
         """The symbol, which was written for the time before or after a round, at the present times."""
@@ -156,6 +157,7 @@ class Display(Typesetting):
         new = {before: self.times[0], after: self.times[1]}
         if moments == {1} and _is_at(symbol, before):  # made by `later` of a symbol for the time before
             new[before] = self.times[1]
+        new |= {f"({old})": f"({now})" for old, now in new.items()}  # as in x^{(t)}
         scripts = re.compile(r"([\^_])(?:\{([^{}]*)\}|(\w))")
         return scripts.sub(lambda m: m[1] + script(new.get(m[2] or m[3], m[2] or m[3])), symbol)
 
@@ -190,8 +192,8 @@ class Display(Typesetting):
         if inside.head == "inner" and inside.args[0] == inside.args[1]:
             return self._average(inside.args[0], Shown(sign + self._length(inside.args[0], squared=True).text, POWER))
         shown = self.show(inside)
-        if inside.head == "value" and shared_by_all(inside.args[0]) and not self.letters.share:
-            return Shown(f"{sign} {shown.text}", ATOM)
+        if inside.head == "value" and shown.level == ATOM and len(sign) == 1:
+            return Shown(f"{sign} {shown.text}")
         return Shown(sign + square_brackets(shown.text))
 
     def _over_rounds(self, ratio: Number, inside: Term) -> Shown:

@@ -7,7 +7,7 @@ SIGNS = {
     "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "rho": "ρ", "sigma": "σ", "tau": "τ", "omega": "ω",
     "Delta": "Δ", "ell": "ℓ", "nabla": "∇", "sum": "Σ", "le": "≤", "ge": "≥", "in": "∈", "cdot": "·", "top": "ᵀ",
     "langle": "⟨", "rangle": "⟩", "sqrt": "√", "infty": "∞", "to": "→", "lesssim": "≲", "approx": "≈", "quad": "  ",
-    "qquad": "   ", "dots": "…",
+    "qquad": "   ", "dots": "…", "lceil": "⌈", "rceil": "⌉",
 }  # fmt: skip
 ACCENTS = {"tilde": "\u0303", "bar": "\u0304", "hat": "\u0302"}
 SILENT = ("left", "right", "big", "Big", "textstyle", "displaystyle", "limits")
@@ -49,4 +49,6 @@ def _accented(match: re.Match[str]) -> str:
 
 
 def _fraction(match: re.Match[str]) -> str:
-    return "/".join(part if re.fullmatch(r"\w+", part) else f"({part})" for part in match.groups())
+    text = "/".join(part if re.fullmatch(r"\d+|\w", part) else f"({part})" for part in match.groups())
+    behind = match.string[match.end() :].lstrip()[:1]
+    return f"({text}) " if behind and (behind.isalnum() or behind in "‖(⟨√∇") else text

@@ -114,21 +114,26 @@ class Typesetting:
             kept = [] if number_above == 1 and above else [Shown(str(number_above))]
             return [*kept, *(self.show(x) for x in above)]
         shown = [self.show(x) for x in above]
-        simple = len(below) < 2 and not is_lengthy(self.show(below[0]) if below else Shown(""))
-        lengthy = simple and len(shown) == 1 and is_lengthy(shown[0])  # (1/2α)‖x‖² rather than ‖x‖²/2α
-        low = shown if self.slashes else [s for s in shown if not (lengthy or is_tall(s.text))]
+        low = [part for part in shown if not self._stands_behind(part, len(shown) == 1, below)]
         first = shown.index(low[0]) if low else 0  # tall factors that are written first stay in front
         top = self._juxtaposed([*([] if number_above == 1 and low else [Shown(str(number_above))]), *low])
         inside = replace(self, slashes=True)
         bottom = inside._juxtaposed(
             [*([] if number_below == 1 and below else [Shown(str(number_below))]), *map(inside.show, below)]
         )
+        tall = [part for part in shown[first:] if part not in low]
         if self.slashes:
-            over = brackets(top.text) if top.level == SUM or is_sum_over(top.text) else top.text
+            over = brackets(top.text) if top.level == SUM else top.text
             under = brackets(bottom.text) if bottom.level < POWER or "/" in bottom.text else bottom.text
-            return [Shown(f"{over}/{under}", PRODUCT)]
-        tall = [s for s in shown[first:] if s not in low]
+            return [*shown[:first], Shown(f"{over}/{under}", PRODUCT), *tall]
         return [*shown[:first], Shown(rf"\frac{{{top.text}}}{{{bottom.text}}}", PRODUCT), *tall]
+
+    def _stands_behind(self, factor: Shown, alone: bool, below: list[Term]) -> bool:
+        """Whether a factor of a numerator stands beside the fraction: tall ones do, and (1/2α)‖x‖² is so written."""
+        if self.slashes:
+            return is_sum_over(factor.text)
+        simple = len(below) < 2 and not any(is_lengthy(self.show(x)) for x in below)
+        return is_tall(factor.text) or (alone and simple and is_lengthy(factor))
 
     def _juxtaposed(self, shown: list[Shown]) -> Shown:
         """Factors beside each other."""
