@@ -33,8 +33,9 @@ class Displayed:
 
     @property
     def complete(self) -> str:
-        """Formula and meanings in one line of LaTeX."""
-        return self.formula + (r"\quad\text{where }" + r",\quad ".join(self.where) if self.where else "")
+        """Formula, meanings and conclusion in one line of LaTeX."""
+        where = r"\quad\text{where }" + r",\quad ".join(self.where) if self.where else ""
+        return self.formula + where + (rf"\quad\text{{then }}{self.conclusion}" if self.conclusion else "")
 
 
 def displayed(statement: Statement, *, plain: bool = False) -> Displayed:
