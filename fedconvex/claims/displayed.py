@@ -5,7 +5,7 @@ A statement about a factor, such as FedProx's ρ, shows the factor's formula and
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.claims.display import Display
 from fedconvex.claims.formulas import Formula, formula, symbols_of
@@ -14,7 +14,10 @@ from fedconvex.claims.terms import Number, named
 from fedconvex.statements.formula import CheckedFormula
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import Parameter
-from fedconvex.statements.statement import Statement
+from fedconvex.statements.sympy_formulas import expression, latex_of
+
+if TYPE_CHECKING:
+    from fedconvex.statements.statement import Statement
 
 
 @final
@@ -38,7 +41,7 @@ class Displayed:
         return self.formula + where + (rf"\quad\text{{then }}{self.conclusion}" if self.conclusion else "")
 
 
-def displayed(statement: Statement, *, plain: bool = False) -> Displayed:
+def displayed(statement: "Statement", *, plain: bool = False) -> Displayed:
     """The statement in its paper's letters, as LaTeX or as plain text."""
     made = _displayed(statement, plain)
     if not plain:
@@ -47,7 +50,7 @@ def displayed(statement: Statement, *, plain: bool = False) -> Displayed:
     return Displayed(lines, unicode(made.conclusion), meanings)
 
 
-def _displayed(statement: Statement, slashes: bool) -> Displayed:
+def _displayed(statement: "Statement", slashes: bool) -> Displayed:
     letters, claim = statement.paper.letters, statement.claim
     left_parameters = statement.left.parameters if statement.left is not None else {}
     notation = {**statement.paper.notation, **left_parameters, **statement.calculator.parameters}
@@ -90,8 +93,6 @@ def _latex(made: Formula | None, calculator: CheckedFormula) -> tuple[str, ...]:
     """Each part of the formula; by SymPy where it needs functions that terms do not have."""
     if made is not None:
         return made.latex
-    from fedconvex.statements.rendering import expression, latex_of
-
     value = expression(calculator)
     return tuple(latex_of(v, calculator.parameters) for v in (value if isinstance(value, tuple) else (value,)))
 

@@ -1,16 +1,18 @@
 """The claim and the setting of a published statement: its own formulas, called with the terms that they are about."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fedconvex.claims.claim import Claim, Setting
 from fedconvex.claims.settings import setting_of
 from fedconvex.claims.terms import Number, Vector, parameter, parts
-from fedconvex.statements.statement import Statement
+
+if TYPE_CHECKING:
+    from fedconvex.statements.statement import Statement
 
 RELATIONS = {r"\le": "<=", "=": "="}
 
 
-def claim_of(statement: Statement) -> Claim | None:
+def claim_of(statement: "Statement") -> Claim | None:
     """The claim; None where the statement does not say in the claim language what it is about."""
     if statement.states is None and statement.left is None:
         return None
@@ -30,7 +32,7 @@ def _called(calculator: Any) -> Any:
     return calculator.formula(**meanings)
 
 
-def setting_of_statement(statement: Statement) -> Setting:
+def setting_of_statement(statement: "Statement") -> Setting:
     """The setting of the statement's claim. Raises NotASetting."""
     claim = statement.claim
     sides = [] if claim is None else [claim.left, claim.right]

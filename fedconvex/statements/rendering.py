@@ -4,8 +4,7 @@ No formula is typed twice: what is displayed is the claim or the formula that ru
 with SymPy's symbols where terms do not suffice.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from fedconvex.claims import terms
 from fedconvex.claims.display import Display
@@ -14,55 +13,20 @@ from fedconvex.claims.formulas import symbols_of
 from fedconvex.claims.plain_text import unicode
 from fedconvex.statements.assumptions.base import Assumption, OnParameters
 from fedconvex.statements.conditions import RELATIONS, Condition
-from fedconvex.statements.formula import CheckedFormula
-from fedconvex.statements.notation import Parameter, Shape
-from fedconvex.statements.statement import Statement
+from fedconvex.statements.notation import Parameter
+from fedconvex.statements.sympy_formulas import expression as expression
+from fedconvex.statements.sympy_formulas import latex_of as latex_of
+from fedconvex.statements.sympy_formulas import symbols as symbols
+
+if TYPE_CHECKING:
+    from fedconvex.statements.statement import Statement
 
 ORDINALS = ("first", "second", "third")
-ENTRIES = 2  # entries of a sequence that a displayed formula writes out
 SIGNS = {">": ">", ">=": r"\ge", "<=": r"\le", "<": "<", "=": "="}
 assert SIGNS.keys() == RELATIONS.keys()
 
 
-def symbols(parameters: Mapping[str, Parameter]) -> dict[str, Any]:
-    """A SymPy symbol for each parameter; for a sequence, a tuple of symbols for its first entries."""
-    import sympy
-
-    made: dict[str, Any] = {}
-    for name, parameter in parameters.items():
-        match parameter.shape:
-            case Shape.MATRICES:
-                made[name] = tuple(_matrix(f"{parameter.latex}_{i + 1}", parameter) for i in range(ENTRIES))
-            case Shape.COLUMN:
-                made[name] = _matrix(parameter.latex, parameter)
-            case Shape.SEQUENCE | Shape.VECTORS:
-                made[name] = tuple(parameter.symbol(f"{name}_{i + 1}") for i in range(ENTRIES))
-            case _:
-                # a count of terms becomes a number, so that sums over it are written out
-                made[name] = parameter.symbol(name) if parameter.written is None else sympy.Integer(parameter.written)
-    return made
-
-
-def expression(calculator: CheckedFormula) -> Any:
-    """The formula as a SymPy expression, or as a named tuple of expressions.
-
-    It calls the bare formula: the calculator itself would refuse symbols that do not satisfy its conditions.
-    """
-    return calculator.formula(**symbols(calculator.parameters))
-
-
-def latex_of(value: Any, parameters: Mapping[str, Parameter]) -> str:
-    """The LaTeX of a SymPy expression, with the paper's symbols for the parameters."""
-    import sympy
-
-    names: dict[Any, str] = {}
-    for name, symbol in symbols(parameters).items():
-        entries = symbol if isinstance(symbol, tuple) else (symbol,)
-        names |= {entry: parameters[name].latex_symbol(str(i + 1)) for i, entry in enumerate(entries)}
-    return str(sympy.latex(value, symbol_names=names))
-
-
-def markdown(statement: Statement) -> str:
+def markdown(statement: "Statement") -> str:
     """The whole statement as Markdown, which notebooks show."""
     lines = [f"**{statement.source}** ({statement.claim_type.value}; `{statement.identifier}`). {statement.words}"]
     lines += ["", *formulas_in_markdown(statement), "| parameter | meaning | range |", "|---|---|---|"]
@@ -71,7 +35,7 @@ def markdown(statement: Statement) -> str:
     return "\n".join(lines)
 
 
-def formulas_in_markdown(statement: Statement) -> list[str]:
+def formulas_in_markdown(statement: "Statement") -> list[str]:
     """The lines with the formula, what its symbols mean, the conclusion and the assumptions."""
     shown = displayed(statement)
     lines = [f"$$ {shown.formula} $$", ""]
@@ -84,7 +48,7 @@ def formulas_in_markdown(statement: Statement) -> list[str]:
     return lines
 
 
-def text(statement: Statement) -> str:
+def text(statement: "Statement") -> str:
     """The whole statement as plain text; parameters are named as on the command line, with the paper's letters."""
     shown = displayed(statement, plain=True)
     lines = [f"{statement.identifier}  ({statement.source}; {statement.claim_type.value})", f"  {statement.words}"]
@@ -105,13 +69,13 @@ def labelled_option(name: str, parameter: Parameter) -> str:
     return f"--{name.replace('_', '-')}" + (f" {letter}" if letter != name else "")
 
 
-def parameters_of(statement: Statement) -> dict[str, Parameter]:
+def parameters_of(statement: "Statement") -> dict[str, Parameter]:
     """The parameters of both sides, by name."""
     left = statement.left.parameters if statement.left is not None else {}
     return {**statement.calculator.parameters, **left}
 
 
-def assumptions_of(statement: Statement, as_latex: bool = True) -> list[str]:
+def assumptions_of(statement: "Statement", as_latex: bool = True) -> list[str]:
     """The assumptions as phrases, and conditions on parameters as formulas.
 
     Of a formula with several parts, the additional assumptions of each part make one phrase.
@@ -126,7 +90,7 @@ def assumptions_of(statement: Statement, as_latex: bool = True) -> list[str]:
     return lines
 
 
-def _phrase(statement: Statement, assumption: Assumption, as_latex: bool) -> str:
+def _phrase(statement: "Statement", assumption: Assumption, as_latex: bool) -> str:
     notation = statement.notation
     if isinstance(assumption, OnParameters):
         condition = assumption.required()
@@ -135,21 +99,8 @@ def _phrase(statement: Statement, assumption: Assumption, as_latex: bool) -> str
     return assumption.in_words(lambda name: symbol_of.get(name, name) if as_latex else name)
 
 
-def _condition(statement: Statement, condition: Condition) -> str:
+def _condition(statement: "Statement", condition: Condition) -> str:
     notation = statement.notation
     bound = terms.number(condition.bound_at({name: terms.parameter(name) for name in condition.names}))
     display = Display.of(statement.paper.letters, symbols_of(notation))
     return f"${notation[condition.argument].latex_symbol()} {SIGNS[condition.relation]} {display.latex(bound)}$"
-
-
-def _matrix(symbol: str, parameter: Parameter) -> Any:
-    """A SymPy matrix symbol. The papers' convention: capitals are n × d matrices, small letters columns.
-
-    A column has n entries (responses) where every client has one, else d entries (unknowns).
-    """
-    import sympy
-
-    d, n = (sympy.Symbol(size, integer=True, positive=True) for size in "dn")
-    if parameter.shape is Shape.COLUMN:
-        return sympy.MatrixSymbol(symbol, d, 1)
-    return sympy.MatrixSymbol(symbol, n, d if symbol[0].isupper() else 1)
