@@ -20,8 +20,8 @@ def unicode(latex: str) -> str:
     for command in ("mathbb", "mathrm", "mathit", "text"):
         text = re.sub(rf"\\{command}\{{([^{{}}]*)\}}", r"\1", text)
     text = re.sub(rf"\\({'|'.join(SILENT)})(?![a-zA-Z])\s?", "", text)
-    text = re.sub(r"\\t?frac(\w)(\w)", r"\1/\2", text)
-    text = text.replace(r"\|", "‖").replace(r"\,", "").replace(r"\ ", " ").replace(r"\_", "_")
+    text = re.sub(r"\\t?frac(\w)(\w)", r"\\frac{\1}{\2}", text)
+    text = text.replace(r"\|", "‖").replace(r"\,", " ").replace(r"\ ", " ").replace(r"\_", "_")
     text = re.sub(r"\\tfrac\b", r"\\frac", text)
     text = re.sub(r"\\([a-zA-Z]+)", _sign, text)
     text = re.sub(r"(\\(?:tilde|bar|hat)) ?(\{\w\}|\w)", _accented, text)

@@ -145,7 +145,7 @@ class Typesetting:
             needs = (
                 part.level == SUM
                 or (not last and is_sum_over(part.text))
-                or (self.slashes and "/" in part.text and part.level == PRODUCT)
+                or (self.slashes and "/" in outside_brackets(part.text) and part.level == PRODUCT)
             )
             piece = brackets(part.text) if needs else part.text
             text += (r" \cdot " if piece[:1].isdigit() and text else " " if text else "") + piece
