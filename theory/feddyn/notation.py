@@ -43,12 +43,13 @@ PAPER = Paper(
         "T": Parameter("T", "rounds", least=1, integer=True, measured="num_rounds"),
         "D0": Parameter(
             r"\|\theta^0-\theta_*\|^2", "‖θ⁰ − θ_*‖², squared distance of the start to the minimiser", SQUARED_LENGTH,
-            least=0, measured="squared_distance",
+            least=0, measured="squared_distance", means=vectors.first_distance,
         ),
         "G": Parameter(
             r"\frac{1}{m}\sum_k\|\nabla L_k(\theta_*)\|^2",
             "(1/m)Σ‖∇L_k(θ_*)‖², mean squared gradient of the devices at the minimiser",
             SQUARED_GRADIENT, least=0, measured="gradients_at_minimizer",
+            means=vectors.first_error,
         ),
         "delta": Parameter(
             r"(\ell(\theta^0)-\ell_*)", "initial suboptimality ℓ(θ⁰) − ℓ_*", VALUE, least=0, measured="initial_gap"
