@@ -39,23 +39,37 @@ class Display(Typesetting):
         letters: the paper's words for vectors and functions.
         symbols: the LaTeX of parameters, by name.
         times: how the moments before and after the round are written.
+        total: how the number of rounds is written.
     """
 
     letters: Letters = field(default_factory=Letters)
     symbols: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     times: tuple[str, str] = ("t", "t+1")
+    total: str = "T"
 
     @classmethod
-    def of(cls, letters: Letters, symbols: Mapping[str, str], *, of_run: bool = False) -> "Display":
-        """The display of claims about one round, or about a run, where time 0 is its start."""
-        return cls(letters=letters, symbols=symbols, times=("0", "1") if of_run else (letters.before, letters.after))
+    def of(cls, letters: Letters, symbols: Mapping[str, str]) -> "Display":
+        """The display in these letters, of what is about one round."""
+        return cls(letters=letters, symbols=symbols, times=(letters.before, letters.after))
+
+    def about(self, claim: Claim) -> "Display":
+        """The display of this claim's sides: in one about a run, time 0 is its start."""
+        if not claim.rounds:
+            return self
+        start = self.letters.start
+        return replace(self, times=(start, str(int(start) + 1)), total=self.symbols[claim.rounds])
+
+    @property
+    def in_a_round(self) -> "Display":
+        """The display of what is about the rounds of a run, one after another."""
+        return replace(self, times=(self.letters.before, self.letters.after))
 
     # terms and claims
 
     def latex(self, term: Any) -> str:
         """A term, or a claim, as LaTeX."""
         if isinstance(term, Claim):
-            at = replace(self, times=("0", "1")) if term.of_run else self
+            at = self.about(term)
             claimed = f"{at.show(term.left).text} {RELATIONS[term.relation]} {at.show(term.right).text}"
             return claimed + (rf"\quad\text{{for every }} {self.letters.client}" if term.of_client else "")
         return self.show(term).text
@@ -69,23 +83,26 @@ class Display(Typesetting):
         found: dict[str, str] = {}
         for term in reversed(terms):
             for side in (term.right, term.left) if isinstance(term, Claim) else (term,):
-                self._define(side, found)
+                at = self.about(term) if isinstance(term, Claim) else self
+                at._define(side, found)
         return list(reversed(found.items()))
 
     def _define(self, part: Term, found: dict[str, str]) -> None:
+        at = self.in_a_round if part.head in ("sum of rounds", "mean of rounds", "after") else self
         for inside in reversed(part.args):
             if type(inside) in (Vector, Number):
-                self._define(inside, found)
+                at._define(inside, found)
         if part.head == "named":
             symbol, meaning = self._definition(part)
             if symbol != meaning:
                 found.setdefault(symbol, meaning)
 
     def _definition(self, term: Term) -> tuple[str, str]:
-        """A symbol and its meaning, at the time t where the symbol has one time."""
+        """A symbol and its meaning, in a round at the time t where the symbol has one time."""
         symbol, inside = term.args
-        moments = set(_times(inside))
-        at = replace(self, times=("t", "t")) if len(moments) == 1 else self
+        at = self
+        if self.times == self.in_a_round.times and len(set(_times(inside))) == 1:
+            at = replace(self, times=("t", "t"))
         return at._named(symbol, inside), at.show(inside).text
 
     # what is no arithmetic
@@ -141,7 +158,9 @@ class Display(Typesetting):
             case "mean of rounds", (ratio, inside):
                 return self._mean_of_rounds(ratio, inside)
             case "after", (inside,):
-                return replace(self, times=("T", "T+1"))._expected(inside)
+                start = int(self.letters.start)
+                last = f"{self.total}+{start}" if start else self.total
+                return replace(self, times=(last, f"{self.total}+{start + 1}"))._expected(inside)
         raise AssertionError(term.head)
 
     def _at(self, template: str, time: int) -> Shown:
@@ -198,18 +217,22 @@ class Display(Typesetting):
 
     def _over_rounds(self, ratio: Number, inside: Term) -> Shown:
         """Σ_t r^t E x_t; the rounds are counted from 0 in the exponent."""
-        at = replace(self, times=(self.letters.before, self.letters.after))
+        at = self.in_a_round
         weight = "" if _is_one(ratio) else self._weight(ratio) + " "
         shown = at._expected(inside) if type(inside) is Number else at.show(inside)
         text = shown.text if shown.level > 0 else brackets(shown.text)
-        return Shown(f"{self.letters.rounds} {weight}{text}", PRODUCT)
+        return Shown(f"{self._sum_of_rounds} {weight}{text}", PRODUCT)
+
+    @property
+    def _sum_of_rounds(self) -> str:
+        return self.letters.rounds.replace("T", self.total)
 
     def _weight(self, ratio: Number) -> str:
         base = self.show(ratio)
         return f"{base.text if base.level == ATOM else brackets(base.text)}^{script(self.letters.before)}"
 
     def _mean_of_rounds(self, ratio: Number, inside: Term) -> Shown:
-        total = "T" if _is_one(ratio) else f"{self.letters.rounds} {self._weight(ratio)}"
+        total = self.total if _is_one(ratio) else f"{self._sum_of_rounds} {self._weight(ratio)}"
         over = self._over_rounds(ratio, inside).text
         return Shown(rf"\frac{{1}}{{{total}}} {over}", PRODUCT)
 

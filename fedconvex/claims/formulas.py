@@ -42,7 +42,9 @@ def formula(calculator: CheckedFormula, letters: Letters, notation: Mapping[str,
     if any(p.shape in (Shape.MATRICES, Shape.COLUMN) for p in calculator.parameters.values()):
         return None
     try:
-        value = calculator.formula(**{name: given(name, p) for name, p in calculator.parameters.items()})
+        # the meanings are about one round, where parameters of a run are about its start
+        of_run = any(p.measured == "num_rounds" for p in calculator.parameters.values())
+        value = calculator.formula(**{name: given(name, p, of_run) for name, p in calculator.parameters.items()})
     except (AttributeError, TypeError):
         return None
     symbols = symbols_of(known)
@@ -58,11 +60,11 @@ def symbols_of(notation: Mapping[str, Parameter]) -> dict[str, str]:
     return {name: p.latex_symbol() for name, p in notation.items()}
 
 
-def given(name: str, of: Parameter) -> Any:
+def given(name: str, of: Parameter, by_symbol: bool = False) -> Any:
     """The term that a formula gets for a parameter: what it means in claims, or the parameter itself."""
     if of.shape in SEVERAL:
         return tuple(parameter(f"{name}[{i}]") for i in range(MANY))
-    return parameter(name) if of.means is None else of.means
+    return parameter(name) if of.means is None or by_symbol else of.means
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ class Letters:
 
     before: str = "t"  # how the paper counts the moment before a round, and the one after it
     after: str = "t+1"
-    rounds: str = r"\sum_{t=0}^{T-1}"  # over the rounds of a run; the moment before each is `before`
+    start: str = "0"  # the moment before a run
+    rounds: str = r"\sum_{t=0}^{T-1}"  # over the rounds of a run, T in number; the moment before each is `before`
     server: str = "x^@"
     shared: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # by their names in the state
     memory: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

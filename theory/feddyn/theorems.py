@@ -31,6 +31,8 @@ MEAN_GAP = r"E\,\ell\left(\frac{1}{T}\sum_{t=0}^{T-1}\gamma^t\right)-\ell(\theta
 WEIGHTED_GAP = r"E\,\ell\left(\frac{1}{R}\sum_{t=0}^{T-1}r^t\gamma^t\right)-\ell(\theta_*)"
 MEAN_GRADIENT = r"E\,\frac{1}{T}\sum_{t=1}^T\|\nabla\ell(\gamma^{t-1})\|^2"
 
+GROWTH = named("r", 1 + parameter("mu") / parameter("alpha"))
+
 
 class Rates(NamedTuple):
     """The three cases of Theorems 1 and 5."""
@@ -69,7 +71,12 @@ def rates(
 
 
 @PAPER.statement(
-    "Theorem 2", ClaimType.UPPER, page=28, symbol=MEAN_GAP, units=VALUE, assumes=(*FEDDYN, *CONVEX, ALPHA_CONVEX),
+    "Theorem 2",
+    ClaimType.UPPER,
+    page=28,
+    symbol=MEAN_GAP,
+    units=VALUE,
+    assumes=(*FEDDYN, *CONVEX, ALPHA_CONVEX),
     states=lambda bound: at_most(vectors.mean_gap(number(1)), bound, rounds="T"),
 )
 def convex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
@@ -86,7 +93,7 @@ def convex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: An
 @PAPER.statement(
     "Theorem 3", ClaimType.UPPER, page=32, symbol=WEIGHTED_GAP, units=VALUE,
     assumes=(*FEDDYN, *STRONGLY_CONVEX, ALPHA_STRONGLY_CONVEX),
-    states=lambda bound: at_most(vectors.mean_gap(1 + parameter("mu") / parameter("alpha")), bound, rounds="T"),
+    states=lambda bound: at_most(vectors.mean_gap(GROWTH), bound, rounds="T"),
 )  # fmt: skip
 def strongly_convex_bound(
     *, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any

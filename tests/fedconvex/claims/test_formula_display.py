@@ -176,7 +176,7 @@ def test_the_latex_of_a_claim_is_the_claim(name: str) -> None:
     if isinstance(claim.left, Vector):
         pytest.skip("an equation of vectors")
     notation = {**s.paper.notation, **s.calculator.parameters}
-    display = Display.of(s.paper.letters, {n: p.latex_symbol() for n, p in notation.items()}, of_run=claim.of_run)
+    display = Display.of(s.paper.letters, {n: p.latex_symbol() for n, p in notation.items()}).about(claim)
     for side in (claim.left, claim.right):
         term = opaque(side, display)
         names = {p.args[0] for p in parts(term) if p.head == "parameter"}
