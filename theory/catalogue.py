@@ -59,7 +59,7 @@ def _statement(statement: Statement) -> str:
     call = f"`{statement.calculator.name}({', '.join(statement.calculator.names)})`"
     page = f", page {statement.page}" if statement.page else ""
     lines = [f"### `{statement.identifier}`", "", f"{statement.number}{page}; {statement.claim_type.value}; {call}"]
-    lines += ["", statement.words, "", *formulas_in_markdown(statement)]
+    lines += ["", statement.words, "", *formulas_in_markdown(statement), str(statement.phrases), ""]
     letters = [f"`{name}` ${p.latex_symbol()}$ {p.meaning}" for name, p in parameters_of(statement).items()]
     return "\n".join([*lines, "; ".join(letters) + ".", ""])
 

@@ -35,10 +35,15 @@ class Displayed:
         return r",\qquad ".join(self.formulas)
 
     @property
+    def defined(self) -> str:
+        """Formula and meanings in one line of LaTeX."""
+        where = r"\quad\text{where }" + r",\quad ".join(self.where) if self.where else ""
+        return self.formula + where
+
+    @property
     def complete(self) -> str:
         """Formula, meanings and conclusion in one line of LaTeX."""
-        where = r"\quad\text{where }" + r",\quad ".join(self.where) if self.where else ""
-        return self.formula + where + (rf"\quad\text{{then }}{self.conclusion}" if self.conclusion else "")
+        return self.defined + (rf"\quad\text{{then }}{self.conclusion}" if self.conclusion else "")
 
 
 def displayed(statement: "Statement", *, plain: bool = False) -> Displayed:

@@ -29,7 +29,8 @@ assert SIGNS.keys() == RELATIONS.keys()
 def markdown(statement: "Statement") -> str:
     """The whole statement as Markdown, which notebooks show."""
     lines = [f"**{statement.source}** ({statement.claim_type.value}; `{statement.identifier}`). {statement.words}"]
-    lines += ["", *formulas_in_markdown(statement), "| parameter | meaning | range |", "|---|---|---|"]
+    lines += ["", *formulas_in_markdown(statement), str(statement.phrases), ""]
+    lines += ["| parameter | meaning | range |", "|---|---|---|"]
     for name, p in parameters_of(statement).items():
         lines.append(f"| `{name}` ${p.latex_symbol()}$ | {p.meaning} | {p.range} |")
     return "\n".join(lines)
@@ -52,6 +53,7 @@ def text(statement: "Statement") -> str:
     """The whole statement as plain text; parameters are named as on the command line, with the paper's letters."""
     shown = displayed(statement, plain=True)
     lines = [f"{statement.identifier}  ({statement.source}; {statement.claim_type.value})", f"  {statement.words}"]
+    lines.append(f"  {statement.phrases}")
     lines += [f"  {formula}" for formula in shown.formulas]
     lines += [f"  where {meaning}" for meaning in shown.where]
     lines += [f"  then {shown.conclusion}"] if shown.conclusion else []

@@ -37,6 +37,9 @@ def appendix(records: list[Record]) -> str:
 def _statement(record: Record) -> str:
     lines = [rf"\subsection*{{{plain(record.source)} (\texttt{{{plain(record.identifier)}}}): {record.verdict}}}"]
     lines += [words(record.words), displayed(record.formula)]
+    lines += [f"Then ${record.conclusion}$."] if record.conclusion else []
+    lines.append(f"As printed: {words(record.as_printed)}. Holds: {words(record.holds)}.")
+    lines += [f"A counterexample to the other reading: {words(record.other_reading)}."] if record.other_reading else []
     if record.assumptions:
         lines.append("Assumes: " + "; ".join(mixed(a) for a in record.assumptions) + ".")
     if record.steps:
