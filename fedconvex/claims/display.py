@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from fedconvex.claims.claim import Claim
-from fedconvex.claims.plain_text import unicode
+from fedconvex.claims.plain_text import from_latex
 from fedconvex.claims.terms import Number, Term, Vector
 from fedconvex.claims.typesetting import (
     ATOM,
@@ -76,7 +76,7 @@ class Display(Typesetting):
 
     def text(self, term: Any) -> str:
         """A term, or a claim, as one line of plain text."""
-        return unicode(replace(self, slashes=True).latex(term))
+        return from_latex(replace(self, slashes=True).latex(term))
 
     def where(self, *terms: Any) -> list[tuple[str, str]]:
         """The symbols that occur, each with what it means, as LaTeX; each comes before those that its meaning needs."""

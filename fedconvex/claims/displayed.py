@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.claims.display import Display
 from fedconvex.claims.formulas import Formula, formula, symbols_of
-from fedconvex.claims.plain_text import unicode
+from fedconvex.claims.plain_text import from_latex
 from fedconvex.claims.terms import Number, named
 from fedconvex.statements.formula import CheckedFormula
 from fedconvex.statements.letters import Letters
@@ -51,8 +51,8 @@ def displayed(statement: "Statement", *, plain: bool = False) -> Displayed:
     made = _displayed(statement, plain)
     if not plain:
         return made
-    lines, meanings = (tuple(map(unicode, texts)) for texts in (made.formulas, made.where))
-    return Displayed(lines, unicode(made.conclusion), meanings)
+    lines, meanings = (tuple(map(from_latex, texts)) for texts in (made.formulas, made.where))
+    return Displayed(lines, from_latex(made.conclusion), meanings)
 
 
 def _displayed(statement: "Statement", slashes: bool) -> Displayed:
@@ -84,7 +84,9 @@ def formulas_of(calculator: CheckedFormula, letters: Letters, plain: bool = Fals
     if made is not None:  # what the formula computes, not the symbol that it has elsewhere
         made = replace(made, values=tuple(v.args[1] if v.head == "named" else v for v in made.values))
     shown = Displayed(_latex(made, calculator), "", _where(made.display, made.values, ()) if made else ())
-    return Displayed(tuple(map(unicode, shown.formulas)), "", tuple(map(unicode, shown.where))) if plain else shown
+    return (
+        Displayed(tuple(map(from_latex, shown.formulas)), "", tuple(map(from_latex, shown.where))) if plain else shown
+    )
 
 
 def _formula(

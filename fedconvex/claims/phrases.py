@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from fedconvex.claims.claim import Draws, Setting
 from fedconvex.claims.display import RELATIONS, Display
-from fedconvex.claims.plain_text import unicode
+from fedconvex.claims.plain_text import from_latex
 from fedconvex.claims.terms import Number, number, parameter
 
 SIGNS = {"positive": "> 0", "nonnegative": r"\ge 0", "real": r"\in\mathbb{R}"}
@@ -15,7 +15,7 @@ SIGNS = {"positive": "> 0", "nonnegative": r"\ge 0", "real": r"\in\mathbb{R}"}
 def phrases(setting: Setting, display: Display, *, plain: bool = False) -> list[str]:
     """What the setting assumes; formulas are LaTeX between dollars, or plain text."""
     found = list(_phrases(setting, replace(display, slashes=plain)))
-    return [re.sub(r"\$([^$]*)\$", lambda m: unicode(m[1]), phrase) for phrase in found] if plain else found
+    return [re.sub(r"\$([^$]*)\$", lambda m: from_latex(m[1]), phrase) for phrase in found] if plain else found
 
 
 def _phrases(setting: Setting, display: Display) -> Iterator[str]:

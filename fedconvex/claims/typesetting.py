@@ -219,13 +219,25 @@ def _summands(term: Term) -> list[tuple[int, Term]]:
 
 def _collected(terms: list[Term]) -> tuple[int, list[Term]]:
     """The product of the numbers among the factors, and the others."""
-    found, others = 1, []
+    found, others = 1, list[Term]()
     for term in terms:
         if term.head == "constant":
             found *= int(term.args[0])
+        elif others and _base(others[-1]) == _base(term):  # B·B is B²
+            base, exponent = _base(term), number(_exponent(others[-1]) + _exponent(term))
+            others[-1] = type(base)("^", (base, exponent))
         else:
             others.append(term)
     return found, others
+
+
+def _exponent(factor: Term) -> int:
+    is_power = factor.head == "^" and factor.args[1].head == "constant"
+    return int(factor.args[1].args[0]) if is_power and factor.args[1].args[0].denominator == 1 else 1
+
+
+def _base(factor: Term) -> Term:
+    return factor if _exponent(factor) == 1 else factor.args[0]  # type: ignore[no-any-return]
 
 
 def _minimum(term: Term) -> Term | None:

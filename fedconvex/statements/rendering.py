@@ -10,7 +10,7 @@ from fedconvex.claims import terms
 from fedconvex.claims.display import Display
 from fedconvex.claims.displayed import displayed
 from fedconvex.claims.formulas import symbols_of
-from fedconvex.claims.plain_text import unicode
+from fedconvex.claims.plain_text import from_latex
 from fedconvex.statements.assumptions.base import Assumption, OnParameters
 from fedconvex.statements.conditions import RELATIONS, Condition
 from fedconvex.statements.notation import Parameter
@@ -67,7 +67,7 @@ def text(statement: "Statement") -> str:
 
 def labelled_option(name: str, parameter: Parameter) -> str:
     """A parameter as an option of the command line, with the paper's letter where that is another one."""
-    letter = unicode(parameter.latex_symbol())
+    letter = from_latex(parameter.latex_symbol())
     return f"--{name.replace('_', '-')}" + (f" {letter}" if letter != name else "")
 
 

@@ -17,7 +17,8 @@ NAME = re.compile(r"[A-Za-z]{2,}\w*_[a-z]{2,}|[A-Za-z]_[a-z]{3,}")  # of an argu
 HYPHEN = re.compile(r"(\S*[^\sA-Za-z]\S*|\b[A-Za-zα-ω])-(?=(?:inexact|smooth|strongly|weighted|dissimilar))")
 GLUE = "\x00"  # where a token is cut, as in γ|-inexact
 ACCENTS = {"\u0303": r"\tilde", "\u0304": r"\bar", "\u0302": r"\hat"}
-LETTERS = {sign: "\\" + name for name, sign in SIGNS.items() if len(sign) == 1 and not sign.isascii()} | {
+LETTERS = {sign.strip(): "\\" + name for name, sign in reversed(SIGNS.items()) if name.isalpha()}
+LETTERS = {sign: name for sign, name in LETTERS.items() if len(sign) == 1 and not sign.isascii()} | {
     "ε": r"\epsilon", "φ": r"\phi", "ζ": r"\zeta", "ξ": r"\xi", "ν": r"\nu", "π": r"\pi", "τ": r"\tau", "−": "-",
     "‖": r"\|", "×": r"\times", "⇒": r"\Rightarrow", "≠": r"\ne", "½": r"\tfrac12", "¼": r"\tfrac14", "Σ": r"\sum",
     "∑": r"\sum", "≼": r"\preceq", "≽": r"\succeq", "⟂": r"\perp", "⊥": r"\perp", "⌈": r"\lceil", "⌉": r"\rceil",

@@ -11,7 +11,7 @@ from fedconvex.claims.display import Display
 from fedconvex.claims.displayed import displayed
 from fedconvex.claims.formulas import symbols_of
 from fedconvex.claims.phrases import phrases
-from fedconvex.claims.plain_text import unicode
+from fedconvex.claims.plain_text import from_latex
 from fedconvex.claims.terms import (
     after,
     answers,
@@ -106,6 +106,7 @@ ARITHMETIC = [
     (2 * L**2 * (mu / alpha) * B, r"2 L^2 \frac{\mu}{\alpha} B"),
     ((2 * L) ** 2 / alpha, r"\frac{4 L^2}{\alpha}"),
     (L * 2 * 3, "6 L"),
+    (4 * B * B * B**2, "4 B^4"),
     (Fraction(1, 2) * L, r"\frac{1}{2} L"),
     (-Fraction(3, 2) * L + 1, r"-\frac{3}{2} L + 1"),
     (L**2 / alpha**2 * 4 * B, r"\frac{L^2}{\alpha^2} \cdot 4 B"),
@@ -132,8 +133,8 @@ FEDPROX_AND_ALPHA = display_of("fedprox", symbols={"mu": r"\mu", "L": "L", "B": 
 
 def test_plain_text_is_one_line_in_unicode() -> None:
     assert FEDPROX_AND_ALPHA.text((1 + L / mu) / alpha) == "(1 + L/μ)/α"
-    assert FEDPROX.text(at_most(norm(server(1) - server(0)), mu**2)) == "‖w^(t+1) - w^t‖ ≤ μ²"
-    assert unicode(r"\frac{1}{m}\sum_k \tilde\theta_k^{t-1}") == "(1/m) Σ_k θ̃_k^(t-1)"
+    assert FEDPROX.text(at_most(norm(server(1) - server(0)), mu**2)) == "‖w^{t+1} − w^t‖ ≤ μ²"
+    assert from_latex(r"\frac{1}{m}\sum_k \tilde\theta_k^{t-1}") == "(1/m)Σ_k θ̃_k^{t−1}"
 
 
 def test_a_claim_of_a_run_counts_from_its_start() -> None:
@@ -176,7 +177,7 @@ def test_a_factor_is_shown_with_what_is_claimed_of_it() -> None:
     assert shown.where == (r"\bar\mu = \mu - L_{-}",)
     assert shown.conclusion == r"\mathbb{E}_{S_t}[f(w^{t+1})] \le f(w^t) - \rho \|\nabla f(w^t)\|^2"
     plain = displayed(claiming(theorem, states), plain=True)
-    assert plain.conclusion == "E_(S_t)[f(w^(t+1))] ≤ f(w^t) - ρ ‖∇f(w^t)‖²"
+    assert plain.conclusion == "E_{S_t}[f(w^{t+1})] ≤ f(w^t) − ρ ‖∇f(w^t)‖²"
 
 
 def claiming(of: Statement, states: Any) -> Statement:
