@@ -237,7 +237,7 @@ def _exponent(factor: Term) -> int:
 
 
 def _base(factor: Term) -> Term:
-    return factor if _exponent(factor) == 1 else factor.args[0]  # type: ignore[no-any-return]
+    return factor if _exponent(factor) == 1 else factor.args[0]
 
 
 def _minimum(term: Term) -> Term | None:
