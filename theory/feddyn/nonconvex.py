@@ -7,6 +7,7 @@ same.
 from typing import Any, NamedTuple
 
 from fedconvex.statements.assumptions import Smooth
+from fedconvex.statements.functions import named
 from fedconvex.statements.notation import CURVATURE, SQUARED_LENGTH, VALUE, Parameter, Units
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.feddyn.assumptions import ACTIVE, ALPHA_NONCONVEX, FEDDYN
@@ -42,12 +43,14 @@ def nonconvex_constants(*, alpha: Any, L: Any, num_clients: Any, num_active: Any
     """
     m, P = num_clients, num_active
     z = alpha**2 * P**2 - 32 * L**2 * m**2 + 16 * L**2 * P * m - 20 * L**2 * P**2
+    z = named("z", z)
     kappa = 4 * L**3 * P * (alpha + L) / alpha * (2 * m - P) / z
+    kappa = named(r"\kappa", kappa)
     numerator = alpha**2 * P**2 - 4 * alpha * L * P**2 - 32 * L**2 * m**2 - 16 * L**2 * P * m - 24 * L**2 * P**2
     return NonconvexConstants(
         z=z,
         kappa=kappa,
-        kappa0=numerator / (2 * alpha * z),
+        kappa0=named(r"\kappa_0", numerator / (2 * alpha * z)),
         # z₀ = κ: only Lemma 12 bounds C_t, whose factor in Lemma 10 is κ.
         z0=kappa,
         z1=L / 2 + kappa * 2 * m / P,

@@ -4,6 +4,7 @@ E‖·‖² is the expectation of a squared norm over the draws of devices. γ i
 paper it is an inexactness.
 """
 
+from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import (
     CURVATURE,
     GRADIENT,
@@ -26,6 +27,13 @@ PAPER = Paper(
     short="FedDyn",
     reference="Acar et al.: Federated Learning Based on Dynamic Regularization (ICLR 2021)",
     convention="l = (1/m) sum_k L_k, a plain mean; with weights, L_k is num_clients * weights[k] times the client's",
+    letters=Letters(
+        before="t-1", after="t", rounds=r"\sum_{t=1}^T", server=r"\theta^@", shared={"h": "h^@"},
+        memory={"gradient": r"\nabla L_k(\theta_k^@)", "h": "h_k^@"}, last_answers=r"\theta_k^@",
+        answers=r"\tilde\theta_k^@", solutions=r"\tilde\theta_k^@", residuals="e_k^@", minimiser=r"\theta_*",
+        function="L_k", objective=r"\ell", mean=r"\frac{1}{m}\sum_k", drawn=r"\frac{1}{P}\sum_{k\in P_t}",
+        expectation="E",
+    ),
     notation={
         "alpha": Parameter(r"\alpha", "weight of the dynamic regulariser", CURVATURE, above=0, measured="alpha"),
         "L": Parameter("L", "smoothness of every L_k", CURVATURE, above=0, measured="smoothness"),
@@ -34,20 +42,21 @@ PAPER = Paper(
         "num_active": Parameter("P", "devices that take part in a round", least=1, integer=True, measured="num_active"),
         "T": Parameter("T", "rounds", least=1, integer=True, measured="num_rounds"),
         "D0": Parameter(
-            "D_0", "‖θ⁰ − θ_*‖², squared distance of the start to the minimiser", SQUARED_LENGTH, least=0,
-            measured="squared_distance",
-            means=vectors.first_distance,
+            r"\|\theta^0-\theta_*\|^2", "‖θ⁰ − θ_*‖², squared distance of the start to the minimiser", SQUARED_LENGTH,
+            least=0, measured="squared_distance", means=vectors.first_distance,
         ),
         "G": Parameter(
-            "G", "(1/m)Σ‖∇L_k(θ_*)‖², mean squared gradient of the devices at the minimiser",
+            r"\frac{1}{m}\sum_k\|\nabla L_k(\theta_*)\|^2",
+            "(1/m)Σ‖∇L_k(θ_*)‖², mean squared gradient of the devices at the minimiser",
             SQUARED_GRADIENT, least=0, measured="gradients_at_minimizer",
             means=vectors.first_error,
         ),
         "delta": Parameter(
-            r"\Delta", "initial suboptimality ℓ(θ⁰) − ℓ_*", VALUE, least=0, measured="initial_gap"
+            r"(\ell(\theta^0)-\ell_*)", "initial suboptimality ℓ(θ⁰) − ℓ_*", VALUE, least=0, measured="initial_gap"
         ),
         "spread": Parameter(
-            "S", "(1/m)Σ‖θ_k⁰ − θ⁰‖², mean squared distance of the devices' first models to θ⁰",
+            r"\frac{1}{m}\sum_k\|\theta_k^0-\theta^0\|^2",
+            "(1/m)Σ‖θ_k⁰ − θ⁰‖², mean squared distance of the devices' first models to θ⁰",
             SQUARED_LENGTH, least=0, measured="spread",
         ),
         # quantities that the lemmas are about, in round t
@@ -88,7 +97,7 @@ PAPER = Paper(
         "B_next": Parameter("B_t", "squared error of the memories after", SQUARED_GRADIENT, least=0),
         "B0": Parameter("B_0", "squared error at the start", SQUARED_GRADIENT, least=0, measured="mean_square"),
         "count": Parameter("n", "how many vectors", least=1, integer=True),
-        "total": Parameter("V", "Σ‖v_j‖², the sum of their squared norms", least=0),
+        "total": Parameter(r"\sum_j\|v_j\|^2", "Σ‖v_j‖², the sum of their squared norms", least=0),
         # quantities of the displayed equations
         "value": Parameter("L_k(x)", "value of a device's function", VALUE),
         "value_z": Parameter("L_k(z)", "value at z", VALUE),
@@ -98,18 +107,21 @@ PAPER = Paper(
         "square": Parameter(r"\|\cdot\|^2", "a squared distance", SQUARED_LENGTH, least=0),
         "separation": Parameter(r"\|x-y\|^2", "squared distance of x and y", SQUARED_LENGTH, least=0),
         "mean_square": Parameter(
-            "V", "(1/m)Σ‖∇L_k(x) − ∇L_k(x_*)‖²",
+            r"\frac{1}{m}\sum_k\|\nabla L_k(x)-\nabla L_k(x_*)\|^2", "(1/m)Σ‖∇L_k(x) − ∇L_k(x_*)‖²",
             SQUARED_GRADIENT, least=0,
         ),
         "mean_gradient": Parameter(
-            "g", "(1/m)Σ E∇L_k, the mean of the devices' gradients", GRADIENT, shape=Shape.VECTOR
+            r"\frac{1}{m}\sum_k E\nabla L_k(\tilde\theta_k^t)", "(1/m)Σ E∇L_k, the mean of the devices' gradients",
+            GRADIENT, shape=Shape.VECTOR
         ),
         "new_gradient": Parameter(r"\nabla L_k(\theta_k^t)", "gradient at the answer", GRADIENT, shape=Shape.VECTOR),
         "old_gradient": Parameter(r"\nabla L_k(\theta_k^{t-1})", "stored gradient", GRADIENT, shape=Shape.VECTOR),
         "gradient": Parameter(r"\nabla L_k(\theta^{t-1})", "gradient at θ^{t−1}", GRADIENT, shape=Shape.VECTOR),
-        "gradients": Parameter(r"\nabla L_@(\theta_*)", "gradients of the devices", GRADIENT, shape=Shape.VECTORS),
+        "gradients": Parameter(
+            r"\nabla L_@(\theta_*)", "gradients of the devices", GRADIENT, shape=Shape.VECTORS, index="k"
+        ),
         "memory": Parameter("h_k^{t-1}", "a device's memory", GRADIENT, shape=Shape.VECTOR),
-        "memories": Parameter("h_@^t", "memories of the devices", GRADIENT, shape=Shape.VECTORS),
+        "memories": Parameter("h_@^t", "memories of the devices", GRADIENT, shape=Shape.VECTORS, index="k"),
         "h": Parameter("h^t", "the server's state", GRADIENT, shape=Shape.VECTOR),
         "theta": Parameter(r"\theta_k^t", "a device's answer", LENGTH, shape=Shape.VECTOR),
         "server": Parameter(r"\theta^{t-1}", "the server's point", LENGTH, shape=Shape.VECTOR),

@@ -78,6 +78,7 @@ def one_gradient_nonconvex_scales(
     relation="=",
     units=LENGTH,
     assumes=ONE_GRADIENT,
+    redefines=PAPER.relettered(mean_gradient=r"\frac{1}{m}\sum_k E\nabla L_k(\theta^{t-1})"),
 )
 def lemma13(*, alpha: Any, mean_gradient: Any) -> Any:
     """The expected move of the average: −(1/α)(1/m)Σ_k E∇L_k(θ^{t−1})."""
@@ -153,7 +154,7 @@ def lemma20(
 
 @PAPER.statement(
     "Lemma 21", ClaimType.UPPER, page=41,
-    symbol=r"\tfrac1m\textstyle\sum_k E\|\nabla L_k(\gamma^t)-\nabla L_k(\theta^t)\|^2",
+    symbol=r"\frac{1}{m}\sum_k E\|\nabla L_k(\gamma^t)-\nabla L_k(\theta^t)\|^2",
     units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth()),
 )  # fmt: skip
 def lemma21(*, B_next: Any, gradient_square_next: Any, alpha: Any, L: Any) -> Any:
@@ -180,7 +181,7 @@ def one_gradient_round(*, distance: Any, distance_next: Any, A: Any, epsilon: An
 
 @PAPER.statement(
     "Equation (18)", ClaimType.UPPER, page=38,
-    symbol=r"\tfrac1T\textstyle\sum_{t=1}^T(1+\tfrac\mu{3\alpha})^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)]",
+    symbol=r"\frac{1}{T}\sum_{t=1}^T\left(1+\frac{\mu}{3\alpha}\right)^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)]",
     units=VALUE, assumes=(*ONE_GRADIENT, *STRONGLY_CONVEX, ALPHA_ONE_GRADIENT),
 )  # fmt: skip
 def one_gradient_bound(
@@ -203,7 +204,7 @@ def one_gradient_decrease(*, B: Any, gradient_square: Any, epsilon: Any, alpha: 
 
 
 @PAPER.statement(
-    "Equation (20)", ClaimType.UPPER, page=41, symbol=r"\tfrac1T\textstyle\sum_{t=1}^T E\|\nabla\ell(\gamma^{t-1})\|^2",
+    "Equation (20)", ClaimType.UPPER, page=41, symbol=r"\frac{1}{T}\sum_{t=1}^T E\|\nabla\ell(\gamma^{t-1})\|^2",
     units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth(), ALPHA_ONE_GRADIENT_NONCONVEX),
 )  # fmt: skip
 def one_gradient_nonconvex_bound(

@@ -11,8 +11,13 @@ from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.feddyn.assumptions import FEDDYN, ONE_GRADIENT
 from fedconvex.theory.feddyn.notation import PAPER
 
+OBJECTIVE = PAPER.relettered(value=r"L_k(\theta)", square=r"\|\theta-\theta^{t-1}\|^2")
+TO_Y, TO_Z = PAPER.relettered(square=r"\|y-x\|^2"), PAPER.relettered(square=r"\|z-x\|^2")
 
-@PAPER.statement("Equation (1)", ClaimType.DEFINITION, page=4, symbol=r"R_k(\theta)", relation="=", units=VALUE)
+
+@PAPER.statement(
+    "Equation (1)", ClaimType.DEFINITION, page=4, symbol=r"R_k(\theta)", relation="=", units=VALUE, redefines=OBJECTIVE
+)
 def device_objective(*, value: Any, linear: Any, alpha: Any, square: Any) -> Any:
     """What an active device minimises: L_k(θ) − ⟨∇L_k(θ_k^{t−1}), θ⟩ + (α/2)‖θ − θ^{t−1}‖²."""
     return value - linear + alpha / 2 * square
@@ -33,7 +38,9 @@ def global_gradient(*, gradients: Any) -> Any:
     return sum(gradients) / len(gradients)
 
 
-@PAPER.statement("Equation (4)", ClaimType.UPPER, page=28, symbol="L_k(y)", units=VALUE, assumes=(Smooth(),))
+@PAPER.statement(
+    "Equation (4)", ClaimType.UPPER, page=28, symbol="L_k(y)", units=VALUE, assumes=(Smooth(),), redefines=TO_Y
+)
 def smooth_upper(*, value: Any, inner: Any, L: Any, square: Any) -> Any:
     """A smooth function lies below its quadratic: L_k(x) + ⟨∇L_k(x), y − x⟩ + (L/2)‖y − x‖²."""
     return value + inner + L / 2 * square
@@ -45,7 +52,7 @@ def _mean_square(*, L: Any, mean_square: Any) -> Any:
 
 @PAPER.statement(
     "Equation (5)", ClaimType.UPPER, page=28, symbol="", units=VALUE, assumes=(Convex(), Smooth()), left=_mean_square,
-    redefines={"gap": PAPER.notation["gap"]},
+    redefines=PAPER.relettered(gap=r"\ell(x)-\ell(x_*)"),
 )  # fmt: skip
 def gradient_difference_bound(*, gap: Any) -> Any:
     """For convex smooth functions (1/(2Lm))Σ_k‖∇L_k(x) − ∇L_k(x_*)‖² ≤ ℓ(x) − ℓ(x_*)."""
@@ -59,13 +66,22 @@ def gradient_difference_bound(*, gap: Any) -> Any:
     symbol=r"-\langle\nabla L_k(x),z-y\rangle",
     units=VALUE,
     assumes=(Convex(), Smooth()),
+    redefines=TO_Z,
 )
 def three_points(*, value_z: Any, value_y: Any, L: Any, square: Any) -> Any:
     """Convexity between x and y, smoothness between x and z: −L_k(z) + L_k(y) + (L/2)‖z − x‖²; `square` is ‖z − x‖²."""
     return -value_z + value_y + L / 2 * square
 
 
-@PAPER.statement("Equation (7)", ClaimType.DEFINITION, page=28, symbol=r"\tilde R_k(\theta)", relation="=", units=VALUE)
+@PAPER.statement(
+    "Equation (7)",
+    ClaimType.DEFINITION,
+    page=28,
+    symbol=r"\tilde R_k(\theta)",
+    relation="=",
+    units=VALUE,
+    redefines=OBJECTIVE,
+)
 def virtual_objective(*, value: Any, linear: Any, alpha: Any, square: Any) -> Any:
     """What the virtual variable θ̃_k^t of every device, active or not, minimises: the same as (1)."""
     return device_objective.calculator.formula(value=value, linear=linear, alpha=alpha, square=square)
@@ -79,6 +95,7 @@ def virtual_objective(*, value: Any, linear: Any, alpha: Any, square: Any) -> An
     relation="=",
     units=LENGTH,
     assumes=FEDDYN,
+    redefines=PAPER.relettered(new_gradient=r"\nabla L_k(\tilde\theta_k^t)"),
 )
 def virtual_step(*, old_gradient: Any, new_gradient: Any, alpha: Any) -> Any:
     """A device's step: (1/α)(∇L_k(θ_k^{t−1}) − ∇L_k(θ̃_k^t))."""
@@ -86,8 +103,9 @@ def virtual_step(*, old_gradient: Any, new_gradient: Any, alpha: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (9)", ClaimType.IDENTITY, page=28, symbol=r"\gamma^t", relation="=", units=LENGTH, assumes=FEDDYN
-)
+    "Equation (9)", ClaimType.IDENTITY, page=28, symbol=r"\gamma^t", relation="=", units=LENGTH, assumes=FEDDYN,
+    redefines=PAPER.relettered(server=r"\theta^t"),
+)  # fmt: skip
 def active_average(*, server: Any, h: Any, alpha: Any) -> Any:
     """The mean of the active devices' models: θ^t + h^t/α; `server` is θ^t."""
     return server + h / alpha
@@ -95,7 +113,7 @@ def active_average(*, server: Any, h: Any, alpha: Any) -> Any:
 
 @PAPER.statement(
     "Equation (11)", ClaimType.UPPER, page=32, symbol=r"-\langle\nabla L_k(x),z-y\rangle", units=VALUE,
-    assumes=(StronglyConvex(), Smooth()),
+    assumes=(StronglyConvex(), Smooth()), redefines=TO_Z,
 )  # fmt: skip
 def three_points_strongly(*, value_z: Any, value_y: Any, L: Any, mu: Any, square: Any, separation: Any) -> Any:
     """(6) for strongly convex functions: −L_k(z) + L_k(y) + (L/2)‖z − x‖² − (μ/2)‖x − y‖²."""

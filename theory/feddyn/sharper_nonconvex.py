@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from fedconvex.statements.assumptions import Smooth, StartsAtLocalMinima
 from fedconvex.statements.conditions import Condition
+from fedconvex.statements.functions import named
 from fedconvex.statements.notation import CURVATURE, SQUARED_GRADIENT, SQUARED_LENGTH, VALUE
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.feddyn.assumptions import (
@@ -83,7 +84,7 @@ class SharperNonconvexConstants(NamedTuple):
 def _draw(alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
     """(α − L)² − 2L²(m/P − 1)(2m/P − 1)."""
     ratio = num_clients / num_active
-    return (alpha - L) ** 2 - 2 * L**2 * (ratio - 1) * (2 * ratio - 1)
+    return named("D", (alpha - L) ** 2 - 2 * L**2 * (ratio - 1) * (2 * ratio - 1))
 
 
 @PAPER.calculator(of="Lemma 10, sharper", units=(CURVATURE, PER_CURVATURE), assumes=(ACTIVE, ALPHA_SHARPER_NONCONVEX))
@@ -91,7 +92,8 @@ def sharper_nonconvex_constants(*, alpha: Any, L: Any, num_clients: Any, num_act
     """κ = L³(2m/P − 1)(α + L)/(2αD) and κ₀ = (D − L(α + L))/(2αD), D = (α − L)² − 2L²(m/P − 1)(2m/P − 1)."""
     D = _draw(alpha, L, num_clients, num_active)
     kappa = L**3 * (2 * num_clients / num_active - 1) * (alpha + L) / (2 * alpha * D)
-    return SharperNonconvexConstants(kappa, (D - L * (alpha + L)) / (2 * alpha * D))
+    kappa0 = (D - L * (alpha + L)) / (2 * alpha * D)
+    return SharperNonconvexConstants(named(r"\kappa", kappa), named(r"\kappa_0", kappa0))
 
 
 def _left_sharper(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
@@ -144,7 +146,7 @@ def lemma19_sharper(*, B: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (20), sharper", ClaimType.UPPER, symbol=r"\tfrac1T\textstyle\sum_{t=1}^T E\|\nabla\ell(\gamma^{t-1})\|^2",
+    "Equation (20), sharper", ClaimType.UPPER, symbol=r"\frac{1}{T}\sum_{t=1}^T E\|\nabla\ell(\gamma^{t-1})\|^2",
     units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth(), ALPHA_ONE_GRADIENT_NONCONVEX), ours=True,
 )  # fmt: skip
 def one_gradient_nonconvex_bound_sharper(

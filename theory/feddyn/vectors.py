@@ -48,8 +48,8 @@ state = expected(square(shared("h", 1)))
 devices_distance = expected(square(answers - minimiser))
 
 # quantities of whole runs
-first_distance = named("D_0", square(server(0) - minimiser))
-first_error = named("G", square(at_minimiser))
+first_distance = square(server(0) - minimiser)
+first_error = square(at_minimiser)
 
 
 def mean_gap(ratio: Number) -> Number:
