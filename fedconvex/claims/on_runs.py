@@ -1,0 +1,186 @@
+"""Whether a claim holds on a run: both sides computed from the rounds that the method's own code plays.
+
+On a `Federation` both sides are exact, the expectation is a sum over every draw, and `holds` is decided rigorously. On
+a trajectory of `simulate` the numbers are those of its arithmetic; where the draws are too many to enumerate, the
+expectation is replaced by the draw that happened, and the result says so.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, final
+
+import numpy as np
+
+from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.arithmetic.rationals import Array, nearest_float, to_fmpq, to_fraction
+from fedconvex.certainty import Certainty
+from fedconvex.claims.claim import Claim
+from fedconvex.claims.draws import every_draw
+from fedconvex.claims.evaluation import Path, Values, depends_on_draws
+from fedconvex.claims.federations import Federation
+from fedconvex.claims.paths import everywhere, minimiser_of
+from fedconvex.errors import InvalidInput
+from fedconvex.once import Once
+from fedconvex.runs.rounds import Rounds
+
+PRECISIONS = (128, 512, 2048)  # bits, raised until balls decide
+ROUNDING = 1e-9  # relative: closer sides are not decided in floats
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The two sides of a claim on a run, where they are worst.
+
+    Attributes:
+        left, right: Fractions where they are rational, else balls; floats on a run in floats; arrays for vectors.
+        holds: True, False, or None where it is not decided.
+        certainty: EXACT, ENCLOSED (balls), or NUMERIC (floats, no guarantee).
+        expectation: "every draw" or, where that is only a sample, "the draw that happened".
+        round, client: the round's number; the client of a claim about each client.
+    """
+
+    left: Any
+    relation: str
+    right: Any
+    holds: bool | None
+    certainty: Certainty
+    expectation: str
+    round: int
+    client: int | None = None
+
+    @property
+    def excess(self) -> float:
+        """(left − right)/(|left| + |right|), or its absolute value for an equality: positive where the claim is false."""
+        return max(self._excess(a, b) for a, b in zip(np.ravel(self.left), np.ravel(self.right), strict=True))
+
+    def _excess(self, left: Any, right: Any) -> float:
+        a, b = (to_fraction(nearest_float(side)) if _is_ball(side) else to_fraction(side) for side in (left, right))
+        difference = a - b if self.relation == "<=" else abs(a - b)
+        return nearest_float(difference / size) if (size := abs(a) + abs(b)) else 0.0
+
+    def __str__(self) -> str:
+        verdict = {True: "holds", False: "does not hold", None: "is not decided"}[self.holds]
+        of = "" if self.client is None else f" for client {self.client}"
+        return (
+            f"{verdict} in round {self.round}{of}: left {_short(self.left)}, right {_short(self.right)} "
+            f"({self.certainty.value}; expectation over {self.expectation})"
+        )
+
+
+def claim_on(claim: Claim, run: Any, parameters: Mapping[str, Any]) -> Found:
+    """The claim on a federation, or on a trajectory of `simulate`; see `Claim.on`."""
+    if isinstance(run, Federation):
+        return _worst(claim, _on_federation(claim, run, parameters))
+    from fedconvex.claims.on_trajectories import on_trajectory
+    from fedconvex.runs.simulation import Trajectory
+
+    if isinstance(run, Trajectory):
+        return _worst(claim, on_trajectory(claim, run, parameters))
+    raise InvalidInput("run", type(run).__name__, "is no run that claims are about",
+                       "give a Federation or the result of fedconvex.simulate")  # fmt: skip
+
+
+def _on_federation(claim: Claim, run: Federation, parameters: Mapping[str, Any]) -> Iterator[Found]:
+    rounds, m = run.player.rounds, run.problem.num_clients
+    with rounds.arithmetic.context():
+        outcomes = every_draw(run.participation, run.problem)
+        if outcomes is None:
+            raise InvalidInput("participation", run.participation, "has too many draws", "give fewer clients")
+        given = {name: to_fmpq(value, name) for name, value in {**run.parameters, **parameters}.items()}
+        free = {name: rounds.arithmetic.array(vector) for name, vector in run.free.items()}
+        first = 0 if claim.of_run else len(run.moments)
+        for t in range(max(1, first)):
+            number = run.rounds if claim.of_run else 1
+            paths = run.player.paths(run.moments[t], everywhere(outcomes), t, number)
+            for client in range(m) if claim.of_client else (None,):
+                values = values_of(rounds, paths, given, free, client)
+                yield from found(claim, values, "every draw", t)
+
+
+def values_of(
+    rounds: Rounds, paths: list[Path], parameters: Mapping[str, Any], free: Mapping[str, Array], client: int | None,
+    minimiser: Callable[[], Array] | None = None,
+) -> Callable[[], Values]:  # fmt: skip
+    """Makes the terms' values anew, for each precision of balls."""
+    least = Once(lambda: minimiser_of(rounds)) if minimiser is None else minimiser
+    scale = rounds.method.scale(rounds.problem)
+    return lambda: Values(
+        paths, rounds.clients, rounds.weights, rounds.arithmetic, parameters, least, free, client,
+        in_balls=lambda: rounds.problem.clients("ball", scale),
+    )  # fmt: skip
+
+
+def found(claim: Claim, values: Callable[[], Values], expectation: str, t: int) -> Iterator[Found]:
+    """The two sides on each path where they depend on the draw, else once."""
+    several = any(depends_on_draws(side, claim.of_run) for side in (claim.left, claim.right))
+    for path in range(len(values().paths) if several else 1):
+        yield _decided(claim, values, path, expectation, t)
+
+
+def _decided(claim: Claim, values: Callable[[], Values], path: int, expectation: str, t: int) -> Found:
+    at = values()
+    for precision in PRECISIONS:
+        with _balls_of(precision, at.arithmetic):
+            left, right = at.of(claim.left, path), at.of(claim.right, path)
+            holds, certainty = _compare(claim.relation, left, right, at.arithmetic.certainty)
+        if holds is not None or certainty is not Certainty.ENCLOSED or at.arithmetic.certainty is not Certainty.EXACT:
+            break
+        at = values()
+    return Found(
+        _published(left), claim.relation, _published(right), holds, certainty, expectation, t, at.client
+    )
+
+
+def _balls_of(precision: int, arithmetic: Arithmetic) -> AbstractContextManager[Any]:
+    """The precision of the balls that exact numbers become; a run in balls or floats keeps its own."""
+    if arithmetic.certainty is not Certainty.EXACT:
+        return nullcontext()
+    import flint
+
+    return flint.ctx.workprec(precision)
+
+
+def _is_ball(side: Any) -> bool:
+    return type(side).__name__ == "arb"
+
+
+def _compare(relation: str, left: Any, right: Any, certainty: Certainty) -> tuple[bool | None, Certainty]:
+    """Whether the relation holds: decided exactly, by balls, or (only where the run is in floats) numerically."""
+    if np.ndim(left) or np.ndim(right):
+        entries = [_compare(relation, a, b, certainty) for a, b in zip(*np.broadcast_arrays(left, right), strict=True)]
+        return _all(holds for holds, _ in entries), max((c for _, c in entries), key=list(Certainty).index)
+    if certainty is Certainty.NUMERIC:
+        close = abs(left - right) <= ROUNDING * (abs(left) + abs(right))
+        return (None if close and relation == "<=" else bool(close if relation == "=" else left < right)), certainty
+    if not (_is_ball(left) or _is_ball(right)):
+        return bool(left <= right if relation == "<=" else left == right), Certainty.EXACT
+    difference = right - left
+    if difference < 0 or (relation == "=" and difference > 0):
+        return False, Certainty.ENCLOSED
+    return (True if relation == "<=" and difference >= 0 else None), Certainty.ENCLOSED
+
+
+def _all(holds: Iterator[bool | None]) -> bool | None:
+    found = list(holds)
+    return False if False in found else None if None in found else True
+
+
+def _worst(claim: Claim, several: Iterator[Found]) -> Found:
+    """A violation where there is one; else something undecided; else the sides that are closest."""
+    badness = {False: 2, None: 1, True: 0}
+    return max(several, key=lambda one: (badness[one.holds], one.excess))
+
+
+def _published(side: Any) -> Any:
+    if np.ndim(side):
+        return np.array([_published(entry) for entry in side], dtype=object)
+    return to_fraction(side) if type(side).__name__ == "fmpq" else side
+
+
+def _short(side: Any) -> str:
+    if np.ndim(side):
+        return "(" + ", ".join(map(_short, side)) + ")"
+    return f"{nearest_float(side):.6g}" if isinstance(side, Fraction) and side.denominator > 10**6 else str(side)
