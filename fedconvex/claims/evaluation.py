@@ -258,6 +258,15 @@ def _ball(x: Any) -> Any:
     return x if isinstance(x, flint.arb) else flint.arb(x)
 
 
+def number_at(term: Number, parameters: Mapping[str, Any]) -> Any:
+    """A formula in parameters at exact values: rational where it is, else a ball. Raises NotOnThisRun."""
+    from fedconvex import arithmetic as arithmetics
+
+    exact = arithmetics.get("exact")
+    given = {name: exact.scalar(value) for name, value in parameters.items()}
+    return Values((), None, None, exact, given, lambda: None, {}).of(term)  # type: ignore[arg-type]
+
+
 def depends_on_draws(term: Term, of_run: bool) -> bool:
     """Whether the term, outside of expectations, is another one for another draw."""
     if term.head in ("expected", "after", "sum of rounds") or (term.head == "mean of rounds" and type(term) is Number):
