@@ -90,7 +90,10 @@ class _Builder:
             numbers["local_steps"] = int(numbers["local_steps"])
         if not self.setting.method:  # a claim about the functions alone: any method will do
             return METHODS["FedGD"](stepsize=Fraction(1))  # type: ignore[call-arg]
-        return METHODS[self.setting.method](**numbers)
+        try:
+            return METHODS[self.setting.method](**numbers)
+        except TypeError as error:
+            raise NoFederation(f"the setting does not give the method's parameters: {error}") from None
 
     def _weights(self) -> list[Fraction]:
         # Drawn uniformly, a plain average of weighted clients would not be the mean of the claim.
