@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
+from math import inf
 from random import Random
 from typing import final
 
@@ -85,10 +86,10 @@ class _Attempt:
     federation: Federation
     found: Found
 
-    @property
-    def score(self) -> float:
-        """How close the sides are; where both are 0 nothing is near to being broken."""
-        return self.found.excess if self.found.excess != 0 or _nonzero(self.found) else -1.0
+    def score(self, start: int) -> float:
+        """How close the sides are, by one of two measures in turn; where both sides are 0 nothing is near."""
+        measure = self.found.sharpness if start % 2 == 0 else self.found.excess
+        return measure if measure != 0 or _nonzero(self.found) else -inf
 
 
 def _search(claim: Claim, setting: Setting, seed: int) -> Iterator[_Attempt | None]:
@@ -99,13 +100,14 @@ def _search(claim: Claim, setting: Setting, seed: int) -> Iterator[_Attempt | No
         for number in range(SAMPLES):
             attempt = _attempt(claim, setting, [], f"{seed}/{start}/{number}")
             yield attempt
-            best = _better(best, attempt)
+            best = _better(best, attempt, start)
         failures = 0
         while best is not None and failures < PATIENCE:
             attempt = _attempt(claim, setting, _changed(best.choices, random), f"{seed}/{start}/more")
             yield attempt
-            higher = _better(best, attempt)
-            failures = 0 if higher is not best and higher.score > best.score else failures + 1
+            higher = _better(best, attempt, start)
+            assert higher is not None
+            failures = 0 if higher.score(start) > best.score(start) else failures + 1
             best = higher
 
 
@@ -118,10 +120,10 @@ def _attempt(claim: Claim, setting: Setting, given: list[int], seed: str) -> _At
         return None
 
 
-def _better(best: _Attempt | None, other: _Attempt | None) -> "_Attempt | None":
+def _better(best: _Attempt | None, other: _Attempt | None, start: int) -> _Attempt | None:
     if best is None or other is None:
         return other if best is None else best
-    return other if other.score >= best.score else best
+    return other if other.score(start) >= best.score(start) else best
 
 
 def _changed(choices: list[int], random: Random) -> list[int]:

@@ -174,7 +174,7 @@ class Values:
                 if head == "-":
                     return a - b
                 if head == "*":
-                    return a * b
+                    return self._product(a, b)
                 if head == "/":
                     if not np.ndim(b) and b == 0:
                         raise NotOnThisRun("term", "/", "divides by 0 here", "give other parameters")
@@ -222,6 +222,11 @@ class Values:
         if x < 0:
             raise NotOnThisRun("root", x, "is not a real number", "give other parameters")
         return exact_root(x)
+
+    def _product(self, a: Any, b: Any) -> Any:
+        if not self._numeric and any(not np.ndim(x) and type(x).__name__ == "fmpq" and x == 0 for x in (a, b)):
+            return 0 * (b if np.ndim(b) else a if np.ndim(a) else self.arithmetic.scalar(0))  # an exact 0, no ball
+        return a * b
 
     def _power(self, x: Any, exponent: Any) -> Any:
         if self._numeric:

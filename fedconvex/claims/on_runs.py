@@ -21,6 +21,7 @@ from fedconvex.claims.draws import every_draw
 from fedconvex.claims.evaluation import Path, Values, depends_on_draws
 from fedconvex.claims.federations import Federation
 from fedconvex.claims.paths import everywhere, minimiser_of
+from fedconvex.claims.terms import Number
 from fedconvex.errors import InvalidInput
 from fedconvex.once import Once
 from fedconvex.runs.rounds import Rounds
@@ -40,6 +41,7 @@ class Found:
         certainty: EXACT, ENCLOSED (balls), or NUMERIC (floats, no guarantee).
         expectation: "every draw" or, where that is only a sample, "the draw that happened".
         round, client: the round's number; the client of a claim about each client.
+        addends: the sizes of the terms that the sides are sums of.
     """
 
     left: Any
@@ -50,6 +52,13 @@ class Found:
     expectation: str
     round: int
     client: int | None = None
+    addends: tuple[float, ...] = ()
+
+    @property
+    def sharpness(self) -> float:
+        """left − right as a part of the addends other than the two largest, which often cancel each other."""
+        minor = sum(sorted(self.addends)[:-2])
+        return self.excess if minor == 0 else self._difference(self.left, self.right) / minor
 
     @property
     def excess(self) -> float:
@@ -57,9 +66,14 @@ class Found:
         return max(self._excess(a, b) for a, b in zip(np.ravel(self.left), np.ravel(self.right), strict=True))
 
     def _excess(self, left: Any, right: Any) -> float:
-        a, b = (to_fraction(nearest_float(side)) if _is_ball(side) else to_fraction(side) for side in (left, right))
-        difference = a - b if self.relation == "<=" else abs(a - b)
-        return nearest_float(difference / size) if (size := abs(a) + abs(b)) else 0.0
+        size = abs(nearest_float(left)) + abs(nearest_float(right))
+        return self._difference(left, right) / size if size else 0.0
+
+    def _difference(self, left: Any, right: Any) -> float:
+        if _is_ball(left) or _is_ball(right):
+            left, right = (side if _is_ball(side) else to_fmpq(side) for side in (left, right))
+        difference = nearest_float(left - right)
+        return difference if self.relation == "<=" else abs(difference)
 
     def __str__(self) -> str:
         verdict = {True: "holds", False: "does not hold", None: "is not decided"}[self.holds]
@@ -129,9 +143,20 @@ def _decided(claim: Claim, values: Callable[[], Values], path: int, expectation:
         if holds is not None or certainty is not Certainty.ENCLOSED or at.arithmetic.certainty is not Certainty.EXACT:
             break
         at = values()
+    sizes = [] if np.ndim(left) else [abs(nearest_float(at.of(x, path))) for x in _addends(claim.left, claim.right)]
     return Found(
-        _published(left), claim.relation, _published(right), holds, certainty, expectation, t, at.client
+        _published(left), claim.relation, _published(right), holds, certainty, expectation, t, at.client, tuple(sizes)
     )
+
+
+def _addends(*sides: Any) -> Iterator[Any]:
+    """The terms that the sides are sums and differences of."""
+    waiting = list(sides)
+    while waiting:
+        if (here := waiting.pop()).head in ("+", "-", "neg", "named"):
+            waiting += [part for part in here.args if type(part) is Number]
+        else:
+            yield here
 
 
 def _balls_of(precision: int, arithmetic: Arithmetic) -> AbstractContextManager[Any]:

@@ -28,7 +28,8 @@ from fedconvex.participation import Full, Participation, Uniform, Weighted
 from fedconvex.problems.quadratics import Quadratic
 
 REPAIRS = 30
-LARGEST_COUNT = 4  # of clients and rounds: expectations are sums over all draws
+COUNTS = (1, 2, 3, 4)  # of clients and rounds: expectations are sums over all draws
+DRAWN = (*COUNTS, 10, 100, 10_000)  # independent draws; of few clients even many draws have few outcomes
 SCALES = (Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(1), Fraction(2), Fraction(10), Fraction(40))
 MARGINS = (Fraction(1), Fraction(1), Fraction(121, 100), Fraction(9, 4), Fraction(4), Fraction(25))  # squares: roots of
 # conditioned parameters then stay rational
@@ -81,7 +82,11 @@ class _Builder:
         given = self.at(self.setting.draws.clients)
         if given is None:
             given = self.values.get("num_clients")
-        return self.choices.pick((1, 2, 2, 3)) if given is None else int(given)
+        if given is not None:
+            return int(given)
+        drawn = self.at(self.setting.draws.active)
+        few = (1,) if drawn is not None and drawn > MOST else (1, 2) if drawn is not None and drawn > 10 else (1, 2, 2, 3)
+        return self.choices.pick(few)
 
     def _method(self) -> Method:
         formulas = self.setting.method_parameters
@@ -256,7 +261,9 @@ def parameters_of(setting: Setting, choices: Choices) -> dict[str, Fraction]:
 
 def _value(name: str, setting: Setting, choices: Choices) -> Fraction:
     if name in setting.counts:
-        return Fraction(choices.pick(range(1, LARGEST_COUNT + 1)))
+        draws = setting.draws
+        many = draws.scheme == "independent" and draws.active is not None and draws.active.args == (name,)
+        return Fraction(choices.pick(DRAWN if many else COUNTS))
     size = choices.pick(SCALES) * choices.between(Fraction(1, 2), 1)
     sign = setting.signs[name]
     if sign == "nonnegative":
