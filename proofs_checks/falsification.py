@@ -18,7 +18,8 @@ from fedconvex.claims.claim import Claim, Setting
 from fedconvex.claims.evaluation import NotOnThisRun
 from fedconvex.claims.federations import Federation
 from fedconvex.claims.on_runs import Found
-from fedconvex.claims.random_federations import NoFederation, federation_of
+from fedconvex.claims.random_federations import federation_of
+from fedconvex.claims.random_parameters import NoFederation
 from fedconvex.errors import InvalidInput
 from fedconvex.statements.statement import Statement
 from fedconvex.validation import integer_at_least, positive
@@ -67,16 +68,21 @@ def falsify_claim(
     """The same for a claim in a setting."""
     positive(seconds, "seconds")
     most = None if tries is None else integer_at_least(tries, 1, "tries")
-    end = time.monotonic() + seconds
-    built = 0
+    if unknown := sorted(claim.parameters - set(setting.signs)):
+        raise InvalidInput("claim", unknown, "are parameters that the setting does not have", "add them to the setting")
+    end, reason, built = time.monotonic() + seconds, "", 0
     for tried, attempt in enumerate(_search(claim, setting, seed)):
-        built += attempt is not None
-        if attempt is not None and attempt.found.holds is False:
+        if isinstance(attempt, str):
+            reason = attempt
+        elif attempt.found.holds is False:
             return Counterexample(attempt.federation, attempt.found, tried)
+        built += isinstance(attempt, _Attempt)
         if time.monotonic() > end or (most is not None and tried + 1 >= most):
             break
     if not built:
-        raise NoFederation("the setting may contradict itself: none of the federations that were tried satisfies it")
+        raise NoFederation(
+            f"none of {tried + 1} federations satisfies the setting and gives the claim a value: {reason}"
+        )
     return None
 
 
@@ -92,11 +98,11 @@ class _Attempt:
         return measure if measure != 0 or _nonzero(self.found) else -inf
 
 
-def _search(claim: Claim, setting: Setting, seed: int) -> Iterator[_Attempt | None]:
+def _search(claim: Claim, setting: Setting, seed: int) -> Iterator[_Attempt | str]:
     """Some random federations, then a climb from the best of them, again and again."""
     random = Random(f"{seed}/climb")
     for start in count():
-        best = None
+        best: _Attempt | None = None
         for number in range(SAMPLES):
             attempt = _attempt(claim, setting, [], f"{seed}/{start}/{number}")
             yield attempt
@@ -111,18 +117,21 @@ def _search(claim: Claim, setting: Setting, seed: int) -> Iterator[_Attempt | No
             best = higher
 
 
-def _attempt(claim: Claim, setting: Setting, given: list[int], seed: str) -> _Attempt | None:
+def _attempt(claim: Claim, setting: Setting, given: list[int], seed: str) -> _Attempt | str:
+    """What the choices lead to; the reason where it is no federation, or one where the claim has no value."""
     choices = Choices(seed, given)
     try:
         federation = federation_of(setting, claim, choices)
         return _Attempt(choices.made, federation, claim.on(federation))
-    except (NoFederation, NotOnThisRun):  # no federation, or one where the formula is not defined
-        return None
+    except (NoFederation, NotOnThisRun) as error:
+        return str(error)
 
 
-def _better(best: _Attempt | None, other: _Attempt | None, start: int) -> _Attempt | None:
-    if best is None or other is None:
-        return other if best is None else best
+def _better(best: _Attempt | None, other: _Attempt | str, start: int) -> _Attempt | None:
+    if isinstance(other, str):
+        return best
+    if best is None:
+        return other
     return other if other.score(start) >= best.score(start) else best
 
 
@@ -139,4 +148,4 @@ def _changed(choices: list[int], random: Random) -> list[int]:
 def _nonzero(found: Found) -> bool:
     from numpy import ravel
 
-    return any(x != 0 for side in (found.left, found.right) for x in ravel(side))
+    return bool(any(x != 0 for side in (found.left, found.right) for x in ravel(side)))

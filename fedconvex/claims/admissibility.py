@@ -20,7 +20,7 @@ from fedconvex.problems.quadratics import QuadraticProblem
 
 
 def offences(setting: Setting, federation: Federation) -> list[str]:
-    """Every assumption of the setting that the federation is not proved to satisfy; empty where it is in the setting."""
+    """Every assumption of the setting that the federation is not proved to satisfy; empty where it satisfies all."""
     found = [*_parameters(setting, federation.parameters)]
     if found:  # the other assumptions are about these numbers
         return found
@@ -52,6 +52,7 @@ def _run(setting: Setting, federation: Federation) -> Iterator[str]:
     values, m = federation.parameters, federation.problem.num_clients
     if setting.method and type(federation.method) is not METHODS[setting.method]:
         yield f"the method is not {setting.method}"
+        return
     for name, formula in setting.method_parameters.items():
         if not holds(number_at(formula, values), "=", to_fmpq(getattr(federation.method, name))):
             yield f"the method's {name} is not the setting's"
@@ -65,11 +66,13 @@ def _run(setting: Setting, federation: Federation) -> Iterator[str]:
     kind = {"everyone": Full, "uniform": Uniform, "independent": Weighted}[draws.scheme]
     if type(scheme) is not kind:
         yield f"not {draws.scheme} takes part"
-    elif draws.active is not None and not _equals(draws.active, values, scheme.K):  # type: ignore[attr-defined]
+    elif draws.active is not None and not _equals(draws.active, values, scheme.K):
         yield "the number of drawn clients is not the setting's"
     if draws.clients is not None and not _equals(draws.clients, values, m):
         yield "the number of clients is not the setting's"
     possible = every_draw(scheme, federation.problem) or []
+    if not possible:
+        yield "no draw is possible, or too many are"
     members = {None if d.members is None else tuple(d.members) for _, d in possible}
     if any((None if d.members is None else tuple(d.members)) not in members for d in federation.earlier):
         yield "an earlier draw is impossible"
@@ -82,7 +85,7 @@ def _equals(formula: Number, values: Mapping[str, Fraction], number: Any) -> boo
 def _functions(setting: Setting, federation: Federation) -> Iterator[str]:
     problem, values = federation.problem, federation.parameters
     assert isinstance(problem, QuadraticProblem)
-    hessians = [fractions_of(H) for H in federation.player.rounds.clients.H]  # type: ignore[attr-defined]
+    hessians = [fractions_of(H) for H in federation.player.rounds.clients.H]
     mean = fractions_of(problem.weighted_hessian("exact"))
     for name, bounds, matrices in (("client", setting.curvature, hessians), ("objective", setting.objective, [mean])):
         low, high = (None if bound is None else rational(number_at(bound, values)) for bound in bounds)

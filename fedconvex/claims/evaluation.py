@@ -114,7 +114,7 @@ class Values:
                 return self._mean(self.of(of, path, time))
             case "drawn", (of,):
                 return self._round(run, time).drawn(self._rows(self.of(of, path, time)))
-            case ("free" | "family"), (name,):
+            case (("free" | "family"), (name,)):
                 if name not in self.free:
                     raise NotOnThisRun("free", name, "has no value", "give the vector")
                 return self.free[name]
@@ -193,7 +193,7 @@ class Values:
             return stack
         if self.client is not None and scalar:
             return stack[self.client]
-        return np.dot(self.weights, stack)
+        return self.arithmetic.average(self.weights, stack)
 
     def _rows(self, vector: Array) -> Array:
         return self.clients.rows(vector)
@@ -272,13 +272,19 @@ def number_at(term: Number, parameters: Mapping[str, Any]) -> Any:
     return Values((), None, None, exact, given, lambda: None, {}).of(term)  # type: ignore[arg-type]
 
 
+def is_expectation(term: Term) -> bool:
+    """Whether the term is a mean over the draws."""
+    return term.head in ("expected", "after", "sum of rounds") or (
+        term.head == "mean of rounds" and type(term) is Number
+    )
+
+
 def depends_on_draws(term: Term, of_run: bool) -> bool:
     """Whether the term, outside of expectations, is another one for another draw."""
-    if term.head in ("expected", "after", "sum of rounds") or (term.head == "mean of rounds" and type(term) is Number):
+    if is_expectation(term):
         return False
     if term.head == "drawn" or (term.head == "mean of rounds" and of_run):
         return True
     if term.head in ("server", "shared", "memory", "last answers"):
         return bool(term.args[-1] == 1)
     return any(depends_on_draws(a, of_run) for a in term.args if type(a) in (Vector, Number))
-

@@ -58,7 +58,7 @@ class Federation:
     problem: Problem
     method: Method
     start: Any
-    participation: Participation = Full()
+    participation: Participation = field(default_factory=Full)
     parameters: Mapping[str, Fraction] = field(default_factory=dict)
     earlier: tuple[Draw, ...] = ()
     rounds: int = 1

@@ -18,16 +18,17 @@ from fedconvex.arithmetic.rationals import Array, nearest_float, to_fmpq, to_fra
 from fedconvex.certainty import Certainty
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.draws import every_draw
-from fedconvex.claims.evaluation import Path, Values, depends_on_draws
+from fedconvex.claims.evaluation import Path, Values, depends_on_draws, is_expectation
 from fedconvex.claims.federations import Federation
 from fedconvex.claims.paths import everywhere, minimiser_of
-from fedconvex.claims.terms import Number
+from fedconvex.claims.terms import Number, parts
 from fedconvex.errors import InvalidInput
 from fedconvex.once import Once
 from fedconvex.runs.rounds import Rounds
 
 PRECISIONS = (128, 512, 2048)  # bits, raised until balls decide
 ROUNDING = 1e-9  # relative: closer sides are not decided in floats
+ALL, SAMPLE = "every draw", "the draw that happened"
 
 
 @final
@@ -37,9 +38,9 @@ class Found:
 
     Attributes:
         left, right: Fractions where they are rational, else balls; floats on a run in floats; arrays for vectors.
-        holds: True, False, or None where it is not decided.
+        holds: True, False, or None where it is not decided, as by a sample of the draws.
         certainty: EXACT, ENCLOSED (balls), or NUMERIC (floats, no guarantee).
-        expectation: "every draw" or, where that is only a sample, "the draw that happened".
+        expectation: over what it is: ALL draws, or a SAMPLE, the draw that happened.
         round, client: the round's number; the client of a claim about each client.
         addends: the sizes of the terms that the sides are sums of.
     """
@@ -62,7 +63,7 @@ class Found:
 
     @property
     def excess(self) -> float:
-        """(left − right)/(|left| + |right|), or its absolute value for an equality: positive where the claim is false."""
+        """(left − right)/(|left| + |right|), for an equality its absolute value: positive where false."""
         return max(self._excess(a, b) for a, b in zip(np.ravel(self.left), np.ravel(self.right), strict=True))
 
     def _excess(self, left: Any, right: Any) -> float:
@@ -111,7 +112,7 @@ def _on_federation(claim: Claim, run: Federation, parameters: Mapping[str, Any])
             paths = run.player.paths(run.moments[t], everywhere(outcomes), t, number)
             for client in range(m) if claim.of_client else (None,):
                 values = values_of(rounds, paths, given, free, client)
-                yield from found(claim, values, "every draw", t)
+                yield from found(claim, values, ALL, t)
 
 
 def values_of(
@@ -143,6 +144,8 @@ def _decided(claim: Claim, values: Callable[[], Values], path: int, expectation:
         if holds is not None or certainty is not Certainty.ENCLOSED or at.arithmetic.certainty is not Certainty.EXACT:
             break
         at = values()
+    if expectation == SAMPLE and any(is_expectation(p) for side in (claim.left, claim.right) for p in parts(side)):
+        holds = None
     sizes = [] if np.ndim(left) else [abs(nearest_float(at.of(x, path))) for x in _addends(claim.left, claim.right)]
     return Found(
         _published(left), claim.relation, _published(right), holds, certainty, expectation, t, at.client, tuple(sizes)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
@@ -103,11 +103,6 @@ def _average(result: RoundResult | None, draw: Draw) -> Callable[[Array], Array]
     return drawn
 
 
-def first_answers(given: Any, rows: Array) -> Array:
-    """The clients' first models: as given, else the server's first point."""
-    return rows if given is None else given
-
-
 def everywhere(outcomes: Sequence[tuple[Fraction, Draw]]) -> Callable[[int], Outcomes]:
     """The same draws in every round."""
     return lambda t: [
@@ -120,9 +115,12 @@ def minimiser_of(rounds: Rounds) -> Array:
     from fedconvex.problems.quadratics import QuadraticProblem
 
     if not isinstance(rounds.problem, QuadraticProblem):
-        raise NotOnThisRun("minimiser", type(rounds.problem).__name__, "has no computed one", "give a quadratic problem")
-    from fedconvex import arithmetic as arithmetics
+        raise NotOnThisRun(
+            "minimiser", type(rounds.problem).__name__, "has no computed one", "give a quadratic problem"
+        )
     import flint
+
+    from fedconvex import arithmetic as arithmetics
 
     matrix, right = rounds.problem.weighted_hessian("exact"), rounds.problem.weighted_linear_term("exact")
     d = rounds.problem.dim

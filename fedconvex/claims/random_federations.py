@@ -14,29 +14,19 @@ import numpy as np
 
 from fedconvex.arithmetic.definiteness import is_positive_semidefinite
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.claims.admissibility import holds, offences, rational
+from fedconvex.claims.admissibility import offences, rational
 from fedconvex.claims.choices import Choices
 from fedconvex.claims.claim import Claim, Setting
 from fedconvex.claims.draws import MOST, every_draw
-from fedconvex.claims.evaluation import NotOnThisRun, number_at
+from fedconvex.claims.evaluation import number_at
 from fedconvex.claims.federations import Deviation, Federation
+from fedconvex.claims.random_parameters import NoFederation, parameters_of
 from fedconvex.claims.terms import Number, parts
 from fedconvex.errors import InvalidInput
 from fedconvex.methods import METHODS
 from fedconvex.methods.base import Method
 from fedconvex.participation import Full, Participation, Uniform, Weighted
 from fedconvex.problems.quadratics import Quadratic
-
-REPAIRS = 30
-COUNTS = (1, 2, 3, 4)  # of clients and rounds: expectations are sums over all draws
-DRAWN = (*COUNTS, 10, 100, 10_000)  # independent draws; of few clients even many draws have few outcomes
-SCALES = (Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(1), Fraction(2), Fraction(10), Fraction(40))
-MARGINS = (Fraction(1), Fraction(1), Fraction(121, 100), Fraction(9, 4), Fraction(4), Fraction(25))  # squares: roots of
-# conditioned parameters then stay rational
-
-
-class NoFederation(Exception):
-    """These choices lead to no federation of the setting; other choices may."""
 
 
 def random_federations(setting: Setting, claim: Claim | None = None, seed: Any = 0) -> Iterator[Federation]:
@@ -85,7 +75,9 @@ class _Builder:
         if given is not None:
             return int(given)
         drawn = self.at(self.setting.draws.active)
-        few = (1,) if drawn is not None and drawn > MOST else (1, 2) if drawn is not None and drawn > 10 else (1, 2, 2, 3)
+        few = (
+            (1,) if drawn is not None and drawn > MOST else (1, 2) if drawn is not None and drawn > 10 else (1, 2, 2, 3)
+        )
         return self.choices.pick(few)
 
     def _method(self) -> Method:
@@ -118,8 +110,8 @@ class _Builder:
         outcomes = every_draw(scheme, problem)
         of_run = self.claim is not None and self.claim.of_run
         rounds = int(self.values.get("T", self.choices.pick((1, 2, 3)))) if of_run else 1
-        if outcomes is None or len(outcomes) ** rounds > MOST:
-            raise NoFederation("there are too many draws")
+        if not outcomes or len(outcomes) ** rounds > MOST:
+            raise NoFederation("no draw is possible, or too many are")
         number = 0 if of_run or self._assumes_at_point else self.choices.pick((0, 1, 2, 3))
         earlier = tuple(self.choices.pick(outcomes)[1] for _ in range(number))
         setting = self.setting
@@ -132,14 +124,15 @@ class _Builder:
     # ---- the clients' functions ----
 
     def _hessians(self) -> list[Array]:
-        low, high = (self.at(bound) for bound in self.setting.curvature)
-        if low is None and high is None and self.setting.objective != (None, None):
-            low, high = (self.at(bound) for bound in self.setting.objective)
+        bounds = self.setting.curvature
+        if bounds == (None, None):
+            bounds = self.setting.objective
+        low, high = self.at(bounds[0]), self.at(bounds[1])
         pull = Fraction(self.method.proximal_weight)
         if low is None:
             low = -high if high is not None else -max(pull, Fraction(1)) * Fraction(9, 10)
         if high is None:
-            high = max(low, 0) + max(pull, Fraction(1)) * 3
+            high = max(low, Fraction(0)) + max(pull, Fraction(1)) * 3
         if pull and low <= -pull:  # subproblems must be strongly convex
             low = min(-pull * Fraction(99, 100), high)
         H = [self._hessian(low, high) for _ in range(self.m)]
@@ -159,7 +152,7 @@ class _Builder:
         values = [ends[kind] if kind in ends else self.choices.between(low, high) for kind in kinds]
         normal = np.array(self.choices.vector(self.d, 2), dtype=object) if self.d > 1 else None
         if normal is None or (square := (normal * normal).sum()) == 0:
-            return np.array(np.diag(values), dtype=object) + 0 * identity(self.d)
+            return identity(self.d) * np.array(values, dtype=object)
         Q = identity(self.d) - np.outer(normal, normal) * 2 / square
         found = Q @ (np.array(values, dtype=object)[:, None] * Q)
         return (found + found.T) / 2
@@ -235,64 +228,8 @@ class _Builder:
         }
 
 
-def parameters_of(setting: Setting, choices: Choices) -> dict[str, Fraction]:
-    """Values of the parameters in the setting's domain. Raises NoFederation."""
-    if choices.pick((True, *(False,) * 7)) and setting.example:
-        return dict(setting.example)
-    rooted = {
-        p.args[0] for formula in setting.method_parameters.values() for root in parts(formula) if root.head == "root"
-        for p in parts(root) if p.head == "parameter"
-    }  # fmt: skip
-    values = {name: _value(name, setting, choices) for name in sorted(setting.signs)}
-    values |= {name: values[name] ** 2 for name in rooted}
-    for _ in range(REPAIRS):
-        broken = next((c for c in setting.conditions if not _keeps(c, values)), None)
-        if broken is None:
-            return values
-        left, relation, right = broken
-        for side, other, upwards in ((left, right, True), (right, left, False)):
-            if side.head == "parameter":
-                values[side.args[0]] = _moved(other, relation, upwards, side.args[0] in setting.counts, values, choices)
-                break
-        else:
-            raise NoFederation("a condition between two formulas does not hold")
-    raise NoFederation("the conditions on the parameters do not hold")
-
-
-def _value(name: str, setting: Setting, choices: Choices) -> Fraction:
-    if name in setting.counts:
-        draws = setting.draws
-        many = draws.scheme == "independent" and draws.active is not None and draws.active.args == (name,)
-        return Fraction(choices.pick(DRAWN if many else COUNTS))
-    size = choices.pick(SCALES) * choices.between(Fraction(1, 2), 1)
-    sign = setting.signs[name]
-    if sign == "nonnegative":
-        return choices.pick((Fraction(0), size, size, size))
-    return choices.pick((size, -size)) if sign == "real" else size
-
-
-def _keeps(condition: tuple[Number, str, Number], values: Mapping[str, Fraction]) -> bool:
-    return holds(number_at(condition[0], values), condition[1], number_at(condition[2], values))
-
-
-def _moved(
-    other: Number, relation: str, upwards: bool, is_count: bool, values: Mapping[str, Fraction], choices: Choices
-) -> Fraction:
-    """A value on the right side of the bound, often the bound itself."""
-    at = number_at(other, values)
-    bound = Fraction(str(at.mid().fmpq())) if type(at).__name__ == "arb" else rational(at)
-    if relation == "=":
-        return bound
-    if is_count:
-        beyond = Fraction(choices.pick((0, 0, 1))) + (relation == ">")
-        return Fraction(-(-bound // 1)) + beyond if upwards else max(Fraction(1), bound // 1 - beyond)
-    factor = choices.pick(MARGINS[2:] if relation == ">" else MARGINS)
-    if bound == 0:
-        return (factor - 1) if upwards else 1 - factor
-    return bound * factor if (bound > 0) == upwards else bound / factor
-
-
 def identity(size: int) -> Array:
+    """The identity matrix in Fractions."""
     return np.array([[Fraction(int(i == j)) for j in range(size)] for i in range(size)], dtype=object)
 
 
