@@ -42,7 +42,7 @@ def evaluated(term: Number, values: Mapping[str, Fraction]) -> Fraction:
 
 
 def example_of(setting: Setting) -> Mapping[str, Fraction]:
-    """Parameters in the setting's domain; empty where none was found. Whether they are in it is the kernel's to check."""
+    """Parameters in the setting's domain; empty where none was found. The kernel checks whether they are in it."""
     values = {name: Fraction(1) for name in setting.signs}
     # Larger counts first: conditions such as P <= m then leave room.
     values |= {name: Fraction(4 if name == "num_clients" else 2) for name in setting.counts}

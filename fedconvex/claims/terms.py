@@ -76,7 +76,9 @@ class Number:
         return Number("neg", (self,))
 
     def __mul__(self, other: Any) -> Any:
-        return other * self if isinstance(other, Vector) else Number("*", (self, number(other)))
+        if type(other) not in (Number, int, Fraction):
+            return NotImplemented  # a vector, or a sum of inequalities, multiplies itself
+        return Number("*", (self, number(other)))
 
     def __rmul__(self, other: Any) -> "Number":
         return Number("*", (number(other), self))

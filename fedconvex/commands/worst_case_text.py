@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from fedconvex.proofs_checks import WorstCase
     from fedconvex.proofs_checks.worst_cases.looseness.factor import Looseness
     from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
-    from fedconvex.proofs_checks.worst_cases.questions.question import Question
+    from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
 
 DIGITS = 12
 LEAST = Fraction(1, 10**9)  # multipliers below this part of the largest one are only counted
@@ -31,22 +31,22 @@ def lines(found: "WorstCase", clients: str) -> list[str]:
     """The worst case for a terminal."""
     from fedconvex.audit.methods import describe
 
-    question = found.question
+    spec = found.question.spec
     written = [
-        f"{describe(question.method)}, {question.rounds} round{'s' * (question.rounds > 1)}; "
-        f"{clients} client{'s' * (clients != '1')}, {_described(question.clients)}",
-        f"{question.metric}: {meaning(question)}",
-        *interval_lines(found, question.metric),
+        f"{describe(spec.method)}, {spec.rounds} round{'s' * (spec.rounds > 1)}; "
+        f"{clients} client{'s' * (clients != '1')}, {_described(spec.clients)}",
+        f"{spec.metric}: {meaning(spec)}",
+        *interval_lines(found, spec.metric),
         found.says,
     ]
     return written + _multipliers(found) + _federation(found)
 
 
-def meaning(question: "Question") -> str:
+def meaning(spec: "Specification") -> str:
     """The formula of the metric, with its normaliser."""
-    given = _counted(question.heterogeneity, "mean‖∇F_k(w_0)‖²") + _counted(question.spread or 0, "mean‖θ_k⁰ − w_0‖²")
+    given = _counted(spec.heterogeneity, "mean‖∇F_k(w_0)‖²") + _counted(spec.spread or 0, "mean‖θ_k⁰ − w_0‖²")
     least = f"(f(w_0) − inf f{given})"
-    return MEANINGS[question.metric].format(start=_start(question.heterogeneity), least=least)
+    return MEANINGS[spec.metric].format(start=_start(spec.heterogeneity), least=least)
 
 
 def interval_lines(found: "WorstCase | Looseness", metric: str) -> list[str]:
@@ -101,14 +101,14 @@ def to_dictionary(found: "WorstCase", clients: str) -> dict[str, Any]:
     """The worst case for JSON: exact numbers as fractions, infinite and unknown ones as null."""
     from fedconvex.audit.methods import describe
 
-    question = found.question
+    spec = found.question.spec
     played = found.instance is not None and found.is_played
     return {
-        "method": describe(question.method),
-        "class": _described(question.clients),
+        "method": describe(spec.method),
+        "class": _described(spec.clients),
         "clients": clients,
-        "rounds": question.rounds,
-        "metric": question.metric,
+        "rounds": spec.rounds,
+        "metric": spec.metric,
         "lower": _exact(found.lower),
         "upper": _exact(found.upper),
         "proved": _exact(found.proved),

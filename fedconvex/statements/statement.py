@@ -15,7 +15,6 @@ from fedconvex.statements.calculator import Calculator
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.notation import NUMBER, Parameter, Units
 
-
 if TYPE_CHECKING:
     from fedconvex.claims.claim import Claim, Setting
 

@@ -26,8 +26,8 @@ certificate proves one bound, an instance attains the other. This is the way of 
       ▼
     WorstCase: .lower <= worst case <= .upper, .certificate, .federation(), .proof()             result.py
 
-Many rounds. Where a bound for one round holds in every round, `question.one_round` is certified and
-`certificates.composition` takes it to the power of T, or adds up what heterogeneity contributes.
+Many rounds. Where a bound for one round holds in every round, `certificates.composition` poses the question about one
+round, and takes its bound to the power of T, or adds up what heterogeneity contributes.
 
 Theorems. `certificates.proofs` writes a certificate as a `Proof` of textbook facts. `theorems.discovery` certifies the
 worst case at many parameter values, fits rational functions to the multipliers (`rational_fits`), runs the method again

@@ -50,7 +50,7 @@ class WorstCase:
     @property
     def _is_sum(self) -> bool:
         """Whether the proved bound adds up terms of many rounds, so that it has many digits and is not sharp anyway."""
-        return self.power > 1 and self.question.heterogeneity > 0
+        return self.power > 1 and self.question.spec.heterogeneity > 0
 
     @property
     def attained(self) -> Any:
@@ -62,14 +62,14 @@ class WorstCase:
     @property
     def upper(self) -> Any:
         """The upper bound."""
-        if self.question.metric != "descent":
+        if self.question.spec.metric != "descent":
             return self.proved
         return INFINITE if self.attained is None else -self.attained
 
     @property
     def lower(self) -> Any:
         """The lower bound."""
-        if self.question.metric == "descent":
+        if self.question.spec.metric == "descent":
             return -self.proved
         return Fraction(0) if self.attained is None else self.attained
 
@@ -84,21 +84,21 @@ class WorstCase:
         question = self.question
         # The words name the source of each bound; "descent" swaps lower and upper.
         by = "attained by quadratic clients" if self.is_played else "attained by interpolation"
-        descent, has_spread = question.metric == "descent", question.spread is not None
+        descent, has_spread = question.spec.metric == "descent", question.spec.spread is not None
         missing = "give dissimilarity" if descent else "give heterogeneity > 0"
         if self.attained == INFINITE:
             place = "where the clients' gradients cancel" if descent else "at the minimiser"
             return f"no finite bound exists: started {place}, the method leaves it; {missing}"
         if self.certificate is None:
-            given = question.dissimilarity is not None if descent else question.heterogeneity or has_spread
-            needed = "" if given or question.metric == "lifted_distance" else f"; perhaps none exists: {missing}"
+            given = question.spec.dissimilarity is not None if descent else question.spec.heterogeneity or has_spread
+            needed = "" if given or question.spec.metric == "lifted_distance" else f"; perhaps none exists: {missing}"
             return f"no bound was proved (solver status: {self.status}){needed}" + f"; {by}" * (
                 self.attained is not None
             )
         how = "exactly" if self.upper == self.lower else "an interval"
         relaxed = not question.exact and self.upper != self.lower
         loose = "; the program is a relaxation, whose bound may be larger than the worst case" * relaxed
-        composed = "added up over" if question.heterogeneity else "to the power of"
+        composed = "added up over" if question.spec.heterogeneity else "to the power of"
         power = f" for one round, {composed} {self.power}" * (self.power > 1)
         only = f", for {question.board.clients} clients, over all possible draws" * question.enumerated
         return f"{how}{only}; proved by a certificate{power}" + f"; {by}" * (self.attained is not None) + loose
@@ -120,15 +120,15 @@ class WorstCase:
         if self.interpolated is None or which is None:
             raise ValueError("no federation was found")
         problem: Interpolating = self._interpolating[0]
-        if not isinstance(self.question.clients, ClientGroups):
+        if not isinstance(self.question.spec.clients, ClientGroups):
             return problem.of(which)
-        return problem.of(self._copies_by_weight(problem)) if self.question.method.plain else problem
+        return problem.of(self._copies_by_weight(problem)) if self.question.spec.method.plain else problem
 
     def _copies_by_weight(self, problem: Interpolating) -> list[int]:
         """Copies of clients in proportion to their weights, for methods that average without weights."""
         total = lcm(*(weight.denominator for weight in problem.exact_weights))
         numbers = [int(weight * total) for weight in problem.exact_weights]
-        functions = self.question.clients
+        functions = self.question.spec.clients
         assert isinstance(functions, ClientGroups)
         single = [functions.groups[group or 0].clients == 1 for group, _ in self.question.board.representatives]
         if any(alone and count > 1 for alone, count in zip(single, numbers, strict=True)):
@@ -144,7 +144,7 @@ class WorstCase:
             begun = self._interpolating[1]
         else:
             raise ValueError("no federation was found")
-        return begun if self.question.metric == "lifted_distance" else begun[0]
+        return begun if self.question.spec.metric == "lifted_distance" else begun[0]
 
     @property
     def residuals(self) -> tuple[Any, ...]:
@@ -159,7 +159,7 @@ class WorstCase:
     @cached_property
     def _interpolating(self) -> tuple[Interpolating, Any, Any]:
         """The problem through the interpolated points, the starts, and the residuals."""
-        found, functions, board = self.interpolated, self.question.clients, self.question.board
+        found, functions, board = self.interpolated, self.question.spec.clients, self.question.board
         assert found is not None
         grams = [np.array(gram, dtype=float).reshape(len(gram), len(gram)) for gram in found.grams]
         named = dict(zip(found.program.values, map(float, found.values), strict=True))
@@ -183,4 +183,4 @@ class WorstCase:
 
     def __repr__(self) -> str:
         question, interval = self.question, [float(self.lower), float(self.upper)]
-        return f"<{question.metric} of {question.method}, {question.rounds} rounds: {interval}>"
+        return f"<{question.spec.metric} of {question.spec.method}, {question.spec.rounds} rounds: {interval}>"

@@ -88,8 +88,9 @@ def worst_case(
         weights, spread,
     )  # fmt: skip
     question = pose(specification)
-    # A bound for one round composes where there is such a question; else all rounds are one program.
-    certified = question if question.one_round is None else best_round(question.one_round, rounds)
+    # A bound for one round composes where it holds in every round; else all rounds are one program.
+    composes = rounds > 1 and specification.composable and not question.enumerated
+    certified = best_round(specification) if composes else question
     answer = _solve(question, certified)
     # What is worst in every round need not fit together: the whole program can prove less, if it is small enough.
     is_whole = question.played == rounds and len(question.board.evaluations) <= SMALL
@@ -103,7 +104,7 @@ def _solve(question: Question, certified: Question) -> WorstCase:
 
     Cheap ways come first: federations on a line, a certificate that follows from these, and only then a solver.
     """
-    power = 1 if certified is question else question.rounds
+    power = 1 if certified is question else question.spec.rounds
     extreme = extreme_federations(certified)
     goal, trials = target(extreme), trial_federations(question, certified, extreme)
     best = best_of(question, trials)
@@ -118,7 +119,7 @@ def _solve(question: Question, certified: Question) -> WorstCase:
     if power == 1 and search.proposal is not None and not _are_close(best[0], bound, CLOSE):
         fitted = quadratics(question, search.proposal)
         best = best_of(question, fitted, best)
-        if question.exact and question.clients.interpolable:
+        if question.exact and question.spec.clients.interpolable:
             point = feasible_point(question.program, search.proposal, search.refined)
             metric = None if point is None else point.metric
             if question.enumerated and not search.refined and not _are_close(metric, bound, NEAR):

@@ -159,7 +159,15 @@ def lemma4(*, C: Any, gap: Any, alpha: Any, L: Any) -> Any:
     return 8 / alpha**2 * C + 8 * L / alpha**2 * gap
 
 
-@PAPER.statement("Lemma 5", ClaimType.UPPER, page=30, symbol="C_t", units=SQUARED_GRADIENT, assumes=(*FEDDYN, *CONVEX))
+@PAPER.statement(
+    "Lemma 5",
+    ClaimType.UPPER,
+    page=30,
+    symbol="C_t",
+    units=SQUARED_GRADIENT,
+    assumes=(*FEDDYN, *CONVEX),
+    states=vectors.C_after,
+)
 def lemma5(*, C: Any, gap: Any, epsilon: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
     """C_t ≤ (1 − P/m)C_{t−1} + 2L²(P/m)ε_t + 4L(P/m)E[ℓ(γ^{t−1}) − ℓ(θ_*)]."""
     part = num_active / num_clients
@@ -172,7 +180,15 @@ def lemma6(*, count: Any, total: Any) -> Any:
     return count * total
 
 
-@PAPER.statement("Lemma 7", ClaimType.UPPER, page=30, symbol=r"E\|h^t\|^2", units=SQUARED_GRADIENT, assumes=FEDDYN)
+@PAPER.statement(
+    "Lemma 7",
+    ClaimType.UPPER,
+    page=30,
+    symbol=r"E\|h^t\|^2",
+    units=SQUARED_GRADIENT,
+    assumes=FEDDYN,
+    states=vectors.state,
+)
 def lemma7(*, C_next: Any) -> Any:
     """The server's state is no larger than the devices' errors: E‖h^t‖² ≤ C_t."""
     return C_next + 0
@@ -197,7 +213,7 @@ def lemma8(*, distance: Any, C: Any, gap: Any, alpha: Any, L: Any, mu: Any, num_
 
 @PAPER.statement(
     "Lemma 9", ClaimType.UPPER, page=33, symbol=r"-\tfrac1m\textstyle\sum_k E\|\tilde\theta_k^t-\theta_*\|^2",
-    units=SQUARED_LENGTH, assumes=FEDDYN,
+    units=SQUARED_LENGTH, assumes=FEDDYN, states=-vectors.devices_distance,
 )  # fmt: skip
 def lemma9(*, distance_next: Any) -> Any:
     """The devices' virtual models are no closer to the minimiser than their average: at most −E‖γ^t − θ_*‖²."""
@@ -213,6 +229,7 @@ def _one_round(distance: Any, gap: Any, epsilon: Any, move: Any, alpha: Any, L: 
     ClaimType.UPPER,
     page=30,
     symbol=r"E\|\gamma^t-\theta_*\|^2",
+    states=vectors.distance_after,
     units=SQUARED_LENGTH,
     assumes=(*FEDDYN, *CONVEX),
 )
@@ -223,6 +240,7 @@ def distance_after(*, distance: Any, gap: Any, epsilon: Any, move: Any, alpha: A
 
 @PAPER.statement(
     "Equation (12)", ClaimType.UPPER, page=33, symbol=r"E\|\gamma^t-\theta_*\|^2", units=SQUARED_LENGTH,
+    states=vectors.distance_after,
     assumes=(*FEDDYN, *STRONGLY_CONVEX),
 )  # fmt: skip
 def distance_after_strongly(

@@ -49,13 +49,29 @@ PAPER = Paper(
             SQUARED_LENGTH, least=0, measured="spread",
         ),
         # quantities that the lemmas are about, in round t
-        "distance": Parameter(r"E\|\gamma^{t-1}-\theta_*\|^2", "squared distance before", SQUARED_LENGTH, least=0, means=vectors.distance),
-        "distance_next": Parameter(r"E\|\gamma^t-\theta_*\|^2", "squared distance after", SQUARED_LENGTH, least=0, means=vectors.distance_after),
-        "C": Parameter("C_{t-1}", "squared error of the devices' gradients before", SQUARED_GRADIENT, least=0, means=vectors.C_before),
-        "C_next": Parameter("C_t", "squared error of the devices' gradients after", SQUARED_GRADIENT, least=0, means=vectors.C_after),
-        "epsilon": Parameter(r"\epsilon_t", "mean squared move of the devices", SQUARED_LENGTH, least=0, means=vectors.epsilon),
-        "move": Parameter(r"E\|\gamma^t-\gamma^{t-1}\|^2", "squared move of the average", SQUARED_LENGTH, least=0, means=vectors.move),
-        "gap": Parameter(r"E[\ell(\gamma^{t-1})-\ell(\theta_*)]", "gap before the round", VALUE, least=0, means=vectors.gap),
+        "distance": Parameter(
+            r"E\|\gamma^{t-1}-\theta_*\|^2", "squared distance before", SQUARED_LENGTH, least=0, means=vectors.distance,
+        ),
+        "distance_next": Parameter(
+            r"E\|\gamma^t-\theta_*\|^2", "squared distance after", SQUARED_LENGTH, least=0,
+            means=vectors.distance_after,
+        ),
+        "C": Parameter(
+            "C_{t-1}", "squared error of the devices' gradients before", SQUARED_GRADIENT, least=0,
+            means=vectors.C_before,
+        ),
+        "C_next": Parameter(
+            "C_t", "squared error of the devices' gradients after", SQUARED_GRADIENT, least=0, means=vectors.C_after,
+        ),
+        "epsilon": Parameter(
+            r"\epsilon_t", "mean squared move of the devices", SQUARED_LENGTH, least=0, means=vectors.epsilon,
+        ),
+        "move": Parameter(
+            r"E\|\gamma^t-\gamma^{t-1}\|^2", "squared move of the average", SQUARED_LENGTH, least=0, means=vectors.move,
+        ),
+        "gap": Parameter(
+            r"E[\ell(\gamma^{t-1})-\ell(\theta_*)]", "gap before the round", VALUE, least=0, means=vectors.gap,
+        ),
         "loss": Parameter(r"E\ell(\gamma^{t-1})", "value before the round", VALUE),
         "loss_next": Parameter(r"E\ell(\gamma^t)", "value after the round", VALUE),
         "gradient_square": Parameter(

@@ -9,9 +9,6 @@ from fedconvex.claims.terms import (
     answers,
     expected,
     gradient,
-    last_answers,
-    later,
-    mean,
     memory,
     minimiser,
     named,
@@ -45,3 +42,5 @@ epsilon = named(r"\epsilon_t", expected(square(answers - average(0))))
 gap = expected(value(average(0)) - value(minimiser))
 distance, distance_after = (expected(square(average(t) - minimiser)) for t in (0, 1))
 move = expected(square(average(1) - average(0)))
+state = expected(square(shared("h", 1)))
+devices_distance = expected(square(answers - minimiser))

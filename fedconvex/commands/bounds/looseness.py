@@ -66,7 +66,7 @@ def lines(found: "Looseness") -> list[str]:
     ]
     if isinstance(found.worst, WorstCase):
         root = "√ of " * (found.power == 2)
-        written += [f"{root}{found.metric}: {meaning(found.worst.question)}", f"bound: {float(found.bound):.12g}"]
+        written += [f"{root}{found.metric}: {meaning(found.worst.question.spec)}", f"bound: {float(found.bound):.12g}"]
     else:
         squares = "squares of " * (found.power == 2)
         written.append(f"quotient: {squares}what happens / what is promised")

@@ -7,6 +7,7 @@ If E‖w⁺ − x*‖² <= t(‖w − x*‖² + h·G) for all w, with G = (1/m)�
 Every h > 0 has such a t, a smaller h a larger t. The method must have no memory, and rounds must draw independently.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, exp, floor, inf, log
 from typing import Any
@@ -17,7 +18,8 @@ from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.certificates.search import nearest
 from fedconvex.proofs_checks.worst_cases.programs.solver import propose
-from fedconvex.proofs_checks.worst_cases.questions.question import Question
+from fedconvex.proofs_checks.worst_cases.questions.question import Question, pose
+from fedconvex.proofs_checks.worst_cases.questions.specification import Specification
 
 LONG = 2000  # bits of a denominator from which on a rational is rounded
 KEPT = 200  # bits that rounding leaves
@@ -29,7 +31,7 @@ def bound_after(certificate: DualCertificate, certified: Question, question: Que
     """The bound on `question` that follows from a certificate about all its rounds (rounds = 1), or about one of T."""
     if rounds == 1:
         return certificate.t
-    return after_rounds(certificate.t, certified.heterogeneity, question.heterogeneity, rounds)
+    return after_rounds(certificate.t, certified.spec.heterogeneity, question.spec.heterogeneity, rounds)
 
 
 def after_rounds(t: Fraction, h: Fraction, H: Fraction, rounds: int) -> Fraction:
@@ -40,18 +42,22 @@ def after_rounds(t: Fraction, h: Fraction, H: Fraction, rounds: int) -> Fraction
     return max(t**rounds, h / H * (rounds if t == 1 else t * (1 - t**rounds) / (1 - t)))
 
 
-def best_round(one_round: Question, rounds: int) -> Question:
+def best_round(spec: Specification) -> Question:
     """The question about one round, divided with the h whose bound is smallest after all rounds, by a float search.
 
     Any h gives a valid bound, so that the search need not be exact.
     """
-    H = one_round.heterogeneity
+    H, rounds = spec.heterogeneity, spec.rounds
+
+    def one_round(h: Fraction) -> Question:
+        return pose(replace(spec, rounds=1, heterogeneity=h))
+
     if not H:
-        return one_round
+        return one_round(H)
 
     def bound(logarithm: float) -> float:
         h = Fraction(exp(logarithm))
-        proposal = propose(one_round.divided_with(h).program)
+        proposal = propose(one_round(h).program)
         t = proposal.t if proposal.is_solved else inf
         # Beyond t = 2 the powers overflow, and such an h is of no use.
         return float(max(t**rounds, h / H * sum(t**i for i in range(1, rounds + 1)))) if t < 2 else inf
@@ -59,7 +65,7 @@ def best_round(one_round: Question, rounds: int) -> Question:
     centre = float(log(H))
     best = min((centre + RANGE * place / STEPS for place in range(-STEPS, STEPS + 1)), key=bound)
     near = minimize_scalar(bound, bounds=(best - RANGE / STEPS, best + RANGE / STEPS), method="bounded")
-    return one_round.divided_with(to_fraction(nearest(exp(near.x if near.fun < bound(best) else best), 10**9)))
+    return one_round(to_fraction(nearest(exp(near.x if near.fun < bound(best) else best), 10**9)))
 
 
 def shortened(x: Any, upwards: bool) -> Any:

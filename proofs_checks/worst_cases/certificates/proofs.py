@@ -31,7 +31,7 @@ def proof(question: Question, t: Any, multipliers: Sequence[Any], domain: Domain
     Raises:
         ValueError: client groups or enumerated draws, function values that do not cancel, no sum of squares.
     """
-    if isinstance(question.clients, ClientGroups) or question.enumerated:
+    if isinstance(question.spec.clients, ClientGroups) or question.enumerated:
         raise ValueError("proofs about client groups, or about all possible draws, are not written out")
     program, domain = question.program, domain or Domain()
     facts: list[tuple[Any, Fact]] = []
@@ -42,11 +42,11 @@ def proof(question: Question, t: Any, multipliers: Sequence[Any], domain: Domain
     if rest.values:
         raise ValueError(f"the function values {', '.join(rest.values)} do not cancel")
     squares = [(_number(weight), _vector(u)) for weight, u in _squares(rest)]
-    name = f"{question.metric} <= t·N"
+    name = f"{question.spec.metric} <= t·N"
     claim = Relation(-_expression(program.constant), "<=", _number(t) * _expression(program.divisor), domain, name)
-    what = f"a worst case of {type(question.method).__name__}: {len(facts)} facts and {len(squares)} squares"
+    what = f"a worst case of {type(question.spec.method).__name__}: {len(facts)} facts and {len(squares)} squares"
     by = Combination(facts=tuple(facts), squares=tuple(squares))
-    return Proof((Step(_shown(question.metric, _number(t)), what, claim, by),))
+    return Proof((Step(_shown(question.spec.metric, _number(t)), what, claim, by),))
 
 
 def _shown(metric: str, t: Any) -> str:
@@ -57,11 +57,11 @@ def _shown(metric: str, t: Any) -> str:
 
 def _facts(name: str, question: Question) -> list[Fact]:
     """The facts whose sum is the inequality of that name."""
-    evaluations, functions = question.board.evaluations, question.clients
+    evaluations, functions = question.board.evaluations, question.spec.clients
     if name == "dissimilarity":
         first = next(e for e in evaluations if e.point.key == question.start.key)
-        assert question.dissimilarity is not None
-        return [dissimilar(_vector(first.gradient), _number(to_fmpq(question.dissimilarity)))]
+        assert question.spec.dissimilarity is not None
+        return [dissimilar(_vector(first.gradient), _number(to_fmpq(question.spec.dissimilarity)))]
     low, high = to_fmpq(functions.lowest), to_fmpq(functions.highest)
     if name.startswith("inexactness "):
         residual = question.board.residuals[int(name.removeprefix("inexactness ")) - 1]

@@ -7,7 +7,7 @@ number of clients, `enumerated_federations` for clients that are enumerated.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement, product
@@ -25,7 +25,7 @@ from fedconvex.proofs_checks.worst_cases.instances.replay import metric_and_divi
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ONE, ZERO, Family, Form, Key
 from fedconvex.proofs_checks.worst_cases.questions.board import Evaluation
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups
-from fedconvex.proofs_checks.worst_cases.questions.question import LEAST, Question
+from fedconvex.proofs_checks.worst_cases.questions.question import LEAST, Question, pose
 
 BITS = 60  # of a square root that is irrational
 DIGITS = 10**6  # largest denominator of a maximiser that is an eigenvector
@@ -91,13 +91,13 @@ class LineFederation:
 
 def extreme_federations(question: Question) -> list[LineFederation]:
     """Federations of extreme curvatures, the largest ratio first; none for client groups or enumerated draws."""
-    if isinstance(question.clients, ClientGroups) or question.enumerated:
+    if isinstance(question.spec.clients, ClientGroups) or question.enumerated:
         return []
     board, found = question.board, []
     inexact = any(residual.gamma for residual in board.residuals)
     signs = list(product((ONE, -ONE), repeat=board.clients)) if inexact else [(ONE,) * board.clients]
     for curvatures in combinations_with_replacement(map(to_fmpq, _extreme_curvatures(question)), board.clients):
-        if question.metric == "descent" or _has_minimum(question, curvatures):
+        if question.spec.metric == "descent" or _has_minimum(question, curvatures):
             found += [made for directions in signs for made in _worst_starts(question, curvatures, directions)]
     ranked = [(made.ratio, made) for made in found if made.is_informative]
     return [made for _, made in sorted(ranked, key=lambda pair: (pair[0] is not None, -(pair[0] or ZERO)))]
@@ -111,10 +111,11 @@ def trial_federations(
     `extreme` are those of `certified`, which is the question, or one round of it.
     """
     # With full participation the program's ratio is the simulated one, so that the first federation is the worst.
-    tried = extreme[:1] if question.draws.everyone else extreme
-    if certified is not question and question.heterogeneity:
+    tried = extreme[:1] if question.spec.draws.everyone else extreme
+    if certified is not question and question.spec.heterogeneity:
         # In many rounds other federations are worst than in one: those whose gradients hardly count in the divisor.
-        tried = [*extreme, *extreme_federations(certified.divided_with(question.heterogeneity / SMALL_SHARE))]
+        small = question.spec.heterogeneity / SMALL_SHARE
+        tried = [*extreme, *extreme_federations(pose(replace(certified.spec, heterogeneity=small)))]
     yield from (made.instance for made in tried)
     if question.enumerated:
         yield from enumerated_federations(question)
@@ -132,15 +133,15 @@ def target(federations: Sequence[LineFederation]) -> Target | None:
 
 
 def _extreme_curvatures(question: Question) -> list[Fraction]:
-    low, high = question.clients.lowest, question.clients.highest
+    low, high = question.spec.clients.lowest, question.spec.clients.highest
     # Where functions may be concave, a curvature between the ends: some means with a minimum need it.
-    middle = {low / 2} if low < 0 and question.metric != "descent" else set()
+    middle = {low / 2} if low < 0 and question.spec.metric != "descent" else set()
     return sorted({low, high} | middle)
 
 
 def _has_minimum(question: Question, curvatures: tuple[Any, ...]) -> bool:
     """Whether the mean has a minimiser, and with `spread` every client a stationary point."""
-    return sum(curvatures) > 0 and (question.spread is None or all(curvatures))
+    return sum(curvatures) > 0 and (question.spec.spread is None or all(curvatures))
 
 
 def _worst_starts(question: Question, curvatures: Numbers, signs: Numbers) -> Iterator[LineFederation]:
@@ -150,13 +151,13 @@ def _worst_starts(question: Question, curvatures: Numbers, signs: Numbers) -> It
     def line(slopes: Numbers, starts: Numbers) -> LineFederation:
         return _line_federation(question, curvatures, slopes, starts, signs)
 
-    if question.metric == "lifted_distance":
+    if question.spec.metric == "lifted_distance":
         if few == 1 or curvatures[0] == curvatures[1]:  # with different curvatures the ratio is between these
             yield line((ZERO,) * few, (ONE,) * few)
             if few == 2:
                 yield line((ZERO,) * few, (ONE, -ONE))
-    elif question.dissimilarity is not None or question.metric == "descent":  # gradients 1 ± b at the start
-        B = question.dissimilarity
+    elif question.spec.dissimilarity is not None or question.spec.metric == "descent":  # gradients 1 ± b at the start
+        B = question.spec.dissimilarity
         b = ZERO if few == 1 or B is None else _root(B**2 - 1)
         place = few / sum(curvatures) if question.board.minimiser else ZERO
         choices: set[Numbers] = {(ONE + b, ONE - b), (ONE - b, ONE + b)} if few == 2 else {(ONE,)}
@@ -203,7 +204,7 @@ def _line_federation(
     """
     few = len(curvatures)
     basic: dict[Key, Any] = {}
-    _set(basic, "z" if question.metric == "lifted_distance" else "w", starts)
+    _set(basic, "z" if question.spec.metric == "lifted_distance" else "w", starts)
     _set(basic, "g*", tuple(-slope for slope in slopes))
     values = {}
     for evaluation in question.board.evaluations:
@@ -274,7 +275,7 @@ def enumerated_federations(question: Question) -> Iterator[AttainingFederation]:
 
     None for a descent and with dissimilarity, whose starts are no quadratic question, and for inexact answers.
     """
-    if question.metric == "descent" or question.dissimilarity is not None or question.board.residuals:
+    if question.spec.metric == "descent" or question.spec.dissimilarity is not None or question.board.residuals:
         return
     choices = combinations_with_replacement(_extreme_curvatures(question), question.board.clients)
     found = [(*_worst_numbers(question, h), h) for h in choices if _has_minimum(question, h)]

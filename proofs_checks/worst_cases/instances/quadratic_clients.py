@@ -36,9 +36,9 @@ class AttainingFederation:
 
 def quadratics(question: Question, proposal: Proposal) -> Iterator[AttainingFederation]:
     """Quadratics of the class nearly through the proposal's points, if they are found; none for client groups."""
-    if isinstance(question.clients, ClientGroups) or not all(np.isfinite(gram).all() for gram in proposal.grams):
+    if isinstance(question.spec.clients, ClientGroups) or not all(np.isfinite(gram).all() for gram in proposal.grams):
         return
-    board, functions = question.board, question.clients
+    board, functions = question.board, question.spec.clients
     coordinates = _coordinates(question.program, proposal.grams)
     clients = board.representatives
     low, high = float(functions.lowest), float(functions.highest)

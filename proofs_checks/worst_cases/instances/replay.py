@@ -20,14 +20,15 @@ from fedconvex.proofs_checks.worst_cases.certificates.certificate import is_posi
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
 from fedconvex.proofs_checks.worst_cases.instances.residuals import PrescribedResiduals
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
-from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import histories
+from fedconvex.proofs_checks.worst_cases.questions.sampling import histories
+from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES, Specification
 from fedconvex.runs.rounds import Rounds
 
 LARGEST = 200  # clients of a federation in which some are drawn
 
 
 Attained = tuple[Fraction | float | None, AttainingFederation | None]  # the ratio, and the instance that has it
+Ways = list[tuple[Fraction, Draw]]  # probabilities and draws
 
 
 def best_of(question: Question, instances: Iterable[AttainingFederation], best: Attained = (None, None)) -> Attained:
@@ -58,16 +59,17 @@ def metric_and_divisor(question: Question, instance: AttainingFederation) -> tup
     problem = federation(question, instance)
     if problem is None or not _is_admissible(question, problem, instance):
         return None
-    divisor = _divisor(question, problem, instance.start)
+    spec, start = question.spec, instance.start
+    divisor = _divisor(spec, problem, start)
     if divisor is None:
         return None
-    run = _rounds(question, problem)
+    run, ways = _rounds(spec, problem), _ways(question)
     # Exact arithmetic throughout: what comes out is a lower bound without any error analysis.
     with run.arithmetic.context():
-        if question.rounds > 1 and not (question.draws.everyone or question.enumerated):
-            return _expected_square(question, run, instance.start[0]), divisor
-        outcomes = _outcomes(question, run, instance)
-        return sum((chance * _metric(question, problem, points) for chance, points in outcomes), Fraction(0)), divisor
+        if spec.rounds > 1 and not (spec.draws.everyone or question.enumerated):
+            return _expected_square(run, ways, spec.rounds, start[0]), divisor
+        outcomes = _outcomes(question, run, ways, instance)
+        return sum((chance * _metric(spec, problem, points) for chance, points in outcomes), Fraction(0)), divisor
 
 
 def federation(question: Question, instance: AttainingFederation) -> Quadratic | None:
@@ -87,10 +89,10 @@ def copies(question: Question) -> list[int] | None:
 
     Of m clients from which some are drawn, half are copies of each of the two representatives.
     """
-    draws, number = question.draws, question.board.clients
-    by_moments = draws.replaced and (question.metric == "distance" or draws.clients % 2 == 0)
+    spec, draws = question.spec, question.spec.draws
+    by_moments = draws.replaced and (spec.metric == "distance" or draws.clients % 2 == 0)
     if question.enumerated or draws.everyone or by_moments:
-        return list(range(number))
+        return list(range(question.board.clients))
     if draws.clients % 2 or draws.clients > LARGEST:  # values at random points depend on more than two moments
         return None
     return [k for k in (0, 1) for _ in range(draws.clients // 2)]
@@ -100,23 +102,23 @@ def _is_admissible(question: Question, problem: Quadratic, instance: AttainingFe
     """Whether 0 is the minimiser, the gradients are dissimilar at most by B, and inexact answers can be replayed."""
     if question.board.minimiser and any(_gradients_at_zero(problem).sum(0)):
         return False
-    B = question.dissimilarity
+    spec, B = question.spec, question.spec.dissimilarity
     if B is not None:
         gradients = problem.client_gradients(instance.start[0])
         if not sum(map(_square, gradients)) <= B**2 * len(gradients) * _square(_mean(gradients)):
             return False
-    drawn_again = question.rounds > 1 and not question.draws.everyone
+    drawn_again = spec.rounds > 1 and not spec.draws.everyone
     return not (drawn_again and instance.residuals)  # residuals are those of one round
 
 
-def _divisor(question: Question, problem: Quadratic, start: np.ndarray) -> Fraction | None:
+def _divisor(spec: Specification, problem: Quadratic, start: np.ndarray) -> Fraction | None:
     """What the metric is divided by; None where the objective has no minimum, or a client no stationary point."""
-    first, G = start[0], question.heterogeneity
-    if question.metric == "lifted_distance":
-        return sum(map(_square, start - _fixed_point(question, problem)), Fraction(0))
-    if question.metric == "descent":
+    first, G = start[0], spec.heterogeneity
+    if spec.metric == "lifted_distance":
+        return sum(map(_square, start - _fixed_point(spec, problem)), Fraction(0))
+    if spec.metric == "descent":
         return _square(problem.gradient(first))
-    if question.metric != "mean_gradient_norm":
+    if spec.metric != "mean_gradient_norm":
         return _square(first) + G * _mean_square(_gradients_at_zero(problem))
     # Means that are flat in some direction are left out, though they may have a minimum, too.
     lowest = _stationary(_mean(problem.H), _mean(problem.c))
@@ -124,24 +126,24 @@ def _divisor(question: Question, problem: Quadratic, start: np.ndarray) -> Fract
         return None
     gap = problem.value(first) - problem.value(lowest)
     divisor = gap + G * _mean_square(problem.client_gradients(first))
-    if question.spread is None:
+    if spec.spread is None:
         return Fraction(divisor)
     own = [_stationary(H, c) for H, c in zip(problem.H, problem.c, strict=True)]
     if any(point is None for point in own):
         return None
-    return Fraction(divisor + question.spread * _mean_square([point - first for point in own]))
+    return Fraction(divisor + spec.spread * _mean_square([point - first for point in own]))
 
 
-def _metric(question: Question, problem: Quadratic, points: list[np.ndarray]) -> Fraction:
+def _metric(spec: Specification, problem: Quadratic, points: list[np.ndarray]) -> Fraction:
     """The metric of the first and the last point, or of the points γ^0, γ^1, … that it averages."""
     first, last = points[0], points[-1]
 
     def gap(point: np.ndarray) -> Fraction:
         return Fraction(problem.value(point) - problem.value(0 * point))
 
-    match question.metric:
+    match spec.metric:
         case "lifted_distance":
-            return sum(map(_square, last - _fixed_point(question, problem)), Fraction(0))
+            return sum(map(_square, last - _fixed_point(spec, problem)), Fraction(0))
         case "descent":
             return Fraction(problem.value(last) - problem.value(first))
         case "distance":
@@ -149,32 +151,36 @@ def _metric(question: Question, problem: Quadratic, points: list[np.ndarray]) ->
         case "gap":
             return gap(last)
         case "average_gap":
-            return gap(np.asarray(sum(a * x for a, x in zip(question.weights, points, strict=True))))
+            return gap(np.asarray(sum(a * x for a, x in zip(spec.weights, points, strict=True))))
         case "mean_gap":
-            return sum((a * gap(x) for a, x in zip(question.weights, points, strict=True)), Fraction(0))
+            return sum((a * gap(x) for a, x in zip(spec.weights, points, strict=True)), Fraction(0))
         case "mean_gradient_norm":
-            slopes = (a * _square(problem.gradient(x)) for a, x in zip(question.weights, points, strict=True))
+            slopes = (a * _square(problem.gradient(x)) for a, x in zip(spec.weights, points, strict=True))
             return sum(slopes, Fraction(0))
     return _square(problem.gradient(last))
 
 
-def _rounds(question: Question, problem: Quadratic) -> Rounds:
+def _rounds(spec: Specification, problem: Quadratic) -> Rounds:
     """As `rounds_of`, without checking again that subproblems have one solution: `pose` did."""
     exact = arithmetics.get("exact")
     with exact.context():
-        clients = problem.clients(exact, question.method.scale(problem))
-        return Rounds(question.method, question.solver, problem, clients, exact)  # their numbers are rationals
+        clients = problem.clients(exact, spec.method.scale(problem))
+        return Rounds(spec.method, spec.solver, problem, clients, exact)  # their numbers are rationals
+
+
+def _ways(question: Question) -> Ways:
+    """The draws of a round, with their probabilities; halves of the clients are alike where not all are enumerated."""
+    draws = question.spec.draws
+    if draws.everyone:
+        return [(Fraction(1), EVERYONE)]
+    return list(draws.every()) if question.enumerated else draws.from_two_halves()
 
 
 def _outcomes(
-    question: Question, run: Rounds, instance: AttainingFederation
+    question: Question, run: Rounds, ways: Ways, instance: AttainingFederation
 ) -> Iterator[tuple[Fraction, list[np.ndarray]]]:
     """The points that the metric refers to, with their probability: start and end, or γ^0, γ^1, …"""
-    draws, averaged, publish = question.draws, question.metric in AVERAGES, run.arithmetic.publish
-    if draws.everyone:
-        ways = [(Fraction(1), EVERYONE)]
-    else:
-        ways = list(draws.every()) if question.enumerated else draws.from_two_halves()
+    spec, publish = question.spec, run.arithmetic.publish
     rounds = _with_residuals(question, run, instance)
 
     def play(before: tuple[int, State], draw: Draw) -> tuple[tuple[int, State], np.ndarray]:
@@ -183,17 +189,17 @@ def _outcomes(
         following, average = _play(rounds[place % len(rounds)], state, draw)
         return (place + 1, following), publish(average)
 
-    lifted, first = question.metric == "lifted_distance", (0, _start(question, run, instance.start))
-    for chance, averages, (_, last) in histories(play, ways, question.rounds - averaged, first):
-        end = publish(last.memory["z"] if lifted else last.server)
+    averaged, first = spec.metric in AVERAGES, (0, _start(spec, run, instance.start))
+    for chance, averages, (_, last) in histories(play, ways, spec.rounds - averaged, first):
+        end = publish(last.memory["z"] if spec.is_lifted else last.server)
         yield chance, [instance.start[0], *(averages if averaged else [end])]
 
 
-def _start(question: Question, run: Rounds, starts: np.ndarray) -> State:
+def _start(spec: Specification, run: Rounds, starts: np.ndarray) -> State:
     """The first state: from the server's point, which is every row; or from FedSplit's z_k, with their mean."""
     points = run.arithmetic.array(starts)
     state = run.start(points[0])
-    if question.metric != "lifted_distance":
+    if not spec.is_lifted:
         return state
     return State(points.sum(0) / len(points), memory={**state.memory, "z": points})
 
@@ -211,26 +217,26 @@ def _with_residuals(question: Question, run: Rounds, instance: AttainingFederati
     if not known:
         return [run]
     which, found = copies(question) or [], []
-    for place in range(question.rounds):
+    for place in range(question.spec.rounds):
         rows = instance.residuals[place] if place < len(instance.residuals) else 0 * instance.start
         left = rows[[min(k, len(rows) - 1) for k in which]]
         found.append(replace(run, solver=PrescribedResiduals(left, known[min(place, len(known) - 1)].gamma)))
     return found
 
 
-def _expected_square(question: Question, run: Rounds, first: np.ndarray) -> Fraction:
+def _expected_square(run: Rounds, ways: Ways, rounds: int, first: np.ndarray) -> Fraction:
     """E‖w_T‖² by the first two moments of w: with each draw, a round of a method without memory is an affine map.
 
     Enumerating all histories of draws would take exponentially many rounds.
     """
     maps, size = [], len(first)
-    starts = np.vstack([0 * first, np.eye(size, dtype=int).astype(object)])
-    for chance, draw in question.draws.from_two_halves():
-        ends = [_play(run, _start(question, run, x[None]), draw)[0].server for x in starts]
+    starts = run.arithmetic.array(np.vstack([0 * first, np.eye(size, dtype=int)]))
+    for chance, draw in ways:
+        ends = [_play(run, run.start(x), draw)[0].server for x in starts]
         shift, *images = map(run.arithmetic.publish, ends)
         maps.append((chance, np.column_stack([image - shift for image in images]), shift))
     mean, second = first, np.outer(first, first)
-    for _ in range(question.rounds):
+    for _ in range(rounds):
         # E[w⁺w⁺ᵀ] = E[M E[wwᵀ] Mᵀ + M E[w]cᵀ + c E[w]ᵀMᵀ + ccᵀ] for w⁺ = Mw + c, (M, c) independent of w.
         across = [chance * np.outer(M @ mean, c) for chance, M, c in maps]
         kept = [chance * (M @ second @ M.T + np.outer(c, c)) for chance, M, c in maps]
@@ -239,9 +245,9 @@ def _expected_square(question: Question, run: Rounds, first: np.ndarray) -> Frac
     return Fraction(second.trace())
 
 
-def _fixed_point(question: Question, problem: Quadratic) -> np.ndarray:
+def _fixed_point(spec: Specification, problem: Quadratic) -> np.ndarray:
     """FedSplit's z_k* = −s∇F_k(x*) for all clients, (m, d); the minimiser x* is 0."""
-    stepsize = to_fraction(question.method.stepsize)  # type: ignore[attr-defined]
+    stepsize = to_fraction(spec.method.stepsize)  # type: ignore[attr-defined]
     return np.asarray(stepsize * -_gradients_at_zero(problem))
 
 

@@ -103,7 +103,7 @@ class Looseness:
     @property
     def metric(self) -> str:
         """The metric of `worst_case`, or the quotient of the statement's two sides."""
-        return self.worst.question.metric if isinstance(self.worst, WorstCase) else "left side / right side"
+        return self.worst.question.spec.metric if isinstance(self.worst, WorstCase) else "left side / right side"
 
     def __repr__(self) -> str:
         return f"<{self.statement.identifier}: {self.says}>"
@@ -164,7 +164,7 @@ def looseness_of() -> dict[str, tuple[str, ...]]:
 def _played(statement: Statement, numbers: dict[str, Any], played: Played) -> Looseness:
     worst = worst_case(**played.question)
     low, high = _interval(played.bound)
-    if worst.question.metric == "descent":
+    if worst.question.spec.metric == "descent":
         if not low > 0:
             name = statement.calculator.name
             raise InvalidInput(name, played.bound, f"is not positive: {statement.identifier} promises nothing there",
@@ -181,7 +181,7 @@ def _played(statement: Statement, numbers: dict[str, Any], played: Played) -> Lo
 
 def _few(played: Played, worst: WorstCase) -> WorstCase | None:
     """The exact worst case of two clients, where it attains a smaller decrease than is known for any number."""
-    draws = worst.question.draws
+    draws = worst.question.spec.draws
     if draws.everyone or draws.clients or Draws(draws.K, 2, draws.replaced).number > FEW_DRAWS:
         return None
     few = worst_case(**{**played.question, "num_clients": 2})

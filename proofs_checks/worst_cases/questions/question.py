@@ -5,13 +5,10 @@ all inequalities that hold, as quadratic forms.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import Any, final
 
 from fedconvex.errors import InvalidInput
-from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.worst_cases.programs.program import Program
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     Family,
@@ -23,10 +20,8 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
-from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
-from fedconvex.proofs_checks.worst_cases.questions.sampling import Draws
 from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES, Specification
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import first_state, outcomes
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes
 
 LEAST = "least"  # the name of the objective's infimum, where there may be no minimiser
 LONG = 12  # of more rounds that compose, only the first is played
@@ -37,65 +32,34 @@ MOST = 64  # most histories of draws, and evaluations, that are enumerated; at m
 @final
 @dataclass(frozen=True, eq=False)
 class Question:
-    """The fields of a `Specification`, and the semidefinite program that they lead to.
+    """A specification, and the semidefinite program that it leads to.
 
     `board` has the evaluations of the clients' functions, `start` is the server's first point (or the clients' z_k).
 
     `exact`: the program's value is the worst case of an interpolable class; else it only bounds the worst case.
-    `composable`: a bound for one round holds in every round; the program is then of the first `played` rounds only,
-    and `one_round` is the question about one round, where `rounds` > 1.
+    `played`: the rounds in the program; only the first where a bound for one round holds in every round, and all
+    rounds would be too many.
     """
 
-    method: Method
-    solver: LocalSolver
-    clients: FunctionClass
-    num_clients: int
-    rounds: int
-    metric: str
-    dissimilarity: Fraction | None
-    heterogeneity: Fraction
-    participation: Any
-    draws: Draws
-    weights: tuple[Fraction, ...]
-    spread: Fraction | None
+    spec: Specification
     board: Any  # a Board, or an EnumeratedBoard
     start: Any  # Vectors
     program: Program
-    exact: bool = True
-    composable: bool = False
-    played: int = 1
-    one_round: "Question | None" = None
+    exact: bool
+    played: int
 
     @property
     def enumerated(self) -> bool:
         """Whether all possible draws are enumerated, with a function for each client."""
         return isinstance(self.board, EnumeratedBoard)
 
-    def divided_with(self, heterogeneity: Fraction) -> "Question":
-        """The same question with another weight of the gradients at the minimiser in the divisor."""
-        divisor = square(self.start) + square(self.board.minimiser_gradients) * heterogeneity
-        program = Program(divisor, self.program.constant, self.program.inequalities)
-        return replace(self, program=program, heterogeneity=heterogeneity)
 
-
-def pose(specification: Specification) -> Question:
-    """The question about these rounds, with the question about one round where bounds compose.
+def pose(spec: Specification) -> Question:
+    """The question on a board of two clients' mean and deviation, or of every client where draws must be enumerated.
 
     Raises InvalidInput where there are too many draws, or subproblems have no minimisers.
     """
-    question = _formulated(specification)
-    if not question.composable or specification.rounds == 1:
-        return question
-    if question.played == 1:
-        return replace(question, one_round=replace(question, rounds=1))
-    return replace(question, one_round=_formulated(replace(specification, rounds=1)))
-
-
-def _formulated(spec: Specification) -> Question:
-    """Chooses a board: the mean and deviation of two clients, or every client where draws have to be enumerated."""
-    state = first_state(spec.method, shared("w"))
-    is_distance, memoryless = spec.metric == "distance", not (state.shared or state.memory)
-    composable = spec.is_lifted or (is_distance and spec.dissimilarity is None and memoryless)
+    is_distance, composable = spec.metric == "distance", spec.composable
     # ‖w⁺ − x*‖² depends on two moments of the draw only, as long as no function is evaluated at a drawn point.
     by_moments = is_distance and (spec.rounds == 1 or composable) and spec.method.gradients_from != "sample"
     draws, averaged = spec.draws, spec.metric in AVERAGES
@@ -112,12 +76,12 @@ def _formulated(spec: Specification) -> Question:
             raise InvalidInput("participation", spec.participation, problem, cure)
     only_one = composable and (spec.is_lifted or spec.rounds > LONG or not draws.everyone)
     small = Board(min(spec.num_clients, 2), spec.clients, spec.minimiser)
-    made = _on_board(spec, small, 1 if only_one else spec.rounds - averaged, composable)
+    made = _on_board(spec, small, 1 if only_one else spec.rounds - averaged)
     assert made is not None
     return made
 
 
-def _on_board(spec: Specification, board: Any, played: int, composable: bool = False) -> Question | None:
+def _on_board(spec: Specification, board: Any, played: int) -> Question | None:
     """The question about the first `played` rounds on this board; None where it has too many evaluations."""
     start: Any = board.vectors("z") if spec.is_lifted else shared("w")
     if spec.metric == "descent" or (spec.dissimilarity is not None and spec.metric not in AVERAGES):
@@ -136,9 +100,7 @@ def _on_board(spec: Specification, board: Any, played: int, composable: bool = F
     no_loss = enumerated or spec.draws.everyone or spec.metric in ("distance", "lifted_distance")
     # Without a minimiser, what is known of inf f need not determine it, except where only a descent is measured.
     exact = all_pairs and no_loss and (board.minimiser or spec.metric == "descent")
-    return Question(
-        **vars(spec), board=board, start=start, program=program, exact=exact, composable=composable, played=played
-    )
+    return Question(spec, board, start, program, exact, played)
 
 
 def _metric(spec: Specification, board: Any, points: Sequence[Any]) -> Any:

@@ -11,6 +11,7 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.methods.fedsplit import FedSplit
 from fedconvex.parameters import in_arithmetic
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Family
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, FunctionClass, NotSmooth
 from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws, draws_of
 
@@ -51,6 +52,13 @@ class Specification:
     def minimiser(self) -> bool:
         """Whether the mean of the clients' functions surely has a minimiser that the metric may refer to."""
         return self.metric != "descent" and self.clients.lowest >= 0
+
+    @property
+    def composable(self) -> bool:
+        """Whether a bound for one round holds in every round: nothing is remembered but what the metric measures."""
+        state = self.method.initial_state(Family(), lambda row: row)
+        memoryless = not (state.shared or state.memory)
+        return self.is_lifted or (self.metric == "distance" and self.dissimilarity is None and memoryless)
 
 
 def specify(

@@ -34,7 +34,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.enumerated_board import EnumeratedBoard
-from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws
+from fedconvex.proofs_checks.worst_cases.questions.sampling import EVERYONE, Draws, histories
 from fedconvex.proofs_checks.worst_cases.questions.specification import AVERAGES, Specification
 
 FULL = Draw()
@@ -55,11 +55,11 @@ def outcomes(
     last point: the server's expected point, or FedSplit's z_k. An `EnumeratedBoard` has an outcome for every sequence
     of draws, another board a single one; only with that can the last point be random.
     """
+    first = State(mean(start), memory={"z": start}) if spec.is_lifted else first_state(spec.method, start)
     play: Callable[[Any, Draw], Round] = partial(_round_of_all, spec, board)
     ways = [(Fraction(1), FULL)]
     if isinstance(board, EnumeratedBoard):
         play, ways = partial(drawn_round, spec.method, spec.solver, board), list(spec.draws.every())
-    first = State(mean(start), memory={"z": start}) if spec.is_lifted else first_state(spec.method, start)
     for chance, averages, last in histories(play, ways, rounds, first):
         end = last.memory["z"] if spec.is_lifted else expected(last.server)
         variance = square(noise(last.server)) * spec.draws.scale
@@ -179,26 +179,6 @@ def replaced(stack: Vectors, members: Sequence[int], new: Vectors, clients: int)
     for place, k in enumerate(members):
         whole[k] = of_group(new, place)
     return Mixture((to_fmpq(Fraction(1, clients)),) * clients, tuple(whole))
-
-
-def histories(
-    play: Callable[[Any, Draw], Round], ways: Sequence[tuple[Fraction, Draw]], rounds: int, state: Any
-) -> Iterator[tuple[Fraction, list[Any], Any]]:
-    """Every sequence of draws: its probability, the averages of the answers in its rounds, and its last state.
-
-    Depth first, and every round is played when it is reached: a consumer may stop early. The stack is a list, since
-    there may be more rounds than Python allows nested calls.
-    """
-    pending: list[tuple[Fraction, list[Any], Any, Draw | None]] = [(Fraction(1), [], state, None)]
-    while pending:
-        chance, averages, reached, draw = pending.pop()
-        if draw is not None:
-            reached, average = play(reached, draw)
-            averages = [*averages, average]
-        if len(averages) == rounds:
-            yield chance, averages, reached
-        else:
-            pending += [(chance * share, averages, reached, way) for share, way in reversed(ways)]
 
 
 def _unknown_objective() -> Any:

@@ -201,7 +201,7 @@ class _Sweep:
             if _is_near(propose(program.only(fewer)), proposal.t):
                 names = fewer
         certified = _exact(replace(question, program=program.only(names)))
-        return None if certified is None else cls(arguments, question.metric, names, _pattern(question, certified))
+        return None if certified is None else cls(arguments, question.spec.metric, names, _pattern(question, certified))
 
     def adds(self, point: Point) -> bool:
         """Adds the worst case at the point, if it is found exactly and has the pattern; whether it was added."""
@@ -242,7 +242,7 @@ def _pattern(question: Question, certified: DualCertificate) -> Any:
     """Which extreme curvatures the worst federation on a line has, if it attains the bound."""
     for line in extreme_federations(question)[:1]:
         if line.ratio is not None and abs(to_fraction(line.ratio) - certified.t) <= NEAR * abs(certified.t):
-            return sorted(to_fraction(h) == question.clients.lowest for h in line.curvatures)
+            return sorted(to_fraction(h) == question.spec.clients.lowest for h in line.curvatures)
     return None
 
 

@@ -142,7 +142,7 @@ def test_clients_that_differ_without_limit_have_no_bound():
     # the diverging family: started at the minimiser, the method leaves it
     problem, start = found.federation(), found.instance.start[0]
     assert not any(problem.gradient(start))
-    assert any(fc.simulate(found.question.method, problem, 1, x0=start, arithmetic="exact").points[1] != start)
+    assert any(fc.simulate(found.question.spec.method, problem, 1, x0=start, arithmetic="exact").points[1] != start)
 
 
 def test_dissimilar_clients_without_a_bound_may_go_up():

@@ -93,7 +93,7 @@ def test_what_remains_is_a_floor():
 
 def test_a_factor_that_is_too_small_would_be_noticed():
     found = worst_case(METHODS[1], CLIENTS, 4, 2, heterogeneity=F(1, 3), participation=Weighted(2))
-    t, h = found.certificate.t, found.certified.heterogeneity
+    t, h = found.certificate.t, found.certified.spec.heterogeneity
     assert after_rounds(t, h, F(1, 3), 2) == found.upper >= found.lower
     assert after_rounds(t * F(9, 10), h, F(1, 3), 2) < found.lower
 

@@ -111,7 +111,7 @@ def test_the_worst_answers_are_inexact_enough_and_attain_the_end():
     """Quadratic clients, replayed by the core; the residuals are measured there once more."""
     found = worst_case(fc.FedProx(mu=10), SmoothConvex(1), 1, metric="descent", local_solver=fc.ToInexactness(F(1, 10)))
     solver = PrescribedResiduals(found.residuals[0], F(1, 10))
-    run = fc.simulate(found.question.method, found.federation(), 1, local_solver=solver, x0=found.start,
+    run = fc.simulate(found.question.spec.method, found.federation(), 1, local_solver=solver, x0=found.start,
                       arithmetic="exact", measure="all")  # fmt: skip
     problem, (w, last) = found.federation(), run.points
     g = problem.gradient(w)

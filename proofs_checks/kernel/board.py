@@ -1,0 +1,478 @@
+"""The board: what a setting says of one round, with unknown vectors in the place of the clients' models.
+
+The board runs the method's own code on vectors of `vectors`, from any state that the method can reach as far as the
+proved invariants tell, or from its first state. It records every evaluation of a gradient, and gives terms of the claim
+language their meaning. A quantity that depends on the draw has a meaning only inside `expected`.
+"""
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import Any, final
+
+from fedconvex.claims.claim import Claim, Setting
+from fedconvex.claims.terms import Number, Vector, later, parts
+from fedconvex.local_solvers.base import Answers
+from fedconvex.local_solvers.exact import Exact
+from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.methods import METHODS, Cohort, Method, State
+from fedconvex.problems.subproblem import Subproblem
+from fedconvex.proofs_checks.kernel.scalars import Field, Refused, Scalar, require
+from fedconvex.proofs_checks.kernel.vectors import (
+    APART,
+    KEPT,
+    NOISE,
+    REPLACED,
+    SAME,
+    Quantity,
+    Vec,
+    inner,
+)
+
+Invariant = tuple[str, Vector]  # a part of the state, "shared h" or "memory gradient", and what it always equals
+MOST_STEPS = 20  # local gradient steps that the board plays
+
+
+@final
+class Board:
+    """One round of a setting, on unknown vectors.
+
+    Args:
+        setting: all that is assumed.
+        terms: the terms that will be read, for the roots in them.
+        invariants: what parts of the state always equal; the caller proves them (`rules.check_invariants`).
+        at_start: the round is the first one, from the method's own first state.
+        one_client: there is one client, and nothing is known of the others.
+    """
+
+    def __init__(
+        self, setting: Setting, terms: Iterable[Any], invariants: tuple[Invariant, ...] = (), *, at_start: bool = False,
+        one_client: bool = False,
+    ):  # fmt: skip
+        self.setting, self.at_start, self.one_client = setting, at_start, one_client
+        draws = setting.draws
+        uniform = draws.scheme == "uniform"
+        require("σ" not in setting.signs, "σ is the name of the draw's own number")
+        signs = dict(setting.signs) | ({"σ": "nonnegative"} if uniform else {})
+        self.field = Field(signs, roots((*setting_terms(setting), *terms)))
+        for left, relation, right in setting.conditions:
+            difference = self.parameter_only(left) - self.parameter_only(right)
+            self.field.assume(difference, relation == ">")
+            if relation == "=":
+                self.field.assume(-difference, False)
+        for name in sorted(setting.counts):
+            self.field.assume(self.field.parameter(name) - 1, False)
+        self.chances: dict[str, Any] = {"1": 1, "π": 1, "σ": 0, "πσ": 0}
+        if uniform:
+            active, clients = (self.parameter_only(x) for x in (draws.active, draws.clients))
+            require(self.field.is_nonnegative(clients - active), "more clients are drawn than there are")
+            scale = self.field.symbol("σ")  # (m − P)/(P(m − 1)), which lies in [0, 1]; any number where m = 1
+            self.field.assume(1 - scale, False)
+            self.chances = {"1": 1, "π": active / clients, "σ": scale, "πσ": active / clients * scale}
+        elif draws.scheme == "independent":
+            self.chances = {"1": 1, "π": None, "σ": 1 / self.parameter_only(draws.active), "πσ": None}
+        self.gradients: dict[Any, Vec] = {}
+        self.lengths: list[Vec] = []
+        self.inexact: list[tuple[Vec, Vec]] = []  # residuals at the answers and at the starts
+        if setting.minimiser and not one_client:
+            self.gradients[Vec().key] = Vec({(APART, "g*"): self.field.scalar(1)})  # the origin is the minimiser
+        self.first = self._first_state(invariants)
+        self._played: tuple[State, Vec] | None = None
+
+    # ---- the state, and the round
+
+    def _first_state(self, invariants: tuple[Invariant, ...]) -> State:
+        """The state before the round."""
+        self.first = State(self.basic("w", SAME), {}, {})
+        require(self.setting.method == "" or self.setting.method in METHODS, f"no method {self.setting.method!r}")
+        if not self.setting.method:
+            return self.first
+        begun = self.method.initial_state(self.first.server, lambda row: row)
+        if self.at_start:
+            return begun
+        always = dict(invariants)
+        self.first = State(begun.server, {}, {})
+        for place in (begun.shared, begun.memory):
+            sort, kept = ("shared", self.first.shared) if place is begun.shared else ("memory", self.first.memory)
+            for name in place:
+                if f"{sort} {name}" not in always:
+                    kept[name] = self.basic(name, SAME) if sort == "shared" else self.of_clients(name)  # type: ignore[index]
+        for what, term in invariants:
+            sort, _, name = what.partition(" ")
+            kept = {"shared": self.first.shared, "memory": self.first.memory}.get(sort, {})
+            require(
+                sort in ("shared", "memory") and name not in kept, f"{what} is no part of the state, or given twice"
+            )
+            kept[name] = self.vector(term)  # type: ignore[index]
+        return self.first
+
+    @property
+    def method(self) -> Method:
+        """The method, with its parameters as functions of the setting's."""
+        numbers = {n: self.parameter_only(x) for n, x in self.setting.method_parameters.items()}
+        whole = {n: _integer(x) for n, x in numbers.items() if n == "local_steps"}
+        made: Method = METHODS[self.setting.method](**{**numbers, **whole})
+        return made
+
+    @property
+    def played(self) -> tuple[State, Vec]:
+        """The state after the round, and all clients' answers."""
+        if self._played is None:
+            require(self.setting.method, "the setting has no method, so there is no round")
+            self._played = self._play()
+        return self._played
+
+    def _play(self) -> tuple[State, Vec]:
+        state, points = self.first, self.first.server
+        everyone = self.setting.draws.scheme == "everyone"
+        cohort = Cohort(
+            points=points, population=1, everyone=everyone, communicates=True, average=self.drawn,
+            gradients=lambda: self.gradient(points), sampled_gradient=lambda: self.drawn(self.gradient(points)),
+            full_gradient=lambda: self.mean(self.gradient(points)), objective=_no_objective,
+            total=lambda stack: self.drawn(stack) * self._chance("π"),
+        )  # fmt: skip
+        self.subproblem = self.method.subproblem(state, cohort)
+        answers = self._answered(self.subproblem)
+        new = self.method.update(state, cohort, answers)
+        memory = {name: self.kept(state.memory[name], rows) for name, rows in new.memory.items()}
+        return State(new.server, new.shared, memory), answers.points
+
+    def kept(self, old: Vec, new: Vec) -> Vec:
+        """The clients' vectors where those that are drawn replace the old by the new ones."""
+        if self.setting.draws.scheme == "everyone":
+            return new
+        change = new - old
+        require(not new.is_random and not old.is_random, "a memory that depends on two draws")
+        return old + change.renamed({SAME: KEPT, APART: REPLACED})
+
+    def _answered(self, subproblem: Subproblem) -> Answers:
+        """The answers of all clients, as the setting says."""
+        own = self.method.local_solver
+        if self.setting.answers == "inexact":
+            left = self.of_clients("e")
+            require(not subproblem.start.is_random, "a start that depends on the draw")
+            self.inexact.append((left, subproblem.add_gradients(subproblem.start, self.gradient(subproblem.start))))
+            return Answers(self.minimised(subproblem, left))
+        require(isinstance(own, Exact | GradientDescent), f"the local solver {own} is not analysed")
+        if isinstance(own, GradientDescent):
+            require(self.setting.answers == "own", "gradient steps with an error are not analysed")
+            theta, steps = subproblem.start, int(own.steps)
+            require(0 < steps <= MOST_STEPS, f"{steps} local steps are too many")
+            for _ in range(steps):
+                theta = theta - own.stepsize * subproblem.add_gradients(theta, self.gradient(theta))
+            return Answers(theta, own.stepsize * steps)
+        exact = self.minimised(subproblem, Vec())
+        return Answers(exact if self.setting.answers == "own" else exact + self.of_clients("e"))
+
+    def minimised(self, subproblem: Subproblem, left: Vec) -> Vec:
+        """Points at which the subproblems' gradients equal `left`; at the same right sides the same points."""
+        weight = self.field.scalar(subproblem.weight)
+        require(self.field.is_positive(weight), "a subproblem without proximal term")
+        right = left + subproblem.center * weight
+        right = right if subproblem.linear is None else right - subproblem.linear
+        name = f"∇{len(self.gradients)}"
+        for point, gradient in self.solved:
+            if (point * weight + gradient).key == right.key:
+                return point
+        gradient = self.of_clients(name)
+        point = (right - gradient) / weight
+        self.gradients[point.key] = gradient
+        self.solved.append((point, gradient))
+        return point
+
+    @property
+    def solved(self) -> list[tuple[Vec, Vec]]:
+        return self.__dict__.setdefault("_solved", [])
+
+    def basic(self, name: str, *kinds: str) -> Vec:
+        """A basic vector in these kinds."""
+        return Vec({(kind, name): self.field.scalar(1) for kind in kinds})
+
+    def of_clients(self, name: str) -> Vec:
+        """An unknown vector for every client."""
+        return self.basic(name, SAME) if self.one_client else self.basic(name, SAME, APART)
+
+    def _chance(self, name: str) -> Any:
+        require(self.chances[name] is not None, "memories are not known for this draw")
+        return self.chances[name]
+
+    def mean(self, u: Vec) -> Vec:
+        """The mean over all clients."""
+        require(not self.one_client, "a mean over the clients, in a claim about one of them")
+        kept = u.only(KEPT, REPLACED)
+        found = u.only(SAME, NOISE)
+        return found + kept.renamed({KEPT: SAME, REPLACED: NOISE}) * self._chance("π") if kept.parts else found
+
+    def drawn(self, u: Any) -> Any:
+        """The average over the drawn clients; a number is the same for all."""
+        if not isinstance(u, Vec):
+            return u
+        if self.setting.draws.scheme == "everyone":
+            return self.mean(u)
+        require(not u.only(NOISE, KEPT, REPLACED).parts and not self.one_client, "an average over two draws")
+        return u.renamed({SAME: SAME, APART: NOISE})
+
+    def expected(self, u: Vec) -> Vec:
+        """The expectation over the draw."""
+        kept = u.only(KEPT, REPLACED)
+        found = u.only(SAME, APART)
+        return found + kept.renamed({KEPT: SAME, REPLACED: APART}) * self._chance("π") if kept.parts else found
+
+    def gradient(self, at: Vec) -> Vec:
+        """The clients' gradients at a point: unknown vectors, the same ones at the same point."""
+        require(not at.only(NOISE).parts, "a gradient at a point that depends on the draw")
+        if at.is_random:  # every client is at one of two points
+            old, new = self.both(at)
+            before = self.gradient(old)
+            return before + (self.gradient(new) - before).renamed({SAME: KEPT, APART: REPLACED})
+        if at.key not in self.gradients:
+            self.gradients[at.key] = self.of_clients(f"∇{len(self.gradients)}")
+        return self.gradients[at.key]
+
+    def both(self, at: Vec) -> tuple[Vec, Vec]:
+        """The points of a client that is not drawn, and of one that is."""
+        old = at.only(SAME, APART)
+        return old, old + at.only(KEPT, REPLACED).renamed({KEPT: SAME, REPLACED: APART})
+
+    # ---- the meaning of terms
+
+    def vector(self, term: Vector) -> Vec:
+        """The vector that the term means here. Raises Refused."""
+        match term.head, term.args:
+            case "server", (time,):
+                return (self.played[0] if time else self.first).server
+            case ("shared" | "memory") as sort, (name, time):
+                known = getattr(self.played[0] if time else self.first, sort)
+                require(name in known, f"{self.setting.method} keeps no {sort} {name!r}")
+                found: Vec = known[name]
+                return found
+            case "last answers", (0,):
+                last = self.of_clients("last")
+                if self.at_start and self.setting.starts_at_own_minima:
+                    self.gradients[last.key] = Vec()
+                return last
+            case "last answers", (_,):
+                return self.kept(self.vector(Vector("last answers", (0,))), self.played[1])
+            case "answers", ():
+                return self.played[1]
+            case "solutions", ():
+                _ = self.played
+                return self.minimised(self.subproblem, Vec())
+            case "residuals", ():
+                found = self.played[1]
+                return self.subproblem.add_gradients(found, self.gradient(found))  # type: ignore[no-any-return]
+            case "minimiser", ():
+                require(Vec().key in self.gradients and self.setting.minimiser, "the setting has no minimiser")
+                return Vec()
+            case "gradient", (at,):
+                return self.gradient(self.vector(at))
+            case "mean", (u,):
+                return self.mean(self.vector(u))
+            case "drawn", (u,):
+                made = self.drawn(self.vector(u))
+                assert isinstance(made, Vec)
+                return made
+            case "expected", (u,):
+                return self.expected(self.vector(u))
+            case "free", (name,):
+                return self.basic(f"free {name}", SAME)
+            case "family", (name,):
+                return self.of_clients(f"family {name}")
+            case "named", (_, u):
+                return self.vector(u)
+            case "+", (u, v):
+                return self.vector(u) + self.vector(v)
+            case "-", (u, v):
+                return self.vector(u) - self.vector(v)
+            case "*", (c, u):
+                return self.vector(u) * self.parameter_only(c)
+            case "/", (u, c):
+                return self.vector(u) / self.parameter_only(c)
+        raise Refused(f"{term.head} has no meaning in a round")
+
+    def number(self, term: Number) -> Quantity:
+        """The number that the term means here, which must not depend on the draw. Raises Refused."""
+        found, random = self._number(term)
+        require(not random, "a number that depends on the draw, outside an expectation")
+        return found
+
+    def parameter_only(self, term: Any) -> Any:
+        """The value of a term in parameters alone."""
+        return self.field.scalar(self.number(term).scalar)
+
+    def _number(self, term: Number) -> tuple[Quantity, bool]:
+        """The quantity, for a number that depends on the draw its expectation, and whether it depends on the draw."""
+        match term.head, term.args:
+            case "constant", (c,):
+                return self.constant(c), False
+            case "parameter", (name,):
+                return self.constant(self.field.parameter(name)), False
+            case "named", (_, x):
+                return self._number(x)
+            case "inner", (u, v):
+                a, b = self.vector(u), self.vector(v)
+                return self.inner(a, b), a.is_random or b.is_random
+            case "norm", (u,):
+                a = self.vector(u)
+                require(not a.is_random, "the length of a vector that depends on the draw")
+                return self.length(a), False
+            case "value", (u,):
+                a = self.vector(u)
+                return self.value(a), a.is_random
+            case "expected", (x,):
+                return self._number(x)[0], False
+            case ("+" | "-") as sign, (x, y):
+                (a, r), (b, s) = self._number(x), self._number(y)
+                return (a + b if sign == "+" else a - b), r or s
+            case "neg", (x,):
+                a, r = self._number(x)
+                return a * -1, r
+            case "*", (x, y):
+                (a, r), (b, s) = self._number(x), self._number(y)
+                require(not (r and s), "the product of two numbers that depend on the draw")
+                return self.product(a, b), r or s
+            case "/", (x, y):
+                a, r = self._number(x)
+                return a * (1 / self.parameter_only(y)), r
+            case "^", (x, Number("constant", (n,))):
+                return self._power(x, n)
+            case "root", (Number("inner", (u, v)),) if u == v:
+                return self._number(Number("root", (Number("expected", (Number("inner", (u, v)),)),)))
+            case "root", (Number("expected", (Number("inner", (u, v)),)),) if u == v:
+                return self.length(self.vector(u)), False
+            case "root", (x,):
+                return self.constant(self.field.root(self.parameter_only(x))), False
+            case "max", (x, y):
+                a, b = self.parameter_only(x), self.parameter_only(y)
+                require(self.field.is_nonnegative(a - b) or self.field.is_nonnegative(b - a), "an undecided maximum")
+                return self.constant(a if self.field.is_nonnegative(a - b) else b), False
+        raise Refused(f"{term.head} has no meaning in a round")
+
+    def _power(self, x: Number, n: Fraction) -> tuple[Quantity, bool]:
+        require(n.denominator == 1 and abs(n) <= 40, f"the exponent {n} is no small integer")
+        if n < 0 or all(p.head in ("constant", "parameter", *"+-*/^", "neg", "root", "named", "max") for p in parts(x)):
+            return self.constant(self.parameter_only(x) ** int(n)), False
+        a, random = self._number(x)
+        require(not random, "a power of a number that depends on the draw")
+        found = self.constant(1)
+        for _ in range(int(n)):
+            found = self.product(found, a)
+        return found, False
+
+    def constant(self, c: Any) -> Quantity:
+        """A number of parameters as a quantity."""
+        return Quantity({(): self.field.scalar(c)})
+
+    def inner(self, u: Vec, v: Vec) -> Quantity:
+        """The expected mean inner product."""
+        return inner(u, v, self.chances)
+
+    def value(self, at: Vec) -> Quantity:
+        """The expected mean of the function values at a point."""
+        if at.only(KEPT, REPLACED).parts and not at.only(NOISE).parts:
+            old, new = self.both(at)
+            return self.value(old) * (1 - self._chance("π")) + self.value(new) * self._chance("π")
+        return Quantity({(self._name("F", at),): self.field.scalar(1)})
+
+    def length(self, u: Vec) -> Quantity:
+        """The root mean square length, as an unknown number >= 0 whose square is ⟨u, u⟩."""
+        if not u.parts:
+            return Quantity()
+        key = min(u.parts)
+        first = u.parts[key]
+        if self.field.is_nonzero(first):  # ‖cu‖ = |c|‖u‖
+            size = first if self.field.is_positive(first) else -first
+            return Quantity({(self._length(u / first),): size})
+        return Quantity({(self._length(u),): self.field.scalar(1)})
+
+    def _length(self, u: Vec) -> str:
+        known = [k for k, v in enumerate(self.lengths) if v.key == u.key]
+        if not known:
+            self.lengths.append(u)
+        return f"‖{known[0] if known else len(self.lengths) - 1}‖"
+
+    def _name(self, letter: str, at: Vec) -> str:
+        names = self.__dict__.setdefault("_names", {})
+        return letter + str(names.setdefault(at.key, len(names)))
+
+    def product(self, a: Quantity, b: Quantity) -> Quantity:
+        """The product, with the square of a length replaced by the inner product."""
+        found = Quantity()
+        for m, c in a.terms.items():
+            for n, d in b.terms.items():
+                factors = sorted((*m, *n))
+                term = Quantity({(): c * d})
+                while factors:
+                    name = factors.pop()
+                    if factors and factors[-1] == name and name[0] == "‖":
+                        factors.pop()
+                        u = self.lengths[int(name[1:-1])]
+                        term = self._times(term, self.inner(u, u))
+                    else:
+                        term = self._times(term, Quantity({(name,): self.field.scalar(1)}))
+                found = found + term
+        return found
+
+    def _times(self, a: Quantity, b: Quantity) -> Quantity:
+        terms: dict[tuple[str, ...], Any] = {}
+        for m, c in a.terms.items():
+            for n, d in b.terms.items():
+                key = tuple(sorted((*m, *n)))
+                terms[key] = terms.get(key, 0) + c * d
+        return Quantity(terms)
+
+
+def _integer(value: Scalar) -> int:
+    require(value.below == 1 and value.above.total_degree() <= 0, "a number of local steps that is no integer")
+    return int(str(value.above))
+
+
+def _no_objective() -> Any:
+    raise Refused("the method looks at function values while it runs")
+
+
+def setting_terms(setting: Setting) -> Iterator[Any]:
+    """All formulas in the setting."""
+    for left, _, right in setting.conditions:
+        yield from (left, right)
+    found = (*setting.method_parameters.values(), *setting.curvature, *setting.objective, setting.inexactness,
+             setting.dissimilarity, setting.variance, setting.large_gradient, setting.draws.active,
+             setting.draws.clients)  # fmt: skip
+    yield from (x for x in found if x is not None)
+
+
+def roots(terms: Iterable[Any]) -> set[Any]:
+    """The parameters, and the primes, under roots in these terms."""
+    found: set[Any] = set()
+    for term in terms:
+        for part in parts(term):
+            if type(part) is Number and part.head == "root":
+                for inside in parts(part):
+                    if inside.head == "parameter":
+                        found.add(inside.args[0])
+                    elif inside.head == "constant":
+                        found |= _primes(inside.args[0].numerator) | _primes(inside.args[0].denominator)
+    return found
+
+
+def _primes(n: int) -> set[int]:
+    require(abs(n) < 1 << 20, f"the root of {n}")
+    found, rest, p = set(), abs(n), 2
+    while rest > 1:
+        if rest % p:
+            p += 1
+        else:
+            found.add(p)
+            rest //= p
+    return found
+
+
+def after_round(term: Any) -> Any:
+    """The term one round later. Raises Refused where it is about the round itself."""
+    try:
+        return later(term)
+    except ValueError as error:
+        raise Refused(str(error)) from None
+
+
+def sides(claim: Claim) -> tuple[Any, Any]:
+    return claim.left, claim.right

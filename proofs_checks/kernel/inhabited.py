@@ -1,0 +1,89 @@
+"""Whether a setting is about anything: example parameters in its domain, and a federation of its class.
+
+Nothing is proved of a contradictory setting. The federation is one quadratic for all clients: their gradients agree, so
+that dissimilarity, variance and draws need no more than their parameters' ranges.
+"""
+
+import operator
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, ctx, fmpq
+
+from fedconvex.claims.claim import Setting
+from fedconvex.claims.terms import Number
+from fedconvex.proofs_checks.kernel.scalars import Refused, require
+
+OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+PRECISION = 256
+
+
+def require_inhabited(setting: Setting) -> None:
+    """Raises Refused where the setting's example is outside its domain, or its class has no federation there."""
+    example = setting.example
+    require(set(example) == set(setting.signs), "the setting has no example of admissible parameters")
+    require(all(type(x) is Fraction for x in example.values()), "an example that is no fraction")
+    for name, sign in setting.signs.items():
+        x = example[name]
+        require(sign == "real" or x > 0 or (sign == "nonnegative" and x == 0), f"the example of {name} is not {sign}")
+    for name in setting.counts:
+        require(
+            name in example and example[name].denominator == 1 <= example[name], f"the example of {name} is no count"
+        )
+    for left, relation, right in setting.conditions:
+        require(_holds(left, relation, right, example), "the example is outside the domain")
+    zero = Number("constant", (Fraction(0),))
+    (least, most), (objective_least, objective_most) = setting.curvature, setting.objective
+    for small, large in (
+        (least, most),
+        (objective_least, objective_most),
+        (least, objective_most),
+        (objective_least, most),
+    ):
+        if small is not None and large is not None:
+            require(_holds(large, ">=", small, example), "no function has curvatures in an empty interval")
+    for name, bound, floor in (
+        ("dissimilarity", setting.dissimilarity, Number("constant", (Fraction(1),))), ("variance", setting.variance, zero),
+        ("inexactness", setting.inexactness, zero),
+    ):  # fmt: skip
+        require(bound is None or _holds(bound, ">=", floor, example), f"the {name} of the example is too small")
+    flat = setting.large_gradient is not None and most is not None and not _holds(most, ">", zero, example)
+    require(not flat, "a large gradient of functions without curvature")
+
+
+def _holds(left: Number, relation: str, right: Number, values: Mapping[str, Fraction]) -> bool:
+    """Whether the relation holds, exactly or in balls; False where balls do not decide."""
+    compare = {">": operator.gt, ">=": operator.ge, "=": operator.eq}[relation]
+    with ctx.workprec(PRECISION):
+        return bool(compare(_value(left, values), _value(right, values)))
+
+
+def _value(term: Number, values: Mapping[str, Fraction]) -> Any:
+    """The value: a rational number where all roots are rational, else a ball."""
+    match term.head, term.args:
+        case "constant", (c,):
+            return fmpq(c.numerator, c.denominator)
+        case "parameter", (name,):
+            require(name in values, f"{name} is no parameter of the setting")
+            return fmpq(values[name].numerator, values[name].denominator)
+        case "named", (_, x):
+            return _value(x, values)
+        case "neg", (x,):
+            return -_value(x, values)
+        case "root", (x,):
+            inside = _value(x, values)
+            if isinstance(inside, fmpq) and inside >= 0 and inside.p.is_square() and inside.q.is_square():
+                return fmpq(inside.p.isqrt(), inside.q.isqrt())
+            return arb(inside).sqrt()
+        case "^", (x, Number("constant", (n,))):
+            require(n.denominator == 1 and abs(n) <= 40, "an exponent that is no small integer")
+            return _value(x, values) ** int(n)
+        case "max", (x, y):
+            a, b = _value(x, values), _value(y, values)
+            return a if a >= b else b if b >= a else arb(a).max(arb(b))
+        case head, (x, y) if head in OPERATIONS:
+            a, b = _value(x, values), _value(y, values)
+            require(head != "/" or b != 0, "a condition divides by 0 at the example")
+            return OPERATIONS[head](a, b)
+    raise Refused(f"{term.head} has no value at the example")

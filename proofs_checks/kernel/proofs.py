@@ -1,0 +1,142 @@
+"""Proofs as data: lines that the kernel replays. Nothing here is believed; every class is plain data of exact types.
+
+A line concludes a relation between two terms. It rests on facts: inequalities of the function class between two points,
+the setting's assumptions, textbook inequalities, earlier lines, and other statements.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, final
+
+from fedconvex.claims.terms import Number, Vector, number
+
+
+@final
+@dataclass(frozen=True)
+class Lower:
+    """F(b) ≥ F(a) + ⟨∇F(a), b − a⟩ + (ℓ/2)‖b − a‖² for functions with least curvature ℓ, or a given smaller one."""
+
+    b: Vector
+    a: Vector
+    least: Number | None = None
+
+
+@final
+@dataclass(frozen=True)
+class Upper:
+    """F(b) ≤ F(a) + ⟨∇F(a), b − a⟩ + (L/2)‖b − a‖² for functions with largest curvature L, or a given larger one."""
+
+    b: Vector
+    a: Vector
+    most: Number | None = None
+
+
+@final
+@dataclass(frozen=True)
+class Between:
+    """⟨g − ℓd, Ld − g⟩ ≥ 0 for d = b − a, g = ∇F(b) − ∇F(a), and functions with all curvatures in [ℓ, L], or in a
+    given larger interval.
+    """
+
+    b: Vector
+    a: Vector
+    least: Number | None = None
+    most: Number | None = None
+
+
+@final
+@dataclass(frozen=True)
+class Assumed:
+    """An assumption of the setting: "inexactness", "error", "dissimilarity", "variance", "large gradient"; or "scale",
+    the equation σP(m − 1) = m − P of the number that draws without replacement multiply variances by.
+    """
+
+    what: str
+
+
+@final
+@dataclass(frozen=True)
+class CauchySchwarz:
+    """‖u‖‖v‖ − sign·⟨u, v⟩ ≥ 0."""
+
+    u: Vector
+    v: Vector
+    sign: int = 1
+
+
+@final
+@dataclass(frozen=True)
+class Nonnegative:
+    """The number is ≥ 0: a polynomial in lengths whose coefficients the conditions show to be ≥ 0."""
+
+    of: Number
+
+
+@final
+@dataclass(frozen=True)
+class Earlier:
+    """The relation of an earlier line, by name."""
+
+    line: str
+
+
+@final
+@dataclass(frozen=True)
+class Statement:
+    """The claim of another statement, by identifier, whose setting must follow from this one."""
+
+    identifier: str
+
+
+Fact = Lower | Upper | Between | Assumed | CauchySchwarz | Nonnegative | Earlier | Statement
+
+
+@final
+@dataclass(frozen=True)
+class Combine:
+    """left ≤ right (or =), because right − left = Σ multiplier · fact + Σ weight · ‖vector‖², multipliers, weights ≥ 0.
+
+    Facts that are equations may have multipliers of any sign. An equation rests on equations alone.
+    """
+
+    left: Any
+    right: Any
+    facts: tuple[tuple[Number, Fact], ...] = ()
+    squares: tuple[tuple[Number, Vector], ...] = ()
+    relation: str = "<="
+    name: str = ""
+
+
+@final
+@dataclass(frozen=True)
+class Root:
+    """left ≤ right, because an earlier line has left² ≤ right², and right ≥ 0."""
+
+    left: Number
+    right: Number
+    of: str
+    name: str = ""
+
+
+Line = Combine | Root
+
+
+@final
+@dataclass(frozen=True)
+class Proof:
+    """Lines, of which the last has the claim; and invariants of the method's state that the kernel checks.
+
+    An invariant is a part of the state ("shared h", "memory z") with the term that it always equals.
+    """
+
+    lines: tuple[Line, ...]
+    invariants: tuple[tuple[str, Vector], ...] = field(default=())
+
+
+def facts(*pairs: tuple[Any, Fact]) -> tuple[tuple[Number, Fact], ...]:
+    """Facts with their multipliers, as `Combine` takes them; multipliers may be integers and fractions."""
+    return tuple((number(multiplier), fact) for multiplier, fact in pairs)
+
+
+def squares(*pairs: tuple[Any, Vector]) -> tuple[tuple[Number, Vector], ...]:
+    """Vectors with the weights of their squared lengths."""
+    return tuple((number(weight), vector) for weight, vector in pairs)

@@ -1,0 +1,298 @@
+"""The replay of a proof on a board that the kernel makes itself from the setting. Only this decides what is proved.
+
+`theorem` returns a `Theorem` or raises `Refused`, which names the line and the reason. A caller holds nothing that the
+kernel believes: settings, claims and proofs are trees of plain data, which are read and never called.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+from fedconvex.claims.claim import Claim, Setting
+from fedconvex.claims.terms import Number, Vector, parts
+from fedconvex.errors import InvalidInput
+from fedconvex.proofs_checks.kernel import proofs
+from fedconvex.proofs_checks.kernel.board import Board, after_round
+from fedconvex.proofs_checks.kernel.inhabited import require_inhabited
+from fedconvex.proofs_checks.kernel.scalars import Refused, require
+from fedconvex.proofs_checks.kernel.vectors import Quantity, Vec
+
+MOST = 100_000  # terms in a proof
+
+
+@final
+@dataclass(frozen=True)
+class Theorem:
+    """A claim that the kernel has proved of a setting."""
+
+    setting: Setting
+    claim: Claim
+
+
+Known = Callable[[str], Theorem]  # the theorem of another statement; raises Refused where it has none
+
+
+def theorem(setting: Setting, claim: Claim, proof: proofs.Proof, known: Known | None = None) -> Theorem:
+    """Replays the proof. Raises Refused where it does not prove the claim in the setting."""
+    exactly(setting, Setting), exactly(claim, Claim), exactly(proof, proofs.Proof)  # type: ignore[func-returns-value]
+    require(not claim.of_run, "a claim about a whole run needs a proof about rounds")
+    terms = [*_terms(claim), *_terms(proof)]
+    require(claim.parameters <= setting.signs.keys(), "the claim has parameters that the setting does not know")
+    require(sum(1 for t in terms for _ in parts(t)) < MOST, f"a proof of more than {MOST} terms")
+    try:
+        require_inhabited(setting)
+        board = Board(setting, terms, proof.invariants, one_client=claim.of_client)
+        _check_invariants(setting, terms, proof.invariants, board)
+        return _replayed(board, setting, claim, proof, known)
+    except (InvalidInput, ArithmeticError, RecursionError) as error:  # what a method, or arithmetic, refuses
+        raise Refused(str(error)) from None
+
+
+def exactly(value: Any, kind: type) -> None:
+    """Refuses subclasses, whose behaviour could differ from what is read."""
+    require(type(value) is kind, f"{value!r} is no {kind.__name__}")
+
+
+def _terms(of: Any) -> list[Any]:
+    """All terms in a claim or a proof; refuses anything but the exact types of proof data."""
+    if type(of) in (Vector, Number):
+        return [of]
+    if type(of) is tuple:
+        return [t for part in of for t in _terms(part)]
+    if type(of) in DATA:
+        return [t for name in of.__dataclass_fields__ for t in _terms(getattr(of, name))]
+    require(of is None or type(of) in (str, int, bool), f"{of!r} is no part of a proof")
+    return []
+
+
+DATA = {Claim, proofs.Proof, proofs.Combine, proofs.Root, proofs.Lower, proofs.Upper, proofs.Between, proofs.Assumed,
+        proofs.CauchySchwarz, proofs.Nonnegative, proofs.Earlier, proofs.Statement}  # fmt: skip
+
+
+def _check_invariants(setting: Setting, terms: list[Any], invariants: Any, board: Board) -> None:
+    """Each invariant holds at the method's start, and after a round that begins with all of them."""
+    if not invariants:
+        return
+    start = Board(setting, terms, at_start=True, one_client=board.one_client)
+    for what, always in invariants:
+        sort, _, name = what.partition(" ")
+        begun = getattr(start.first, sort)[name]
+        require(begun.key == start.vector(always).key, f"{what} differs from its invariant at the start")
+        after = getattr(board.played[0], sort)[name]
+        require(after.key == board.vector(after_round(always)).key, f"a round breaks the invariant of {what}")
+
+
+def _replayed(board: Board, setting: Setting, claim: Claim, proof: proofs.Proof, known: Known | None) -> Theorem:
+    lines: dict[str, Relation] = {}
+    last: Any = None
+    require(proof.lines, "a proof without lines")
+    for place, line in enumerate(proof.lines, 1):
+        name = line.name or f"line {place}"
+        try:
+            last = LINES[type(line)](board, line, lines, known)
+        except Refused as error:
+            raise Refused(f"{name}: {error}") from None
+        require(name not in lines, f"two lines are called {name}")
+        lines[name] = last
+    end = proof.lines[-1]
+    relation = end.relation if type(end) is proofs.Combine else "<="
+    require(
+        (end.left, relation, end.right) == (claim.left, claim.relation, claim.right), "the last line is not the claim"
+    )
+    return Theorem(setting, claim)
+
+
+@final
+@dataclass(frozen=True)
+class Relation:
+    """difference ≥ 0, or = 0 where exact. A relation of vectors has a vector as its difference."""
+
+    difference: Any
+    exact: bool = False
+
+
+# ---- lines
+
+
+def _combine(board: Board, line: proofs.Combine, lines: Mapping[str, Relation], known: Known | None) -> Relation:
+    require(line.relation in ("<=", "="), f"{line.relation} is no relation of a line")
+    if type(line.left) is Vector:
+        require(type(line.right) is Vector and line.relation == "=" and not line.facts and not line.squares,
+                "vectors are only compared with equal vectors")  # fmt: skip
+        difference = board.vector(line.right) - board.vector(line.left)
+        require(not difference.parts, "the two vectors differ")
+        return Relation(difference, exact=True)
+    found = board.number(line.right) - board.number(line.left)
+    rest = found
+    for multiplier, fact in line.facts:
+        relation = _fact(board, fact, lines, known)
+        require(type(relation.difference) is Quantity, "an equation of vectors has no multiplier")
+        factor = board.number(multiplier)
+        if not relation.exact:
+            require(line.relation == "<=", "an equation rests on an inequality")
+            require(_is_nonnegative(board, factor), f"a multiplier that may be negative, of {type(fact).__name__}")
+        rest = rest - board.product(factor, relation.difference)
+    for weight, vector in line.squares:
+        require(line.relation == "<=", "an equation rests on a square")
+        factor, u = board.number(weight), board.vector(vector)
+        require(_is_nonnegative(board, factor), "a weight of a square that may be negative")
+        rest = rest - board.product(factor, board.inner(u, u))
+    require(not rest.terms, f"the sum of the facts is not the claim: {_shown(rest)} is left")
+    return Relation(found, exact=line.relation == "=")
+
+
+def _root(board: Board, line: proofs.Root, lines: Mapping[str, Relation], known: Known | None) -> Relation:
+    require(line.of in lines, f"no earlier line {line.of}")
+    left, right = board.number(line.left), board.number(line.right)
+    require(_is_nonnegative(board, right), "the larger side may be negative")
+    squared = board.product(right, right) - board.product(left, left)
+    require(not (squared - lines[line.of].difference).terms, f"{line.of} is not about the squares")
+    return Relation(right - left)
+
+
+LINES: Mapping[type, Any] = {proofs.Combine: _combine, proofs.Root: _root}
+
+
+def _is_nonnegative(board: Board, of: Quantity) -> bool:
+    """Whether it is a polynomial in lengths whose coefficients are ≥ 0."""
+    return all(all(x[0] == "‖" for x in m) and board.field.is_nonnegative(c) for m, c in of.terms.items())
+
+
+def _shown(of: Quantity) -> str:
+    some = [f"({c})·{'·'.join(m) or 1}" for m, c in list(of.terms.items())[:4]]
+    return " + ".join(some) + (" + …" if len(of.terms) > 4 else "")
+
+
+# ---- facts
+
+
+def _fact(board: Board, fact: Any, lines: Mapping[str, Relation], known: Known | None) -> Relation:
+    match fact:
+        case proofs.Lower(b, a, least):
+            return Relation(_above_quadratic(board, b, a, 0, least))
+        case proofs.Upper(b, a, most):
+            return Relation(_above_quadratic(board, b, a, 1, most) * -1)
+        case proofs.Between():
+            return _between(board, fact)
+        case proofs.Assumed(what):
+            return _assumed(board, what)
+        case proofs.CauchySchwarz(u, v, sign):
+            require(sign in (1, -1), f"{sign} is no sign")
+            x, y = board.vector(u), board.vector(v)
+            return Relation(board.product(board.length(x), board.length(y)) - board.inner(x, y) * sign)
+        case proofs.Nonnegative(of):
+            found = board.number(of)
+            require(_is_nonnegative(board, found), "a number that may be negative")
+            return Relation(found)
+        case proofs.Earlier(line):
+            require(line in lines, f"no earlier line {line}")
+            return lines[line]
+        case proofs.Statement(identifier):
+            return _of_statement(board, identifier, known)
+    raise Refused(f"{fact!r} is no fact")
+
+
+def _curvature(board: Board, end: int, given: Number | None, *points: Vec) -> Any:
+    """The least (0) or largest (1) curvature that holds at these points: of all clients, else of the objective.
+
+    A given bound must be weaker than the setting's.
+    """
+    of_clients, of_objective = board.setting.curvature[end], board.setting.objective[end]
+    if of_clients is None:
+        require(of_objective is not None, f"no {'largest' if end else 'least'} curvature is assumed")
+        # The objective's gradient is the mean of the clients', and inner products with shared vectors see only that.
+        require(all(p.is_shared for p in points) and not board.one_client, "the objective's class, at clients' points")
+    known = board.parameter_only(of_objective if of_clients is None else of_clients)
+    if given is None:
+        return known
+    weaker = board.parameter_only(given)
+    require(board.field.is_nonnegative((weaker - known) * (1 if end else -1)), "a curvature that is not assumed")
+    return weaker
+
+
+def _above_quadratic(board: Board, to: Vector, at: Vector, end: int, given: Number | None) -> Quantity:
+    """F(b) − F(a) − ⟨∇F(a), b − a⟩ − (c/2)‖b − a‖²."""
+    b, a = board.vector(to), board.vector(at)
+    c = _curvature(board, end, given, a, b)
+    tangent = board.inner(board.gradient(a), b - a)
+    return board.value(b) - board.value(a) - tangent - board.inner(b - a, b - a) * (c / 2)
+
+
+def _between(board: Board, fact: proofs.Between) -> Relation:
+    b, a = board.vector(fact.b), board.vector(fact.a)
+    least, most = _curvature(board, 0, fact.least, a, b), _curvature(board, 1, fact.most, a, b)
+    g, d = board.gradient(b) - board.gradient(a), b - a
+    if None in board.setting.curvature:  # only the objective's gradient is of the class
+        g = board.mean(g)
+    return Relation(board.inner(g - d * least, d * most - g))
+
+
+def _assumed(board: Board, what: str) -> Relation:
+    """The setting's assumption of this name."""
+    setting, server = board.setting, board.first.server
+    if what in ("inexactness", "error"):
+        _ = board.played
+        require(setting.answers == {"inexactness": "inexact", "error": "error"}[what], f"no {what} is assumed")
+        bound = board.parameter_only(setting.inexactness) ** 2
+        if what == "error":
+            e = board.of_clients("e")
+            return Relation(board.constant(bound) - board.inner(e, e))
+        left, first = board.inexact[0]
+        return Relation(board.inner(first, first) * bound - board.inner(left, left))
+    if what == "scale":
+        require(setting.draws.scheme == "uniform", "clients are not drawn without replacement")
+        active, clients = (board.parameter_only(x) for x in (setting.draws.active, setting.draws.clients))
+        return Relation(board.constant(board.chances["σ"] * active * (clients - 1) - clients + active), exact=True)
+    g = board.gradient(server)
+    mean = board.mean(g)
+    square = board.inner(mean, mean)
+    if what == "dissimilarity" and setting.dissimilarity is not None:
+        return Relation(square * board.parameter_only(setting.dissimilarity) ** 2 - board.inner(g, g))
+    if what == "variance" and setting.variance is not None:
+        return Relation(board.constant(board.parameter_only(setting.variance)) - board.inner(g - mean, g - mean))
+    if what == "large gradient" and setting.large_gradient is not None:
+        return Relation(square - board.constant(board.parameter_only(setting.large_gradient)))
+    raise Refused(f"{what} is not assumed")
+
+
+def _of_statement(board: Board, identifier: str, known: Known | None) -> Relation:
+    """The claim of a proved statement, read on this board."""
+    require(known is not None, "no other statements are known")
+    assert known is not None
+    other = known(identifier)
+    exactly(other, Theorem)
+    require(not other.claim.of_run and other.claim.of_client == board.one_client, f"{identifier} is of another kind")
+    _require_weaker(board, other.setting, identifier)
+    left, right = other.claim.left, other.claim.right
+    if type(left) is Vector:
+        return Relation(board.vector(right) - board.vector(left), exact=True)
+    return Relation(board.number(right) - board.number(left), exact=other.claim.relation == "=")
+
+
+def _require_weaker(board: Board, other: Setting, identifier: str) -> None:
+    """The other setting assumes nothing that this one does not."""
+    mine, problem = board.setting, f"{identifier} assumes something else"
+    for name in ("method", "method_parameters", "answers", "inexactness", "draws"):
+        require(getattr(mine, name) == getattr(other, name), f"{problem}: its {name}")
+    for name in ("dissimilarity", "variance", "large_gradient"):
+        require(getattr(other, name) in (None, getattr(mine, name)), f"{problem}: its {name}")
+    for name in ("minimiser", "starts_at_own_minima"):
+        require(getattr(mine, name) or not getattr(other, name), f"{problem}: its {name}")
+    ends = ((0, 1), (1, -1))  # the other's least curvature must be smaller, its largest one larger
+    for name in ("curvature", "objective"):
+        for end, sign in ends:
+            here, there = getattr(mine, name)[end], getattr(other, name)[end]
+            if there is not None:
+                require(here is not None, f"{problem}: its {name}")
+                gap = (board.parameter_only(here) - board.parameter_only(there)) * sign
+                require(board.field.is_nonnegative(gap), f"{problem}: its {name}")
+    ranks = ("real", "nonnegative", "positive")
+    for name, sign in other.signs.items():
+        require(ranks.index(mine.signs.get(name, "real")) >= ranks.index(sign), f"{problem}: the sign of {name}")
+    require(other.counts <= mine.counts, f"{problem}: its integers")
+    for left, relation, right in other.conditions:
+        gap = board.parameter_only(left) - board.parameter_only(right)
+        holds = board.field.is_positive(gap) if relation == ">" else board.field.is_nonnegative(gap)
+        require(
+            holds and (relation != "=" or board.field.is_nonnegative(-gap)), f"{problem}: a condition on parameters"
+        )

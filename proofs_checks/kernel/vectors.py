@@ -1,0 +1,134 @@
+"""Vectors of a round in unknown basic vectors, and quantities: polynomials in their inner products and in values.
+
+A vector of every client is its mean over the clients plus a deviation with mean 0, and the two are orthogonal in the
+mean inner product, so that nothing depends on the number of clients. In a round with drawn clients two kinds of random
+vectors appear: averages over the drawn clients, and memories that only the drawn clients replace. With 1_k = 1 where
+client k is drawn, π = P/m and avg the average over the drawn, the coordinates are of five kinds:
+
+    same  a                       shared by all clients: a mean, or a shared vector
+    apart ã_k                     a deviation
+    noise avg ã                   shared, random, with expectation 0
+    kept  1_k a,  replaced 1_k ã_k
+
+The expected mean inner products of basic vectors of these kinds follow from E 1_k = π, from the constant number of
+drawn clients, and from E⟨avg ã, avg b̃⟩ = σ mean_k⟨ã_k, b̃_k⟩; those not listed in `FACTORS` are 0.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, final
+
+from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar, require
+
+SAME, APART, NOISE, KEPT, REPLACED = "same", "apart", "noise", "kept", "replaced"
+# For two kinds: the factor of the inner product, and the part (mean or deviation) whose inner product it is.
+FACTORS = {
+    (SAME, SAME): ("1", SAME), (SAME, KEPT): ("π", SAME), (KEPT, KEPT): ("π", SAME),
+    (APART, APART): ("1", APART), (APART, REPLACED): ("π", APART), (REPLACED, REPLACED): ("π", APART),
+    (NOISE, NOISE): ("σ", APART), (NOISE, REPLACED): ("πσ", APART),
+}  # fmt: skip
+Key = tuple[str, str]  # kind and basic vector
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Vec:
+    """A linear combination of basic vectors."""
+
+    parts: Mapping[Key, Scalar] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", {key: c for key, c in self.parts.items() if c})
+
+    def __add__(self, other: "Vec") -> "Vec":
+        require(isinstance(other, Vec), "a number is added to a vector")
+        keys = dict.fromkeys((*self.parts, *other.parts))
+        return Vec({k: self.parts.get(k, 0) + other.parts[k] if k in other.parts else self.parts[k] for k in keys})
+
+    def __sub__(self, other: "Vec") -> "Vec":
+        return self + -other
+
+    def __neg__(self) -> "Vec":
+        return self * -1
+
+    def __mul__(self, factor: Any) -> "Vec":
+        return Vec({k: c * factor for k, c in self.parts.items()})
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Any) -> "Vec":
+        return Vec({k: c / divisor for k, c in self.parts.items()})
+
+    def only(self, *kinds: str) -> "Vec":
+        """The coordinates of these kinds."""
+        return Vec({k: c for k, c in self.parts.items() if k[0] in kinds})
+
+    def renamed(self, kinds: Mapping[str, str]) -> "Vec":
+        """The coordinates of these kinds, moved to others."""
+        return Vec({(kinds[kind], name): c for (kind, name), c in self.parts.items() if kind in kinds})
+
+    @property
+    def key(self) -> frozenset[tuple[Key, Scalar]]:
+        """Equal for equal vectors."""
+        return frozenset(self.parts.items())
+
+    @property
+    def is_random(self) -> bool:
+        """Whether it depends on the draw."""
+        return any(kind in (NOISE, KEPT, REPLACED) for kind, _ in self.parts)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it is the same for all clients."""
+        return all(kind in (SAME, NOISE) for kind, _ in self.parts)
+
+
+Monomial = tuple[str, ...]  # of unknown numbers, sorted
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Quantity:
+    """A polynomial in unknown numbers: inner products, lengths and function values."""
+
+    terms: Mapping[Monomial, Scalar] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "terms", {m: c for m, c in self.terms.items() if c})
+
+    def __add__(self, other: "Quantity") -> "Quantity":
+        keys = dict.fromkeys((*self.terms, *other.terms))
+        return Quantity({m: self.terms.get(m, 0) + other.terms[m] if m in other.terms else self.terms[m] for m in keys})
+
+    def __sub__(self, other: "Quantity") -> "Quantity":
+        return self + other * -1
+
+    def __mul__(self, factor: Any) -> "Quantity":
+        """Times a number of parameters."""
+        return Quantity({m: c * factor for m, c in self.terms.items()})
+
+    @property
+    def scalar(self) -> Any:
+        """The value of a quantity without unknown numbers; 0 of the empty one. Raises Refused."""
+        require(all(m == () for m in self.terms), "a quantity is wanted that depends on parameters only")
+        return self.terms.get((), 0)
+
+
+def product_name(first: str, second: str, part: str) -> str:
+    """The unknown inner product of two basic vectors' means, or deviations."""
+    one, other = sorted((first, second))
+    return f"⟨{one}|{other}⟩{'~' if part == APART else ''}"
+
+
+def inner(u: Vec, v: Vec, chances: Mapping[str, Any]) -> Quantity:
+    """The expected mean inner product; `chances` are the numbers 1, π, σ and πσ of the draw."""
+    terms: dict[Monomial, Any] = {}
+    for (kind, a), c in u.parts.items():
+        for (other, b), d in v.parts.items():
+            factor, part = FACTORS.get((kind, other)) or FACTORS.get((other, kind)) or ("", "")
+            if factor:
+                if chances[factor] is None:
+                    raise Refused("inner products with memories are not known for this draw")
+                name = (product_name(a, b, part),)
+                terms[name] = terms.get(name, 0) + c * d * chances[factor]
+    return Quantity(terms)

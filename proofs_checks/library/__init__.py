@@ -1,0 +1,9 @@
+"""Inequalities derived from the kernel's rules, as parts of a line: untrusted, since the kernel checks every sum."""
+
+from fedconvex.proofs_checks.library.inequalities import Parts as Parts
+from fedconvex.proofs_checks.library.inequalities import by as by
+from fedconvex.proofs_checks.library.inequalities import concluding as concluding
+from fedconvex.proofs_checks.library.inequalities import interpolation as interpolation
+from fedconvex.proofs_checks.library.inequalities import lipschitz as lipschitz
+from fedconvex.proofs_checks.library.inequalities import squared as squared
+from fedconvex.proofs_checks.library.inequalities import young as young

@@ -1,0 +1,71 @@
+"""Textbook inequalities as sums of the kernel's facts and of squares.
+
+Each function returns the `Parts` that make up one inequality; parts are added, and multiplied by numbers. Nothing here
+is trusted: a wrong sum is refused when the kernel replays the line.
+"""
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from fedconvex.claims.claim import Claim
+from fedconvex.claims.terms import Number, Vector, gradient, number
+from fedconvex.proofs_checks.kernel.proofs import Between, CauchySchwarz, Combine, Fact, Lower, Upper
+
+
+@final
+@dataclass(frozen=True)
+class Parts:
+    """Facts and squares with multipliers, whose sum is ≥ 0."""
+
+    facts: tuple[tuple[Number, Fact], ...] = ()
+    squares: tuple[tuple[Number, Vector], ...] = ()
+
+    def __add__(self, other: "Parts") -> "Parts":
+        return Parts(self.facts + other.facts, self.squares + other.squares)
+
+    def __mul__(self, factor: Any) -> "Parts":
+        c = number(factor)
+        return Parts(tuple((c * a, f) for a, f in self.facts), tuple((c * a, v) for a, v in self.squares))
+
+    __rmul__ = __mul__
+
+
+def by(fact: Fact) -> Parts:
+    """One fact, as it is."""
+    return Parts(((number(1), fact),))
+
+
+def squared(u: Vector) -> Parts:
+    """‖u‖² ≥ 0."""
+    return Parts((), ((number(1), u),))
+
+
+def concluding(claim: Claim, parts: Parts, name: str = "") -> Combine:
+    """The line that concludes a claim from its parts."""
+    return Combine(claim.left, claim.right, parts.facts, parts.squares, claim.relation, name)
+
+
+def interpolation(b: Vector, a: Vector, least: Any, most: Any) -> Parts:
+    """F(b) − F(a) − ⟨∇F(a), b − a⟩ ≥ (‖g‖² + ℓL‖d‖² − 2ℓ⟨g, d⟩)/(2(L − ℓ)), d = b − a, g = ∇F(b) − ∇F(a).
+
+    The quadratic above at b and the one below at a, compared where they are closest. For ℓ = 0 it is cocoercivity:
+    F(b) − F(a) − ⟨∇F(a), b − a⟩ ≥ ‖∇F(b) − ∇F(a)‖²/(2L). ℓ may be smaller than the setting's, L larger.
+    """
+    least, most = number(least), number(most)
+    closest = (most * b - least * a - (gradient(b) - gradient(a))) / (most - least)
+    return by(Upper(closest, b, most)) + by(Lower(closest, a, least))
+
+
+def lipschitz(b: Vector, a: Vector, most: Any) -> Parts:
+    """‖∇F(b) − ∇F(a)‖² ≤ L²‖b − a‖², for curvatures in [−L, L]."""
+    return by(Between(b, a, -number(most), number(most)))
+
+
+def young(u: Vector, v: Vector) -> Parts:
+    """2⟨u, v⟩ ≤ ‖u‖² + ‖v‖²."""
+    return squared(u - v)
+
+
+def cauchy_schwarz(u: Vector, v: Vector, sign: int = 1) -> Parts:
+    """sign·⟨u, v⟩ ≤ ‖u‖‖v‖."""
+    return by(CauchySchwarz(u, v, sign))
