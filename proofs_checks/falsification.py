@@ -16,7 +16,7 @@ from typing import final
 from fedconvex.claims.choices import GRID, Choices
 from fedconvex.claims.claim import Claim, Setting
 from fedconvex.claims.evaluation import NotOnThisRun
-from fedconvex.claims.federations import Federation
+from fedconvex.claims.federations import ExactFederation
 from fedconvex.claims.on_runs import Found
 from fedconvex.claims.random_federations import federation_of
 from fedconvex.claims.random_parameters import NoFederation
@@ -33,7 +33,7 @@ PATIENCE = 40  # changes without success that end a climb
 class Counterexample:
     """A federation of the setting in which the claim is false, with both sides; `tried` federations came before it."""
 
-    federation: Federation
+    federation: ExactFederation
     found: Found
     tried: int
 
@@ -89,7 +89,7 @@ def falsify_claim(
 @dataclass(frozen=True, eq=False)
 class _Attempt:
     choices: list[int]
-    federation: Federation
+    federation: ExactFederation
     found: Found
 
     def score(self, start: int) -> float:

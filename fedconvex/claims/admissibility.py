@@ -11,15 +11,15 @@ from fedconvex.arithmetic.rationals import Array, to_fmpq, to_fraction
 from fedconvex.claims.claim import Setting
 from fedconvex.claims.draws import every_draw
 from fedconvex.claims.evaluation import NotOnThisRun, number_at
-from fedconvex.claims.federations import Federation
+from fedconvex.claims.federations import ExactFederation
 from fedconvex.claims.paths import minimiser_of
 from fedconvex.claims.terms import Number
 from fedconvex.methods import METHODS
 from fedconvex.participation import Full, Uniform, Weighted
-from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.problems.quadratics import QuadraticClients, QuadraticProblem
 
 
-def offences(setting: Setting, federation: Federation) -> list[str]:
+def offences(setting: Setting, federation: ExactFederation) -> list[str]:
     """Every assumption of the setting that the federation is not proved to satisfy; empty where it satisfies all."""
     found = [*_parameters(setting, federation.parameters)]
     if found:  # the other assumptions are about these numbers
@@ -48,7 +48,7 @@ def _parameters(setting: Setting, values: Mapping[str, Fraction]) -> Iterator[st
             yield str(error)
 
 
-def _run(setting: Setting, federation: Federation) -> Iterator[str]:
+def _run(setting: Setting, federation: ExactFederation) -> Iterator[str]:
     values, m = federation.parameters, federation.problem.num_clients
     if setting.method and type(federation.method) is not METHODS[setting.method]:
         yield f"the method is not {setting.method}"
@@ -82,10 +82,12 @@ def _equals(formula: Number, values: Mapping[str, Fraction], number: Any) -> boo
     return number is not None and holds(number_at(formula, values), "=", to_fmpq(number))
 
 
-def _functions(setting: Setting, federation: Federation) -> Iterator[str]:
+def _functions(setting: Setting, federation: ExactFederation) -> Iterator[str]:
     problem, values = federation.problem, federation.parameters
+    clients = federation.player.rounds.clients
     assert isinstance(problem, QuadraticProblem)
-    hessians = [fractions_of(H) for H in federation.player.rounds.clients.H]
+    assert isinstance(clients, QuadraticClients)
+    hessians = [fractions_of(H) for H in clients.H]
     mean = fractions_of(problem.weighted_hessian("exact"))
     for name, bounds, matrices in (("client", setting.curvature, hessians), ("objective", setting.objective, [mean])):
         low, high = (None if bound is None else rational(number_at(bound, values)) for bound in bounds)
@@ -104,7 +106,7 @@ def _functions(setting: Setting, federation: Federation) -> Iterator[str]:
             yield str(error)
 
 
-def _points(setting: Setting, federation: Federation) -> Iterator[str]:
+def _points(setting: Setting, federation: ExactFederation) -> Iterator[str]:
     rounds, values = federation.player.rounds, federation.parameters
     if setting.starts_at_own_minima:
         models = federation.first_models

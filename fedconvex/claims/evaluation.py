@@ -28,7 +28,7 @@ class NotOnThisRun(InvalidInput):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Moment:
+class StateOnPath:
     """What there is between two rounds: the method's state, and each client's latest answer (m, d)."""
 
     state: State
@@ -52,7 +52,7 @@ class Path:
     """One sequence of draws: T + 1 moments and the T rounds between them."""
 
     probability: Any
-    moments: tuple[Moment, ...]
+    moments: tuple[StateOnPath, ...]
     rounds: tuple[RoundOnPath, ...]
 
 

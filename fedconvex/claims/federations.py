@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex.arithmetic.rationals import Array, to_fmpq
-from fedconvex.claims.evaluation import Moment
+from fedconvex.claims.evaluation import StateOnPath
 from fedconvex.claims.paths import Player
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
@@ -21,7 +21,7 @@ from fedconvex.runs.rounds import rounds_of
 
 @final
 @dataclass(frozen=True)
-class Deviation:
+class AnswerError:
     """How far a client's answer is from the solution of its subproblem: `size` times what is allowed, in [−1, 1].
 
     The direction is a reflection of what there is to reflect (the gradient at the start, or the first unit vector) at
@@ -41,7 +41,7 @@ class Deviation:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Federation:
+class ExactFederation:
     """Clients with a method, in exact rational arithmetic, and everything else that a claim may speak of.
 
     Attributes:
@@ -65,7 +65,7 @@ class Federation:
     local_solver: LocalSolver | None = None
     answers: str = "own"
     inexactness: Fraction | None = None
-    deviations: tuple[tuple[Deviation, ...], ...] = ()
+    deviations: tuple[tuple[AnswerError, ...], ...] = ()
     first_models: Any = None
     free: Mapping[str, Any] = field(default_factory=dict)
 
@@ -82,13 +82,13 @@ class Federation:
         return Player(rounds, None if self.answers == "own" else self._deviating)
 
     @cached_property
-    def moments(self) -> tuple[Moment, ...]:
+    def moments(self) -> tuple[StateOnPath, ...]:
         """The moments before each of the rounds that are looked at: those played earlier, and the next one."""
         rounds = self.player.rounds
         with rounds.arithmetic.context():
             state = rounds.start(rounds.arithmetic.array(self.start))
             models = None if self.first_models is None else rounds.arithmetic.array(self.first_models)
-            found = [Moment(state, models)]
+            found = [StateOnPath(state, models)]
             for t, draw in enumerate(self.earlier):
                 found.append(self.player.after(found[-1], draw, t)[0])
         return tuple(found)

@@ -1,6 +1,6 @@
 """Whether a claim holds on a run: both sides computed from the rounds that the method's own code plays.
 
-On a `Federation` both sides are exact, the expectation is a sum over every draw, and `holds` is decided rigorously. On
+On an `ExactFederation` both sides are exact, the expectation is a sum over every draw, and `holds` is rigorous. On
 a trajectory of `simulate` the numbers are those of its arithmetic; where the draws are too many to enumerate, the
 expectation is replaced by the draw that happened, and the result says so.
 """
@@ -9,22 +9,24 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array, nearest_float, to_fmpq, to_fraction
 from fedconvex.certainty import Certainty
-from fedconvex.claims.claim import Claim
 from fedconvex.claims.draws import every_draw
 from fedconvex.claims.evaluation import Path, Values, depends_on_draws, is_expectation
-from fedconvex.claims.federations import Federation
+from fedconvex.claims.federations import ExactFederation
 from fedconvex.claims.paths import everywhere, minimiser_of
 from fedconvex.claims.terms import Number, parts
 from fedconvex.errors import InvalidInput
 from fedconvex.once import Once
 from fedconvex.runs.rounds import Rounds
+
+if TYPE_CHECKING:
+    from fedconvex.claims.claim import Claim
 
 PRECISIONS = (128, 512, 2048)  # bits, raised until balls decide
 ROUNDING = 1e-9  # relative: closer sides are not decided in floats
@@ -85,9 +87,9 @@ class Found:
         )
 
 
-def claim_on(claim: Claim, run: Any, parameters: Mapping[str, Any]) -> Found:
+def claim_on(claim: "Claim", run: Any, parameters: Mapping[str, Any]) -> Found:
     """The claim on a federation, or on a trajectory of `simulate`; see `Claim.on`."""
-    if isinstance(run, Federation):
+    if isinstance(run, ExactFederation):
         return _worst(claim, _on_federation(claim, run, parameters))
     from fedconvex.claims.on_trajectories import on_trajectory
     from fedconvex.runs.simulation import Trajectory
@@ -95,10 +97,10 @@ def claim_on(claim: Claim, run: Any, parameters: Mapping[str, Any]) -> Found:
     if isinstance(run, Trajectory):
         return _worst(claim, on_trajectory(claim, run, parameters))
     raise InvalidInput("run", type(run).__name__, "is no run that claims are about",
-                       "give a Federation or the result of fedconvex.simulate")  # fmt: skip
+                       "give an ExactFederation or the result of fedconvex.simulate")  # fmt: skip
 
 
-def _on_federation(claim: Claim, run: Federation, parameters: Mapping[str, Any]) -> Iterator[Found]:
+def _on_federation(claim: "Claim", run: ExactFederation, parameters: Mapping[str, Any]) -> Iterator[Found]:
     rounds, m = run.player.rounds, run.problem.num_clients
     with rounds.arithmetic.context():
         outcomes = every_draw(run.participation, run.problem)
@@ -128,14 +130,14 @@ def values_of(
     )  # fmt: skip
 
 
-def found(claim: Claim, values: Callable[[], Values], expectation: str, t: int) -> Iterator[Found]:
+def found(claim: "Claim", values: Callable[[], Values], expectation: str, t: int) -> Iterator[Found]:
     """The two sides on each path where they depend on the draw, else once."""
     several = any(depends_on_draws(side, claim.of_run) for side in (claim.left, claim.right))
     for path in range(len(values().paths) if several else 1):
         yield _decided(claim, values, path, expectation, t)
 
 
-def _decided(claim: Claim, values: Callable[[], Values], path: int, expectation: str, t: int) -> Found:
+def _decided(claim: "Claim", values: Callable[[], Values], path: int, expectation: str, t: int) -> Found:
     at = values()
     for precision in PRECISIONS:
         with _balls_of(precision, at.arithmetic):
@@ -196,7 +198,7 @@ def _all(holds: Iterator[bool | None]) -> bool | None:
     return False if False in found else None if None in found else True
 
 
-def _worst(claim: Claim, several: Iterator[Found]) -> Found:
+def _worst(claim: "Claim", several: Iterator[Found]) -> Found:
     """A violation where there is one; else something undecided; else the sides that are closest."""
     badness = {False: 2, None: 1, True: 0}
     return max(several, key=lambda one: (badness[one.holds], one.excess))

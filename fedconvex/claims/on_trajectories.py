@@ -8,15 +8,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array, nearest_float
 from fedconvex.certainty import Certainty
-from fedconvex.claims.claim import Claim
 from fedconvex.claims.draws import MOST, Outcomes, every_draw
-from fedconvex.claims.evaluation import Moment
+from fedconvex.claims.evaluation import StateOnPath
 from fedconvex.claims.on_runs import ALL, SAMPLE, Found, found, values_of
 from fedconvex.claims.paths import Player, minimiser_of
 from fedconvex.errors import InvalidInput
@@ -25,11 +24,14 @@ from fedconvex.participation import Draw
 from fedconvex.runs.rounds import Rounds, rounds_of
 from fedconvex.runs.simulation import RunSetup, Trajectory
 
+if TYPE_CHECKING:
+    from fedconvex.claims.claim import Claim
+
 MEASURED = {"L": "smoothness", "mu": "mu", "L_minus": "weak_convexity", "kappa": "condition_number"}
 """What `fedconvex.statements.instance.Instance` calls the constants that papers give these names."""
 
 
-def on_trajectory(claim: Claim, run: Trajectory, parameters: Mapping[str, Any]) -> Iterator[Found]:
+def on_trajectory(claim: "Claim", run: Trajectory, parameters: Mapping[str, Any]) -> Iterator[Found]:
     """The claim's sides in every round of the run, or once for a claim about the whole run."""
     if run.setup is None:
         raise InvalidInput("run", "a trajectory", "does not say how it was simulated", "give the result of simulate")
@@ -40,7 +42,7 @@ def on_trajectory(claim: Claim, run: Trajectory, parameters: Mapping[str, Any]) 
     with numbers.context():
         player, happened = Player(rounds), partial(_happened, run, setup)
         start = rounds.start(numbers.array(run.points[0]))
-        moments = [Moment(start, rounds.clients.rows(start.server))]
+        moments = [StateOnPath(start, rounds.clients.rows(start.server))]
         for t in range(0 if claim.of_run else T - 1):
             moments.append(player.after(moments[-1], happened(t), t)[0])
         given = _parameters(claim, run, setup, numbers, parameters)
@@ -70,7 +72,7 @@ def _outcomes(run: Trajectory, setup: RunSetup, number: int) -> tuple[Callable[[
 
 
 def _parameters(
-    claim: Claim, run: Trajectory, setup: RunSetup, numbers: Arithmetic, given: Mapping[str, Any]
+    claim: "Claim", run: Trajectory, setup: RunSetup, numbers: Arithmetic, given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The values of the claim's parameters: those given, the method's own, counts, and measured constants."""
     from fedconvex.statements.instance import Instance

@@ -9,7 +9,7 @@ import numpy as np
 
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.claims.draws import Outcomes
-from fedconvex.claims.evaluation import Moment, NotOnThisRun, Path, RoundOnPath
+from fedconvex.claims.evaluation import NotOnThisRun, Path, RoundOnPath, StateOnPath
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import State
@@ -36,7 +36,7 @@ class Player:
                 "method", type(method).__name__, "draws more than the participants", "give a method that does not"
             )
 
-    def paths(self, start: Moment, outcomes: Callable[[int], Outcomes], first: int, number: int) -> list[Path]:
+    def paths(self, start: StateOnPath, outcomes: Callable[[int], Outcomes], first: int, number: int) -> list[Path]:
         """All paths of that many rounds from the moment before round `first`."""
         found = [Path(Fraction(1), (start,), ())]
         for t in range(first, first + number):
@@ -60,8 +60,8 @@ class Player:
         return longer
 
     def after(
-        self, before: Moment, draw: Draw, t: int, everyone: "Once[tuple[Clients, Subproblem, Array]] | None" = None
-    ) -> tuple[Moment, RoundResult | None]:
+        self, before: StateOnPath, draw: Draw, t: int, everyone: "Once[tuple[Clients, Subproblem, Array]] | None" = None
+    ) -> tuple[StateOnPath, RoundResult | None]:
         """The moment after round t with this draw."""
         members = slice(None) if draw.members is None else draw.members
         answers = None
@@ -75,7 +75,7 @@ class Player:
         if last is not None:
             last = last + 0  # a copy, in every array library
             last[members] = result.answers.points
-        return Moment(result.state, last), result
+        return StateOnPath(result.state, last), result
 
     def _everyone(self, state: State, draw: Draw, t: int) -> tuple[Clients, Subproblem, Array]:
         """All clients' subproblems and answers, also of those that are not drawn."""

@@ -19,7 +19,7 @@ from fedconvex.claims.choices import Choices
 from fedconvex.claims.claim import Claim, Setting
 from fedconvex.claims.draws import MOST, every_draw
 from fedconvex.claims.evaluation import number_at
-from fedconvex.claims.federations import Deviation, Federation
+from fedconvex.claims.federations import AnswerError, ExactFederation
 from fedconvex.claims.random_parameters import NoFederation, parameters_of
 from fedconvex.claims.terms import Number, parts
 from fedconvex.errors import InvalidInput
@@ -29,7 +29,7 @@ from fedconvex.participation import Full, Participation, Uniform, Weighted
 from fedconvex.problems.quadratics import Quadratic
 
 
-def random_federations(setting: Setting, claim: Claim | None = None, seed: Any = 0) -> Iterator[Federation]:
+def random_federations(setting: Setting, claim: Claim | None = None, seed: Any = 0) -> Iterator[ExactFederation]:
     """Admissible federations without end, the same ones for the same seed. Raises NoFederation if none is found."""
     failures = 0
     for number in count():
@@ -42,7 +42,7 @@ def random_federations(setting: Setting, claim: Claim | None = None, seed: Any =
                 raise NoFederation(f"no federation of the setting was found, the last because: {reason}") from None
 
 
-def federation_of(setting: Setting, claim: Claim | None, choices: Choices) -> Federation:
+def federation_of(setting: Setting, claim: Claim | None, choices: Choices) -> ExactFederation:
     """The federation that the choices lead to, checked against every assumption. Raises NoFederation."""
     try:
         built = _Builder(setting, claim, choices).federation()
@@ -98,7 +98,7 @@ class _Builder:
         parts_of = [Fraction(1) if plain else self.choices.between(Fraction(1, 10), 1) for _ in range(self.m)]
         return [part / sum(parts_of) for part in parts_of]
 
-    def federation(self) -> Federation:
+    def federation(self) -> ExactFederation:
         H = self._hessians()
         start = self.choices.vector(self.d, 3)
         identical = self.choices.pick((True, False, False, False))
@@ -116,7 +116,7 @@ class _Builder:
         earlier = tuple(self.choices.pick(outcomes)[1] for _ in range(number))
         setting = self.setting
         deviations = () if setting.answers == "own" else self._deviations(number + rounds)
-        return Federation(
+        return ExactFederation(
             problem, self.method, start, scheme, self.values, earlier, rounds, None, setting.answers,
             self.at(setting.inexactness), deviations, models, self._free(),
         )  # fmt: skip
@@ -211,12 +211,12 @@ class _Builder:
             return Full()
         return Uniform(int(active)) if draws.scheme == "uniform" else Weighted(int(active))
 
-    def _deviations(self, rounds: int) -> tuple[tuple[Deviation, ...], ...]:
+    def _deviations(self, rounds: int) -> tuple[tuple[AnswerError, ...], ...]:
         return tuple(tuple(self._deviation() for _ in range(self.m)) for _ in range(rounds))
 
-    def _deviation(self) -> Deviation:
+    def _deviation(self) -> AnswerError:
         size = self.choices.pick((Fraction(1), Fraction(1), Fraction(-1), Fraction(-1), Fraction(1, 2), Fraction(0)))
-        return Deviation(size, tuple(self.choices.vector(self.d, 2)) if self.d > 1 else (Fraction(0),))
+        return AnswerError(size, tuple(self.choices.vector(self.d, 2)) if self.d > 1 else (Fraction(0),))
 
     def _free(self) -> Mapping[str, Array]:
         sides = () if self.claim is None else (self.claim.left, self.claim.right)

@@ -1,12 +1,10 @@
-"""FedDyn's convex lemmas as claims, true ones, and ones with a changed constant or sign that are false."""
+"""FedDyn's convex lemmas with a changed constant or sign: claims that are false."""
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from fedconvex.claims.claim import Claim, Setting, at_most
+from fedconvex.claims.claim import Claim, at_most
 from fedconvex.claims.terms import Number, answers, expected, minimiser, parameter, shared, square
-from fedconvex.theory import feddyn
 from fedconvex.theory.feddyn import convex
 from fedconvex.theory.feddyn import vectors as v
 
@@ -42,19 +40,9 @@ def one_round(gap: Any = -2, epsilon: Any = 1, move: Any = 1) -> Number:
     return right
 
 
-def number_of(name: str) -> Setting:
-    """The setting of the lemma; all of these lemmas but three speak of the minimiser."""
-    setting: Setting = getattr(feddyn, name).setting
-    return replace(setting, minimiser=name != "lemma3")
-
-
-TRUE = {
-    "lemma1": lemma1(), "lemma3": at_most(v.move, v.epsilon), "lemma4": lemma4(), "lemma5": lemma5(),
-    "lemma7": at_most(h_square, v.C_after), "lemma8": lemma8(), "lemma9": at_most(-apart, -v.distance_after),
-    "equation10": at_most(v.distance_after, one_round()),
-    "equation12": at_most(v.distance_after, one_round() - mu / alpha * v.distance_after),
-    "equation13": at_most((1 + mu / alpha) * v.distance_after, one_round()),
-}  # fmt: skip
+NAMES = (
+    "lemma1", "lemma3", "lemma4", "lemma5", "lemma7", "lemma8", "lemma9", "equation10", "equation12", "equation13",
+)  # fmt: skip
 FALSE = {
     "lemma1, gap": lemma1(gap=5 / alpha), "lemma1, memories": lemma1(before=F(1, 2)), "lemma1, sign": lemma1(before=-1),
     "lemma3, factor": at_most(v.move, F(99, 100) * v.epsilon), "lemma3, sign": at_most(v.move, -v.epsilon),

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import fedconvex as fc
 from fedconvex.certainty import Certainty
 from fedconvex.claims.claim import Claim, at_most, equal
 from fedconvex.claims.evaluation import NotOnThisRun
-from fedconvex.claims.federations import Deviation, Federation
+from fedconvex.claims.federations import AnswerError, ExactFederation
 from fedconvex.claims.terms import (
     Number,
     after,
@@ -34,10 +35,10 @@ from fedconvex.claims.terms import (
     server,
     shared,
     solutions,
-    square as squared,
     sum_of_rounds,
     value,
 )
+from fedconvex.claims.terms import square as squared
 from fedconvex.participation import Draw, Full, Uniform, Weighted
 from fedconvex.proofs_checks.feddyn import exact_runs
 
@@ -46,15 +47,15 @@ PROBLEM = fc.Quadratic([[[1]], [[2]], [[F(1, 2)]]], [[3], [-1], [F(1, 3)]], [1, 
 ALPHA = F(5)
 
 
-def federation(**changes: object) -> Federation:
-    given: dict[str, object] = dict(
-        problem=fc.Quadratic(PROBLEM.H, PROBLEM.c), method=fc.FedDyn(alpha=ALPHA), start=[F(1, 2)],
-        participation=Uniform(2), parameters={"alpha": ALPHA},
-    )  # fmt: skip
-    return Federation(**(given | changes))
+def federation(**changes: object) -> ExactFederation:
+    given: dict[str, Any] = {
+        "problem": fc.Quadratic(PROBLEM.H, PROBLEM.c), "method": fc.FedDyn(alpha=ALPHA), "start": [F(1, 2)],
+        "participation": Uniform(2), "parameters": {"alpha": ALPHA},
+    }  # fmt: skip
+    return ExactFederation(**(given | changes))
 
 
-def number_on(term: Number, run: Federation, **about: bool) -> Fraction:
+def number_on(term: Number, run: ExactFederation, **about: bool) -> Fraction:
     """The value of a number term: the left side of `term = 0`."""
     found = equal(term, number(0), **about).on(run)
     assert found.certainty is Certainty.EXACT
@@ -65,7 +66,7 @@ def number_on(term: Number, run: Federation, **about: bool) -> Fraction:
 def test_the_quantities_of_feddyns_lemmas_are_those_of_the_independent_exact_runs(number_of_instance: int) -> None:
     other = exact_runs.Federation.random(number_of_instance)
     quantities = other.round(1)
-    run = Federation(other.problem, fc.FedDyn(alpha=other.alpha), [other.start], Uniform(other.active))
+    run = ExactFederation(other.problem, fc.FedDyn(alpha=other.alpha), [other.start], Uniform(other.active))
     gamma = [server(t) + shared("h", t) / number(other.alpha) for t in (0, 1)]
     stored = [memory("gradient", t) - gradient(minimiser) for t in (0, 1)]
     ours = {
@@ -184,8 +185,8 @@ def test_last_answers_are_those_of_the_last_round_in_which_a_client_took_part() 
 @pytest.mark.parametrize("how", ["inexact", "error"])
 def test_deviating_answers_have_the_full_allowed_size(how: str) -> None:
     problem = fc.Quadratic([[[1, 0], [0, 2]]] * 2, [[1, 2], [3, -1]])
-    row = (Deviation(F(1), (F(1), F(2))), Deviation(F(-1, 2), (F(0), F(3))))
-    run = Federation(
+    row = (AnswerError(F(1), (F(1), F(2))), AnswerError(F(-1, 2), (F(0), F(3))))
+    run = ExactFederation(
         problem, fc.FedProx(mu=F(3)), [1, 1], Full(), answers=how, inexactness=F(1, 3), deviations=(row, row)
     )
     _, subproblem, points = run.player._everyone(run.moments[0].state, Draw(), 0)

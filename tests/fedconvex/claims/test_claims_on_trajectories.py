@@ -68,10 +68,10 @@ def test_the_rounds_are_those_that_were_run() -> None:
 
 
 def test_stochastic_local_steps_and_stragglers_are_played_again_as_they_were() -> None:
-    options = dict(
-        rounds=3, local_solver=fc.SGD(epochs=2, stepsize=F(1, 100), batch_size=1), stragglers=Stragglers(F(1, 2)), seed=5
+    step = {"epochs": 2, "stepsize": F(1, 100), "batch_size": 1}
+    simulated = fc.simulate(
+        fc.FedAvg(**step), SMALL, 3, local_solver=fc.SGD(**step), stragglers=Stragglers(F(1, 2)), seed=5
     )
-    simulated = fc.simulate(fc.FedAvg(epochs=2, stepsize=F(1, 100), batch_size=1), SMALL, **options)  # type: ignore[arg-type]
     steps = [((b - a) ** 2).sum() for a, b in zip(simulated.points, simulated.points[1:], strict=False)]
     found = equal(square(server(1) - server(0)), number(0)).on(simulated)
     assert found.left == pytest.approx(max(steps), rel=1e-12)

@@ -14,7 +14,7 @@ import fedconvex as fc
 from fedconvex.claims.admissibility import fractions_of, offences
 from fedconvex.claims.choices import GRID, Choices
 from fedconvex.claims.claim import Draws, Setting
-from fedconvex.claims.federations import Deviation, Federation
+from fedconvex.claims.federations import AnswerError, ExactFederation
 from fedconvex.claims.random_federations import federation_of, random_federations, root_above, root_below
 from fedconvex.claims.random_parameters import NoFederation
 from fedconvex.claims.settings import NotASetting
@@ -62,7 +62,8 @@ def test_the_extremes_are_among_them() -> None:
         seen |= {"largest"} if curvatures and all(h == high for h in curvatures) else set()
         seen |= {"both"} if low < high and {low, high} <= set(curvatures) else set()
         H, c = federation.problem.H, federation.problem.c  # type: ignore[attr-defined]
-        seen |= {"identical"} if m > 1 and all((H[0] == h).all() for h in H) and all((c[0] == x).all() for x in c) else set()
+        alike = all((H[0] == h).all() for h in H) and all((c[0] == x).all() for x in c)
+        seen |= {"identical"} if m > 1 and alike else set()
         seen |= {f"{federation.problem.dim} dimensions", f"{len(federation.earlier)} rounds before"}
     assert seen == {
         "one client", "all drawn", "one drawn", "least", "largest", "both", "identical", "1 dimensions", "2 dimensions",
@@ -81,7 +82,7 @@ def test_the_same_choices_give_the_same_federation_and_one_changed_choice_anothe
     assert sum(other is not None and str(other) != str(first) for other in others) > len(others) / 2
 
 
-def possible(setting: Setting, choices: Choices) -> Federation | None:
+def possible(setting: Setting, choices: Choices) -> ExactFederation | None:
     try:
         return federation_of(setting, None, choices)
     except NoFederation:
@@ -108,14 +109,14 @@ BASE = Setting(
     curvature=(number(0), parameter("L")), draws=Draws("uniform", parameter("P"), number(2)), minimiser=True,
     starts_at_own_minima=True,
 )  # fmt: skip
-GOOD: dict[str, Any] = dict(
-    problem=fc.Quadratic([[[1]], [[0]]], [[1], [0]]), method=fc.FedDyn(alpha=3), start=[1], participation=Uniform(1),
-    parameters={"alpha": F(3), "L": F(2), "P": F(1)}, first_models=[[1], [5]],
-)  # fmt: skip
+GOOD: dict[str, Any] = {
+    "problem": fc.Quadratic([[[1]], [[0]]], [[1], [0]]), "method": fc.FedDyn(alpha=3), "start": [1],
+    "participation": Uniform(1), "parameters": {"alpha": F(3), "L": F(2), "P": F(1)}, "first_models": [[1], [5]],
+}  # fmt: skip
 
 
 def test_a_federation_of_the_setting_has_no_offences() -> None:
-    assert offences(BASE, Federation(**GOOD)) == []
+    assert offences(BASE, ExactFederation(**GOOD)) == []
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ def test_a_federation_of_the_setting_has_no_offences() -> None:
         ("the method is not", {"method": fc.FedProx(mu=3)}),
         ("the method's alpha", {"method": fc.FedDyn(alpha=4)}),
         ("the local solver", {"local_solver": fc.GradientDescent(steps=3, stepsize=F(1, 9))}),
-        ("the answers", {"answers": "error", "inexactness": F(1), "deviations": ((Deviation(F(1), (F(1),)),) * 2,)}),
+        ("the answers", {"answers": "error", "inexactness": F(1), "deviations": ((AnswerError(F(1), (F(1),)),) * 2,)}),
         ("uniform", {"participation": Full()}),
         ("number of drawn", {"participation": Uniform(2)}),
         ("number of clients", {"problem": fc.Quadratic([[[1]]] * 3, [[1]] * 3), "first_models": [[1]] * 3}),
@@ -141,7 +142,7 @@ def test_a_federation_of_the_setting_has_no_offences() -> None:
     ],
 )  # fmt: skip
 def test_every_offence_is_named(word: str, change: dict[str, Any]) -> None:
-    assert any(word in offence for offence in offences(BASE, Federation(**GOOD | change)))
+    assert any(word in offence for offence in offences(BASE, ExactFederation(**GOOD | change)))
 
 
 AT_POINT: dict[str, Callable[[Fraction], Setting]] = {
@@ -156,7 +157,7 @@ AT_POINT: dict[str, Callable[[Fraction], Setting]] = {
 ])  # fmt: skip
 def test_conditions_at_the_servers_point_are_exact(word: str, inside: Fraction, outside: Fraction) -> None:
     # the gradients at 4 are 3 and 0: mean 3/2, mean square 9/2, so B² = 2 and σ² = 9/4
-    run = Federation(**GOOD | {"start": [4]})
+    run = ExactFederation(**GOOD | {"start": [4]})
     assert offences(AT_POINT[word](inside), run) == []
     assert any(word in offence for offence in offences(AT_POINT[word](outside), run))
 
@@ -169,9 +170,9 @@ def test_a_contradictory_setting_has_no_federation() -> None:
 
 def test_answers_beyond_what_is_allowed_are_refused() -> None:
     with pytest.raises(fc.InvalidInput, match="allowed"):
-        Federation(**GOOD | {"deviations": ((Deviation(F(11, 10), (F(1),)),) * 2,)})
+        ExactFederation(**GOOD | {"deviations": ((AnswerError(F(11, 10), (F(1),)),) * 2,)})
     with pytest.raises(fc.InvalidInput, match="deviations"):
-        Federation(**GOOD | {"answers": "inexact", "inexactness": F(1)})
+        ExactFederation(**GOOD | {"answers": "inexact", "inexactness": F(1)})
 
 
 @pytest.mark.parametrize("x", [F(0), F(4, 9), F(2), F(1, 10**9), F(10**9, 7)])
