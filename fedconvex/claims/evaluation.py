@@ -71,6 +71,7 @@ class Values:
     parameters: Mapping[str, Scalar]
     minimiser: Callable[[], Array]
     free: Mapping[str, Array]
+    depends_on_draws: Callable[[Term], bool]
     client: int | None = None
     in_balls: Callable[[], Clients] | None = None  # the same functions, for points with irrational coordinates
 
@@ -80,6 +81,8 @@ class Values:
     def of(self, term: Term, path: int = 0, time: int = 0) -> Any:
         """The value of the term on that path, where its time 0 is the moment before round `time`."""
         kept: dict[Any, Any] = self._kept  # type: ignore[attr-defined]
+        if path and not time and not self.depends_on_draws(term):  # at the start all paths are one
+            path = 0
         key = (id(term), path, time)  # the term outlives this object's use: its claim holds it
         if key not in kept:
             compute = self._vector if type(term) is Vector else self._number
@@ -224,9 +227,10 @@ class Values:
         return exact_root(x)
 
     def _product(self, a: Any, b: Any) -> Any:
-        if not self._numeric and any(not np.ndim(x) and type(x).__name__ == "fmpq" and x == 0 for x in (a, b)):
-            return 0 * (b if np.ndim(b) else a if np.ndim(a) else self.arithmetic.scalar(0))  # an exact 0, no ball
-        return a * b
+        product = a * b
+        if type(product).__name__ == "arb" and (_is_zero(a) or _is_zero(b)):
+            return self.arithmetic.scalar(0)  # exactly, where a ball would round the sums it is in
+        return product
 
     def _power(self, x: Any, exponent: Any) -> Any:
         if self._numeric:
@@ -257,6 +261,10 @@ def exact_root(x: Any) -> Any:
     return flint.arb(x).sqrt()
 
 
+def _is_zero(x: Any) -> bool:
+    return bool(type(x).__name__ == "fmpq" and x == 0)
+
+
 def _ball(x: Any) -> Any:
     import flint
 
@@ -269,7 +277,7 @@ def number_at(term: Number, parameters: Mapping[str, Any]) -> Any:
 
     exact = arithmetics.get("exact")
     given = {name: exact.scalar(value) for name, value in parameters.items()}
-    return Values((), None, None, exact, given, lambda: None, {}).of(term)  # type: ignore[arg-type]
+    return Values((), None, None, exact, given, lambda: None, {}, lambda _: False).of(term)  # type: ignore[arg-type]
 
 
 def is_expectation(term: Term) -> bool:
@@ -279,12 +287,24 @@ def is_expectation(term: Term) -> bool:
     )
 
 
-def depends_on_draws(term: Term, of_run: bool) -> bool:
-    """Whether the term, outside of expectations, is another one for another draw."""
-    if is_expectation(term):
-        return False
-    if term.head == "drawn" or (term.head == "mean of rounds" and of_run):
-        return True
-    if term.head in ("server", "shared", "memory", "last answers"):
-        return bool(term.args[-1] == 1)
-    return any(depends_on_draws(a, of_run) for a in term.args if type(a) in (Vector, Number))
+@final
+class DrawDependence:
+    """Whether a term of a claim, outside of expectations, is another one for another draw; found once for each term."""
+
+    def __init__(self, of_run: bool) -> None:
+        self._of_run = of_run
+        self._known: dict[int, bool] = {}  # by identity: comparing trees would cost more than evaluating them
+
+    def __call__(self, term: Term) -> bool:
+        if id(term) not in self._known:
+            self._known[id(term)] = self._find(term)
+        return self._known[id(term)]
+
+    def _find(self, term: Term) -> bool:
+        if is_expectation(term):
+            return False
+        if term.head == "drawn" or (term.head == "mean of rounds" and self._of_run):
+            return True
+        if term.head in ("server", "shared", "memory", "last answers"):
+            return bool(term.args[-1] == 1)
+        return any(self(a) for a in term.args if type(a) in (Vector, Number))

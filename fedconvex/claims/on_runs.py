@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -17,7 +18,7 @@ from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array, nearest_float, to_fmpq, to_fraction
 from fedconvex.certainty import Certainty
 from fedconvex.claims.draws import every_draw
-from fedconvex.claims.evaluation import Path, Values, depends_on_draws, is_expectation
+from fedconvex.claims.evaluation import DrawDependence, Path, Values, is_expectation
 from fedconvex.claims.federations import ExactFederation
 from fedconvex.claims.paths import everywhere, minimiser_of
 from fedconvex.claims.terms import Number, parts
@@ -101,51 +102,60 @@ def claim_on(claim: "Claim", run: Any, parameters: Mapping[str, Any]) -> Found:
 
 
 def _on_federation(claim: "Claim", run: ExactFederation, parameters: Mapping[str, Any]) -> Iterator[Found]:
-    rounds, m = run.player.rounds, run.problem.num_clients
+    rounds = run.player.rounds
     with rounds.arithmetic.context():
         outcomes = every_draw(run.participation, run.problem)
         if outcomes is None:
             raise InvalidInput("participation", run.participation, "has too many draws", "give fewer clients")
         given = {name: to_fmpq(value, name) for name, value in {**run.parameters, **parameters}.items()}
         free = {name: rounds.arithmetic.array(vector) for name, vector in run.free.items()}
-        first = 0 if claim.of_run else len(run.moments)
-        for t in range(max(1, first)):
-            number = run.rounds if claim.of_run else 1
-            paths = run.player.paths(run.moments[t], everywhere(outcomes), t, number)
-            for client in range(m) if claim.of_client else (None,):
-                values = values_of(rounds, paths, given, free, client)
-                yield from found(claim, values, ALL, t)
+        evaluating = Evaluating(claim, rounds, given, free, Once(lambda: minimiser_of(rounds)))
+        for t in range(1 if claim.of_run else len(run.moments)):
+            paths = run.player.paths(run.moments[t], everywhere(outcomes), t, run.rounds if claim.of_run else 1)
+            yield from evaluating.found(paths, ALL, t)
 
 
-def values_of(
-    rounds: Rounds, paths: list[Path], parameters: Mapping[str, Any], free: Mapping[str, Array], client: int | None,
-    minimiser: Callable[[], Array] | None = None,
-) -> Callable[[], Values]:  # fmt: skip
-    """Makes the terms' values anew, for each precision of balls."""
-    least = Once(lambda: minimiser_of(rounds)) if minimiser is None else minimiser
-    scale = rounds.method.scale(rounds.problem)
-    return lambda: Values(
-        paths, rounds.clients, rounds.weights, rounds.arithmetic, parameters, least, free, client,
-        in_balls=lambda: rounds.problem.clients("ball", scale),
-    )  # fmt: skip
+@final
+@dataclass(frozen=True, eq=False)
+class Evaluating:
+    """What is the same in all rounds in which a claim is looked at."""
+
+    claim: "Claim"
+    rounds: Rounds
+    parameters: Mapping[str, Any]
+    free: Mapping[str, Array]
+    minimiser: Callable[[], Array]
+
+    @cached_property
+    def _depends_on_draws(self) -> DrawDependence:
+        return DrawDependence(self.claim.of_run)
+
+    def found(self, paths: list[Path], expectation: str, t: int) -> Iterator[Found]:
+        """The two sides, for every client of a claim about each, and on every path where they depend on the draw."""
+        sides = (self.claim.left, self.claim.right)
+        several = any(map(self._depends_on_draws, sides))
+        for client in range(self.rounds.problem.num_clients) if self.claim.of_client else (None,):
+            values = self._values(paths, client)
+            for path in range(len(paths) if several else 1):
+                yield _decided(self.claim, values, partial(self._values, paths, client), path, expectation, t)
+
+    def _values(self, paths: list[Path], client: int | None) -> Values:
+        problem, scale = self.rounds.problem, self.rounds.method.scale(self.rounds.problem)
+        return Values(
+            paths, self.rounds.clients, self.rounds.weights, self.rounds.arithmetic, self.parameters, self.minimiser,
+            self.free, self._depends_on_draws, client, in_balls=lambda: problem.clients("ball", scale),
+        )  # fmt: skip
 
 
-def found(claim: "Claim", values: Callable[[], Values], expectation: str, t: int) -> Iterator[Found]:
-    """The two sides on each path where they depend on the draw, else once."""
-    several = any(depends_on_draws(side, claim.of_run) for side in (claim.left, claim.right))
-    for path in range(len(values().paths) if several else 1):
-        yield _decided(claim, values, path, expectation, t)
-
-
-def _decided(claim: "Claim", values: Callable[[], Values], path: int, expectation: str, t: int) -> Found:
-    at = values()
+def _decided(claim: "Claim", at: Values, anew: Callable[[], Values], path: int, expectation: str, t: int) -> Found:
+    """The sides, with more and more precise balls until these decide; `anew` has kept no values."""
     for precision in PRECISIONS:
         with _balls_of(precision, at.arithmetic):
             left, right = at.of(claim.left, path), at.of(claim.right, path)
             holds, certainty = _compare(claim.relation, left, right, at.arithmetic.certainty)
         if holds is not None or certainty is not Certainty.ENCLOSED or at.arithmetic.certainty is not Certainty.EXACT:
             break
-        at = values()
+        at = anew()
     if expectation == SAMPLE and any(is_expectation(p) for side in (claim.left, claim.right) for p in parts(side)):
         holds = None
     sizes = [] if np.ndim(left) else [abs(nearest_float(at.of(x, path))) for x in _addends(claim.left, claim.right)]

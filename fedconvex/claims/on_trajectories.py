@@ -16,7 +16,7 @@ from fedconvex.arithmetic.rationals import Array, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.claims.draws import MOST, Outcomes, every_draw
 from fedconvex.claims.evaluation import StateOnPath
-from fedconvex.claims.on_runs import ALL, SAMPLE, Found, found, values_of
+from fedconvex.claims.on_runs import ALL, SAMPLE, Evaluating, Found
 from fedconvex.claims.paths import Player, minimiser_of
 from fedconvex.errors import InvalidInput
 from fedconvex.once import Once
@@ -46,13 +46,11 @@ def on_trajectory(claim: "Claim", run: Trajectory, parameters: Mapping[str, Any]
         for t in range(0 if claim.of_run else T - 1):
             moments.append(player.after(moments[-1], happened(t), t)[0])
         given = _parameters(claim, run, setup, numbers, parameters)
-        minimiser = Once(lambda: _minimiser(rounds))
+        evaluating = Evaluating(claim, rounds, given, {}, Once(lambda: _minimiser(rounds)))
+        number = T if claim.of_run else 1
         for t in range(1 if claim.of_run else T):
-            number = T if claim.of_run else 1
             outcomes, expectation = _outcomes(run, setup, number)
-            paths = player.paths(moments[t], outcomes, t, number)
-            for client in range(run.problem.num_clients) if claim.of_client else (None,):
-                yield from found(claim, values_of(rounds, paths, given, {}, client, minimiser), expectation, t)
+            yield from evaluating.found(player.paths(moments[t], outcomes, t, number), expectation, t)
 
 
 def _happened(run: Trajectory, setup: RunSetup, t: int) -> Draw:
