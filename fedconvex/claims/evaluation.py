@@ -184,6 +184,24 @@ class Values:
                     return a / b
         raise AssertionError(term.head)  # `terms` has no further operation
 
+    def square_of(self, term: Number, path: int = 0) -> Any:
+        """The exact square of a product of roots and rational numbers >= 0, which may be irrational; else None."""
+        value = self.of(term, path)
+        if type(value).__name__ == "fmpq":
+            return value * value if value >= 0 else None
+        match term.head, term.args:
+            case "named", (_, of):
+                return self.square_of(of, path)
+            case "root", (x,):
+                return _rational(self.of(x, path))
+            case "norm", (u,):
+                x = self.of(u, path)
+                return _rational(self._mean((x * x).sum(-1), scalar=True))
+            case ("*" | "/") as head, (x, y):
+                a, b = self.square_of(x, path), self.square_of(y, path)
+                return None if a is None or b is None else a * b if head == "*" else a / b
+        return None
+
     def _expected(self, term: Term, time: int) -> Any:
         values = (path.probability * self.of(term, i, time) for i, path in enumerate(self.paths))
         return sum(values, start=next(values))
@@ -259,6 +277,10 @@ def exact_root(x: Any) -> Any:
     if numerator**2 == x.p and denominator**2 == x.q:
         return flint.fmpq(numerator, denominator)
     return flint.arb(x).sqrt()
+
+
+def _rational(x: Any) -> Any:
+    return x if type(x).__name__ == "fmpq" else None
 
 
 def _is_zero(x: Any) -> bool:

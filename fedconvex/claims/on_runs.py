@@ -67,7 +67,8 @@ class Found:
     @property
     def excess(self) -> float:
         """(left − right)/(|left| + |right|), for an equality its absolute value: positive where false."""
-        return max(self._excess(a, b) for a, b in zip(np.ravel(self.left), np.ravel(self.right), strict=True))
+        pairs = np.broadcast(np.asarray(self.left, dtype=object), np.asarray(self.right, dtype=object))
+        return max(self._excess(a, b) for a, b in pairs)
 
     def _excess(self, left: Any, right: Any) -> float:
         size = abs(nearest_float(left)) + abs(nearest_float(right))
@@ -156,6 +157,8 @@ def _decided(claim: "Claim", at: Values, anew: Callable[[], Values], path: int, 
         if holds is not None or certainty is not Certainty.ENCLOSED or at.arithmetic.certainty is not Certainty.EXACT:
             break
         at = anew()
+    if holds is None and certainty is Certainty.ENCLOSED and at.arithmetic.certainty is Certainty.EXACT:
+        holds = _by_squares(claim, at, path)
     if expectation == SAMPLE and any(is_expectation(p) for side in (claim.left, claim.right) for p in parts(side)):
         holds = None
     sizes = [] if np.ndim(left) else [abs(nearest_float(at.of(x, path))) for x in _addends(claim.left, claim.right)]
@@ -172,6 +175,16 @@ def _addends(*sides: Any) -> Iterator[Any]:
             waiting += [part for part in here.args if type(part) is Number]
         else:
             yield here
+
+
+def _by_squares(claim: "Claim", at: Values, path: int) -> bool | None:
+    """Compares products of roots by their squares, which are rational: balls cannot decide that they are equal."""
+    if type(claim.left) is not Number or type(claim.right) is not Number:
+        return None
+    left, right = at.square_of(claim.left, path), at.square_of(claim.right, path)
+    if left is None or right is None:
+        return None
+    return bool(left <= right if claim.relation == "<=" else left == right)
 
 
 def _balls_of(precision: int, arithmetic: Arithmetic) -> AbstractContextManager[Any]:

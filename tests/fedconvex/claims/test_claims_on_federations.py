@@ -151,11 +151,29 @@ def test_irrational_sides_are_decided_by_balls_or_not_at_all() -> None:
     assert at_most(root * root, number(F(2) + F(1, 10**60))).on(run).holds is True  # needs more than 128 bits
     found = at_most(number(F(2) + F(1, 10**60)), root * root).on(run)
     assert (found.holds, found.certainty) == (False, Certainty.ENCLOSED)
-    assert at_most(root * root, number(2)).on(run).holds is None
+    assert at_most(root * root, number(2)).on(run).holds is True  # by squares
+    assert at_most(root * 3, root / F(1, 3)).on(run).holds is True
+    assert equal(root * 3, number(18).sqrt()).on(run).holds is True
+    assert at_most(root + root, 2 * root).on(run).holds is None  # a sum of roots: balls overlap
+    assert at_most(-root, -root).on(run).holds is None
     assert at_most(number(4).sqrt(), number(2)).on(run).certainty is Certainty.EXACT
     both = free("u")
     given = federation(free={"u": [F(3)]})
     assert at_most(norm(both), number(3)).on(given).holds is True
+
+
+def test_equal_lengths_are_decided_by_their_squares() -> None:
+    run = federation()
+    step = answers - server(0)
+    assert number_on(squared(step), run) not in [F(n, d) ** 2 for n in range(50) for d in range(1, 50)]
+    assert at_most(norm(step), norm(2 * step) / 2).on(run).holds is True
+    assert at_most(norm(step) * (1 + F(1, 10**700)), norm(step)).on(run).holds is False
+
+
+def test_vectors_of_clients_are_compared_with_one_that_all_share() -> None:
+    run = federation()
+    assert equal(answers, server(0)).on(run).holds is False
+    assert equal(answers - answers + server(0), server(0)).on(run).holds is True
 
 
 def test_a_point_with_irrational_coordinates_still_has_a_gradient_and_a_value() -> None:
