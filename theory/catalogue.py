@@ -63,6 +63,7 @@ def _statement(statement: Statement) -> str:
         lines += [f"Then $\\displaystyle {statement.conclusion}$.", ""]
     if statement.assumptions:
         lines += [f"Assumes: {'; '.join(assumptions_of(statement))}.", ""]
+    lines += [str(statement.phrases), ""]
     letters = [f"`{name}` ${p.latex_symbol()}$ {p.meaning}" for name, p in parameters_of(statement).items()]
     return "\n".join([*lines, "; ".join(letters) + ".", ""])
 

@@ -11,6 +11,7 @@ from fedconvex.statements.assumptions.base import Assumption, OnParameters
 from fedconvex.statements.conditions import RELATIONS, Condition
 from fedconvex.statements.formula import CheckedFormula
 from fedconvex.statements.notation import Parameter, Shape
+from fedconvex.statements.recorded import Phrases
 from fedconvex.statements.results import named_parts
 
 ORDINALS = ("first", "second", "third")
@@ -30,6 +31,8 @@ class DisplayedStatement(Protocol):
     def claim_type(self) -> Enum: ...
     @property
     def words(self) -> str: ...
+    @property
+    def phrases(self) -> Phrases: ...
     @property
     def calculator(self) -> CheckedFormula: ...
     @property
@@ -116,6 +119,7 @@ def markdown(statement: DisplayedStatement) -> str:
         lines += [f"Then $\\displaystyle {statement.conclusion}$.", ""]
     if statement.assumptions:
         lines += [f"Assumes: {'; '.join(assumptions_of(statement))}.", ""]
+    lines += [str(statement.phrases), ""]
     lines += ["| parameter | meaning | range |", "|---|---|---|"]
     for name, p in parameters_of(statement).items():
         lines.append(f"| `{name}` ${p.latex_symbol()}$ | {p.meaning} | {p.range} |")
@@ -126,6 +130,7 @@ def text(statement: DisplayedStatement) -> str:
     """The whole statement as plain text, with parameters named as on the command line."""
     values = named_parts(statement.calculator.name, statement.expression)
     lines = [f"{statement.identifier}  ({statement.source}; {statement.claim_type.value})", f"  {statement.words}"]
+    lines.append(f"  {statement.phrases}")
     if statement.left is not None:
         lines.append(f"  left side = {expression(statement.left)}")
     lines += [f"  {name} = {part}" for name, part in values.items()]

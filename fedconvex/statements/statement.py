@@ -14,6 +14,7 @@ from fedconvex.statements.assumptions.base import Assumption, Given
 from fedconvex.statements.calculator import Calculator
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.notation import NUMBER, Parameter, Units
+from fedconvex.statements.recorded import Phrases, phrases
 
 if TYPE_CHECKING:
     from fedconvex.claims.claim import Claim, Setting
@@ -60,7 +61,7 @@ class Statement:
     def __post_init__(self) -> None:
         assert len(self.cases) in (0, len(self.symbol)), self.number
         # notebooks and documentation tools then show the formula's docstring and arguments
-        object.__setattr__(self, "__doc__", self.calculator.__doc__)
+        object.__setattr__(self, "__doc__", f"{cleandoc(self.calculator.__doc__ or '')}\n\n{self.phrases}")
         object.__setattr__(self, "__wrapped__", self.calculator.formula)
         object.__setattr__(self, "__signature__", signature(self.calculator.formula))
 
@@ -87,6 +88,11 @@ class Statement:
     def source(self) -> str:
         """Where the paper states it, as in `FedProx, Theorem 4, page 5`."""
         return f"{self.paper.short}, {self.number}" + (f", page {self.page}" if self.page else "")
+
+    @property
+    def phrases(self) -> Phrases:
+        """What the recorded verdict says of the printed words, and what holds: `as_printed` and `holds`."""
+        return phrases(self.identifier)
 
     @property
     def words(self) -> str:

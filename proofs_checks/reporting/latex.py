@@ -33,6 +33,8 @@ def appendix(records: list[Record]) -> str:
 def _statement(record: Record) -> str:
     lines = [rf"\subsection*{{{plain(record.source)} (\texttt{{{plain(record.identifier)}}}): {record.verdict}}}"]
     lines += [plain(record.words), rf"\begin{{gather*}}{record.formula}\end{{gather*}}"]
+    lines.append(f"As printed: {plain(record.as_printed)}. Holds: {plain(record.holds)}.")
+    lines += [f"A counterexample to the other reading: {plain(record.other_reading)}."] if record.other_reading else []
     if record.assumptions:
         lines.append("Assumes: " + "; ".join(mixed(a) for a in record.assumptions) + ".")
     if record.steps:

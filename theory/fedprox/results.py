@@ -102,7 +102,8 @@ def rho(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
 
     Use it to compare parameters, and as the input of `iterations`; a run usually decreases f far more. `rho_sharp` is
     larger for every K, and `can_decrease` tells whether any μ makes ρ positive. The expectation is over the draw of the
-    devices. The proof's last steps are equations (8) and (14).
+    devices. The proof's last steps are equations (8) and (14). At Corollary 7's μ = 6LB² and K = 4B² it is less than
+    the 1/(24LB²) there, and negative for B ≤ 2.
     """
     return sum(_terms(mu, L, L_minus, B, gamma, K))
 
@@ -172,8 +173,8 @@ class ConvexChoice(NamedTuple):
 def convex_choice(*, L: Any, B: Any, K: Any) -> ConvexChoice:
     """For convex clients solved exactly and 1 ≪ B ≤ √K/2: the choice μ ≈ 6LB², with which ρ ≈ 1/(24LB²).
 
-    Up to constants, so no guarantee: at that μ `rho` itself is smaller, 0.84 of it for large B = √K/2 and half of it
-    for B = 5. `convex_choice_sharp` is a guarantee.
+    Up to constants, so no guarantee: at that μ and K = 4B² `rho` itself is smaller, 0.84 of it for large B, half of
+    it for B = 5, and negative for B ≤ 2. `convex_choice_sharp` is a guarantee.
     """
     return ConvexChoice(6 * L * B**2, 1 / (24 * L * B**2))
 

@@ -35,6 +35,12 @@ class Computable:
         return " ".join(cleandoc(self.calculator.__doc__ or "").partition("\n\n")[0].split())
 
     @property
+    def phrases(self) -> dict[str, str | None]:
+        """What the recorded verdict says of the printed words, and what holds; None for a calculator without number."""
+        said = self.statement.phrases if self.statement is not None else None
+        return {"as_printed": said and said.as_printed, "holds": said and said.holds}
+
+    @property
     def left(self) -> Calculator | None:
         """The left-hand side, if it is a formula, too."""
         return self.statement.left if self.statement is not None else None
@@ -80,6 +86,7 @@ class Computable:
             "source": self.source,
             "claim": self.claim,
             "words": self.words,
+            **self.phrases,
             "latex": self.latex,
             "parameters": {n: {"meaning": p.meaning, "range": p.range} for n, p in self.parameters.items()},
         }
