@@ -117,7 +117,7 @@ class Quantity:
 def product_name(first: str, second: str, part: str) -> str:
     """The unknown inner product of two basic vectors' means, or deviations."""
     one, other = sorted((first, second))
-    return f"⟨{one}|{other}⟩{'~' if part == APART else ''}"
+    return f"⟨{(one, other)!r}⟩{'~' if part == APART else ''}"  # a name may contain any sign, but not its own quotes
 
 
 def inner(u: Vec, v: Vec, chances: Mapping[str, Any]) -> Quantity:
