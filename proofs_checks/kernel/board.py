@@ -18,6 +18,8 @@ from fedconvex.methods import METHODS, Cohort, Method, State
 from fedconvex.problems.subproblem import Subproblem
 from fedconvex.proofs_checks.kernel.scalars import Field, Refused, Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import (
+    ANY,
+    ANY_APART,
     APART,
     KEPT,
     NOISE,
@@ -199,7 +201,7 @@ class Board:
         """The mean over all clients."""
         require(not self.one_client, "a mean over the clients, in a claim about one of them")
         kept = u.only(KEPT, REPLACED)
-        found = u.only(SAME, NOISE)
+        found = u.only(SAME, NOISE, ANY)
         return found + kept.renamed({KEPT: SAME, REPLACED: NOISE}) * self._chance("π") if kept.parts else found
 
     def drawn(self, u: Any) -> Any:
@@ -208,18 +210,22 @@ class Board:
             return u
         if self.setting.draws.scheme == "everyone":
             return self.mean(u)
-        require(not u.only(NOISE, KEPT, REPLACED).parts and not self.one_client, "an average over two draws")
+        require(not u.is_random and not self.one_client, "an average over two draws")
         return u.renamed({SAME: SAME, APART: NOISE})
 
     def expected(self, u: Vec) -> Vec:
         """The expectation over the draw."""
+        require(not u.only(ANY, ANY_APART).parts, "the expectation of a gradient at a point that depends on the draw")
         kept = u.only(KEPT, REPLACED)
         found = u.only(SAME, APART)
         return found + kept.renamed({KEPT: SAME, REPLACED: APART}) * self._chance("π") if kept.parts else found
 
     def gradient(self, at: Vec) -> Vec:
         """The clients' gradients at a point: unknown vectors, the same ones at the same point."""
-        require(not at.only(NOISE).parts, "a gradient at a point that depends on the draw")
+        if at.only(NOISE, ANY, ANY_APART).parts:
+            if at.key not in self.gradients:
+                self.gradients[at.key] = self.basic(f"∇{len(self.gradients)}", ANY, ANY_APART)
+            return self.gradients[at.key]
         if at.is_random:  # every client is at one of two points
             old, new = self.both(at)
             before = self.gradient(old)
@@ -368,7 +374,7 @@ class Board:
 
     def value(self, at: Vec) -> Quantity:
         """The expected mean of the function values at a point."""
-        if at.only(KEPT, REPLACED).parts and not at.only(NOISE).parts:
+        if at.only(KEPT, REPLACED).parts and not at.only(NOISE, ANY, ANY_APART).parts:
             old, new = self.both(at)
             return self.value(old) * (1 - self._chance("π")) + self.value(new) * self._chance("π")
         return Quantity({(self._name("F", at),): self.field.scalar(1)})
