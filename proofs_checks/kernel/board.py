@@ -372,6 +372,17 @@ class Board:
         """The expected mean inner product."""
         return inner(u, v, self.chances)
 
+    def idle_square(self, u: Vec) -> Quantity:
+        """The expected mean over all clients of (1 − 1_k)‖u_k‖²: of u_k = a_k + n with an average n over the drawn.
+
+        The mean of 1_k⟨u_k, a_k⟩ is that of ⟨u_k, 1_k a_k⟩, and the mean of 1_k⟨u_k, n⟩ is ⟨mean 1_k a_k + πn, n⟩.
+        """
+        require(self.setting.draws.scheme == "uniform", "clients are not drawn without replacement")
+        require(not u.only(KEPT, REPLACED, ANY, ANY_APART).parts, "the idle clients' part of a vector of two draws")
+        seen, noise = u.only(SAME, APART).renamed({SAME: KEPT, APART: REPLACED}), u.only(NOISE)
+        active = self.inner(u, seen) + self.inner(self.mean(seen) + noise * self._chance("π"), noise)
+        return self.inner(u, u) - active
+
     def value(self, at: Vec) -> Quantity:
         """The expected mean of the function values at a point."""
         if at.only(KEPT, REPLACED).parts and not at.only(NOISE, ANY, ANY_APART).parts:

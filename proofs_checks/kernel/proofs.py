@@ -65,6 +65,14 @@ class CauchySchwarz:
 
 @final
 @dataclass(frozen=True)
+class Idle:
+    """The mean of ‖u_k‖² over all clients, with 0 for those that are drawn, is ≥ 0. Clients are drawn uniformly."""
+
+    u: Vector
+
+
+@final
+@dataclass(frozen=True)
 class Nonnegative:
     """The number is ≥ 0: a polynomial in lengths whose coefficients the conditions show to be ≥ 0."""
 
@@ -87,7 +95,7 @@ class Statement:
     identifier: str
 
 
-Fact = Lower | Upper | Between | Assumed | CauchySchwarz | Nonnegative | Earlier | Statement
+Fact = Lower | Upper | Between | Assumed | CauchySchwarz | Idle | Nonnegative | Earlier | Statement
 
 
 @final

@@ -66,7 +66,7 @@ def _terms(of: Any) -> list[Any]:
 
 
 DATA = {Claim, proofs.Proof, proofs.Combine, proofs.Root, proofs.Lower, proofs.Upper, proofs.Between, proofs.Assumed,
-        proofs.CauchySchwarz, proofs.Nonnegative, proofs.Earlier, proofs.Statement}  # fmt: skip
+        proofs.CauchySchwarz, proofs.Idle, proofs.Nonnegative, proofs.Earlier, proofs.Statement}  # fmt: skip
 
 
 def _check_invariants(setting: Setting, terms: list[Any], invariants: Any, board: Board) -> None:
@@ -180,6 +180,8 @@ def _fact(board: Board, fact: Any, lines: Mapping[str, Relation], known: Known |
             require(sign in (1, -1), f"{sign} is no sign")
             x, y = board.vector(u), board.vector(v)
             return Relation(board.product(board.length(x), board.length(y)) - board.inner(x, y) * sign)
+        case proofs.Idle(u):
+            return Relation(board.idle_square(board.vector(u)))
         case proofs.Nonnegative(of):
             found = board.number(of)
             require(_is_nonnegative(board, found), "a number that may be negative")
