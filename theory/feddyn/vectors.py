@@ -6,6 +6,7 @@ its h_k^t.
 """
 
 from fedconvex.claims.terms import (
+    Number,
     Vector,
     answers,
     drawn,
@@ -16,6 +17,7 @@ from fedconvex.claims.terms import (
     inner,
     last_answers,
     mean,
+    mean_of_rounds,
     memory,
     minimiser,
     named,
@@ -99,3 +101,12 @@ server_distance = expected(square(server(0) - minimiser))
 lag = expected(square(server(1) - average(1)))
 gradients_apart = expected(square(gradient(average(1)) - gradient(server(1))))
 mean_server_gradient = mean(gradient(server(0)))
+
+# quantities of whole runs
+first_distance = named("D_0", square(server(0) - minimiser))
+first_error = named("G", square(at_minimiser))
+
+
+def mean_gap(ratio: Number) -> Number:
+    """E ℓ(Σ_t r^t γ^t / Σ_t r^t) − ℓ(θ*), γ^t over the T rounds from the start."""
+    return expected(value(mean_of_rounds(average(0), ratio))) - value(minimiser)
