@@ -197,7 +197,7 @@ def _is_nonnegative(board: Board, of: Quantity) -> bool:
 
 
 def _shown(of: Quantity) -> str:
-    some = [f"({c})·{'·'.join(m) or 1}" for m, c in list(of.terms.items())[:4]]
+    some = [f"({c})·{'·'.join(' '.join(x) for x in m) or 1}" for m, c in list(of.terms.items())[:4]]
     return " + ".join(some) + (" + …" if len(of.terms) > 4 else "")
 
 

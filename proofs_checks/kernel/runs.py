@@ -5,7 +5,6 @@ expectation after T rounds), or summed over the rounds with weights r^t. What do
 as ‖∇F_k(x*)‖², has no mark.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
@@ -14,12 +13,10 @@ from fedconvex.claims.terms import Number, Vector, parts
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import Board, after_round
 from fedconvex.proofs_checks.kernel.scalars import require
-from fedconvex.proofs_checks.kernel.vectors import Quantity, Vec
+from fedconvex.proofs_checks.kernel.vectors import APART, SAME, Monomial, Quantity, Unknown, Vec
 
 MARKS = {"start": "0:", "end": "T:"}
 OF_RUN = ("after", "sum of rounds", "mean of rounds")
-FIXED = r"\('(same|apart)', '(g\*|free [^'\\]*)'\)"
-SameAlways = re.compile(rf"⟨\[{FIXED}, {FIXED}\]⟩|F\(0\)")
 Sum = Callable[[Board, Any, Any], Quantity]  # of facts and squares, on a board of one round
 
 
@@ -39,10 +36,10 @@ class Run:
             ratio = self.field.scalar(ratio)
             require(self.field.is_nonnegative(ratio), "weights of rounds that may be negative")
             mark, constants = f"Σ{self.board.powers.number(ratio)}:", self.board.powers.sum(ratio)
-        terms: dict[tuple[str, ...], Any] = {}
+        terms: dict[Monomial, Any] = {}
         for m, c in of.terms.items():
-            fixed = all(SameAlways.fullmatch(x) for x in m)
-            key = m if fixed else (mark + "·".join(m),)
+            fixed = all(_same_always(x) for x in m)
+            key = m if fixed else ((mark, repr(m)),)
             terms[key] = terms.get(key, 0) + (c * constants if fixed else c)
         return Quantity(terms)
 
@@ -81,7 +78,7 @@ class Run:
     def value_at_mean(self, ratio: Number, u: Vector) -> Quantity:
         """The expected value at the mean of a vector over the rounds."""
         r = self.board.powers.number(self.board.parameter_only(ratio))
-        return Quantity({(f"mean{r}:{self.board.name_of_value(self.board.vector(u))}",): self.field.scalar(1)})
+        return Quantity({((f"mean{r}:", *self.board.name_of_value(self.board.vector(u))),): self.field.scalar(1)})
 
     # ---- facts and lines
 
@@ -138,6 +135,14 @@ class Run:
     def _require_one_round(self, difference: Quantity, line: Any) -> None:
         rest = difference - self.total(self.board, line.facts, line.squares)
         require(not rest.terms, "the sum of the facts is not the inequality of one round")
+
+
+def _same_always(unknown: Unknown) -> bool:
+    """Whether the number is the same in all rounds: a product of fixed vectors, or the minimal value."""
+    head, *names = unknown
+    return unknown == ("F", "x*") or (
+        head in (SAME, APART) and all(n in ("x*", "g*") or n.startswith("free ") for n in names)
+    )
 
 
 def mean_of_rounds(u: Vector) -> tuple[Number, Vector]:

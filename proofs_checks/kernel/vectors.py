@@ -92,7 +92,8 @@ class Vec:
         return all(kind in SHARED for kind, _ in self.parts)
 
 
-Monomial = tuple[str, ...]  # of unknown numbers, sorted
+Unknown = tuple[str, ...]  # an inner product with its two basic vectors, a length "‖", or a value "F"
+Monomial = tuple[Unknown, ...]  # sorted
 
 
 @final
@@ -123,25 +124,25 @@ class Quantity:
         return self.terms.get((), 0)
 
 
-def product_of(one: Key, other: Key) -> tuple[str, str]:
+def product_of(one: Key, other: Key) -> tuple[str, Unknown]:
     """The factor of the expected mean inner product of two basic vectors, and the unknown number; "" where it is 0."""
     kinds = (one[0], other[0])
     if kinds[0] not in (ANY, ANY_APART) and kinds[1] not in (ANY, ANY_APART):
         factor, part = FACTORS.get(kinds) or FACTORS.get((kinds[1], kinds[0])) or ("", "")
-        return factor, product_name((part, one[1]), (part, other[1]))
+        return factor, (part, *sorted((one[1], other[1])))  # of the two means, or deviations
     for shared, seen in ((one, other), (other, one)):
         if shared[0] in SHARED:  # the mean of 1_k is π, and that of 1_k ã_k is π avg ã
             factor, kind = MEANS.get(seen[0], ("", ""))
-            return factor, product_name(shared, (kind, seen[1]))
-    return "1", product_name(one, other)
+            return factor, _any_product(shared, (kind, seen[1]))
+    return "1", _any_product(one, other)
 
 
 MEANS = {SAME: ("1", SAME), NOISE: ("1", NOISE), ANY: ("1", ANY), KEPT: ("π", SAME), REPLACED: ("π", NOISE)}
 
 
-def product_name(one: Key, other: Key) -> str:
-    """The unknown inner product of two basic vectors of these kinds."""
-    return f"⟨{sorted((one, other))!r}⟩"
+def _any_product(one: Key, other: Key) -> Unknown:
+    first, second = sorted((one, other))
+    return (ANY, *first, *second)
 
 
 def inner(u: Vec, v: Vec, chances: Mapping[str, Any]) -> Quantity:
@@ -149,9 +150,10 @@ def inner(u: Vec, v: Vec, chances: Mapping[str, Any]) -> Quantity:
     terms: dict[Monomial, Any] = {}
     for one, c in u.parts.items():
         for other, d in v.parts.items():
+            # Where clients are drawn with unequal probabilities, products that are not listed need not be 0 either.
+            if chances["π"] is None and {one[0], other[0]} & {KEPT, REPLACED}:
+                raise Refused("inner products with memories are not known for this draw")
             factor, name = product_of(one, other)
             if factor:
-                if chances[factor] is None:
-                    raise Refused("inner products with memories are not known for this draw")
                 terms[(name,)] = terms.get((name,), 0) + c * d * chances[factor]
     return Quantity(terms)
