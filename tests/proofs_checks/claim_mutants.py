@@ -13,7 +13,9 @@ BY = (Fraction(6, 7), Fraction(8, 7))
 
 
 def mutants(claim: Claim) -> Iterator[Claim]:
-    """The claim with one constant a seventh smaller or larger, one summand dropped, or one sign flipped."""
+    """The claim with one constant or parameter a seventh larger or smaller, one summand dropped, one sign flipped, or
+    one vector before the round in the place of the one after it.
+    """
     for side in ("left", "right"):
         for changed in _changed(getattr(claim, side)):
             yield replace(claim, **{side: changed})
@@ -24,6 +26,10 @@ def _changed(term: Any) -> Iterator[Any]:
         return
     if term.head == "constant":
         yield from (Number("constant", (term.args[0] * factor,)) for factor in BY if term.args[0])
+    if term.head == "parameter":
+        yield term * BY[1]
+    if term.head in ("server", "shared", "memory", "last answers"):
+        yield Vector(term.head, (*term.args[:-1], 1 - term.args[-1]))
     if term.head in ("+", "-"):
         yield term.args[0]
         yield term.args[1] if term.head == "+" else -term.args[1]
@@ -41,4 +47,5 @@ def mutated_proofs(proof: Proof) -> Iterator[Proof]:
                 pairs = getattr(line, name)
                 for k, (multiplier, what) in enumerate(pairs):
                     larger = (*pairs[:k], (multiplier * Fraction(9, 8), what), *pairs[k + 1 :])
-                    yield replace(proof, lines=(*proof.lines[:place], replace(line, **{name: larger}), *proof.lines[place + 1 :]))
+                    lines = (*proof.lines[:place], replace(line, **{name: larger}), *proof.lines[place + 1 :])
+                    yield replace(proof, lines=lines)

@@ -59,7 +59,7 @@ def slope(time: int) -> Vector:
 
 
 at_minimiser = gradient(minimiser)
-zero = named("0", 0 * server(0))
+zero = named("0", 0 * free("x"))
 expected_move = expected(average(1) - average(0))
 mean_gradient = mean(gradient(answers))
 
