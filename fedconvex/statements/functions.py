@@ -72,6 +72,11 @@ def minimum(first: Any, *others: Any) -> Any:
     return -maximum(-first, *(-other for other in others))
 
 
+def average(vectors: Any) -> Any:
+    """The mean of a list of vectors; of a term for vectors of the clients its mean over the clients."""
+    return vectors.averaged() if home(vectors) == "fedconvex" else sum(vectors) / len(vectors)
+
+
 def power(base: Any, exponent: Any) -> Any:
     """base^exponent for an integer exponent, by multiplications where exponents are exact.
 

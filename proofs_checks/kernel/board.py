@@ -19,6 +19,8 @@ from fedconvex.problems.subproblem import Subproblem
 from fedconvex.proofs_checks.kernel.powers import Powers
 from fedconvex.proofs_checks.kernel.scalars import Field, Refused, Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import (
+    ANY,
+    ANY_APART,
     APART,
     KEPT,
     NOISE,
@@ -249,7 +251,7 @@ class Board:
         """The mean over all clients."""
         require(not self.one_client, "a mean over the clients, in a claim about one of them")
         kept = u.only(KEPT, REPLACED)
-        found = u.only(SAME, NOISE)
+        found = u.only(SAME, NOISE, ANY)
         return found + kept.renamed({KEPT: SAME, REPLACED: NOISE}) * self._chance("π") if kept.parts else found
 
     def drawn(self, u: Any) -> Any:
@@ -258,18 +260,22 @@ class Board:
             return u
         if self.setting.draws.scheme == "everyone":
             return self.mean(u)
-        require(not u.only(NOISE, KEPT, REPLACED).parts and not self.one_client, "an average over two draws")
+        require(not u.is_random and not self.one_client, "an average over two draws")
         return u.renamed({SAME: SAME, APART: NOISE})
 
     def expected(self, u: Vec) -> Vec:
         """The expectation over the draw."""
+        require(not u.only(ANY, ANY_APART).parts, "the expectation of a gradient at a point that depends on the draw")
         kept = u.only(KEPT, REPLACED)
         found = u.only(SAME, APART)
         return found + kept.renamed({KEPT: SAME, REPLACED: APART}) * self._chance("π") if kept.parts else found
 
     def gradient(self, at: Vec) -> Vec:
         """The clients' gradients at a point: unknown vectors, the same ones at the same point."""
-        require(not at.only(NOISE).parts, "a gradient at a point that depends on the draw")
+        if at.only(NOISE, ANY, ANY_APART).parts:
+            if at.key not in self.gradients:
+                self.gradients[at.key] = self.basic(f"∇{len(self.gradients)}", ANY, ANY_APART)
+            return self.gradients[at.key]
         if at.is_random:  # every client is at one of two points
             old, new = self.both(at)
             before = self.gradient(old)
@@ -431,9 +437,20 @@ class Board:
         """The expected mean inner product."""
         return inner(u, v, self.chances)
 
+    def idle_square(self, u: Vec) -> Quantity:
+        """The expected mean over all clients of (1 − 1_k)‖u_k‖²: of u_k = a_k + n with an average n over the drawn.
+
+        The mean of 1_k⟨u_k, a_k⟩ is that of ⟨u_k, 1_k a_k⟩, and the mean of 1_k⟨u_k, n⟩ is ⟨mean 1_k a_k + πn, n⟩.
+        """
+        require(self.setting.draws.scheme == "uniform", "clients are not drawn without replacement")
+        require(not u.only(KEPT, REPLACED, ANY, ANY_APART).parts, "the idle clients' part of a vector of two draws")
+        seen, noise = u.only(SAME, APART).renamed({SAME: KEPT, APART: REPLACED}), u.only(NOISE)
+        active = self.inner(u, seen) + self.inner(self.mean(seen) + noise * self._chance("π"), noise)
+        return self.inner(u, u) - active
+
     def value(self, at: Vec) -> Quantity:
         """The expected mean of the function values at a point."""
-        if at.only(KEPT, REPLACED).parts and not at.only(NOISE).parts:
+        if at.only(KEPT, REPLACED).parts and not at.only(NOISE, ANY, ANY_APART).parts:
             old, new = self.both(at)
             return self.value(old) * (1 - self._chance("π")) + self.value(new) * self._chance("π")
         return Quantity({self.name_of_value(at): self.field.scalar(1)})

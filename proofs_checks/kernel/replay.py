@@ -228,6 +228,8 @@ def _fact(board: Board, fact: Any, lines: Mapping[str, Relation], library: Libra
             require(sign in (1, -1), f"{sign} is no sign")
             x, y = board.vector(u), board.vector(v)
             return Relation(board.product(board.length(x), board.length(y)) - board.inner(x, y) * sign)
+        case proofs.Idle(u):
+            return Relation(board.idle_square(board.vector(u)))
         case proofs.Nonnegative(of):
             found = board.number(of)
             require(_is_nonnegative(board, found), "a number that may be negative")

@@ -5,6 +5,7 @@ C_t = (1/m)Σ E‖∇L_k(θ_k^t) − ∇L_k(θ_*)‖², ε_t = (1/m)Σ E‖θ̃_
 
 from typing import Any, NamedTuple
 
+from fedconvex.claims.terms import square
 from fedconvex.statements.functions import geometric_sum, named
 from fedconvex.statements.notation import (
     LENGTH,
@@ -129,6 +130,7 @@ def lemma1(*, distance: Any, C: Any, gap: Any, alpha: Any, L: Any, num_clients: 
     relation="=",
     units=LENGTH,
     assumes=FEDDYN,
+    states=vectors.expected_move,
 )
 def lemma2(*, alpha: Any, mean_gradient: Any) -> Any:
     """The expected move of the average: −(1/α)(1/m)Σ_k E∇L_k(θ̃_k^t)."""
@@ -177,7 +179,10 @@ def lemma5(*, C: Any, gap: Any, epsilon: Any, L: Any, num_clients: Any, num_acti
     return (1 - part) * C + 2 * L**2 * part * epsilon + 4 * L * part * gap
 
 
-@PAPER.statement("Lemma 6", ClaimType.UPPER, page=30, symbol=r"\left\|\sum_j v_j\right\|^2")
+@PAPER.statement(
+    "Lemma 6", ClaimType.UPPER, page=30, symbol=r"\big\|\textstyle\sum_j v_j\big\|^2",
+    states=square(vectors.vector_sum),
+)  # fmt: skip
 def lemma6(*, count: Any, total: Any) -> Any:
     """The squared norm of a sum of n vectors is at most n times the sum of their squared norms."""
     return count * total

@@ -6,19 +6,25 @@ same.
 
 from typing import Any, NamedTuple
 
-from fedconvex.statements.assumptions import Smooth
+from fedconvex.statements.assumptions import Smooth, StartsAtLocalMinima
 from fedconvex.statements.functions import named
 from fedconvex.statements.notation import CURVATURE, SQUARED_LENGTH, VALUE, Parameter, Units
 from fedconvex.statements.statement import ClaimType
+from fedconvex.theory.feddyn import vectors
 from fedconvex.theory.feddyn.assumptions import ACTIVE, ALPHA_NONCONVEX, FEDDYN
 from fedconvex.theory.feddyn.convex import excess
 from fedconvex.theory.feddyn.notation import PAPER, PER_CURVATURE
 
 Z: Units = (2, -4)
 LETTERS = {
-    "C": Parameter("C_{t-1}", "mean squared distance of the devices from their average", SQUARED_LENGTH, least=0),
-    "C_next": Parameter("C_t", "the same after the round", SQUARED_LENGTH, least=0),
-}
+    "C": Parameter(
+        "C_{t-1}", "mean squared distance of the devices from their average", SQUARED_LENGTH, least=0,
+        means=vectors.spread_before,
+    ),
+    "C_next": Parameter("C_t", "the same after the round", SQUARED_LENGTH, least=0, means=vectors.spread_after),
+}  # fmt: skip
+# Algorithm 1's input ∇L_k(θ_k⁰) = 0: the stored gradients are those at the θ_k, which C_t is about, from the start on.
+OWN_MINIMA = (*FEDDYN, Smooth(), StartsAtLocalMinima())
 
 
 class NonconvexConstants(NamedTuple):
@@ -65,7 +71,7 @@ def lemma10_left(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_clients
 
 
 @PAPER.statement(
-    "Lemma 10", ClaimType.UPPER, page=34, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth(), ALPHA_NONCONVEX),
+    "Lemma 10", ClaimType.UPPER, page=34, symbol="", units=VALUE, assumes=(*OWN_MINIMA, ALPHA_NONCONVEX),
     left=lemma10_left, redefines=LETTERS,
 )  # fmt: skip
 def lemma10(*, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
@@ -80,7 +86,7 @@ def lemma10(*, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_
     page=34,
     symbol="",
     units=SQUARED_LENGTH,
-    assumes=(*FEDDYN, Smooth()),
+    assumes=OWN_MINIMA,
     left=excess,
     redefines=LETTERS,
 )
@@ -94,6 +100,7 @@ def lemma11(*, C: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
     ClaimType.UPPER,
     page=34,
     symbol="C_t",
+    states=vectors.spread_after,
     units=SQUARED_LENGTH,
     assumes=(*FEDDYN, Smooth()),
     redefines=LETTERS,
