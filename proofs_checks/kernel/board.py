@@ -60,7 +60,8 @@ class Board:
             if relation == "=":
                 self.field.assume(-difference, False)
         for name in sorted(setting.counts):
-            self.field.assume(self.field.parameter(name) - 1, False)
+            rooted = name in self.field.roots  # √K ≥ 1 says as much as K ≥ 1, and is linear in the symbol √K
+            self.field.assume(self.field.symbol(f"√{name}" if rooted else name) - 1, False)
         self.chances: dict[str, Any] = {"1": 1, "π": 1, "σ": 0, "πσ": 0}
         if uniform:
             active, clients = (self.parameter_only(x) for x in (draws.active, draws.clients))
@@ -76,7 +77,8 @@ class Board:
         if setting.minimiser and not one_client:
             self.gradients[Vec().key] = Vec({(APART, "g*"): self.field.scalar(1)})  # the origin is the minimiser
         self.first = self._first_state(invariants)
-        self._played: tuple[State, Vec] | None = None
+        self._answers: Answers | None = None
+        self._played: State | None = None
 
     # ---- the state, and the round
 
@@ -114,27 +116,34 @@ class Board:
         return made
 
     @property
-    def played(self) -> tuple[State, Vec]:
-        """The state after the round, and all clients' answers."""
-        if self._played is None:
-            require(self.setting.method, "the setting has no method, so there is no round")
-            self._played = self._play()
-        return self._played
-
-    def _play(self) -> tuple[State, Vec]:
-        state, points = self.first, self.first.server
-        everyone = self.setting.draws.scheme == "everyone"
-        cohort = Cohort(
-            points=points, population=1, everyone=everyone, communicates=True, average=self.drawn,
-            gradients=lambda: self.gradient(points), sampled_gradient=lambda: self.drawn(self.gradient(points)),
+    def cohort(self) -> Cohort:
+        """The clients, as the method's code sees them."""
+        points = self.first.server
+        return Cohort(
+            points=points, population=1, everyone=self.setting.draws.scheme == "everyone", communicates=True,
+            average=self.drawn, gradients=lambda: self.gradient(points),
+            sampled_gradient=lambda: self.drawn(self.gradient(points)),
             full_gradient=lambda: self.mean(self.gradient(points)), objective=_no_objective,
             total=lambda stack: self.drawn(stack) * self._chance("π"),
         )  # fmt: skip
-        self.subproblem = self.method.subproblem(state, cohort)
-        answers = self._answered(self.subproblem)
-        new = self.method.update(state, cohort, answers)
-        memory = {name: self.kept(state.memory[name], rows) for name, rows in new.memory.items()}
-        return State(new.server, new.shared, memory), answers.points
+
+    @property
+    def answers(self) -> Answers:
+        """All clients' answers in the round; they do not need the server's next point, which one client cannot tell."""
+        if self._answers is None:
+            require(self.setting.method, "the setting has no method, so there is no round")
+            self.subproblem = self.method.subproblem(self.first, self.cohort)
+            self._answers = self._answered(self.subproblem)
+        return self._answers
+
+    @property
+    def played(self) -> State:
+        """The state after the round."""
+        if self._played is None:
+            new = self.method.update(self.first, self.cohort, self.answers)
+            memory = {name: self.kept(self.first.memory[name], rows) for name, rows in new.memory.items()}
+            self._played = State(new.server, new.shared, memory)
+        return self._played
 
     def kept(self, old: Vec, new: Vec) -> Vec:
         """The clients' vectors where those that are drawn replace the old by the new ones."""
@@ -239,9 +248,9 @@ class Board:
         """The vector that the term means here. Raises Refused."""
         match term.head, term.args:
             case "server", (time,):
-                return (self.played[0] if time else self.first).server
+                return (self.played if time else self.first).server
             case ("shared" | "memory") as sort, (name, time):
-                known = getattr(self.played[0] if time else self.first, sort)
+                known = getattr(self.played if time else self.first, sort)
                 require(name in known, f"{self.setting.method} keeps no {sort} {name!r}")
                 found: Vec = known[name]
                 return found
@@ -251,14 +260,14 @@ class Board:
                     self.gradients[last.key] = Vec()
                 return last
             case "last answers", (_,):
-                return self.kept(self.vector(Vector("last answers", (0,))), self.played[1])
+                return self.kept(self.vector(Vector("last answers", (0,))), self.answers.points)
             case "answers", ():
-                return self.played[1]
+                return self.answers.points
             case "solutions", ():
-                _ = self.played
+                _ = self.answers
                 return self.minimised(self.subproblem, Vec())
             case "residuals", ():
-                found = self.played[1]
+                found = self.answers.points
                 return self.subproblem.add_gradients(found, self.gradient(found))  # type: ignore[no-any-return]
             case "minimiser", ():
                 require(Vec().key in self.gradients and self.setting.minimiser, "the setting has no minimiser")
