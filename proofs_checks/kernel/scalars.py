@@ -145,15 +145,16 @@ class Field:
 
     def made(self, above: fmpz_mpoly, below: fmpz_mpoly) -> Scalar:
         """The reduced fraction; the denominator's leading coefficient is positive."""
-        if self._primes:
-            above, below = self._reduced(above), self._reduced(below)
+        above, below = self.reduced(above), self.reduced(below)
         require(bool(below), "a division by 0")
         common = above.gcd(below)
         above, below = above / common, below / common
         return Scalar(-above, -below, self) if below.leading_coefficient() < 0 else Scalar(above, below, self)
 
-    def _reduced(self, polynomial: fmpz_mpoly) -> fmpz_mpoly:
+    def reduced(self, polynomial: fmpz_mpoly) -> fmpz_mpoly:
         """With every (√p)² replaced by p; roots of different primes are linearly independent."""
+        if not self._primes:
+            return polynomial
         terms: dict[tuple[int, ...], int] = {}
         for powers, c in polynomial.to_dict().items():
             new, number = list(map(int, powers)), int(c)
@@ -192,10 +193,21 @@ class Field:
 
     def assume(self, difference: Scalar, strictly: bool) -> None:
         """Takes difference ≥ 0, or > 0, as known."""
-        if all(known != difference for known, _ in self.known):
+        if strictly and (factors := self._factors(difference)):
+            for name in factors:
+                self.assume(self.symbol(name), True)
+        elif all(known != difference for known, _ in self.known):
             self.known.append((difference, strictly))
             self._cache.clear()
             self._orders.clear()
+
+    def _factors(self, of: Scalar) -> list[str]:
+        """The nonnegative symbols of a product of at least two that is > 0 exactly where all of them are; or none."""
+        terms = of.above.to_dict()
+        if of.below != 1 or len(terms) != 1 or of.above.total_degree() < 2 or of.above.leading_coefficient() < 0:
+            return []
+        found = [name for name, power in zip(self.signs, *terms, strict=False) if power]
+        return found if all(self.signs[name] != "real" for name in found) else []
 
     def is_nonnegative(self, value: Scalar) -> bool:
         """Whether the value is >= 0 at all parameters that satisfy the conditions. False where that is not shown."""
@@ -297,7 +309,10 @@ class Substitutions:
     def _put_in(self, of: fmpz_mpoly) -> fmpz_mpoly:
         """The polynomial after the substitutions, times powers of their denominators, which are positive."""
         for k, above, below in self.steps:
+            if not of or of.degrees()[k] == 0:
+                continue
             coefficients = self._by_power(of, k)
             degree = len(coefficients) - 1
             of = sum((c * above**n * below ** (degree - n) for n, c in enumerate(coefficients)), self.field.one * 0)
+            of = self.field.reduced(of)
         return of
