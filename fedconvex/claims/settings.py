@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from fedconvex.claims.claim import Draws, Setting
@@ -30,7 +31,7 @@ def setting_of(
 
     `parameters` are those of the statement's formulas; `notation` those of the paper, for the assumptions' own.
     """
-    fields: Fields = {"low": [], "high": [], "conditions": [], "minimiser": uses_minimiser}
+    fields: Fields = {"low": [], "high": [], "weak": [], "conditions": [], "minimiser": uses_minimiser}
     for assumption in assumptions:
         meaning = MEANINGS.get(type(assumption))
         if meaning is None:
@@ -38,8 +39,9 @@ def setting_of(
         meaning(assumption, fields)
     everything = (*conditions, *(c for a in assumptions for c in a.conditions))
     relations = [r for condition in dict.fromkeys(everything) for r in _relations(condition)] + fields.pop("conditions")
-    low, high = fields.pop("low"), fields.pop("high")
-    low += [-high[0]] if high and not low else []
+    low, high, weak = fields.pop("low"), fields.pop("high"), fields.pop("weak")
+    weak += [-high[0]] if high else []  # smoothness bounds the curvature from below, too
+    low += [reduce(Number.max, weak)] if weak and not low else []
     curvature = (low[-1] if low else None, high[0] if high else None)
     made = Setting(curvature=curvature, conditions=tuple(relations), **fields)
     used = _parameters(made) | {n for n, p in parameters.items() if p.means is None and n in notation}
@@ -152,7 +154,7 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.Smooth: _add("high", lambda a: parameter(a.L)),
     known.Convex: lambda a, fields: fields["low"].insert(0, number(0)),
     known.StronglyConvex: _add("low", lambda a: parameter(a.mu)),
-    known.BoundedNegativeCurvature: _add("low", lambda a: -parameter(a.L_minus)),
+    known.BoundedNegativeCurvature: _add("weak", lambda a: -parameter(a.L_minus)),
     known.MatchedStepsize: _matched,
     known.ExactSolutions: _nothing,
     known.Inexactness: _inexact,

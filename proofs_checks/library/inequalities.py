@@ -7,9 +7,9 @@ is trusted: a wrong sum is refused when the kernel replays the line.
 from dataclasses import dataclass
 from typing import Any, final
 
-from fedconvex.claims.claim import Claim
+from fedconvex.claims.claim import Claim, at_most
 from fedconvex.claims.terms import Number, Vector, gradient, number
-from fedconvex.proofs_checks.kernel.proofs import Between, CauchySchwarz, Combine, Fact, Lower, Upper
+from fedconvex.proofs_checks.kernel.proofs import Between, CauchySchwarz, Combine, Fact, Lower, Root, Upper
 
 
 @final
@@ -69,3 +69,14 @@ def young(u: Vector, v: Vector) -> Parts:
 def cauchy_schwarz(u: Vector, v: Vector, sign: int = 1) -> Parts:
     """sign·⟨u, v⟩ ≤ ‖u‖‖v‖."""
     return by(CauchySchwarz(u, v, sign))
+
+
+def triangle(u: Vector, v: Vector) -> Parts:
+    """‖u + v‖² ≤ (‖u‖ + ‖v‖)²."""
+    return 2 * cauchy_schwarz(u, v)
+
+
+def rooted(left: Number, right: Number, parts: Parts, name: str) -> tuple[Combine, Root]:
+    """The lines that conclude left ≤ right, by name, from parts that show left² ≤ right²."""
+    once = f"{name}, squared"
+    return concluding(at_most(left**2, right**2), parts, once), Root(left, right, once, name)

@@ -1,5 +1,6 @@
 """Notation of the FedProx paper: its parameters with symbols, meanings, units and ranges."""
 
+from fedconvex.claims.terms import answers, gradient, mean, norm, residuals, value
 from fedconvex.statements.notation import (
     CURVATURE,
     GRADIENT,
@@ -12,6 +13,7 @@ from fedconvex.statements.notation import (
     Shape,
 )
 from fedconvex.statements.statement import Paper
+from fedconvex.theory.fedprox import vectors
 
 PAPER = Paper(
     name="fedprox",
@@ -36,10 +38,11 @@ PAPER = Paper(
         "residual": Parameter(r"\|\nabla h\|", "norm of the subproblem's gradient at the answer", GRADIENT, least=0),
         "client_gradient": Parameter(
             r"\|\nabla F_k(w^t)\|", "norm of a client's gradient at w^t", GRADIENT, least=0,
-            measured="client_gradient",
+            measured="client_gradient", means=norm(vectors.clients_gradients),
         ),
         "gradient": Parameter(
-            r"\|\nabla f(w^t)\|", "norm of the objective's gradient", GRADIENT, least=0, measured="gradient"
+            r"\|\nabla f(w^t)\|", "norm of the objective's gradient", GRADIENT, least=0, measured="gradient",
+            means=norm(vectors.slope),
         ),
         "mean_square": Parameter(
             r"\mathbb{E}_k\|\nabla F_k(w)\|^2", "mean of the clients' squared gradients", SQUARED_GRADIENT, least=0,
@@ -54,13 +57,16 @@ PAPER = Paper(
         ),
         "weights": Parameter("p", "weights of the clients", least=0, most=1, shape=Shape.SEQUENCE),
         "values": Parameter("F", "the clients' function values", VALUE, shape=Shape.SEQUENCE),
-        "value": Parameter("f(w^t)", "value at the server's point", VALUE, measured="value"),
+        "value": Parameter("f(w^t)", "value at the server's point", VALUE, measured="value", means=value(vectors.here)),
         "mean_value": Parameter(r"f(\bar w^{t+1})", "value at the mean of all answers", VALUE),
         "distance": Parameter(r"\|w-w^t\|", "distance from the server's point", LENGTH, least=0),
         "mean_new_gradient": Parameter(
-            r"\mathbb{E}_k\nabla F_k(w_k^{t+1})", "mean of the gradients at the answers", GRADIENT, shape=Shape.VECTOR
+            r"\mathbb{E}_k\nabla F_k(w_k^{t+1})", "mean of the gradients at the answers", GRADIENT, shape=Shape.VECTOR,
+            means=mean(gradient(answers)),
         ),
-        "mean_residual": Parameter(r"\mathbb{E}_k e_k^{t+1}", "mean of the residuals", GRADIENT, shape=Shape.VECTOR),
+        "mean_residual": Parameter(
+            r"\mathbb{E}_k e_k^{t+1}", "mean of the residuals", GRADIENT, shape=Shape.VECTOR, means=mean(residuals)
+        ),
         "lipschitz": Parameter("L_0", "local Lipschitz constant of f", GRADIENT, least=0),
         "mean_step": Parameter(r"\|\bar w^{t+1}-w^t\|", "length of the mean step", LENGTH, least=0),
         "step": Parameter(r"\|w^{t+1}-w^t\|", "length of the server's step", LENGTH, least=0),
