@@ -21,7 +21,6 @@ from fedconvex.proofs_checks.fedprox.one_round import (
     gamma,
     gradients,
     here,
-    move,
     moves,
     mu,
     mu_bar,
