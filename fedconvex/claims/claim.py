@@ -16,14 +16,14 @@ from fedconvex.claims.terms import IllFormed, Number, Vector, number, parts
 class Claim:
     """left ≤ right, or left = right, of two numbers or (for =) two vectors.
 
-    `of_run`: about T rounds from the method's own start; else about any round that a run reaches. `of_client`: about
-    each client alone; else about means over the clients.
+    `rounds`: the parameter that counts the rounds of a claim about a whole run from the method's own start; "" for a
+    claim about any one round that a run reaches. `of_client`: about each client alone; else about means over them.
     """
 
     left: Any
     relation: str
     right: Any
-    of_run: bool = False
+    rounds: str = ""
     of_client: bool = False
 
     def __post_init__(self) -> None:
@@ -35,18 +35,23 @@ class Claim:
                             "give sides of one sort")  # fmt: skip
 
     @property
+    def of_run(self) -> bool:
+        """Whether it is about a whole run."""
+        return bool(self.rounds)
+
+    @property
     def parameters(self) -> frozenset[str]:
         """The parameters that occur in it."""
         found = (part for side in (self.left, self.right) for part in parts(side))
         return frozenset(part.args[0] for part in found if type(part) is Number and part.head == "parameter")
 
 
-def at_most(left: Any, right: Any, **about: bool) -> Claim:
+def at_most(left: Any, right: Any, **about: Any) -> Claim:
     """The claim left ≤ right."""
     return Claim(number(left), "<=", number(right), **about)
 
 
-def equal(left: Any, right: Any, **about: bool) -> Claim:
+def equal(left: Any, right: Any, **about: Any) -> Claim:
     """The claim left = right."""
     return Claim(left, "=", right, **about)
 

@@ -11,7 +11,7 @@ differ between clients are means over the clients: norm(u)² = mean_k‖u_k‖²
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 from fedconvex.errors import InvalidInput
 
@@ -104,6 +104,7 @@ class Number:
 
 
 Term = Vector | Number
+T = TypeVar("T", Vector, Number)
 
 _V, _N, _TEXT, _TIME = Vector, Number, str, int
 MANY = "one or more"
@@ -247,12 +248,12 @@ def value(at: Vector) -> Number:
     return Number("value", (at,))
 
 
-def expected(of: Any) -> Any:
+def expected(of: T) -> T:
     """The expectation over the draws: of a number or a vector."""
     return type(of)("expected", (of,))
 
 
-def mean_of_rounds(of: Any, ratio: Any = 1) -> Any:
+def mean_of_rounds(of: T, ratio: Any = 1) -> T:
     """The mean over the rounds t < T with weights ratio^t, of a number (expected) or a vector before each round."""
     return type(of)("mean of rounds", (number(ratio), of))
 
@@ -267,7 +268,7 @@ def after(of: Number) -> Number:
     return Number("after", (of,))
 
 
-def named(symbol: str, of: Any) -> Any:
+def named(symbol: str, of: T) -> T:
     """The term, displayed by a symbol of the paper (LaTeX); it means the term that it names."""
     return type(of)("named", (symbol, of))
 

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any, final
 
-from fedconvex.claims.claim import Claim, Setting
+from fedconvex.claims.claim import Setting
 from fedconvex.claims.terms import Number, Vector, later, parts
 from fedconvex.local_solvers.base import Answers
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods import METHODS, Cohort, Method, State
 from fedconvex.problems.subproblem import Subproblem
+from fedconvex.proofs_checks.kernel.powers import Powers
 from fedconvex.proofs_checks.kernel.scalars import Field, Refused, Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import (
     APART,
@@ -46,39 +47,73 @@ class Board:
 
     def __init__(
         self, setting: Setting, terms: Iterable[Any], invariants: tuple[Invariant, ...] = (), *, at_start: bool = False,
-        one_client: bool = False,
+        one_client: bool = False, rounds: str = "", field: Field | None = None,
     ):  # fmt: skip
-        self.setting, self.at_start, self.one_client = setting, at_start, one_client
-        draws = setting.draws
-        uniform = draws.scheme == "uniform"
-        require("σ" not in setting.signs, "σ is the name of the draw's own number")
-        signs = dict(setting.signs) | ({"σ": "nonnegative"} if uniform else {})
-        self.field = Field(signs, roots((*setting_terms(setting), *terms)))
-        for left, relation, right in setting.conditions:
-            difference = self.parameter_only(left) - self.parameter_only(right)
-            self.field.assume(difference, relation == ">")
-            if relation == "=":
-                self.field.assume(-difference, False)
-        for name in sorted(setting.counts):
-            rooted = name in self.field.roots  # √K ≥ 1 says as much as K ≥ 1, and is linear in the symbol √K
-            self.field.assume(self.field.symbol(f"√{name}" if rooted else name) - 1, False)
-        self.chances: dict[str, Any] = {"1": 1, "π": 1, "σ": 0, "πσ": 0}
-        if uniform:
-            active, clients = (self.parameter_only(x) for x in (draws.active, draws.clients))
-            require(self.field.is_nonnegative(clients - active), "more clients are drawn than there are")
-            scale = self.field.symbol("σ")  # (m − P)/(P(m − 1)), which lies in [0, 1]; any number where m = 1
-            self.field.assume(1 - scale, False)
-            self.chances = {"1": 1, "π": active / clients, "σ": scale, "πσ": active / clients * scale}
-        elif draws.scheme == "independent":
-            self.chances = {"1": 1, "π": None, "σ": 1 / self.parameter_only(draws.active), "πσ": None}
+        self.setting, self.at_start, self.one_client, self.terms = setting, at_start, one_client, tuple(terms)
+        known = field is not None
+        self.field = self._new_field(rounds) if field is None else field
+        self.powers = Powers(self.field, rounds)
+        if not known:
+            self._assume_conditions()
+        self.chances = self._chances()
         self.gradients: dict[Any, Vec] = {}
-        self.lengths: list[Vec] = []
+        self.solved: list[tuple[Vec, Vec]] = []  # solutions of subproblems, with the gradients there
         self.inexact: list[tuple[Vec, Vec]] = []  # residuals at the answers and at the starts
         if setting.minimiser and not one_client:
             self.gradients[Vec().key] = Vec({(APART, "g*"): self.field.scalar(1)})  # the origin is the minimiser
+        self.lengths: list[Vec] = []
+        self.points: dict[Any, int] = {}  # of function values
         self.first = self._first_state(invariants)
         self._answers: Answers | None = None
         self._played: State | None = None
+
+    def at_its_start(self) -> "Board":
+        """The first round, from the method's own start, with the same parameters."""
+        made = Board(self.setting, self.terms, at_start=True, field=self.field)
+        made.powers = self.powers
+        return made
+
+    def _new_field(self, rounds: str) -> Field:
+        """The field of the setting's parameters, of the draw's σ, and of the sums of powers of a run."""
+        signs = dict(self.setting.signs)
+        require(
+            "σ" not in signs and not any(n.startswith("Σ") for n in signs), "a parameter with a name of the kernel's"
+        )
+        if self.setting.draws.scheme == "uniform":
+            signs["σ"] = "nonnegative"
+        if rounds:
+            sign = "positive" if rounds in self.setting.counts else "nonnegative"
+            signs |= dict.fromkeys(Powers.NAMES, sign)
+        return Field(signs, roots((*setting_terms(self.setting), *self.terms)))
+
+    def _assume_conditions(self) -> None:
+        """Tells the field what the setting's parameters satisfy."""
+        field, setting = self.field, self.setting
+        for left, relation, right in setting.conditions:
+            difference = self.parameter_only(left) - self.parameter_only(right)
+            field.assume(difference, relation == ">")
+            if relation == "=":
+                field.assume(-difference, False)
+        for name in sorted(setting.counts):
+            rooted = name in field.roots  # √K ≥ 1 says as much as K ≥ 1, and is linear in the symbol √K
+            field.assume(field.symbol(f"√{name}" if rooted else name) - 1, False)
+        if (
+            setting.draws.scheme == "uniform"
+        ):  # σ = (m − P)/(P(m − 1)) lies in [0, 1]; it is any such number where m = 1
+            field.assume(1 - field.symbol("σ"), False)
+
+    def _chances(self) -> dict[str, Scalar | None]:
+        """The numbers 1, π, σ and πσ of the draw (`vectors`); None where they are not known."""
+        draws, one = self.setting.draws, self.field.scalar(1)
+        if draws.scheme == "everyone":
+            return {"1": one, "π": one, "σ": one - 1, "πσ": one - 1}
+        active = self.parameter_only(draws.active)
+        if draws.scheme == "independent":
+            return {"1": one, "π": None, "σ": 1 / active, "πσ": None}
+        clients = self.parameter_only(draws.clients)
+        require(self.field.is_nonnegative(clients - active), "more clients are drawn than there are")
+        scale = self.field.symbol("σ")
+        return {"1": one, "π": active / clients, "σ": scale, "πσ": active / clients * scale}
 
     # ---- the state, and the round
 
@@ -176,7 +211,7 @@ class Board:
         """Points at which the subproblems' gradients equal `left`; at the same right sides the same points."""
         weight = self.field.scalar(subproblem.weight)
         require(self.field.is_positive(weight), "a subproblem without proximal term")
-        right = left + subproblem.center * weight
+        right: Vec = left + subproblem.center * weight
         right = right if subproblem.linear is None else right - subproblem.linear
         name = f"∇{len(self.gradients)}"
         for point, gradient in self.solved:
@@ -188,10 +223,6 @@ class Board:
         self.solved.append((point, gradient))
         return point
 
-    @property
-    def solved(self) -> list[tuple[Vec, Vec]]:
-        return self.__dict__.setdefault("_solved", [])
-
     def basic(self, name: str, *kinds: str) -> Vec:
         """A basic vector in these kinds."""
         return Vec({(kind, name): self.field.scalar(1) for kind in kinds})
@@ -200,9 +231,11 @@ class Board:
         """An unknown vector for every client."""
         return self.basic(name, SAME) if self.one_client else self.basic(name, SAME, APART)
 
-    def _chance(self, name: str) -> Any:
-        require(self.chances[name] is not None, "memories are not known for this draw")
-        return self.chances[name]
+    def _chance(self, name: str) -> Scalar:
+        found = self.chances[name]
+        require(found is not None, "memories are not known for this draw")
+        assert found is not None
+        return found
 
     def mean(self, u: Vec) -> Vec:
         """The mean over all clients."""
@@ -248,7 +281,8 @@ class Board:
         """The vector that the term means here. Raises Refused."""
         match term.head, term.args:
             case "server", (time,):
-                return (self.played if time else self.first).server
+                point: Vec = (self.played if time else self.first).server
+                return point
             case ("shared" | "memory") as sort, (name, time):
                 known = getattr(self.played if time else self.first, sort)
                 require(name in known, f"{self.setting.method} keeps no {sort} {name!r}")
@@ -304,7 +338,7 @@ class Board:
         require(not random, "a number that depends on the draw, outside an expectation")
         return found
 
-    def parameter_only(self, term: Any) -> Any:
+    def parameter_only(self, term: Any) -> Scalar:
         """The value of a term in parameters alone."""
         return self.field.scalar(self.number(term).scalar)
 
@@ -318,15 +352,15 @@ class Board:
             case "named", (_, x):
                 return self._number(x)
             case "inner", (u, v):
-                a, b = self.vector(u), self.vector(v)
-                return self.inner(a, b), a.is_random or b.is_random
+                one, other = self.vector(u), self.vector(v)
+                return self.inner(one, other), one.is_random or other.is_random
             case "norm", (u,):
-                a = self.vector(u)
-                require(not a.is_random, "the length of a vector that depends on the draw")
-                return self.length(a), False
+                at = self.vector(u)
+                require(not at.is_random, "the length of a vector that depends on the draw")
+                return self.length(at), False
             case "value", (u,):
-                a = self.vector(u)
-                return self.value(a), a.is_random
+                at = self.vector(u)
+                return self.value(at), at.is_random
             case "expected", (x,):
                 return self._number(x)[0], False
             case ("+" | "-") as sign, (x, y):
@@ -344,6 +378,9 @@ class Board:
                 return a * (1 / self.parameter_only(y)), r
             case "^", (x, Number("constant", (n,))):
                 return self._power(x, n)
+            case "^", (x, y):
+                require(self.powers.rounds, "an exponent that is no constant")
+                return self.constant(self._rounds_power(x, y)), False
             case "root", (Number("inner", (u, v)),) if u == v:
                 return self._number(Number("root", (Number("expected", (Number("inner", (u, v)),)),)))
             case "root", (Number("expected", (Number("inner", (u, v)),)),) if u == v:
@@ -351,10 +388,21 @@ class Board:
             case "root", (x,):
                 return self.constant(self.field.root(self.parameter_only(x))), False
             case "max", (x, y):
-                a, b = self.parameter_only(x), self.parameter_only(y)
-                require(self.field.is_nonnegative(a - b) or self.field.is_nonnegative(b - a), "an undecided maximum")
-                return self.constant(a if self.field.is_nonnegative(a - b) else b), False
+                first, second = self.parameter_only(x), self.parameter_only(y)
+                larger = first if self.field.is_nonnegative(first - second) else second
+                require(self.field.is_nonnegative(larger - first), "an undecided maximum")
+                return self.constant(larger), False
         raise Refused(f"{term.head} has no meaning in a round")
+
+    def _rounds_power(self, x: Number, y: Number) -> Scalar:
+        """r^(±T + n), an integer n."""
+        exponent = self.parameter_only(y)
+        for sign in (1, -1):
+            rest = exponent - self.field.parameter(self.powers.rounds) * sign
+            if rest.above.total_degree() <= 0 and rest.below == rest.field.one:
+                found = self.powers.power(self.parameter_only(x), _integer(rest * sign))
+                return found if sign == 1 else 1 / found
+        raise Refused("an exponent that is not T plus an integer")
 
     def _power(self, x: Number, n: Fraction) -> tuple[Quantity, bool]:
         require(n.denominator == 1 and abs(n) <= 40, f"the exponent {n} is no small integer")
@@ -380,7 +428,7 @@ class Board:
         if at.only(KEPT, REPLACED).parts and not at.only(NOISE).parts:
             old, new = self.both(at)
             return self.value(old) * (1 - self._chance("π")) + self.value(new) * self._chance("π")
-        return Quantity({(self._name("F", at),): self.field.scalar(1)})
+        return Quantity({(self.name_of_value(at),): self.field.scalar(1)})
 
     def length(self, u: Vec) -> Quantity:
         """The root mean square length, as an unknown number >= 0 whose square is ⟨u, u⟩."""
@@ -399,9 +447,16 @@ class Board:
             self.lengths.append(u)
         return f"‖{known[0] if known else len(self.lengths) - 1}‖"
 
-    def _name(self, letter: str, at: Vec) -> str:
-        names = self.__dict__.setdefault("_names", {})
-        return letter + str(names.setdefault(at.key, len(names)))
+    def name_of_value(self, at: Vec) -> str:
+        """The unknown value at a point: F(0) at the origin, which is the minimiser if there is one."""
+        return f"F{self.points.setdefault(at.key, len(self.points))}" if at.parts else "F(0)"
+
+    def require_convex(self, at: Vec) -> None:
+        """Refuses where the functions, at such points, are not known to be convex."""
+        least, of_objective = self.setting.curvature[0], self.setting.objective[0]
+        require(least is not None or at.is_shared, "the objective is convex, but the points differ between clients")
+        known = of_objective if least is None else least
+        require(known is not None and self.field.is_nonnegative(self.parameter_only(known)), "functions not convex")
 
     def product(self, a: Quantity, b: Quantity) -> Quantity:
         """The product, with the square of a length replaced by the inner product."""
@@ -431,7 +486,7 @@ class Board:
 
 
 def _integer(value: Scalar) -> int:
-    require(value.below == 1 and value.above.total_degree() <= 0, "a number of local steps that is no integer")
+    require(value.below == value.field.one and value.above.total_degree() <= 0, "a number of local steps that is no integer")
     return int(str(value.above))
 
 
@@ -481,7 +536,3 @@ def after_round(term: Any) -> Any:
         return later(term)
     except ValueError as error:
         raise Refused(str(error)) from None
-
-
-def sides(claim: Claim) -> tuple[Any, Any]:
-    return claim.left, claim.right

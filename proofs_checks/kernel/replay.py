@@ -14,7 +14,8 @@ from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import Board, after_round
 from fedconvex.proofs_checks.kernel.inhabited import require_inhabited
-from fedconvex.proofs_checks.kernel.scalars import Refused, require
+from fedconvex.proofs_checks.kernel.runs import Run, require_rounds
+from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import Quantity, Vec
 
 MOST = 100_000  # terms in a proof
@@ -35,15 +36,29 @@ Known = Callable[[str], Theorem]  # the theorem of another statement; raises Ref
 def theorem(setting: Setting, claim: Claim, proof: proofs.Proof, known: Known | None = None) -> Theorem:
     """Replays the proof. Raises Refused where it does not prove the claim in the setting."""
     exactly(setting, Setting), exactly(claim, Claim), exactly(proof, proofs.Proof)  # type: ignore[func-returns-value]
-    require(not claim.of_run, "a claim about a whole run needs a proof about rounds")
     terms = [*_terms(claim), *_terms(proof)]
     require(claim.parameters <= setting.signs.keys(), "the claim has parameters that the setting does not know")
     require(sum(1 for t in terms for _ in parts(t)) < MOST, f"a proof of more than {MOST} terms")
     try:
         require_inhabited(setting)
-        board = Board(setting, terms, proof.invariants, one_client=claim.of_client)
-        _check_invariants(setting, terms, proof.invariants, board)
-        return _replayed(board, setting, claim, proof, known)
+        board = Board(setting, terms, proof.invariants, one_client=claim.of_client, rounds=claim.rounds)
+        _check_invariants(board, proof.invariants)
+        of_round = _replayed(proof.of_round, LINES, board, {}, known)
+        if claim.of_run:
+            require_rounds(claim, setting)
+            run = Run(board, lambda at, facts, squares: _total(at, facts, squares, of_round, known))
+            _replayed(proof.lines, RUN_LINES, run, {}, known)
+        else:
+            _replayed(proof.lines, LINES, board, of_round, known)
+        end = proof.lines[-1] if proof.lines else None
+        relation = end.relation if type(end) is proofs.Combine else "<="
+        require(isinstance(end, proofs.Combine | proofs.Root), "the last line is not the claim")
+        assert isinstance(end, proofs.Combine | proofs.Root)
+        require(
+            (end.left, relation, end.right) == (claim.left, claim.relation, claim.right),
+            "the last line is not the claim",
+        )
+        return Theorem(setting, claim)
     except (InvalidInput, ArithmeticError, RecursionError) as error:  # what a method, or arithmetic, refuses
         raise Refused(str(error)) from None
 
@@ -66,14 +81,13 @@ def _terms(of: Any) -> list[Any]:
 
 
 DATA = {Claim, proofs.Proof, proofs.Combine, proofs.Root, proofs.Lower, proofs.Upper, proofs.Between, proofs.Assumed,
-        proofs.CauchySchwarz, proofs.Nonnegative, proofs.Earlier, proofs.Statement}  # fmt: skip
+        proofs.CauchySchwarz, proofs.Nonnegative, proofs.Earlier, proofs.Statement, proofs.Telescope, proofs.Iterate,
+        proofs.During, proofs.Jensen}  # fmt: skip
 
 
-def _check_invariants(setting: Setting, terms: list[Any], invariants: Any, board: Board) -> None:
+def _check_invariants(board: Board, invariants: Any) -> None:
     """Each invariant holds at the method's start, and after a round that begins with all of them."""
-    if not invariants:
-        return
-    start = Board(setting, terms, at_start=True, one_client=board.one_client)
+    start = board.at_its_start() if invariants else board
     for what, always in invariants:
         sort, _, name = what.partition(" ")
         begun = getattr(start.first, sort)[name]
@@ -82,24 +96,18 @@ def _check_invariants(setting: Setting, terms: list[Any], invariants: Any, board
         require(after.key == board.vector(after_round(always)).key, f"a round breaks the invariant of {what}")
 
 
-def _replayed(board: Board, setting: Setting, claim: Claim, proof: proofs.Proof, known: Known | None) -> Theorem:
-    lines: dict[str, Relation] = {}
-    last: Any = None
-    require(proof.lines, "a proof without lines")
-    for place, line in enumerate(proof.lines, 1):
+def _replayed(lines: Any, rules: Mapping[type, Any], on: Any, before: "Lines", known: Known | None) -> "Lines":
+    """The relations of the lines, by name, with those before."""
+    found = dict(before)
+    for place, line in enumerate(lines, 1):
         name = line.name or f"line {place}"
+        require(type(line) in rules, f"{name}: {type(line).__name__} is no line of this kind of proof")
+        require(name not in found, f"two lines are called {name}")
         try:
-            last = LINES[type(line)](board, line, lines, known)
+            found[name] = rules[type(line)](on, line, found, known)
         except Refused as error:
             raise Refused(f"{name}: {error}") from None
-        require(name not in lines, f"two lines are called {name}")
-        lines[name] = last
-    end = proof.lines[-1]
-    relation = end.relation if type(end) is proofs.Combine else "<="
-    require(
-        (end.left, relation, end.right) == (claim.left, claim.relation, claim.right), "the last line is not the claim"
-    )
-    return Theorem(setting, claim)
+    return found
 
 
 @final
@@ -109,6 +117,9 @@ class Relation:
 
     difference: Any
     exact: bool = False
+
+
+Lines = Mapping[str, Relation]
 
 
 # ---- lines
@@ -123,22 +134,44 @@ def _combine(board: Board, line: proofs.Combine, lines: Mapping[str, Relation], 
         require(not difference.parts, "the two vectors differ")
         return Relation(difference, exact=True)
     found = board.number(line.right) - board.number(line.left)
-    rest = found
-    for multiplier, fact in line.facts:
+    exact = line.relation == "="
+    rest = found - _total(board, line.facts, line.squares, lines, known, exact)
+    require(not rest.terms, f"the sum of the facts is not the claim: {_shown(rest)} is left")
+    return Relation(found, exact)
+
+
+def _total(board: Board, facts: Any, squares: Any, lines: Lines, known: Known | None, exact: bool = False) -> Quantity:
+    """Σ multiplier · fact + Σ weight · ‖vector‖², which is ≥ 0; with `exact`, of equations alone, = 0."""
+    total = Quantity()
+    for multiplier, fact in facts:
         relation = _fact(board, fact, lines, known)
         require(type(relation.difference) is Quantity, "an equation of vectors has no multiplier")
         factor = board.number(multiplier)
+        require(relation.exact or not exact, "an equation rests on an inequality")
         if not relation.exact:
-            require(line.relation == "<=", "an equation rests on an inequality")
             require(_is_nonnegative(board, factor), f"a multiplier that may be negative, of {type(fact).__name__}")
-        rest = rest - board.product(factor, relation.difference)
-    for weight, vector in line.squares:
-        require(line.relation == "<=", "an equation rests on a square")
+        total = total + board.product(factor, relation.difference)
+    for weight, vector in squares:
+        require(not exact, "an equation rests on a square")
         factor, u = board.number(weight), board.vector(vector)
         require(_is_nonnegative(board, factor), "a weight of a square that may be negative")
-        rest = rest - board.product(factor, board.inner(u, u))
+        total = total + board.product(factor, board.inner(u, u))
+    return total
+
+
+def _combine_in_run(run: Run, line: proofs.Combine, lines: Lines, known: Known | None) -> Relation:
+    require(
+        line.relation == "<=" and not line.squares and type(line.left) is Number, "a line about a run is a sum of facts"
+    )
+    found = run.number(line.right) - run.number(line.left)
+    rest = found
+    for multiplier, fact in line.facts:
+        factor = run.board.parameter_only(multiplier)
+        difference, exact = run.fact(fact, lines)
+        require(exact or run.field.is_nonnegative(factor), "a multiplier that may be negative")
+        rest = rest - difference * factor
     require(not rest.terms, f"the sum of the facts is not the claim: {_shown(rest)} is left")
-    return Relation(found, exact=line.relation == "=")
+    return Relation(found)
 
 
 def _root(board: Board, line: proofs.Root, lines: Mapping[str, Relation], known: Known | None) -> Relation:
@@ -151,6 +184,11 @@ def _root(board: Board, line: proofs.Root, lines: Mapping[str, Relation], known:
 
 
 LINES: Mapping[type, Any] = {proofs.Combine: _combine, proofs.Root: _root}
+RUN_LINES: Mapping[type, Any] = {
+    proofs.Combine: _combine_in_run,
+    proofs.Telescope: lambda run, line, lines, known: Relation(run.telescoped(line)),
+    proofs.Iterate: lambda run, line, lines, known: Relation(run.iterated(line)),
+}
 
 
 def _is_nonnegative(board: Board, of: Quantity) -> bool:
@@ -192,7 +230,7 @@ def _fact(board: Board, fact: Any, lines: Mapping[str, Relation], known: Known |
     raise Refused(f"{fact!r} is no fact")
 
 
-def _curvature(board: Board, end: int, given: Number | None, *points: Vec) -> Any:
+def _curvature(board: Board, end: int, given: Number | None, *points: Vec) -> Scalar:
     """The least (0) or largest (1) curvature that holds at these points: of all clients, else of the objective.
 
     A given bound must be weaker than the setting's, which may be a maximum of several: each of them holds.
@@ -293,8 +331,8 @@ def _require_weaker(board: Board, other: Setting, identifier: str) -> None:
             if there is not None:
                 require(here is not None and _is_tighter(board, end, here, there), f"{problem}: its {name}")
     ranks = ("real", "nonnegative", "positive")
-    for name, sign in other.signs.items():
-        require(ranks.index(mine.signs.get(name, "real")) >= ranks.index(sign), f"{problem}: the sign of {name}")
+    for name, rank in other.signs.items():
+        require(ranks.index(mine.signs.get(name, "real")) >= ranks.index(rank), f"{problem}: the sign of {name}")
     require(other.counts <= mine.counts, f"{problem}: its integers")
     for left, relation, right in other.conditions:
         gap = board.parameter_only(left) - board.parameter_only(right)

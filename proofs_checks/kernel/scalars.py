@@ -4,10 +4,10 @@ A parameter under a root, such as κ in √κ, is the square of a symbol, and �
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice, permutations
+from itertools import chain, islice, permutations
 from typing import Any, final
 
 from flint import fmpz_mpoly, fmpz_mpoly_ctx
@@ -57,7 +57,7 @@ class Scalar(ExactNumber):
         return self + -self.field.scalar(other)
 
     def __rsub__(self, other: Any) -> "Scalar":
-        return -self + other
+        return self.field.scalar(other) - self
 
     def __rtruediv__(self, other: Any) -> "Scalar":
         return self.field.scalar(other) / self
@@ -95,7 +95,7 @@ class Scalar(ExactNumber):
         return True
 
     def __str__(self) -> str:
-        text = str(self.above) if self.below == 1 else f"({self.above})/({self.below})"
+        text = str(self.above) if self.below == self.field.one else f"({self.above})/({self.below})"
         names = dict(enumerate(self.field.signs))
         return re.sub(r"x(\d+)", lambda found: names[int(found[1])], text)
 
@@ -113,7 +113,7 @@ class Field:
         self.roots = frozenset(rooted)
         names = {f"√{n}" if n in self.roots else n: sign for n, sign in signs.items()}
         require(len(names) == len(signs) and all("√" not in n for n in signs), "two parameters have one name")
-        require(all(signs.get(n) != "real" for n in self.roots), "a root of a number that may be negative")  # type: ignore[call-overload]
+        require(all(signs.get(str(n)) != "real" for n in self.roots), "a root of a number that may be negative")
         self.signs = names | {f"√{p}": "positive" for p in self.roots if isinstance(p, int)}
         self.spare = {name: f"{name}′" for name, sign in self.signs.items() if sign == "nonnegative"}
         self.signs |= dict.fromkeys(self.spare.values(), "nonnegative")
@@ -196,7 +196,9 @@ class Field:
         if strictly and (factors := self._factors(difference)):
             for name in factors:
                 self.assume(self.symbol(name), True)
-        elif all(known != difference for known, _ in self.known):
+            return
+        seen = Substitutions(self).show(difference, strictly) or any(known == difference for known, _ in self.known)
+        if not seen:
             self.known.append((difference, strictly))
             self._cache.clear()
             self._orders.clear()
@@ -204,7 +206,7 @@ class Field:
     def _factors(self, of: Scalar) -> list[str]:
         """The nonnegative symbols of a product of at least two that is > 0 exactly where all of them are; or none."""
         terms = of.above.to_dict()
-        if of.below != 1 or len(terms) != 1 or of.above.total_degree() < 2 or of.above.leading_coefficient() < 0:
+        if of.below != self.one or len(terms) != 1 or of.above.total_degree() < 2 or of.above.leading_coefficient() < 0:
             return []
         found = [name for name, power in zip(self.signs, *terms, strict=False) if power]
         return found if all(self.signs[name] != "real" for name in found) else []
@@ -224,18 +226,31 @@ class Field:
     def _proved(self, value: Scalar, strictly: bool) -> bool:
         key = (str(value.above), str(value.below), strictly)
         if key not in self._cache:
-            known = Substitutions(self)
-            self._cache[key] = known.show(value, strictly) or any(
-                s.show(value, strictly) for s in self._substitutions()
-            )
+            self._cache[key] = self._shown_by_some(value, strictly)
         return self._cache[key]
 
-    def _substitutions(self) -> Iterator["Substitutions"]:
-        """The conditions used up in different orders: which order shows a sign depends on the sign."""
-        for place, order in enumerate(islice(permutations(self.known), MOST_ORDERS)):
+    def _shown_by_some(self, value: Scalar, strictly: bool) -> bool:
+        """Whether the conditions, used up in some order, show the sign; the last order that showed one comes first."""
+        # Conditions on one symbol come last; those on counts only where the others do not suffice.
+        symbols = [sum(1 for n in (d.above * d.below).degrees() if n) for d, _ in self.known]
+        several = [known for known, n in zip(self.known, symbols, strict=True) if n > 1]
+        single = [known for known, n in zip(self.known, symbols, strict=True) if n == 1]
+        sums = [known for known in single if "Σ" in str(known[0])]
+        orders = list(islice(permutations(several), MOST_ORDERS))
+        every = chain(
+            ((*order, *sums) for order in orders),
+            ((*order, *sums, *single) for order in orders),
+            ((*sums, *single, *order) for order in orders),
+        )
+        made = (Substitutions(self, order) for order in islice(every, len(self._orders), None))
+        for place, order in enumerate(chain(list(self._orders), made)):
             if place == len(self._orders):
-                self._orders.append(Substitutions(self, order))
-            yield self._orders[place]
+                self._orders.append(order)
+            if order.show(value, strictly):
+                self._orders.remove(order)
+                self._orders.insert(0, order)
+                return True
+        return False
 
 
 @final
@@ -249,55 +264,50 @@ class Substitutions:
 
     def __init__(self, field: Field, conditions: Iterable[tuple[Scalar, bool]] = ()):
         self.field, self.signs, self.spare = field, dict(field.signs), dict(field.spare)
-        self.steps: list[tuple[int, fmpz_mpoly, fmpz_mpoly]] = []  # the symbol's place, its numerator and denominator
+        # The symbol's place, its numerator and denominator, and the symbols' signs from here on.
+        self.steps: list[tuple[int, fmpz_mpoly, fmpz_mpoly, dict[str, str]]] = []
         for difference, strictly in conditions:
             self._use(difference, strictly)
 
     def _use(self, difference: Scalar, strictly: bool) -> None:
-        above, below = self._put_in(difference.above), self._put_in(difference.below)
-        if not self._has_sign(below, 1):
+        above, below = difference.above, difference.below
+        for step in self.steps:
+            above, below = self._put_in(above, step), self._put_in(below, step)
+        if not has_sign(below, 1, self.signs):
             above, below = -above, -below
-        if not self._has_sign(below, 1):
+        if not has_sign(below, 1, self.signs):
             return
-        slack = "positive" if strictly else "nonnegative"
         for k, (name, sign) in enumerate(self.signs.items()):
             if sign == "real" or above.degrees()[k] != 1:
                 continue
             (rest, linear), x = self._by_power(above, k), self.field.symbols[name]
-            if self._is_positive(linear) and self._has_sign(rest, -1):
-                self.steps.append((k, -rest + linear * x, linear))
-            elif not self._is_positive(-linear) or not self._has_sign(rest, 1):
+            if is_positive(linear, self.signs) and has_sign(rest, -1, self.signs):
+                made = (-rest + linear * x, linear)
+            elif not is_positive(-linear, self.signs) or not has_sign(rest, 1, self.signs):
                 continue
             elif sign == "positive":
-                self.steps.append((k, rest, -linear * (1 + x)))
+                made = (rest, -linear * (1 + x))
             elif name in self.spare:
                 other = self.spare.pop(name)
-                self.steps.append((k, rest * x, -linear * (x + self.field.symbols[other])))
+                made = (rest * x, -linear * (x + self.field.symbols[other]))
                 name = other
             else:
                 continue
-            self.signs[name] = slack
+            self.signs = self.signs | {name: "positive" if strictly else "nonnegative"}
+            self.steps.append((k, *made, self.signs))
             return
 
     def show(self, value: Scalar, strictly: bool) -> bool:
-        """Whether the coefficients of numerator and denominator, after the substitutions, show the sign."""
-        above, below = self._put_in(value.above), self._put_in(value.below)
-        common = above.gcd(below) if above else below
-        above, below = above / common, below / common
-        for sign in (1, -1):
-            if self._has_sign(below, sign) and self._has_sign(above, sign):
-                return not strictly or self._is_positive(above * sign)
+        """Whether the coefficients of numerator and denominator show the sign, after some of the substitutions."""
+        above, below, signs = value.above, value.below, self.field.signs
+        for step in (None, *self.steps):
+            if step is not None:
+                above, below, signs = self._put_in(above, step), self._put_in(below, step), step[-1]
+            for sign in (1, -1):
+                if has_sign(below, sign, signs) and has_sign(above, sign, signs):
+                    if not strictly or is_positive(above * sign, signs):
+                        return True
         return False
-
-    def _has_sign(self, of: fmpz_mpoly, sign: int) -> bool:
-        """Whether sign · polynomial ≥ 0, visibly: symbols that may be negative occur in even powers only."""
-        real = [k for k, s in enumerate(self.signs.values()) if s == "real"]
-        return all(int(c) * sign > 0 and all(int(n[k]) % 2 == 0 for k in real) for n, c in of.to_dict().items())
-
-    def _is_positive(self, of: fmpz_mpoly) -> bool:
-        """Whether, besides, some monomial consists of positive symbols."""
-        weak = [k for k, s in enumerate(self.signs.values()) if s != "positive"]
-        return self._has_sign(of, 1) and any(all(int(n[k]) == 0 for k in weak) for n in of.to_dict())
 
     def _by_power(self, of: fmpz_mpoly, k: int) -> list[fmpz_mpoly]:
         """The coefficients of the powers of the k-th symbol."""
@@ -306,13 +316,25 @@ class Substitutions:
             found[int(powers[k])][tuple(0 if j == k else int(n) for j, n in enumerate(powers))] = int(c)
         return [self.field.context.from_dict(terms) for terms in found]
 
-    def _put_in(self, of: fmpz_mpoly) -> fmpz_mpoly:
-        """The polynomial after the substitutions, times powers of their denominators, which are positive."""
-        for k, above, below in self.steps:
-            if not of or of.degrees()[k] == 0:
-                continue
-            coefficients = self._by_power(of, k)
-            degree = len(coefficients) - 1
-            of = sum((c * above**n * below ** (degree - n) for n, c in enumerate(coefficients)), self.field.one * 0)
-            of = self.field.reduced(of)
-        return of
+    def _put_in(self, of: fmpz_mpoly, step: Any) -> fmpz_mpoly:
+        """The polynomial after a substitution, times a power of its denominator, which is positive."""
+        k, above, below = step[:3]
+        if not of or of.degrees()[k] == 0:
+            return of
+        coefficients = self._by_power(of, k)
+        degree = len(coefficients) - 1
+        return self.field.reduced(
+            sum((c * above**n * below ** (degree - n) for n, c in enumerate(coefficients)), self.field.one * 0)
+        )
+
+
+def has_sign(of: fmpz_mpoly, sign: int, signs: Mapping[str, str]) -> bool:
+    """Whether sign · polynomial ≥ 0, visibly: symbols that may be negative occur in even powers only."""
+    real = [k for k, s in enumerate(signs.values()) if s == "real"]
+    return all(int(c) * sign > 0 and all(int(n[k]) % 2 == 0 for k in real) for n, c in of.to_dict().items())
+
+
+def is_positive(of: fmpz_mpoly, signs: Mapping[str, str]) -> bool:
+    """Whether polynomial > 0, visibly: besides, some monomial consists of positive symbols."""
+    weak = [k for k, s in enumerate(signs.values()) if s != "positive"]
+    return has_sign(of, 1, signs) and any(all(int(n[k]) == 0 for k in weak) for n in of.to_dict())

@@ -36,10 +36,12 @@ PAPER = Paper(
         "D0": Parameter(
             "D_0", "‖θ⁰ − θ_*‖², squared distance of the start to the minimiser", SQUARED_LENGTH, least=0,
             measured="squared_distance",
+            means=vectors.first_distance,
         ),
         "G": Parameter(
             "G", "(1/m)Σ‖∇L_k(θ_*)‖², mean squared gradient of the devices at the minimiser",
             SQUARED_GRADIENT, least=0, measured="gradients_at_minimizer",
+            means=vectors.first_error,
         ),
         "delta": Parameter(
             r"\Delta", "initial suboptimality ℓ(θ⁰) − ℓ_*", VALUE, least=0, measured="initial_gap"

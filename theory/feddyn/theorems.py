@@ -6,10 +6,13 @@ rounds.
 
 from typing import Any, NamedTuple
 
+from fedconvex.claims.claim import at_most
+from fedconvex.claims.terms import number, parameter
 from fedconvex.statements.assumptions import Smooth, StartsAtLocalMinima
 from fedconvex.statements.functions import maximum, power, sqrt
 from fedconvex.statements.notation import SQUARED_GRADIENT, VALUE
 from fedconvex.statements.statement import ClaimType
+from fedconvex.theory.feddyn import vectors
 from fedconvex.theory.feddyn.assumptions import (
     ALPHA_CONVEX,
     ALPHA_NONCONVEX,
@@ -66,7 +69,8 @@ def rates(
 
 
 @PAPER.statement(
-    "Theorem 2", ClaimType.UPPER, page=28, symbol=MEAN_GAP, units=VALUE, assumes=(*FEDDYN, *CONVEX, ALPHA_CONVEX)
+    "Theorem 2", ClaimType.UPPER, page=28, symbol=MEAN_GAP, units=VALUE, assumes=(*FEDDYN, *CONVEX, ALPHA_CONVEX),
+    states=lambda bound: at_most(vectors.mean_gap(number(1)), bound, rounds="T"),
 )
 def convex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
     """For convex devices and α ≥ 25L, the gap of the mean of γ⁰, …, γ^{T−1} after T rounds:
@@ -82,6 +86,7 @@ def convex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: An
 @PAPER.statement(
     "Theorem 3", ClaimType.UPPER, page=32, symbol=WEIGHTED_GAP, units=VALUE,
     assumes=(*FEDDYN, *STRONGLY_CONVEX, ALPHA_STRONGLY_CONVEX),
+    states=lambda bound: at_most(vectors.mean_gap(1 + parameter("mu") / parameter("alpha")), bound, rounds="T"),
 )  # fmt: skip
 def strongly_convex_bound(
     *, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any

@@ -5,10 +5,12 @@ were drawn. The stored gradients are the ∇L_k(θ_k^t) of the paper, by the fir
 """
 
 from fedconvex.claims.terms import (
+    Number,
     Vector,
     answers,
     expected,
     gradient,
+    mean_of_rounds,
     memory,
     minimiser,
     named,
@@ -44,3 +46,12 @@ distance, distance_after = (expected(square(average(t) - minimiser)) for t in (0
 move = expected(square(average(1) - average(0)))
 state = expected(square(shared("h", 1)))
 devices_distance = expected(square(answers - minimiser))
+
+# quantities of whole runs
+first_distance = named("D_0", square(server(0) - minimiser))
+first_error = named("G", square(at_minimiser))
+
+
+def mean_gap(ratio: Number) -> Number:
+    """E ℓ(Σ_t r^t γ^t / Σ_t r^t) − ℓ(θ*), γ^t over the T rounds from the start."""
+    return expected(value(mean_of_rounds(average(0), ratio))) - value(minimiser)
