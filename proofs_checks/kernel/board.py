@@ -84,7 +84,8 @@ class Board:
         if rounds:
             sign = "positive" if rounds in self.setting.counts else "nonnegative"
             signs |= dict.fromkeys(Powers.NAMES, sign)
-        return Field(signs, roots((*setting_terms(self.setting), *self.terms)))
+        terms = (*setting_terms(self.setting), *self.terms)
+        return Field(signs, roots(terms), len(other_roots(terms)))
 
     def _assume_conditions(self) -> None:
         """Tells the field what the setting's parameters satisfy."""
@@ -486,7 +487,9 @@ class Board:
 
 
 def _integer(value: Scalar) -> int:
-    require(value.below == value.field.one and value.above.total_degree() <= 0, "a number of local steps that is no integer")
+    require(
+        value.below == value.field.one and value.above.total_degree() <= 0, "a number of local steps that is no integer"
+    )
     return int(str(value.above))
 
 
@@ -509,13 +512,23 @@ def roots(terms: Iterable[Any]) -> set[Any]:
     found: set[Any] = set()
     for term in terms:
         for part in parts(term):
-            if type(part) is Number and part.head == "root":
+            if type(part) is Number and part.head == "root" and not _is_sum(part):
                 for inside in parts(part):
                     if inside.head == "parameter":
                         found.add(inside.args[0])
                     elif inside.head == "constant":
                         found |= _primes(inside.args[0].numerator) | _primes(inside.args[0].denominator)
     return found
+
+
+def other_roots(terms: Iterable[Any]) -> set[Number]:
+    """The roots of sums of parameters in these terms."""
+    return {p for term in terms for p in parts(term) if type(p) is Number and p.head == "root" and _is_sum(p)}
+
+
+def _is_sum(of: Number) -> bool:
+    inside = list(parts(of))
+    return all(type(p) is Number for p in inside) and any(p.head in ("+", "-", "neg", "max") for p in inside)
 
 
 def _primes(n: int) -> set[int]:

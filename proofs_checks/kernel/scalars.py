@@ -1,6 +1,7 @@
 """Rational functions of a setting's parameters, exactly, and their signs wherever the setting's conditions hold.
 
-A parameter under a root, such as κ in √κ, is the square of a symbol, and √2 is a symbol whose square is 2.
+A parameter under a root, such as κ in √κ, is the square of a symbol, and √2 is a symbol whose square is 2. The root of
+any other formula is a symbol, too, whose square is replaced by the formula wherever it occurs.
 """
 
 import re
@@ -107,14 +108,17 @@ class Field:
     Args:
         signs: for every parameter "positive", "nonnegative" or "real".
         rooted: the parameters that occur under roots, and the primes: √2 is the root of 2.
+        others: how many symbols to keep for roots of other formulas.
     """
 
-    def __init__(self, signs: Mapping[str, str], rooted: Iterable[str | int] = ()):
+    def __init__(self, signs: Mapping[str, str], rooted: Iterable[str | int] = (), others: int = 0):
         self.roots = frozenset(rooted)
         names = {f"√{n}" if n in self.roots else n: sign for n, sign in signs.items()}
         require(len(names) == len(signs) and all("√" not in n for n in signs), "two parameters have one name")
         require(all(signs.get(str(n)) != "real" for n in self.roots), "a root of a number that may be negative")
         self.signs = names | {f"√{p}": "positive" for p in self.roots if isinstance(p, int)}
+        self.signs |= {f"√[{i}]": "positive" for i in range(others)}
+        self.squares: dict[str, Scalar] = {}  # of the symbols for roots of other formulas
         self.spare = {name: f"{name}′" for name, sign in self.signs.items() if sign == "nonnegative"}
         self.signs |= dict.fromkeys(self.spare.values(), "nonnegative")
         self.context = fmpz_mpoly_ctx.get(("x", max(1, len(self.signs))), "lex")
@@ -145,6 +149,9 @@ class Field:
 
     def made(self, above: fmpz_mpoly, below: fmpz_mpoly) -> Scalar:
         """The reduced fraction; the denominator's leading coefficient is positive."""
+        for name, square in self.squares.items():
+            (above, n), (below, m) = self._without_square(above, name), self._without_square(below, name)
+            above, below = above * square.below**m, below * square.below**n
         above, below = self.reduced(above), self.reduced(below)
         require(bool(below), "a division by 0")
         common = above.gcd(below)
@@ -164,9 +171,33 @@ class Field:
             terms[tuple(new)] = terms.get(tuple(new), 0) + number
         return self.context.from_dict({m: c for m, c in terms.items() if c})
 
+    def _without_square(self, polynomial: fmpz_mpoly, name: str) -> tuple[fmpz_mpoly, int]:
+        """With every square of the symbol replaced by its formula, times a power of the formula's denominator."""
+        place, square = list(self.signs).index(name), self.squares[name]
+        most = int(polynomial.degrees()[place]) // 2 if polynomial else 0
+        found = self.one * 0
+        for powers, c in polynomial.to_dict().items():
+            twice, once = divmod(int(powers[place]), 2)
+            term = self.context.from_dict({tuple(once if k == place else int(n) for k, n in enumerate(powers)): int(c)})
+            found += term * square.above**twice * square.below ** (most - twice)
+        return found, most
+
     def root(self, of: Scalar) -> Scalar:
-        """√ of a number times even powers, or of symbols whose roots are in the field, all without sign changes."""
-        return self._root(of.above) / self._root(of.below)
+        """√ of a number times even powers, or of symbols whose roots are in the field, all without sign changes.
+
+        For any other number that is positive the symbol that stands for its root.
+        """
+        if len(of.above.to_dict()) == len(of.below.to_dict()) == 1:
+            return self._root(of.above) / self._root(of.below)
+        for name, square in self.squares.items():
+            if square == of:
+                return self.symbol(name)
+        name = f"√[{len(self.squares)}]"
+        require(name in self.symbols and self.is_positive(of), f"the root of {of} is not in the field")
+        inside = zip(self.signs, (of.above * of.below).degrees(), strict=False)
+        require(not any(power for symbol, power in inside if symbol in self.squares), "a root in a root")
+        self.squares[name] = of
+        return self.symbol(name)
 
     def _root(self, of: fmpz_mpoly) -> Scalar:
         terms = list(of.to_dict().items())
