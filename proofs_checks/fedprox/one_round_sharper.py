@@ -8,9 +8,7 @@ from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import Number, Vector, answers, gradient, mean, norm, number, residuals, server
 from fedconvex.proofs_checks.claims import proof_of
 from fedconvex.proofs_checks.fedprox.one_round import (
-    ALIKE,
-    DRIFT,
-    MEAN_SQUARE,
+    BOUNDED,
     MOVES,
     TILTED,
     B,
@@ -50,7 +48,7 @@ def least_along_slope(off: Vector, far: Number, line: str, multiple: Number) -> 
     """
     falls = 1 / mu - share * L * multiple / mu**2
     nearer = falls * steepness + share * L / (2 * mu**2) * (norm(off) + far)
-    return falls * cauchy_schwarz(slope, off, -1) + nearer * by(Earlier(line)) + L / (2 * K) * MEAN_SQUARE
+    return falls * cauchy_schwarz(slope, off, -1) + nearer * by(Earlier(line)) + L / (2 * K) * BOUNDED.moved
 
 
 @proof_of(fedprox.PAPER.find("theorem4byvariance"))
@@ -58,7 +56,7 @@ def by_variance(claim: Claim) -> Proof:
     """The mean step is nearly a gradient step, by (7)."""
     far = (L * (1 + gamma) / mu_bar + gamma) * B * steepness
     parts = by(Upper(server(1), here, L)) + least_along_slope(drift, far, "drift", number(1))
-    return Proof((*DRIFT, concluding(claim, parts)))
+    return Proof((*BOUNDED.drift, concluding(claim, parts)))
 
 
 def cocoercive(b: Vector, a: Vector, least: Number) -> Parts:
@@ -82,7 +80,7 @@ def by_curvature(claim: Claim) -> Proof:
         *rooted(norm(off), size * B * steepness, (
             squared(apart - off) + triangle(away, -middle * residuals) + by(Earlier("ball, squared"))
             + middle**2 * by(Earlier("residuals, squared")) + 2 * middle * norm(residuals) * by(Earlier("ball"))
-            + 2 * middle * radius * (1 + gamma) * norm(gradients) * by(Earlier("residuals")) + size**2 * ALIKE
+            + 2 * middle * radius * (1 + gamma) * norm(gradients) * by(Earlier("residuals")) + size**2 * BOUNDED.shown
         ), "off"),
     )  # fmt: skip
     bound = least_along_slope(off, size * B * steepness, "off", middle)
@@ -98,8 +96,8 @@ def of_convex_clients(claim: Claim, drawn: Number) -> Proof:
     at_answers = gradient(answers)
     middle, radius = (2 * mu + L) / (2 * (mu + L)), L / (2 * (mu + L))
     apart, change = at_answers - middle * gradients, at_answers - gradients
-    ball = L * mu / (mu + L) * cocoercive(answers, here, number(0)) + radius**2 * ALIKE
-    short = 2 * mu * cocoercive(answers, here, number(0)) + (2 * mu / L + 1) * squared(change) + ALIKE
+    ball = L * mu / (mu + L) * cocoercive(answers, here, number(0)) + radius**2 * BOUNDED.shown
+    short = 2 * mu * cocoercive(answers, here, number(0)) + (2 * mu / L + 1) * squared(change) + BOUNDED.shown
     far = radius * B
     flat = (1 / mu - (1 - drawn) * L * middle / mu**2) / (2 * far)
     lies = flat + (1 - drawn) * L / (2 * mu**2)
