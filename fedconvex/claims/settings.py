@@ -125,8 +125,19 @@ def _matched(assumption: known.MatchedStepsize, fields: Fields) -> None:
     fields.setdefault("method_parameters", {})["stepsize"] = 1 / (mu * kappa.sqrt())
 
 
+def _proximal_weight(assumption: known.ProximalWeight, fields: Fields) -> None:
+    required = assumption.required()
+    weight = number(required.bound_at({name: parameter(name) for name in required.names}))
+    fields.setdefault("method_parameters", {})["mu"] = weight
+
+
 def _inexact(assumption: Any, fields: Fields) -> None:
     fields |= {"answers": "inexact", "inexactness": parameter(assumption.gamma)}
+
+
+def _inexact_each(assumption: Any, fields: Fields) -> None:
+    """Clients' own inexactness, of which claims know the largest, γ."""
+    fields |= {"answers": "inexact", "inexactness": parameter("gamma")}
 
 
 def _prox_error(assumption: known.ProxError, fields: Fields) -> None:
@@ -156,8 +167,10 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.StronglyConvex: _add("low", lambda a: parameter(a.mu)),
     known.BoundedNegativeCurvature: _add("weak", lambda a: -parameter(a.L_minus)),
     known.MatchedStepsize: _matched,
+    known.ProximalWeight: _proximal_weight,
     known.ExactSolutions: _nothing,
     known.Inexactness: _inexact,
+    known.InexactnessOfEach: _inexact_each,
     known.ProxError: _prox_error,
     known.Everyone: _nothing,
     known.SampledUniformly: _set("draws", _uniform),

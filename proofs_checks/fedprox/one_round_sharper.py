@@ -4,24 +4,22 @@ The server's step has the mean w̄ − w, and E‖w⁺ − w‖² = (1 − 1/K)�
 step is at least as long as the smallest ball around a multiple of the gradient allows that it is shown to lie in.
 """
 
+from typing import Any
+
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import Number, Vector, answers, gradient, mean, norm, number, residuals, server
 from fedconvex.proofs_checks.claims import proof_of
 from fedconvex.proofs_checks.fedprox.one_round import (
-    BOUNDED,
-    MOVES,
-    TILTED,
+    ROUND,
     B,
     K,
     L,
     L_minus,
-    drift,
     gamma,
     gradients,
     here,
     moves,
     mu,
-    mu_bar,
     slope,
     steepness,
 )
@@ -48,15 +46,15 @@ def least_along_slope(off: Vector, far: Number, line: str, multiple: Number) -> 
     """
     falls = 1 / mu - share * L * multiple / mu**2
     nearer = falls * steepness + share * L / (2 * mu**2) * (norm(off) + far)
-    return falls * cauchy_schwarz(slope, off, -1) + nearer * by(Earlier(line)) + L / (2 * K) * BOUNDED.moved
+    return falls * cauchy_schwarz(slope, off, -1) + nearer * by(Earlier(line)) + L / (2 * K) * ROUND.moved
 
 
 @proof_of(fedprox.PAPER.find("theorem4byvariance"))
 def by_variance(claim: Claim) -> Proof:
     """The mean step is nearly a gradient step, by (7)."""
-    far = (L * (1 + gamma) / mu_bar + gamma) * B * steepness
-    parts = by(Upper(server(1), here, L)) + least_along_slope(drift, far, "drift", number(1))
-    return Proof((*BOUNDED.drift, concluding(claim, parts)))
+    far = (L * (1 + gamma) / ROUND.mu_bar + gamma) * B * steepness
+    parts = by(Upper(server(1), here, L)) + least_along_slope(ROUND.off, far, "drift", number(1))
+    return Proof((*ROUND.drift, concluding(claim, parts)))
 
 
 def cocoercive(b: Vector, a: Vector, least: Number) -> Parts:
@@ -67,28 +65,28 @@ def cocoercive(b: Vector, a: Vector, least: Number) -> Parts:
 @proof_of(fedprox.PAPER.find("theorem4bycurvature"))
 def by_curvature(claim: Claim) -> Proof:
     """The step v = −μ(w_k − w) lies in the ball with the segment from μ/(μ + L)·p to μ/μ̄·p as a diameter, p = g − e."""
-    middle, radius = (mu / mu_bar + mu / (mu + L)) / 2, (mu / mu_bar - mu / (mu + L)) / 2
+    middle, radius = (mu / ROUND.mu_bar + mu / (mu + L)) / 2, (mu / ROUND.mu_bar - mu / (mu + L)) / 2
     away = -mu * moves - middle * (gradients - residuals)
     apart = -mu * moves - middle * gradients  # away − middle·e
     off, size = mean(apart), middle * gamma + radius * (1 + gamma)
-    factor = mu**2 * (L + L_minus) / (mu_bar * (mu + L))
+    factor = mu**2 * (L + L_minus) / (ROUND.mu_bar * (mu + L))
     lines = (
-        *MOVES,
-        *rooted(norm(residuals - gradients), (1 + gamma) * norm(gradients), TILTED, "tilted"),
+        *ROUND.moves,
+        *rooted(norm(residuals - gradients), (1 + gamma) * norm(gradients), ROUND.tilted, "tilted"),
         *rooted(norm(away), radius * (1 + gamma) * norm(gradients),
                 factor * cocoercive(answers, here, -L_minus) + radius**2 * by(Earlier("tilted, squared")), "ball"),
         *rooted(norm(off), size * B * steepness, (
             squared(apart - off) + triangle(away, -middle * residuals) + by(Earlier("ball, squared"))
             + middle**2 * by(Earlier("residuals, squared")) + 2 * middle * norm(residuals) * by(Earlier("ball"))
-            + 2 * middle * radius * (1 + gamma) * norm(gradients) * by(Earlier("residuals")) + size**2 * BOUNDED.shown
+            + 2 * middle * radius * (1 + gamma) * norm(gradients) * by(Earlier("residuals")) + size**2 * ROUND.alike
         ), "off"),
     )  # fmt: skip
     bound = least_along_slope(off, size * B * steepness, "off", middle)
     return Proof((*lines, concluding(claim, by(Upper(server(1), here, L)) + bound)))
 
 
-def of_convex_clients(claim: Claim, drawn: Number) -> Proof:
-    """Exact answers of convex clients; `drawn` is 1/K, or 0 where everyone takes part.
+def of_convex_clients(claim: Claim, drawn: Number, mu: Number = mu, slack: Any = 0) -> Proof:
+    """Exact answers of convex clients; `drawn` is 1/K, or 0 where everyone takes part; slack·‖∇f‖² is given away.
 
     The gradients at the answers lie in the ball with the segment from μ/(μ + L)·g to g as a diameter, and are no longer
     than g.
@@ -96,14 +94,14 @@ def of_convex_clients(claim: Claim, drawn: Number) -> Proof:
     at_answers = gradient(answers)
     middle, radius = (2 * mu + L) / (2 * (mu + L)), L / (2 * (mu + L))
     apart, change = at_answers - middle * gradients, at_answers - gradients
-    ball = L * mu / (mu + L) * cocoercive(answers, here, number(0)) + radius**2 * BOUNDED.shown
-    short = 2 * mu * cocoercive(answers, here, number(0)) + (2 * mu / L + 1) * squared(change) + BOUNDED.shown
+    ball = L * mu / (mu + L) * cocoercive(answers, here, number(0)) + radius**2 * ROUND.alike
+    short = 2 * mu * cocoercive(answers, here, number(0)) + (2 * mu / L + 1) * squared(change) + ROUND.alike
     far = radius * B
     flat = (1 / mu - (1 - drawn) * L * middle / mu**2) / (2 * far)
     lies = flat + (1 - drawn) * L / (2 * mu**2)
     parts = (
         by(Upper(server(1), here, L)) + lies * (ball + squared(apart - mean(apart))) + drawn * L / (2 * mu**2) * short
-        + flat * squared(mean(apart) + far * slope)
+        + flat * squared(mean(apart) + far * slope) + slack * squared(slope)
     )  # fmt: skip
     return Proof((concluding(claim, parts),))
 
@@ -116,3 +114,10 @@ def convex_clients(claim: Claim) -> Proof:
 @proof_of(fedprox.PAPER.find("theorem4convexeveryone"))
 def convex_clients_everyone(claim: Claim) -> Proof:
     return of_convex_clients(claim, number(0))
+
+
+@proof_of(fedprox.PAPER.find("corollary7sharper"))
+def choice_for_convex_clients(claim: Claim) -> Proof:
+    """Theorem 4 for convex clients at μ = LB is more than is claimed where K ≥ 4B."""
+    slack = (1 / (4 * B) - 1 / (8 * B**2) - 1 / (2 * K) + 1 / (8 * K * B**2)) / L
+    return of_convex_clients(claim, 1 / K, L * B, slack)

@@ -18,6 +18,7 @@ from fedconvex.statements.assumptions import (
     InexactnessOfEach,
     LargeGradient,
     NotStationary,
+    ProximalWeight,
     Runs,
     SampledIID,
     Smooth,
@@ -168,8 +169,8 @@ class ConvexChoice(NamedTuple):
     "Corollary 7", ClaimType.ASYMPTOTIC, symbol=(r"\mu", r"\rho"), relation=r"\approx", units=(CURVATURE, STEPSIZE),
     assumes=(
         Runs("FedProx"), Convex(), Smooth(), NotStationary(), ExactSolutions(), Dissimilarity(), SampledIID(),
-        Condition("L", ">", 0), Condition("K", ">=", lambda B: 4 * B * B),
-    ),
+        Condition("L", ">", 0), Condition("K", ">=", lambda B: 4 * B * B), ProximalWeight(lambda L, B: 6 * L * B**2),
+    ), states=vectors.chosen_decrease,
 )  # fmt: skip
 def convex_choice(*, L: Any, B: Any, K: Any) -> ConvexChoice:
     """For convex clients solved exactly and 1 ≪ B ≤ √K/2: the choice μ ≈ 6LB², with which ρ ≈ 1/(24LB²).

@@ -6,7 +6,7 @@ are not squared unless the name says so; μ̄ = μ − L_minus.
 
 from typing import Any
 
-from fedconvex.claims.terms import norm, residuals
+from fedconvex.claims.terms import norm, parameter, residuals
 from fedconvex.claims.terms import value as value_at
 from fedconvex.statements.assumptions import (
     BoundedNegativeCurvature,
@@ -14,6 +14,7 @@ from fedconvex.statements.assumptions import (
     Dissimilarity,
     ExactSolutions,
     Inexactness,
+    ProximalWeight,
     Runs,
     SampledIID,
     Smooth,
@@ -95,7 +96,7 @@ def mean_step_bound(*, mu: Any, L_minus: Any, B: Any, gamma: Any, gradient: Any)
     symbol=r"\|M_{t+1}\|",
     units=GRADIENT,
     assumes=(Smooth(), *LOCAL, Dissimilarity()),
-    states=norm(vectors.drift),
+    states=norm(vectors.drift(parameter("mu"))),
 )
 def drift(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, gradient: Any) -> Any:
     """The distance of −μ(w̄^{t+1} − w^t) from ∇f(w^t): at most (L(1 + γ)/μ̄ + γ)B‖∇f(w^t)‖."""
@@ -173,7 +174,7 @@ def sampling_error(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any,
 
 @PAPER.statement(
     "Equation (15)", ClaimType.ASYMPTOTIC, symbol=r"\mathbb{E}_{S_t}[f(w^{t+1})]", relation=r"\lesssim", units=VALUE,
-    assumes=CONVEX,
+    assumes=CONVEX, states=vectors.read_as_at_most,
 )  # fmt: skip
 def convex_decrease(*, value: Any, mu: Any, L: Any, B: Any, gradient: Any) -> Any:
     """For convex clients solved exactly, 1 ≪ B ≤ √K/2: about f(w^t) − (1/(2μ) − 3LB²/(2μ²))‖∇f(w^t)‖².
@@ -185,7 +186,8 @@ def convex_decrease(*, value: Any, mu: Any, L: Any, B: Any, gradient: Any) -> An
 
 @PAPER.statement(
     "Equation (16)", ClaimType.ASYMPTOTIC, symbol=r"\mathbb{E}_{S_t}[f(w^{t+1})]", relation=r"\lesssim", units=VALUE,
-    assumes=(*CONVEX, Condition("L", ">", 0)),
+    assumes=(*CONVEX, Condition("L", ">", 0), ProximalWeight(lambda L, B: 6 * L * B**2)),
+    states=vectors.read_as_at_most,
 )  # fmt: skip
 def convex_decrease_chosen(*, value: Any, L: Any, B: Any, gradient: Any) -> Any:
     """Equation (15) at μ = 6LB²: about f(w^t) − ‖∇f(w^t)‖²/(24LB²)."""

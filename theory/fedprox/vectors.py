@@ -9,13 +9,13 @@ from typing import Any
 
 from fedconvex.claims.claim import Claim, at_most
 from fedconvex.claims.terms import (
+    Vector,
     answers,
     expected,
     gradient,
     mean,
     named,
     norm,
-    parameter,
     server,
     solutions,
     square,
@@ -29,8 +29,12 @@ average = named(r"\bar w^{t+1}", mean(answers))
 mean_step = average - here
 moves = answers - here
 errors = solutions - answers
-drift = named("M_{t+1}", -parameter("mu") * (mean(answers) - here) - slope)  # of the mean step, (7)
 deviation = expected(square(server(1) - average))
+
+
+def drift(weight: Any) -> Vector:
+    """M = −μ(w̄ − w) − ∇f(w), how far the mean step is from a gradient step of size 1/μ."""
+    return named("M_{t+1}", -weight * mean_step - slope)  # type: ignore[no-any-return]
 
 
 def of_each(left: Any) -> Callable[[Any], Claim]:
@@ -41,6 +45,16 @@ def of_each(left: Any) -> Callable[[Any], Claim]:
 def decrease(rho: Any) -> Claim:
     """E f(w⁺) ≤ f(w) − ρ‖∇f(w)‖²."""
     return at_most(expected(value(server(1))), value(here) - rho * square(slope))
+
+
+def read_as_at_most(bound: Any) -> Claim:
+    """E f(w⁺) ≤ the bound, where the paper has ≲."""
+    return at_most(expected(value(server(1))), bound)
+
+
+def chosen_decrease(choice: Any) -> Claim:
+    """The decrease with the chosen μ, where the paper has ρ ≈ its formula."""
+    return decrease(choice.rho)
 
 
 def certain_decrease(rho: Any) -> Claim:
