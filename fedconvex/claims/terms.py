@@ -79,7 +79,7 @@ class Number:
     def __neg__(self) -> "Number":
         return Number("neg", (self,))
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: "Number | int | Fraction") -> "Number":
         if type(other) not in (Number, int, Fraction):
             return NotImplemented  # a vector, or a sum of inequalities, multiplies itself
         return Number("*", (self, number(other)))

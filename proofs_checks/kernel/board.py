@@ -69,7 +69,8 @@ class Board:
         self.points: dict[Any, str] = {self.minimiser.key: "*"}  # names of the points of function values
         self.exact: Vec | None = None  # the solutions of the subproblems
         self.first = self._first_state(invariants)
-        self._played: tuple[State, Vec] | None = None
+        self._answers: Answers | None = None
+        self._played: State | None = None
 
     def at_its_start(self) -> "Board":
         """The first round, from the method's own start, with the same parameters."""
@@ -88,7 +89,8 @@ class Board:
         if rounds:
             sign = "positive" if rounds in self.setting.counts else "nonnegative"
             signs |= dict.fromkeys(Powers.NAMES, sign)
-        return Field(signs, roots((*setting_terms(self.setting), *self.terms)))
+        terms = (*setting_terms(self.setting), *self.terms)
+        return Field(signs, roots(terms), len(other_roots(terms)))
 
     def _assume_conditions(self) -> None:
         """Tells the field what the setting's parameters satisfy."""
@@ -99,7 +101,8 @@ class Board:
             if relation == "=":
                 field.assume(-difference, False)
         for name in sorted(setting.counts):
-            field.assume(field.parameter(name) - 1, False)
+            rooted = name in field.roots  # √K ≥ 1 says as much as K ≥ 1, and is linear in the symbol √K
+            field.assume(field.symbol(f"√{name}" if rooted else name) - 1, False)
         if (
             setting.draws.scheme == "uniform"
         ):  # σ = (m − P)/(P(m − 1)) lies in [0, 1]; it is any such number where m = 1
@@ -157,27 +160,34 @@ class Board:
         return made
 
     @property
-    def played(self) -> tuple[State, Vec]:
-        """The state after the round, and all clients' answers."""
-        if self._played is None:
-            require(self.setting.method, "the setting has no method, so there is no round")
-            self._played = self._play()
-        return self._played
-
-    def _play(self) -> tuple[State, Vec]:
-        state, points = self.first, self.first.server
-        everyone = self.setting.draws.scheme == "everyone"
-        cohort = Cohort(
-            points=points, population=1, everyone=everyone, communicates=True, average=self.drawn,
-            gradients=lambda: self.gradient(points), sampled_gradient=lambda: self._of_second_draw(self.gradient(points)),
+    def cohort(self) -> Cohort:
+        """The clients, as the method's code sees them."""
+        points = self.first.server
+        return Cohort(
+            points=points, population=1, everyone=self.setting.draws.scheme == "everyone", communicates=True,
+            average=self.drawn, gradients=lambda: self.gradient(points),
+            sampled_gradient=lambda: self._of_second_draw(self.gradient(points)),
             full_gradient=lambda: self.mean(self.gradient(points)), objective=_no_objective,
             total=lambda stack: self.drawn(stack) * self._chance("π"),
         )  # fmt: skip
-        self.subproblem = self.method.subproblem(state, cohort)
-        answers = self._answered(self.subproblem)
-        new = self.method.update(state, cohort, answers)
-        memory = {name: self.kept(state.memory[name], rows) for name, rows in new.memory.items()}
-        return State(new.server, new.shared, memory), answers.points
+
+    @property
+    def answers(self) -> Answers:
+        """All clients' answers in the round; they do not need the server's next point, which one client cannot tell."""
+        if self._answers is None:
+            require(self.setting.method, "the setting has no method, so there is no round")
+            self.subproblem = self.method.subproblem(self.first, self.cohort)
+            self._answers = self._answered(self.subproblem)
+        return self._answers
+
+    @property
+    def played(self) -> State:
+        """The state after the round."""
+        if self._played is None:
+            new = self.method.update(self.first, self.cohort, self.answers)
+            memory = {name: self.kept(self.first.memory[name], rows) for name, rows in new.memory.items()}
+            self._played = State(new.server, new.shared, memory)
+        return self._played
 
     def _of_second_draw(self, u: Vec) -> Vec:
         require(self.setting.draws.scheme == "everyone", "a second draw of clients in a round")
@@ -295,10 +305,10 @@ class Board:
         """The vector that the term means here. Raises Refused."""
         match term.head, term.args:
             case "server", (time,):
-                point: Vec = (self.played[0] if time else self.first).server
+                point: Vec = (self.played if time else self.first).server
                 return point
             case ("shared" | "memory") as sort, (name, time):
-                known = getattr(self.played[0] if time else self.first, sort)
+                known = getattr(self.played if time else self.first, sort)
                 require(name in known, f"{self.setting.method} keeps no {sort} {name!r}")
                 found: Vec = known[name]
                 return found
@@ -308,14 +318,15 @@ class Board:
                     self.gradients[last.key] = Vec()
                 return last
             case "last answers", (_,):
-                return self.kept(self.vector(Vector("last answers", (0,))), self.played[1])
+                return self.kept(self.vector(Vector("last answers", (0,))), self.answers.points)
             case "answers", ():
-                return self.played[1]
+                answered: Vec = self.answers.points
+                return answered
             case "solutions", ():
-                _ = self.played
+                _ = self.answers
                 return self.solutions(self.subproblem)
             case "residuals", ():
-                found = self.played[1]
+                found = self.answers.points
                 return self.subproblem.add_gradients(found, self.gradient(found))  # type: ignore[no-any-return]
             case "minimiser", ():
                 require(self.setting.minimiser, "the setting has no minimiser")
@@ -537,13 +548,23 @@ def roots(terms: Iterable[Any]) -> set[Any]:
     found: set[Any] = set()
     for term in terms:
         for part in parts(term):
-            if type(part) is Number and part.head == "root":
+            if type(part) is Number and part.head == "root" and not _is_sum(part):
                 for inside in parts(part):
                     if inside.head == "parameter":
                         found.add(inside.args[0])
                     elif inside.head == "constant":
                         found |= _primes(inside.args[0].numerator) | _primes(inside.args[0].denominator)
     return found
+
+
+def other_roots(terms: Iterable[Any]) -> set[Number]:
+    """The roots of sums of parameters in these terms."""
+    return {p for term in terms for p in parts(term) if type(p) is Number and p.head == "root" and _is_sum(p)}
+
+
+def _is_sum(of: Number) -> bool:
+    inside = list(parts(of))
+    return all(type(p) is Number for p in inside) and any(p.head in ("+", "-", "neg", "max") for p in inside)
 
 
 def _primes(n: int) -> set[int]:
