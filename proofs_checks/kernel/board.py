@@ -6,6 +6,7 @@ language their meaning. A quantity that depends on the draw has a meaning only i
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, final
 
@@ -31,7 +32,8 @@ from fedconvex.proofs_checks.kernel.vectors import (
     inner,
 )
 
-Invariant = tuple[str, Vector]  # a part of the state, "shared h" or "memory gradient", and what it always equals
+# A part of the state, "server", "shared h" or "memory gradient", and what it always equals.
+Invariant = tuple[str, Vector]
 MOST_STEPS = 20  # local gradient steps that the board plays
 MOST_PRODUCTS = 5_000  # in the product of two sums of unknown numbers
 
@@ -136,6 +138,9 @@ class Board:
                     made = self.basic(f"shared {name}", SAME) if sort == "shared" else self.of_clients(f"memory {name}")
                     kept[name] = made  # type: ignore[index]
         for what, term in invariants:
+            if what == "server":  # its own vector stays unknown wherever an invariant before this one has used it
+                self.first = replace(self.first, server=self.vector(term))
+                continue
             sort, _, name = what.partition(" ")
             require(sort in ("shared", "memory") and name in getattr(begun, sort), f"{what} is no part of the state")
             kept = getattr(self.first, sort)

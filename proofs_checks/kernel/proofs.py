@@ -177,8 +177,8 @@ Line = Combine | Root | Telescope | Iterate
 class Proof:
     """Lines, of which the last has the claim; and invariants of the method's state that the kernel checks.
 
-    An invariant is a part of the state ("shared h", "memory z") with the term that it always equals. In a proof about a
-    run, `of_round` are lines about any one round, which the facts about rounds may use.
+    An invariant is a part of the state ("server", "shared h", "memory z") with the term that it always equals. In a
+    proof about a run, `of_round` are lines about any one round, which the facts about rounds may use.
     """
 
     lines: tuple[Line, ...]

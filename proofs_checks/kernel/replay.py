@@ -100,9 +100,10 @@ def _check_invariants(board: Board, invariants: Any) -> None:
     start = board.at_its_start() if invariants else board
     for what, always in invariants:
         sort, _, name = what.partition(" ")
-        begun = getattr(start.first, sort)[name]
+        begun, after = (
+            state.server if what == "server" else getattr(state, sort)[name] for state in (start.first, board.played[0])
+        )
         require(begun.key == start.vector(always).key, f"{what} differs from its invariant at the start")
-        after = getattr(board.played[0], sort)[name]
         require(after.key == board.vector(after_round(always)).key, f"a round breaks the invariant of {what}")
 
 
