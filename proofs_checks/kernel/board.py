@@ -94,16 +94,23 @@ class Board:
         """Tells the field what the setting's parameters satisfy."""
         field, setting = self.field, self.setting
         for left, relation, right in setting.conditions:
-            difference = self.parameter_only(left) - self.parameter_only(right)
-            field.assume(difference, relation == ">")
+            larger, smaller = self._roots_of(self.parameter_only(left), self.parameter_only(right))
+            field.assume(larger - smaller, relation == ">")
             if relation == "=":
-                field.assume(-difference, False)
+                field.assume(smaller - larger, False)
         for name in sorted(setting.counts):
             field.assume(field.parameter(name) - 1, False)
         if (
             setting.draws.scheme == "uniform"
         ):  # σ = (m − P)/(P(m − 1)) lies in [0, 1]; it is any such number where m = 1
             field.assume(1 - field.symbol("σ"), False)
+
+    def _roots_of(self, *sides: Scalar) -> tuple[Scalar, ...]:
+        """The roots of both sides of a condition where the field has them, such as √κ ≥ 1 for κ ≥ 1; else the sides."""
+        try:
+            return tuple(self.field.root(side) for side in sides)
+        except Refused:
+            return sides
 
     def _chances(self) -> dict[str, Scalar | None]:
         """The numbers 1, π, σ and πσ of the draw (`vectors`); None where they are not known."""
