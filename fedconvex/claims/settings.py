@@ -104,6 +104,8 @@ def _of_maximum(bound: Number) -> list[Number]:
 def _runs(assumption: known.Runs, fields: Fields) -> None:
     fields["method"] = assumption.method
     names = METHOD_PARAMETERS.get(assumption.method, ())
+    if assumption.method == "FedGD" and assumption.local_steps is None:
+        raise NotASetting("any number of local steps has no meaning in a setting")
     fields["method_parameters"] = {name: parameter(name) for name in names} | fields.get("method_parameters", {})
     if assumption.local_steps is not None:
         fields["method_parameters"]["local_steps"] = number(assumption.local_steps)
@@ -121,6 +123,10 @@ def _matched(assumption: known.MatchedStepsize, fields: Fields) -> None:
     fields["low"].append(mu)
     fields["high"].append(kappa * mu)
     fields.setdefault("method_parameters", {})["stepsize"] = 1 / (mu * kappa.sqrt())
+
+
+def _proximal_stepsize(assumption: known.ProximalStepsize, fields: Fields) -> None:
+    fields.setdefault("method_parameters", {})["mu"] = 1 / parameter(assumption.stepsize)
 
 
 def _inexact(assumption: Any, fields: Fields) -> None:
@@ -154,6 +160,7 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.StronglyConvex: _add("low", lambda a: parameter(a.mu)),
     known.BoundedNegativeCurvature: _add("low", lambda a: -parameter(a.L_minus)),
     known.MatchedStepsize: _matched,
+    known.ProximalStepsize: _proximal_stepsize,
     known.ExactSolutions: _nothing,
     known.Inexactness: _inexact,
     known.ProxError: _prox_error,
@@ -165,5 +172,6 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.LargeGradient: _set("large_gradient", lambda a: parameter(a.epsilon)),
     known.NotStationary: _nothing,
     known.StartsAtLocalMinima: _set("starts_at_own_minima", lambda a: True),
+    known.AtFixedPoint: _set("rests", lambda a: True),
     known.Given: _nothing,
 }

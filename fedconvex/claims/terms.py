@@ -48,6 +48,13 @@ class Vector:
     def __truediv__(self, divisor: Any) -> "Vector":
         return Vector("/", (self, number(divisor)))
 
+    # `fedconvex.statements.functions` looks these up, in formulas that sum over the clients.
+    def total(self) -> "Vector":
+        return Vector("*", (parameter("num_clients"), self.average()))
+
+    def average(self) -> "Vector":
+        return Vector("mean", (self,))
+
 
 @final
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from fedconvex.proofs_checks.kernel.vectors import (
     NOISE,
     REPLACED,
     SAME,
+    Key,
     Monomial,
     Quantity,
     Unknown,
@@ -61,6 +62,7 @@ class Board:
         if not known:
             self._assume_conditions()
         self.chances = self._chances()
+        self.eliminated: list[tuple[Key, Vec]] = []  # a basic vector, and a vector that is 0 where it has the factor 1
         self.gradients: dict[Any, Vec] = {}
         self.inexact: list[tuple[Vec, Vec]] = []  # residuals at the answers and at the starts
         if setting.minimiser and not one_client:
@@ -70,6 +72,8 @@ class Board:
         self.exact: Vec | None = None  # the solutions of the subproblems
         self.first = self._first_state(invariants)
         self._played: tuple[State, Vec] | None = None
+        if setting.rests and not at_start:
+            self._rest()
 
     def at_its_start(self) -> "Board":
         """The first round, from the method's own start, with the same parameters."""
@@ -173,6 +177,26 @@ class Board:
             require(self.setting.method, "the setting has no method, so there is no round")
             self._played = self._play()
         return self._played
+
+    def _rest(self) -> None:
+        """The round leaves the state as it is: of each equation that this is, one basic vector is eliminated."""
+        require(self.setting.draws.scheme == "everyone", "a fixed point of a round that depends on a draw")
+        old, new = self.first, self.played[0]
+        moves = [new.server - old.server, *(new.shared[n] - u for n, u in old.shared.items()),
+                 *(new.memory[n] - u for n, u in old.memory.items())]  # fmt: skip
+        for move in moves:
+            for kind in (SAME, APART):  # the mean of the moves is 0, and so are the deviations from it
+                zero = self.put(move).only(kind)
+                for key in [k for k, c in zero.parts.items() if self.field.is_nonzero(c)][:1]:
+                    self.eliminated.append((key, zero / zero.parts[key]))
+        # Where two points turn out to be one, the first gradient's name is kept.
+        self.gradients = {self.put(Vec(dict(at))).key: g for at, g in reversed(self.gradients.items())}
+
+    def put(self, u: Vec) -> Vec:
+        """The vector without the basic vectors that a fixed point's equations eliminate."""
+        for key, zero in self.eliminated:
+            u = u - zero * u.parts[key] if key in u.parts else u
+        return u
 
     def _play(self) -> tuple[State, Vec]:
         state, points = self.first, self.first.server
@@ -299,6 +323,9 @@ class Board:
 
     def vector(self, term: Vector) -> Vec:
         """The vector that the term means here. Raises Refused."""
+        return self.put(self._vector(term))
+
+    def _vector(self, term: Vector) -> Vec:
         match term.head, term.args:
             case "server", (time,):
                 point: Vec = (self.played[0] if time else self.first).server
@@ -441,7 +468,7 @@ class Board:
 
     def inner(self, u: Vec, v: Vec) -> Quantity:
         """The expected mean inner product."""
-        return inner(u, v, self.chances)
+        return inner(self.put(u), self.put(v), self.chances)
 
     def value(self, at: Vec) -> Quantity:
         """The expected mean of the function values at a point."""
