@@ -104,8 +104,6 @@ def _of_maximum(bound: Number) -> list[Number]:
 def _runs(assumption: known.Runs, fields: Fields) -> None:
     fields["method"] = assumption.method
     names = METHOD_PARAMETERS.get(assumption.method, ())
-    if assumption.method == "FedGD" and assumption.local_steps is None:
-        raise NotASetting("any number of local steps has no meaning in a setting")
     fields["method_parameters"] = {name: parameter(name) for name in names} | fields.get("method_parameters", {})
     if assumption.local_steps is not None:
         fields["method_parameters"]["local_steps"] = number(assumption.local_steps)
@@ -113,7 +111,7 @@ def _runs(assumption: known.Runs, fields: Fields) -> None:
 
 METHOD_PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "FedDyn": ("alpha",), "FedDynOneGD": ("alpha",), "FedProx": ("mu",), "FedSplit": ("stepsize",),
-    "DANE": ("mu", "eta"), "FedGD": ("stepsize",),
+    "DANE": ("mu", "eta"), "FedGD": ("stepsize", "local_steps"),
 }  # fmt: skip
 """The numbers that a method is made of, which the papers call by the same names."""
 

@@ -1,7 +1,8 @@
-"""FedSplit paper: a round of FedProx, (6); fixed points of FedProx, FedSplit and FedGD: (5), (7), (13), Propositions.
+"""FedSplit paper: a round of FedGD, (4), and FedProx, (6); fixed points: (5), (7), (13), Propositions 1 to 3.
 
 The setting says that the round leaves the state as it is, so that the equations hold on the board itself: no line needs
-a fact. (5) is about any number e of local steps, which a setting cannot say: `FEDGD_RESTS` has it for e = 1, 2, 3.
+a fact. (5) is about the sums of the clients' local gradients, for any number e of local steps; `FEDGD_RESTS` has it in
+the paper's ∇f_j(G_j^{i−1}(x)) for e = 1, 2, 3.
 """
 
 from collections.abc import Iterable
@@ -18,8 +19,11 @@ s = parameter("stepsize")
 anywhere = free("x")
 
 
+@proof_of(fedsplit.equation4)
+@proof_of(fedsplit.equation5)
 @proof_of(fedsplit.equation6)
 @proof_of(fedsplit.equation7)
+@proof_of(fedsplit.proposition1)
 @proof_of(fedsplit.proposition2)
 @proof_of(fedsplit.equation13)
 @proof_of(fedsplit.proposition3)
@@ -48,7 +52,7 @@ def resting_fedgd(local_steps: int, convex: bool = False) -> Setting:
     )  # fmt: skip
 
 
-def local_gradients(local_steps: int) -> Iterable[Vector]:
+def gradients_on_the_way(local_steps: int) -> Iterable[Vector]:
     """∇f_j(G_j^{i−1}(x)), i = 1, …, e."""
     point = server(0)
     for _ in range(local_steps):
@@ -58,7 +62,7 @@ def local_gradients(local_steps: int) -> Iterable[Vector]:
 
 def rests(local_steps: int) -> Lemma:
     """(5) for a number of local steps."""
-    first, *others = local_gradients(local_steps)
+    first, *others = gradients_on_the_way(local_steps)
     claim = vanishes(fedsplit.fedgd_residual.calculator.formula(gradients=sum(others, start=first)))
     return Lemma(resting_fedgd(local_steps), claim, at_once(claim))
 

@@ -72,6 +72,7 @@ class Board:
         self.exact: Vec | None = None  # the solutions of the subproblems
         self.first = self._first_state(invariants)
         self._played: tuple[State, Vec] | None = None
+        self.local_gradients: Vec | None = None
         if setting.rests and not at_start:
             self._rest()
 
@@ -166,9 +167,18 @@ class Board:
     def method(self) -> Method:
         """The method, with its parameters as functions of the setting's."""
         numbers = {n: self.parameter_only(x) for n, x in self.setting.method_parameters.items()}
-        whole = {n: _integer(x) for n, x in numbers.items() if n == "local_steps"}
+        whole = {n: 1 if self._any_steps else _integer(x) for n, x in numbers.items() if n == "local_steps"}
         made: Method = METHODS[self.setting.method](**{**numbers, **whole})
         return made
+
+    @property
+    def _any_steps(self) -> bool:
+        """Whether the number of local steps is a parameter. FedGD's algebra uses it in the local solver alone."""
+        steps = self.setting.method_parameters.get("local_steps")
+        found = steps is not None and steps.head == "parameter"
+        require(not found or (self.setting.method == "FedGD" and steps.args[0] in self.setting.counts),  # type: ignore[union-attr]
+                "any number of local steps")  # fmt: skip
+        return found
 
     @property
     def played(self) -> tuple[State, Vec]:
@@ -238,8 +248,14 @@ class Board:
             require(self.setting.answers == "own", "gradient steps with an error are not analysed")
             theta, steps = subproblem.start, int(own.steps)
             require(0 < steps <= MOST_STEPS, f"{steps} local steps are too many")
+            if self._any_steps:  # of the gradients along the way only the sum is known, as a vector
+                self.local_gradients = self.of_clients("Σ∇")
+                return Answers(theta - own.stepsize * self.local_gradients)
+            self.local_gradients = Vec()
             for _ in range(steps):
-                theta = theta - own.stepsize * subproblem.add_gradients(theta, self.gradient(theta))
+                slope = self.gradient(theta)
+                self.local_gradients = self.local_gradients + slope
+                theta = theta - own.stepsize * subproblem.add_gradients(theta, slope)
             return Answers(theta, own.stepsize * steps)
         exact = self.solutions(subproblem)
         return Answers(exact if self.setting.answers == "own" else exact + self.of_clients("e"))
@@ -347,6 +363,10 @@ class Board:
             case "solutions", ():
                 _ = self.played
                 return self.solutions(self.subproblem)
+            case "local gradients", ():
+                _ = self.played
+                require(self.local_gradients is not None, "no gradient steps")
+                return self.local_gradients  # type: ignore[return-value]
             case "residuals", ():
                 found = self.played[1]
                 return self.subproblem.add_gradients(found, self.gradient(found))  # type: ignore[no-any-return]

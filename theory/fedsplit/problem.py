@@ -6,7 +6,7 @@ Points and gradients are numbers or vectors (entry by entry). The objective is t
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from fedconvex.claims.terms import answers, gradient, mean, memory, server
+from fedconvex.claims.terms import answers, gradient, local_gradients, mean, memory, server
 from fedconvex.statements.assumptions import AtFixedPoint, Convex, ExactSolutions, ProximalStepsize, Runs
 from fedconvex.statements.functions import average, maximum, minimum, total
 from fedconvex.statements.notation import CURVATURE, GRADIENT, LENGTH, NUMBER, VALUE
@@ -14,6 +14,10 @@ from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedsplit.notation import OF_GRADIENT_STEPS, PAPER, about
 from fedconvex.theory.fedsplit.vectors import vanishes
 
+# In (5) the clients' gradients are those of all their local steps.
+ON_THE_WAY = replace(
+    PAPER.notation["gradients"], latex=r"\nabla f_@(G_@^{i-1}(x^*))", domain=r"i\le e,\,j\le m"
+)
 FEDPROX = (Runs("FedProx"), ProximalStepsize(), ExactSolutions())
 
 
@@ -41,20 +45,17 @@ def gradient_map(*, x: Any, stepsize: Any, gradient: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (4)", ClaimType.DEFINITION, symbol="x^{(t+1)}", relation="=", units=LENGTH, assumes=(Runs("FedGD"),)
-)
+    "Equation (4)", ClaimType.DEFINITION, symbol="x^{(t+1)}", relation="=", units=LENGTH, assumes=(Runs("FedGD"),),
+    states=server(1), redefines=about(points=answers),
+)  # fmt: skip
 def fedgd_round(*, points: Any) -> Any:
     """One round of FedGD(s, e): the plain mean of the clients' points G_j^e(x)."""
-    return sum(points) / len(points)
+    return average(points)
 
 
 @PAPER.statement(
-    "Equation (5)", ClaimType.IDENTITY, symbol="0", relation="=", units=GRADIENT, assumes=(Runs("FedGD"),),
-    redefines={
-        "gradients": replace(
-            PAPER.notation["gradients"], latex=r"\nabla f_@(G_@^{i-1}(x^*))", domain=r"i\le e,\,j\le m"
-        )
-    },
+    "Equation (5)", ClaimType.IDENTITY, symbol="0", relation="=", units=GRADIENT, states=vanishes,
+    assumes=(Runs("FedGD"), AtFixedPoint()), redefines=about({"gradients": ON_THE_WAY}, gradients=local_gradients),
 )  # fmt: skip
 def fedgd_residual(*, gradients: Any) -> Any:
     """Limits of FedGD(s, e) make this vanish: the sum of all ∇f_j(G_j^{i−1}(x)), i = 1, …, e, j = 1, …, m."""
