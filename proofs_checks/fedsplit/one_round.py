@@ -38,10 +38,10 @@ from fedconvex.proofs_checks.library import (
 from fedconvex.statements.assumptions import ProxError
 from fedconvex.theory import fedsplit, nesterov
 from fedconvex.theory.fedsplit.convergence import FEDSPLIT
-from fedconvex.theory.fedsplit.vectors import away, fixed_point
+from fedconvex.theory.fedsplit.vectors import away, fixed_point, matched_stepsize
 
+matched = matched_stepsize
 mu, kappa, L, b, s = map(parameter, ("mu", "kappa", "L", "b", "stepsize"))
-matched = 1 / (mu * kappa.sqrt())  # MatchedStepsize
 factor = fedsplit.contraction.formula(kappa=kappa)
 INVARIANTS = (("server", mean(memory("z", 0))),)
 
@@ -94,14 +94,18 @@ ROUND_OF_ANY_STEPSIZE = _round(
 )  # fmt: skip
 
 
-def server_is_nearer() -> Lemma:
+def server_is_nearer(stepsize: Any) -> Claim:
     """‖x − x*‖ ≤ ‖z − z*‖: a mean is no longer than the family."""
-    apart = away(0, matched)
-    claim = at_most(norm(server(0) - minimiser), norm(apart))
-    return Lemma(MATCHED, claim, Proof(rooted(claim, squared(apart - mean(apart)), "the mean"), INVARIANTS))
+    return at_most(norm(server(0) - minimiser), norm(away(0, stepsize)))
 
 
-SERVER_IS_NEARER = server_is_nearer()
+def nearer_lines(stepsize: Any) -> tuple[Line, ...]:
+    """Its lines; the last one is "the mean"."""
+    apart = away(0, stepsize)
+    return rooted(server_is_nearer(stepsize), squared(apart - mean(apart)), "the mean")
+
+
+SERVER_IS_NEARER = Lemma(MATCHED, server_is_nearer(matched), Proof(nearer_lines(matched), INVARIANTS))
 
 
 def gap() -> Lemma:

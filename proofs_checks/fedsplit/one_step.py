@@ -82,7 +82,9 @@ def local_steps(number_of_steps: int, of_step: Number) -> Lemma:
         before, after = norm(u - y), norm(_stepped(u, y) - y)
         contracts = (alpha * matched) ** 2 * by(Between(u, y))
         lines += rooted(_each(after, factor * before), contracts, f"step {taken}")
-        parts = cited(f"step {taken}") + (of_step - factor) * by(Nonnegative(before))
+        parts = cited(f"step {taken}")
+        if of_step is not factor:
+            parts += (of_step - factor) * by(Nonnegative(before))
         if taken > 1:
             parts += of_step * cited(f"{taken - 1} steps")
         lines.append(concluding(_each(after, of_step**taken * start), parts, f"{taken} steps"))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from fedconvex.claims.terms import Vector
+from fedconvex.claims.terms import Number, Vector
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import (
     CURVATURE,
@@ -78,7 +78,7 @@ PAPER = Paper(
 )  # fmt: skip
 
 
-def about(letters: Mapping[str, Parameter] = MappingProxyType({}), **terms: Vector) -> dict[str, Parameter]:
+def about(letters: Mapping[str, Parameter] = MappingProxyType({}), **terms: Vector | Number) -> dict[str, Parameter]:
     """The parameters that stand for terms of the claim language, among `letters`, which some are written with."""
     known = {**PAPER.notation, **letters}
     return {**letters, **{name: replace(known[name], means=term) for name, term in terms.items()}}
