@@ -95,7 +95,7 @@ class During:
     """
 
     when: str
-    facts: tuple[tuple[Number, Any], ...] = ()
+    facts: "tuple[tuple[Number, Fact], ...]" = ()
     squares: tuple[tuple[Number, Vector], ...] = ()
     ratio: Number = number(1)
 
