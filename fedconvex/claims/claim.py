@@ -112,6 +112,7 @@ class Setting:
             server's point w before the round.
         large_gradient: a lower bound of ‖∇f(w)‖² at that point.
         starts_at_own_minima: the clients' first models are stationary points of their own functions.
+        rests: the state before the round is a fixed point: the round leaves it as it is.
         example: values of the parameters in the domain; without them the setting might be empty.
     """
 
@@ -130,6 +131,7 @@ class Setting:
     variance: Number | None = None
     large_gradient: Number | None = None
     starts_at_own_minima: bool = False
+    rests: bool = False
     example: Mapping[str, Fraction] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -113,7 +113,7 @@ def _runs(assumption: known.Runs, fields: Fields) -> None:
 
 METHOD_PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "FedDyn": ("alpha",), "FedDynOneGD": ("alpha",), "FedProx": ("mu",), "FedSplit": ("stepsize",),
-    "DANE": ("mu", "eta"), "FedGD": ("stepsize",),
+    "DANE": ("mu", "eta"), "FedGD": ("stepsize", "local_steps"),
 }  # fmt: skip
 """The numbers that a method is made of, which the papers call by the same names."""
 
@@ -129,6 +129,10 @@ def _proximal_weight(assumption: known.ProximalWeight, fields: Fields) -> None:
     required = assumption.required()
     weight = number(required.bound_at({name: parameter(name) for name in required.names}))
     fields.setdefault("method_parameters", {})["mu"] = weight
+
+
+def _proximal_stepsize(assumption: known.ProximalStepsize, fields: Fields) -> None:
+    fields.setdefault("method_parameters", {})["mu"] = 1 / parameter(assumption.stepsize)
 
 
 def _inexact(assumption: Any, fields: Fields) -> None:
@@ -168,6 +172,7 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.BoundedNegativeCurvature: _add("weak", lambda a: -parameter(a.L_minus)),
     known.MatchedStepsize: _matched,
     known.ProximalWeight: _proximal_weight,
+    known.ProximalStepsize: _proximal_stepsize,
     known.ExactSolutions: _nothing,
     known.Inexactness: _inexact,
     known.InexactnessOfEach: _inexact_each,
@@ -180,5 +185,6 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.LargeGradient: _set("large_gradient", lambda a: parameter(a.epsilon)),
     known.NotStationary: _nothing,
     known.StartsAtLocalMinima: _set("starts_at_own_minima", lambda a: True),
+    known.AtFixedPoint: _set("rests", lambda a: True),
     known.Given: _nothing,
 }

@@ -6,6 +6,7 @@ language their meaning. A quantity that depends on the draw has a meaning only i
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, final
 
@@ -26,6 +27,7 @@ from fedconvex.proofs_checks.kernel.vectors import (
     NOISE,
     REPLACED,
     SAME,
+    Key,
     Monomial,
     Quantity,
     Unknown,
@@ -33,7 +35,8 @@ from fedconvex.proofs_checks.kernel.vectors import (
     inner,
 )
 
-Invariant = tuple[str, Vector]  # a part of the state, "shared h" or "memory gradient", and what it always equals
+# A part of the state, "server", "shared h" or "memory gradient", and what it always equals.
+Invariant = tuple[str, Vector]
 MOST_STEPS = 20  # local gradient steps that the board plays
 MOST_PRODUCTS = 5_000  # in the product of two sums of unknown numbers
 
@@ -61,6 +64,7 @@ class Board:
         if not known:
             self._assume_conditions()
         self.chances = self._chances()
+        self.eliminated: list[tuple[Key, Vec]] = []  # a basic vector, and a vector that is 0 where it has the factor 1
         self.gradients: dict[Any, Vec] = {}
         self.inexact: list[tuple[Vec, Vec]] = []  # residuals at the answers and at the starts
         if setting.minimiser and not one_client:
@@ -71,6 +75,9 @@ class Board:
         self.first = self._first_state(invariants)
         self._answers: Answers | None = None
         self._played: State | None = None
+        self.local_gradients: Vec | None = None
+        if setting.rests and not at_start:
+            self._rest()
 
     def at_its_start(self) -> "Board":
         """The first round, from the method's own start, with the same parameters."""
@@ -96,10 +103,10 @@ class Board:
         """Tells the field what the setting's parameters satisfy."""
         field, setting = self.field, self.setting
         for left, relation, right in setting.conditions:
-            difference = self.parameter_only(left) - self.parameter_only(right)
-            field.assume(difference, relation == ">")
+            larger, smaller = self._roots_of(self.parameter_only(left), self.parameter_only(right))
+            field.assume(larger - smaller, relation == ">")
             if relation == "=":
-                field.assume(-difference, False)
+                field.assume(smaller - larger, False)
         for name in sorted(setting.counts):
             rooted = name in field.roots  # √K ≥ 1 says as much as K ≥ 1, and is linear in the symbol √K
             field.assume(field.symbol(f"√{name}" if rooted else name) - 1, False)
@@ -107,6 +114,13 @@ class Board:
             setting.draws.scheme == "uniform"
         ):  # σ = (m − P)/(P(m − 1)) lies in [0, 1]; it is any such number where m = 1
             field.assume(1 - field.symbol("σ"), False)
+
+    def _roots_of(self, *sides: Scalar) -> tuple[Scalar, ...]:
+        """The roots of both sides of a condition where the field has them, such as √κ ≥ 1 for κ ≥ 1; else the sides."""
+        try:
+            return tuple(self.field.root(side) for side in sides)
+        except Refused:
+            return sides
 
     def _chances(self) -> dict[str, Scalar | None]:
         """The numbers 1, π, σ and πσ of the draw (`vectors`); None where they are not known."""
@@ -141,6 +155,9 @@ class Board:
                     made = self.basic(f"shared {name}", SAME) if sort == "shared" else self.of_clients(f"memory {name}")
                     kept[name] = made  # type: ignore[index]
         for what, term in invariants:
+            if what == "server":  # its own vector stays unknown wherever an invariant before this one has used it
+                self.first = replace(self.first, server=self.vector(term))
+                continue
             sort, _, name = what.partition(" ")
             require(sort in ("shared", "memory") and name in getattr(begun, sort), f"{what} is no part of the state")
             kept = getattr(self.first, sort)
@@ -155,9 +172,38 @@ class Board:
     def method(self) -> Method:
         """The method, with its parameters as functions of the setting's."""
         numbers = {n: self.parameter_only(x) for n, x in self.setting.method_parameters.items()}
-        whole = {n: _integer(x) for n, x in numbers.items() if n == "local_steps"}
+        whole = {n: 1 if self._any_steps else _integer(x) for n, x in numbers.items() if n == "local_steps"}
         made: Method = METHODS[self.setting.method](**{**numbers, **whole})
         return made
+
+    @property
+    def _any_steps(self) -> bool:
+        """Whether the number of local steps is a parameter. FedGD's algebra uses it in the local solver alone."""
+        steps = self.setting.method_parameters.get("local_steps")
+        found = steps is not None and steps.head == "parameter"
+        require(not found or (self.setting.method == "FedGD" and steps.args[0] in self.setting.counts),  # type: ignore[union-attr]
+                "any number of local steps")  # fmt: skip
+        return found
+
+    def _rest(self) -> None:
+        """The round leaves the state as it is: of each equation that this is, one basic vector is eliminated."""
+        require(self.setting.draws.scheme == "everyone", "a fixed point of a round that depends on a draw")
+        old, new = self.first, self.played
+        moves = [new.server - old.server, *(new.shared[n] - u for n, u in old.shared.items()),
+                 *(new.memory[n] - u for n, u in old.memory.items())]  # fmt: skip
+        for move in moves:
+            for kind in (SAME, APART):  # the mean of the moves is 0, and so are the deviations from it
+                zero = self.put(move).only(kind)
+                for key in [k for k, c in zero.parts.items() if self.field.is_nonzero(c)][:1]:
+                    self.eliminated.append((key, zero / zero.parts[key]))
+        # Where two points turn out to be one, the first gradient's name is kept.
+        self.gradients = {self.put(Vec(dict(at))).key: g for at, g in reversed(self.gradients.items())}
+
+    def put(self, u: Vec) -> Vec:
+        """The vector without the basic vectors that a fixed point's equations eliminate."""
+        for key, zero in self.eliminated:
+            u = u - zero * u.parts[key] if key in u.parts else u
+        return u
 
     @property
     def cohort(self) -> Cohort:
@@ -214,8 +260,14 @@ class Board:
             require(self.setting.answers == "own", "gradient steps with an error are not analysed")
             theta, steps = subproblem.start, int(own.steps)
             require(0 < steps <= MOST_STEPS, f"{steps} local steps are too many")
+            if self._any_steps:  # of the gradients along the way only the sum is known, as a vector
+                self.local_gradients = self.of_clients("Σ∇")
+                return Answers(theta - own.stepsize * self.local_gradients)
+            self.local_gradients = Vec()
             for _ in range(steps):
-                theta = theta - own.stepsize * subproblem.add_gradients(theta, self.gradient(theta))
+                slope = self.gradient(theta)
+                self.local_gradients = self.local_gradients + slope
+                theta = theta - own.stepsize * subproblem.add_gradients(theta, slope)
             return Answers(theta, own.stepsize * steps)
         exact = self.solutions(subproblem)
         return Answers(exact if self.setting.answers == "own" else exact + self.of_clients("e"))
@@ -303,6 +355,9 @@ class Board:
 
     def vector(self, term: Vector) -> Vec:
         """The vector that the term means here. Raises Refused."""
+        return self.put(self._vector(term))
+
+    def _vector(self, term: Vector) -> Vec:
         match term.head, term.args:
             case "server", (time,):
                 point: Vec = (self.played if time else self.first).server
@@ -325,6 +380,10 @@ class Board:
             case "solutions", ():
                 _ = self.answers
                 return self.solutions(self.subproblem)
+            case "local gradients", ():
+                _ = self.answers
+                require(self.local_gradients is not None, "no gradient steps")
+                return self.local_gradients  # type: ignore[return-value]
             case "residuals", ():
                 found = self.answers.points
                 return self.subproblem.add_gradients(found, self.gradient(found))  # type: ignore[no-any-return]
@@ -446,7 +505,7 @@ class Board:
 
     def inner(self, u: Vec, v: Vec) -> Quantity:
         """The expected mean inner product."""
-        return inner(u, v, self.chances)
+        return inner(self.put(u), self.put(v), self.chances)
 
     def idle_square(self, u: Vec) -> Quantity:
         """The expected mean over all clients of (1 − 1_k)‖u_k‖²: of u_k = a_k + n with an average n over the drawn.

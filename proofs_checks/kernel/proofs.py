@@ -103,7 +103,7 @@ class During:
     """
 
     when: str
-    facts: tuple[tuple[Number, Any], ...] = ()
+    facts: "tuple[tuple[Number, Fact], ...]" = ()
     squares: tuple[tuple[Number, Vector], ...] = ()
     ratio: Number = number(1)
 
@@ -185,8 +185,8 @@ Line = Combine | Root | Telescope | Iterate
 class Proof:
     """Lines, of which the last has the claim; and invariants of the method's state that the kernel checks.
 
-    An invariant is a part of the state ("shared h", "memory z") with the term that it always equals. In a proof about a
-    run, `of_round` are lines about any one round, which the facts about rounds may use.
+    An invariant is a part of the state ("server", "shared h", "memory z") with the term that it always equals. In a
+    proof about a run, `of_round` are lines about any one round, which the facts about rounds may use.
     """
 
     lines: tuple[Line, ...]

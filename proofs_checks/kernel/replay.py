@@ -45,6 +45,7 @@ def theorem(setting: Setting, claim: Claim, proof: proofs.Proof, known: Known | 
 def _proved(setting: Setting, claim: Claim, proof: proofs.Proof, library: "Library") -> Theorem:
     setting, claim, proof = read(setting, Setting), read(claim, Claim), read(proof, proofs.Proof)
     require(claim.parameters <= setting.signs.keys(), "the claim has parameters that the setting does not know")
+    require(not (claim.of_run and setting.rests), "a claim about a whole run, at a fixed point")
     terms = [*_terms(claim), *_terms(proof)]
     require_inhabited(setting)
     board = Board(setting, terms, proof.invariants, one_client=claim.of_client, rounds=claim.rounds)
@@ -101,12 +102,14 @@ def _terms(of: Any) -> list[Any]:
 
 def _check_invariants(board: Board, invariants: Any) -> None:
     """Each invariant holds at the method's start, and after a round that begins with all of them."""
+    require(not (invariants and board.setting.rests), "an invariant is kept by every round, not by one at rest")
     start = board.at_its_start() if invariants else board
     for what, always in invariants:
         sort, _, name = what.partition(" ")
-        begun = getattr(start.first, sort)[name]
+        begun, after = (
+            state.server if what == "server" else getattr(state, sort)[name] for state in (start.first, board.played)
+        )
         require(begun.key == start.vector(always).key, f"{what} differs from its invariant at the start")
-        after = getattr(board.played, sort)[name]
         require(after.key == board.vector(after_round(always)).key, f"a round breaks the invariant of {what}")
 
 
@@ -337,7 +340,7 @@ def _require_weaker(board: Board, other: Setting, identifier: str) -> None:
         require(getattr(mine, name) == getattr(other, name), f"{problem}: its {name}")
     for name in ("dissimilarity", "variance", "large_gradient"):
         require(getattr(other, name) in (None, getattr(mine, name)), f"{problem}: its {name}")
-    for name in ("minimiser", "starts_at_own_minima"):
+    for name in ("minimiser", "starts_at_own_minima", "rests"):
         require(getattr(mine, name) or not getattr(other, name), f"{problem}: its {name}")
     for name in ("curvature", "objective"):
         for end in (0, 1):  # the other's least curvature must be smaller, its largest one larger

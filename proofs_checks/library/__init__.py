@@ -13,3 +13,6 @@ from fedconvex.proofs_checks.library.inequalities import squared as squared
 from fedconvex.proofs_checks.library.inequalities import sum_of as sum_of
 from fedconvex.proofs_checks.library.inequalities import triangle as triangle
 from fedconvex.proofs_checks.library.inequalities import young as young
+from fedconvex.proofs_checks.library.lemmas import Lemma as Lemma
+from fedconvex.proofs_checks.library.lemmas import cited as cited
+from fedconvex.proofs_checks.library.lemmas import with_example as with_example
