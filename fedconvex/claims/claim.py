@@ -108,6 +108,7 @@ class Setting:
             "inexact" (subproblem's gradient at most `inexactness` times as long as at the start), "error" (at most
             `inexactness` from the solution).
         minimiser: whether the objective has a minimiser, a point where its gradient vanishes.
+        bounded_below: whether the objective has an infimum.
         dissimilarity, variance: B with mean‖∇F_k(w)‖² ≤ B²‖∇f(w)‖², σ² with mean‖∇F_k(w) − ∇f(w)‖² ≤ σ², at the
             server's point w before the round.
         large_gradient: a lower bound of ‖∇f(w)‖² at that point.
@@ -127,6 +128,7 @@ class Setting:
     inexactness: Number | None = None
     draws: Draws = Draws()
     minimiser: bool = False
+    bounded_below: bool = False
     dissimilarity: Number | None = None
     variance: Number | None = None
     large_gradient: Number | None = None

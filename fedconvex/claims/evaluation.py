@@ -146,6 +146,8 @@ class Values:
             case "value", (at,):
                 point = self.of(at, path, time)
                 return self._mean(self._functions(point).values(point), scalar=True)
+            case "infimum", ():
+                return self.of(Number("value", (Vector("minimiser"),)), path, time)
             case ("sum of rounds" | "mean of rounds") as head, (ratio, of):
                 r, T = self.of(ratio, path, 0), len(self.paths[0].rounds)
                 weights = [self._power(r, t) for t in range(T)]

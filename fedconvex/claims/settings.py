@@ -25,13 +25,15 @@ def setting_of(
     conditions: tuple[Condition, ...],
     notation: Mapping[str, Parameter],
     parameters: Mapping[str, Parameter],
-    uses_minimiser: bool,
+    uses: frozenset[str],
 ) -> Setting:
     """What these assumptions and conditions say. Raises NotASetting.
 
-    `parameters` are those of the statement's formulas; `notation` those of the paper, for the assumptions' own.
+    `parameters` are those of the statement's formulas; `notation` those of the paper, for the assumptions' own; `uses`
+    are the operations in the claim, of which "minimiser" and "infimum" assume that there is one.
     """
-    fields: Fields = {"low": [], "high": [], "weak": [], "conditions": [], "minimiser": uses_minimiser}
+    fields: Fields = {"low": [], "high": [], "weak": [], "conditions": [], "minimiser": "minimiser" in uses}
+    fields["bounded_below"] = "infimum" in uses
     for assumption in assumptions:
         meaning = MEANINGS.get(type(assumption))
         if meaning is None:

@@ -140,6 +140,7 @@ NUMBERS: dict[str, tuple[Any, ...]] = {
     "parameter": (_TEXT,),
     "inner": (_V, _V),
     "norm": (_V,),
+    "infimum": (),  # of the objective
     "value": (_V,),  # mean_k F_k at a point of client k
     "expected": (_N,),  # over the draws
     "sum of rounds": (_N, _N),  # Σ_{t<T} r^t E x_t
@@ -220,6 +221,7 @@ def family(name: str) -> Vector:
 answers, solutions = Vector("answers"), Vector("solutions")
 residuals, minimiser = Vector("residuals"), Vector("minimiser")
 local_gradients = Vector("local gradients")
+infimum = Number("infimum")
 
 
 def gradient(at: Vector) -> Vector:

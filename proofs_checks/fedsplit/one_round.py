@@ -45,7 +45,7 @@ mu, kappa, L, b, s = map(parameter, ("mu", "kappa", "L", "b", "stepsize"))
 factor = fedsplit.contraction.formula(kappa=kappa)
 INVARIANTS = (("server", mean(memory("z", 0))),)
 
-MATCHED = setting_of((*FEDSPLIT, ProxError()), (), fedsplit.PAPER.notation, {}, uses_minimiser=True)
+MATCHED = setting_of((*FEDSPLIT, ProxError()), (), fedsplit.PAPER.notation, {}, frozenset({"minimiser"}))
 
 
 # ---- one round

@@ -445,6 +445,8 @@ class Board:
             case "value", (u,):
                 at = self.vector(u)
                 return self.value(at), at.is_random
+            case "infimum", ():
+                return self.infimum, False
             case "expected", (x,):
                 return self._number(x)[0], False
             case ("+" | "-") as sign, (x, y):
@@ -545,6 +547,12 @@ class Board:
     def name_of_value(self, at: Vec) -> Monomial:
         """The unknown value at a point."""
         return (("F", self.points.setdefault(at.key, str(len(self.points)))),)
+
+    @property
+    def infimum(self) -> Quantity:
+        """The objective's infimum."""
+        require(self.setting.bounded_below, "the objective may have no infimum")
+        return Quantity({(("F", "infimum"),): self.field.scalar(1)})
 
     def require_convex(self, at: Vec) -> None:
         """Refuses where the functions, at such points, are not known to be convex."""

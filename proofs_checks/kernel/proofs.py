@@ -73,6 +73,14 @@ class Idle:
 
 @final
 @dataclass(frozen=True)
+class Infimum:
+    """The objective's value at a point that all clients share is at least its infimum."""
+
+    at: Vector
+
+
+@final
+@dataclass(frozen=True)
 class Nonnegative:
     """The number is ≥ 0: a polynomial in lengths whose coefficients the conditions show to be ≥ 0."""
 
@@ -117,7 +125,20 @@ class Jensen:
     ratio: Number = number(1)
 
 
-Fact = Lower | Upper | Between | Assumed | CauchySchwarz | Idle | Nonnegative | Earlier | Statement | During | Jensen
+Fact = (
+    Lower
+    | Upper
+    | Between
+    | Assumed
+    | CauchySchwarz
+    | Idle
+    | Infimum
+    | Nonnegative
+    | Earlier
+    | Statement
+    | During
+    | Jensen
+)
 
 
 @final

@@ -235,6 +235,10 @@ def _fact(board: Board, fact: Any, lines: Mapping[str, Relation], library: Libra
             require(sign in (1, -1), f"{sign} is no sign")
             x, y = board.vector(u), board.vector(v)
             return Relation(board.product(board.length(x), board.length(y)) - board.inner(x, y) * sign)
+        case proofs.Infimum(at):
+            point = board.vector(at)
+            require(point.is_shared and not board.one_client, "the objective's value at points of the clients")
+            return Relation(board.value(point) - board.infimum)
         case proofs.Idle(u):
             return Relation(board.idle_square(board.vector(u)))
         case proofs.Nonnegative(of):
@@ -340,7 +344,7 @@ def _require_weaker(board: Board, other: Setting, identifier: str) -> None:
         require(getattr(mine, name) == getattr(other, name), f"{problem}: its {name}")
     for name in ("dissimilarity", "variance", "large_gradient"):
         require(getattr(other, name) in (None, getattr(mine, name)), f"{problem}: its {name}")
-    for name in ("minimiser", "starts_at_own_minima", "rests"):
+    for name in ("minimiser", "bounded_below", "starts_at_own_minima", "rests"):
         require(getattr(mine, name) or not getattr(other, name), f"{problem}: its {name}")
     for name in ("curvature", "objective"):
         for end in (0, 1):  # the other's least curvature must be smaller, its largest one larger
