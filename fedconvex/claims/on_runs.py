@@ -17,8 +17,9 @@ import numpy as np
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array, nearest_float, to_fmpq, to_fraction
 from fedconvex.certainty import Certainty
+from fedconvex.claims.draw_dependence import DrawDependence, is_expectation
 from fedconvex.claims.draws import every_draw
-from fedconvex.claims.evaluation import DrawDependence, Path, Values, is_expectation
+from fedconvex.claims.evaluation import Path, Values
 from fedconvex.claims.federations import ExactFederation
 from fedconvex.claims.paths import everywhere, minimiser_of
 from fedconvex.claims.terms import Number, parts
@@ -111,8 +112,9 @@ def _on_federation(claim: "Claim", run: ExactFederation, parameters: Mapping[str
         given = {name: to_fmpq(value, name) for name, value in {**run.parameters, **parameters}.items()}
         free = {name: rounds.arithmetic.array(vector) for name, vector in run.free.items()}
         evaluating = Evaluating(claim, rounds, given, free, Once(lambda: minimiser_of(rounds)))
+        number = int(given.get(claim.rounds, run.rounds)) if claim.of_run else 1
         for t in range(1 if claim.of_run else len(run.moments)):
-            paths = run.player.paths(run.moments[t], everywhere(outcomes), t, run.rounds if claim.of_run else 1)
+            paths = run.player.paths(run.moments[t], everywhere(outcomes), t, number)
             yield from evaluating.found(paths, ALL, t)
 
 
