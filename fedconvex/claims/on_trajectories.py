@@ -16,7 +16,7 @@ from fedconvex.arithmetic.rationals import Array, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.claims.draws import MOST, Outcomes, every_draw
 from fedconvex.claims.evaluation import StateOnPath
-from fedconvex.claims.on_runs import ALL, SAMPLE, Evaluating, Found
+from fedconvex.claims.findings import ALL, SAMPLE, Evaluating, Found
 from fedconvex.claims.paths import Player, minimiser_of
 from fedconvex.errors import InvalidInput
 from fedconvex.once import Once

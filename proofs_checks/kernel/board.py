@@ -477,7 +477,9 @@ class Board:
 
 
 def _integer(value: Scalar) -> int:
-    require(value.below == value.field.one and value.above.total_degree() <= 0, "a number of local steps that is no integer")
+    require(
+        value.below == value.field.one and value.above.total_degree() <= 0, "a number of local steps that is no integer"
+    )
     return int(str(value.above))
 
 

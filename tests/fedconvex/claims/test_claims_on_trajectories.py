@@ -12,7 +12,7 @@ from fedconvex.certainty import Certainty
 from fedconvex.claims.claim import at_most, equal
 from fedconvex.claims.draws import every_draw
 from fedconvex.claims.evaluation import NotOnThisRun
-from fedconvex.claims.on_runs import ALL, SAMPLE
+from fedconvex.claims.findings import ALL, SAMPLE
 from fedconvex.claims.terms import (
     after,
     answers,
