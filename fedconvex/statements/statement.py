@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 from fedconvex.statements.assumptions.base import Assumption, Given
 from fedconvex.statements.calculator import Calculator
 from fedconvex.statements.conditions import Condition
+from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import NUMBER, Parameter, Units
 from fedconvex.statements.recorded import Phrases, phrases
 
@@ -132,10 +133,17 @@ class Statement:
 
     @property
     def latex(self) -> str:
-        """The LaTeX of the inequality, made by evaluating the formula at symbols."""
-        from fedconvex.statements.rendering import latex
+        """The LaTeX of the claim, or of the inequality that the formula is a side of; `where` defines its symbols."""
+        from fedconvex.claims.displayed import displayed
 
-        return latex(self)
+        return displayed(self).formula
+
+    @property
+    def where(self) -> tuple[str, ...]:
+        """The LaTeX of what the symbols in `latex` mean that are no parameters, as `C_t = …`."""
+        from fedconvex.claims.displayed import displayed
+
+        return displayed(self).where
 
     def _repr_markdown_(self) -> str:
         from fedconvex.statements.rendering import markdown
@@ -161,6 +169,7 @@ class Paper:
     reference: str  # authors, title, year
     convention: str  # of the objective: sum or mean of the clients' functions, with which weights
     notation: Mapping[str, Parameter]
+    letters: Letters = field(default_factory=Letters)  # of vectors and functions; `notation` has the parameters'
     statements: dict[str, Statement] = field(default_factory=dict)  # by number: "theorem4"
     ours: dict[str, Statement] = field(default_factory=dict)  # corrected or sharper statements, not in the paper
 
@@ -236,6 +245,10 @@ class Paper:
         """Decorates a formula that only helps with a statement (`of` its number): a term, a stepsize, a round count."""
         sides: dict[str, Any] = {"assumes": assumes, "redefines": redefines, "integer": integer, "upwards": upwards}
         return lambda formula: self._calculator(formula, f"{self.name}: {of}", units, **sides)
+
+    def relettered(self, **latex: str) -> dict[str, Parameter]:
+        """Parameters that one statement writes with other letters than the rest of the paper, for `redefines`."""
+        return {name: replace(self.notation[name], latex=letter, means=None) for name, letter in latex.items()}
 
     def alias(self, number: str, of: Statement, **changes: Any) -> Statement:
         """Registers a statement under a second number: a theorem whose conclusion is a numbered equation."""

@@ -4,9 +4,10 @@ from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
+from fedconvex.claims.displayed import displayed
 from fedconvex.proofs_checks.engines.tightness import Tightness
 from fedconvex.proofs_checks.proof import Role
-from fedconvex.statements.rendering import assumptions_of, latex
+from fedconvex.statements.rendering import assumptions_of
 from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict
 
@@ -87,8 +88,8 @@ def record(result: "Result") -> Record:
         source=of.source,
         claim=of.claim_type.value,
         words=of.words,
-        formula=latex(of),
-        conclusion=of.conclusion,
+        formula=displayed(of).defined,
+        conclusion=displayed(of).conclusion,
         assumptions=tuple(assumptions_of(of)),
         verdict=result.verdict.value,
         as_printed=result.as_printed,
@@ -109,7 +110,7 @@ def record(result: "Result") -> Record:
 
 
 def _named(of: Statement) -> dict[str, str]:
-    return {"identifier": of.identifier, "words": of.words, "formula": latex(of)}
+    return {"identifier": of.identifier, "words": of.words, "formula": displayed(of).defined}
 
 
 def _step(result: "StepResult") -> StepRecord:

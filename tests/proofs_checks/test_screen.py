@@ -5,13 +5,14 @@ from dataclasses import replace
 import pytest
 import sympy
 
+from fedconvex.claims.displayed import displayed
 from fedconvex.proofs_checks import verify
 from fedconvex.proofs_checks.engines.hilbert import vector
 from fedconvex.proofs_checks.reporting.mathematics import from_expression, from_latex, mixed
 from fedconvex.proofs_checks.reporting.records import record
 from fedconvex.proofs_checks.reporting.screen import LINES, screen
 from fedconvex.proofs_checks.verification import proof_of
-from fedconvex.statements.rendering import assumptions_of, latex, symbols
+from fedconvex.statements.rendering import assumptions_of, symbols
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox, papers
 
@@ -21,7 +22,12 @@ STATEMENTS = [s for paper in papers().values() for s in paper.everything]
 def formulas(of: Statement) -> list[str]:
     proof = proof_of(of)
     assumed = [piece for a in assumptions_of(of) for piece in a.split("$")[1::2]]
-    return [latex(of), of.conclusion, *assumed, *(step.shown for step in (proof.steps if proof else ()))]
+    return [
+        displayed(of).defined,
+        displayed(of).conclusion,
+        *assumed,
+        *(step.shown for step in (proof.steps if proof else ())),
+    ]
 
 
 @pytest.mark.parametrize("of", STATEMENTS, ids=lambda of: of.identifier)
