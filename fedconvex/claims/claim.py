@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 from fedconvex.claims.terms import IllFormed, Number, Vector, number, parts
 
 if TYPE_CHECKING:
-    from fedconvex.claims.on_runs import Found
+    from fedconvex.claims.findings import Found
 
 
 @final
