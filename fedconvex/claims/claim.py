@@ -74,6 +74,9 @@ def equal(left: Any, right: Any, **about: Any) -> Claim:
 class Draws:
     """Who takes part in a round: everyone; `active` of `clients`, every set equally likely; `active` independent draws
     with probabilities p_k, averaged plainly.
+
+    The p_k are the weights of the clients in means, which are all equal where every set is equally likely, and in
+    methods that average plainly: averages of a draw then have the mean as expectation.
     """
 
     scheme: str = "everyone"  # "everyone", "uniform", "independent"
