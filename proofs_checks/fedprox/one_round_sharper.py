@@ -100,7 +100,7 @@ def of_convex_clients(claim: Claim, drawn: Number, mu: Number = mu, slack: Any =
     flat = (1 / mu - (1 - drawn) * L * middle / mu**2) / (2 * far)
     lies = flat + (1 - drawn) * L / (2 * mu**2)
     parts = (
-        by(Upper(server(1), here, L)) + lies * (ball + squared(apart - mean(apart))) + drawn * L / (2 * mu**2) * short
+        by(Upper(server(1), here, L)) + lies * (ball + squared(apart - mean(apart))) + drawn * (L / (2 * mu**2) * short)
         + flat * squared(mean(apart) + far * slope) + slack * squared(slope)
     )  # fmt: skip
     return Proof((concluding(claim, parts),))

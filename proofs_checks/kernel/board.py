@@ -171,6 +171,7 @@ class Board:
     @property
     def method(self) -> Method:
         """The method, with its parameters as functions of the setting's."""
+        require(self.setting.method, "the setting has no method, so there is no round")
         numbers = {n: self.parameter_only(x) for n, x in self.setting.method_parameters.items()}
         whole = {n: 1 if self._any_steps else _integer(x) for n, x in numbers.items() if n == "local_steps"}
         made: Method = METHODS[self.setting.method](**{**numbers, **whole})
@@ -221,7 +222,6 @@ class Board:
     def answers(self) -> Answers:
         """All clients' answers in the round; they do not need the server's next point, which one client cannot tell."""
         if self._answers is None:
-            require(self.setting.method, "the setting has no method, so there is no round")
             self.subproblem = self.method.subproblem(self.first, self.cohort)
             self._answers = self._answered(self.subproblem)
         return self._answers

@@ -26,6 +26,8 @@ class Parts:
 
     def __mul__(self, factor: Any) -> "Parts":
         c = number(factor)
+        if c == number(0):
+            return Parts()
         return Parts(tuple((c * a, f) for a, f in self.facts), tuple((c * a, v) for a, v in self.squares))
 
     __rmul__ = __mul__
