@@ -59,7 +59,9 @@ def _displayed(statement: "Statement", slashes: bool) -> Displayed:
     letters, claim = statement.paper.letters, statement.claim
     left_parameters = statement.left.parameters if statement.left is not None else {}
     notation = {**statement.paper.notation, **left_parameters, **statement.calculator.parameters}
-    of_factor = callable(statement.states) and statement.relation == "="
+    factors = ("UPPER", "TIGHT", "LOWER")
+    of_factor = callable(statement.states) and statement.relation == "=" and statement.claim_type.name in factors
+    of_factor = of_factor and len(statement.symbol) == 1
     if claim is not None and not of_factor:
         display = replace(Display.of(letters, symbols_of(notation)), slashes=slashes)
         return Displayed((display.latex(claim),), "", _where(display, [claim], ()))
