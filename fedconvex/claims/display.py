@@ -27,7 +27,7 @@ from fedconvex.claims.typesetting import (
 from fedconvex.statements.letters import Letters
 
 RELATIONS = {"<=": r"\le", ">=": r"\ge", "=": "=", "<": "<", ">": ">"}
-OF_CLIENTS = ("memory", "last answers", "answers", "solutions", "residuals", "gradient", "family")
+OF_CLIENTS = ("memory", "last answers", "answers", "solutions", "residuals", "local gradients", "gradient", "family")
 SHARED = ("mean", "drawn")
 
 
@@ -126,6 +126,8 @@ class Display(Typesetting):
                 return self._at(letters.last_answers, time)
             case ("answers" | "solutions" | "residuals") as which, _:
                 return self._at(getattr(letters, which), 1)
+            case "local gradients", _:
+                return Shown(letters.local_gradients, PRODUCT)
             case "minimiser", _:
                 return Shown(letters.minimiser)
             case "free", (name,):
@@ -213,6 +215,8 @@ class Display(Typesetting):
         if inside.head == "inner" and inside.args[0] == inside.args[1]:
             return self._average(inside.args[0], Shown(sign + self._length(inside.args[0], squared=True).text, POWER))
         shown = self.show(inside)
+        if not sign:  # nothing is drawn in the paper
+            return shown
         if inside.head == "value" and shown.level == ATOM and len(sign) == 1:
             return Shown(f"{sign} {shown.text}")
         return Shown(sign + square_brackets(shown.text))
@@ -253,7 +257,7 @@ def square_brackets(text: str) -> str:
 
 def _times(term: Term) -> Iterator[int]:
     """The times of the vectors in a term: 1 for what is about the round itself."""
-    if term.head in ("answers", "solutions", "residuals", "drawn"):
+    if term.head in ("answers", "solutions", "residuals", "local gradients", "drawn"):
         yield 1
     for x in term.args:
         if type(x) is int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fedconvex.claims.display import Display
-from fedconvex.claims.terms import Number, Term, number, parameter, parts
+from fedconvex.claims.terms import Number, Term, Vector, number, parameter, parts
 from fedconvex.claims.typesetting import brackets
 from fedconvex.statements.formula import CheckedFormula
 from fedconvex.statements.letters import Letters
@@ -42,9 +42,9 @@ def formula(calculator: CheckedFormula, letters: Letters, notation: Mapping[str,
     if any(p.shape in (Shape.MATRICES, Shape.COLUMN) for p in calculator.parameters.values()):
         return None
     try:
-        # the meanings are about one round, where parameters of a run are about its start
-        of_run = any(p.measured == "num_rounds" for p in calculator.parameters.values())
-        value = calculator.formula(**{name: given(name, p, of_run) for name, p in calculator.parameters.items()})
+        # The meanings are about one round, where parameters of a run are about its start; vectors have their symbols.
+        by_symbol = any(p.measured == "num_rounds" or type(p.means) is Vector for p in calculator.parameters.values())
+        value = calculator.formula(**{name: given(name, p, by_symbol) for name, p in calculator.parameters.items()})
     except (AttributeError, TypeError):
         return None
     symbols = symbols_of(known)
