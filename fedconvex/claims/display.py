@@ -218,6 +218,8 @@ class Display(Typesetting):
         if inside.head == "inner" and inside.args[0] == inside.args[1]:
             return self._average(inside.args[0], Shown(sign + self._length(inside.args[0], squared=True).text, POWER))
         shown = self.show(inside)
+        if not sign:  # nothing is drawn in the paper
+            return shown
         if inside.head == "value" and shown.level == ATOM and len(sign) == 1:
             return Shown(f"{sign} {shown.text}")
         return Shown(sign + square_brackets(shown.text))

@@ -29,7 +29,7 @@ PAPER = Paper(
         solutions=r"\mathrm{prox}_{sf_j}(2x^{(t)}-z_j^{(t)})", residuals="e_j",
         local_gradients=r"\sum_{i=1}^e\nabla f_j(G_j^{i-1}(x^{(t)}))", minimiser="x^*", function="f_j",
         objective="F", share=r"\frac{1}{m}", mean=r"\frac{1}{m}\sum_{j=1}^m", drawn=r"\frac{1}{m}\sum_{j=1}^m",
-        client="j", rounds=r"\sum_{t=1}^T",
+        client="j", rounds=r"\sum_{t=1}^T", expectation="",
     ),
     notation={
         "mu": Parameter(r"\ell_*", "strong convexity of every f_j", CURVATURE, above=0, measured="mu"),
