@@ -40,12 +40,14 @@ class Display(Typesetting):
         symbols: the LaTeX of parameters, by name.
         times: how the moments before and after the round are written.
         total: how the number of rounds is written.
+        alone: whether it is about each client alone, so that there are no means over the clients.
     """
 
     letters: Letters = field(default_factory=Letters)
     symbols: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     times: tuple[str, str] = ("t", "t+1")
     total: str = "T"
+    alone: bool = False
 
     @classmethod
     def of(cls, letters: Letters, symbols: Mapping[str, str]) -> "Display":
@@ -55,7 +57,7 @@ class Display(Typesetting):
     def about(self, claim: Claim) -> "Display":
         """The display of this claim's sides: in one about a run, time 0 is its start."""
         if not claim.rounds:
-            return self
+            return replace(self, alone=claim.of_client)
         start = self.letters.start
         return replace(self, times=(start, str(int(start) + 1)), total=self.symbols[claim.rounds])
 
@@ -94,7 +96,7 @@ class Display(Typesetting):
                 at._define(inside, found)
         if part.head == "named":
             symbol, meaning = self._definition(part)
-            if symbol != meaning:
+            if symbol != meaning and not _is_another_name(part.args[1]):
                 found.setdefault(symbol, meaning)
 
     def _definition(self, term: Term) -> tuple[str, str]:
@@ -142,11 +144,14 @@ class Display(Typesetting):
                 return self._average(u, self._length(u, squared=True))
             case "inner", (u, v):
                 product = Shown(rf"\langle {self.show(u).text}, {self.show(v).text}\rangle")
-                return product if shared_by_all(u) and shared_by_all(v) else self._averaged(letters.mean, product)
-            case "norm", (u,) if shared_by_all(u):
+                shared = self.alone or (shared_by_all(u) and shared_by_all(v))
+                return product if shared else self._averaged(letters.mean, product)
+            case "norm", (u,) if self.alone or shared_by_all(u):
                 return self._length(u)
             case "norm", (u,):
                 return Shown(rf"\sqrt{{{self._average(u, self._length(u, squared=True)).text}}}", POWER)
+            case "value", (at,) if self.alone:
+                return self._of(letters.function, at)
             case "value", (at,) if shared_by_all(at):
                 return self._shared_function("", at)
             case "value", (at,):
@@ -199,7 +204,7 @@ class Display(Typesetting):
         return self._average(inside, self.show(inside))
 
     def _average(self, over: Vector, shown: Shown) -> Shown:
-        return shown if shared_by_all(over) else self._averaged(self.letters.mean, shown)
+        return shown if self.alone or shared_by_all(over) else self._averaged(self.letters.mean, shown)
 
     def _averaged(self, sign: str, shown: Shown) -> Shown:
         """Under a sign such as E or Σ: sums in brackets."""
@@ -262,6 +267,13 @@ def _times(term: Term) -> Iterator[int]:
 
 def _is_at(symbol: str, time: str) -> bool:
     return any(f"{mark}{script(time)}" in symbol or f"{mark}{{{time}}}" in symbol for mark in "^_")
+
+
+def _is_another_name(term: Term) -> bool:
+    """Whether a symbol for it explains itself: for a vector of the method's own, or for 0."""
+    if term.head in ("*", "/") and type(term) is Vector:
+        return any(type(x) is Number and x.head == "constant" and x.args[0] == 0 for x in term.args)
+    return term.head in ("server", "shared", "memory", "last answers", "answers")
 
 
 def _is_one(term: Number) -> bool:
