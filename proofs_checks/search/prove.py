@@ -1,0 +1,170 @@
+"""Proofs of one-round claims that are found without help.
+
+A semidefinite program at samples of the parameters shows which inequalities of the function class suffice; their
+multipliers get closed forms; what they leave of the claim is decomposed into squares exactly. The kernel replays the
+result, so that a wrong guess anywhere leads to no proof, and never to a wrong one.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from fedconvex.claims.claim import Claim, Setting
+from fedconvex.claims.terms import Vector, norm, number
+from fedconvex.proofs_checks.kernel import Refused, theorem
+from fedconvex.proofs_checks.kernel.board import Board
+from fedconvex.proofs_checks.kernel.proofs import Combine, Nonnegative, Proof
+from fedconvex.proofs_checks.kernel.scalars import Scalar, require
+from fedconvex.proofs_checks.kernel.vectors import Quantity
+from fedconvex.proofs_checks.library import Parts, by, concluding, squared
+from fedconvex.proofs_checks.search.basics import Basics
+from fedconvex.proofs_checks.search.candidates import (
+    Candidate,
+    Invariants,
+    board_of,
+    candidates,
+    invariants_of,
+    points_of,
+)
+from fedconvex.proofs_checks.search.closed_forms import ClosedForms
+from fedconvex.proofs_checks.search.decompositions import squares_of
+from fedconvex.proofs_checks.search.forms import SIGMA, Shape, cases, in_case, is_affine_in_sigma, shape_of
+from fedconvex.proofs_checks.search.programs import Program
+from fedconvex.proofs_checks.search.samples import samples, symbol_values
+from fedconvex.proofs_checks.search.scalars import number_of
+from fedconvex.proofs_checks.search.supports import supports
+
+SAMPLES = 6
+MOST_GUESSES = 40  # closed forms that are decomposed, for each set of facts
+COSTS = {"lower": 1.0, "upper": 1.0, "interpolation": 1.5, "between": 1.2}
+UNPROVED = (Refused, ValueError, ArithmeticError, KeyError, RecursionError)
+
+
+def prove(statement: Any) -> Proof | None:
+    """A proof of the statement's claim in its setting, which the kernel accepts; None where the search finds none.
+
+    Uses no other statement and no hint. Claims about whole runs are not searched.
+    """
+    try:
+        setting, claim = statement.setting, statement.claim
+    except Exception:  # a statement whose assumptions have no meaning in a setting
+        return None
+    return None if claim is None or setting is None else proved(setting, claim)
+
+
+def proved(setting: Setting, claim: Claim) -> Proof | None:
+    """A proof of a claim in a setting, which the kernel accepts; None where the search finds none."""
+    if claim.of_run:
+        return None
+    try:
+        for proof in _attempts(setting, claim, invariants_of(setting, claim)):
+            if _accepted(setting, claim, proof):
+                return proof
+    except UNPROVED:
+        pass
+    return None
+
+
+def _accepted(setting: Setting, claim: Claim, proof: Proof) -> bool:
+    try:
+        theorem(setting, claim, proof)
+    except Refused:
+        return False
+    return True
+
+
+def _attempts(setting: Setting, claim: Claim, invariants: Invariants) -> Iterator[Proof]:
+    yield Proof((concluding(claim, Parts()),), invariants)
+    if claim.relation == "=":
+        return
+    board = board_of(setting, claim, invariants)
+    goal = board.number(claim.right) - board.number(claim.left)
+    points = points_of(board, claim)
+    for parts in Search(board, claim, goal, points).found():
+        yield Proof((concluding(claim, parts),), invariants)
+
+
+class Search:
+    """The search for the parts that make up one difference."""
+
+    def __init__(self, board: Board, claim: Claim, goal: Quantity, points: Sequence[Vector]):
+        self.board, self.goal = board, goal
+        self.facts = candidates(board, points)
+        quantities = [goal, *(fact.quantity for fact in self.facts)]
+        self.ends = cases(quantities)
+        require(self.ends == [None] or all(map(is_affine_in_sigma, quantities)), "a claim that is not affine in σ")
+        self.shape = shape_of(board, claim, quantities)
+        self.samples = samples(board.setting, SAMPLES)
+        self.programs = [Program(goal, quantities[1:], self.shape, self.ends, s) for s in self.samples]
+        self.basics = Basics(board, points)
+
+    def found(self) -> Iterator[Parts]:
+        """Sums of facts and squares that equal the difference, as far as the search can tell."""
+        for support in supports(self.programs, self._preferences()):
+            chosen = [self.facts[j] for j in support]
+            symbols = [symbol_values(self.board.field, s) for s in self.samples]
+            forms = ClosedForms(
+                self.board, self.goal, [c.quantity for c in chosen], self.shape, self.ends,
+                list(zip(self.programs, symbols, strict=True)), support,
+            )  # fmt: skip
+            for guesses, multipliers in enumerate(forms):
+                made = self._completed(chosen, multipliers)
+                if made is not None:
+                    yield made
+                if guesses >= MOST_GUESSES:
+                    break
+
+    def _preferences(self) -> list[np.ndarray]:
+        usual = np.array([COSTS.get(fact.name, 1.0) for fact in self.facts])
+        return [usual, 1 / usual, np.where(usual > 1, 10.0, 1.0), np.where(usual == 1.2, 1.0, 10.0)]
+
+    def _completed(self, chosen: Sequence[Candidate], multipliers: Sequence[Scalar]) -> Parts | None:
+        """The facts with these multipliers, and what they leave of the goal as squares; None where it is not shown."""
+        field = self.board.field
+        if not all(field.is_nonnegative(x) for x in multipliers):
+            return None
+        rest, total = self.goal, Parts()
+        for fact, x in zip(chosen, multipliers, strict=True):
+            if x:
+                rest = rest - fact.quantity * x
+                total = total + number_of(x) * fact.parts
+        for m in self.shape.signed:
+            if m in rest.terms:
+                total = total + self._signed(m, rest.terms[m])
+        ends = [(None, field.scalar(1))]
+        if self.ends != [None]:
+            sigma = field.symbol(SIGMA)
+            ends = [(0, 1 - sigma), (1, sigma)]
+        for block in self.shape.blocks:
+            made = {end: self._matrix(rest, block.products, len(block.basics), end) for end, _ in ends}
+            weights = dict(ends)
+            if len(made) == 2 and made[0] == made[1]:
+                made, weights = {0: made[0]}, {0: field.scalar(1)}
+            for end, matrix in made.items():
+                squares = squares_of(matrix, field)
+                if squares is None:
+                    return None
+                for square in squares:
+                    coordinates = zip(block.basics, square.coordinates, strict=True)
+                    vector = self.basics.vector({b: c for b, c in coordinates if c})
+                    total = total + number_of(square.weight * weights[end]) * squared(vector)
+        return total
+
+    def _signed(self, monomial: tuple[str, ...], coefficient: Scalar) -> Parts:
+        term = number_of(coefficient)
+        for name in monomial:
+            term = term * norm(self.basics.vector(dict(self.board.lengths[int(name[1:-1])].parts)))
+        return by(Nonnegative(term))
+
+    def _matrix(self, of: Quantity, products: Any, size: int, end: int | None) -> list[list[Scalar]]:
+        zero = self.board.field.scalar(0)
+        found = [[zero] * size for _ in range(size)]
+        for m, (i, j) in products.items():
+            if m in of.terms:
+                value = in_case(of.terms[m], end)
+                if i == j:
+                    found[i][i] = value
+                else:
+                    found[i][j] = found[j][i] = value / 2
+        return found
