@@ -9,6 +9,7 @@ from fedconvex.claims.terms import (
     Number,
     Vector,
     answers,
+    expected,
     last_answers,
     mean,
     memory,
@@ -25,7 +26,7 @@ from fedconvex.proofs_checks.kernel.proofs import Assumed, Between, Lower, Upper
 from fedconvex.proofs_checks.kernel.replay import _check_invariants, relation_of
 from fedconvex.proofs_checks.kernel.scalars import Refused
 from fedconvex.proofs_checks.kernel.vectors import Quantity
-from fedconvex.proofs_checks.library import Parts, by, interpolation
+from fedconvex.proofs_checks.library import Parts, by, interpolation, squared
 
 Invariants = tuple[tuple[str, Vector], ...]
 MOST_POINTS = 7
@@ -103,6 +104,7 @@ def _different(board: Board, points: Iterable[Vector]) -> Iterator[Vector]:
 def candidates(board: Board, points: Iterable[Vector]) -> list[Candidate]:
     """The inequalities of the class between all pairs of points, and the setting's assumptions."""
     found = [_candidate(board, what, by(Assumed(what))) for what in ASSUMPTIONS]
+    found += [_candidate(board, "spread", squared(change)) for change in _spreads(board)]
     ends = [_both(board, end) for end in (0, 1)]
     listed = list(points)
     for a in listed:
@@ -114,6 +116,14 @@ def candidates(board: Board, points: Iterable[Vector]) -> list[Candidate]:
         if one is not None and one.quantity.terms:
             unique.setdefault(frozenset(one.quantity.terms.items()), one)
     return list(unique.values())
+
+
+def _spreads(board: Board) -> Iterator[Vector]:
+    """What the drawn clients' memories change by, beyond the mean change and the expected one."""
+    if board.setting.draws.scheme == "uniform" and board.setting.method:
+        for before, after in [(memory(n, 0), memory(n, 1)) for n in board.first.memory]:
+            change = after - before
+            yield change - mean(change) - expected(change) + mean(expected(change))
 
 
 def _both(board: Board, end: int) -> Number | None:
@@ -138,6 +148,9 @@ def _candidate(board: Board, name: str, made: Parts) -> Candidate | None:
         total = Quantity()
         for multiplier, fact in made.facts:
             total = total + relation_of(board, fact) * board.parameter_only(multiplier)
+        for weight, vector in made.squares:
+            u = board.vector(vector)
+            total = total + board.inner(u, u) * board.parameter_only(weight)
     except (Refused, ValueError, ArithmeticError):
         return None
     return Candidate(name, made, total)
