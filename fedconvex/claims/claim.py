@@ -6,9 +6,12 @@ Both are data with exact types, so that a proof checker can read them without ru
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.claims.terms import IllFormed, Number, Vector, number, parts
+
+if TYPE_CHECKING:
+    from fedconvex.claims.on_runs import Found
 
 
 @final
@@ -33,6 +36,16 @@ class Claim:
         if sorts != (Number, Number) and not (sorts == (Vector, Vector) and self.relation == "="):
             raise IllFormed("claim", [s.__name__ for s in sorts], "are not two numbers, or two equal vectors",
                             "give sides of one sort")  # fmt: skip
+
+    def on(self, run: Any, **parameters: Any) -> "Found":
+        """Both sides on a run, and whether the claim holds there: where the run breaks it, else where it is closest.
+
+        `run` is an `ExactFederation` of `fedconvex.claims.federations`, or the result of `fedconvex.simulate`.
+        `parameters` are values of the claim's parameters that the run does not know.
+        """
+        from fedconvex.claims.on_runs import claim_on
+
+        return claim_on(self, run, parameters)
 
     @property
     def of_run(self) -> bool:

@@ -103,7 +103,7 @@ def _of_maximum(bound: Number) -> list[Number]:
 
 def _runs(assumption: known.Runs, fields: Fields) -> None:
     fields["method"] = assumption.method
-    names = [name for name in METHOD_PARAMETERS.get(assumption.method, ())]
+    names = METHOD_PARAMETERS.get(assumption.method, ())
     fields["method_parameters"] = {name: parameter(name) for name in names} | fields.get("method_parameters", {})
     if assumption.local_steps is not None:
         fields["method_parameters"]["local_steps"] = number(assumption.local_steps)

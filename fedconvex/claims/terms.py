@@ -48,6 +48,10 @@ class Vector:
     def __truediv__(self, divisor: Any) -> "Vector":
         return Vector("/", (self, number(divisor)))
 
+    # `fedconvex.statements.functions` looks it up.
+    def averaged(self) -> "Vector":
+        return mean(self)
+
 
 @final
 @dataclass(frozen=True)

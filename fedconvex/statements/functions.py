@@ -34,6 +34,11 @@ def is_rational(value: Any) -> bool:
     return isinstance(value, Fraction) or type(value).__name__ == "fmpq"
 
 
+def named(symbol: str, value: Any) -> Any:
+    """The value; where a formula is displayed, a part of it that the paper writes as this symbol (LaTeX)."""
+    return type(value)("named", (symbol, value)) if home(value) == "fedconvex" else value
+
+
 def sqrt(value: Any) -> Any:
     """The square root; of a Fraction or fmpq the exact root, or `Irrational` is raised."""
     return _rational_sqrt(value) if is_rational(value) else _apply("sqrt", value)
@@ -65,6 +70,11 @@ def minimum(first: Any, *others: Any) -> Any:
     if any(home(value) == "sympy" for value in (first, *others)):
         return sys.modules["sympy"].Min(first, *others)
     return -maximum(-first, *(-other for other in others))
+
+
+def average(vectors: Any) -> Any:
+    """The mean of a list of vectors; of a term for vectors of the clients its mean over the clients."""
+    return vectors.averaged() if home(vectors) == "fedconvex" else sum(vectors) / len(vectors)
 
 
 def power(base: Any, exponent: Any) -> Any:

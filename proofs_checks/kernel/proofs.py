@@ -65,6 +65,14 @@ class CauchySchwarz:
 
 @final
 @dataclass(frozen=True)
+class Idle:
+    """The mean of ‖u_k‖² over all clients, with 0 for those that are drawn, is ≥ 0. Clients are drawn uniformly."""
+
+    u: Vector
+
+
+@final
+@dataclass(frozen=True)
 class Nonnegative:
     """The number is ≥ 0: a polynomial in lengths whose coefficients the conditions show to be ≥ 0."""
 
@@ -109,7 +117,7 @@ class Jensen:
     ratio: Number = number(1)
 
 
-Fact = Lower | Upper | Between | Assumed | CauchySchwarz | Nonnegative | Earlier | Statement | During | Jensen
+Fact = Lower | Upper | Between | Assumed | CauchySchwarz | Idle | Nonnegative | Earlier | Statement | During | Jensen
 
 
 @final

@@ -4,6 +4,9 @@ from fedconvex.proofs_checks.library.inequalities import Parts as Parts
 from fedconvex.proofs_checks.library.inequalities import by as by
 from fedconvex.proofs_checks.library.inequalities import concluding as concluding
 from fedconvex.proofs_checks.library.inequalities import interpolation as interpolation
+from fedconvex.proofs_checks.library.inequalities import jensen as jensen
 from fedconvex.proofs_checks.library.inequalities import lipschitz as lipschitz
+from fedconvex.proofs_checks.library.inequalities import split as split
 from fedconvex.proofs_checks.library.inequalities import squared as squared
+from fedconvex.proofs_checks.library.inequalities import sum_of as sum_of
 from fedconvex.proofs_checks.library.inequalities import young as young

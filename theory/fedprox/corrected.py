@@ -9,7 +9,7 @@ from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedprox.notation import PAPER
 from fedconvex.theory.fedprox.results import DECREASE, SETTING, rho_variable
 
-ALL = replace(PAPER.notation["gammas"], meaning="inexactness of every device, drawn or not")
+ALL = replace(PAPER.notation["gammas"], meaning="inexactness of every device, drawn or not", domain="")
 
 
 @PAPER.statement(

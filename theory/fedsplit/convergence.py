@@ -17,7 +17,7 @@ from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import exp, log, power, sqrt
 from fedconvex.statements.notation import CURVATURE, LENGTH, NUMBER, STEPSIZE, VALUE, Parameter
 from fedconvex.statements.statement import ClaimType
-from fedconvex.theory.fedsplit.notation import AT_U, PAPER
+from fedconvex.theory.fedsplit.notation import AT_U, AT_Z, PAPER
 
 PER_SQUARED_LENGTH = (0, -2)  # values of the logistic functions are numbers
 ORDERED = Condition("mu", "<=", "L")
@@ -106,7 +106,10 @@ def largest_regularizer(*, epsilon: Any, num_clients: Any, squared_distance: Any
 SMALL_REGULARIZER = Condition("regularizer", "<", largest_regularizer.formula)
 
 
-@PAPER.statement("Equation (19)", ClaimType.DEFINITION, symbol=r"F_\lambda(z)", relation="=", units=VALUE)
+@PAPER.statement(
+    "Equation (19)", ClaimType.DEFINITION, symbol=r"F_\lambda(z)", relation="=", units=VALUE,
+    redefines=AT_Z,
+)  # fmt: skip
 def regularized_objective(*, values: Any, squared_distances: Any, regularizer: Any) -> Any:
     """The regularised objective as printed: Σ_j {f_j(z_j) + (λ/(2m))‖z_j − x^(1)‖²}.
 

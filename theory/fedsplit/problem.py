@@ -3,6 +3,7 @@
 Points and gradients are numbers or vectors (entry by entry). The objective is the plain sum F = Σ_j f_j.
 """
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from fedconvex.statements.assumptions import Convex, ExactSolutions, Runs
@@ -18,7 +19,10 @@ def objective(*, values: Any) -> Any:
     return sum(values)
 
 
-@PAPER.statement("Equation (2)", ClaimType.DEFINITION, symbol="F(x_1, \\dots, x_m)", relation="=", units=VALUE)
+@PAPER.statement(
+    "Equation (2)", ClaimType.DEFINITION, symbol="F(x_1, \\dots, x_m)", relation="=", units=VALUE,
+    redefines=PAPER.relettered(values="f_@(x_@)"),
+)  # fmt: skip
 def consensus_objective(*, values: Any) -> Any:
     """The consensus form: the sum of the f_j(x_j), to be minimised over x_1 = … = x_m."""
     return sum(values)
@@ -40,7 +44,14 @@ def fedgd_round(*, points: Any) -> Any:
     return sum(points) / len(points)
 
 
-@PAPER.statement("Equation (5)", ClaimType.IDENTITY, symbol="0", relation="=", units=GRADIENT, assumes=(Runs("FedGD"),))
+@PAPER.statement(
+    "Equation (5)", ClaimType.IDENTITY, symbol="0", relation="=", units=GRADIENT, assumes=(Runs("FedGD"),),
+    redefines={
+        "gradients": replace(
+            PAPER.notation["gradients"], latex=r"\nabla f_@(G_@^{i-1}(x^*))", domain=r"i\le e,\,j\le m"
+        )
+    },
+)  # fmt: skip
 def fedgd_residual(*, gradients: Any) -> Any:
     """Limits of FedGD(s, e) make this vanish: the sum of all ∇f_j(G_j^{i−1}(x)), i = 1, …, e, j = 1, …, m."""
     return sum(gradients)
@@ -58,6 +69,7 @@ def fedprox_round(*, points: Any) -> Any:
 @PAPER.statement(
     "Equation (7)", ClaimType.IDENTITY, symbol="0", relation="=", units=GRADIENT,
     assumes=(Runs("FedProx"), ExactSolutions(), Convex()),
+    redefines=PAPER.relettered(x="x^*", points=r"\mathrm{prox}_{sf_@}(x^*)"),
 )  # fmt: skip
 def fedprox_residual(*, x: Any, points: Any, stepsize: Any) -> Any:
     """Limits of FedProx make this vanish: Σ_j ∇M_{s f_j}(x) = Σ_j (x − prox_{s f_j}(x))/s; `points` the proxes."""
@@ -91,7 +103,7 @@ PAPER.alias("Proposition 2", fedprox_residual)
 
 @PAPER.statement(
     "Proposition 3", ClaimType.IDENTITY, symbol="0", relation="=", units=GRADIENT,
-    assumes=(Runs("FedSplit"), ExactSolutions(), Convex()),
+    assumes=(Runs("FedSplit"), ExactSolutions(), Convex()), redefines=PAPER.relettered(gradients=r"\nabla f_@(x^*)"),
 )  # fmt: skip
 def optimality_residual(*, gradients: Any) -> Any:
     """At a fixed point z* of FedSplit the mean of the z_j* is a minimiser: Σ_j ∇f_j(x*) = 0."""
