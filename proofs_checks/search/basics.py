@@ -1,6 +1,6 @@
 """A board's unknown vectors as terms, so that squares found in coordinates can be written down."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 from fedconvex.claims.terms import (
@@ -24,6 +24,10 @@ from fedconvex.proofs_checks.kernel.vectors import APART, SAME, Vec
 from fedconvex.proofs_checks.search.scalars import number_of
 
 Basic = tuple[str, str]  # kind (a mean or a deviation) and name
+NAMED: Mapping[str, Callable[[str], Vector]] = {
+    "free": free, "family": family, "shared": lambda name: shared(name, 0), "memory": lambda name: memory(name, 0),
+}  # fmt: skip
+UNNAMED = {"w": server(0), "last": last_answers(0), "x*": minimiser}
 
 
 @final
@@ -42,21 +46,16 @@ class Basics:
 
     def whole(self, name: str) -> Vector:
         """The term of an unknown vector: its mean together with its deviation. Raises Refused."""
-        first, setting = self.board.first, self.board.setting
+        setting = self.board.setting
         if name in self.at:
             return gradient(minimiser if name == "g*" else self._point(self.at[name]))
         if name == "e":
             return residuals if setting.answers == "inexact" else answers - solutions
         kind, _, rest = name.partition(" ")
-        if rest and kind in ("free", "family"):
-            return free(rest) if kind == "free" else family(rest)
-        known: dict[str, tuple[Any, Vector]] = {"w": (first.server, server(0)), "last": (None, last_answers(0))}
-        known |= {n: (u, shared(n, 0)) for n, u in first.shared.items()}
-        known |= {n: (u, memory(n, 0)) for n, u in first.memory.items()}
-        require(name in known, f"{name} has no term")
-        vec, term = known[name]
-        require(vec is None or all(n == name for _, n in vec.parts), f"{name} is not basic")
-        return term
+        if rest and kind in NAMED:
+            return NAMED[kind](rest)
+        require(name in UNNAMED, f"{name} has no term")
+        return UNNAMED[name]
 
     def _point(self, key: Any) -> Vector:
         return self.by_key[key] if key in self.by_key else self.vector(dict(key))

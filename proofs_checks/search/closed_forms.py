@@ -11,8 +11,8 @@ from typing import Any, final
 
 from fedconvex.proofs_checks.kernel.board import Board
 from fedconvex.proofs_checks.kernel.scalars import Scalar
-from fedconvex.proofs_checks.kernel.vectors import Quantity
-from fedconvex.proofs_checks.search.forms import Monomial, Shape, in_case
+from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
+from fedconvex.proofs_checks.search.forms import Shape, in_case
 from fedconvex.proofs_checks.search.linear_systems import Row, System
 from fedconvex.proofs_checks.search.programs import Program
 from fedconvex.proofs_checks.search.scalars import float_at, quotient

@@ -5,15 +5,13 @@
 where D is the claim's right side minus its left one, and the I_j ≥ 0 hold. Solved in floating point; only proposals.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import final
 
 import numpy as np
 
 from fedconvex.proofs_checks.kernel.vectors import Quantity
-from fedconvex.proofs_checks.search.forms import Shape, in_case
-from fedconvex.proofs_checks.search.samples import Sample, symbol_values
-from fedconvex.proofs_checks.search.scalars import float_at
+from fedconvex.proofs_checks.search.forms import Shape, matrices, values_at
 from fedconvex.proofs_checks.worst_cases.programs.solver import conic, triangles
 
 SLACK = 1e-6  # of the norm of a form that is scaled to norm 1
@@ -25,20 +23,15 @@ class Program:
     """One sample of the parameters: the goal's and the candidates' forms, in units in which they have similar size."""
 
     def __init__(
-        self, goal: Quantity, facts: Sequence[Quantity], shape: Shape, ends: Sequence[int | None], sample: Sample
+        self, goal: Quantity, facts: Sequence[Quantity], shape: Shape, ends: Sequence[int | None], symbols: Mapping[str, float]
     ):
         forms = [goal, *facts]
-        field = next((c.field for q in forms for c in q.terms.values()), None)
-        symbols = {} if field is None else symbol_values(field, sample)
         rows: list[list[np.ndarray]] = []
         for end in ends:
-            at = [
-                {m: float_at(in_case(c, end), symbols) for m, c in q.terms.items()}
-                for q in forms
-            ]  # fmt: skip
+            at = [values_at(q, symbols, end) for q in forms]
             values = np.array([[q.get(m, 0.0) for m in shape.values] for q in at]).reshape(len(forms), -1)
             signed = np.array([[q.get(m, 0.0) for m in shape.signed] for q in at]).reshape(len(forms), -1)
-            blocks = [_matrices(at, b.products, len(b.basics)) for b in shape.blocks]
+            blocks = [matrices(at, b.products, len(b.basics)) for b in shape.blocks]
             rows.append([values, signed, *blocks])
         self._scale(rows, len(forms))
 
@@ -97,7 +90,10 @@ class Program:
         found = np.zeros(len(self.norms))
         if chosen.size:
             cost = np.ones(len(chosen)) if costs is None else costs[chosen]
-            x, _, _ = conic(np.vstack(rows), np.concatenate(right), cones, cost)
+            A, b = np.vstack(rows), np.concatenate(right)
+            if not (np.isfinite(A).all() and np.isfinite(b).all()):
+                return None
+            x, _, _ = conic(A, b, cones, cost)
             if not np.isfinite(x).all():
                 return None
             found[chosen] = x
@@ -118,15 +114,3 @@ class Program:
         return all(
             np.linalg.eigvalsh(np.tensordot(weights, m, 1)).min(initial=0) > -SLACK * size for m in self.blocks
         )
-
-
-def _matrices(at: Sequence[dict[tuple[str, ...], float]], products: object, size: int) -> np.ndarray:
-    found = np.zeros((len(at), size, size))
-    assert isinstance(products, dict)
-    for place, q in enumerate(at):
-        for m, (i, j) in products.items():
-            if m in q:
-                found[place, i, j] += q[m] / (1 if i == j else 2)
-                if i != j:
-                    found[place, j, i] += q[m] / 2
-    return found

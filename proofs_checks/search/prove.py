@@ -16,7 +16,7 @@ from fedconvex.proofs_checks.kernel import Refused, theorem
 from fedconvex.proofs_checks.kernel.board import Board
 from fedconvex.proofs_checks.kernel.proofs import Combine, Nonnegative, Proof
 from fedconvex.proofs_checks.kernel.scalars import Scalar, require
-from fedconvex.proofs_checks.kernel.vectors import Quantity
+from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
 from fedconvex.proofs_checks.library import Parts, by, concluding, squared
 from fedconvex.proofs_checks.search.basics import Basics
 from fedconvex.proofs_checks.search.candidates import (
@@ -94,19 +94,18 @@ class Search:
         quantities = [goal, *(fact.quantity for fact in self.facts)]
         self.ends = cases(quantities)
         require(self.ends == [None] or all(map(is_affine_in_sigma, quantities)), "a claim that is not affine in σ")
-        self.shape = shape_of(board, claim, quantities)
-        self.samples = samples(board.setting, SAMPLES)
-        self.programs = [Program(goal, quantities[1:], self.shape, self.ends, s) for s in self.samples]
+        self.symbols = [symbol_values(board.field, s) for s in samples(board.setting, SAMPLES)]
+        self.shape = shape_of(board, claim, quantities).reduced(quantities, self.symbols)
+        self.programs = [Program(goal, quantities[1:], self.shape, self.ends, at) for at in self.symbols]
         self.basics = Basics(board, points)
 
     def found(self) -> Iterator[Parts]:
         """Sums of facts and squares that equal the difference, as far as the search can tell."""
         for support in supports(self.programs, self._preferences()):
             chosen = [self.facts[j] for j in support]
-            symbols = [symbol_values(self.board.field, s) for s in self.samples]
             forms = ClosedForms(
                 self.board, self.goal, [c.quantity for c in chosen], self.shape, self.ends,
-                list(zip(self.programs, symbols, strict=True)), support,
+                list(zip(self.programs, self.symbols, strict=True)), support,
             )  # fmt: skip
             for guesses, multipliers in enumerate(forms):
                 made = self._completed(chosen, multipliers)
@@ -146,15 +145,14 @@ class Search:
                 if squares is None:
                     return None
                 for square in squares:
-                    coordinates = zip(block.basics, square.coordinates, strict=True)
-                    vector = self.basics.vector({b: c for b, c in coordinates if c})
+                    vector = self.basics.vector(block.coordinates(square.coordinates))
                     total = total + number_of(square.weight * weights[end]) * squared(vector)
         return total
 
-    def _signed(self, monomial: tuple[str, ...], coefficient: Scalar) -> Parts:
+    def _signed(self, monomial: Monomial, coefficient: Scalar) -> Parts:
         term = number_of(coefficient)
         for name in monomial:
-            term = term * norm(self.basics.vector(dict(self.board.lengths[int(name[1:-1])].parts)))
+            term = term * norm(self.basics.vector(dict(self.board.lengths[int(name[1])].parts)))
         return by(Nonnegative(term))
 
     def _matrix(self, of: Quantity, products: Any, size: int, end: int | None) -> list[list[Scalar]]:
