@@ -17,7 +17,7 @@ from fedconvex.claims.choices import GRID, Choices
 from fedconvex.claims.claim import Claim, Setting
 from fedconvex.claims.evaluation import NotOnThisRun
 from fedconvex.claims.federations import ExactFederation
-from fedconvex.claims.on_runs import Found
+from fedconvex.claims.findings import Found
 from fedconvex.claims.random_federations import federation_of
 from fedconvex.claims.random_parameters import NoFederation
 from fedconvex.errors import InvalidInput

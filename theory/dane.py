@@ -12,6 +12,8 @@ Notation: `mu` weight μ of the proximal term; `eta` weight η of the gradient; 
 
 from typing import Any
 
+from fedconvex.claims.claim import at_most
+from fedconvex.claims.terms import gradient, mean, server, square, value
 from fedconvex.statements.assumptions import BoundedNegativeCurvature, Everyone, ExactSolutions, Runs, Smooth
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.notation import CURVATURE, STEPSIZE, Parameter
@@ -38,7 +40,7 @@ PAPER = Paper(
     assumes=(
         Runs("DANE"), Everyone(), ExactSolutions(), Smooth(), BoundedNegativeCurvature(), Condition("eta", "<=", 1),
         Condition("L_minus", "<=", "L"), Condition("mu", ">=", lambda L, L_minus: L + 2 * L_minus),
-    ),
+    ), states=lambda rho: at_most(value(server(1)), value(server(0)) - rho * square(mean(gradient(server(0))))),
 )  # fmt: skip
 def decrease(*, mu: Any, eta: Any, L: Any, L_minus: Any) -> Any:
     """One round decreases f by at least ρ‖∇f(w^t)‖², ρ = η/(μ + L) − Lη²/(2(μ + L)²), whatever the dissimilarity.

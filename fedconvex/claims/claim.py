@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 from fedconvex.claims.terms import IllFormed, Number, Vector, number, parts
 
 if TYPE_CHECKING:
-    from fedconvex.claims.on_runs import Found
+    from fedconvex.claims.findings import Found
 
 
 @final
@@ -74,6 +74,9 @@ def equal(left: Any, right: Any, **about: Any) -> Claim:
 class Draws:
     """Who takes part in a round: everyone; `active` of `clients`, every set equally likely; `active` independent draws
     with probabilities p_k, averaged plainly.
+
+    The p_k are the weights of the clients in means, which are all equal where every set is equally likely, and in
+    methods that average plainly: averages of a draw then have the mean as expectation.
     """
 
     scheme: str = "everyone"  # "everyone", "uniform", "independent"
@@ -108,10 +111,12 @@ class Setting:
             "inexact" (subproblem's gradient at most `inexactness` times as long as at the start), "error" (at most
             `inexactness` from the solution).
         minimiser: whether the objective has a minimiser, a point where its gradient vanishes.
+        bounded_below: whether the objective has an infimum.
         dissimilarity, variance: B with mean‖∇F_k(w)‖² ≤ B²‖∇f(w)‖², σ² with mean‖∇F_k(w) − ∇f(w)‖² ≤ σ², at the
             server's point w before the round.
         large_gradient: a lower bound of ‖∇f(w)‖² at that point.
         starts_at_own_minima: the clients' first models are stationary points of their own functions.
+        rests: the state before the round is a fixed point: the round leaves it as it is.
         example: values of the parameters in the domain; without them the setting might be empty.
     """
 
@@ -126,10 +131,12 @@ class Setting:
     inexactness: Number | None = None
     draws: Draws = Draws()
     minimiser: bool = False
+    bounded_below: bool = False
     dissimilarity: Number | None = None
     variance: Number | None = None
     large_gradient: Number | None = None
     starts_at_own_minima: bool = False
+    rests: bool = False
     example: Mapping[str, Fraction] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

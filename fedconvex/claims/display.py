@@ -151,6 +151,8 @@ class Display(Typesetting):
                 return self._shared_function("", at)
             case "value", (at,):
                 return self._averaged(letters.mean, self._of(letters.function, at))
+            case "infimum", _:
+                return Shown(f"{letters.objective}_*" if letters.minimiser.endswith("_*") else f"{letters.objective}^*")
             case "expected", (inside,):
                 return self._expected(inside)
             case "sum of rounds", (ratio, inside):

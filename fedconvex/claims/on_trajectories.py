@@ -16,7 +16,7 @@ from fedconvex.arithmetic.rationals import Array, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.claims.draws import MOST, Outcomes, every_draw
 from fedconvex.claims.evaluation import StateOnPath
-from fedconvex.claims.on_runs import ALL, SAMPLE, Evaluating, Found
+from fedconvex.claims.findings import ALL, SAMPLE, Evaluating, Found
 from fedconvex.claims.paths import Player, minimiser_of
 from fedconvex.errors import InvalidInput
 from fedconvex.once import Once
@@ -78,7 +78,7 @@ def _parameters(
     m = run.problem.num_clients
     drawn = getattr(setup.participation, "K", m)
     known = {f.name: getattr(run.method, f.name) for f in fields(run.method) if f.metadata.get("number")}  # type: ignore[arg-type]
-    known |= {"num_clients": m, "num_active": drawn, "K": drawn, "T": len(run.points) - 1} | dict(given)
+    known |= {"num_clients": m, "num_active": drawn, "K": drawn, claim.rounds or "T": len(run.points) - 1} | dict(given)
     instance = Instance(run.problem, run.method, setup.participation, setup.local_solver)
     found = {name: numbers.scalar(known[name]) for name in claim.parameters if name in known}
     for name in sorted(claim.parameters - set(known)):

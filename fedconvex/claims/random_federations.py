@@ -54,6 +54,9 @@ def federation_of(setting: Setting, claim: Claim | None, choices: Choices) -> Ex
     return built
 
 
+MOST_ROUNDS = 20  # exact numbers grow with every round
+
+
 class _Builder:
     """Builds one federation, decision by decision."""
 
@@ -109,8 +112,8 @@ class _Builder:
         scheme = self._participation()
         outcomes = every_draw(scheme, problem)
         of_run = self.claim is not None and self.claim.of_run
-        rounds = int(self.values.get("T", self.choices.pick((1, 2, 3)))) if of_run else 1
-        if not outcomes or len(outcomes) ** rounds > MOST:
+        rounds = int(self.values.get(self.claim.rounds, self.choices.pick((1, 2, 3)))) if self.claim and of_run else 1
+        if not outcomes or rounds > MOST_ROUNDS or len(outcomes) ** rounds > MOST:
             raise NoFederation("no draw is possible, or too many are")
         number = 0 if of_run or self._assumes_at_point else self.choices.pick((0, 1, 2, 3))
         earlier = tuple(self.choices.pick(outcomes)[1] for _ in range(number))

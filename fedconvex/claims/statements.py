@@ -65,5 +65,5 @@ def setting_of_statement(statement: ClaimingStatement) -> Setting:
     conditions = tuple(c for c in statement.calculator.all_conditions if notation[c.argument].means is None)
     return setting_of(
         statement.every_assumption, conditions, notation, kept,
-        uses_minimiser=any(type(p) is Vector and p.head == "minimiser" for p in used),
+        uses=frozenset(p.head for p in used),
     )  # fmt: skip

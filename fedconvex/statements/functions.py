@@ -5,6 +5,7 @@ This module imports no number library: an argument that is a ball or a symbol sh
 
 import math
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -72,9 +73,15 @@ def minimum(first: Any, *others: Any) -> Any:
     return -maximum(-first, *(-other for other in others))
 
 
-def average(vectors: Any) -> Any:
-    """The mean of a list of vectors; of a term for vectors of the clients its mean over the clients."""
-    return vectors.averaged() if home(vectors) == "fedconvex" else sum(vectors) / len(vectors)
+def total(values: Any, of: Callable[[Any], Any] = lambda value: value) -> Any:
+    """Σ of(v) over the values v of the clients."""
+    # A term of the claim language stands for the values of all clients.
+    return of(values).total() if home(values) == "fedconvex" else sum(map(of, values))
+
+
+def average(values: Any) -> Any:
+    """The plain mean of the clients' values."""
+    return values.average() if home(values) == "fedconvex" else sum(values) / len(values)
 
 
 def power(base: Any, exponent: Any) -> Any:

@@ -6,6 +6,7 @@ language their meaning. A quantity that depends on the draw has a meaning only i
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, final
 
@@ -26,6 +27,7 @@ from fedconvex.proofs_checks.kernel.vectors import (
     NOISE,
     REPLACED,
     SAME,
+    Key,
     Monomial,
     Quantity,
     Unknown,
@@ -33,7 +35,8 @@ from fedconvex.proofs_checks.kernel.vectors import (
     inner,
 )
 
-Invariant = tuple[str, Vector]  # a part of the state, "shared h" or "memory gradient", and what it always equals
+# A part of the state, "server", "shared h" or "memory gradient", and what it always equals.
+Invariant = tuple[str, Vector]
 MOST_STEPS = 20  # local gradient steps that the board plays
 MOST_PRODUCTS = 5_000  # in the product of two sums of unknown numbers
 
@@ -61,6 +64,7 @@ class Board:
         if not known:
             self._assume_conditions()
         self.chances = self._chances()
+        self.eliminated: list[tuple[Key, Vec]] = []  # a basic vector, and a vector that is 0 where it has the factor 1
         self.gradients: dict[Any, Vec] = {}
         self.inexact: list[tuple[Vec, Vec]] = []  # residuals at the answers and at the starts
         if setting.minimiser and not one_client:
@@ -69,7 +73,11 @@ class Board:
         self.points: dict[Any, str] = {self.minimiser.key: "*"}  # names of the points of function values
         self.exact: Vec | None = None  # the solutions of the subproblems
         self.first = self._first_state(invariants)
-        self._played: tuple[State, Vec] | None = None
+        self._answers: Answers | None = None
+        self._played: State | None = None
+        self.local_gradients: Vec | None = None
+        if setting.rests and not at_start:
+            self._rest()
 
     def at_its_start(self) -> "Board":
         """The first round, from the method's own start, with the same parameters."""
@@ -88,22 +96,31 @@ class Board:
         if rounds:
             sign = "positive" if rounds in self.setting.counts else "nonnegative"
             signs |= dict.fromkeys(Powers.NAMES, sign)
-        return Field(signs, roots((*setting_terms(self.setting), *self.terms)))
+        terms = (*setting_terms(self.setting), *self.terms)
+        return Field(signs, roots(terms), len(other_roots(terms)))
 
     def _assume_conditions(self) -> None:
         """Tells the field what the setting's parameters satisfy."""
         field, setting = self.field, self.setting
         for left, relation, right in setting.conditions:
-            difference = self.parameter_only(left) - self.parameter_only(right)
-            field.assume(difference, relation == ">")
+            larger, smaller = self._roots_of(self.parameter_only(left), self.parameter_only(right))
+            field.assume(larger - smaller, relation == ">")
             if relation == "=":
-                field.assume(-difference, False)
+                field.assume(smaller - larger, False)
         for name in sorted(setting.counts):
-            field.assume(field.parameter(name) - 1, False)
+            rooted = name in field.roots  # √K ≥ 1 says as much as K ≥ 1, and is linear in the symbol √K
+            field.assume(field.symbol(f"√{name}" if rooted else name) - 1, False)
         if (
             setting.draws.scheme == "uniform"
         ):  # σ = (m − P)/(P(m − 1)) lies in [0, 1]; it is any such number where m = 1
             field.assume(1 - field.symbol("σ"), False)
+
+    def _roots_of(self, *sides: Scalar) -> tuple[Scalar, ...]:
+        """The roots of both sides of a condition where the field has them, such as √κ ≥ 1 for κ ≥ 1; else the sides."""
+        try:
+            return tuple(self.field.root(side) for side in sides)
+        except Refused:
+            return sides
 
     def _chances(self) -> dict[str, Scalar | None]:
         """The numbers 1, π, σ and πσ of the draw (`vectors`); None where they are not known."""
@@ -138,6 +155,9 @@ class Board:
                     made = self.basic(f"shared {name}", SAME) if sort == "shared" else self.of_clients(f"memory {name}")
                     kept[name] = made  # type: ignore[index]
         for what, term in invariants:
+            if what == "server":  # its own vector stays unknown wherever an invariant before this one has used it
+                self.first = replace(self.first, server=self.vector(term))
+                continue
             sort, _, name = what.partition(" ")
             require(sort in ("shared", "memory") and name in getattr(begun, sort), f"{what} is no part of the state")
             kept = getattr(self.first, sort)
@@ -151,33 +171,69 @@ class Board:
     @property
     def method(self) -> Method:
         """The method, with its parameters as functions of the setting's."""
+        require(self.setting.method, "the setting has no method, so there is no round")
         numbers = {n: self.parameter_only(x) for n, x in self.setting.method_parameters.items()}
-        whole = {n: _integer(x) for n, x in numbers.items() if n == "local_steps"}
+        whole = {n: 1 if self._any_steps else _integer(x) for n, x in numbers.items() if n == "local_steps"}
         made: Method = METHODS[self.setting.method](**{**numbers, **whole})
         return made
 
     @property
-    def played(self) -> tuple[State, Vec]:
-        """The state after the round, and all clients' answers."""
-        if self._played is None:
-            require(self.setting.method, "the setting has no method, so there is no round")
-            self._played = self._play()
-        return self._played
+    def _any_steps(self) -> bool:
+        """Whether the number of local steps is a parameter. FedGD's algebra uses it in the local solver alone."""
+        steps = self.setting.method_parameters.get("local_steps")
+        found = steps is not None and steps.head == "parameter"
+        require(not found or (self.setting.method == "FedGD" and steps.args[0] in self.setting.counts),  # type: ignore[union-attr]
+                "any number of local steps")  # fmt: skip
+        return found
 
-    def _play(self) -> tuple[State, Vec]:
-        state, points = self.first, self.first.server
-        everyone = self.setting.draws.scheme == "everyone"
-        cohort = Cohort(
-            points=points, population=1, everyone=everyone, communicates=True, average=self.drawn,
-            gradients=lambda: self.gradient(points), sampled_gradient=lambda: self._of_second_draw(self.gradient(points)),
+    def _rest(self) -> None:
+        """The round leaves the state as it is: of each equation that this is, one basic vector is eliminated."""
+        require(self.setting.draws.scheme == "everyone", "a fixed point of a round that depends on a draw")
+        old, new = self.first, self.played
+        moves = [new.server - old.server, *(new.shared[n] - u for n, u in old.shared.items()),
+                 *(new.memory[n] - u for n, u in old.memory.items())]  # fmt: skip
+        for move in moves:
+            for kind in (SAME, APART):  # the mean of the moves is 0, and so are the deviations from it
+                zero = self.put(move).only(kind)
+                for key in [k for k, c in zero.parts.items() if self.field.is_nonzero(c)][:1]:
+                    self.eliminated.append((key, zero / zero.parts[key]))
+        # Where two points turn out to be one, the first gradient's name is kept.
+        self.gradients = {self.put(Vec(dict(at))).key: g for at, g in reversed(self.gradients.items())}
+
+    def put(self, u: Vec) -> Vec:
+        """The vector without the basic vectors that a fixed point's equations eliminate."""
+        for key, zero in self.eliminated:
+            u = u - zero * u.parts[key] if key in u.parts else u
+        return u
+
+    @property
+    def cohort(self) -> Cohort:
+        """The clients, as the method's code sees them."""
+        points = self.first.server
+        return Cohort(
+            points=points, population=1, everyone=self.setting.draws.scheme == "everyone", communicates=True,
+            average=self.drawn, gradients=lambda: self.gradient(points),
+            sampled_gradient=lambda: self._of_second_draw(self.gradient(points)),
             full_gradient=lambda: self.mean(self.gradient(points)), objective=_no_objective,
             total=lambda stack: self.drawn(stack) * self._chance("π"),
         )  # fmt: skip
-        self.subproblem = self.method.subproblem(state, cohort)
-        answers = self._answered(self.subproblem)
-        new = self.method.update(state, cohort, answers)
-        memory = {name: self.kept(state.memory[name], rows) for name, rows in new.memory.items()}
-        return State(new.server, new.shared, memory), answers.points
+
+    @property
+    def answers(self) -> Answers:
+        """All clients' answers in the round; they do not need the server's next point, which one client cannot tell."""
+        if self._answers is None:
+            self.subproblem = self.method.subproblem(self.first, self.cohort)
+            self._answers = self._answered(self.subproblem)
+        return self._answers
+
+    @property
+    def played(self) -> State:
+        """The state after the round."""
+        if self._played is None:
+            new = self.method.update(self.first, self.cohort, self.answers)
+            memory = {name: self.kept(self.first.memory[name], rows) for name, rows in new.memory.items()}
+            self._played = State(new.server, new.shared, memory)
+        return self._played
 
     def _of_second_draw(self, u: Vec) -> Vec:
         require(self.setting.draws.scheme == "everyone", "a second draw of clients in a round")
@@ -204,8 +260,14 @@ class Board:
             require(self.setting.answers == "own", "gradient steps with an error are not analysed")
             theta, steps = subproblem.start, int(own.steps)
             require(0 < steps <= MOST_STEPS, f"{steps} local steps are too many")
+            if self._any_steps:  # of the gradients along the way only the sum is known, as a vector
+                self.local_gradients = self.of_clients("Σ∇")
+                return Answers(theta - own.stepsize * self.local_gradients)
+            self.local_gradients = Vec()
             for _ in range(steps):
-                theta = theta - own.stepsize * subproblem.add_gradients(theta, self.gradient(theta))
+                slope = self.gradient(theta)
+                self.local_gradients = self.local_gradients + slope
+                theta = theta - own.stepsize * subproblem.add_gradients(theta, slope)
             return Answers(theta, own.stepsize * steps)
         exact = self.solutions(subproblem)
         return Answers(exact if self.setting.answers == "own" else exact + self.of_clients("e"))
@@ -293,12 +355,15 @@ class Board:
 
     def vector(self, term: Vector) -> Vec:
         """The vector that the term means here. Raises Refused."""
+        return self.put(self._vector(term))
+
+    def _vector(self, term: Vector) -> Vec:
         match term.head, term.args:
             case "server", (time,):
-                point: Vec = (self.played[0] if time else self.first).server
+                point: Vec = (self.played if time else self.first).server
                 return point
             case ("shared" | "memory") as sort, (name, time):
-                known = getattr(self.played[0] if time else self.first, sort)
+                known = getattr(self.played if time else self.first, sort)
                 require(name in known, f"{self.setting.method} keeps no {sort} {name!r}")
                 found: Vec = known[name]
                 return found
@@ -308,14 +373,19 @@ class Board:
                     self.gradients[last.key] = Vec()
                 return last
             case "last answers", (_,):
-                return self.kept(self.vector(Vector("last answers", (0,))), self.played[1])
+                return self.kept(self.vector(Vector("last answers", (0,))), self.answers.points)
             case "answers", ():
-                return self.played[1]
+                answered: Vec = self.answers.points
+                return answered
             case "solutions", ():
-                _ = self.played
+                _ = self.answers
                 return self.solutions(self.subproblem)
+            case "local gradients", ():
+                _ = self.answers
+                require(self.local_gradients is not None, "no gradient steps")
+                return self.local_gradients  # type: ignore[return-value]
             case "residuals", ():
-                found = self.played[1]
+                found = self.answers.points
                 return self.subproblem.add_gradients(found, self.gradient(found))  # type: ignore[no-any-return]
             case "minimiser", ():
                 require(self.setting.minimiser, "the setting has no minimiser")
@@ -375,6 +445,8 @@ class Board:
             case "value", (u,):
                 at = self.vector(u)
                 return self.value(at), at.is_random
+            case "infimum", ():
+                return self.infimum, False
             case "expected", (x,):
                 return self._number(x)[0], False
             case ("+" | "-") as sign, (x, y):
@@ -435,7 +507,7 @@ class Board:
 
     def inner(self, u: Vec, v: Vec) -> Quantity:
         """The expected mean inner product."""
-        return inner(u, v, self.chances)
+        return inner(self.put(u), self.put(v), self.chances)
 
     def idle_square(self, u: Vec) -> Quantity:
         """The expected mean over all clients of (1 − 1_k)‖u_k‖²: of u_k = a_k + n with an average n over the drawn.
@@ -475,6 +547,12 @@ class Board:
     def name_of_value(self, at: Vec) -> Monomial:
         """The unknown value at a point."""
         return (("F", self.points.setdefault(at.key, str(len(self.points)))),)
+
+    @property
+    def infimum(self) -> Quantity:
+        """The objective's infimum."""
+        require(self.setting.bounded_below, "the objective may have no infimum")
+        return Quantity({(("F", "infimum"),): self.field.scalar(1)})
 
     def require_convex(self, at: Vec) -> None:
         """Refuses where the functions, at such points, are not known to be convex."""
@@ -537,13 +615,23 @@ def roots(terms: Iterable[Any]) -> set[Any]:
     found: set[Any] = set()
     for term in terms:
         for part in parts(term):
-            if type(part) is Number and part.head == "root":
+            if type(part) is Number and part.head == "root" and not _is_sum(part):
                 for inside in parts(part):
                     if inside.head == "parameter":
                         found.add(inside.args[0])
                     elif inside.head == "constant":
                         found |= _primes(inside.args[0].numerator) | _primes(inside.args[0].denominator)
     return found
+
+
+def other_roots(terms: Iterable[Any]) -> set[Number]:
+    """The roots of sums of parameters in these terms."""
+    return {p for term in terms for p in parts(term) if type(p) is Number and p.head == "root" and _is_sum(p)}
+
+
+def _is_sum(of: Number) -> bool:
+    inside = list(parts(of))
+    return all(type(p) is Number for p in inside) and any(p.head in ("+", "-", "neg", "max") for p in inside)
 
 
 def _primes(n: int) -> set[int]:

@@ -45,25 +45,30 @@ def theorem(setting: Setting, claim: Claim, proof: proofs.Proof, known: Known | 
 def _proved(setting: Setting, claim: Claim, proof: proofs.Proof, library: "Library") -> Theorem:
     setting, claim, proof = read(setting, Setting), read(claim, Claim), read(proof, proofs.Proof)
     require(claim.parameters <= setting.signs.keys(), "the claim has parameters that the setting does not know")
+    require(not (claim.of_run and setting.rests), "a claim about a whole run, at a fixed point")
     terms = [*_terms(claim), *_terms(proof)]
     require_inhabited(setting)
     board = Board(setting, terms, proof.invariants, one_client=claim.of_client, rounds=claim.rounds)
     _check_invariants(board, proof.invariants)
     of_round = _replayed(proof.of_round, LINES, board, {}, library)
+    on: Any = board
     if claim.of_run:
         require_rounds(claim, setting)
-        run = Run(board, lambda at, facts, squares: _total(at, facts, squares, of_round, library))
-        _replayed(proof.lines, RUN_LINES, run, {}, library)
-    else:
-        _replayed(proof.lines, LINES, board, of_round, library)
-    end = proof.lines[-1] if proof.lines else None
-    require(isinstance(end, proofs.Combine | proofs.Root), "the last line is not the claim")
-    assert isinstance(end, proofs.Combine | proofs.Root)
-    said = Claim(
-        end.left, end.relation if type(end) is proofs.Combine else "<=", end.right, claim.rounds, claim.of_client
-    )
-    require(said == claim, "the last line is not the claim")
+        on = Run(board, lambda at, facts, squares: _total(at, facts, squares, of_round, library))
+    lines = _replayed(proof.lines, RUN_LINES if claim.of_run else LINES, on, {} if claim.of_run else of_round, library)
+    require(proof.lines, "a proof without lines")
+    _require_claimed(on, claim, list(lines.values())[-1])
     return Theorem(setting, claim)
+
+
+def _require_claimed(on: Any, claim: Claim, last: "Relation") -> None:
+    """Refuses where the last line does not say what the claim says, whatever names either gives to its terms."""
+    if type(claim.left) is Vector:
+        require(not claim.of_run and not (on.vector(claim.right) - on.vector(claim.left)).parts, "the vectors differ")
+        return
+    require(type(last.difference) is Quantity, "the last line is not the claim")
+    rest = on.number(claim.right) - on.number(claim.left) - last.difference
+    require(not rest.terms and (last.exact or claim.relation == "<="), "the last line is not the claim")
 
 
 @final
@@ -97,12 +102,14 @@ def _terms(of: Any) -> list[Any]:
 
 def _check_invariants(board: Board, invariants: Any) -> None:
     """Each invariant holds at the method's start, and after a round that begins with all of them."""
+    require(not (invariants and board.setting.rests), "an invariant is kept by every round, not by one at rest")
     start = board.at_its_start() if invariants else board
     for what, always in invariants:
         sort, _, name = what.partition(" ")
-        begun = getattr(start.first, sort)[name]
+        begun, after = (
+            state.server if what == "server" else getattr(state, sort)[name] for state in (start.first, board.played)
+        )
         require(begun.key == start.vector(always).key, f"{what} differs from its invariant at the start")
-        after = getattr(board.played[0], sort)[name]
         require(after.key == board.vector(after_round(always)).key, f"a round breaks the invariant of {what}")
 
 
@@ -228,6 +235,10 @@ def _fact(board: Board, fact: Any, lines: Mapping[str, Relation], library: Libra
             require(sign in (1, -1), f"{sign} is no sign")
             x, y = board.vector(u), board.vector(v)
             return Relation(board.product(board.length(x), board.length(y)) - board.inner(x, y) * sign)
+        case proofs.Infimum(at):
+            point = board.vector(at)
+            require(point.is_shared and not board.one_client, "the objective's value at points of the clients")
+            return Relation(board.value(point) - board.infimum)
         case proofs.Idle(u):
             return Relation(board.idle_square(board.vector(u)))
         case proofs.Nonnegative(of):
@@ -245,19 +256,29 @@ def _fact(board: Board, fact: Any, lines: Mapping[str, Relation], library: Libra
 def _curvature(board: Board, end: int, given: Number | None, *points: Vec) -> Scalar:
     """The least (0) or largest (1) curvature that holds at these points: of all clients, else of the objective.
 
-    A given bound must be weaker than the setting's.
+    A given bound must be weaker than the setting's, which may be a maximum of several: each of them holds.
     """
     of_clients, of_objective = board.setting.curvature[end], board.setting.objective[end]
     if of_clients is None:
         require(of_objective is not None, f"no {'largest' if end else 'least'} curvature is assumed")
         # The objective's gradient is the mean of the clients', and inner products with shared vectors see only that.
         require(all(p.is_shared for p in points) and not board.one_client, "the objective's class, at clients' points")
-    known = board.parameter_only(of_objective if of_clients is None else of_clients)
+    known = of_objective if of_clients is None else of_clients
     if given is None:
-        return known
-    weaker = board.parameter_only(given)
-    require(board.field.is_nonnegative((weaker - known) * (1 if end else -1)), "a curvature that is not assumed")
-    return weaker
+        return board.parameter_only(known)
+    assert known is not None
+    require(_is_tighter(board, end, known, given), "a curvature that is not assumed")
+    return board.parameter_only(given)
+
+
+def _is_tighter(board: Board, end: int, here: Number, there: Number) -> bool:
+    """Whether a least (0) or largest (1) curvature is shown to imply another one."""
+    sign = -1 if end else 1
+    if end == 0 and there.head == "max":
+        return all(_is_tighter(board, end, here, one) for one in there.args)
+    if end == 0 and here.head == "max":
+        return any(_is_tighter(board, end, one, there) for one in here.args)
+    return board.field.is_nonnegative((board.parameter_only(here) - board.parameter_only(there)) * sign)
 
 
 def _above_quadratic(board: Board, to: Vector, at: Vector, end: int, given: Number | None) -> Quantity:
@@ -281,7 +302,7 @@ def _assumed(board: Board, what: str) -> Relation:
     """The setting's assumption of this name."""
     setting, server = board.setting, board.first.server
     if what in ("inexactness", "error"):
-        _ = board.played
+        _ = board.answers
         require(setting.answers == {"inexactness": "inexact", "error": "error"}[what], f"no {what} is assumed")
         bound = board.parameter_only(setting.inexactness) ** 2
         if what == "error":
@@ -323,16 +344,13 @@ def _require_weaker(board: Board, other: Setting, identifier: str) -> None:
         require(getattr(mine, name) == getattr(other, name), f"{problem}: its {name}")
     for name in ("dissimilarity", "variance", "large_gradient"):
         require(getattr(other, name) in (None, getattr(mine, name)), f"{problem}: its {name}")
-    for name in ("minimiser", "starts_at_own_minima"):
+    for name in ("minimiser", "bounded_below", "starts_at_own_minima", "rests"):
         require(getattr(mine, name) or not getattr(other, name), f"{problem}: its {name}")
-    ends = ((0, 1), (1, -1))  # the other's least curvature must be smaller, its largest one larger
     for name in ("curvature", "objective"):
-        for end, sign in ends:
+        for end in (0, 1):  # the other's least curvature must be smaller, its largest one larger
             here, there = getattr(mine, name)[end], getattr(other, name)[end]
             if there is not None:
-                require(here is not None, f"{problem}: its {name}")
-                gap = (board.parameter_only(here) - board.parameter_only(there)) * sign
-                require(board.field.is_nonnegative(gap), f"{problem}: its {name}")
+                require(here is not None and _is_tighter(board, end, here, there), f"{problem}: its {name}")
     ranks = ("real", "nonnegative", "positive")
     for name, rank in other.signs.items():
         require(ranks.index(mine.signs.get(name, "real")) >= ranks.index(rank), f"{problem}: the sign of {name}")

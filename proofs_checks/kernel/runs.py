@@ -142,7 +142,7 @@ class Run:
 def is_same_always(unknown: Unknown) -> bool:
     """Whether the number is that of the minimiser, of gradients there, or of any given vectors: alike in all rounds."""
     if unknown[0] == "F":
-        return unknown[1] == "*"
+        return unknown[1] in ("*", "infimum")
     return all(name in ("x*", "g*") or name.startswith(("free ", "family ")) for name in unknown[1:])
 
 

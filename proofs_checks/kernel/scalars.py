@@ -1,6 +1,7 @@
 """Rational functions of a setting's parameters, exactly, and their signs wherever the setting's conditions hold.
 
-A parameter under a root, such as κ in √κ, is the square of a symbol, and √2 is a symbol whose square is 2.
+A parameter under a root, such as κ in √κ, is the square of a symbol, and √2 is a symbol whose square is 2. The root of
+any other formula is a symbol, too, whose square is replaced by the formula wherever it occurs.
 """
 
 import re
@@ -112,9 +113,10 @@ class Field:
     Args:
         signs: for every parameter "positive", "nonnegative" or "real".
         rooted: the parameters that occur under roots, and the primes: √2 is the root of 2.
+        others: how many symbols to keep for roots of other formulas.
     """
 
-    def __init__(self, signs: Mapping[str, str], rooted: Iterable[str | int] = ()):
+    def __init__(self, signs: Mapping[str, str], rooted: Iterable[str | int] = (), others: int = 0):
         self.roots = frozenset(rooted)
         # Names with √ and ′ are those of the kernel's own symbols.
         require(all(n.isidentifier() for n in signs), "the name of a parameter is no identifier")
@@ -122,6 +124,8 @@ class Field:
         names = {f"√{n}" if n in self.roots else n: sign for n, sign in signs.items()}
         require(all(signs.get(str(n)) != "real" for n in self.roots), "a root of a number that may be negative")
         self.signs = names | {f"√{p}": "positive" for p in self.roots if isinstance(p, int)}
+        self.signs |= {f"√[{i}]": "positive" for i in range(others)}
+        self.squares: dict[str, Scalar] = {}  # of the symbols for roots of other formulas
         self.spare = {name: f"{name}′" for name, sign in self.signs.items() if sign == "nonnegative"}
         self.signs |= dict.fromkeys(self.spare.values(), "nonnegative")
         self.context = fmpz_mpoly_ctx.get(("x", max(1, len(self.signs))), "lex")
@@ -152,15 +156,19 @@ class Field:
 
     def made(self, above: fmpz_mpoly, below: fmpz_mpoly) -> Scalar:
         """The reduced fraction; the denominator's leading coefficient is positive."""
-        if self._primes:
-            above, below = self._reduced(above), self._reduced(below)
+        for name, square in self.squares.items():
+            (above, n), (below, m) = self._without_square(above, name), self._without_square(below, name)
+            above, below = above * square.below**m, below * square.below**n
+        above, below = self.reduced(above), self.reduced(below)
         require(bool(below), "a division by 0")
         common = above.gcd(below)
         above, below = above / common, below / common
         return Scalar(-above, -below, self) if below.leading_coefficient() < 0 else Scalar(above, below, self)
 
-    def _reduced(self, polynomial: fmpz_mpoly) -> fmpz_mpoly:
+    def reduced(self, polynomial: fmpz_mpoly) -> fmpz_mpoly:
         """With every (√p)² replaced by p; roots of different primes are linearly independent."""
+        if not self._primes:
+            return polynomial
         terms: dict[tuple[int, ...], int] = {}
         for powers, c in polynomial.to_dict().items():
             new, number = list(map(int, powers)), int(c)
@@ -170,9 +178,33 @@ class Field:
             terms[tuple(new)] = terms.get(tuple(new), 0) + number
         return self.context.from_dict({m: c for m, c in terms.items() if c})
 
+    def _without_square(self, polynomial: fmpz_mpoly, name: str) -> tuple[fmpz_mpoly, int]:
+        """With every square of the symbol replaced by its formula, times a power of the formula's denominator."""
+        place, square = list(self.signs).index(name), self.squares[name]
+        most = int(polynomial.degrees()[place]) // 2 if polynomial else 0
+        found = self.one * 0
+        for powers, c in polynomial.to_dict().items():
+            twice, once = divmod(int(powers[place]), 2)
+            term = self.context.from_dict({tuple(once if k == place else int(n) for k, n in enumerate(powers)): int(c)})
+            found += term * square.above**twice * square.below ** (most - twice)
+        return found, most
+
     def root(self, of: Scalar) -> Scalar:
-        """√ of a number times even powers, or of symbols whose roots are in the field, all without sign changes."""
-        return self._root(of.above) / self._root(of.below)
+        """√ of a number times even powers, or of symbols whose roots are in the field, all without sign changes.
+
+        For any other number that is positive the symbol that stands for its root.
+        """
+        if len(of.above.to_dict()) == len(of.below.to_dict()) == 1:
+            return self._root(of.above) / self._root(of.below)
+        for name, square in self.squares.items():
+            if square == of:
+                return self.symbol(name)
+        name = f"√[{len(self.squares)}]"
+        require(name in self.symbols and self.is_positive(of), f"the root of {of} is not in the field")
+        inside = zip(self.signs, (of.above * of.below).degrees(), strict=False)
+        require(not any(power for symbol, power in inside if symbol in self.squares), "a root in a root")
+        self.squares[name] = of
+        return self.symbol(name)
 
     def _root(self, of: fmpz_mpoly) -> Scalar:
         terms = list(of.to_dict().items())
@@ -200,11 +232,23 @@ class Field:
     def assume(self, difference: Scalar, strictly: bool) -> None:
         """Takes difference ≥ 0, or > 0, as known."""
         require(len(self.known) < MOST_CONDITIONS, "too many conditions")
+        if strictly and (factors := self._factors(difference)):
+            for name in factors:
+                self.assume(self.symbol(name), True)
+            return
         seen = Substitutions(self).show(difference, strictly) or any(known == difference for known, _ in self.known)
         if not seen:
             self.known.append((difference, strictly))
             self._cache.clear()
             self._orders.clear()
+
+    def _factors(self, of: Scalar) -> list[str]:
+        """The nonnegative symbols of a product of at least two that is > 0 exactly where all of them are; or none."""
+        terms = of.above.to_dict()
+        if of.below != self.one or len(terms) != 1 or of.above.total_degree() < 2 or of.above.leading_coefficient() < 0:
+            return []
+        found = [name for name, power in zip(self.signs, *terms, strict=False) if power]
+        return found if all(self.signs[name] != "real" for name in found) else []
 
     def is_nonnegative(self, value: Scalar) -> bool:
         """Whether the value is >= 0 at all parameters that satisfy the conditions. False where that is not shown."""
@@ -232,7 +276,11 @@ class Field:
         single = [known for known, n in zip(self.known, symbols, strict=True) if n == 1]
         sums = [known for known in single if "Σ" in str(known[0])]
         orders = list(islice(permutations(several), MOST_ORDERS))
-        every = chain(((*order, *sums) for order in orders), ((*order, *sums, *single) for order in orders))
+        every = chain(
+            ((*order, *sums) for order in orders),
+            ((*order, *sums, *single) for order in orders),
+            ((*sums, *single, *order) for order in orders),
+        )
         made = (Substitutions(self, order) for order in islice(every, len(self._orders), None))
         for place, order in enumerate(chain(list(self._orders), made)):
             if place == len(self._orders):
@@ -310,10 +358,12 @@ class Substitutions:
     def _put_in(self, of: fmpz_mpoly, step: Any) -> fmpz_mpoly:
         """The polynomial after a substitution, times a power of its denominator, which is positive."""
         k, above, below = step[:3]
+        if not of or of.degrees()[k] == 0:
+            return of
         coefficients = self._by_power(of, k)
         degree = len(coefficients) - 1
         terms = (product(c, product(power(above, n), power(below, degree - n))) for n, c in enumerate(coefficients))
-        return sum(terms, self.field.one * 0)
+        return self.field.reduced(sum(terms, self.field.one * 0))
 
 
 def has_sign(of: fmpz_mpoly, sign: int, signs: Mapping[str, str]) -> bool:

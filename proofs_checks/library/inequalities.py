@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, final
 
-from fedconvex.claims.claim import Claim
+from fedconvex.claims.claim import Claim, at_most
 from fedconvex.claims.terms import Number, Vector, gradient, mean, number
-from fedconvex.proofs_checks.kernel.proofs import Between, CauchySchwarz, Combine, Fact, Lower, Upper
+from fedconvex.proofs_checks.kernel.proofs import Between, CauchySchwarz, Combine, Fact, Lower, Root, Upper
 
 
 @final
@@ -26,6 +26,8 @@ class Parts:
 
     def __mul__(self, factor: Any) -> "Parts":
         c = number(factor)
+        if c == number(0):
+            return Parts()
         return Parts(tuple((c * a, f) for a, f in self.facts), tuple((c * a, v) for a, v in self.squares))
 
     __rmul__ = __mul__
@@ -74,7 +76,7 @@ def jensen(u: Vector) -> Parts:
 
 def split(u: Vector, v: Vector, z: Any) -> Parts:
     """‖u + v‖² ≤ (1 + z)‖u‖² + (1 + 1/z)‖v‖²."""
-    return z * squared(u - v / z)
+    return number(z) * squared(u - v / number(z))
 
 
 def young(u: Vector, v: Vector) -> Parts:
@@ -85,3 +87,14 @@ def young(u: Vector, v: Vector) -> Parts:
 def cauchy_schwarz(u: Vector, v: Vector, sign: int = 1) -> Parts:
     """sign·⟨u, v⟩ ≤ ‖u‖‖v‖."""
     return by(CauchySchwarz(u, v, sign))
+
+
+def triangle(u: Vector, v: Vector) -> Parts:
+    """‖u + v‖² ≤ (‖u‖ + ‖v‖)²."""
+    return 2 * cauchy_schwarz(u, v)
+
+
+def rooted(left: Number, right: Number, parts: Parts, name: str) -> tuple[Combine, Root]:
+    """The lines that conclude left ≤ right, by name, from parts that show left² ≤ right²."""
+    once = f"{name}, squared"
+    return concluding(at_most(left**2, right**2), parts, once), Root(left, right, once, name)

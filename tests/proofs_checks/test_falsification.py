@@ -67,14 +67,14 @@ def theorem2(gap: Any = 1) -> Claim:
     average = server(0) + shared("h", 0) / parameter("alpha")
     suboptimality = expected(value(mean_of_rounds(average)) - value(minimiser))
     start = square(average - minimiser) + c1.kappa * square(memory("gradient", 0) - gradient(minimiser))
-    return at_most(gap * c1.kappa0 * parameter("T") * suboptimality, start, of_run=True)
+    return at_most(gap * c1.kappa0 * parameter("T") * suboptimality, start, rounds="T")
 
 
 def linear_rate(rate: Any = 2) -> Claim:
     """Without errors FedSplit's rounds contract T times."""
     root = parameter("kappa").sqrt()
     distance = norm(memory("z", 0) - minimiser + 1 / (parameter("mu") * root) * gradient(minimiser))
-    return at_most(after(distance), (1 - rate / (root + 1)) ** parameter("T") * distance, of_run=True)
+    return at_most(after(distance), (1 - rate / (root + 1)) ** parameter("T") * distance, rounds="T")
 
 
 EXACT_SPLIT = replace(fedsplit.theorem1.setting, answers="own", inexactness=None)

@@ -56,12 +56,14 @@ PAPER = Paper(
             means=vectors.first_error,
         ),
         "delta": Parameter(
-            r"(\ell(\theta^0)-\ell_*)", "initial suboptimality ℓ(θ⁰) − ℓ_*", VALUE, least=0, measured="initial_gap"
+            r"(\ell(\theta^0)-\ell_*)", "initial suboptimality ℓ(θ⁰) − ℓ_*", VALUE, least=0, measured="initial_gap",
+            means=vectors.initial_gap,
         ),
         "spread": Parameter(
             r"\frac{1}{m}\sum_k\|\theta_k^0-\theta^0\|^2",
             "(1/m)Σ‖θ_k⁰ − θ⁰‖², mean squared distance of the devices' first models to θ⁰",
             SQUARED_LENGTH, least=0, measured="spread",
+            means=vectors.spread,
         ),
         # quantities that the lemmas are about, in round t
         "distance": Parameter(
@@ -111,7 +113,9 @@ PAPER = Paper(
         "B_next": Parameter(
             "B_t", "squared error of the memories after", SQUARED_GRADIENT, least=0, means=vectors.B_after,
         ),
-        "B0": Parameter("B_0", "squared error at the start", SQUARED_GRADIENT, least=0, measured="mean_square"),
+        "B0": Parameter("B_0", "squared error at the start", SQUARED_GRADIENT, least=0, measured="mean_square",
+            means=vectors.first_memory_error,
+        ),
         "count": Parameter("n", "how many vectors", least=1, integer=True),
         "total": Parameter("V", "Σ‖v_j‖², the sum of their squared norms", least=0, means=vectors.sum_of_squares),
         # quantities of the displayed equations

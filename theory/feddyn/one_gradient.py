@@ -5,6 +5,8 @@ A_t = (1/m)Σ E‖h_k^t − ∇L_k(θ_*)‖², B_t = (1/m)Σ E‖h_k^t − ∇L_
 
 from typing import Any, NamedTuple
 
+from fedconvex.claims.claim import Claim, at_most
+from fedconvex.claims.terms import parameter
 from fedconvex.statements.assumptions import Smooth
 from fedconvex.statements.notation import (
     CURVATURE,
@@ -26,6 +28,11 @@ from fedconvex.theory.feddyn.assumptions import (
     STRONGLY_CONVEX,
 )
 from fedconvex.theory.feddyn.notation import KAPPA, PAPER, PER_CURVATURE, meaning
+
+
+def of_weighted_gaps(bound: Any) -> Claim:
+    """The claim of (18): the gaps, with weights (1 + μ/(3α))^{t−1}, over T."""
+    return at_most(vectors.weighted_gaps(1 + parameter("mu") / (3 * parameter("alpha"))), bound, rounds="T")
 
 
 class OneGradientScales(NamedTuple):
@@ -191,7 +198,7 @@ def one_gradient_round(*, distance: Any, distance_next: Any, A: Any, epsilon: An
 @PAPER.statement(
     "Equation (18)", ClaimType.UPPER, page=38,
     symbol=r"\frac{1}{T}\sum_{t=1}^T\left(1+\frac{\mu}{3\alpha}\right)^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)]",
-    units=VALUE, assumes=(*ONE_GRADIENT, *STRONGLY_CONVEX, ALPHA_ONE_GRADIENT),
+    units=VALUE, assumes=(*ONE_GRADIENT, *STRONGLY_CONVEX, ALPHA_ONE_GRADIENT), states=of_weighted_gaps,
 )  # fmt: skip
 def one_gradient_bound(
     *, D0: Any, G: Any, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any
@@ -215,6 +222,7 @@ def one_gradient_decrease(*, B: Any, gradient_square: Any, epsilon: Any, alpha: 
 @PAPER.statement(
     "Equation (20)", ClaimType.UPPER, page=41, symbol=r"\frac{1}{T}\sum_{t=1}^T E\|\nabla\ell(\gamma^{t-1})\|^2",
     units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth(), ALPHA_ONE_GRADIENT_NONCONVEX),
+    states=lambda bound: at_most(vectors.mean_square_slope, bound, rounds="T"),
 )  # fmt: skip
 def one_gradient_nonconvex_bound(
     *, delta: Any, B0: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any

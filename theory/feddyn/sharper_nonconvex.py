@@ -7,6 +7,7 @@ no further from γ^t, their mean, than from γ^{t−1}, so only the idle devices
 
 from typing import Any, NamedTuple
 
+from fedconvex.claims.claim import at_most
 from fedconvex.statements.assumptions import Smooth
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import named
@@ -24,7 +25,7 @@ from fedconvex.theory.feddyn.assumptions import (
 )
 from fedconvex.theory.feddyn.nonconvex import LETTERS, OWN_MINIMA, lemma10_left, nonconvex_constants
 from fedconvex.theory.feddyn.notation import PAPER, PER_CURVATURE
-from fedconvex.theory.feddyn.one_gradient import one_gradient_bound
+from fedconvex.theory.feddyn.one_gradient import of_weighted_gaps, one_gradient_bound
 from fedconvex.theory.feddyn.theorems import MEAN_GRADIENT
 
 
@@ -120,6 +121,7 @@ def lemma10_sharper(
 @PAPER.statement(
     "Theorem 4, sharper", ClaimType.UPPER, symbol=MEAN_GRADIENT, units=SQUARED_GRADIENT, ours=True,
     assumes=(*OWN_MINIMA, ALPHA_SHARPER_NONCONVEX),
+    states=lambda bound: at_most(vectors.mean_square_slope, bound, rounds="T"),
 )  # fmt: skip
 def nonconvex_bound_sharper(
     *, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, delta: Any, spread: Any
@@ -149,6 +151,7 @@ def lemma19_sharper(*, B: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
 @PAPER.statement(
     "Equation (20), sharper", ClaimType.UPPER, symbol=r"\frac{1}{T}\sum_{t=1}^T E\|\nabla\ell(\gamma^{t-1})\|^2",
     units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth(), ALPHA_ONE_GRADIENT_NONCONVEX), ours=True,
+    states=lambda bound: at_most(vectors.mean_square_slope, bound, rounds="T"),
 )  # fmt: skip
 def one_gradient_nonconvex_bound_sharper(
     *, delta: Any, B0: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any
@@ -160,7 +163,7 @@ def one_gradient_nonconvex_bound_sharper(
 
 @PAPER.statement(
     "Equation (18), sharper", ClaimType.UPPER, symbol=one_gradient_bound.symbol, units=VALUE,
-    assumes=(*ONE_GRADIENT, *STRONGLY_CONVEX, ALPHA_ONE_GRADIENT), ours=True,
+    assumes=(*ONE_GRADIENT, *STRONGLY_CONVEX, ALPHA_ONE_GRADIENT), ours=True, states=of_weighted_gaps,
 )  # fmt: skip
 def one_gradient_bound_sharper(
     *, D0: Any, G: Any, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any

@@ -108,6 +108,7 @@ def strongly_convex_bound(
 @PAPER.statement(
     "Theorem 4", ClaimType.UPPER, page=33, symbol=MEAN_GRADIENT, units=SQUARED_GRADIENT,
     assumes=(*FEDDYN, Smooth(), StartsAtLocalMinima(), ALPHA_NONCONVEX),
+    states=lambda bound: at_most(vectors.mean_square_slope, bound, rounds="T"),
 )  # fmt: skip
 def nonconvex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, delta: Any, spread: Any) -> Any:
     """For smooth devices and α ≥ 20L m/P, the mean squared gradient over T rounds:

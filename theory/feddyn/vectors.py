@@ -14,6 +14,7 @@ from fedconvex.claims.terms import (
     family,
     free,
     gradient,
+    infimum,
     inner,
     last_answers,
     mean,
@@ -25,6 +26,7 @@ from fedconvex.claims.terms import (
     server,
     shared,
     square,
+    sum_of_rounds,
     value,
 )
 
@@ -105,6 +107,17 @@ mean_server_gradient = mean(gradient(server(0)))
 # quantities of whole runs
 first_distance = square(server(0) - minimiser)
 first_error = square(at_minimiser)
+
+
+initial_gap = value(server(0)) - infimum
+spread = square(named(r"\theta_k^0", last_answers(0)) - server(0))
+first_memory_error = named("B_0", square(gradient(server(0))))  # the memories start at 0
+mean_square_slope = mean_of_rounds(expected(square(slope(0))))
+
+
+def weighted_gaps(ratio: Number) -> Number:
+    """(1/T)Σ_t r^t E[ℓ(γ^t) − ℓ(θ*)]."""
+    return sum_of_rounds(gap, ratio) / parameter("T")
 
 
 def mean_gap(ratio: Number) -> Number:

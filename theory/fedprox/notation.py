@@ -1,5 +1,6 @@
 """Notation of the FedProx paper: its parameters with symbols, meanings, units and ranges."""
 
+from fedconvex.claims.terms import answers, gradient, mean, norm, residuals, value
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import (
     CURVATURE,
@@ -13,6 +14,7 @@ from fedconvex.statements.notation import (
     Shape,
 )
 from fedconvex.statements.statement import Paper
+from fedconvex.theory.fedprox import vectors
 
 PAPER = Paper(
     name="fedprox",
@@ -41,10 +43,11 @@ PAPER = Paper(
         "residual": Parameter(r"\|\nabla h\|", "norm of the subproblem's gradient at the answer", GRADIENT, least=0),
         "client_gradient": Parameter(
             r"\|\nabla F_k(w^t)\|", "norm of a client's gradient at w^t", GRADIENT, least=0,
-            measured="client_gradient",
+            measured="client_gradient", means=norm(vectors.clients_gradients),
         ),
         "gradient": Parameter(
-            r"\|\nabla f(w^t)\|", "norm of the objective's gradient", GRADIENT, least=0, measured="gradient"
+            r"\|\nabla f(w^t)\|", "norm of the objective's gradient", GRADIENT, least=0, measured="gradient",
+            means=norm(vectors.slope),
         ),
         "mean_square": Parameter(
             r"\mathbb{E}_k\|\nabla F_k(w)\|^2", "mean of the clients' squared gradients", SQUARED_GRADIENT, least=0,
@@ -67,13 +70,16 @@ PAPER = Paper(
         "values": Parameter(
             "F_@(w)", "the clients' function values", VALUE, shape=Shape.SEQUENCE, index="k", count="N"
         ),
-        "value": Parameter("f(w^t)", "value at the server's point", VALUE, measured="value"),
+        "value": Parameter("f(w^t)", "value at the server's point", VALUE, measured="value", means=value(vectors.here)),
         "mean_value": Parameter(r"f(\bar w^{t+1})", "value at the mean of all answers", VALUE),
         "distance": Parameter(r"\|w-w^t\|", "distance from the server's point", LENGTH, least=0),
         "mean_new_gradient": Parameter(
-            r"\mathbb{E}_k\nabla F_k(w_k^{t+1})", "mean of the gradients at the answers", GRADIENT, shape=Shape.VECTOR
+            r"\mathbb{E}_k\nabla F_k(w_k^{t+1})", "mean of the gradients at the answers", GRADIENT, shape=Shape.VECTOR,
+            means=mean(gradient(answers)),
         ),
-        "mean_residual": Parameter(r"\mathbb{E}_k e_k^{t+1}", "mean of the residuals", GRADIENT, shape=Shape.VECTOR),
+        "mean_residual": Parameter(
+            r"\mathbb{E}_k e_k^{t+1}", "mean of the residuals", GRADIENT, shape=Shape.VECTOR, means=mean(residuals)
+        ),
         "lipschitz": Parameter("L_0", "local Lipschitz constant of f", GRADIENT, least=0),
         "mean_step": Parameter(r"\|\bar w^{t+1}-w^t\|", "length of the mean step", LENGTH, least=0),
         "step": Parameter(r"\|w^{t+1}-w^t\|", "length of the server's step", LENGTH, least=0),

@@ -18,6 +18,7 @@ from fedconvex.statements.assumptions import (
     InexactnessOfEach,
     LargeGradient,
     NotStationary,
+    ProximalWeight,
     Runs,
     SampledIID,
     Smooth,
@@ -26,6 +27,7 @@ from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import ceil, maximum, named, sqrt
 from fedconvex.statements.notation import CURVATURE, NUMBER, STEPSIZE
 from fedconvex.statements.statement import ClaimType
+from fedconvex.theory.fedprox import vectors
 from fedconvex.theory.fedprox.notation import PAPER
 
 PROXIMAL = Condition("mu", ">", "L_minus")
@@ -94,7 +96,8 @@ def _terms(mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> tuple[A
 
 
 @PAPER.statement(
-    "Theorem 4", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE, positive=True,
+    "Theorem 4", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    states=vectors.decrease, positive=True,
     assumes=(*SETTING, Dissimilarity(), Inexactness(), SampledIID()),
 )  # fmt: skip
 def rho(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
@@ -169,8 +172,8 @@ class ConvexChoice(NamedTuple):
     "Corollary 7", ClaimType.ASYMPTOTIC, symbol=(r"\mu", r"\rho"), relation=r"\approx", units=(CURVATURE, STEPSIZE),
     assumes=(
         Runs("FedProx"), Convex(), Smooth(), NotStationary(), ExactSolutions(), Dissimilarity(), SampledIID(),
-        Condition("L", ">", 0), Condition("K", ">=", lambda B: 4 * B * B),
-    ),
+        Condition("L", ">", 0), Condition("K", ">=", lambda B: 4 * B * B), ProximalWeight(lambda L, B: 6 * L * B**2),
+    ), states=vectors.chosen_decrease,
 )  # fmt: skip
 def convex_choice(*, L: Any, B: Any, K: Any) -> ConvexChoice:
     """For convex clients solved exactly and 1 ≪ B ≤ √K/2: the choice μ ≈ 6LB², with which ρ ≈ 1/(24LB²).
@@ -210,7 +213,13 @@ def rho_variable(*, mu: Any, L: Any, L_minus: Any, B: Any, gammas: Any, K: Any) 
     return sum(_terms(mu, L, L_minus, B, named(r"\gamma^t", maximum(*gammas)), K))
 
 
-@PAPER.statement("Corollary 10", ClaimType.UPPER, symbol="B(w)", assumes=(BoundedVariance(), LargeGradient()))
+@PAPER.statement(
+    "Corollary 10",
+    ClaimType.UPPER,
+    symbol="B(w)",
+    assumes=(BoundedVariance(), LargeGradient()),
+    states=vectors.dissimilar,
+)
 def dissimilarity_from_variance(*, sigma2: Any, epsilon: Any) -> Any:
     """Bounded variance bounds the dissimilarity: B(w) ≤ √(1 + σ²/ε) where E_k‖∇F_k(w) − ∇f(w)‖² ≤ σ², ‖∇f(w)‖² ≥ ε.
 
@@ -220,7 +229,8 @@ def dissimilarity_from_variance(*, sigma2: Any, epsilon: Any) -> Any:
 
 
 @PAPER.statement(
-    "Theorem 11", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE, positive=True,
+    "Theorem 11", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    states=vectors.decrease, positive=True,
     assumes=(*SETTING, BoundedVariance(), LargeGradient(), Inexactness(), SampledIID()),
 )  # fmt: skip
 def rho_bounded_variance(*, mu: Any, L: Any, L_minus: Any, sigma2: Any, epsilon: Any, gamma: Any, K: Any) -> Any:

@@ -21,6 +21,7 @@ from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import named, sqrt
 from fedconvex.statements.notation import CURVATURE, NUMBER, STEPSIZE
 from fedconvex.statements.statement import ClaimType
+from fedconvex.theory.fedprox import vectors
 from fedconvex.theory.fedprox.design import rho_of_everyone
 from fedconvex.theory.fedprox.design import slack as slack_of_rho
 from fedconvex.theory.fedprox.notation import PAPER
@@ -35,6 +36,7 @@ _dissimilarity = dissimilarity_from_variance.calculator.formula
 
 @PAPER.statement(
     "Theorem 4, sharper", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    states=vectors.decrease,
     positive=True, assumes=(*ANYWHERE, Dissimilarity(), Inexactness(), SampledIID()), ours=True,
 )  # fmt: skip
 def rho_sharp(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any) -> Any:
@@ -48,6 +50,7 @@ def rho_sharp(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any) -> Any:
 
 @PAPER.statement(
     "Theorem 4, by variance", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    states=vectors.decrease,
     positive=True, ours=True,
     assumes=(*ANYWHERE, Condition("mu", ">=", "L"), Dissimilarity(), Inexactness(), SampledIID()),
 )  # fmt: skip
@@ -66,6 +69,7 @@ def rho_by_variance(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any
 
 @PAPER.statement(
     "Theorem 4, by curvature", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    states=vectors.decrease,
     positive=True, ours=True,
     assumes=(
         *ANYWHERE, Condition("L", ">", 0), Condition("mu", ">=", lambda L, L_minus: L + L_minus), Dissimilarity(),
@@ -88,6 +92,7 @@ def rho_by_curvature(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: An
 
 @PAPER.statement(
     "Theorem 4, convex", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    states=vectors.decrease,
     positive=True, assumes=(*EXACT, *CURVED, Dissimilarity(), SampledIID()), ours=True,
 )  # fmt: skip
 def rho_convex(*, mu: Any, L: Any, B: Any, K: Any) -> Any:
@@ -102,6 +107,7 @@ def rho_convex(*, mu: Any, L: Any, B: Any, K: Any) -> Any:
 
 @PAPER.statement(
     "Theorem 4, convex, everyone", ClaimType.TIGHT, symbol=r"\rho", relation="=", units=STEPSIZE, positive=True,
+    states=vectors.certain_decrease,
     conclusion=r"f(w^{t+1}) \le f(w^t) - \rho\,\|\nabla f(w^t)\|^2 \text{ where } \rho > 0",
     assumes=(*EXACT, *CURVED, Dissimilarity(), Everyone()), ours=True,
 )  # fmt: skip
@@ -129,7 +135,9 @@ def sharp_margin(*, B: Any, gamma: Any, K: Any) -> Any:
 
 @PAPER.statement(
     "Corollary 7, sharper", ClaimType.UPPER, symbol=(r"\mu", r"\rho"), relation="=", units=(CURVATURE, STEPSIZE),
-    assumes=(*EXACT, Dissimilarity(), SampledIID(), Condition("L", ">", 0), FOUR_B), ours=True,
+    assumes=(
+        *EXACT, Dissimilarity(), SampledIID(), Condition("L", ">", 0), FOUR_B, ProximalWeight(lambda L, B: L * B),
+    ), states=vectors.chosen_decrease, ours=True,
 )  # fmt: skip
 def convex_choice_sharp(*, L: Any, B: Any, K: Any) -> ConvexChoice:
     """For convex clients solved exactly and K >= 4B devices: with μ = LB one round decreases f by ‖∇f(w^t)‖²/(4LB).
@@ -158,6 +166,7 @@ def rounds_above_accuracy(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> A
 
 @PAPER.statement(
     "Theorem 11, sharper", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    states=vectors.decrease,
     positive=True, assumes=(*ANYWHERE, BoundedVariance(), LargeGradient(), Inexactness(), SampledIID()), ours=True,
 )  # fmt: skip
 def rho_bounded_variance_sharp(*, mu: Any, L: Any, L_minus: Any, sigma2: Any, epsilon: Any, gamma: Any) -> Any:

@@ -17,7 +17,8 @@ from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import exp, log, power, sqrt
 from fedconvex.statements.notation import CURVATURE, LENGTH, NUMBER, STEPSIZE, VALUE, Parameter
 from fedconvex.statements.statement import ClaimType
-from fedconvex.theory.fedsplit.notation import AT_U, AT_Z, PAPER
+from fedconvex.theory.fedsplit.notation import AT_U, AT_Z, PAPER, about
+from fedconvex.theory.fedsplit.vectors import first_distance, matched_stepsize, reaches
 
 PER_SQUARED_LENGTH = (0, -2)  # values of the logistic functions are numbers
 ORDERED = Condition("mu", "<=", "L")
@@ -41,6 +42,7 @@ def contraction(*, kappa: Any) -> Any:
 
 @PAPER.statement(
     "Theorem 1", ClaimType.UPPER, symbol=r"\|x^{(t+1)}-x^*\|", units=LENGTH, assumes=(*FEDSPLIT, ProxError()),
+    states=reaches, redefines=about(initial_distance=first_distance(matched_stepsize)),
 )  # fmt: skip
 def distance_bound(*, t: Any, kappa: Any, initial_distance: Any, num_clients: Any, b: Any = 0) -> Any:
     """The distance of the server's point to the minimiser after t rounds with proximal steps whose error is at most b:

@@ -1,5 +1,10 @@
 """Notation of the FedSplit paper: its parameters with symbols, meanings, units and ranges."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from fedconvex.claims.terms import Number, Vector
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import (
     CURVATURE,
@@ -71,6 +76,13 @@ PAPER = Paper(
         "A": Parameter("A", "the clients' design matrices", shape=Shape.MATRICES),
     },
 )  # fmt: skip
+
+
+def about(letters: Mapping[str, Parameter] = MappingProxyType({}), **terms: Vector | Number) -> dict[str, Parameter]:
+    """The parameters that stand for terms of the claim language, among `letters`, which some are written with."""
+    known = {**PAPER.notation, **letters}
+    return {**letters, **{name: replace(known[name], means=term) for name, term in terms.items()}}
+
 
 # In (3) and (10) s is the stepsize of FedGD's gradient steps, not of proximal steps.
 OF_GRADIENT_STEPS = {

@@ -55,7 +55,7 @@ def federation(**changes: object) -> ExactFederation:
     return ExactFederation(**(given | changes))
 
 
-def number_on(term: Number, run: ExactFederation, **about: bool) -> Fraction:
+def number_on(term: Number, run: ExactFederation, **about: Any) -> Fraction:
     """The value of a number term: the left side of `term = 0`."""
     found = equal(term, number(0), **about).on(run)
     assert found.certainty is Certainty.EXACT
@@ -118,13 +118,13 @@ def test_runs_of_several_rounds_sum_over_every_sequence_of_draws() -> None:
         ends.append(exact(points[2]))
         gaps.append([exact(x) for x in points[:2]])
     n = F(len(ends))
-    assert number_on(after(squared(server(0))), run, of_run=True) == sum(x * x for x in ends) / n
+    assert number_on(after(squared(server(0))), run, rounds="T") == sum(x * x for x in ends) / n
     r = F(3, 2)
     wanted = sum(g[0] ** 2 + r * g[1] ** 2 for g in gaps) / n
-    assert number_on(sum_of_rounds(squared(server(0)), r), run, of_run=True) == wanted
-    assert number_on(mean_of_rounds(squared(server(0)), r), run, of_run=True) == wanted / (1 + r)
+    assert number_on(sum_of_rounds(squared(server(0)), r), run, rounds="T") == wanted
+    assert number_on(mean_of_rounds(squared(server(0)), r), run, rounds="T") == wanted / (1 + r)
     term = expected(squared(mean_of_rounds(server(0), r)))
-    assert number_on(term, run, of_run=True) == sum(((g[0] + r * g[1]) / (1 + r)) ** 2 for g in gaps) / n
+    assert number_on(term, run, rounds="T") == sum(((g[0] + r * g[1]) / (1 + r)) ** 2 for g in gaps) / n
 
 
 def test_a_claim_of_each_client_must_hold_for_the_worst() -> None:
@@ -232,7 +232,7 @@ def test_a_family_of_vectors_has_one_for_each_client() -> None:
         (at_most(squared(shared("k", 0)), 1), "k"),
         (at_most(squared(free("u")), 1), "u"),
         (at_most(squared(last_answers(0)), 1), "last answers"),
-        (at_most(after(squared(answers)), 1, of_run=True), "round"),
+        (at_most(after(squared(answers)), 1, rounds="T"), "round"),
         (at_most(number(1) / (parameter("alpha") - ALPHA), 1), "divides by 0"),
         (at_most((-number(1)).sqrt(), 1), "root"),
     ],

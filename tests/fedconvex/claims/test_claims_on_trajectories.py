@@ -12,7 +12,7 @@ from fedconvex.certainty import Certainty
 from fedconvex.claims.claim import at_most, equal
 from fedconvex.claims.draws import every_draw
 from fedconvex.claims.evaluation import NotOnThisRun
-from fedconvex.claims.on_runs import ALL, SAMPLE
+from fedconvex.claims.findings import ALL, SAMPLE
 from fedconvex.claims.terms import (
     after,
     answers,
@@ -90,14 +90,14 @@ def test_claims_about_a_whole_run_enumerate_its_draws() -> None:
     every = after(square(server(0)))
     outcomes = every_draw(Uniform(2), SMALL)
     assert outcomes is not None
-    found = equal(every, number(0), of_run=True).on(simulated)
+    found = equal(every, number(0), rounds="T").on(simulated)
     assert (found.certainty, found.expectation) == (Certainty.EXACT, ALL)
     ends = []
     for sets in np.ndindex(*(3,) * 4):
         plan = Schedule([outcomes[i][1].members.tolist() for i in sets])  # type: ignore[union-attr]
         ends.append((run(participation=plan).points[-1] ** 2).sum())
     assert found.left == sum(ends) / F(len(ends))
-    assert at_most(sum_of_rounds(value(server(0)) - value(minimiser)), number(0), of_run=True).on(simulated).left > 0
+    assert at_most(sum_of_rounds(value(server(0)) - value(minimiser)), number(0), rounds="T").on(simulated).left > 0
 
 
 def test_parameters_are_the_methods_the_counts_and_what_is_given() -> None:
