@@ -30,6 +30,7 @@ from fedconvex.proofs_checks.library import Parts, by, interpolation, squared
 
 Invariants = tuple[tuple[str, Vector], ...]
 MOST_POINTS = 7
+LAST = (last_answers(0), last_answers(1))
 ASSUMPTIONS = ("inexactness", "error", "dissimilarity", "variance", "large gradient")
 
 
@@ -121,7 +122,7 @@ def candidates(board: Board, points: Iterable[Vector]) -> list[Candidate]:
 def _spreads(board: Board) -> Iterator[Vector]:
     """What the drawn clients' memories change by, beyond the mean change and the expected one."""
     if board.setting.draws.scheme == "uniform" and board.setting.method:
-        for before, after in [(memory(n, 0), memory(n, 1)) for n in board.first.memory]:
+        for before, after in [*((memory(n, 0), memory(n, 1)) for n in board.first.memory), LAST]:
             change = after - before
             yield change - mean(change) - expected(change) + mean(expected(change))
 

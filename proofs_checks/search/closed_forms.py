@@ -14,6 +14,7 @@ from fedconvex.proofs_checks.kernel.scalars import Scalar
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
 from fedconvex.proofs_checks.search.forms import Shape, in_case
 from fedconvex.proofs_checks.search.linear_systems import Row, System
+from fedconvex.proofs_checks.search.minors import roots_of_minors
 from fedconvex.proofs_checks.search.programs import Program
 from fedconvex.proofs_checks.search.scalars import float_at, quotient
 
@@ -84,6 +85,8 @@ class ClosedForms:
                 row = system.reduced(self.row(m, end))
                 if any(row[:-1]):
                     yield row
+        if len(system.rows) == len(self.facts) - 1:
+            yield from self._singular(system)
         for ratio in RATIOS:
             for j, fact in enumerate(self.facts):
                 if j in system.pivots:
@@ -96,6 +99,20 @@ class ClosedForms:
                             value = quotient(above, below) * ratio
                             one = [self.field.scalar(1) if k == j else self.zero for k in range(len(self.facts))]
                             yield (*one, value)
+
+    def _singular(self, system: System) -> Iterator[Row]:
+        """Where one multiplier is open: that a minor of the remaining form vanishes."""
+        free = next(j for j in range(len(self.facts)) if j not in system.pivots)
+        for block in self.shape.blocks:
+            for end in self.ends:
+                size = len(block.basics)
+                matrix = [[(self.zero, self.zero)] * size for _ in range(size)]
+                for m, (i, j) in block.products.items():
+                    row = system.reduced(self.row(m, end))
+                    half = 1 if i == j else 2
+                    matrix[i][j] = matrix[j][i] = (row[-1] / half, -row[free] / half)
+                for root in roots_of_minors(matrix, self.field):
+                    yield tuple(self.field.scalar(int(k == free)) for k in range(len(self.facts))) + (root,)
 
     def _with_empty_rows(self, system: System) -> System | None:
         """With the equations that follow where a diagonal entry vanishes: the whole row of the form vanishes."""

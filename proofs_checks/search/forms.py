@@ -86,7 +86,7 @@ def invariant_directions(matrices: np.ndarray) -> np.ndarray:
 @final
 @dataclass(frozen=True)
 class Shape:
-    """The unknowns of a board: blocks of vectors; function values, which must cancel; numbers that are ≥ 0."""
+    """The unknowns of a board: blocks of vectors; numbers that are ≥ 0; and others, such as values, which must cancel."""
 
     blocks: tuple[Block, ...]
     values: tuple[Monomial, ...]
@@ -120,8 +120,8 @@ def shape_of(board: Board, claim: Claim, quantities: Sequence[Quantity]) -> Shap
         seen |= products.keys()
         if kept:
             blocks.append(Block(tuple(basics[k] for k in kept), products))
-    values = tuple(m for m in used if len(m) == 1 and m[0][0] == "F")
-    signed = tuple(m for m in used if m not in seen and m not in values)
+    signed = tuple(m for m in used if all(unknown[0] == "‖" for unknown in m))
+    values = tuple(m for m in used if m not in seen and m not in signed)
     return Shape(tuple(blocks), values, signed)
 
 

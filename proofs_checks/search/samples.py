@@ -35,7 +35,7 @@ def symbol_values(field: Field, sample: Sample) -> dict[str, float]:
     for name in field.signs:
         if name in sample:
             found[name] = float(sample[name])
-        elif name.startswith("√"):
+        elif name.startswith("√") and not name.endswith("′"):
             found[name] = sqrt(int(name[1:]) if name[1:].isdigit() else float(sample[name[1:]]))
     return found
 
