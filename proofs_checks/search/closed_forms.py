@@ -14,11 +14,12 @@ from fedconvex.proofs_checks.kernel.scalars import Scalar
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
 from fedconvex.proofs_checks.search.forms import Shape, in_case
 from fedconvex.proofs_checks.search.linear_systems import Row, System
-from fedconvex.proofs_checks.search.minors import roots_of_minors
+from fedconvex.proofs_checks.search.minors import singular
 from fedconvex.proofs_checks.search.programs import Program
 from fedconvex.proofs_checks.search.scalars import float_at, quotient
 
 RATIOS = [Fraction(a, b) for a, b in ((1, 1), (2, 1), (1, 2), (4, 1), (3, 1), (1, 4), (3, 2), (1, 3), (2, 3), (8, 1))]
+MOST_OPEN = 2  # multipliers, with which minors are factored
 MOST_NODES = 40  # equations that are settled on
 
 
@@ -85,7 +86,7 @@ class ClosedForms:
                 row = system.reduced(self.row(m, end))
                 if any(row[:-1]):
                     yield row
-        if len(system.rows) == len(self.facts) - 1:
+        if len(self.facts) - len(system.rows) <= MOST_OPEN:
             yield from self._singular(system)
         for ratio in RATIOS:
             for j, fact in enumerate(self.facts):
@@ -101,18 +102,19 @@ class ClosedForms:
                             yield (*one, value)
 
     def _singular(self, system: System) -> Iterator[Row]:
-        """Where one multiplier is open: that a minor of the remaining form vanishes."""
-        free = next(j for j in range(len(self.facts)) if j not in system.pivots)
+        """That a minor of the remaining form vanishes, as an equation for the open multipliers."""
+        free = [j for j in range(len(self.facts)) if j not in system.pivots]
         for block in self.shape.blocks:
             for end in self.ends:
                 size = len(block.basics)
-                matrix = [[(self.zero, self.zero)] * size for _ in range(size)]
+                matrix = [[(self.zero,) * (len(free) + 1)] * size for _ in range(size)]
                 for m, (i, j) in block.products.items():
                     row = system.reduced(self.row(m, end))
                     half = 1 if i == j else 2
-                    matrix[i][j] = matrix[j][i] = (row[-1] / half, -row[free] / half)
-                for root in roots_of_minors(matrix, self.field):
-                    yield tuple(self.field.scalar(int(k == free)) for k in range(len(self.facts))) + (root,)
+                    matrix[i][j] = matrix[j][i] = (*(-row[k] / half for k in free), row[-1] / half)
+                for found in singular(matrix, self.field):
+                    by_place = dict(zip(free, found, strict=False))
+                    yield (*(by_place.get(j, self.zero) for j in range(len(self.facts))), found[-1])
 
     def _with_empty_rows(self, system: System) -> System | None:
         """With the equations that follow where a diagonal entry vanishes: the whole row of the form vanishes."""
