@@ -104,14 +104,14 @@ def _different(board: Board, points: Iterable[Vector]) -> Iterator[Vector]:
 
 def candidates(board: Board, points: Iterable[Vector]) -> list[Candidate]:
     """The inequalities of the class between all pairs of points, and the setting's assumptions."""
-    found = [_candidate(board, what, by(Assumed(what))) for what in ASSUMPTIONS]
-    found += [_candidate(board, "spread", squared(change)) for change in _spreads(board)]
+    found = [candidate(board, what, by(Assumed(what))) for what in ASSUMPTIONS]
+    found += [candidate(board, "spread", squared(change)) for change in _spreads(board)]
     ends = [_both(board, end) for end in (0, 1)]
     listed = list(points)
     for a in listed:
         for b in listed:
             if a is not b:
-                found += [_candidate(board, name, made) for name, made in _of_pair(b, a, *ends)]
+                found += [candidate(board, name, made) for name, made in _of_pair(b, a, *ends)]
     unique: dict[Any, Candidate] = {}
     for one in found:
         if one is not None and one.quantity.terms:
@@ -143,7 +143,7 @@ def _of_pair(b: Vector, a: Vector, least: Number | None, most: Number | None) ->
             yield "between", by(Between(b, a, -most, most))
 
 
-def _candidate(board: Board, name: str, made: Parts) -> Candidate | None:
+def candidate(board: Board, name: str, made: Parts) -> Candidate | None:
     """The candidate; None where the board does not grant it."""
     try:
         total = Quantity()

@@ -15,6 +15,7 @@ from fedconvex.proofs_checks.search.forms import Shape, matrices, values_at
 from fedconvex.proofs_checks.worst_cases.programs.solver import conic, triangles
 
 SLACK = 1e-6  # of the norm of a form that is scaled to norm 1
+LARGEST = 1e4  # a multiplier in units: larger ones only seem to prove what holds in a limit
 Equation = Sequence[float]  # the coefficients of the multipliers, and the right side
 
 
@@ -103,7 +104,7 @@ class Program:
         """Whether multipliers in units prove the claim up to rounding."""
         weights = np.concatenate([[1.0], -scaled])
         size = 1.0 + np.abs(scaled).max(initial=0)
-        if (scaled < -SLACK * size).any() or (np.abs(weights @ self.values) > SLACK * size).any():
+        if size > LARGEST or (scaled < -SLACK * size).any() or (np.abs(weights @ self.values) > SLACK * size).any():
             return False
         if (weights @ self.signed < -SLACK * size).any():
             return False

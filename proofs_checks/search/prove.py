@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from fedconvex.claims.claim import Claim, Setting
-from fedconvex.claims.terms import Vector, norm, number
+from fedconvex.claims.claim import Claim, Setting, at_most
+from fedconvex.claims.terms import Vector, norm
 from fedconvex.proofs_checks.kernel import Refused, theorem
 from fedconvex.proofs_checks.kernel.board import Board
-from fedconvex.proofs_checks.kernel.proofs import Combine, Nonnegative, Proof
+from fedconvex.proofs_checks.kernel.proofs import Line, Nonnegative, Proof
 from fedconvex.proofs_checks.kernel.scalars import Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
 from fedconvex.proofs_checks.library import Parts, by, concluding, squared
@@ -24,12 +24,14 @@ from fedconvex.proofs_checks.search.candidates import (
     Invariants,
     board_of,
     candidates,
+    claimed_terms,
     invariants_of,
     points_of,
 )
 from fedconvex.proofs_checks.search.closed_forms import ClosedForms
 from fedconvex.proofs_checks.search.decompositions import squares_of
 from fedconvex.proofs_checks.search.forms import SIGMA, Shape, cases, in_case, is_affine_in_sigma, shape_of
+from fedconvex.proofs_checks.search.lengths import Known, candidates_of_lengths, guesses, proved_lines
 from fedconvex.proofs_checks.search.programs import Program
 from fedconvex.proofs_checks.search.samples import samples, symbol_values
 from fedconvex.proofs_checks.search.scalars import number_of
@@ -37,7 +39,13 @@ from fedconvex.proofs_checks.search.supports import supports
 
 SAMPLES = 6
 MOST_GUESSES = 40  # closed forms that are decomposed, for each set of facts
-COSTS = {"lower": 1.0, "upper": 1.0, "interpolation": 1.5, "between": 1.2}
+COSTS: tuple[dict[str, float], ...] = (  # of facts, in the order in which they are tried; the last one with lengths only
+    {"": 1.0, "interpolation": 1.5, "between": 1.2},
+    {"": 1.0, "interpolation": 0.7, "between": 0.8},
+    {"": 1.0, "interpolation": 10.0, "between": 10.0},
+    {"": 10.0, "between": 1.0},
+    {"": 1.0, "product": 0.1, "lengths": 0.1, "inexactness": 10.0, "dissimilarity": 10.0},
+)
 UNPROVED = (Refused, ValueError, ArithmeticError, KeyError, RecursionError)
 
 
@@ -79,18 +87,63 @@ def _attempts(setting: Setting, claim: Claim, invariants: Invariants) -> Iterato
     if claim.relation == "=":
         return
     board = board_of(setting, claim, invariants)
-    goal = board.number(claim.right) - board.number(claim.left)
     points = points_of(board, claim)
-    for parts in Search(board, claim, goal, points).found():
-        yield Proof((concluding(claim, parts),), invariants)
+    has_lengths = any(t.head in ("norm", "root") for t in claimed_terms(claim))
+    if not has_lengths:
+        for parts in Search(board, points, claim).found():
+            yield Proof((concluding(claim, parts),), invariants)
+    for lines in _through_lengths(board, points, claim):
+        yield Proof(lines, invariants)
+
+
+def _through_lengths(board: Board, points: Sequence[Vector], claim: Claim) -> Iterator[tuple[Line, ...]]:
+    """Lines that use products of lengths."""
+    known: list[Known] = []
+    basics = Basics(board, points)
+    for name, guess in guesses(board, basics):
+        proved_guess = next(_of_lengths(board, points, guess, known, name), None)
+        if proved_guess is not None:
+            known.append(Known(guess, name, proved_guess))
+    before = tuple(line for one in known for line in one.lines)
+    if _is_of_lengths(board, claim):
+        for lines in _of_lengths(board, points, claim, known, "claim"):
+            yield (*before, *lines)
+    if known:
+        for parts in Search(board, points, claim, candidates_of_lengths(board, claim, known)).found():
+            yield (*before, concluding(claim, parts))
+
+
+def _is_of_lengths(board: Board, claim: Claim) -> bool:
+    """Whether both sides are sums of multiples of lengths."""
+    sides = (board.number(claim.left), board.number(claim.right))
+    return all(len(m) == 1 and m[0][0] == "‖" for side in sides for m in side.terms)
+
+
+def _of_lengths(
+    board: Board, points: Sequence[Vector], claim: Claim, known: Sequence[Known], name: str
+) -> Iterator[tuple[Line, ...]]:
+    """Lines that conclude an inequality between lengths from that of the squares."""
+    squares = at_most(claim.left**2, claim.right**2)
+    try:
+        for parts in Search(board, points, squares, candidates_of_lengths(board, claim, known)).found():
+            yield proved_lines(claim, parts, name)
+    except UNPROVED:
+        return
 
 
 class Search:
-    """The search for the parts that make up one difference."""
+    """The search for the parts that make up a claim's difference.
 
-    def __init__(self, board: Board, claim: Claim, goal: Quantity, points: Sequence[Vector]):
-        self.board, self.goal = board, goal
-        self.facts = candidates(board, points)
+    Args:
+        board, points: the board, and the points at which functions are compared.
+        claim: left ≤ right.
+        others: candidates beside those between points.
+    """
+
+    def __init__(self, board: Board, points: Sequence[Vector], claim: Claim, others: Sequence[Candidate] = ()):
+        self.board = board
+        self.goal = goal = board.number(claim.right) - board.number(claim.left)
+        self.facts = [*candidates(board, points), *others]
         quantities = [goal, *(fact.quantity for fact in self.facts)]
         self.ends = cases(quantities)
         require(self.ends == [None] or all(map(is_affine_in_sigma, quantities)), "a claim that is not affine in σ")
@@ -115,8 +168,9 @@ class Search:
                     break
 
     def _preferences(self) -> list[np.ndarray]:
-        usual = np.array([COSTS.get(fact.name, 1.0) for fact in self.facts])
-        return [usual, 1 / usual, np.where(usual > 1, 10.0, 1.0), np.where(usual == 1.2, 1.0, 10.0)]
+        names = [fact.name for fact in self.facts]
+        found = [np.array([of.get(name, of[""]) for name in names]) for of in COSTS]
+        return found if "product" in names else found[:-1]
 
     def _completed(self, chosen: Sequence[Candidate], multipliers: Sequence[Scalar]) -> Parts | None:
         """The facts with these multipliers, and what they leave of the goal as squares; None where it is not shown."""

@@ -12,13 +12,14 @@ from fedconvex.proofs_checks.kernel.scalars import Field
 Sample = Mapping[str, Fraction]
 TRIES = 4000
 FACTORS = [Fraction(a, b) for a in (1, 2, 3, 5, 7) for b in (1, 2, 3, 5, 7)]
+MARGINS = [Fraction(a, 3) for a in (1, 2, 3, 5, 8)]
 COUNTS = (1, 2, 3, 4, 5, 7, 10)
 REPAIRS = 30
 
 
 def samples(setting: Setting, number: int, seed: int = 0) -> list[Sample]:
-    """The example, and up to `number` − 1 other admissible values; the same ones every time."""
-    random, found = Random(seed), [dict(setting.example)]
+    """Up to `number` admissible values, the same ones every time; the example, which may lie near a boundary, if alone."""
+    random, found = Random(seed), list[Sample]()
     for _ in range(TRIES):
         if len(found) == number:
             break
@@ -26,7 +27,7 @@ def samples(setting: Setting, number: int, seed: int = 0) -> list[Sample]:
         made = _repaired(setting, drawn, random)
         if made is not None and made not in found:
             found.append(made)
-    return list(found)
+    return found or [setting.example]
 
 
 def symbol_values(field: Field, sample: Sample) -> dict[str, float]:
@@ -43,6 +44,8 @@ def symbol_values(field: Field, sample: Sample) -> dict[str, float]:
 def _drawn(random: Random, setting: Setting, name: str) -> Fraction:
     if name in setting.counts:
         return Fraction(random.choice(COUNTS))
+    if setting.signs[name] == "nonnegative" and random.random() < 0.3:
+        return Fraction(0)
     size = setting.example[name] if setting.example[name] and random.random() < 0.5 else Fraction(1)
     value = size * random.choice(FACTORS)
     return -value if setting.signs[name] == "real" and random.random() < 0.3 else value
@@ -64,8 +67,8 @@ def _repaired(setting: Setting, values: dict[str, Fraction], random: Random) -> 
             if side.head != "parameter":
                 continue
             name = side.args[0]
-            margin = abs(other) * random.choice(FACTORS) / 2 + Fraction(1, 100)
-            moved = other if relation == "=" else other + margin if sign == 1 else other / (1 + random.choice(FACTORS))
+            margin = (abs(other) or 1) * random.choice(MARGINS)
+            moved = other if relation == "=" else other + margin if sign == 1 else other / (1 + random.choice(MARGINS))
             if name in setting.counts:
                 moved = Fraction(-(-moved // 1)) if sign == 1 else max(Fraction(1), Fraction(moved // 1))
             if setting.signs[name] == "positive" and moved <= 0:
