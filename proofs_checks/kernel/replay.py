@@ -365,3 +365,11 @@ def _require_weaker(board: RoundBoard, other: ClaimSetting, identifier: str) -> 
         require(
             holds and (relation != "=" or board.field.is_nonnegative(-gap)), f"{problem}: a condition on parameters"
         )
+
+
+def relation_of(board: Board, fact: Any) -> Quantity:
+    """What a fact says is ≥ 0, for whoever searches for proofs. Raises Refused where the board does not grant it."""
+    found = _fact(board, fact, {}, None).difference
+    require(type(found) is Quantity, "an equation of vectors")
+    assert isinstance(found, Quantity)
+    return found
