@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme
 from fedconvex.claims.terms import NUMBERS, VECTORS, Number, Vector
@@ -16,12 +16,8 @@ from fedconvex.proofs_checks.kernel import proofs
 
 KINDS: Mapping[str, type] = {
     kind.__name__: kind
-    for kind in (
-        ClaimSetting, DrawScheme, Claim, proofs.Derivation, proofs.Combine, proofs.Root, proofs.Telescope, proofs.Iterate, proofs.Lower,
-        proofs.Upper, proofs.Between, proofs.Hypothesis, proofs.CauchySchwarz, proofs.Nonnegative, proofs.Earlier,
-        proofs.Proved, proofs.During, proofs.Jensen,
-    )
-}  # fmt: skip
+    for kind in (ClaimSetting, DrawScheme, Claim, proofs.Derivation, *get_args(proofs.Line), *get_args(proofs.Fact))
+}
 LONGEST = 10_000_000  # characters of a file
 DEEPEST = 500  # terms inside terms
 SORTS = {"N": (Number, NUMBERS), "V": (Vector, VECTORS)}

@@ -367,9 +367,9 @@ def _require_weaker(board: RoundBoard, other: ClaimSetting, identifier: str) -> 
         )
 
 
-def relation_of(board: Board, fact: Any) -> Quantity:
+def relation_of(board: RoundBoard, fact: Any) -> Quantity:
     """What a fact says is ≥ 0, for whoever searches for proofs. Raises Refused where the board does not grant it."""
-    found = _fact(board, fact, {}, None).difference
+    found = _fact(board, fact, {}, Library(_no_statements)).difference
     require(type(found) is Quantity, "an equation of vectors")
     assert isinstance(found, Quantity)
     return found

@@ -18,7 +18,7 @@ from fedconvex.claims.terms import (
     shared,
     solutions,
 )
-from fedconvex.proofs_checks.kernel.board import Board
+from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import APART, SAME, Vec
 from fedconvex.proofs_checks.search.scalars import number_of
@@ -39,7 +39,7 @@ class Basics:
         points: terms of points; a gradient there is written as the gradient at that term.
     """
 
-    def __init__(self, board: Board, points: Sequence[Vector]):
+    def __init__(self, board: RoundBoard, points: Sequence[Vector]):
         self.board = board
         self.by_key = {board.vector(p).key: p for p in reversed(points)}
         self.at = {next(iter(g.parts))[1]: key for key, g in board.gradients.items() if _is_basic(g)}
@@ -81,7 +81,9 @@ class Basics:
                 continue
             # A vector that all clients share has no deviation; others are taken apart.
             differs = apart is not None or self.differs(name)
-            found += [(c, self.of((kind, name), differs)) for kind, c in ((SAME, same), (APART, apart)) if c is not None]
+            found += [
+                (c, self.of((kind, name), differs)) for kind, c in ((SAME, same), (APART, apart)) if c is not None
+            ]
         total: Vector | None = None
         for c, u in found:
             minus = c == -1

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, final
 
-from fedconvex.claims.claim import Claim, Setting
+from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.terms import (
     Number,
     Vector,
@@ -17,12 +17,10 @@ from fedconvex.claims.terms import (
     number,
     parts,
     server,
-    shared,
     solutions,
 )
-from fedconvex.methods import METHODS
-from fedconvex.proofs_checks.kernel.board import Board
-from fedconvex.proofs_checks.kernel.proofs import Assumed, Between, Lower, Upper
+from fedconvex.proofs_checks.kernel.board import RoundBoard
+from fedconvex.proofs_checks.kernel.proofs import Between, Hypothesis, Lower, Upper
 from fedconvex.proofs_checks.kernel.replay import _check_invariants, relation_of
 from fedconvex.proofs_checks.kernel.scalars import Refused
 from fedconvex.proofs_checks.kernel.vectors import Quantity
@@ -49,18 +47,18 @@ def claimed_terms(claim: Claim) -> list[Any]:
     return [p for side in (claim.left, claim.right) for p in parts(side)]
 
 
-def board_of(setting: Setting, claim: Claim, invariants: Invariants = ()) -> Board:
+def board_of(setting: ClaimSetting, claim: Claim, invariants: Invariants = ()) -> RoundBoard:
     """A board like that on which the kernel will replay the proof."""
     terms = [claim.left, claim.right, *(term for _, term in invariants)]
-    return Board(setting, terms, invariants, one_client=claim.of_client, rounds=claim.rounds)
+    return RoundBoard(setting, terms, invariants, one_client=claim.of_client, rounds=claim.rounds)
 
 
-def invariants_of(setting: Setting, claim: Claim) -> Invariants:
+def invariants_of(setting: ClaimSetting, claim: Claim) -> Invariants:
     """The guesses that hold of those tried: a vector of the server is the mean of one of the clients'."""
     if not setting.method or claim.of_client:
         return ()
     try:
-        state = Board(setting, [claim.left, claim.right]).first
+        state = RoundBoard(setting, [claim.left, claim.right]).first
     except (Refused, ValueError, ArithmeticError):
         return ()
     found: Invariants = ()
@@ -72,7 +70,7 @@ def invariants_of(setting: Setting, claim: Claim) -> Invariants:
     return found
 
 
-def _holds(setting: Setting, claim: Claim, guesses: Invariants) -> bool:
+def _holds(setting: ClaimSetting, claim: Claim, guesses: Invariants) -> bool:
     try:
         _check_invariants(board_of(setting, claim, guesses), guesses)
     except (Refused, ValueError, ArithmeticError):
@@ -80,7 +78,7 @@ def _holds(setting: Setting, claim: Claim, guesses: Invariants) -> bool:
     return True
 
 
-def points_of(board: Board, claim: Claim) -> list[Vector]:
+def points_of(board: RoundBoard, claim: Claim) -> list[Vector]:
     """The points at which the functions may be compared, each once: those of the claim, then those of the round."""
     used = claimed_terms(claim)
     named = [t.args[0] for t in used if t.head in ("value", "gradient")]
@@ -90,7 +88,7 @@ def points_of(board: Board, claim: Claim) -> list[Vector]:
     return list(_different(board, [*named, *usual]))[:MOST_POINTS]
 
 
-def _different(board: Board, points: Iterable[Vector]) -> Iterator[Vector]:
+def _different(board: RoundBoard, points: Iterable[Vector]) -> Iterator[Vector]:
     seen = set()
     for point in points:
         try:
@@ -102,9 +100,9 @@ def _different(board: Board, points: Iterable[Vector]) -> Iterator[Vector]:
             yield point
 
 
-def candidates(board: Board, points: Iterable[Vector]) -> list[Candidate]:
+def candidates(board: RoundBoard, points: Iterable[Vector]) -> list[Candidate]:
     """The inequalities of the class between all pairs of points, and the setting's assumptions."""
-    found = [candidate(board, what, by(Assumed(what))) for what in ASSUMPTIONS]
+    found = [candidate(board, what, by(Hypothesis(what))) for what in ASSUMPTIONS]
     found += [candidate(board, "spread", squared(change)) for change in _spreads(board)]
     ends = [_both(board, end) for end in (0, 1)]
     listed = list(points)
@@ -119,7 +117,7 @@ def candidates(board: Board, points: Iterable[Vector]) -> list[Candidate]:
     return list(unique.values())
 
 
-def _spreads(board: Board) -> Iterator[Vector]:
+def _spreads(board: RoundBoard) -> Iterator[Vector]:
     """What the drawn clients' memories change by, beyond the mean change and the expected one."""
     if board.setting.draws.scheme == "uniform" and board.setting.method:
         for before, after in [*((memory(n, 0), memory(n, 1)) for n in board.first.memory), LAST]:
@@ -127,7 +125,7 @@ def _spreads(board: Board) -> Iterator[Vector]:
             yield change - mean(change) - expected(change) + mean(expected(change))
 
 
-def _both(board: Board, end: int) -> Number | None:
+def _both(board: RoundBoard, end: int) -> Number | None:
     """The least (0) or largest (1) curvature of the clients, else of the objective."""
     of_clients, of_objective = board.setting.curvature[end], board.setting.objective[end]
     return of_objective if of_clients is None else of_clients
@@ -143,7 +141,7 @@ def _of_pair(b: Vector, a: Vector, least: Number | None, most: Number | None) ->
             yield "between", by(Between(b, a, -most, most))
 
 
-def candidate(board: Board, name: str, made: Parts) -> Candidate | None:
+def candidate(board: RoundBoard, name: str, made: Parts) -> Candidate | None:
     """The candidate; None where the board does not grant it."""
     try:
         total = Quantity()

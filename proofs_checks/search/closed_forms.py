@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any, final
 
-from fedconvex.proofs_checks.kernel.board import Board
+from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.scalars import Scalar
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
 from fedconvex.proofs_checks.search.forms import Shape, in_case
@@ -34,7 +34,7 @@ class ClosedForms:
     """
 
     def __init__(
-        self, board: Board, goal: Quantity, facts: Sequence[Quantity], shape: Shape, ends: Sequence[int | None],
+        self, board: RoundBoard, goal: Quantity, facts: Sequence[Quantity], shape: Shape, ends: Sequence[int | None],
         programs: Sequence[tuple[Program, dict[str, float]]], places: Sequence[int],
     ):  # fmt: skip
         self.field, self.shape, self.ends = board.field, shape, ends

@@ -14,7 +14,7 @@ import numpy as np
 
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import Vector
-from fedconvex.proofs_checks.kernel.board import Board
+from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar
 from fedconvex.proofs_checks.kernel.vectors import APART, KEPT, NOISE, REPLACED, SAME, Monomial, Quantity, Vec
 from fedconvex.proofs_checks.search.basics import Basic
@@ -103,7 +103,7 @@ class Shape:
         return Shape(tuple(b for b in blocks if b.basics), self.values, self.signed)
 
 
-def shape_of(board: Board, claim: Claim, quantities: Sequence[Quantity]) -> Shape:
+def shape_of(board: RoundBoard, claim: Claim, quantities: Sequence[Quantity]) -> Shape:
     """The unknowns in these quantities."""
     used = dict.fromkeys(m for q in quantities for m in q.terms)
     blocks, seen = [], set()
@@ -125,7 +125,7 @@ def shape_of(board: Board, claim: Claim, quantities: Sequence[Quantity]) -> Shap
     return Shape(tuple(blocks), values, signed)
 
 
-def _basics(board: Board, claim: Claim) -> list[Basic]:
+def _basics(board: RoundBoard, claim: Claim) -> list[Basic]:
     """All unknown vectors of the board that its vectors, gradients and the claim's terms have."""
     first = board.first
     vecs = [first.server, *first.shared.values(), *first.memory.values(), *board.gradients.values(), *board.lengths]
@@ -137,7 +137,7 @@ def _basics(board: Board, claim: Claim) -> list[Basic]:
     return sorted(found, key=lambda basic: (basic[1] != "x*", basic))
 
 
-def _claimed(board: Board, claim: Claim) -> Iterable[Vec]:
+def _claimed(board: RoundBoard, claim: Claim) -> Iterable[Vec]:
     for term in claimed_terms(claim):
         if type(term) is Vector:
             try:

@@ -12,7 +12,7 @@ from typing import Any, final
 
 from fedconvex.claims.claim import Claim, at_most
 from fedconvex.claims.terms import Number, Vector, answers, gradient, mean, norm, number, residuals, server
-from fedconvex.proofs_checks.kernel.board import Board
+from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.proofs import CauchySchwarz, Earlier, Line
 from fedconvex.proofs_checks.kernel.scalars import Refused
 from fedconvex.proofs_checks.library import Parts, by, rooted
@@ -33,7 +33,7 @@ class Known:
     lines: tuple[Line, ...]
 
 
-def guesses(board: Board, basics: Basics) -> Iterator[tuple[str, Claim]]:
+def guesses(board: RoundBoard, basics: Basics) -> Iterator[tuple[str, Claim]]:
     """Inequalities between lengths that may hold in a round, in the order in which they may rest on each other."""
     setting, here = board.setting, server(0)
     slope = gradient(here)
@@ -58,7 +58,7 @@ def guesses(board: Board, basics: Basics) -> Iterator[tuple[str, Claim]]:
         yield "dissimilarity", at_most(norm(slope), setting.dissimilarity * norm(mean(slope)))
 
 
-def candidates_of_lengths(board: Board, claim: Claim, known: Sequence[Known]) -> list[Candidate]:
+def candidates_of_lengths(board: RoundBoard, claim: Claim, known: Sequence[Known]) -> list[Candidate]:
     """Cauchy and Schwarz for the vectors whose lengths occur, and known inequalities times these lengths."""
     terms = [t for about in (claim, *(k.claim for k in known)) for t in claimed_terms(about)]
     vectors = _different(board, [t.args[0] for t in terms if type(t) is Number and t.head == "norm"])
@@ -68,7 +68,7 @@ def candidates_of_lengths(board: Board, claim: Claim, known: Sequence[Known]) ->
     return [one for one in found if one is not None]
 
 
-def _different(board: Board, vectors: Sequence[Vector]) -> list[Vector]:
+def _different(board: RoundBoard, vectors: Sequence[Vector]) -> list[Vector]:
     found: dict[Any, Vector] = {}
     for u in vectors:
         try:
@@ -78,7 +78,7 @@ def _different(board: Board, vectors: Sequence[Vector]) -> list[Vector]:
     return list(found.values())
 
 
-def _times(board: Board, u: Vector, known: Known) -> Candidate | None:
+def _times(board: RoundBoard, u: Vector, known: Known) -> Candidate | None:
     """The inequality times ‖u‖."""
     try:
         difference = board.number(known.claim.right) - board.number(known.claim.left)

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from fedconvex.claims.claim import Claim, Setting, at_most
+from fedconvex.claims.claim import Claim, ClaimSetting, at_most
 from fedconvex.claims.terms import Vector, norm
 from fedconvex.proofs_checks.kernel import Refused, theorem
-from fedconvex.proofs_checks.kernel.board import Board
-from fedconvex.proofs_checks.kernel.proofs import Line, Nonnegative, Proof
+from fedconvex.proofs_checks.kernel.board import RoundBoard
+from fedconvex.proofs_checks.kernel.proofs import Derivation, Line, Nonnegative
 from fedconvex.proofs_checks.kernel.scalars import Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
 from fedconvex.proofs_checks.library import Parts, by, concluding, squared
@@ -30,7 +30,7 @@ from fedconvex.proofs_checks.search.candidates import (
 )
 from fedconvex.proofs_checks.search.closed_forms import ClosedForms
 from fedconvex.proofs_checks.search.decompositions import squares_of
-from fedconvex.proofs_checks.search.forms import SIGMA, Shape, cases, in_case, is_affine_in_sigma, shape_of
+from fedconvex.proofs_checks.search.forms import SIGMA, cases, in_case, is_affine_in_sigma, shape_of
 from fedconvex.proofs_checks.search.lengths import Known, candidates_of_lengths, guesses, proved_lines
 from fedconvex.proofs_checks.search.programs import Program
 from fedconvex.proofs_checks.search.samples import samples, symbol_values
@@ -39,7 +39,9 @@ from fedconvex.proofs_checks.search.supports import supports
 
 SAMPLES = 6
 MOST_GUESSES = 40  # closed forms that are decomposed, for each set of facts
-COSTS: tuple[dict[str, float], ...] = (  # of facts, in the order in which they are tried; the last one with lengths only
+COSTS: tuple[
+    dict[str, float], ...
+] = (  # of facts, in the order in which they are tried; the last one with lengths only
     {"": 1.0, "interpolation": 1.5, "between": 1.2},
     {"": 1.0, "interpolation": 0.7, "between": 0.8},
     {"": 1.0, "interpolation": 10.0, "between": 10.0},
@@ -49,7 +51,7 @@ COSTS: tuple[dict[str, float], ...] = (  # of facts, in the order in which they 
 UNPROVED = (Refused, ValueError, ArithmeticError, KeyError, RecursionError)
 
 
-def prove(statement: Any) -> Proof | None:
+def prove(statement: Any) -> Derivation | None:
     """A proof of the statement's claim in its setting, which the kernel accepts; None where the search finds none.
 
     Uses no other statement and no hint. Claims about whole runs are not searched.
@@ -61,7 +63,7 @@ def prove(statement: Any) -> Proof | None:
     return None if claim is None or setting is None else proved(setting, claim)
 
 
-def proved(setting: Setting, claim: Claim) -> Proof | None:
+def proved(setting: ClaimSetting, claim: Claim) -> Derivation | None:
     """A proof of a claim in a setting, which the kernel accepts; None where the search finds none."""
     if claim.of_run:
         return None
@@ -74,7 +76,7 @@ def proved(setting: Setting, claim: Claim) -> Proof | None:
     return None
 
 
-def _accepted(setting: Setting, claim: Claim, proof: Proof) -> bool:
+def _accepted(setting: ClaimSetting, claim: Claim, proof: Derivation) -> bool:
     try:
         theorem(setting, claim, proof)
     except Refused:
@@ -82,8 +84,8 @@ def _accepted(setting: Setting, claim: Claim, proof: Proof) -> bool:
     return True
 
 
-def _attempts(setting: Setting, claim: Claim, invariants: Invariants) -> Iterator[Proof]:
-    yield Proof((concluding(claim, Parts()),), invariants)
+def _attempts(setting: ClaimSetting, claim: Claim, invariants: Invariants) -> Iterator[Derivation]:
+    yield Derivation((concluding(claim, Parts()),), invariants)
     if claim.relation == "=":
         return
     board = board_of(setting, claim, invariants)
@@ -91,12 +93,12 @@ def _attempts(setting: Setting, claim: Claim, invariants: Invariants) -> Iterato
     has_lengths = any(t.head in ("norm", "root") for t in claimed_terms(claim))
     if not has_lengths:
         for parts in Search(board, points, claim).found():
-            yield Proof((concluding(claim, parts),), invariants)
+            yield Derivation((concluding(claim, parts),), invariants)
     for lines in _through_lengths(board, points, claim):
-        yield Proof(lines, invariants)
+        yield Derivation(lines, invariants)
 
 
-def _through_lengths(board: Board, points: Sequence[Vector], claim: Claim) -> Iterator[tuple[Line, ...]]:
+def _through_lengths(board: RoundBoard, points: Sequence[Vector], claim: Claim) -> Iterator[tuple[Line, ...]]:
     """Lines that use products of lengths."""
     known: list[Known] = []
     basics = Basics(board, points)
@@ -113,14 +115,14 @@ def _through_lengths(board: Board, points: Sequence[Vector], claim: Claim) -> It
             yield (*before, concluding(claim, parts))
 
 
-def _is_of_lengths(board: Board, claim: Claim) -> bool:
+def _is_of_lengths(board: RoundBoard, claim: Claim) -> bool:
     """Whether both sides are sums of multiples of lengths."""
     sides = (board.number(claim.left), board.number(claim.right))
     return all(len(m) == 1 and m[0][0] == "‖" for side in sides for m in side.terms)
 
 
 def _of_lengths(
-    board: Board, points: Sequence[Vector], claim: Claim, known: Sequence[Known], name: str
+    board: RoundBoard, points: Sequence[Vector], claim: Claim, known: Sequence[Known], name: str
 ) -> Iterator[tuple[Line, ...]]:
     """Lines that conclude an inequality between lengths from that of the squares."""
     squares = at_most(claim.left**2, claim.right**2)
@@ -140,7 +142,7 @@ class Search:
         others: candidates beside those between points.
     """
 
-    def __init__(self, board: Board, points: Sequence[Vector], claim: Claim, others: Sequence[Candidate] = ()):
+    def __init__(self, board: RoundBoard, points: Sequence[Vector], claim: Claim, others: Sequence[Candidate] = ()):
         self.board = board
         self.goal = goal = board.number(claim.right) - board.number(claim.left)
         self.facts = [*candidates(board, points), *others]

@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import sqrt
 from random import Random
 
-from fedconvex.claims.claim import Setting
+from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.examples import evaluated
 from fedconvex.proofs_checks.kernel.scalars import Field
 
@@ -17,7 +17,7 @@ COUNTS = (1, 2, 3, 4, 5, 7, 10)
 REPAIRS = 30
 
 
-def samples(setting: Setting, number: int, seed: int = 0) -> list[Sample]:
+def samples(setting: ClaimSetting, number: int, seed: int = 0) -> list[Sample]:
     """Up to `number` admissible values, the same ones every time; the example, which may lie near a boundary, if alone."""
     random, found = Random(seed), list[Sample]()
     for _ in range(TRIES):
@@ -41,7 +41,7 @@ def symbol_values(field: Field, sample: Sample) -> dict[str, float]:
     return found
 
 
-def _drawn(random: Random, setting: Setting, name: str) -> Fraction:
+def _drawn(random: Random, setting: ClaimSetting, name: str) -> Fraction:
     if name in setting.counts:
         return Fraction(random.choice(COUNTS))
     if setting.signs[name] == "nonnegative" and random.random() < 0.3:
@@ -51,7 +51,7 @@ def _drawn(random: Random, setting: Setting, name: str) -> Fraction:
     return -value if setting.signs[name] == "real" and random.random() < 0.3 else value
 
 
-def _repaired(setting: Setting, values: dict[str, Fraction], random: Random) -> dict[str, Fraction] | None:
+def _repaired(setting: ClaimSetting, values: dict[str, Fraction], random: Random) -> dict[str, Fraction] | None:
     """The values after parameters in violated conditions were moved into the domain; None where that did not help."""
     for _ in range(REPAIRS):
         broken = None
