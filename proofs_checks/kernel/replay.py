@@ -17,6 +17,7 @@ from fedconvex.proofs_checks.kernel.reading import read
 from fedconvex.proofs_checks.kernel.scalars import Refused, require
 from fedconvex.proofs_checks.kernel.vectors import Quantity, Vec
 
+
 @final
 @dataclass(frozen=True)
 class Theorem:

@@ -308,10 +308,7 @@ class Substitutions:
             coefficients = self._by_power(of, k)
             degree = len(coefficients) - 1
             of = sum(
-                (
-                    product(c, product(power(above, n), power(below, degree - n)))
-                    for n, c in enumerate(coefficients)
-                ),
+                (product(c, product(power(above, n), power(below, degree - n))) for n, c in enumerate(coefficients)),
                 self.field.one * 0,
             )
         return of

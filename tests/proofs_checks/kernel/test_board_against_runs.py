@@ -27,7 +27,6 @@ from fedconvex.claims.terms import (
     server,
     shared,
     solutions,
-    square,
     value,
 )
 from fedconvex.methods import METHODS
@@ -158,14 +157,18 @@ def test_a_wrong_factor_of_inner_products_is_noticed(kinds, monkeypatch) -> None
             compare(setting("FedDyn", ("uniform", 2, 3)), 5, 3)
 
 
-@pytest.mark.parametrize("kinds", [(SAME, APART), (SAME, NOISE), (KEPT, NOISE), (APART, NOISE), (SAME, REPLACED), (KEPT, REPLACED)])
+@pytest.mark.parametrize(
+    "kinds", [(SAME, APART), (SAME, NOISE), (KEPT, NOISE), (APART, NOISE), (SAME, REPLACED), (KEPT, REPLACED)]
+)
 def test_a_product_that_is_0_is_noticed_where_it_is_not(kinds, monkeypatch) -> None:
     monkeypatch.setitem(FACTORS, kinds, ("1", APART))
     with pytest.raises(AssertionError):
         compare(setting("FedDyn", ("uniform", 2, 3)), 5, 3)
 
 
-@pytest.mark.parametrize("name, scheme", [("FedProx", "uniform"), ("FedDyn", "independent"), ("FedDynOneGD", "independent")])
+@pytest.mark.parametrize(
+    ("name", "scheme"), [("FedProx", "uniform"), ("FedDyn", "independent"), ("FedDynOneGD", "independent")]
+)
 def test_clients_must_weigh_the_same_in_draws_and_means(name, scheme) -> None:
     """As `Draws` says: plain averages of a uniform draw estimate the plain mean, and those of p_k's draws Σ p_k u_k."""
     with pytest.raises(AssertionError):
