@@ -1,7 +1,7 @@
 """The proof of the statement on DANE, built from the multipliers that `discover` found.
 
 `discover` computed exact multipliers of worst-case proofs at several parameters and fitted rational functions to them.
-Only those formulas remain here, and the proof is checked like any other.
+Only those formulas remain here, and the proof is checked like any other; as data for the kernel, too.
 """
 
 from collections.abc import Mapping
@@ -9,9 +9,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from fedconvex.claims.claim import Claim
+from fedconvex.claims.terms import answers, gradient, mean, parameter, server
 from fedconvex.methods.dane import DANE
+from fedconvex.proofs_checks.claims import proof_of
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.engines.tightness import Measure, Tightness
+from fedconvex.proofs_checks.kernel.proofs import Proof as Data
+from fedconvex.proofs_checks.library import Parts, concluding, interpolation, squared
 from fedconvex.proofs_checks.proof import Proof, proves
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import WeaklyConvex
 from fedconvex.proofs_checks.worst_cases.theorems.parametric_theorem import theorem
@@ -51,3 +56,28 @@ def _decrease(statement: Statement) -> Measure:
         return rho * L**2, L * (1 - after**2) / 2
 
     return measure
+
+
+@proof_of(dane.PAPER.find("oneround"))
+def one_round_as_data(claim: Claim) -> Data:
+    """The same three inequalities; the rest is a sum of squares, of means and of deviations from them.
+
+    On ½Lx² the change of ∇f is L times the mean step, which is −(η/(μ + L))∇f.
+    """
+    mu, eta, L, L_minus = map(parameter, ("mu", "eta", "L", "L_minus"))
+    w, centre = server(0), mean(answers)
+    between = (mu + L - eta * L) / (eta * (mu + L))
+    uses = ((between, answers, w), (between, centre, answers), (between + 1, w, centre))
+    parts = sum((c * interpolation(b, a, -L_minus, L) for c, b, a in uses), start=Parts())
+    step, slope = centre - w, mean(gradient(w))
+    change, apart = gradient(centre) - gradient(w), answers - centre
+    scale, left = eta * (L + L_minus), mu + L - eta * L
+    rest = left + mu + L + eta * mu
+    weight = rest / (2 * scale * (mu + L))  # of the squares with the change
+    short, curved = step + eta / (mu + L) * slope, mean(change) - L * step
+    both, own = left / (2 * scale), (2 * (mu + L) * (mu - L_minus) - eta * L * (L + 2 * mu - L_minus)) / (2 * scale)
+    parts += weight * squared(curved + both / weight * short) + (own - both**2 / weight) * squared(short)
+    tied = (mu - L_minus) * left / rest
+    deviation = change - mean(change) + tied * apart
+    parts += weight * squared(deviation) + ((mu - L_minus) * left / scale - weight * tied**2) * squared(apart)
+    return Data((concluding(claim, parts),))

@@ -12,8 +12,11 @@ Notation: `mu` weight μ of the proximal term; `eta` weight η of the gradient; 
 
 from typing import Any
 
+from fedconvex.claims.claim import at_most
+from fedconvex.claims.terms import gradient, mean, server, square, value
 from fedconvex.statements.assumptions import BoundedNegativeCurvature, Everyone, ExactSolutions, Runs, Smooth
 from fedconvex.statements.conditions import Condition
+from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import CURVATURE, STEPSIZE, Parameter
 from fedconvex.statements.statement import ClaimType, Paper, Statement
 
@@ -23,6 +26,7 @@ PAPER = Paper(
     reference="Shamir, Srebro, Zhang: Communication-efficient distributed optimization using an approximate "
     "Newton-type method (ICML 2014)",
     convention="f = sum_k p_k F_k, a mean with weights p_k",
+    letters=Letters(server="w^@", answers="w_k^@", solutions="w_k^@", last_answers="w_k^@", minimiser="w^*"),
     notation={
         "mu": Parameter(r"\mu", "weight of the proximal term", CURVATURE, above=0, measured="proximal_weight"),
         "eta": Parameter(r"\eta", "weight of the objective's gradient", above=0, measured="gradient_weight"),
@@ -38,7 +42,7 @@ PAPER = Paper(
     assumes=(
         Runs("DANE"), Everyone(), ExactSolutions(), Smooth(), BoundedNegativeCurvature(), Condition("eta", "<=", 1),
         Condition("L_minus", "<=", "L"), Condition("mu", ">=", lambda L, L_minus: L + 2 * L_minus),
-    ),
+    ), states=lambda rho: at_most(value(server(1)), value(server(0)) - rho * square(mean(gradient(server(0))))),
 )  # fmt: skip
 def decrease(*, mu: Any, eta: Any, L: Any, L_minus: Any) -> Any:
     """One round decreases f by at least ρ‖∇f(w^t)‖², ρ = η/(μ + L) − Lη²/(2(μ + L)²), whatever the dissimilarity.

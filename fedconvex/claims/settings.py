@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from fedconvex.claims.claim import Draws, Setting
@@ -24,13 +25,15 @@ def setting_of(
     conditions: tuple[Condition, ...],
     notation: Mapping[str, Parameter],
     parameters: Mapping[str, Parameter],
-    uses_minimiser: bool,
+    uses: frozenset[str],
 ) -> Setting:
     """What these assumptions and conditions say. Raises NotASetting.
 
-    `parameters` are those of the statement's formulas; `notation` those of the paper, for the assumptions' own.
+    `parameters` are those of the statement's formulas; `notation` those of the paper, for the assumptions' own; `uses`
+    are the operations in the claim, of which "minimiser" and "infimum" assume that there is one.
     """
-    fields: Fields = {"low": [], "high": [], "conditions": [], "minimiser": uses_minimiser}
+    fields: Fields = {"low": [], "high": [], "weak": [], "conditions": [], "minimiser": "minimiser" in uses}
+    fields["bounded_below"] = "infimum" in uses
     for assumption in assumptions:
         meaning = MEANINGS.get(type(assumption))
         if meaning is None:
@@ -38,8 +41,9 @@ def setting_of(
         meaning(assumption, fields)
     everything = (*conditions, *(c for a in assumptions for c in a.conditions))
     relations = [r for condition in dict.fromkeys(everything) for r in _relations(condition)] + fields.pop("conditions")
-    low, high = fields.pop("low"), fields.pop("high")
-    low += [-high[0]] if high and not low else []
+    low, high, weak = fields.pop("low"), fields.pop("high"), fields.pop("weak")
+    weak += [-high[0]] if high else []  # smoothness bounds the curvature from below, too
+    low += [reduce(Number.max, weak)] if weak and not low else []
     curvature = (low[-1] if low else None, high[0] if high else None)
     made = Setting(curvature=curvature, conditions=tuple(relations), **fields)
     used = _parameters(made) | {n for n, p in parameters.items() if p.means is None and n in notation}
@@ -103,7 +107,7 @@ def _of_maximum(bound: Number) -> list[Number]:
 
 def _runs(assumption: known.Runs, fields: Fields) -> None:
     fields["method"] = assumption.method
-    names = [name for name in METHOD_PARAMETERS.get(assumption.method, ())]
+    names = METHOD_PARAMETERS.get(assumption.method, ())
     fields["method_parameters"] = {name: parameter(name) for name in names} | fields.get("method_parameters", {})
     if assumption.local_steps is not None:
         fields["method_parameters"]["local_steps"] = number(assumption.local_steps)
@@ -111,7 +115,7 @@ def _runs(assumption: known.Runs, fields: Fields) -> None:
 
 METHOD_PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "FedDyn": ("alpha",), "FedDynOneGD": ("alpha",), "FedProx": ("mu",), "FedSplit": ("stepsize",),
-    "DANE": ("mu", "eta"), "FedGD": ("stepsize",),
+    "DANE": ("mu", "eta"), "FedGD": ("stepsize", "local_steps"),
 }  # fmt: skip
 """The numbers that a method is made of, which the papers call by the same names."""
 
@@ -123,8 +127,23 @@ def _matched(assumption: known.MatchedStepsize, fields: Fields) -> None:
     fields.setdefault("method_parameters", {})["stepsize"] = 1 / (mu * kappa.sqrt())
 
 
+def _proximal_weight(assumption: known.ProximalWeight, fields: Fields) -> None:
+    required = assumption.required()
+    weight = number(required.bound_at({name: parameter(name) for name in required.names}))
+    fields.setdefault("method_parameters", {})["mu"] = weight
+
+
+def _proximal_stepsize(assumption: known.ProximalStepsize, fields: Fields) -> None:
+    fields.setdefault("method_parameters", {})["mu"] = 1 / parameter(assumption.stepsize)
+
+
 def _inexact(assumption: Any, fields: Fields) -> None:
     fields |= {"answers": "inexact", "inexactness": parameter(assumption.gamma)}
+
+
+def _inexact_each(assumption: Any, fields: Fields) -> None:
+    """Clients' own inexactness, of which claims know the largest, γ."""
+    fields |= {"answers": "inexact", "inexactness": parameter("gamma")}
 
 
 def _prox_error(assumption: known.ProxError, fields: Fields) -> None:
@@ -152,10 +171,13 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.Smooth: _add("high", lambda a: parameter(a.L)),
     known.Convex: lambda a, fields: fields["low"].insert(0, number(0)),
     known.StronglyConvex: _add("low", lambda a: parameter(a.mu)),
-    known.BoundedNegativeCurvature: _add("low", lambda a: -parameter(a.L_minus)),
+    known.BoundedNegativeCurvature: _add("weak", lambda a: -parameter(a.L_minus)),
     known.MatchedStepsize: _matched,
+    known.ProximalWeight: _proximal_weight,
+    known.ProximalStepsize: _proximal_stepsize,
     known.ExactSolutions: _nothing,
     known.Inexactness: _inexact,
+    known.InexactnessOfEach: _inexact_each,
     known.ProxError: _prox_error,
     known.Everyone: _nothing,
     known.SampledUniformly: _set("draws", _uniform),
@@ -165,5 +187,6 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.LargeGradient: _set("large_gradient", lambda a: parameter(a.epsilon)),
     known.NotStationary: _nothing,
     known.StartsAtLocalMinima: _set("starts_at_own_minima", lambda a: True),
+    known.AtFixedPoint: _set("rests", lambda a: True),
     known.Given: _nothing,
 }

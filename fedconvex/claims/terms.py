@@ -11,7 +11,7 @@ differ between clients are means over the clients: norm(u)² = mean_k‖u_k‖²
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 from fedconvex.errors import InvalidInput
 
@@ -48,6 +48,13 @@ class Vector:
     def __truediv__(self, divisor: Any) -> "Vector":
         return Vector("/", (self, number(divisor)))
 
+    # `fedconvex.statements.functions` looks these up, in formulas that sum over the clients.
+    def total(self) -> "Vector":
+        return Vector("*", (parameter("num_clients"), self.average()))
+
+    def average(self) -> "Vector":
+        return Vector("mean", (self,))
+
 
 @final
 @dataclass(frozen=True)
@@ -75,7 +82,7 @@ class Number:
     def __neg__(self) -> "Number":
         return Number("neg", (self,))
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: "Number | int | Fraction") -> "Number":
         if type(other) not in (Number, int, Fraction):
             return NotImplemented  # a vector, or a sum of inequalities, multiplies itself
         return Number("*", (self, number(other)))
@@ -104,6 +111,7 @@ class Number:
 
 
 Term = Vector | Number
+T = TypeVar("T", Vector, Number)
 
 _V, _N, _TEXT, _TIME = Vector, Number, str, int
 MANY = "one or more"
@@ -115,6 +123,7 @@ VECTORS: dict[str, tuple[Any, ...]] = {
     "answers": (),  # all clients' answers in the round, also those that would be given by clients that are not drawn
     "solutions": (),  # the exact minimisers of the clients' subproblems in the round
     "residuals": (),  # the gradients of the clients' subproblems at their answers
+    "local gradients": (),  # the sums of ∇F_k over the local gradient steps of each client in the round
     "minimiser": (),
     "gradient": (_V,),  # ∇F_k at a point of client k
     "mean": (_V,),  # over all clients
@@ -131,6 +140,7 @@ NUMBERS: dict[str, tuple[Any, ...]] = {
     "parameter": (_TEXT,),
     "inner": (_V, _V),
     "norm": (_V,),
+    "infimum": (),  # of the objective
     "value": (_V,),  # mean_k F_k at a point of client k
     "expected": (_N,),  # over the draws
     "sum of rounds": (_N, _N),  # Σ_{t<T} r^t E x_t
@@ -210,6 +220,8 @@ def family(name: str) -> Vector:
 
 answers, solutions = Vector("answers"), Vector("solutions")
 residuals, minimiser = Vector("residuals"), Vector("minimiser")
+local_gradients = Vector("local gradients")
+infimum = Number("infimum")
 
 
 def gradient(at: Vector) -> Vector:
@@ -247,12 +259,12 @@ def value(at: Vector) -> Number:
     return Number("value", (at,))
 
 
-def expected(of: Any) -> Any:
+def expected(of: T) -> T:
     """The expectation over the draws: of a number or a vector."""
     return type(of)("expected", (of,))
 
 
-def mean_of_rounds(of: Any, ratio: Any = 1) -> Any:
+def mean_of_rounds(of: T, ratio: Any = 1) -> T:
     """The mean over the rounds t < T with weights ratio^t, of a number (expected) or a vector before each round."""
     return type(of)("mean of rounds", (number(ratio), of))
 
@@ -267,7 +279,7 @@ def after(of: Number) -> Number:
     return Number("after", (of,))
 
 
-def named(symbol: str, of: Any) -> Any:
+def named(symbol: str, of: T) -> T:
     """The term, displayed by a symbol of the paper (LaTeX); it means the term that it names."""
     return type(of)("named", (symbol, of))
 
@@ -276,7 +288,9 @@ def later(term: Any) -> Any:
     """The same term one round later: time 1 in the place of time 0. Raises IllFormed for terms of the round itself."""
     if type(term) not in (Vector, Number):
         return 1 if type(term) is int and term == 0 else term
-    if term.head in ("answers", "solutions", "residuals", "drawn") or 1 in [a for a in term.args if type(a) is int]:
+    if term.head in ("answers", "solutions", "residuals", "local gradients", "drawn") or 1 in [
+        a for a in term.args if type(a) is int
+    ]:
         raise IllFormed("term", term.head, "is about the round, not about the moment before it", "leave it out")
     return type(term)(term.head, tuple(later(a) for a in term.args))
 

@@ -1,17 +1,30 @@
-"""FedDyn, convex and strongly convex devices: Lemmas 1, 3, 4, 5, 7, 8, 9 and equations (5), (10), (12), (13)."""
+"""FedDyn, convex and strongly convex devices: Lemmas 1, 3, 4, 5, 7, 8, 9, equations (10), (12), (13)."""
 
 from typing import Any
 
 from fedconvex.claims.claim import Claim
-from fedconvex.claims.terms import answers, gradient, mean, memory, minimiser, parameter, shared
+from fedconvex.claims.terms import (
+    answers,
+    gradient,
+    mean,
+    memory,
+    minimiser,
+    parameter,
+    shared,
+)
 from fedconvex.proofs_checks.claims import proof_of
-from fedconvex.proofs_checks.kernel.proofs import Lower, Proof, Statement, Upper
+from fedconvex.proofs_checks.kernel.proofs import (
+    Lower,
+    Proof,
+    Statement,
+    Upper,
+)
 from fedconvex.proofs_checks.library import Parts, by, concluding, interpolation, lipschitz, squared
 from fedconvex.theory import feddyn
 from fedconvex.theory.feddyn.convex import convex_constants, strongly_convex_constants
 from fedconvex.theory.feddyn.vectors import average
 
-alpha, L, mu, m, P = map(parameter, ("alpha", "L", "mu", "num_clients", "num_active"))
+alpha, L, mu, m, P, T = map(parameter, ("alpha", "L", "mu", "num_clients", "num_active", "T"))
 SCALE = parameter("σ")  # of the variance of an average over the drawn devices
 INVARIANTS = (("shared h", mean(memory("gradient", 0))),)
 HERE = average(0)

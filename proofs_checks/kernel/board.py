@@ -6,23 +6,28 @@ language their meaning. A quantity that depends on the draw has a meaning only i
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, final
 
-from fedconvex.claims.claim import Claim, Setting
+from fedconvex.claims.claim import Setting
 from fedconvex.claims.terms import Number, Vector, later, parts
 from fedconvex.local_solvers.base import Answers
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods import METHODS, Cohort, Method, State
 from fedconvex.problems.subproblem import Subproblem
+from fedconvex.proofs_checks.kernel.powers import Powers
 from fedconvex.proofs_checks.kernel.scalars import Field, Refused, Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import (
+    ANY,
+    ANY_APART,
     APART,
     KEPT,
     NOISE,
     REPLACED,
     SAME,
+    Key,
     Monomial,
     Quantity,
     Unknown,
@@ -30,7 +35,8 @@ from fedconvex.proofs_checks.kernel.vectors import (
     inner,
 )
 
-Invariant = tuple[str, Vector]  # a part of the state, "shared h" or "memory gradient", and what it always equals
+# A part of the state, "server", "shared h" or "memory gradient", and what it always equals.
+Invariant = tuple[str, Vector]
 MOST_STEPS = 20  # local gradient steps that the board plays
 MOST_PRODUCTS = 5_000  # in the product of two sums of unknown numbers
 
@@ -49,38 +55,85 @@ class Board:
 
     def __init__(
         self, setting: Setting, terms: Iterable[Any], invariants: tuple[Invariant, ...] = (), *, at_start: bool = False,
-        one_client: bool = False,
+        one_client: bool = False, rounds: str = "", field: Field | None = None,
     ):  # fmt: skip
-        self.setting, self.at_start, self.one_client = setting, at_start, one_client
-        draws = setting.draws
-        uniform = draws.scheme == "uniform"
-        require("σ" not in setting.signs, "σ is the name of the draw's own number")
-        signs = dict(setting.signs) | ({"σ": "nonnegative"} if uniform else {})
-        self.field = Field(signs, roots((*setting_terms(setting), *terms)))
-        for left, relation, right in setting.conditions:
-            difference = self.parameter_only(left) - self.parameter_only(right)
-            self.field.assume(difference, relation == ">")
-            if relation == "=":
-                self.field.assume(-difference, False)
-        for name in sorted(setting.counts):
-            self.field.assume(self.field.parameter(name) - 1, False)
-        self.chances: dict[str, Any] = {"1": 1, "π": 1, "σ": 0, "πσ": 0}
-        if uniform:
-            active, clients = (self.parameter_only(x) for x in (draws.active, draws.clients))
-            require(self.field.is_nonnegative(clients - active), "more clients are drawn than there are")
-            scale = self.field.symbol("σ")  # (m − P)/(P(m − 1)), which lies in [0, 1]; any number where m = 1
-            self.field.assume(1 - scale, False)
-            self.chances = {"1": 1, "π": active / clients, "σ": scale, "πσ": active / clients * scale}
-        elif draws.scheme == "independent":
-            self.chances = {"1": 1, "π": None, "σ": 1 / self.parameter_only(draws.active), "πσ": None}
+        self.setting, self.at_start, self.one_client, self.terms = setting, at_start, one_client, tuple(terms)
+        known = field is not None
+        self.field = self._new_field(rounds) if field is None else field
+        self.powers = Powers(self.field, rounds)
+        if not known:
+            self._assume_conditions()
+        self.chances = self._chances()
+        self.eliminated: list[tuple[Key, Vec]] = []  # a basic vector, and a vector that is 0 where it has the factor 1
         self.gradients: dict[Any, Vec] = {}
-        self.lengths: list[Vec] = []
         self.inexact: list[tuple[Vec, Vec]] = []  # residuals at the answers and at the starts
         if setting.minimiser and not one_client:
             self.gradients[self.minimiser.key] = Vec({(APART, "g*"): self.field.scalar(1)})
+        self.lengths: list[Vec] = []
+        self.points: dict[Any, str] = {self.minimiser.key: "*"}  # names of the points of function values
         self.exact: Vec | None = None  # the solutions of the subproblems
         self.first = self._first_state(invariants)
-        self._played: tuple[State, Vec] | None = None
+        self._answers: Answers | None = None
+        self._played: State | None = None
+        self.local_gradients: Vec | None = None
+        if setting.rests and not at_start:
+            self._rest()
+
+    def at_its_start(self) -> "Board":
+        """The first round, from the method's own start, with the same parameters."""
+        made = Board(self.setting, self.terms, at_start=True, field=self.field)
+        made.powers = self.powers
+        return made
+
+    def _new_field(self, rounds: str) -> Field:
+        """The field of the setting's parameters, of the draw's σ, and of the sums of powers of a run."""
+        signs = dict(self.setting.signs)
+        require(
+            "σ" not in signs and not any(n.startswith("Σ") for n in signs), "a parameter with a name of the kernel's"
+        )
+        if self.setting.draws.scheme == "uniform":
+            signs["σ"] = "nonnegative"
+        if rounds:
+            sign = "positive" if rounds in self.setting.counts else "nonnegative"
+            signs |= dict.fromkeys(Powers.NAMES, sign)
+        terms = (*setting_terms(self.setting), *self.terms)
+        return Field(signs, roots(terms), len(other_roots(terms)))
+
+    def _assume_conditions(self) -> None:
+        """Tells the field what the setting's parameters satisfy."""
+        field, setting = self.field, self.setting
+        for left, relation, right in setting.conditions:
+            larger, smaller = self._roots_of(self.parameter_only(left), self.parameter_only(right))
+            field.assume(larger - smaller, relation == ">")
+            if relation == "=":
+                field.assume(smaller - larger, False)
+        for name in sorted(setting.counts):
+            rooted = name in field.roots  # √K ≥ 1 says as much as K ≥ 1, and is linear in the symbol √K
+            field.assume(field.symbol(f"√{name}" if rooted else name) - 1, False)
+        if (
+            setting.draws.scheme == "uniform"
+        ):  # σ = (m − P)/(P(m − 1)) lies in [0, 1]; it is any such number where m = 1
+            field.assume(1 - field.symbol("σ"), False)
+
+    def _roots_of(self, *sides: Scalar) -> tuple[Scalar, ...]:
+        """The roots of both sides of a condition where the field has them, such as √κ ≥ 1 for κ ≥ 1; else the sides."""
+        try:
+            return tuple(self.field.root(side) for side in sides)
+        except Refused:
+            return sides
+
+    def _chances(self) -> dict[str, Scalar | None]:
+        """The numbers 1, π, σ and πσ of the draw (`vectors`); None where they are not known."""
+        draws, one = self.setting.draws, self.field.scalar(1)
+        if draws.scheme == "everyone":
+            return {"1": one, "π": one, "σ": one - 1, "πσ": one - 1}
+        active = self.parameter_only(draws.active)
+        if draws.scheme == "independent":
+            return {"1": one, "π": None, "σ": 1 / active, "πσ": None}
+        clients = self.parameter_only(draws.clients)
+        require(self.field.is_nonnegative(clients - active), "more clients are drawn than there are")
+        scale = self.field.symbol("σ")
+        return {"1": one, "π": active / clients, "σ": scale, "πσ": active / clients * scale}
 
     # ---- the state, and the round
 
@@ -102,6 +155,9 @@ class Board:
                     made = self.basic(f"shared {name}", SAME) if sort == "shared" else self.of_clients(f"memory {name}")
                     kept[name] = made  # type: ignore[index]
         for what, term in invariants:
+            if what == "server":  # its own vector stays unknown wherever an invariant before this one has used it
+                self.first = replace(self.first, server=self.vector(term))
+                continue
             sort, _, name = what.partition(" ")
             require(sort in ("shared", "memory") and name in getattr(begun, sort), f"{what} is no part of the state")
             kept = getattr(self.first, sort)
@@ -115,33 +171,69 @@ class Board:
     @property
     def method(self) -> Method:
         """The method, with its parameters as functions of the setting's."""
+        require(self.setting.method, "the setting has no method, so there is no round")
         numbers = {n: self.parameter_only(x) for n, x in self.setting.method_parameters.items()}
-        whole = {n: _integer(x) for n, x in numbers.items() if n == "local_steps"}
+        whole = {n: 1 if self._any_steps else _integer(x) for n, x in numbers.items() if n == "local_steps"}
         made: Method = METHODS[self.setting.method](**{**numbers, **whole})
         return made
 
     @property
-    def played(self) -> tuple[State, Vec]:
-        """The state after the round, and all clients' answers."""
-        if self._played is None:
-            require(self.setting.method, "the setting has no method, so there is no round")
-            self._played = self._play()
-        return self._played
+    def _any_steps(self) -> bool:
+        """Whether the number of local steps is a parameter. FedGD's algebra uses it in the local solver alone."""
+        steps = self.setting.method_parameters.get("local_steps")
+        found = steps is not None and steps.head == "parameter"
+        require(not found or (self.setting.method == "FedGD" and steps.args[0] in self.setting.counts),  # type: ignore[union-attr]
+                "any number of local steps")  # fmt: skip
+        return found
 
-    def _play(self) -> tuple[State, Vec]:
-        state, points = self.first, self.first.server
-        everyone = self.setting.draws.scheme == "everyone"
-        cohort = Cohort(
-            points=points, population=1, everyone=everyone, communicates=True, average=self.drawn,
-            gradients=lambda: self.gradient(points), sampled_gradient=lambda: self._of_second_draw(self.gradient(points)),
+    def _rest(self) -> None:
+        """The round leaves the state as it is: of each equation that this is, one basic vector is eliminated."""
+        require(self.setting.draws.scheme == "everyone", "a fixed point of a round that depends on a draw")
+        old, new = self.first, self.played
+        moves = [new.server - old.server, *(new.shared[n] - u for n, u in old.shared.items()),
+                 *(new.memory[n] - u for n, u in old.memory.items())]  # fmt: skip
+        for move in moves:
+            for kind in (SAME, APART):  # the mean of the moves is 0, and so are the deviations from it
+                zero = self.put(move).only(kind)
+                for key in [k for k, c in zero.parts.items() if self.field.is_nonzero(c)][:1]:
+                    self.eliminated.append((key, zero / zero.parts[key]))
+        # Where two points turn out to be one, the first gradient's name is kept.
+        self.gradients = {self.put(Vec(dict(at))).key: g for at, g in reversed(self.gradients.items())}
+
+    def put(self, u: Vec) -> Vec:
+        """The vector without the basic vectors that a fixed point's equations eliminate."""
+        for key, zero in self.eliminated:
+            u = u - zero * u.parts[key] if key in u.parts else u
+        return u
+
+    @property
+    def cohort(self) -> Cohort:
+        """The clients, as the method's code sees them."""
+        points = self.first.server
+        return Cohort(
+            points=points, population=1, everyone=self.setting.draws.scheme == "everyone", communicates=True,
+            average=self.drawn, gradients=lambda: self.gradient(points),
+            sampled_gradient=lambda: self._of_second_draw(self.gradient(points)),
             full_gradient=lambda: self.mean(self.gradient(points)), objective=_no_objective,
             total=lambda stack: self.drawn(stack) * self._chance("π"),
         )  # fmt: skip
-        self.subproblem = self.method.subproblem(state, cohort)
-        answers = self._answered(self.subproblem)
-        new = self.method.update(state, cohort, answers)
-        memory = {name: self.kept(state.memory[name], rows) for name, rows in new.memory.items()}
-        return State(new.server, new.shared, memory), answers.points
+
+    @property
+    def answers(self) -> Answers:
+        """All clients' answers in the round; they do not need the server's next point, which one client cannot tell."""
+        if self._answers is None:
+            self.subproblem = self.method.subproblem(self.first, self.cohort)
+            self._answers = self._answered(self.subproblem)
+        return self._answers
+
+    @property
+    def played(self) -> State:
+        """The state after the round."""
+        if self._played is None:
+            new = self.method.update(self.first, self.cohort, self.answers)
+            memory = {name: self.kept(self.first.memory[name], rows) for name, rows in new.memory.items()}
+            self._played = State(new.server, new.shared, memory)
+        return self._played
 
     def _of_second_draw(self, u: Vec) -> Vec:
         require(self.setting.draws.scheme == "everyone", "a second draw of clients in a round")
@@ -168,8 +260,14 @@ class Board:
             require(self.setting.answers == "own", "gradient steps with an error are not analysed")
             theta, steps = subproblem.start, int(own.steps)
             require(0 < steps <= MOST_STEPS, f"{steps} local steps are too many")
+            if self._any_steps:  # of the gradients along the way only the sum is known, as a vector
+                self.local_gradients = self.of_clients("Σ∇")
+                return Answers(theta - own.stepsize * self.local_gradients)
+            self.local_gradients = Vec()
             for _ in range(steps):
-                theta = theta - own.stepsize * subproblem.add_gradients(theta, self.gradient(theta))
+                slope = self.gradient(theta)
+                self.local_gradients = self.local_gradients + slope
+                theta = theta - own.stepsize * subproblem.add_gradients(theta, slope)
             return Answers(theta, own.stepsize * steps)
         exact = self.solutions(subproblem)
         return Answers(exact if self.setting.answers == "own" else exact + self.of_clients("e"))
@@ -184,7 +282,7 @@ class Board:
         """Points at which the subproblems' gradients equal `left`."""
         weight = self.field.scalar(subproblem.weight)
         require(self.field.is_positive(weight), "a subproblem without proximal term")
-        right = left + subproblem.center * weight
+        right: Vec = left + subproblem.center * weight
         right = right if subproblem.linear is None else right - subproblem.linear
         require(not right.is_random, "a subproblem that depends on the draw")
         gradient = self.of_clients(f"∇{len(self.gradients)}")
@@ -205,15 +303,17 @@ class Board:
         """An unknown vector for every client."""
         return self.basic(name, SAME) if self.one_client else self.basic(name, SAME, APART)
 
-    def _chance(self, name: str) -> Any:
-        require(self.chances[name] is not None, "memories are not known for this draw")
-        return self.chances[name]
+    def _chance(self, name: str) -> Scalar:
+        found = self.chances[name]
+        require(found is not None, "memories are not known for this draw")
+        assert found is not None
+        return found
 
     def mean(self, u: Vec) -> Vec:
         """The mean over all clients."""
         require(not self.one_client, "a mean over the clients, in a claim about one of them")
         kept = u.only(KEPT, REPLACED)
-        found = u.only(SAME, NOISE)
+        found = u.only(SAME, NOISE, ANY)
         return found + kept.renamed({KEPT: SAME, REPLACED: NOISE}) * self._chance("π") if kept.parts else found
 
     def drawn(self, u: Any) -> Any:
@@ -222,18 +322,22 @@ class Board:
             return u
         if self.setting.draws.scheme == "everyone":
             return self.mean(u)
-        require(not u.only(NOISE, KEPT, REPLACED).parts and not self.one_client, "an average over two draws")
+        require(not u.is_random and not self.one_client, "an average over two draws")
         return u.renamed({SAME: SAME, APART: NOISE})
 
     def expected(self, u: Vec) -> Vec:
         """The expectation over the draw."""
+        require(not u.only(ANY, ANY_APART).parts, "the expectation of a gradient at a point that depends on the draw")
         kept = u.only(KEPT, REPLACED)
         found = u.only(SAME, APART)
         return found + kept.renamed({KEPT: SAME, REPLACED: APART}) * self._chance("π") if kept.parts else found
 
     def gradient(self, at: Vec) -> Vec:
         """The clients' gradients at a point: unknown vectors, the same ones at the same point."""
-        require(not at.only(NOISE).parts, "a gradient at a point that depends on the draw")
+        if at.only(NOISE, ANY, ANY_APART).parts:
+            if at.key not in self.gradients:
+                self.gradients[at.key] = self.basic(f"∇{len(self.gradients)}", ANY, ANY_APART)
+            return self.gradients[at.key]
         if at.is_random:  # every client is at one of two points
             old, new = self.both(at)
             before = self.gradient(old)
@@ -251,11 +355,15 @@ class Board:
 
     def vector(self, term: Vector) -> Vec:
         """The vector that the term means here. Raises Refused."""
+        return self.put(self._vector(term))
+
+    def _vector(self, term: Vector) -> Vec:
         match term.head, term.args:
             case "server", (time,):
-                return (self.played[0] if time else self.first).server
+                point: Vec = (self.played if time else self.first).server
+                return point
             case ("shared" | "memory") as sort, (name, time):
-                known = getattr(self.played[0] if time else self.first, sort)
+                known = getattr(self.played if time else self.first, sort)
                 require(name in known, f"{self.setting.method} keeps no {sort} {name!r}")
                 found: Vec = known[name]
                 return found
@@ -265,14 +373,19 @@ class Board:
                     self.gradients[last.key] = Vec()
                 return last
             case "last answers", (_,):
-                return self.kept(self.vector(Vector("last answers", (0,))), self.played[1])
+                return self.kept(self.vector(Vector("last answers", (0,))), self.answers.points)
             case "answers", ():
-                return self.played[1]
+                answered: Vec = self.answers.points
+                return answered
             case "solutions", ():
-                _ = self.played
+                _ = self.answers
                 return self.solutions(self.subproblem)
+            case "local gradients", ():
+                _ = self.answers
+                require(self.local_gradients is not None, "no gradient steps")
+                return self.local_gradients  # type: ignore[return-value]
             case "residuals", ():
-                found = self.played[1]
+                found = self.answers.points
                 return self.subproblem.add_gradients(found, self.gradient(found))  # type: ignore[no-any-return]
             case "minimiser", ():
                 require(self.setting.minimiser, "the setting has no minimiser")
@@ -309,7 +422,7 @@ class Board:
         require(not random, "a number that depends on the draw, outside an expectation")
         return found
 
-    def parameter_only(self, term: Any) -> Any:
+    def parameter_only(self, term: Any) -> Scalar:
         """The value of a term in parameters alone."""
         return self.field.scalar(self.number(term).scalar)
 
@@ -323,15 +436,17 @@ class Board:
             case "named", (_, x):
                 return self._number(x)
             case "inner", (u, v):
-                a, b = self.vector(u), self.vector(v)
-                return self.inner(a, b), a.is_random or b.is_random
+                one, other = self.vector(u), self.vector(v)
+                return self.inner(one, other), one.is_random or other.is_random
             case "norm", (u,):
-                a = self.vector(u)
-                require(not a.is_random, "the length of a vector that depends on the draw")
-                return self.length(a), False
+                at = self.vector(u)
+                require(not at.is_random, "the length of a vector that depends on the draw")
+                return self.length(at), False
             case "value", (u,):
-                a = self.vector(u)
-                return self.value(a), a.is_random
+                at = self.vector(u)
+                return self.value(at), at.is_random
+            case "infimum", ():
+                return self.infimum, False
             case "expected", (x,):
                 return self._number(x)[0], False
             case ("+" | "-") as sign, (x, y):
@@ -349,6 +464,9 @@ class Board:
                 return a * (1 / self.parameter_only(y)), r
             case "^", (x, Number("constant", (n,))):
                 return self._power(x, n)
+            case "^", (x, y):
+                require(self.powers.rounds, "an exponent that is no constant")
+                return self.constant(self._rounds_power(x, y)), False
             case "root", (Number("inner", (u, v)),) if u == v:
                 return self._number(Number("norm", (u,)))
             case "root", (Number("expected", (Number("inner", (u, v)),)),) if u == v:
@@ -356,10 +474,21 @@ class Board:
             case "root", (x,):
                 return self.constant(self.field.root(self.parameter_only(x))), False
             case "max", (x, y):
-                a, b = self.parameter_only(x), self.parameter_only(y)
-                require(self.field.is_nonnegative(a - b) or self.field.is_nonnegative(b - a), "an undecided maximum")
-                return self.constant(a if self.field.is_nonnegative(a - b) else b), False
+                first, second = self.parameter_only(x), self.parameter_only(y)
+                larger = first if self.field.is_nonnegative(first - second) else second
+                require(self.field.is_nonnegative(larger - first), "an undecided maximum")
+                return self.constant(larger), False
         raise Refused(f"{term.head} has no meaning in a round")
+
+    def _rounds_power(self, x: Number, y: Number) -> Scalar:
+        """r^(±T + n), an integer n."""
+        exponent = self.parameter_only(y)
+        for sign in (1, -1):
+            rest = exponent - self.field.parameter(self.powers.rounds) * sign
+            if rest.above.total_degree() <= 0 and rest.below == rest.field.one:
+                found = self.powers.power(self.parameter_only(x), _integer(rest * sign))
+                return found if sign == 1 else 1 / found
+        raise Refused("an exponent that is not T plus an integer")
 
     def _power(self, x: Number, n: Fraction) -> tuple[Quantity, bool]:
         require(n.denominator == 1 and abs(n) <= 40, f"the exponent {n} is no small integer")
@@ -378,14 +507,25 @@ class Board:
 
     def inner(self, u: Vec, v: Vec) -> Quantity:
         """The expected mean inner product."""
-        return inner(u, v, self.chances)
+        return inner(self.put(u), self.put(v), self.chances)
+
+    def idle_square(self, u: Vec) -> Quantity:
+        """The expected mean over all clients of (1 − 1_k)‖u_k‖²: of u_k = a_k + n with an average n over the drawn.
+
+        The mean of 1_k⟨u_k, a_k⟩ is that of ⟨u_k, 1_k a_k⟩, and the mean of 1_k⟨u_k, n⟩ is ⟨mean 1_k a_k + πn, n⟩.
+        """
+        require(self.setting.draws.scheme == "uniform", "clients are not drawn without replacement")
+        require(not u.only(KEPT, REPLACED, ANY, ANY_APART).parts, "the idle clients' part of a vector of two draws")
+        seen, noise = u.only(SAME, APART).renamed({SAME: KEPT, APART: REPLACED}), u.only(NOISE)
+        active = self.inner(u, seen) + self.inner(self.mean(seen) + noise * self._chance("π"), noise)
+        return self.inner(u, u) - active
 
     def value(self, at: Vec) -> Quantity:
         """The expected mean of the function values at a point."""
-        if at.only(KEPT, REPLACED).parts and not at.only(NOISE).parts:
+        if at.only(KEPT, REPLACED).parts and not at.only(NOISE, ANY, ANY_APART).parts:
             old, new = self.both(at)
             return self.value(old) * (1 - self._chance("π")) + self.value(new) * self._chance("π")
-        return Quantity({(("F", self._name(at)),): self.field.scalar(1)})
+        return Quantity({self.name_of_value(at): self.field.scalar(1)})
 
     def length(self, u: Vec) -> Quantity:
         """The root mean square length, as an unknown number >= 0 whose square is ⟨u, u⟩."""
@@ -404,9 +544,22 @@ class Board:
             self.lengths.append(u)
         return ("‖", str(known[0] if known else len(self.lengths) - 1))
 
-    def _name(self, at: Vec) -> str:
-        names = self.__dict__.setdefault("_names", {})
-        return str(names.setdefault(at.key, len(names)))
+    def name_of_value(self, at: Vec) -> Monomial:
+        """The unknown value at a point."""
+        return (("F", self.points.setdefault(at.key, str(len(self.points)))),)
+
+    @property
+    def infimum(self) -> Quantity:
+        """The objective's infimum."""
+        require(self.setting.bounded_below, "the objective may have no infimum")
+        return Quantity({(("F", "infimum"),): self.field.scalar(1)})
+
+    def require_convex(self, at: Vec) -> None:
+        """Refuses where the functions, at such points, are not known to be convex."""
+        least, of_objective = self.setting.curvature[0], self.setting.objective[0]
+        require(least is not None or at.is_shared, "the objective is convex, but the points differ between clients")
+        known = of_objective if least is None else least
+        require(known is not None and self.field.is_nonnegative(self.parameter_only(known)), "functions not convex")
 
     def product(self, a: Quantity, b: Quantity) -> Quantity:
         """The product, with the square of a length replaced by the inner product."""
@@ -437,7 +590,9 @@ class Board:
 
 
 def _integer(value: Scalar) -> int:
-    require(value.below == 1 and value.above.total_degree() <= 0, "a number of local steps that is no integer")
+    require(
+        value.below == value.field.one and value.above.total_degree() <= 0, "a number of local steps that is no integer"
+    )
     return int(str(value.above))
 
 
@@ -460,13 +615,23 @@ def roots(terms: Iterable[Any]) -> set[Any]:
     found: set[Any] = set()
     for term in terms:
         for part in parts(term):
-            if type(part) is Number and part.head == "root":
+            if type(part) is Number and part.head == "root" and not _is_sum(part):
                 for inside in parts(part):
                     if inside.head == "parameter":
                         found.add(inside.args[0])
                     elif inside.head == "constant":
                         found |= _primes(inside.args[0].numerator) | _primes(inside.args[0].denominator)
     return found
+
+
+def other_roots(terms: Iterable[Any]) -> set[Number]:
+    """The roots of sums of parameters in these terms."""
+    return {p for term in terms for p in parts(term) if type(p) is Number and p.head == "root" and _is_sum(p)}
+
+
+def _is_sum(of: Number) -> bool:
+    inside = list(parts(of))
+    return all(type(p) is Number for p in inside) and any(p.head in ("+", "-", "neg", "max") for p in inside)
 
 
 def _primes(n: int) -> set[int]:
@@ -488,7 +653,3 @@ def after_round(term: Any) -> Any:
         return later(term)
     except ValueError as error:
         raise Refused(str(error)) from None
-
-
-def sides(claim: Claim) -> tuple[Any, Any]:
-    return claim.left, claim.right

@@ -57,6 +57,7 @@ def require_inhabited(setting: Setting) -> None:
     for large in (most, objective_most):  # concave functions may have no minimiser, flat ones no large gradient
         relation = ">=" if setting.large_gradient is None else ">"
         require(large is None or _holds(large, relation, zero, example), "the largest curvature is too small")
+    require(not setting.rests or setting.large_gradient is None, "equal clients rest where their gradient is 0")
 
 
 def _is_count(term: Number, setting: Setting) -> bool:

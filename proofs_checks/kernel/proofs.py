@@ -4,7 +4,7 @@ A line concludes a relation between two terms. It rests on facts: inequalities o
 the setting's assumptions, textbook inequalities, earlier lines, and other statements.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, final
 
 from fedconvex.claims.terms import Number, Vector, number
@@ -65,6 +65,22 @@ class CauchySchwarz:
 
 @final
 @dataclass(frozen=True)
+class Idle:
+    """The mean of ‖u_k‖² over all clients, with 0 for those that are drawn, is ≥ 0. Clients are drawn uniformly."""
+
+    u: Vector
+
+
+@final
+@dataclass(frozen=True)
+class Infimum:
+    """The objective's value at a point that all clients share is at least its infimum."""
+
+    at: Vector
+
+
+@final
+@dataclass(frozen=True)
 class Nonnegative:
     """The number is ≥ 0: a polynomial in lengths whose coefficients the conditions show to be ≥ 0."""
 
@@ -87,7 +103,42 @@ class Statement:
     identifier: str
 
 
-Fact = Lower | Upper | Between | Assumed | CauchySchwarz | Nonnegative | Earlier | Statement
+@final
+@dataclass(frozen=True)
+class During:
+    """In a proof about a run: the sum of these facts and squares is ≥ 0 at the "start", at the "end" (after T rounds),
+    or in all "rounds", added up with weights ratio^t ≥ 0.
+    """
+
+    when: str
+    facts: "tuple[tuple[Number, Fact], ...]" = ()
+    squares: tuple[tuple[Number, Vector], ...] = ()
+    ratio: Number = number(1)
+
+
+@final
+@dataclass(frozen=True)
+class Jensen:
+    """F at the mean of the u_t over the rounds, with weights ratio^t, is at most the mean of the F(u_t); F is convex."""
+
+    vector: Vector
+    ratio: Number = number(1)
+
+
+Fact = (
+    Lower
+    | Upper
+    | Between
+    | Assumed
+    | CauchySchwarz
+    | Idle
+    | Infimum
+    | Nonnegative
+    | Earlier
+    | Statement
+    | During
+    | Jensen
+)
 
 
 @final
@@ -117,7 +168,37 @@ class Root:
     name: str = ""
 
 
-Line = Combine | Root
+@final
+@dataclass(frozen=True)
+class Telescope:
+    """r^T E V_T + Σ_{t<T} r^t E G_t ≤ V_0 + e Σ_{t<T} r^t, because r·V⁺ + G ≤ V + e in every round, r ≥ 0.
+
+    V⁺ is the potential V one round later. The facts and squares show the inequality of one round.
+    """
+
+    potential: Number
+    gain: Number
+    ratio: Number = number(1)
+    error: Number = number(0)
+    facts: tuple[tuple[Number, Fact], ...] = ()
+    squares: tuple[tuple[Number, Vector], ...] = ()
+    name: str = ""
+
+
+@final
+@dataclass(frozen=True)
+class Iterate:
+    """E V_T ≤ q^T V_0 + e Σ_{t<T} q^t, because V⁺ ≤ qV + e in every round, q ≥ 0."""
+
+    potential: Number
+    ratio: Number
+    error: Number = number(0)
+    facts: tuple[tuple[Number, Fact], ...] = ()
+    squares: tuple[tuple[Number, Vector], ...] = ()
+    name: str = ""
+
+
+Line = Combine | Root | Telescope | Iterate
 
 
 @final
@@ -125,11 +206,13 @@ Line = Combine | Root
 class Proof:
     """Lines, of which the last has the claim; and invariants of the method's state that the kernel checks.
 
-    An invariant is a part of the state ("shared h", "memory z") with the term that it always equals.
+    An invariant is a part of the state ("server", "shared h", "memory z") with the term that it always equals. In a
+    proof about a run, `of_round` are lines about any one round, which the facts about rounds may use.
     """
 
     lines: tuple[Line, ...]
-    invariants: tuple[tuple[str, Vector], ...] = field(default=())
+    invariants: tuple[tuple[str, Vector], ...] = ()
+    of_round: tuple[Line, ...] = ()
 
 
 def facts(*pairs: tuple[Any, Fact]) -> tuple[tuple[Number, Fact], ...]:

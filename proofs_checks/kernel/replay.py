@@ -14,7 +14,8 @@ from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import Board, after_round
 from fedconvex.proofs_checks.kernel.inhabited import require_inhabited
 from fedconvex.proofs_checks.kernel.reading import read
-from fedconvex.proofs_checks.kernel.scalars import Refused, require
+from fedconvex.proofs_checks.kernel.runs import Run, require_rounds
+from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import Quantity, Vec
 
 
@@ -43,13 +44,31 @@ def theorem(setting: Setting, claim: Claim, proof: proofs.Proof, known: Known | 
 
 def _proved(setting: Setting, claim: Claim, proof: proofs.Proof, library: "Library") -> Theorem:
     setting, claim, proof = read(setting, Setting), read(claim, Claim), read(proof, proofs.Proof)
-    require(not claim.of_run, "a claim about a whole run needs a proof about rounds")
     require(claim.parameters <= setting.signs.keys(), "the claim has parameters that the setting does not know")
+    require(not (claim.of_run and setting.rests), "a claim about a whole run, at a fixed point")
     terms = [*_terms(claim), *_terms(proof)]
     require_inhabited(setting)
-    board = Board(setting, terms, proof.invariants, one_client=claim.of_client)
-    _check_invariants(setting, terms, proof.invariants, board)
-    return _replayed(board, setting, claim, proof, library)
+    board = Board(setting, terms, proof.invariants, one_client=claim.of_client, rounds=claim.rounds)
+    _check_invariants(board, proof.invariants)
+    of_round = _replayed(proof.of_round, LINES, board, {}, library)
+    on: Any = board
+    if claim.of_run:
+        require_rounds(claim, setting)
+        on = Run(board, lambda at, facts, squares: _total(at, facts, squares, of_round, library))
+    lines = _replayed(proof.lines, RUN_LINES if claim.of_run else LINES, on, {} if claim.of_run else of_round, library)
+    require(proof.lines, "a proof without lines")
+    _require_claimed(on, claim, list(lines.values())[-1])
+    return Theorem(setting, claim)
+
+
+def _require_claimed(on: Any, claim: Claim, last: "Relation") -> None:
+    """Refuses where the last line does not say what the claim says, whatever names either gives to its terms."""
+    if type(claim.left) is Vector:
+        require(not claim.of_run and not (on.vector(claim.right) - on.vector(claim.left)).parts, "the vectors differ")
+        return
+    require(type(last.difference) is Quantity, "the last line is not the claim")
+    rest = on.number(claim.right) - on.number(claim.left) - last.difference
+    require(not rest.terms and (last.exact or claim.relation == "<="), "the last line is not the claim")
 
 
 @final
@@ -81,37 +100,31 @@ def _terms(of: Any) -> list[Any]:
     return [t for name in getattr(of, "__dataclass_fields__", ()) for t in _terms(getattr(of, name))]
 
 
-def _check_invariants(setting: Setting, terms: list[Any], invariants: Any, board: Board) -> None:
+def _check_invariants(board: Board, invariants: Any) -> None:
     """Each invariant holds at the method's start, and after a round that begins with all of them."""
-    if not invariants:
-        return
-    start = Board(setting, terms, at_start=True, one_client=board.one_client)
+    require(not (invariants and board.setting.rests), "an invariant is kept by every round, not by one at rest")
+    start = board.at_its_start() if invariants else board
     for what, always in invariants:
         sort, _, name = what.partition(" ")
-        begun = getattr(start.first, sort)[name]
+        begun, after = (
+            state.server if what == "server" else getattr(state, sort)[name] for state in (start.first, board.played)
+        )
         require(begun.key == start.vector(always).key, f"{what} differs from its invariant at the start")
-        after = getattr(board.played[0], sort)[name]
         require(after.key == board.vector(after_round(always)).key, f"a round breaks the invariant of {what}")
 
 
-def _replayed(board: Board, setting: Setting, claim: Claim, proof: proofs.Proof, library: Library) -> Theorem:
-    lines: dict[str, Relation] = {}
-    last: Any = None
-    require(proof.lines, "a proof without lines")
-    for place, line in enumerate(proof.lines, 1):
+def _replayed(lines: Any, rules: Mapping[type, Any], on: Any, before: "Lines", library: "Library") -> "Lines":
+    """The relations of the lines, by name, with those before."""
+    found = dict(before)
+    for place, line in enumerate(lines, 1):
         name = line.name or f"line {place}"
+        require(type(line) in rules, f"{name}: {type(line).__name__} is no line of this kind of proof")
+        require(name not in found, f"two lines are called {name}")
         try:
-            last = LINES[type(line)](board, line, lines, library)
+            found[name] = rules[type(line)](on, line, found, library)
         except Refused as error:
             raise Refused(f"{name}: {error}") from None
-        require(name not in lines, f"two lines are called {name}")
-        lines[name] = last
-    end = proof.lines[-1]
-    relation = end.relation if type(end) is proofs.Combine else "<="
-    require(
-        (end.left, relation, end.right) == (claim.left, claim.relation, claim.right), "the last line is not the claim"
-    )
-    return Theorem(setting, claim)
+    return found
 
 
 @final
@@ -121,6 +134,9 @@ class Relation:
 
     difference: Any
     exact: bool = False
+
+
+Lines = Mapping[str, Relation]
 
 
 # ---- lines
@@ -135,22 +151,44 @@ def _combine(board: Board, line: proofs.Combine, lines: Mapping[str, Relation], 
         require(not difference.parts, "the two vectors differ")
         return Relation(difference, exact=True)
     found = board.number(line.right) - board.number(line.left)
-    rest = found
-    for multiplier, fact in line.facts:
+    exact = line.relation == "="
+    rest = found - _total(board, line.facts, line.squares, lines, library, exact)
+    require(not rest.terms, f"the sum of the facts is not the claim: {_shown(rest)} is left")
+    return Relation(found, exact)
+
+
+def _total(board: Board, facts: Any, squares: Any, lines: Lines, library: Library, exact: bool = False) -> Quantity:
+    """Σ multiplier · fact + Σ weight · ‖vector‖², which is ≥ 0; with `exact`, of equations alone, = 0."""
+    total = Quantity()
+    for multiplier, fact in facts:
         relation = _fact(board, fact, lines, library)
         require(type(relation.difference) is Quantity, "an equation of vectors has no multiplier")
         factor = board.number(multiplier)
+        require(relation.exact or not exact, "an equation rests on an inequality")
         if not relation.exact:
-            require(line.relation == "<=", "an equation rests on an inequality")
             require(_is_nonnegative(board, factor), f"a multiplier that may be negative, of {type(fact).__name__}")
-        rest = rest - board.product(factor, relation.difference)
-    for weight, vector in line.squares:
-        require(line.relation == "<=", "an equation rests on a square")
+        total = total + board.product(factor, relation.difference)
+    for weight, vector in squares:
+        require(not exact, "an equation rests on a square")
         factor, u = board.number(weight), board.vector(vector)
         require(_is_nonnegative(board, factor), "a weight of a square that may be negative")
-        rest = rest - board.product(factor, board.inner(u, u))
+        total = total + board.product(factor, board.inner(u, u))
+    return total
+
+
+def _combine_in_run(run: Run, line: proofs.Combine, lines: Lines, library: Library) -> Relation:
+    require(
+        line.relation == "<=" and not line.squares and type(line.left) is Number, "a line about a run is a sum of facts"
+    )
+    found = run.number(line.right) - run.number(line.left)
+    rest = found
+    for multiplier, fact in line.facts:
+        factor = run.board.parameter_only(multiplier)
+        difference, exact = run.fact(fact, lines)
+        require(exact or run.field.is_nonnegative(factor), "a multiplier that may be negative")
+        rest = rest - difference * factor
     require(not rest.terms, f"the sum of the facts is not the claim: {_shown(rest)} is left")
-    return Relation(found, exact=line.relation == "=")
+    return Relation(found)
 
 
 def _root(board: Board, line: proofs.Root, lines: Mapping[str, Relation], library: Library) -> Relation:
@@ -163,6 +201,11 @@ def _root(board: Board, line: proofs.Root, lines: Mapping[str, Relation], librar
 
 
 LINES: Mapping[type, Any] = {proofs.Combine: _combine, proofs.Root: _root}
+RUN_LINES: Mapping[type, Any] = {
+    proofs.Combine: _combine_in_run,
+    proofs.Telescope: lambda run, line, lines, library: Relation(run.telescoped(line)),
+    proofs.Iterate: lambda run, line, lines, library: Relation(run.iterated(line)),
+}
 
 
 def _is_nonnegative(board: Board, of: Quantity) -> bool:
@@ -192,6 +235,12 @@ def _fact(board: Board, fact: Any, lines: Mapping[str, Relation], library: Libra
             require(sign in (1, -1), f"{sign} is no sign")
             x, y = board.vector(u), board.vector(v)
             return Relation(board.product(board.length(x), board.length(y)) - board.inner(x, y) * sign)
+        case proofs.Infimum(at):
+            point = board.vector(at)
+            require(point.is_shared and not board.one_client, "the objective's value at points of the clients")
+            return Relation(board.value(point) - board.infimum)
+        case proofs.Idle(u):
+            return Relation(board.idle_square(board.vector(u)))
         case proofs.Nonnegative(of):
             found = board.number(of)
             require(_is_nonnegative(board, found), "a number that may be negative")
@@ -204,22 +253,32 @@ def _fact(board: Board, fact: Any, lines: Mapping[str, Relation], library: Libra
     raise Refused(f"{fact!r} is no fact")
 
 
-def _curvature(board: Board, end: int, given: Number | None, *points: Vec) -> Any:
+def _curvature(board: Board, end: int, given: Number | None, *points: Vec) -> Scalar:
     """The least (0) or largest (1) curvature that holds at these points: of all clients, else of the objective.
 
-    A given bound must be weaker than the setting's.
+    A given bound must be weaker than the setting's, which may be a maximum of several: each of them holds.
     """
     of_clients, of_objective = board.setting.curvature[end], board.setting.objective[end]
     if of_clients is None:
         require(of_objective is not None, f"no {'largest' if end else 'least'} curvature is assumed")
         # The objective's gradient is the mean of the clients', and inner products with shared vectors see only that.
         require(all(p.is_shared for p in points) and not board.one_client, "the objective's class, at clients' points")
-    known = board.parameter_only(of_objective if of_clients is None else of_clients)
+    known = of_objective if of_clients is None else of_clients
     if given is None:
-        return known
-    weaker = board.parameter_only(given)
-    require(board.field.is_nonnegative((weaker - known) * (1 if end else -1)), "a curvature that is not assumed")
-    return weaker
+        return board.parameter_only(known)
+    assert known is not None
+    require(_is_tighter(board, end, known, given), "a curvature that is not assumed")
+    return board.parameter_only(given)
+
+
+def _is_tighter(board: Board, end: int, here: Number, there: Number) -> bool:
+    """Whether a least (0) or largest (1) curvature is shown to imply another one."""
+    sign = -1 if end else 1
+    if end == 0 and there.head == "max":
+        return all(_is_tighter(board, end, here, one) for one in there.args)
+    if end == 0 and here.head == "max":
+        return any(_is_tighter(board, end, one, there) for one in here.args)
+    return board.field.is_nonnegative((board.parameter_only(here) - board.parameter_only(there)) * sign)
 
 
 def _above_quadratic(board: Board, to: Vector, at: Vector, end: int, given: Number | None) -> Quantity:
@@ -243,7 +302,7 @@ def _assumed(board: Board, what: str) -> Relation:
     """The setting's assumption of this name."""
     setting, server = board.setting, board.first.server
     if what in ("inexactness", "error"):
-        _ = board.played
+        _ = board.answers
         require(setting.answers == {"inexactness": "inexact", "error": "error"}[what], f"no {what} is assumed")
         bound = board.parameter_only(setting.inexactness) ** 2
         if what == "error":
@@ -285,19 +344,16 @@ def _require_weaker(board: Board, other: Setting, identifier: str) -> None:
         require(getattr(mine, name) == getattr(other, name), f"{problem}: its {name}")
     for name in ("dissimilarity", "variance", "large_gradient"):
         require(getattr(other, name) in (None, getattr(mine, name)), f"{problem}: its {name}")
-    for name in ("minimiser", "starts_at_own_minima"):
+    for name in ("minimiser", "bounded_below", "starts_at_own_minima", "rests"):
         require(getattr(mine, name) or not getattr(other, name), f"{problem}: its {name}")
-    ends = ((0, 1), (1, -1))  # the other's least curvature must be smaller, its largest one larger
     for name in ("curvature", "objective"):
-        for end, sign in ends:
+        for end in (0, 1):  # the other's least curvature must be smaller, its largest one larger
             here, there = getattr(mine, name)[end], getattr(other, name)[end]
             if there is not None:
-                require(here is not None, f"{problem}: its {name}")
-                gap = (board.parameter_only(here) - board.parameter_only(there)) * sign
-                require(board.field.is_nonnegative(gap), f"{problem}: its {name}")
+                require(here is not None and _is_tighter(board, end, here, there), f"{problem}: its {name}")
     ranks = ("real", "nonnegative", "positive")
-    for name, sign in other.signs.items():
-        require(ranks.index(mine.signs.get(name, "real")) >= ranks.index(sign), f"{problem}: the sign of {name}")
+    for name, rank in other.signs.items():
+        require(ranks.index(mine.signs.get(name, "real")) >= ranks.index(rank), f"{problem}: the sign of {name}")
     require(other.counts <= mine.counts, f"{problem}: its integers")
     for left, relation, right in other.conditions:
         gap = board.parameter_only(left) - board.parameter_only(right)

@@ -1,13 +1,14 @@
 """Rational functions of a setting's parameters, exactly, and their signs wherever the setting's conditions hold.
 
-A parameter under a root, such as κ in √κ, is the square of a symbol, and √2 is a symbol whose square is 2.
+A parameter under a root, such as κ in √κ, is the square of a symbol, and √2 is a symbol whose square is 2. The root of
+any other formula is a symbol, too, whose square is replaced by the formula wherever it occurs.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice, permutations
+from itertools import chain, islice, permutations
 from math import comb
 from typing import Any, final
 
@@ -62,7 +63,7 @@ class Scalar(ExactNumber):
         return self + -self.field.scalar(other)
 
     def __rsub__(self, other: Any) -> "Scalar":
-        return -self + other
+        return self.field.scalar(other) - self
 
     def __rtruediv__(self, other: Any) -> "Scalar":
         return self.field.scalar(other) / self
@@ -100,7 +101,7 @@ class Scalar(ExactNumber):
         return True
 
     def __str__(self) -> str:
-        text = str(self.above) if self.below == 1 else f"({self.above})/({self.below})"
+        text = str(self.above) if self.below == self.field.one else f"({self.above})/({self.below})"
         names = dict(enumerate(self.field.signs))
         return re.sub(r"x(\d+)", lambda found: names[int(found[1])], text)
 
@@ -112,16 +113,19 @@ class Field:
     Args:
         signs: for every parameter "positive", "nonnegative" or "real".
         rooted: the parameters that occur under roots, and the primes: √2 is the root of 2.
+        others: how many symbols to keep for roots of other formulas.
     """
 
-    def __init__(self, signs: Mapping[str, str], rooted: Iterable[str | int] = ()):
+    def __init__(self, signs: Mapping[str, str], rooted: Iterable[str | int] = (), others: int = 0):
         self.roots = frozenset(rooted)
         # Names with √ and ′ are those of the kernel's own symbols.
         require(all(n.isidentifier() for n in signs), "the name of a parameter is no identifier")
         require(len(signs) + len(self.roots) <= MOST_PARAMETERS, "too many parameters and roots")
         names = {f"√{n}" if n in self.roots else n: sign for n, sign in signs.items()}
-        require(all(signs.get(n) != "real" for n in self.roots), "a root of a number that may be negative")  # type: ignore[call-overload]
+        require(all(signs.get(str(n)) != "real" for n in self.roots), "a root of a number that may be negative")
         self.signs = names | {f"√{p}": "positive" for p in self.roots if isinstance(p, int)}
+        self.signs |= {f"√[{i}]": "positive" for i in range(others)}
+        self.squares: dict[str, Scalar] = {}  # of the symbols for roots of other formulas
         self.spare = {name: f"{name}′" for name, sign in self.signs.items() if sign == "nonnegative"}
         self.signs |= dict.fromkeys(self.spare.values(), "nonnegative")
         self.context = fmpz_mpoly_ctx.get(("x", max(1, len(self.signs))), "lex")
@@ -152,15 +156,19 @@ class Field:
 
     def made(self, above: fmpz_mpoly, below: fmpz_mpoly) -> Scalar:
         """The reduced fraction; the denominator's leading coefficient is positive."""
-        if self._primes:
-            above, below = self._reduced(above), self._reduced(below)
+        for name, square in self.squares.items():
+            (above, n), (below, m) = self._without_square(above, name), self._without_square(below, name)
+            above, below = above * square.below**m, below * square.below**n
+        above, below = self.reduced(above), self.reduced(below)
         require(bool(below), "a division by 0")
         common = above.gcd(below)
         above, below = above / common, below / common
         return Scalar(-above, -below, self) if below.leading_coefficient() < 0 else Scalar(above, below, self)
 
-    def _reduced(self, polynomial: fmpz_mpoly) -> fmpz_mpoly:
+    def reduced(self, polynomial: fmpz_mpoly) -> fmpz_mpoly:
         """With every (√p)² replaced by p; roots of different primes are linearly independent."""
+        if not self._primes:
+            return polynomial
         terms: dict[tuple[int, ...], int] = {}
         for powers, c in polynomial.to_dict().items():
             new, number = list(map(int, powers)), int(c)
@@ -170,9 +178,33 @@ class Field:
             terms[tuple(new)] = terms.get(tuple(new), 0) + number
         return self.context.from_dict({m: c for m, c in terms.items() if c})
 
+    def _without_square(self, polynomial: fmpz_mpoly, name: str) -> tuple[fmpz_mpoly, int]:
+        """With every square of the symbol replaced by its formula, times a power of the formula's denominator."""
+        place, square = list(self.signs).index(name), self.squares[name]
+        most = int(polynomial.degrees()[place]) // 2 if polynomial else 0
+        found = self.one * 0
+        for powers, c in polynomial.to_dict().items():
+            twice, once = divmod(int(powers[place]), 2)
+            term = self.context.from_dict({tuple(once if k == place else int(n) for k, n in enumerate(powers)): int(c)})
+            found += term * square.above**twice * square.below ** (most - twice)
+        return found, most
+
     def root(self, of: Scalar) -> Scalar:
-        """√ of a number times even powers, or of symbols whose roots are in the field, all without sign changes."""
-        return self._root(of.above) / self._root(of.below)
+        """√ of a number times even powers, or of symbols whose roots are in the field, all without sign changes.
+
+        For any other number that is positive the symbol that stands for its root.
+        """
+        if len(of.above.to_dict()) == len(of.below.to_dict()) == 1:
+            return self._root(of.above) / self._root(of.below)
+        for name, square in self.squares.items():
+            if square == of:
+                return self.symbol(name)
+        name = f"√[{len(self.squares)}]"
+        require(name in self.symbols and self.is_positive(of), f"the root of {of} is not in the field")
+        inside = zip(self.signs, (of.above * of.below).degrees(), strict=False)
+        require(not any(power for symbol, power in inside if symbol in self.squares), "a root in a root")
+        self.squares[name] = of
+        return self.symbol(name)
 
     def _root(self, of: fmpz_mpoly) -> Scalar:
         terms = list(of.to_dict().items())
@@ -200,10 +232,23 @@ class Field:
     def assume(self, difference: Scalar, strictly: bool) -> None:
         """Takes difference ≥ 0, or > 0, as known."""
         require(len(self.known) < MOST_CONDITIONS, "too many conditions")
-        if all(known != difference for known, _ in self.known):
+        if strictly and (factors := self._factors(difference)):
+            for name in factors:
+                self.assume(self.symbol(name), True)
+            return
+        seen = Substitutions(self).show(difference, strictly) or any(known == difference for known, _ in self.known)
+        if not seen:
             self.known.append((difference, strictly))
             self._cache.clear()
             self._orders.clear()
+
+    def _factors(self, of: Scalar) -> list[str]:
+        """The nonnegative symbols of a product of at least two that is > 0 exactly where all of them are; or none."""
+        terms = of.above.to_dict()
+        if of.below != self.one or len(terms) != 1 or of.above.total_degree() < 2 or of.above.leading_coefficient() < 0:
+            return []
+        found = [name for name, power in zip(self.signs, *terms, strict=False) if power]
+        return found if all(self.signs[name] != "real" for name in found) else []
 
     def is_nonnegative(self, value: Scalar) -> bool:
         """Whether the value is >= 0 at all parameters that satisfy the conditions. False where that is not shown."""
@@ -220,18 +265,31 @@ class Field:
     def _proved(self, value: Scalar, strictly: bool) -> bool:
         key = (str(value.above), str(value.below), strictly)
         if key not in self._cache:
-            known = Substitutions(self)
-            self._cache[key] = known.show(value, strictly) or any(
-                s.show(value, strictly) for s in self._substitutions()
-            )
+            self._cache[key] = self._shown_by_some(value, strictly)
         return self._cache[key]
 
-    def _substitutions(self) -> Iterator["Substitutions"]:
-        """The conditions used up in different orders: which order shows a sign depends on the sign."""
-        for place, order in enumerate(islice(permutations(self.known), MOST_ORDERS)):
+    def _shown_by_some(self, value: Scalar, strictly: bool) -> bool:
+        """Whether the conditions, used up in some order, show the sign; the last order that showed one comes first."""
+        # Conditions on one symbol come last; those on counts only where the others do not suffice.
+        symbols = [sum(1 for n in (d.above * d.below).degrees() if n) for d, _ in self.known]
+        several = [known for known, n in zip(self.known, symbols, strict=True) if n > 1]
+        single = [known for known, n in zip(self.known, symbols, strict=True) if n == 1]
+        sums = [known for known in single if "Σ" in str(known[0])]
+        orders = list(islice(permutations(several), MOST_ORDERS))
+        every = chain(
+            ((*order, *sums) for order in orders),
+            ((*order, *sums, *single) for order in orders),
+            ((*sums, *single, *order) for order in orders),
+        )
+        made = (Substitutions(self, order) for order in islice(every, len(self._orders), None))
+        for place, order in enumerate(chain(list(self._orders), made)):
             if place == len(self._orders):
-                self._orders.append(Substitutions(self, order))
-            yield self._orders[place]
+                self._orders.append(order)
+            if order.show(value, strictly):
+                self._orders.remove(order)
+                self._orders.insert(0, order)
+                return True
+        return False
 
 
 @final
@@ -245,55 +303,50 @@ class Substitutions:
 
     def __init__(self, field: Field, conditions: Iterable[tuple[Scalar, bool]] = ()):
         self.field, self.signs, self.spare = field, dict(field.signs), dict(field.spare)
-        self.steps: list[tuple[int, fmpz_mpoly, fmpz_mpoly]] = []  # the symbol's place, its numerator and denominator
+        # The symbol's place, its numerator and denominator, and the symbols' signs from here on.
+        self.steps: list[tuple[int, fmpz_mpoly, fmpz_mpoly, dict[str, str]]] = []
         for difference, strictly in conditions:
             self._use(difference, strictly)
 
     def _use(self, difference: Scalar, strictly: bool) -> None:
-        above, below = self._put_in(difference.above), self._put_in(difference.below)
-        if not self._has_sign(below, 1):
+        above, below = difference.above, difference.below
+        for step in self.steps:
+            above, below = self._put_in(above, step), self._put_in(below, step)
+        if not has_sign(below, 1, self.signs):
             above, below = -above, -below
-        if not self._has_sign(below, 1):
+        if not has_sign(below, 1, self.signs):
             return
-        slack = "positive" if strictly else "nonnegative"
         for k, (name, sign) in enumerate(self.signs.items()):
             if sign == "real" or above.degrees()[k] != 1:
                 continue
             (rest, linear), x = self._by_power(above, k), self.field.symbols[name]
-            if self._is_positive(linear) and self._has_sign(rest, -1):
-                self.steps.append((k, -rest + linear * x, linear))
-            elif not self._is_positive(-linear) or not self._has_sign(rest, 1):
+            if is_positive(linear, self.signs) and has_sign(rest, -1, self.signs):
+                made = (-rest + linear * x, linear)
+            elif not is_positive(-linear, self.signs) or not has_sign(rest, 1, self.signs):
                 continue
             elif sign == "positive":
-                self.steps.append((k, rest, -linear * (1 + x)))
+                made = (rest, -linear * (1 + x))
             elif name in self.spare:
                 other = self.spare.pop(name)
-                self.steps.append((k, rest * x, -linear * (x + self.field.symbols[other])))
+                made = (rest * x, -linear * (x + self.field.symbols[other]))
                 name = other
             else:
                 continue
-            self.signs[name] = slack
+            self.signs = self.signs | {name: "positive" if strictly else "nonnegative"}
+            self.steps.append((k, *made, self.signs))
             return
 
     def show(self, value: Scalar, strictly: bool) -> bool:
-        """Whether the coefficients of numerator and denominator, after the substitutions, show the sign."""
-        above, below = self._put_in(value.above), self._put_in(value.below)
-        common = above.gcd(below) if above else below
-        above, below = above / common, below / common
-        for sign in (1, -1):
-            if self._has_sign(below, sign) and self._has_sign(above, sign):
-                return not strictly or self._is_positive(above * sign)
+        """Whether the coefficients of numerator and denominator show the sign, after some of the substitutions."""
+        above, below, signs = value.above, value.below, self.field.signs
+        for step in (None, *self.steps):
+            if step is not None:
+                above, below, signs = self._put_in(above, step), self._put_in(below, step), step[-1]
+            for sign in (1, -1):
+                if has_sign(below, sign, signs) and has_sign(above, sign, signs):
+                    if not strictly or is_positive(above * sign, signs):
+                        return True
         return False
-
-    def _has_sign(self, of: fmpz_mpoly, sign: int) -> bool:
-        """Whether sign · polynomial ≥ 0, visibly: symbols that may be negative occur in even powers only."""
-        real = [k for k, s in enumerate(self.signs.values()) if s == "real"]
-        return all(int(c) * sign > 0 and all(int(n[k]) % 2 == 0 for k in real) for n, c in of.to_dict().items())
-
-    def _is_positive(self, of: fmpz_mpoly) -> bool:
-        """Whether, besides, some monomial consists of positive symbols."""
-        weak = [k for k, s in enumerate(self.signs.values()) if s != "positive"]
-        return self._has_sign(of, 1) and any(all(int(n[k]) == 0 for k in weak) for n in of.to_dict())
 
     def _by_power(self, of: fmpz_mpoly, k: int) -> list[fmpz_mpoly]:
         """The coefficients of the powers of the k-th symbol."""
@@ -302,16 +355,27 @@ class Substitutions:
             found[int(powers[k])][tuple(0 if j == k else int(n) for j, n in enumerate(powers))] = int(c)
         return [self.field.context.from_dict(terms) for terms in found]
 
-    def _put_in(self, of: fmpz_mpoly) -> fmpz_mpoly:
-        """The polynomial after the substitutions, times powers of their denominators, which are positive."""
-        for k, above, below in self.steps:
-            coefficients = self._by_power(of, k)
-            degree = len(coefficients) - 1
-            of = sum(
-                (product(c, product(power(above, n), power(below, degree - n))) for n, c in enumerate(coefficients)),
-                self.field.one * 0,
-            )
-        return of
+    def _put_in(self, of: fmpz_mpoly, step: Any) -> fmpz_mpoly:
+        """The polynomial after a substitution, times a power of its denominator, which is positive."""
+        k, above, below = step[:3]
+        if not of or of.degrees()[k] == 0:
+            return of
+        coefficients = self._by_power(of, k)
+        degree = len(coefficients) - 1
+        terms = (product(c, product(power(above, n), power(below, degree - n))) for n, c in enumerate(coefficients))
+        return self.field.reduced(sum(terms, self.field.one * 0))
+
+
+def has_sign(of: fmpz_mpoly, sign: int, signs: Mapping[str, str]) -> bool:
+    """Whether sign · polynomial ≥ 0, visibly: symbols that may be negative occur in even powers only."""
+    real = [k for k, s in enumerate(signs.values()) if s == "real"]
+    return all(int(c) * sign > 0 and all(int(n[k]) % 2 == 0 for k in real) for n, c in of.to_dict().items())
+
+
+def is_positive(of: fmpz_mpoly, signs: Mapping[str, str]) -> bool:
+    """Whether polynomial > 0, visibly: besides, some monomial consists of positive symbols."""
+    weak = [k for k, s in enumerate(signs.values()) if s != "positive"]
+    return has_sign(of, 1, signs) and any(all(int(n[k]) == 0 for k in weak) for n in of.to_dict())
 
 
 def product(a: fmpz_mpoly, b: fmpz_mpoly) -> fmpz_mpoly:

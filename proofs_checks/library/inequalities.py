@@ -5,11 +5,12 @@ is trusted: a wrong sum is refused when the kernel replays the line.
 """
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, final
 
-from fedconvex.claims.claim import Claim
-from fedconvex.claims.terms import Number, Vector, gradient, number
-from fedconvex.proofs_checks.kernel.proofs import Between, CauchySchwarz, Combine, Fact, Lower, Upper
+from fedconvex.claims.claim import Claim, at_most
+from fedconvex.claims.terms import Number, Vector, gradient, mean, number
+from fedconvex.proofs_checks.kernel.proofs import Between, CauchySchwarz, Combine, Fact, Lower, Root, Upper
 
 
 @final
@@ -25,6 +26,8 @@ class Parts:
 
     def __mul__(self, factor: Any) -> "Parts":
         c = number(factor)
+        if c == number(0):
+            return Parts()
         return Parts(tuple((c * a, f) for a, f in self.facts), tuple((c * a, v) for a, v in self.squares))
 
     __rmul__ = __mul__
@@ -61,6 +64,21 @@ def lipschitz(b: Vector, a: Vector, most: Any) -> Parts:
     return by(Between(b, a, -number(most), number(most)))
 
 
+def sum_of(*vectors: Vector) -> Parts:
+    """‖Σ_j v_j‖² ≤ n Σ_j‖v_j‖² for n vectors: the difference is Σ_{i<j}‖v_i − v_j‖²."""
+    return sum((squared(u - v) for u, v in combinations(vectors, 2)), start=Parts())
+
+
+def jensen(u: Vector) -> Parts:
+    """‖mean u‖² ≤ mean‖u_k‖²."""
+    return squared(u - mean(u))
+
+
+def split(u: Vector, v: Vector, z: Any) -> Parts:
+    """‖u + v‖² ≤ (1 + z)‖u‖² + (1 + 1/z)‖v‖²."""
+    return number(z) * squared(u - v / number(z))
+
+
 def young(u: Vector, v: Vector) -> Parts:
     """2⟨u, v⟩ ≤ ‖u‖² + ‖v‖²."""
     return squared(u - v)
@@ -69,3 +87,14 @@ def young(u: Vector, v: Vector) -> Parts:
 def cauchy_schwarz(u: Vector, v: Vector, sign: int = 1) -> Parts:
     """sign·⟨u, v⟩ ≤ ‖u‖‖v‖."""
     return by(CauchySchwarz(u, v, sign))
+
+
+def triangle(u: Vector, v: Vector) -> Parts:
+    """‖u + v‖² ≤ (‖u‖ + ‖v‖)²."""
+    return 2 * cauchy_schwarz(u, v)
+
+
+def rooted(left: Number, right: Number, parts: Parts, name: str) -> tuple[Combine, Root]:
+    """The lines that conclude left ≤ right, by name, from parts that show left² ≤ right²."""
+    once = f"{name}, squared"
+    return concluding(at_most(left**2, right**2), parts, once), Root(left, right, once, name)

@@ -1,5 +1,7 @@
 """Notation of the FedProx paper: its parameters with symbols, meanings, units and ranges."""
 
+from fedconvex.claims.terms import answers, gradient, mean, norm, residuals, value
+from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import (
     CURVATURE,
     GRADIENT,
@@ -12,12 +14,17 @@ from fedconvex.statements.notation import (
     Shape,
 )
 from fedconvex.statements.statement import Paper
+from fedconvex.theory.fedprox import vectors
 
 PAPER = Paper(
     name="fedprox",
     short="FedProx",
     reference="Li et al.: Federated Optimization in Heterogeneous Networks (MLSys 2020)",
     convention="f = sum_k p_k F_k, a mean with weights p_k; E_k is the mean with these weights",
+    letters=Letters(
+        server="w^@", answers="w_k^@", last_answers="w_k^@", solutions=r"\hat w_k^@", residuals="e_k^@",
+        minimiser="w^*", expectation=r"\mathbb{E}_{S_t}",
+    ),
     notation={
         "mu": Parameter(r"\mu", "weight of the proximal term", CURVATURE, above=0, measured="proximal_weight"),
         "L": Parameter("L", "smoothness of every F_k", CURVATURE, least=0, measured="smoothness"),
@@ -36,10 +43,11 @@ PAPER = Paper(
         "residual": Parameter(r"\|\nabla h\|", "norm of the subproblem's gradient at the answer", GRADIENT, least=0),
         "client_gradient": Parameter(
             r"\|\nabla F_k(w^t)\|", "norm of a client's gradient at w^t", GRADIENT, least=0,
-            measured="client_gradient",
+            measured="client_gradient", means=norm(vectors.clients_gradients),
         ),
         "gradient": Parameter(
-            r"\|\nabla f(w^t)\|", "norm of the objective's gradient", GRADIENT, least=0, measured="gradient"
+            r"\|\nabla f(w^t)\|", "norm of the objective's gradient", GRADIENT, least=0, measured="gradient",
+            means=norm(vectors.slope),
         ),
         "mean_square": Parameter(
             r"\mathbb{E}_k\|\nabla F_k(w)\|^2", "mean of the clients' squared gradients", SQUARED_GRADIENT, least=0,
@@ -48,25 +56,36 @@ PAPER = Paper(
         "square": Parameter(
             r"\|\nabla f(w)\|^2", "its squared norm", SQUARED_GRADIENT, least=0, measured="square"
         ),
-        "dissimilarities": Parameter("B(w_@)", "B(w) at points outside S_epsilon", least=1, shape=Shape.SEQUENCE),
-        "gammas": Parameter(
-            r"\gamma_@^t", "inexactness of every drawn device", least=0, most=1, shape=Shape.SEQUENCE
+        "dissimilarities": Parameter(
+            "B(@)", "B(w) at points outside S_epsilon", least=1, shape=Shape.SEQUENCE, index="w",
+            domain=r"w\in S_\epsilon^c",
         ),
-        "weights": Parameter("p", "weights of the clients", least=0, most=1, shape=Shape.SEQUENCE),
-        "values": Parameter("F", "the clients' function values", VALUE, shape=Shape.SEQUENCE),
-        "value": Parameter("f(w^t)", "value at the server's point", VALUE, measured="value"),
+        "gammas": Parameter(
+            r"\gamma_@^t", "inexactness of every drawn device", least=0, most=1, shape=Shape.SEQUENCE,
+            index="k", domain=r"k\in S_t",
+        ),
+        "weights": Parameter(
+            "p", "weights of the clients", least=0, most=1, shape=Shape.SEQUENCE, index="k", count="N"
+        ),
+        "values": Parameter(
+            "F_@(w)", "the clients' function values", VALUE, shape=Shape.SEQUENCE, index="k", count="N"
+        ),
+        "value": Parameter("f(w^t)", "value at the server's point", VALUE, measured="value", means=value(vectors.here)),
         "mean_value": Parameter(r"f(\bar w^{t+1})", "value at the mean of all answers", VALUE),
         "distance": Parameter(r"\|w-w^t\|", "distance from the server's point", LENGTH, least=0),
         "mean_new_gradient": Parameter(
-            r"\mathbb{E}_k\nabla F_k(w_k^{t+1})", "mean of the gradients at the answers", GRADIENT, shape=Shape.VECTOR
+            r"\mathbb{E}_k\nabla F_k(w_k^{t+1})", "mean of the gradients at the answers", GRADIENT, shape=Shape.VECTOR,
+            means=mean(gradient(answers)),
         ),
-        "mean_residual": Parameter(r"\mathbb{E}_k e_k^{t+1}", "mean of the residuals", GRADIENT, shape=Shape.VECTOR),
+        "mean_residual": Parameter(
+            r"\mathbb{E}_k e_k^{t+1}", "mean of the residuals", GRADIENT, shape=Shape.VECTOR, means=mean(residuals)
+        ),
         "lipschitz": Parameter("L_0", "local Lipschitz constant of f", GRADIENT, least=0),
         "mean_step": Parameter(r"\|\bar w^{t+1}-w^t\|", "length of the mean step", LENGTH, least=0),
         "step": Parameter(r"\|w^{t+1}-w^t\|", "length of the server's step", LENGTH, least=0),
         "deviation": Parameter(r"\|w^{t+1}-\bar w^{t+1}\|", "(mean) deviation of the server's step", LENGTH, least=0),
         "mean_square_deviation": Parameter(
-            r"\mathbb{E}\|w^{t+1}-\bar w^{t+1}\|^2", "mean square of that deviation", SQUARED_LENGTH, least=0
+            r"\mathbb{E}_{S_t}\|w^{t+1}-\bar w^{t+1}\|^2", "mean square of that deviation", SQUARED_LENGTH, least=0
         ),
         "Q": Parameter("Q_t", "increase of f by sampling devices", VALUE, least=0),
     },

@@ -18,9 +18,10 @@ from fedconvex.statements.assumptions import (
     Smooth,
 )
 from fedconvex.statements.conditions import Condition
-from fedconvex.statements.functions import sqrt
+from fedconvex.statements.functions import named, sqrt
 from fedconvex.statements.notation import CURVATURE, NUMBER, STEPSIZE
 from fedconvex.statements.statement import ClaimType
+from fedconvex.theory.fedprox import vectors
 from fedconvex.theory.fedprox.design import rho_of_everyone
 from fedconvex.theory.fedprox.design import slack as slack_of_rho
 from fedconvex.theory.fedprox.notation import PAPER
@@ -35,6 +36,7 @@ _dissimilarity = dissimilarity_from_variance.calculator.formula
 
 @PAPER.statement(
     "Theorem 4, sharper", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    states=vectors.decrease,
     positive=True, assumes=(*ANYWHERE, Dissimilarity(), Inexactness(), SampledIID()), ours=True,
 )  # fmt: skip
 def rho_sharp(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any) -> Any:
@@ -48,6 +50,7 @@ def rho_sharp(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any) -> Any:
 
 @PAPER.statement(
     "Theorem 4, by variance", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    states=vectors.decrease,
     positive=True, ours=True,
     assumes=(*ANYWHERE, Condition("mu", ">=", "L"), Dissimilarity(), Inexactness(), SampledIID()),
 )  # fmt: skip
@@ -58,14 +61,15 @@ def rho_by_variance(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any
     δ <= 1. Use it for many devices per round: the mean step is nearly a gradient step, whose length does not grow with
     B, and the variance, which does, is divided by K.
     """
-    mu_bar = mu - L_minus
-    kept = 1 - (L * (1 + gamma) / mu_bar + gamma) * B
+    mu_bar = named(r"\bar\mu", mu - L_minus)
+    kept = 1 - named(r"\delta", (L * (1 + gamma) / mu_bar + gamma) * B)
     variance = L * B**2 * (1 + gamma) ** 2 / (2 * K * mu_bar**2)
     return kept / mu - L * (1 - 1 / K) * kept**2 / (2 * mu**2) - variance
 
 
 @PAPER.statement(
     "Theorem 4, by curvature", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    states=vectors.decrease,
     positive=True, ours=True,
     assumes=(
         *ANYWHERE, Condition("L", ">", 0), Condition("mu", ">=", lambda L, L_minus: L + L_minus), Dissimilarity(),
@@ -78,15 +82,17 @@ def rho_by_curvature(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: An
     ρ = q/μ − L(1−1/K)q²/(2μ²) − LB²(1+γ)²/(2Kμ̄²), q = c − (cγ + r(1+γ))B, where c ± r are μ/μ̄ and μ/(μ + L): the step
     of an answer without residual lies in the ball between these multiples of the gradient.
     """
-    mu_bar = mu - L_minus
+    mu_bar = named(r"\bar\mu", mu - L_minus)
     middle, radius = (mu / mu_bar + mu / (mu + L)) / 2, (mu / mu_bar - mu / (mu + L)) / 2
-    kept = middle - (middle * gamma + radius * (1 + gamma)) * B
+    middle, radius = named("c", middle), named("r", radius)
+    kept = named("q", middle - (middle * gamma + radius * (1 + gamma)) * B)
     variance = L * B**2 * (1 + gamma) ** 2 / (2 * K * mu_bar**2)
     return kept / mu - L * (1 - 1 / K) * kept**2 / (2 * mu**2) - variance
 
 
 @PAPER.statement(
     "Theorem 4, convex", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    states=vectors.decrease,
     positive=True, assumes=(*EXACT, *CURVED, Dissimilarity(), SampledIID()), ours=True,
 )  # fmt: skip
 def rho_convex(*, mu: Any, L: Any, B: Any, K: Any) -> Any:
@@ -101,6 +107,7 @@ def rho_convex(*, mu: Any, L: Any, B: Any, K: Any) -> Any:
 
 @PAPER.statement(
     "Theorem 4, convex, everyone", ClaimType.TIGHT, symbol=r"\rho", relation="=", units=STEPSIZE, positive=True,
+    states=vectors.certain_decrease,
     conclusion=r"f(w^{t+1}) \le f(w^t) - \rho\,\|\nabla f(w^t)\|^2 \text{ where } \rho > 0",
     assumes=(*EXACT, *CURVED, Dissimilarity(), Everyone()), ours=True,
 )  # fmt: skip
@@ -114,7 +121,7 @@ def rho_convex_everyone(*, mu: Any, L: Any, B: Any) -> Any:
 
 
 def _kept(mu: Any, L: Any, B: Any) -> Any:
-    return (2 * mu + L - L * B) / (2 * (mu + L))
+    return named("q", (2 * mu + L - L * B) / (2 * (mu + L)))
 
 
 @PAPER.statement(
@@ -128,7 +135,9 @@ def sharp_margin(*, B: Any, gamma: Any, K: Any) -> Any:
 
 @PAPER.statement(
     "Corollary 7, sharper", ClaimType.UPPER, symbol=(r"\mu", r"\rho"), relation="=", units=(CURVATURE, STEPSIZE),
-    assumes=(*EXACT, Dissimilarity(), SampledIID(), Condition("L", ">", 0), FOUR_B), ours=True,
+    assumes=(
+        *EXACT, Dissimilarity(), SampledIID(), Condition("L", ">", 0), FOUR_B, ProximalWeight(lambda L, B: L * B),
+    ), states=vectors.chosen_decrease, ours=True,
 )  # fmt: skip
 def convex_choice_sharp(*, L: Any, B: Any, K: Any) -> ConvexChoice:
     """For convex clients solved exactly and K >= 4B devices: with μ = LB one round decreases f by ‖∇f(w^t)‖²/(4LB).
@@ -157,9 +166,10 @@ def rounds_above_accuracy(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> A
 
 @PAPER.statement(
     "Theorem 11, sharper", ClaimType.UPPER, symbol=r"\rho", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    states=vectors.decrease,
     positive=True, assumes=(*ANYWHERE, BoundedVariance(), LargeGradient(), Inexactness(), SampledIID()), ours=True,
 )  # fmt: skip
 def rho_bounded_variance_sharp(*, mu: Any, L: Any, L_minus: Any, sigma2: Any, epsilon: Any, gamma: Any) -> Any:
     """Theorem 11 without its two terms with K: `rho_sharp` at B = √(1 + σ²/ε)."""
-    B = _dissimilarity(sigma2=sigma2, epsilon=epsilon)
+    B = named("B", _dissimilarity(sigma2=sigma2, epsilon=epsilon))
     return rho_sharp.calculator.formula(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma)

@@ -1,0 +1,106 @@
+"""Settings, claims and proofs as JSON, and back: nothing in a file is run, and everything in it is checked.
+
+A term is a list, ["inner", u, v]; a fraction is a text, "2/3"; every other object has its kind and its fields by name.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from fractions import Fraction
+from typing import Any
+
+from fedconvex.claims.claim import Claim, Draws, Setting
+from fedconvex.claims.terms import NUMBERS, VECTORS, Number, Vector
+from fedconvex.errors import InvalidInput
+from fedconvex.proofs_checks.kernel import proofs
+
+KINDS: Mapping[str, type] = {
+    kind.__name__: kind
+    for kind in (
+        Setting, Draws, Claim, proofs.Proof, proofs.Combine, proofs.Root, proofs.Telescope, proofs.Iterate, proofs.Lower,
+        proofs.Upper, proofs.Between, proofs.Assumed, proofs.CauchySchwarz, proofs.Nonnegative, proofs.Earlier,
+        proofs.Statement, proofs.During, proofs.Jensen,
+    )
+}  # fmt: skip
+LONGEST = 10_000_000  # characters of a file
+DEEPEST = 500  # terms inside terms
+SORTS = {"N": (Number, NUMBERS), "V": (Vector, VECTORS)}
+
+
+def to_json(setting: Setting, claim: Claim, proof: proofs.Proof) -> str:
+    """The text of a file that says what is claimed and how it is proved."""
+    return json.dumps({"setting": _plain(setting), "claim": _plain(claim), "proof": _plain(proof)}, ensure_ascii=False)
+
+
+def from_json(text: str) -> tuple[Setting, Claim, proofs.Proof]:
+    """The setting, claim and proof of such a text. Raises InvalidInput where it is not well formed."""
+    if len(text) > LONGEST:
+        raise InvalidInput("file", f"{len(text)} characters", "is too long for a proof", f"give at most {LONGEST}")
+    try:
+        whole = json.loads(text, parse_float=_no_float, parse_constant=_no_float)
+        if type(whole) is not dict or set(whole) != {"setting", "claim", "proof"}:
+            raise InvalidInput("file", "its first level", "is no proof", 'give "setting", "claim" and "proof"')
+        made = [_object(whole[name], kind) for name, kind in (("setting", Setting), ("claim", Claim),
+                                                              ("proof", proofs.Proof))]  # fmt: skip
+    except (ValueError, TypeError, RecursionError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput("file", type(error).__name__, f"is no proof: {error}", "write it with to_json") from None
+    return made[0], made[1], made[2]
+
+
+def _no_float(text: str) -> Any:
+    raise InvalidInput("file", text, "is no exact number", 'write fractions as texts, "2/3"')
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case Number() | Vector():
+            return ["N" if type(value) is Number else "V", value.head, *map(_plain, value.args)]
+        case Fraction():
+            return {"kind": "fraction", "is": str(value)}
+        case tuple():
+            return {"kind": "tuple", "of": [_plain(x) for x in value]}
+        case frozenset():
+            return {"kind": "set", "of": sorted(value)}
+        case dict():
+            return {"kind": "map", "of": {name: _plain(x) for name, x in value.items()}}
+        case None | str() | bool() | int():
+            return value
+    return {"kind": type(value).__name__, **{f.name: _plain(getattr(value, f.name)) for f in fields(value)}}
+
+
+def _object(data: Any, wanted: type) -> Any:
+    made = _value(data, 0)
+    if type(made) is not wanted:
+        raise InvalidInput("file", type(made).__name__, f"stands where a {wanted.__name__} is wanted", "write it there")
+    return made
+
+
+def _value(data: Any, depth: int) -> Any:
+    if depth > DEEPEST:
+        raise InvalidInput("file", f"depth {depth}", "is nested too deeply", f"give at most {DEEPEST} levels")
+    match data:
+        case None | str() | bool() | int():
+            return data
+        case [("N" | "V") as sort, str() as head, *args]:
+            kind, heads = SORTS[sort]
+            if head not in heads:
+                raise InvalidInput("file", head, "is no operation of terms", f"give one of {', '.join(heads)}")
+            return kind(head, tuple(_value(a, depth + 1) for a in args))
+        case {"kind": "fraction", "is": str() as text, **rest} if not rest and len(text) < 1000:
+            return Fraction(text)
+        case {"kind": "tuple", "of": list() as parts, **rest} if not rest:
+            return tuple(_value(x, depth + 1) for x in parts)
+        case {"kind": "set", "of": list() as parts, **rest} if not rest and all(type(x) is str for x in parts):
+            return frozenset(parts)
+        case {"kind": "map", "of": dict() as entries, **rest} if not rest:
+            return {name: _value(x, depth + 1) for name, x in entries.items()}
+        case {"kind": str() as name, **given} if name in KINDS:
+            known = {f.name for f in fields(KINDS[name])}
+            if set(given) - known:
+                raise InvalidInput(
+                    "file", sorted(set(given) - known), f"are no fields of {name}", f"give {sorted(known)}"
+                )
+            return KINDS[name](**{str(field): _value(x, depth + 1) for field, x in given.items()})
+    raise InvalidInput("file", str(data)[:60], "is no part of a proof", "write it with to_json")

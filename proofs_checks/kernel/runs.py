@@ -1,0 +1,161 @@
+"""Claims about T rounds: inequalities of one round, which hold in every round that a run reaches, added up.
+
+An unknown number of a run is an unknown of one round, marked with where it is taken: at the start, at the end (in
+expectation after T rounds), or summed over the rounds with weights r^t. What does not change from round to round, such
+as ‖∇F_k(x*)‖², has no mark.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, final
+
+from fedconvex.claims.claim import Claim, Setting
+from fedconvex.claims.terms import Number, Vector, parts
+from fedconvex.proofs_checks.kernel import proofs
+from fedconvex.proofs_checks.kernel.board import Board, after_round
+from fedconvex.proofs_checks.kernel.scalars import require
+from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity, Unknown, Vec
+
+MARKS = {"start": "0:", "end": "T:"}
+OF_RUN = ("after", "sum of rounds", "mean of rounds")
+
+Sum = Callable[[Board, Any, Any], Quantity]  # of facts and squares, on a board of one round
+
+
+@final
+class Run:
+    """T rounds from the method's own start: a board for the first round, and one for any."""
+
+    def __init__(self, any_round: Board, total: Sum):
+        self.board, self.start, self.total = any_round, any_round.at_its_start(), total
+        self.field = any_round.field
+
+    def marked(self, of: Quantity, when: str, ratio: Any = 1) -> Quantity:
+        """The quantity of one round at the start, at the end, or summed over the rounds."""
+        if when in MARKS:
+            mark, constants = MARKS[when], self.field.scalar(1)
+        else:
+            ratio = self.field.scalar(ratio)
+            require(self.field.is_nonnegative(ratio), "weights of rounds that may be negative")
+            mark, constants = f"Σ{self.board.powers.number(ratio)}:", self.board.powers.sum(ratio)
+        terms: dict[Monomial, Any] = {}
+        for m, c in of.terms.items():
+            fixed = all(map(is_same_always, m))
+            key = m if fixed else ((mark, str(m)),)
+            terms[key] = terms.get(key, 0) + (c * constants if fixed else c)
+        return Quantity(terms)
+
+    def number(self, term: Number) -> Quantity:
+        """The number that the term means in the run. Raises Refused."""
+        if not any(part.head in OF_RUN for part in parts(term)):
+            return self.marked(self.start.number(term), "start")
+        match term.head, term.args:
+            case ("named", (_, x)) | ("expected", (x,)):
+                return self.number(x)
+            case "after", (x,):
+                return self.marked(self._in_round(x), "end")
+            case "sum of rounds", (r, x):
+                return self.marked(self._in_round(x), "rounds", self.board.parameter_only(r))
+            case "mean of rounds", (r, x):
+                ratio = self.board.parameter_only(r)
+                return self.marked(self._in_round(x), "rounds", ratio) * (1 / self.board.powers.sum(ratio))
+            case "value", (Vector() as u,):
+                return self.value_at_mean(*mean_of_rounds(u))
+            case ("+" | "-") as sign, (x, y):
+                return self.number(x) + self.number(y) * (1 if sign == "+" else -1)
+            case "neg", (x,):
+                return self.number(x) * -1
+            case "*", (x, y):
+                x, y = (x, y) if not any(part.head in OF_RUN for part in parts(x)) else (y, x)
+                return self.number(y) * self.board.parameter_only(x)
+            case "/", (x, y):
+                return self.number(x) * (1 / self.board.parameter_only(y))
+        require(False, f"{term.head} has no meaning in a run")
+        raise AssertionError
+
+    def _in_round(self, term: Number) -> Quantity:
+        """The expectation of a number of any round."""
+        return self.board.number(Number("expected", (term,)))
+
+    def value_at_mean(self, ratio: Number, u: Vector) -> Quantity:
+        """The expected value at the mean of a vector over the rounds."""
+        r = self.board.powers.number(self.board.parameter_only(ratio))
+        point = self.board.name_of_value(self.board.vector(u))
+        return Quantity({((f"mean {r}", str(point)),): self.field.scalar(1)})
+
+    # ---- facts and lines
+
+    def fact(self, fact: Any, lines: Mapping[str, Any]) -> tuple[Quantity, bool]:
+        """What the fact says is ≥ 0, or = 0."""
+        match fact:
+            case proofs.During(when, facts, squares, ratio):
+                require(when in ("start", "end", "rounds"), f"{when} is no time of a run")
+                board = self.start if when == "start" else self.board
+                return self.marked(self.total(board, facts, squares), when, self.board.parameter_only(ratio)), False
+            case proofs.Jensen(u, ratio):
+                return self._jensen(u, ratio), False
+            case proofs.Earlier(line):
+                require(line in lines, f"no earlier line {line}")
+                return lines[line].difference, lines[line].exact
+            case proofs.Nonnegative(of):
+                value = self.board.parameter_only(of)
+                require(self.field.is_nonnegative(value), "a number that may be negative")
+                return self.board.constant(value), False
+        require(False, f"{type(fact).__name__} is no fact about a run")
+        raise AssertionError
+
+    def _jensen(self, u: Vector, ratio: Number) -> Quantity:
+        at: Vec = self.board.vector(u)
+        require(not at.is_random, "a vector that depends on the draw of its round")
+        self.board.require_convex(at)
+        mean = Number("mean of rounds", (ratio, Number("value", (u,))))
+        return self.number(mean) - self.value_at_mean(ratio, u)
+
+    def telescoped(self, line: proofs.Telescope) -> Quantity:
+        """V_0 + eΣr^t − r^T V_T − Σ r^t G_t, once the inequality of one round is shown."""
+        ratio, error = self.board.parameter_only(line.ratio), self.board.parameter_only(line.error)
+        before, after = self._potential(line.potential)
+        gain = self._in_round(line.gain)
+        self._require_one_round(before + self.board.constant(error) - after * ratio - gain, line)
+        begun = self.marked(self.start.number(line.potential), "start")
+        ended = self.marked(before, "end") * self.board.powers.power(ratio)
+        return begun + self.marked(self.board.constant(error) - gain, "rounds", ratio) - ended
+
+    def iterated(self, line: proofs.Iterate) -> Quantity:
+        """q^T V_0 + eΣq^t − V_T, once the inequality of one round is shown."""
+        ratio, error = self.board.parameter_only(line.ratio), self.board.parameter_only(line.error)
+        require(self.field.is_nonnegative(ratio), "a factor that may be negative")
+        before, after = self._potential(line.potential)
+        self._require_one_round(before * ratio + self.board.constant(error) - after, line)
+        begun = self.marked(self.start.number(line.potential), "start") * self.board.powers.power(ratio)
+        added = self.marked(self.board.constant(error), "rounds", ratio)
+        return begun + added - self.marked(before, "end")
+
+    def _potential(self, term: Number) -> tuple[Quantity, Quantity]:
+        """The potential before and after any round."""
+        return self._in_round(term), self._in_round(after_round(term))
+
+    def _require_one_round(self, difference: Quantity, line: Any) -> None:
+        rest = difference - self.total(self.board, line.facts, line.squares)
+        require(not rest.terms, "the sum of the facts is not the inequality of one round")
+
+
+def is_same_always(unknown: Unknown) -> bool:
+    """Whether the number is that of the minimiser, of gradients there, or of any given vectors: alike in all rounds."""
+    if unknown[0] == "F":
+        return unknown[1] in ("*", "infimum")
+    return all(name in ("x*", "g*") or name.startswith(("free ", "family ")) for name in unknown[1:])
+
+
+def mean_of_rounds(u: Vector) -> tuple[Number, Vector]:
+    """The weights' ratio and the vector of a mean over rounds."""
+    while u.head == "named":
+        u = u.args[1]
+    require(u.head == "mean of rounds", f"a value at {u.head}, which is not one time's, in a run")
+    ratio, inside = u.args
+    return ratio, inside
+
+
+def require_rounds(claim: Claim, setting: Setting) -> None:
+    """Refuses a claim about a run whose number of rounds is no count of the setting."""
+    require(claim.rounds in setting.counts and claim.rounds in setting.signs, f"{claim.rounds} is no count of rounds")
+    require(not claim.of_client, "a claim about each client in a whole run")

@@ -1,0 +1,51 @@
+"""Claims that differ from a claim in one place, and proofs that differ in one multiplier: a kernel must refuse them."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from fedconvex.claims.claim import Claim
+from fedconvex.claims.terms import Number, Vector
+from fedconvex.proofs_checks.kernel.proofs import Combine, Proof
+
+BY = (Fraction(6, 7), Fraction(8, 7))
+
+
+def mutants(claim: Claim) -> Iterator[Claim]:
+    """The claim with one constant or parameter a seventh larger or smaller, one summand dropped, one sign flipped, or
+    one vector before the round in the place of the one after it.
+    """
+    for side in ("left", "right"):
+        for changed in _changed(getattr(claim, side)):
+            yield replace(claim, **{side: changed})
+
+
+def _changed(term: Any) -> Iterator[Any]:
+    if type(term) not in (Vector, Number):
+        return
+    if term.head == "constant":
+        yield from (Number("constant", (term.args[0] * factor,)) for factor in BY if term.args[0])
+    if term.head == "parameter":
+        yield term * BY[1]
+    if term.head in ("server", "shared", "memory", "last answers"):
+        yield Vector(term.head, (*term.args[:-1], 1 - term.args[-1]))
+    if term.head in ("+", "-"):
+        yield term.args[0]
+        yield term.args[1] if term.head == "+" else -term.args[1]
+        yield type(term)("-" if term.head == "+" else "+", term.args)
+    for place, part in enumerate(term.args):
+        for changed in _changed(part):
+            yield type(term)(term.head, (*term.args[:place], changed, *term.args[place + 1 :]))
+
+
+def mutated_proofs(proof: Proof) -> Iterator[Proof]:
+    """The proof with one multiplier of a fact, or one weight of a square, an eighth larger."""
+    for place, line in enumerate(proof.lines):
+        if type(line) is Combine:
+            for name in ("facts", "squares"):
+                pairs = getattr(line, name)
+                for k, (multiplier, what) in enumerate(pairs):
+                    larger = (*pairs[:k], (multiplier * Fraction(9, 8), what), *pairs[k + 1 :])
+                    lines = (*proof.lines[:place], replace(line, **{name: larger}), *proof.lines[place + 1 :])
+                    yield replace(proof, lines=lines)

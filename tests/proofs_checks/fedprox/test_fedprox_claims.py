@@ -1,0 +1,141 @@
+"""FedProx's and DANE's claims about one round, proved by the kernel; claims and proofs with a mistake are refused."""
+
+import importlib
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from claim_mutants import mutants, mutated_proofs
+
+from fedconvex.claims.claim import Claim, Setting, at_most, equal
+from fedconvex.claims.terms import answers, free, gradient, inner, norm, number, parameter, server, square
+from fedconvex.proofs_checks.claims import builder_of, theorem_of
+from fedconvex.proofs_checks.kernel import Refused, theorem
+from fedconvex.proofs_checks.kernel.proofs import Combine, Lower, Nonnegative, Proof, facts
+from fedconvex.proofs_checks.library import rooted, squared
+from fedconvex.statements.statement import Statement
+from fedconvex.theory import dane, fedprox
+
+importlib.import_module("fedconvex.proofs_checks.dane")  # registers the proofs
+importlib.import_module("fedconvex.proofs_checks.fedprox")
+ROUNDS = tuple(s for s in (*fedprox.PAPER.everything, *dane.PAPER.everything) if s.claim is not None)
+NAMES = [s.identifier for s in ROUNDS]
+
+
+def test_these_have_claims() -> None:
+    assert len(ROUNDS) == 22
+    assert all(builder_of(s) is not None for s in ROUNDS)
+
+
+@pytest.mark.parametrize("statement", ROUNDS, ids=NAMES)
+def test_the_kernel_proves_the_claim(statement: Statement) -> None:
+    proved = theorem_of(statement)
+    assert proved.claim == statement.claim
+    assert proved.setting == statement.setting
+
+
+def refused(setting: Setting, claim: Claim, proof: Proof) -> bool:
+    try:
+        theorem(setting, claim, proof)
+    except Refused:
+        return True
+    return False
+
+
+# E⟨w⁺ ± w̄, w⁺ − w̄⟩ = E⟨w⁺, w⁺ − w̄⟩ = E‖w⁺ − w̄‖², because E w⁺ = w̄: these four are no other claims.
+THE_SAME = {"fedprox.equation13": 4}
+EXACT = {"fedprox.equation15", "fedprox.equation16", "fedprox.corollary7"}  # the residuals are 0, and need no facts
+SOME = 10  # wrong claims, and wrong proofs, of a statement in every run
+
+
+def accepted(statement: Statement, every: int) -> list[Claim]:
+    build = builder_of(statement)
+    wrong = list(mutants(statement.claim))[::every]
+    return [claim for claim in wrong if not refused(statement.setting, claim, build(claim))]
+
+
+@pytest.mark.parametrize("statement", ROUNDS, ids=NAMES)
+def test_the_same_proof_does_not_prove_a_changed_claim(statement: Statement) -> None:
+    number = sum(1 for _ in mutants(statement.claim))
+    assert number >= 2
+    if statement.identifier not in THE_SAME:
+        assert not accepted(statement, every=1 + number // SOME)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("statement", ROUNDS, ids=NAMES)
+def test_the_same_proof_proves_no_changed_claim(statement: Statement) -> None:
+    assert len(accepted(statement, every=1)) == THE_SAME.get(statement.identifier, 0)
+
+
+def wrong_proofs(statement: Statement) -> list[Proof]:
+    proof = builder_of(statement)(statement.claim)
+    wrong = mutated_proofs(proof)
+    return [m for m in wrong if statement.identifier not in EXACT or m.lines[:-1] == proof.lines[:-1]]
+
+
+@pytest.mark.parametrize("statement", ROUNDS, ids=NAMES)
+def test_a_changed_multiplier_is_refused(statement: Statement) -> None:
+    wrong = wrong_proofs(statement)
+    assert wrong or statement is fedprox.equation4
+    assert all(refused(statement.setting, statement.claim, m) for m in wrong[-SOME:])
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("statement", ROUNDS, ids=NAMES)
+def test_every_changed_multiplier_is_refused(statement: Statement) -> None:
+    assert all(refused(statement.setting, statement.claim, m) for m in wrong_proofs(statement))
+
+
+@pytest.mark.parametrize("statement", ROUNDS, ids=NAMES)
+def test_it_needs_what_it_assumes(statement: Statement) -> None:
+    """Without the bounds of curvature, of the residuals and of the dissimilarity nothing of this holds."""
+    if statement is fedprox.equation4:
+        return
+    weaker = replace(statement.setting, curvature=(None, None), dissimilarity=None, variance=None)
+    if statement is fedprox.equation3:
+        weaker = replace(weaker, inexactness=2 * parameter("gamma"))
+    assert refused(weaker, statement.claim, builder_of(statement)(statement.claim))  # type: ignore[misc]
+
+
+# What the kernel needs for these claims
+
+
+L, L_minus = parameter("L"), parameter("L_minus")
+WEAKLY_CONVEX = Setting(
+    curvature=((-L_minus).max(-L), L), signs={"L": "positive", "L_minus": "positive"},
+    example={"L": Fraction(1), "L_minus": Fraction(1)},
+)  # fmt: skip
+x, y = free("x"), free("y")
+
+
+@pytest.mark.parametrize(("least", "known"), [(-L, True), (-L_minus, True), (-L - L_minus, True),
+                                              (-L / 2, False), (number(0), False)])  # fmt: skip
+def test_a_maximum_bounds_the_curvature(least, known) -> None:
+    tangents = Lower(x, y, least), Lower(y, x, least)
+    claim = at_most(least * square(x - y), inner(gradient(x) - gradient(y), x - y))
+    proof = Proof((Combine(claim.left, claim.right, facts(*((1, fact) for fact in tangents))),))
+    assert refused(WEAKLY_CONVEX, claim, proof) is not known
+
+
+def test_one_client_does_not_tell_the_next_point() -> None:
+    setting = fedprox.equation3.setting
+    about = {"of_client": True}
+    known = equal(answers, answers, **about)
+    assert not refused(setting, known, Proof((Combine(answers, answers, relation="="),)))
+    unknown = equal(server(1), server(1), **about)
+    assert refused(setting, unknown, Proof((Combine(server(1), server(1), relation="="),)))
+
+
+def test_the_root_of_a_sum() -> None:
+    setting = Setting(signs={"L": "positive"}, example={"L": Fraction(1)})
+    root = (1 + L).sqrt()
+    right = at_most(norm(root * x), root * norm(x))
+    assert not refused(setting, right, Proof(rooted(right.left, right.right, 0 * squared(x), "root")))
+    for wrong in (root - Fraction(1, 7), (1 + L / 2).sqrt(), number(1)):
+        claim = at_most(norm(root * x), wrong * norm(x))
+        assert refused(setting, claim, Proof(rooted(claim.left, claim.right, 0 * squared(x), "root")))
+    sign = at_most(number(0), root)
+    assert not refused(setting, sign, Proof((Combine(sign.left, sign.right, facts((1, Nonnegative(root)))),)))
+    maybe = Setting(signs={"L": "real"}, example={"L": Fraction(1)})
+    assert refused(maybe, sign, Proof((Combine(sign.left, sign.right, facts((1, Nonnegative(root)))),)))
