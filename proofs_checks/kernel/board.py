@@ -155,6 +155,9 @@ class RoundBoard:
                     made = self.basic(f"shared {name}", SAME) if sort == "shared" else self.of_clients(f"memory {name}")
                     kept[name] = made  # type: ignore[index]
         for what, term in invariants:
+            # A vector of the round is not known yet, and an expectation after a round is not the vector itself later.
+            after_round(term)
+            require(all(p.head != "expected" for p in parts(term)), f"the invariant of {what} has an expectation")
             if what == "server":  # its own vector stays unknown wherever an invariant before this one has used it
                 self.first = replace(self.first, server=self.vector(term))
                 continue
@@ -162,9 +165,6 @@ class RoundBoard:
             require(sort in ("shared", "memory") and name in getattr(begun, sort), f"{what} is no part of the state")
             kept = getattr(self.first, sort)
             require(name not in kept, f"{what} is given twice")
-            # A vector of the round is not known yet, and an expectation after a round is not the vector itself later.
-            after_round(term)
-            require(all(p.head != "expected" for p in parts(term)), f"the invariant of {what} has an expectation")
             kept[name] = self.vector(term)
         return self.first
 

@@ -56,7 +56,8 @@ def _proved(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, libra
     on: Any = board
     if claim.of_run:
         require_rounds(claim, setting)
-        on = RunBoard(board, lambda at, facts, squares: _total(at, facts, squares, of_round, library))
+        # The lines name their unknowns as the board of any round does; on that of the first round they mean others.
+        on = RunBoard(board, lambda at, f, squares: _total(at, f, squares, of_round if at is board else {}, library))
     lines = _replayed(proof.lines, RUN_LINES if claim.of_run else LINES, on, {} if claim.of_run else of_round, library)
     require(proof.lines, "a proof without lines")
     _require_claimed(on, claim, list(lines.values())[-1])

@@ -44,13 +44,15 @@ class RunBoard:
             terms[key] = terms.get(key, 0) + (c * constants if fixed else c)
         return Quantity(terms)
 
-    def number(self, term: Number) -> Quantity:
-        """The number that the term means in the run. Raises Refused."""
+    def number(self, term: Number, expected: bool = False) -> Quantity:
+        """The number that the term means in the run, inside an expectation or outside. Raises Refused."""
         if not any(part.head in OF_RUN for part in parts(term)):
             return self.marked(self.start.number(term), "start")
         match term.head, term.args:
-            case ("named", (_, x)) | ("expected", (x,)):
-                return self.number(x)
+            case "named", (_, x):
+                return self.number(x, expected)
+            case "expected", (x,):
+                return self.number(x, expected=True)
             case "after", (x,):
                 return self.marked(self._in_round(x), "end")
             case "sum of rounds", (r, x):
@@ -59,16 +61,18 @@ class RunBoard:
                 ratio = self.board.parameter_only(r)
                 return self.marked(self._in_round(x), "rounds", ratio) * (1 / self.board.powers.sum(ratio))
             case "value", (Vector() as u,):
+                known = expected or self.board.setting.draws.scheme == "everyone"
+                require(known, "a value that depends on the draws, outside an expectation")
                 return self.value_at_mean(*mean_of_rounds(u))
             case ("+" | "-") as sign, (x, y):
-                return self.number(x) + self.number(y) * (1 if sign == "+" else -1)
+                return self.number(x, expected) + self.number(y, expected) * (1 if sign == "+" else -1)
             case "neg", (x,):
-                return self.number(x) * -1
+                return self.number(x, expected) * -1
             case "*", (x, y):
                 x, y = (x, y) if not any(part.head in OF_RUN for part in parts(x)) else (y, x)
-                return self.number(y) * self.board.parameter_only(x)
+                return self.number(y, expected) * self.board.parameter_only(x)
             case "/", (x, y):
-                return self.number(x) * (1 / self.board.parameter_only(y))
+                return self.number(x, expected) * (1 / self.board.parameter_only(y))
         require(False, f"{term.head} has no meaning in a run")
         raise AssertionError
 

@@ -131,7 +131,7 @@ class Field:
         self.context = fmpz_mpoly_ctx.get(("x", max(1, len(self.signs))), "lex")
         self.symbols = dict(zip(self.signs, self.context.gens(), strict=False))
         self.one = self.context.constant(1)
-        self._primes = [(k, int(n[1:])) for k, n in enumerate(self.signs) if n[1:].isdigit() and n[0] == "√"]
+        self.primes = [(k, int(n[1:])) for k, n in enumerate(self.signs) if n[1:].isdigit() and n[0] == "√"]
         self.known: list[tuple[Scalar, bool]] = []  # >= 0, or > 0 where True
         self._orders: list[Substitutions] = []
         self._cache: dict[tuple[str, str, bool], bool] = {}
@@ -167,12 +167,12 @@ class Field:
 
     def reduced(self, polynomial: fmpz_mpoly) -> fmpz_mpoly:
         """With every (√p)² replaced by p; roots of different primes are linearly independent."""
-        if not self._primes:
+        if not self.primes:
             return polynomial
         terms: dict[tuple[int, ...], int] = {}
         for powers, c in polynomial.to_dict().items():
             new, number = list(map(int, powers)), int(c)
-            for place, prime in self._primes:
+            for place, prime in self.primes:
                 number *= prime ** (new[place] // 2)
                 new[place] %= 2
             terms[tuple(new)] = terms.get(tuple(new), 0) + number
@@ -316,8 +316,9 @@ class Substitutions:
             above, below = -above, -below
         if not has_sign(below, 1, self.signs):
             return
+        numbers = {place for place, _ in self.field.primes}  # √2 keeps its value, which `reduced` counts on
         for k, (name, sign) in enumerate(self.signs.items()):
-            if sign == "real" or above.degrees()[k] != 1:
+            if sign == "real" or above.degrees()[k] != 1 or k in numbers:
                 continue
             (rest, linear), x = self._by_power(above, k), self.field.symbols[name]
             if is_positive(linear, self.signs) and has_sign(rest, -1, self.signs):

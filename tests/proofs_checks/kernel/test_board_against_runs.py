@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedconvex.claims.claim import ClaimSetting, DrawScheme
+from fedconvex.claims.claim import DrawScheme, ClaimSetting
 from fedconvex.claims.terms import (
     Vector,
     answers,
@@ -167,7 +167,7 @@ def test_a_product_that_is_0_is_noticed_where_it_is_not(kinds, monkeypatch) -> N
 
 
 @pytest.mark.parametrize(
-    "name, scheme", [("FedProx", "uniform"), ("FedDyn", "independent"), ("FedDynOneGD", "independent")]
+    ("name", "scheme"), [("FedProx", "uniform"), ("FedDyn", "independent"), ("FedDynOneGD", "independent")]
 )
 def test_clients_must_weigh_the_same_in_draws_and_means(name, scheme) -> None:
     """As `DrawScheme` says: plain averages of a uniform draw estimate the plain mean, and those of p_k's draws Σ p_k u_k."""

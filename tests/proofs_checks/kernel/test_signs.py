@@ -41,7 +41,8 @@ def domain(random: Random, names: list[str], signs: dict[str, str]) -> tuple[lis
     conditions = []
     for _ in range(random.randint(0, 3)):
         x, y, z = (random.choice(names) for _ in range(3))
-        shapes = [f"{x}-F(2)*{y}", f"{x}*{y}-{z}", f"F(2)-{x}", f"{x}-F(1)", f"{y}+{z}-{x}", f"F(3)-{x}*{y}", f"{x}-{y}*{y}",
+        shapes = [f"{x}-F(2)*{y}", f"{x}*{y}-{z}", f"F(2)-{x}", f"{x}-F(1)", f"{y}+{z}-{x}", f"F(3)-{x}*{y}",
+        f"{x}-{y}*{y}",
                   f"F(1)-{x}-{y}", polynomial(random, names)]  # fmt: skip
         conditions.append((Formula(random.choice(shapes)), random.random() < 0.4))
     points = [dict(zip(names, at, strict=True)) for at in product(*(GRID[signs[n]] for n in names))]
@@ -121,7 +122,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("sign, conditions, value, wanted", REFUSED.values(), ids=list(REFUSED))
+@pytest.mark.parametrize(("sign", "conditions", "value", "wanted"), REFUSED.values(), ids=list(REFUSED))
 def test_a_sign_that_does_not_hold_is_not_shown(sign, conditions, value, wanted) -> None:
     field = Field({"x": sign})
     x = field.parameter("x")

@@ -1,0 +1,156 @@
+"""Attacks through other statements: forged, circular, endless, of another setting."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from fedconvex.claims.claim import Claim, DrawScheme, ClaimSetting, at_most, equal
+from fedconvex.claims.terms import (
+    family,
+    free,
+    norm,
+    number,
+    parameter,
+)
+from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
+from fedconvex.proofs_checks.kernel.proofs import (
+    Combine,
+    Nonnegative,
+    Derivation,
+    Proved,
+    facts,
+)
+
+from .attacks import (
+    ONE,
+    ZERO,
+    a,
+    drawing,
+    some,
+)
+
+x, y, u = free("x"), free("y"), family("u")
+NOTHING = ClaimSetting()
+POSITIVE = ((1, Nonnegative(ONE)),)
+UP, DOWN = at_most(0, 1), at_most(1, 0)
+
+
+def proof(*lines: Any, **more: Any) -> Derivation:
+    return Derivation(tuple(lines), **more)
+
+
+def says(claim: Claim, used: Any = (), name: str = "", **more: Any) -> Combine:
+    return Combine(claim.left, claim.right, facts(*used), relation=claim.relation, name=name, **more)
+
+
+TRIVIAL = says(UP, POSITIVE, "first")
+VECTORS = says(equal(x, x), (), "vectors")
+# ---- other statements
+
+DYN = drawing("FedDyn", curvature=(ZERO, ONE), minimiser=True)
+SCALED = (DYN, UP, proof(TRIVIAL))
+
+
+def resting_on(other: Any, setting: ClaimSetting = DYN, claim: Claim = UP) -> Theorem:
+    """A proof that the statement called "other" implies its own claim."""
+    return theorem(setting, claim, proof(says(claim, ((1, Proved("other")),))), lambda identifier: other)
+
+
+def test_a_statement_that_is_proved_may_be_used() -> None:
+    assert resting_on(SCALED).claim == UP
+
+
+FORGED = {
+    "a theorem made by hand": (Theorem(DYN, DOWN), "TypeError"),
+    "nothing": (None, "TypeError"),
+    "a claim without proof": ((DYN, DOWN), "TypeError|missing"),
+    "a false proof": ((DYN, DOWN, proof(says(DOWN))), "is not the claim"),
+    "a proof of another claim": ((DYN, DOWN, proof(TRIVIAL)), "last line is not the claim"),
+    "a statement that rests on itself": ((DYN, DOWN, proof(says(DOWN, ((1, Proved("other")),)))),
+        "rests on itself"),
+    "a contradictory setting": ((replace(DYN, curvature=(ONE, ZERO)), UP, proof(TRIVIAL)), "empty interval"),
+    "a statement about one client": ((DYN, replace(UP, of_client=True), proof(TRIVIAL)), "another kind"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("other", "reason"), FORGED.values(), ids=list(FORGED))
+def test_what_somebody_says_of_another_statement_is_not_believed(other, reason) -> None:
+    with pytest.raises(Refused, match=reason):
+        resting_on(other)
+
+
+def test_statements_without_end_are_refused() -> None:
+    def endless(identifier: str) -> Any:
+        return NOTHING, DOWN, proof(says(DOWN, ((1, Proved(identifier + "x")),)))
+
+    with pytest.raises(Refused, match=r"RecursionError|too long"):
+        theorem(NOTHING, *endless("")[1:], endless)
+
+
+def test_a_statement_cannot_change_what_is_being_proved() -> None:
+    """The kernel reads copies, so that whoever is called in between changes nothing."""
+    claim, line = at_most(0, 1), says(UP, ((1, Proved("other")),))
+
+    def turn(identifier: str) -> Any:
+        for of in (claim, line):
+            object.__setattr__(of, "left", ONE)
+            object.__setattr__(of, "right", ZERO)
+        return DYN, UP, proof(TRIVIAL)
+
+    assert theorem(DYN, claim, proof(line), turn).claim == UP
+
+
+STRONGER: dict[str, tuple[dict[str, Any], str]] = {
+    "another method": ({"method": "FedDynOneGD"}, "its method"),
+    "another parameter of the method": ({"method_parameters": {"alpha": 2 * a}}, "its method_parameters"),
+    "other draws": ({"draws": DrawScheme("uniform", ONE, parameter("m"))}, "its draws"),
+    "everyone": ({"draws": DrawScheme()}, "its draws"),
+    "other answers": ({"answers": "inexact", "inexactness": a}, "its answers"),
+    "a dissimilarity": ({"dissimilarity": number(2)}, "its dissimilarity"),
+    "a variance": ({"variance": ONE}, "its variance"),
+    "a large gradient": ({"large_gradient": ONE}, "its large_gradient"),
+    "own minima": ({"starts_at_own_minima": True}, "its starts_at_own_minima"),
+    "more convexity": ({"curvature": (number(Fraction(1, 2)), ONE)}, "its curvature"),
+    "less curvature": ({"curvature": (ZERO, number(Fraction(1, 2)))}, "its curvature"),
+    "a class of the objective": ({"objective": (ZERO, None)}, "its objective"),
+    "a narrower domain": ({"conditions": (*DYN.conditions, (ONE, ">=", a))}, "a condition on parameters"),
+    "a strict domain": ({"conditions": ((parameter("m"), ">", parameter("P")),)}, "a condition on parameters"),
+    "an equation": ({"conditions": (*DYN.conditions, (a, "=", ONE))}, "a condition on parameters"),
+    "more integers": ({"counts": frozenset({"a", "P", "m"})}, "its integers"),
+    "another parameter": (
+        {"signs": {**DYN.signs, "q": "positive"}, "example": {**DYN.example, "q": Fraction(1)}}, "the sign of q"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("more", "reason"), STRONGER.values(), ids=list(STRONGER))
+def test_a_statement_that_assumes_more_is_refused(more, reason) -> None:
+    other = replace(DYN, **more)
+    assert theorem(other, UP, proof(TRIVIAL)).claim == UP
+    with pytest.raises(Refused, match=reason):
+        resting_on((other, UP, proof(TRIVIAL)))
+
+
+def test_a_statement_that_needs_a_minimiser_or_a_sign_is_refused_without() -> None:
+    with pytest.raises(Refused, match="its minimiser"):
+        resting_on(SCALED, replace(DYN, minimiser=False))
+    with pytest.raises(Refused, match="the sign of x"):
+        resting_on((some("x"), UP, proof(TRIVIAL)), some("x", sign="nonnegative"))
+    with pytest.raises(Refused, match="its curvature"):
+        resting_on(SCALED, replace(DYN, curvature=(ZERO, None)))
+
+
+def test_statements_with_weaker_assumptions_and_equations_may_be_used() -> None:
+    weaker = replace(
+        DYN, curvature=(number(-1), number(2)), minimiser=False, conditions=(*DYN.conditions, (2 * a, ">", a))
+    )
+    assert resting_on((weaker, UP, proof(TRIVIAL))).claim == UP
+    same = equal(norm(2 * x), 2 * norm(x))
+    used = says(same, ((1, Proved("other")),))
+    assert theorem(DYN, same, proof(used), lambda i: (DYN, same, proof(says(same)))).claim == same
+    vectors = (DYN, equal(x, x), proof(VECTORS))
+    with pytest.raises(Refused, match="no multiplier"):
+        resting_on(vectors)
+    equation = replace(DYN, conditions=(*DYN.conditions, (a, "=", a)))
+    assert resting_on((equation, UP, proof(TRIVIAL))).claim == UP
