@@ -17,8 +17,8 @@ from fedconvex.proofs_checks.kernel import proofs
 KINDS: Mapping[str, type] = {
     kind.__name__: kind
     for kind in (
-        ClaimSetting, DrawScheme, Claim, proofs.Derivation, proofs.Combine, proofs.Root, proofs.Telescope, proofs.Iterate, proofs.Lower,
-        proofs.Upper, proofs.Between, proofs.Hypothesis, proofs.CauchySchwarz, proofs.Nonnegative, proofs.Earlier,
+        ClaimSetting, DrawScheme, Claim, proofs.Derivation, proofs.Cases, proofs.Combine, proofs.Root,
+        proofs.Telescope, proofs.Iterate, proofs.Lower, proofs.Upper, proofs.Between, proofs.Hypothesis, proofs.CauchySchwarz, proofs.Nonnegative, proofs.Earlier,
         proofs.Proved, proofs.During, proofs.Jensen,
     )
 }  # fmt: skip
