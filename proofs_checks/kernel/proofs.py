@@ -205,16 +205,29 @@ Line = Combine | Root | Telescope | Iterate
 
 @final
 @dataclass(frozen=True)
+class Cases:
+    """`above` proves the claim where more ≥ less, `below` where less ≥ more: two numbers of parameters."""
+
+    more: Number
+    less: Number
+    above: "Derivation"
+    below: "Derivation"
+
+
+@final
+@dataclass(frozen=True)
 class Derivation:
     """Lines, of which the last has the claim; and invariants of the method's state that the kernel checks.
 
     An invariant is a part of the state ("server", "shared h", "memory z") with the term that it always equals. In a
-    proof about a run, `of_round` are lines about any one round, which the facts about rounds may use.
+    proof about a run, `of_round` are lines about any one round, which the facts about rounds may use. A proof by cases
+    has nothing else.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[Line, ...] = ()
     invariants: tuple[tuple[str, Vector], ...] = ()
     of_round: tuple[Line, ...] = ()
+    cases: Cases | None = None
 
 
 def facts(*pairs: tuple[Any, Fact]) -> tuple[tuple[Number, Fact], ...]:
