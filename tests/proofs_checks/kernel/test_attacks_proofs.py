@@ -207,16 +207,22 @@ def test_facts_nearby_are_granted() -> None:
     point = drawn(u)
     model = value(x) + inner(gradient(x), point - x) + square(point - x) / 2
     assert accepted(random, at_most(expected(value(point)), expected(model)), ((1, Upper(point, x)),))
-    assert accepted(PROX, at_most(square(residuals), a**2 * square(gradient(server(0)))), ((1, Assumed("inexactness")),))
+    assert accepted(
+        PROX, at_most(square(residuals), a**2 * square(gradient(server(0)))), ((1, Assumed("inexactness")),)
+    )
     assert accepted(ERROR, at_most(square(answers - solutions), a**2), ((1, Assumed("error")),))
     B = parameter("B")
     granted = at_most(square(gradient(server(0))), B**2 * square(mean(gradient(server(0)))))
     assert accepted(some("B", dissimilarity=B), granted, ((1, Assumed("dissimilarity")),))
     spread = at_most(square(gradient(server(0)) - mean(gradient(server(0)))), 1)
     assert accepted(Setting(variance=ONE), spread, ((1, Assumed("variance")),))
-    assert accepted(Setting(large_gradient=ONE), at_most(1, square(mean(gradient(server(0))))), ((1, Assumed("large gradient")),))
+    assert accepted(
+        Setting(large_gradient=ONE), at_most(1, square(mean(gradient(server(0))))), ((1, Assumed("large gradient")),)
+    )
     P, m = parameter("P"), parameter("m")
-    assert accepted(drawing(), equal(parameter("P") * (m - 1) * parameter("a"), P * (m - 1) * a), ((0, Assumed("scale")),))
+    assert accepted(
+        drawing(), equal(parameter("P") * (m - 1) * parameter("a"), P * (m - 1) * a), ((0, Assumed("scale")),)
+    )
     assert accepted(NOTHING, at_most(0, norm(x) * square(y)), (), ((norm(x), y),))
     assert accepted(NOTHING, at_most(0, norm(x) * norm(y) * 2), ((2, Nonnegative(norm(x) * norm(y))),))
     assert accepted(NOTHING, equal(norm(0 * x), 0 * ONE))
@@ -444,7 +450,9 @@ def test_a_statement_that_needs_a_minimiser_or_a_sign_is_refused_without() -> No
 
 
 def test_statements_with_weaker_assumptions_and_equations_may_be_used() -> None:
-    weaker = replace(DYN, curvature=(number(-1), number(2)), minimiser=False, conditions=(*DYN.conditions, (2 * a, ">", a)))
+    weaker = replace(
+        DYN, curvature=(number(-1), number(2)), minimiser=False, conditions=(*DYN.conditions, (2 * a, ">", a))
+    )
     assert resting_on((weaker, UP, proof(TRIVIAL))).claim == UP
     same = equal(norm(2 * x), 2 * norm(x))
     used = says(same, ((1, Statement("other")),))
