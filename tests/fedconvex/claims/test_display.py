@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fedconvex.claims import Claim, DrawScheme, ClaimSetting, at_most, equal
+from fedconvex.claims import Claim, ClaimSetting, DrawScheme, at_most, equal
 from fedconvex.claims.display import Display
 from fedconvex.claims.displayed import displayed
 from fedconvex.claims.formulas import symbols_of
