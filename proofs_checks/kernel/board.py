@@ -297,7 +297,8 @@ class Board:
             case "last answers", (_,):
                 return self.kept(self.vector(Vector("last answers", (0,))), self.answers.points)
             case "answers", ():
-                return self.answers.points
+                answered: Vec = self.answers.points
+                return answered
             case "solutions", ():
                 _ = self.answers
                 return self.minimised(self.subproblem, Vec())
