@@ -1,5 +1,7 @@
 """Written by `python docs/making/type_stubs.py` for type checkers, from the names that the package finds."""
 
+from fedconvex.proofs_checks.falsification import Counterexample as Counterexample
+from fedconvex.proofs_checks.falsification import falsify as falsify
 from fedconvex.proofs_checks.proof import Proof as Proof
 from fedconvex.proofs_checks.proof import Relation as Relation
 from fedconvex.proofs_checks.proof import Step as Step
@@ -25,6 +27,7 @@ from fedconvex.proofs_checks.worst_cases.worst_case import worst_case as worst_c
 __all__ = [
     "ClientGroup",
     "ClientGroups",
+    "Counterexample",
     "Discovered",
     "Proof",
     "Quadratics",
@@ -37,6 +40,7 @@ __all__ = [
     "WorstCase",
     "catalogue",
     "discover",
+    "falsify",
     "looseness",
     "papers_with_proofs",
     "proof_of",

@@ -5,10 +5,9 @@ the proof as data; `theorem_of` lets the kernel replay it.
 """
 
 from collections.abc import Callable
-from contextvars import ContextVar
 from weakref import WeakKeyDictionary
 
-from fedconvex.claims.claim import Claim
+from fedconvex.claims.claim import Claim, Setting
 from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
 from fedconvex.proofs_checks.kernel.proofs import Proof
 from fedconvex.statements.statement import Statement
@@ -17,7 +16,6 @@ from fedconvex.theory import statement as statement_of
 Builder = Callable[[Claim], Proof]
 _BUILDERS: dict[str, Builder] = {}
 _THEOREMS: WeakKeyDictionary[Statement, Theorem] = WeakKeyDictionary()
-_UNDER_WAY: ContextVar[tuple[str, ...]] = ContextVar("under_way", default=())
 
 
 def proof_of(statement: Statement) -> Callable[[Builder], Builder]:
@@ -40,15 +38,13 @@ def theorem_of(statement: Statement) -> Theorem:
     """The theorem that the kernel proves of a statement's claim, replayed once. Raises Refused."""
     if statement in _THEOREMS:
         return _THEOREMS[statement]
-    builder, claim, before = builder_of(statement), statement.claim, _UNDER_WAY.get()
+    _THEOREMS[statement] = theorem(*_entry(statement), lambda other: _entry(statement_of(other)))
+    return _THEOREMS[statement]
+
+
+def _entry(statement: Statement) -> tuple[Setting, Claim, Proof]:
+    """What the kernel needs to prove the statement."""
+    builder, claim = builder_of(statement), statement.claim
     if builder is None or claim is None:
         raise Refused(f"{statement.identifier} has no proof as data")
-    if statement.identifier in before:
-        raise Refused(f"its proof rests on itself: {' → '.join((*before, statement.identifier))}")
-    token = _UNDER_WAY.set((*before, statement.identifier))
-    try:
-        found = theorem(statement.setting, claim, builder(claim), lambda other: theorem_of(statement_of(other)))
-    finally:
-        _UNDER_WAY.reset(token)
-    _THEOREMS[statement] = found
-    return found
+    return statement.setting, claim, builder(claim)

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 from fedconvex.proofs_checks.engines.facts import Fact
 from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.readings import Reading
 from fedconvex.statements.assumptions.base import Assumption
 from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict
@@ -137,6 +138,7 @@ class Proof:
         tightness: the worst known instance (`engines.tightness.Tightness`).
         written: parameters of the statement that the proof expresses by others, such as (b² − 1)ε for σ² or q² for κ,
             so that roots become rational. The expression must take every value that the parameter can have.
+        reading: how what is proved differs from what the paper prints, where it does.
         ends: why the last step does not contain the statement's formula, where it does not (`conclusions`).
     """
 
@@ -149,6 +151,7 @@ class Proof:
     tightness: "Any | None" = None
     written: tuple[tuple[Any, Any], ...] = ()
     ends: str = ""
+    reading: Reading | None = None
 
 
 Builder = Callable[[Statement], Proof]

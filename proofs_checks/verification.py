@@ -12,6 +12,7 @@ from pkgutil import iter_modules
 from time import perf_counter
 from typing import Any, final
 
+from fedconvex.proofs_checks.claims import builder_of, theorem_of
 from fedconvex.proofs_checks.conclusions import part_not_concluded
 from fedconvex.proofs_checks.engines.witnesses import Replay, Witness, replay
 from fedconvex.proofs_checks.hypotheses import (
@@ -23,12 +24,15 @@ from fedconvex.proofs_checks.hypotheses import (
     missing_hypothesis_of,
     symbol_in_constants,
 )
+from fedconvex.proofs_checks.kernel import Refused, Theorem
 from fedconvex.proofs_checks.proof import CheckOutcome, Proof, Relation, RestsOnItself, Role, Step, built, conclusion
+from fedconvex.proofs_checks.readings import UNDECIDED, words
 from fedconvex.statements.assumptions.base import Assumption
 from fedconvex.statements.statement import Statement
-from fedconvex.theory import papers, statement
+from fedconvex.theory import paper_names, papers, statement
 from fedconvex.verdicts import Verdict
 
+BY_KERNEL = "the kernel replayed the proof of its claim"
 BY_INSTANCES = "a definition: it is compared with the running code on instances, and there is nothing to prove"
 
 
@@ -48,6 +52,8 @@ class Result:
     """The verdict on a statement and what it is based on.
 
     Args:
+        as_printed, holds: what the verdict says of the printed words, and what holds (`readings`), a phrase each.
+        other_reading: the counterexample to another reading, and what running it gave; "" where no program shows one.
         reason: one sentence: how many steps are proved, or which step is not and why.
         evidence: every step with its outcome, in the paper's order.
         witness, replayed: the counterexample to a refuted statement, and what running it gave.
@@ -55,6 +61,7 @@ class Result:
         vacuous: where the statement promises nothing. extra: a result beside the statement.
         tightness: an instance that shows how much of the bound is attained; None where there is none.
         seconds: the time of the checks, without that of other statements.
+        theorem: what the kernel proved of the statement's claim, with all that it assumes; None without such a proof.
     """
 
     statement: Statement
@@ -69,6 +76,22 @@ class Result:
     vacuous: str = ""
     tightness: Any = None
     seconds: float = 0.0
+    as_printed: str = UNDECIDED
+    holds: str = UNDECIDED
+    other_reading: str = ""
+    theorem: Theorem | None = None
+
+    def __str__(self) -> str:
+        from fedconvex.proofs_checks.reporting.records import record
+        from fedconvex.proofs_checks.reporting.screen import screen
+
+        return screen(record(self))
+
+    def _repr_html_(self) -> str:
+        from fedconvex.proofs_checks.reporting.html import details
+        from fedconvex.proofs_checks.reporting.records import record
+
+        return details(record(self))
 
     def count(self, verdict: Verdict) -> int:
         """The number of steps with this verdict."""
@@ -108,7 +131,7 @@ def verify_all(of: Iterable[Statement]) -> Iterator[Result]:
 
 def proof_of(of: Statement) -> Proof | None:
     """The statement's proof as data, without running it; None where there is none."""
-    _load()
+    _load(of.paper.name)
     return built(of)
 
 
@@ -116,14 +139,14 @@ def papers_with_proofs() -> tuple[str, ...]:
     """The papers with a module or folder of proofs, sorted: those of which `fedconvex verify` runs all statements."""
     package = import_module("fedconvex.proofs_checks")
     modules = {module.name for module in iter_modules(package.__path__)}
-    return tuple(name for name in papers() if name in modules)  # the folder also has engines and reports
+    return tuple(name for name in paper_names() if name in modules)  # the folder also has engines and reports
 
 
 @cache
-def _load() -> None:
-    """Imports the papers' proofs."""
-    for name in papers_with_proofs():
-        import_module(f"fedconvex.proofs_checks.{name}")
+def _load(paper: str) -> None:
+    """Imports the proofs of one paper; nothing for a paper without proofs. The others' would take a second."""
+    if paper in papers_with_proofs():
+        import_module(f"fedconvex.proofs_checks.{paper}")
 
 
 def _verified(of: Statement, under_way: tuple[str, ...], known: Known) -> Result:
@@ -131,20 +154,31 @@ def _verified(of: Statement, under_way: tuple[str, ...], known: Known) -> Result
         return known[of]
     try:
         proof = proof_of(of)
-    except RestsOnItself as error:
+        theorem = theorem_of(of) if builder_of(of) is not None else None
+    except (RestsOnItself, Refused) as error:
         return Result(of, Verdict.UNKNOWN, str(error))
-    if proof is None:
+    if proof is None and theorem is None:
         return Result(of, Verdict.UNKNOWN, "there is no proof yet")
+    if proof is None:
+        phrases = words(of, Proof(()), Verdict.PROVED, corrected=None, line_fails=False, by_instances=False)
+        as_printed, holds, _ = phrases
+        return Result(of, Verdict.PROVED, BY_KERNEL, as_printed=as_printed, holds=holds, theorem=theorem)
     if of.identifier in under_way:  # by identifier: a changed copy of a statement must not prove itself by the original
         return Result(of, Verdict.UNKNOWN, f"its proof rests on itself: {' → '.join((*under_way, of.identifier))}")
     evidence: list[StepResult] = []
     for step in proof.steps:
         evidence.append(_run(step, of, evidence, (*under_way, of.identifier), known))
     verdict, reason, replayed = _conclude(of, proof, evidence)
+    corrected = statement(proof.corrected) if proof.corrected else None
+    phrases = words(
+        of, proof, verdict,
+        corrected=_verified(corrected, (*under_way, of.identifier), known).verdict if corrected else None,
+        line_fails=any(r.step.role is Role.PRINTED and r.outcome.verdict is Verdict.REFUTED for r in evidence),
+        by_instances=reason == BY_INSTANCES,
+    )  # fmt: skip
     known[of] = Result(
-        of, verdict, reason, tuple(evidence), proof.refutation, replayed, proof.notes,
-        statement(proof.corrected) if proof.corrected else None,
-        proof.extra, proof.vacuous, proof.tightness, sum(found.seconds for found in evidence),
+        of, verdict, reason, tuple(evidence), proof.refutation, replayed, proof.notes, corrected,
+        proof.extra, proof.vacuous, proof.tightness, sum(found.seconds for found in evidence), *phrases, theorem,
     )  # fmt: skip
     return known[of]
 

@@ -23,7 +23,13 @@ if TYPE_CHECKING:
 
 def papers() -> "dict[str, Paper]":
     """Every paper, by the name of its module: use it to go through all statements there are."""
-    return {name: import_module(f"{__name__}.{name}").PAPER for name in _paper_names()}
+    return {name: import_module(f"{__name__}.{name}").PAPER for name in paper_names()}
+
+
+def paper(name: str) -> "Paper | None":
+    """The paper of that module's name, or None: use it instead of `papers` to import this one and no other."""
+    found: Paper | None = import_module(f"{__name__}.{name}").PAPER if name in paper_names() else None
+    return found
 
 
 def statement(identifier: str) -> "Statement":
@@ -33,9 +39,10 @@ def statement(identifier: str) -> "Statement":
     """
     from fedconvex.errors import InvalidInput
 
-    known, name = _by_identifier(), identifier.strip().lower()
-    if name in known:
-        return known[name]
+    name = identifier.strip().lower()
+    if name in (own := _by_identifier(name.partition(".")[0])):  # no other paper is imported
+        return own[name]
+    known = [one for other in paper_names() for one in _by_identifier(other)]
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, n=3, cutoff=0.5) or sorted(papers())
@@ -43,14 +50,15 @@ def statement(identifier: str) -> "Statement":
 
 
 @cache
-def _paper_names() -> tuple[str, ...]:
-    """The modules of this folder that define a `PAPER`; the others are tools for all papers."""
+def paper_names() -> tuple[str, ...]:
+    """The modules of this folder that define a `PAPER`, not imported here; the others are tools for all papers."""
     return tuple(modules_that_bind(__name__, "PAPER"))
 
 
 @cache
-def _by_identifier() -> "dict[str, Statement]":
-    return {s.identifier: s for paper in papers().values() for s in paper.everything}
+def _by_identifier(name: str) -> "dict[str, Statement]":
+    found = paper(name)
+    return {} if found is None else {s.identifier: s for s in found.everything}
 
 
 def __getattr__(name: str) -> Any:

@@ -95,7 +95,8 @@ class Bounds:
         for entry in self.applies:
             numbers = [number for part in parts(entry.value) for _, number in entries_of("", part)]
             values = ", ".join(map(short, numbers))
-            lines.append(f"{entry.statement.identifier:24} {entry.statement.calculator.name} = {values}")
+            value = f"{entry.statement.calculator.name} = {values}"
+            lines.append(f"{entry.statement.identifier:24} {value}   {entry.statement.phrases}")
         lines += [f"{e.statement.identifier:24} not: {e.assumption}: {e.reason}" for e in self.does_not]
         return "\n".join(lines)
 
@@ -234,6 +235,8 @@ def _row(
     return {
         "statement": statement.identifier,
         "claim": statement.claim_type.value,
+        "as_printed": statement.phrases.as_printed,
+        "holds": statement.phrases.holds,
         "applies": applies,
         "quantity": quantity,
         "value": value,

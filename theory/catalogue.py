@@ -3,16 +3,17 @@
 import sys
 from collections.abc import Callable, Container
 
-from fedconvex.statements.rendering import assumptions_of, latex, parameters_of
+from fedconvex.statements.rendering import formulas_in_markdown, parameters_of
 from fedconvex.statements.statement import Paper, Statement, key_of
 from fedconvex.theory import papers
 
 ORDER = ("definition", "assumption", "proposition", "theorem", "corollary", "lemma", "remark", "equation")
 HEAD = """# Every statement
 
-Made by `python -m fedconvex.theory.catalogue` from the running code: each formula below is what the calculator gives
-for symbols. Sequences are written out for two entries. "Up to constants" marks what stands inside O(·), ≲ or ≈ in the
-paper: such a number is no bound. How to use the calculators is said in [bounds.md](bounds.md).
+Made by `python -m fedconvex.theory.catalogue` from the running code: each formula below is the statement's claim, or
+what the calculator computes, in the paper's letters and in the order in which it is written. "Up to constants" marks
+what stands inside O(·), ≲ or ≈ in the paper: such a number is no bound. How to use the calculators is said in
+[bounds.md](bounds.md).
 
 A statement is called by its calculator's name or by its number:
 
@@ -58,11 +59,7 @@ def _statement(statement: Statement) -> str:
     call = f"`{statement.calculator.name}({', '.join(statement.calculator.names)})`"
     page = f", page {statement.page}" if statement.page else ""
     lines = [f"### `{statement.identifier}`", "", f"{statement.number}{page}; {statement.claim_type.value}; {call}"]
-    lines += ["", statement.words, "", f"$$ {latex(statement)} $$", ""]
-    if statement.conclusion:
-        lines += [f"Then $\\displaystyle {statement.conclusion}$.", ""]
-    if statement.assumptions:
-        lines += [f"Assumes: {'; '.join(assumptions_of(statement))}.", ""]
+    lines += ["", statement.words, "", *formulas_in_markdown(statement), str(statement.phrases), ""]
     letters = [f"`{name}` ${p.latex_symbol()}$ {p.meaning}" for name, p in parameters_of(statement).items()]
     return "\n".join([*lines, "; ".join(letters) + ".", ""])
 

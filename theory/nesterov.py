@@ -122,7 +122,7 @@ def decrease(*, stepsize: Any, L: Any) -> Any:
 
 
 @PAPER.statement(
-    "Smooth functions", ClaimType.UPPER, symbol=r"\tfrac1T\textstyle\sum_{t<T}\|\nabla f(x_t)\|^2",
+    "Smooth functions", ClaimType.UPPER, symbol=r"\frac{1}{T}\sum_{t<T}\|\nabla f(x_t)\|^2",
     units=SQUARED_GRADIENT,
     assumes=(*GRADIENT_DESCENT, Condition("stepsize", "<", lambda L: 2 / L)),
 )  # fmt: skip

@@ -21,7 +21,7 @@ import fedconvex as fc
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.proofs_checks.reporting.recorded import recorded
-from fedconvex.statements.rendering import assumptions_of, latex
+from fedconvex.statements.rendering import formulas_in_markdown
 from fedconvex.theory import statement
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -164,11 +164,7 @@ def _statement(identifier: str) -> Iterator[str]:
         corrected = f", what holds is `{known['corrected']}`" if "corrected" in known else ""
         verdict = f"[{known['verdict']}](../verdicts.md#{paper}){corrected}"
     yield from (f"**[`{identifier}`]({link})** ({found.claim_type.value}; {verdict}). {found.words}", "")
-    yield from (f"$$ {latex(found)} $$", "")
-    if found.conclusion:
-        yield from (f"Then $\\displaystyle {found.conclusion}$.", "")
-    if found.assumptions:
-        yield from (f"Assumes: {'; '.join(assumptions_of(found))}.", "")
+    yield from formulas_in_markdown(found)
 
 
 def _loose(identifier: str) -> list[str]:

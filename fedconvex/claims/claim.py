@@ -6,9 +6,12 @@ Both are data with exact types, so that a proof checker can read them without ru
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.claims.terms import IllFormed, Number, Vector, number, parts
+
+if TYPE_CHECKING:
+    from fedconvex.claims.findings import Found
 
 
 @final
@@ -33,6 +36,16 @@ class Claim:
         if sorts != (Number, Number) and not (sorts == (Vector, Vector) and self.relation == "="):
             raise IllFormed("claim", [s.__name__ for s in sorts], "are not two numbers, or two equal vectors",
                             "give sides of one sort")  # fmt: skip
+
+    def on(self, run: Any, **parameters: Any) -> "Found":
+        """Both sides on a run, and whether the claim holds there: where the run breaks it, else where it is closest.
+
+        `run` is an `ExactFederation` of `fedconvex.claims.federations`, or the result of `fedconvex.simulate`.
+        `parameters` are values of the claim's parameters that the run does not know.
+        """
+        from fedconvex.claims.on_runs import claim_on
+
+        return claim_on(self, run, parameters)
 
     @property
     def of_run(self) -> bool:
@@ -61,6 +74,9 @@ def equal(left: Any, right: Any, **about: Any) -> Claim:
 class Draws:
     """Who takes part in a round: everyone; `active` of `clients`, every set equally likely; `active` independent draws
     with probabilities p_k, averaged plainly.
+
+    The p_k are the weights of the clients in means, which are all equal where every set is equally likely, and in
+    methods that average plainly: averages of a draw then have the mean as expectation.
     """
 
     scheme: str = "everyone"  # "everyone", "uniform", "independent"
@@ -95,10 +111,12 @@ class Setting:
             "inexact" (subproblem's gradient at most `inexactness` times as long as at the start), "error" (at most
             `inexactness` from the solution).
         minimiser: whether the objective has a minimiser, a point where its gradient vanishes.
+        bounded_below: whether the objective has an infimum.
         dissimilarity, variance: B with mean‖∇F_k(w)‖² ≤ B²‖∇f(w)‖², σ² with mean‖∇F_k(w) − ∇f(w)‖² ≤ σ², at the
             server's point w before the round.
         large_gradient: a lower bound of ‖∇f(w)‖² at that point.
         starts_at_own_minima: the clients' first models are stationary points of their own functions.
+        rests: the state before the round is a fixed point: the round leaves it as it is.
         example: values of the parameters in the domain; without them the setting might be empty.
     """
 
@@ -113,10 +131,12 @@ class Setting:
     inexactness: Number | None = None
     draws: Draws = Draws()
     minimiser: bool = False
+    bounded_below: bool = False
     dissimilarity: Number | None = None
     variance: Number | None = None
     large_gradient: Number | None = None
     starts_at_own_minima: bool = False
+    rests: bool = False
     example: Mapping[str, Fraction] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

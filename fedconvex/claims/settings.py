@@ -25,13 +25,15 @@ def setting_of(
     conditions: tuple[Condition, ...],
     notation: Mapping[str, Parameter],
     parameters: Mapping[str, Parameter],
-    uses_minimiser: bool,
+    uses: frozenset[str],
 ) -> Setting:
     """What these assumptions and conditions say. Raises NotASetting.
 
-    `parameters` are those of the statement's formulas; `notation` those of the paper, for the assumptions' own.
+    `parameters` are those of the statement's formulas; `notation` those of the paper, for the assumptions' own; `uses`
+    are the operations in the claim, of which "minimiser" and "infimum" assume that there is one.
     """
-    fields: Fields = {"low": [], "high": [], "weak": [], "conditions": [], "minimiser": uses_minimiser}
+    fields: Fields = {"low": [], "high": [], "weak": [], "conditions": [], "minimiser": "minimiser" in uses}
+    fields["bounded_below"] = "infimum" in uses
     for assumption in assumptions:
         meaning = MEANINGS.get(type(assumption))
         if meaning is None:
@@ -105,7 +107,7 @@ def _of_maximum(bound: Number) -> list[Number]:
 
 def _runs(assumption: known.Runs, fields: Fields) -> None:
     fields["method"] = assumption.method
-    names = [name for name in METHOD_PARAMETERS.get(assumption.method, ())]
+    names = METHOD_PARAMETERS.get(assumption.method, ())
     fields["method_parameters"] = {name: parameter(name) for name in names} | fields.get("method_parameters", {})
     if assumption.local_steps is not None:
         fields["method_parameters"]["local_steps"] = number(assumption.local_steps)
@@ -113,7 +115,7 @@ def _runs(assumption: known.Runs, fields: Fields) -> None:
 
 METHOD_PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "FedDyn": ("alpha",), "FedDynOneGD": ("alpha",), "FedProx": ("mu",), "FedSplit": ("stepsize",),
-    "DANE": ("mu", "eta"), "FedGD": ("stepsize",),
+    "DANE": ("mu", "eta"), "FedGD": ("stepsize", "local_steps"),
 }  # fmt: skip
 """The numbers that a method is made of, which the papers call by the same names."""
 
@@ -129,6 +131,10 @@ def _proximal_weight(assumption: known.ProximalWeight, fields: Fields) -> None:
     required = assumption.required()
     weight = number(required.bound_at({name: parameter(name) for name in required.names}))
     fields.setdefault("method_parameters", {})["mu"] = weight
+
+
+def _proximal_stepsize(assumption: known.ProximalStepsize, fields: Fields) -> None:
+    fields.setdefault("method_parameters", {})["mu"] = 1 / parameter(assumption.stepsize)
 
 
 def _inexact(assumption: Any, fields: Fields) -> None:
@@ -168,6 +174,7 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.BoundedNegativeCurvature: _add("weak", lambda a: -parameter(a.L_minus)),
     known.MatchedStepsize: _matched,
     known.ProximalWeight: _proximal_weight,
+    known.ProximalStepsize: _proximal_stepsize,
     known.ExactSolutions: _nothing,
     known.Inexactness: _inexact,
     known.InexactnessOfEach: _inexact_each,
@@ -180,5 +187,6 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.LargeGradient: _set("large_gradient", lambda a: parameter(a.epsilon)),
     known.NotStationary: _nothing,
     known.StartsAtLocalMinima: _set("starts_at_own_minima", lambda a: True),
+    known.AtFixedPoint: _set("rests", lambda a: True),
     known.Given: _nothing,
 }

@@ -1,16 +1,39 @@
 """The claim and the setting of a published statement: its own formulas, called with the terms that they are about."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from fedconvex.claims.claim import Claim, Setting
 from fedconvex.claims.settings import setting_of
 from fedconvex.claims.terms import Number, Vector, parameter, parts
-from fedconvex.statements.statement import Statement
+from fedconvex.statements.assumptions.base import Assumption
+from fedconvex.statements.formula import CheckedFormula
+from fedconvex.statements.notation import Parameter
+
+
+class ClaimingStatement(Protocol):
+    """What a statement must offer to state a claim; `fedconvex.statements.Statement` says what each attribute means."""
+
+    @property
+    def calculator(self) -> CheckedFormula: ...
+    @property
+    def left(self) -> CheckedFormula | None: ...
+    @property
+    def relation(self) -> str: ...
+    @property
+    def states(self) -> Any: ...
+    @property
+    def claim(self) -> Claim | None: ...
+    @property
+    def notation(self) -> Mapping[str, Parameter]: ...
+    @property
+    def every_assumption(self) -> tuple[Assumption, ...]: ...
+
 
 RELATIONS = {r"\le": "<=", "=": "="}
 
 
-def claim_of(statement: Statement) -> Claim | None:
+def claim_of(statement: ClaimingStatement) -> Claim | None:
     """The claim; None where the statement does not say in the claim language what it is about."""
     if statement.states is None and statement.left is None:
         return None
@@ -24,23 +47,23 @@ def claim_of(statement: Statement) -> Claim | None:
     return Claim(left, RELATIONS[statement.relation], right)
 
 
-def _called(calculator: Any) -> Any:
+def _called(calculator: CheckedFormula) -> Any:
     """The formula at terms: what each parameter means, or the parameter itself."""
     meanings = {n: parameter(n) if p.means is None else p.means for n, p in calculator.parameters.items()}
     return calculator.formula(**meanings)
 
 
-def setting_of_statement(statement: Statement) -> Setting:
+def setting_of_statement(statement: ClaimingStatement) -> Setting:
     """The setting of the statement's claim. Raises NotASetting."""
     claim = statement.claim
     sides = [] if claim is None else [claim.left, claim.right]
     used = [part for side in sides for part in parts(side)]
     parameters = {**statement.calculator.parameters, **(statement.left.parameters if statement.left else {})}
     named = {p.args[0] for p in used if type(p) is Number and p.head == "parameter"}
-    notation = {**statement.paper.notation, **parameters}
+    notation = {**statement.notation, **parameters}
     kept = {name: notation[name] for name in {*parameters, *named} if name in notation}
     conditions = tuple(c for c in statement.calculator.all_conditions if notation[c.argument].means is None)
     return setting_of(
         statement.every_assumption, conditions, notation, kept,
-        uses_minimiser=any(type(p) is Vector and p.head == "minimiser" for p in used),
+        uses=frozenset(p.head for p in used),
     )  # fmt: skip

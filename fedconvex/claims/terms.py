@@ -48,6 +48,13 @@ class Vector:
     def __truediv__(self, divisor: Any) -> "Vector":
         return Vector("/", (self, number(divisor)))
 
+    # `fedconvex.statements.functions` looks these up, in formulas that sum over the clients.
+    def total(self) -> "Vector":
+        return Vector("*", (parameter("num_clients"), self.average()))
+
+    def average(self) -> "Vector":
+        return Vector("mean", (self,))
+
 
 @final
 @dataclass(frozen=True)
@@ -75,7 +82,7 @@ class Number:
     def __neg__(self) -> "Number":
         return Number("neg", (self,))
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: "Number | int | Fraction") -> "Number":
         if type(other) not in (Number, int, Fraction):
             return NotImplemented  # a vector, or a sum of inequalities, multiplies itself
         return Number("*", (self, number(other)))
@@ -116,6 +123,7 @@ VECTORS: dict[str, tuple[Any, ...]] = {
     "answers": (),  # all clients' answers in the round, also those that would be given by clients that are not drawn
     "solutions": (),  # the exact minimisers of the clients' subproblems in the round
     "residuals": (),  # the gradients of the clients' subproblems at their answers
+    "local gradients": (),  # the sums of ∇F_k over the local gradient steps of each client in the round
     "minimiser": (),
     "gradient": (_V,),  # ∇F_k at a point of client k
     "mean": (_V,),  # over all clients
@@ -132,6 +140,7 @@ NUMBERS: dict[str, tuple[Any, ...]] = {
     "parameter": (_TEXT,),
     "inner": (_V, _V),
     "norm": (_V,),
+    "infimum": (),  # of the objective
     "value": (_V,),  # mean_k F_k at a point of client k
     "expected": (_N,),  # over the draws
     "sum of rounds": (_N, _N),  # Σ_{t<T} r^t E x_t
@@ -211,6 +220,8 @@ def family(name: str) -> Vector:
 
 answers, solutions = Vector("answers"), Vector("solutions")
 residuals, minimiser = Vector("residuals"), Vector("minimiser")
+local_gradients = Vector("local gradients")
+infimum = Number("infimum")
 
 
 def gradient(at: Vector) -> Vector:
@@ -277,7 +288,9 @@ def later(term: Any) -> Any:
     """The same term one round later: time 1 in the place of time 0. Raises IllFormed for terms of the round itself."""
     if type(term) not in (Vector, Number):
         return 1 if type(term) is int and term == 0 else term
-    if term.head in ("answers", "solutions", "residuals", "drawn") or 1 in [a for a in term.args if type(a) is int]:
+    if term.head in ("answers", "solutions", "residuals", "local gradients", "drawn") or 1 in [
+        a for a in term.args if type(a) is int
+    ]:
         raise IllFormed("term", term.head, "is about the round, not about the moment before it", "leave it out")
     return type(term)(term.head, tuple(later(a) for a in term.args))
 

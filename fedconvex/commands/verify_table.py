@@ -1,6 +1,6 @@
 """What `fedconvex verify` prints: a growing table, refuted statements with their reasons, totals; one step in full."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -17,14 +17,24 @@ if TYPE_CHECKING:
     from fedconvex.proofs_checks.reporting.records import Record
     from fedconvex.statements.statement import Statement
 
+RELATIONS = {"<=": "≤", ">=": "≥", "==": "=", "!=": "≠"}
 WIDTH = 132  # where there is no terminal
 STYLES = {"proved": "green", "refuted": "bold red", "unknown": "yellow", "assumed": "yellow"}
 
 
 def show(records: "Iterator[Record]", count: int, quiet: bool = False) -> "list[Record]":
-    """Prints results as they come and returns them: a growing table on a terminal, else lines; none if quiet."""
+    """Prints results as they come and returns them: a growing table on a terminal, else lines; none if quiet.
+
+    One statement alone is shown with all that is known of it, on one screen.
+    """
     if quiet:
         return list(records)
+    if count == 1:
+        from fedconvex.proofs_checks.reporting.screen import screen
+
+        (one,) = records
+        typer.echo(screen(one))
+        return [one]
     console = Console()
     if not console.is_terminal:
         found = []
@@ -77,9 +87,16 @@ def print_findings(records: "list[Record]", changed: list[str], heading: str = "
     from fedconvex.proofs_checks.reporting.records import totals
 
     console = Console() if Console().is_terminal else Console(width=WIDTH)
+    if len(records) == 1:  # `show` has said all of this
+        for line in changed:
+            _say(console, f"{heading}: {line}", "bold red")
+        return
     for record in records:
         if record.verdict == Verdict.REFUTED.value:
             _print_refuted(console, record)
+    for record in records:
+        if record.is_another_reading:
+            _say(console, f"{record.identifier}: as printed {record.as_printed}; holds {record.holds}", "yellow")
     open_ = [r for r in records if r.verdict in (Verdict.UNKNOWN.value, Verdict.ASSUMED.value)]
     for record in open_:
         _say(console, f"{record.identifier} is {record.verdict.upper()}: {record.reason}", "yellow")
@@ -112,6 +129,7 @@ def _print_refuted(console: Console, record: "Record") -> None:
 def print_step(of: "Statement", number: int) -> None:
     """Checks one step again; prints its claim, conditions, facts and outcome. Raises InvalidInput if there is none."""
     from fedconvex.proofs_checks import verify
+    from fedconvex.proofs_checks.reporting.mathematics import from_expression, from_latex, mixed
 
     result = verify(of)
     if not result.evidence:
@@ -125,26 +143,34 @@ def print_step(of: "Statement", number: int) -> None:
     console = Console() if Console().is_terminal else Console(width=WIDTH)
     place = step.place or "left to the reader by the paper"
     _say(console, f"{of.identifier}, step {number} of {len(result.evidence)} ({place})", "bold")
-    _say(console, f"  {step.shown}")
-    _say(console, f"  because {step.because}")
+    _say(console, f"  {from_latex(step.shown)}")
+    _say(console, f"  because {mixed(step.because)}")
     if step.role is Role.PRINTED:
         _say(console, "  as printed; the proof does not rest on it")
-    _say(console, f"claim    {step.claim.left}\n      {step.claim.relation}  {step.claim.right}")
+
+    def written(side: Any) -> str:
+        return from_expression(side, of.notation)
+
+    sign = RELATIONS.get(step.claim.relation, step.claim.relation)
+    _say(console, f"claim    {written(step.claim.left)}\n      {sign}  {written(step.claim.right)}")
     for relation in step.claim.domain.relations:
-        _say(console, f"  where  {relation}")
-    for line in _used(step.by):
+        sign = RELATIONS.get(relation.rel_op, relation.rel_op)
+        _say(console, f"  where  {written(relation.lhs)} {sign} {written(relation.rhs)}")
+    for line in _used(step.by, written):
         _say(console, f"  {line}")
     verdict = found.outcome.verdict
     _say(console, f"{verdict.value.upper()} by {step.by.engine}: {found.outcome.detail}", STYLES[verdict.value])
 
 
-def _used(check: Any) -> Iterator[str]:
+def _used(check: Any, written: Callable[[Any], str]) -> Iterator[str]:
     """The multipliers, facts and squares of a combination; nothing for other checks."""
     for multiplier, fact in getattr(check, "facts", ()):
         sources = ", ".join(claim.source for claim in fact.claims if claim.source)
-        yield f"({multiplier}) · [{fact.expression}]   {fact.name}{f' ({sources})' if sources else ''}"
+        sign = "=" if fact.equation else "≥"
+        source = f" ({sources})" if sources else ""
+        yield f"{written(multiplier)} times: {written(fact.expression)} {sign} 0   {fact.name}{source}"
     for weight, vector in getattr(check, "squares", ()):
-        yield f"({weight}) · ‖{vector}‖²"
+        yield f"{written(weight)} times: ‖{written(vector)}‖²"
 
 
 def _say(console: Console, line: str, style: str = "") -> None:

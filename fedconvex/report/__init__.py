@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from fedconvex.proofs_checks.reporting.markup import Html
     from fedconvex.proofs_checks.reporting.records import Record
     from fedconvex.proofs_checks.reporting.results import Origin
-    from fedconvex.report.markup import Html
     from fedconvex.statements.statement import Statement
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from fedconvex.arithmetic.decimals import at_least, at_most
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
-from fedconvex.report.markup import Html, table, tag
+from fedconvex.proofs_checks.reporting.markup import Html, table, tag
 from fedconvex.report.plots import short
 
 LARGEST_FILE = 50_000_000  # bytes

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fedconvex.errors import InvalidInput
-from fedconvex.report.markup import Html, mixed, table, tag
+from fedconvex.proofs_checks.reporting.markup import Html, mixed, table, tag
 from fedconvex.reproduce.specification import experiments
 from fedconvex.reproduce.summary import COLUMNS, last_results, shown
 

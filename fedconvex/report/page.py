@@ -6,10 +6,10 @@ from importlib.resources import files
 from typing import final
 
 from fedconvex.proofs_checks.proof import Role
+from fedconvex.proofs_checks.reporting.markup import Html, joined, tag
 from fedconvex.proofs_checks.reporting.records import totals
 from fedconvex.proofs_checks.reporting.results import Origin
 from fedconvex.report.contents import StatementEntry
-from fedconvex.report.markup import Html, joined, tag
 from fedconvex.report.plots import Point, Series, plot, short
 from fedconvex.report.statements import looseness_table, statement, what_fails
 from fedconvex.verdicts import Verdict

@@ -1,28 +1,19 @@
 """A statement on the page: a row of the list that opens to its formula, verdict, evidence and plots."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.proofs_checks.proof import Role
+from fedconvex.proofs_checks.reporting.html import badge, link, remarks, says, steps, used, verdict, what_holds
+from fedconvex.proofs_checks.reporting.markup import Html, joined, mixed, table, tag
 from fedconvex.proofs_checks.reporting.records import Record, StepRecord
 from fedconvex.proofs_checks.reporting.results import Origin
 from fedconvex.proofs_checks.worst_cases.looseness.table import symbol
 from fedconvex.report.contents import Loose, StatementEntry
-from fedconvex.report.markup import Html, joined, math, mixed, table, tag
 from fedconvex.report.plots import Point, Series, list_of, plot, short
 from fedconvex.verdicts import Verdict
-
-
-def badge(verdict: str) -> Html:
-    """The verdict as a coloured label."""
-    return tag("span", verdict, class_=f"verdict {verdict}")
-
-
-def link(identifier: str) -> Html:
-    """A link to a statement on the page; the line may break after the dot of its name."""
-    paper, dot, number = identifier.partition(".")
-    return tag("a", tag("code", paper + dot, tag("wbr"), number), href=f"#{identifier}")
 
 
 def unit(words: str) -> Html:
@@ -33,7 +24,7 @@ def unit(words: str) -> Html:
 def statement(entry: StatementEntry, place: int, on_page: frozenset[str]) -> Html:
     """The statement's row with its details; `place` is its position in the papers' order."""
     record = entry.record
-    used = None if record.tightness is None else record.tightness["quotient"]
+    quotient = None if record.tightness is None else record.tightness["quotient"]
     loose = max((one.lower for one in entry.looseness), default=None)
     line = tag(
         "summary",
@@ -41,7 +32,7 @@ def statement(entry: StatementEntry, place: int, on_page: frozenset[str]) -> Htm
         tag("span", record.claim, class_="kind"),
         badge(record.verdict),
         tag("span", *_steps(record), class_="number steps"),
-        tag("span", *_used(used), class_="number used"),
+        tag("span", *_used(quotient), class_="number used"),
         tag("span", *([] if loose is None else [_rounded_down(loose, 4), unit("times loose")]), class_="number loose"),
     )
     return tag(
@@ -49,7 +40,7 @@ def statement(entry: StatementEntry, place: int, on_page: frozenset[str]) -> Htm
         # page.js sorts and filters by the data attributes
         id=record.identifier, class_="statement", data_place=place, data_paper=entry.paper, data_kind=record.claim,
         data_verdict=record.verdict, data_misprinted=bool(misprinted(record)), data_steps=len(record.steps),
-        data_used="" if used is None else used, data_loose="" if loose is None else loose,
+        data_used="" if quotient is None else quotient, data_loose="" if loose is None else loose,
     )  # fmt: skip
 
 
@@ -63,13 +54,13 @@ def _steps(record: Record) -> list[Html | str]:
     return [f"{record.count(Verdict.PROVED)} of {len(record.steps)}", unit("steps")] if record.steps else []
 
 
-def _used(used: float | None) -> list[Html | str]:
+def _used(quotient: float | None) -> list[Html | str]:
     """The used part of the bound, rounded down, with a bar."""
-    if used is None:
+    if quotient is None:
         return []
-    width = f"width:{100 * min(max(used, 0), 1):.1f}%"
+    width = f"width:{100 * min(max(quotient, 0), 1):.1f}%"
     return [
-        _rounded_down(used, 3),
+        _rounded_down(quotient, 3),
         unit("used"),
         tag("span", tag("span", style=width), class_="bar", aria_hidden="true"),
     ]
@@ -81,51 +72,18 @@ def _rounded_down(value: float, digits: int) -> str:
 
 def _inside(entry: StatementEntry, on_page: frozenset[str]) -> list[Html]:
     record = entry.record
-    parts = [tag("p", mixed(record.words)), _formula(record.formula)]
-    if record.assumptions:
-        assumed = [tag("li", tag("p", mixed(assumption))) for assumption in record.assumptions]
-        parts.append(tag("div", tag("h3", "Assumes"), tag("ul", *assumed)))
-    parts += _verdict(entry)
-    if record.witness:
-        parts.append(tag("h3", "A counterexample, as a program"))
-        parts.append(tag("pre", tag("code", record.witness["program"]), tabindex=0))
-        parts.append(tag("p", f"It finds: {record.witness['found']}.", class_="small"))
-    if record.corrected:
-        other = record.corrected["identifier"]
-        name = link(other) if other in on_page else tag("code", other)
-        parts.append(tag("h3", "What holds instead: ", name))
-        parts += [tag("p", mixed(record.corrected["words"])), _formula(record.corrected["formula"])]
-    for label, text in (("Note", record.notes), ("Promises nothing", record.vacuous), ("In addition", record.extra)):
-        parts += [tag("p", tag("b", f"{label}: "), mixed(text))] if text else []
-    parts += _tightness(entry)
-    parts += _steps_in_full(record)
-    return parts
-
-
-def _formula(latex: str) -> Html:
-    return tag("div", math(latex, block=True), class_="formula")
-
-
-def _verdict(entry: StatementEntry) -> list[Html]:
-    record = entry.record
     if entry.origin is Origin.NONE:
-        return [tag("p", badge(record.verdict), f" This comes {Origin.NONE.value}.")]
-    said = "" if record.verdict == Verdict.PROVED.value else f" {record.reason}."
-    certified = sum(step.certified for step in record.steps)
-    counted = f" {certified} of {len(record.steps)} steps have a certificate." if certified else ""
-    origin = tag("span", f" ({entry.origin.value.capitalize()}.)", class_="small")
-    return [tag("p", badge(record.verdict), joined([said, counted, origin]))]
+        found = tag("p", badge(record.verdict), f" This comes {Origin.NONE.value}.")
+    else:
+        found = verdict(record, entry.origin.value)
+    notes = remarks(replace(record, tightness=None))
+    return [*says(record), found, *what_holds(record, on_page), *notes, *_tightness(entry), *steps(record)]
 
 
 def _tightness(entry: StatementEntry) -> list[Html]:
-    record, parts = entry.record, []
-    if record.tightness is None and not entry.looseness:
+    if entry.record.tightness is None and not entry.looseness:
         return []
-    if record.tightness is not None:
-        how = f": {record.tightness['how']}" if record.tightness["how"] else ""
-        used = _rounded_down(record.tightness["quotient"], 4)
-        found = f"On the worst instance that was found, {used} of it is used{how}."
-        parts.append(tag("p", mixed(found)))
+    parts = used(entry.record)
     if entry.looseness:
         parts.append(looseness_table([entry], named=False))
     return [tag("h3", "How much of the bound is used"), *parts, list_of([_runs(entry), _worst_cases(entry)])]
@@ -210,23 +168,6 @@ def _number(text: str) -> float:
     return int(top) / int(bottom or 1)
 
 
-def _steps_in_full(record: Record) -> list[Html]:
-    if not record.steps:
-        return []
-    return [tag("h3", "The proof, step by step"), tag("ol", *map(_step, record.steps), class_="proof")]
-
-
-def _step(step: StepRecord) -> Html:
-    where = f"{step.place or 'left to the reader'}{' as printed' if step.role == Role.PRINTED.value else ''}"
-    certificate = " · certificate" if step.certified else ""
-    return tag(
-        "li",
-        tag("div", math(step.shown), class_="formula"),
-        tag("p", badge(step.verdict), " ", mixed(step.because)),
-        tag("p", f"{where} · {step.engine}: {step.detail}{certificate}", class_="small"),
-    )
-
-
 def what_fails(entries: list[StatementEntry], on_page: frozenset[str]) -> list[Html]:
     """The refuted statements with their corrected forms, then the printed lines that are false."""
     parts = []
@@ -235,6 +176,11 @@ def what_fails(entries: list[StatementEntry], on_page: frozenset[str]) -> list[H
         rows = [tag("tr", tag("td", link(r.identifier)), tag("td", r.reason), tag("td", _instead(r.corrected, on_page)))
                 for r in refuted]  # fmt: skip
         parts.append(table(["statement", "what fails", "what holds instead"], rows, class_="stacked"))
+    others = [e.record for e in entries if e.record.is_another_reading]
+    if others:
+        rows = [tag("tr", tag("td", link(r.identifier)), tag("td", r.as_printed), tag("td", r.holds)) for r in others]
+        parts.append(tag("p", "Statements that are proved, but not as they are printed:"))
+        parts.append(table(["statement", "as printed", "holds"], rows, class_="stacked"))
     holding = [e.record for e in entries if e.record.verdict != Verdict.REFUTED.value]
     lines = dict.fromkeys((record.identifier, step.place) for record in holding for step in misprinted(record))
     if lines:

@@ -38,6 +38,19 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, eq=False)
+class RunSetup:
+    """How a trajectory was simulated, so that its rounds can be played again: the arguments of `simulate`."""
+
+    participation: Participation
+    local_solver: LocalSolver
+    stragglers: Stragglers | None
+    seed: int
+    arithmetic: str
+    precision: int
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class Trajectory:
     """A simulated run: the server's points, what was recorded in each round, and the state after the last round."""
 
@@ -46,6 +59,7 @@ class Trajectory:
     method: Method
     state: State
     recorded: dict[str, np.ndarray]  # (T,) each, but client_inexactness (T, m)
+    setup: RunSetup | None = None
 
     @property
     def client_inexactness(self) -> np.ndarray:
@@ -149,7 +163,15 @@ def simulate(
         schedule = None if file is None else SaveSchedule(save, file.every, rounds)
         state, _ = run_rounds(simulator.next_round, begun.state, left, record, schedule)
         columns_of_rounds = Run(state, points, recorded).columns(recorded_names(columns))
-        return Trajectory(numbers.publish(numbers.rows(points)), problem, method, state, columns_of_rounds)
+        setup = RunSetup(
+            simulator.participation,
+            local_solver if local_solver is not None else method.local_solver,
+            stragglers,
+            seed,
+            arithmetic,
+            precision,
+        )
+        return Trajectory(numbers.publish(numbers.rows(points)), problem, method, state, columns_of_rounds, setup)
 
 
 def _path(checkpoint: Any) -> Path:

@@ -5,6 +5,7 @@ This module imports no number library: an argument that is a ball or a symbol sh
 
 import math
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -32,6 +33,11 @@ def home(value: Any) -> str:
 def is_rational(value: Any) -> bool:
     """Whether the value is a Fraction or an fmpq, the types of exact rational numbers."""
     return isinstance(value, Fraction) or type(value).__name__ == "fmpq"
+
+
+def named(symbol: str, value: Any) -> Any:
+    """The value; where a formula is displayed, a part of it that the paper writes as this symbol (LaTeX)."""
+    return type(value)("named", (symbol, value)) if home(value) == "fedconvex" else value
 
 
 def sqrt(value: Any) -> Any:
@@ -65,6 +71,17 @@ def minimum(first: Any, *others: Any) -> Any:
     if any(home(value) == "sympy" for value in (first, *others)):
         return sys.modules["sympy"].Min(first, *others)
     return -maximum(-first, *(-other for other in others))
+
+
+def total(values: Any, of: Callable[[Any], Any] = lambda value: value) -> Any:
+    """Σ of(v) over the values v of the clients."""
+    # A term of the claim language stands for the values of all clients.
+    return of(values).total() if home(values) == "fedconvex" else sum(map(of, values))
+
+
+def average(values: Any) -> Any:
+    """The plain mean of the clients' values."""
+    return values.average() if home(values) == "fedconvex" else sum(values) / len(values)
 
 
 def power(base: Any, exponent: Any) -> Any:

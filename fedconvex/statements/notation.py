@@ -43,15 +43,23 @@ class Parameter:
     most: int | None = None  # value <= most
     integer: bool = False
     shape: Shape = Shape.SCALAR
+    index: str = "j"  # of a sequence's entries, of which there are `count`; sums are over `domain`, or from 1 to it
+    count: str = "m"
+    domain: str = ""
     written: int | None = None  # a number of terms: the displayed formula has so many written out
     measured: str | None = None  # the attribute of `instance.Instance` that measures it on a problem and a method
     means: Any = None  # the term of the claim language (`fedconvex.claims.terms`) that it stands for in claims
 
-    def latex_symbol(self, index: str = "j") -> str:
+    def latex_symbol(self, index: str = "") -> str:
         """The LaTeX symbol; for a sequence, that of the entry with this index."""
         if self.shape not in (Shape.SEQUENCE, Shape.VECTORS, Shape.MATRICES):
             return self.latex
-        return self.latex.replace("@", f"{{{index}}}") if "@" in self.latex else f"{self.latex}_{{{index}}}"
+        return (self.latex if "@" in self.latex else f"{self.latex}_@").replace("@", index or self.index)
+
+    def over(self, operator: str) -> str:
+        r"""The LaTeX of \sum or \max over a sequence's entries."""
+        upper = rf"_{{{self.index}=1}}^{self.count}" if operator == r"\sum" else f"_{self.index}"
+        return operator + (f"_{{{self.domain}}}" if self.domain else upper)
 
     def symbol(self, name: str) -> Any:
         """A SymPy symbol with the parameter's sign and integrality, which SymPy needs in order to simplify."""

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, final
 from fedconvex.statements.assumptions.base import Assumption, Given
 from fedconvex.statements.calculator import Calculator
 from fedconvex.statements.conditions import Condition
+from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import NUMBER, Parameter, Units
+from fedconvex.statements.recorded import Phrases, phrases
 
 if TYPE_CHECKING:
     from fedconvex.claims.claim import Claim, Setting
@@ -60,7 +62,7 @@ class Statement:
     def __post_init__(self) -> None:
         assert len(self.cases) in (0, len(self.symbol)), self.number
         # notebooks and documentation tools then show the formula's docstring and arguments
-        object.__setattr__(self, "__doc__", self.calculator.__doc__)
+        object.__setattr__(self, "__doc__", f"{cleandoc(self.calculator.__doc__ or '')}\n\n{self.phrases}")
         object.__setattr__(self, "__wrapped__", self.calculator.formula)
         object.__setattr__(self, "__signature__", signature(self.calculator.formula))
 
@@ -87,6 +89,11 @@ class Statement:
     def source(self) -> str:
         """Where the paper states it, as in `FedProx, Theorem 4, page 5`."""
         return f"{self.paper.short}, {self.number}" + (f", page {self.page}" if self.page else "")
+
+    @property
+    def phrases(self) -> Phrases:
+        """What the recorded verdict says of the printed words, and what holds: `as_printed` and `holds`."""
+        return phrases(self.identifier)
 
     @property
     def words(self) -> str:
@@ -126,10 +133,17 @@ class Statement:
 
     @property
     def latex(self) -> str:
-        """The LaTeX of the inequality, made by evaluating the formula at symbols."""
-        from fedconvex.statements.rendering import latex
+        """The LaTeX of the claim, or of the inequality that the formula is a side of; `where` defines its symbols."""
+        from fedconvex.claims.displayed import displayed
 
-        return latex(self)
+        return displayed(self).formula
+
+    @property
+    def where(self) -> tuple[str, ...]:
+        """The LaTeX of what the symbols in `latex` mean that are no parameters, as `C_t = …`."""
+        from fedconvex.claims.displayed import displayed
+
+        return displayed(self).where
 
     def _repr_markdown_(self) -> str:
         from fedconvex.statements.rendering import markdown
@@ -155,6 +169,7 @@ class Paper:
     reference: str  # authors, title, year
     convention: str  # of the objective: sum or mean of the clients' functions, with which weights
     notation: Mapping[str, Parameter]
+    letters: Letters = field(default_factory=Letters)  # of vectors and functions; `notation` has the parameters'
     statements: dict[str, Statement] = field(default_factory=dict)  # by number: "theorem4"
     ours: dict[str, Statement] = field(default_factory=dict)  # corrected or sharper statements, not in the paper
 
@@ -230,6 +245,10 @@ class Paper:
         """Decorates a formula that only helps with a statement (`of` its number): a term, a stepsize, a round count."""
         sides: dict[str, Any] = {"assumes": assumes, "redefines": redefines, "integer": integer, "upwards": upwards}
         return lambda formula: self._calculator(formula, f"{self.name}: {of}", units, **sides)
+
+    def relettered(self, **latex: str) -> dict[str, Parameter]:
+        """Parameters that one statement writes with other letters than the rest of the paper, for `redefines`."""
+        return {name: replace(self.notation[name], latex=letter, means=None) for name, letter in latex.items()}
 
     def alias(self, number: str, of: Statement, **changes: Any) -> Statement:
         """Registers a statement under a second number: a theorem whose conclusion is a numbered equation."""

@@ -99,6 +99,8 @@ def _value(data: Any, depth: int) -> Any:
         case {"kind": str() as name, **given} if name in KINDS:
             known = {f.name for f in fields(KINDS[name])}
             if set(given) - known:
-                raise InvalidInput("file", sorted(set(given) - known), f"are no fields of {name}", f"give {sorted(known)}")
-            return KINDS[name](**{field: _value(x, depth + 1) for field, x in given.items()})
+                raise InvalidInput(
+                    "file", sorted(set(given) - known), f"are no fields of {name}", f"give {sorted(known)}"
+                )
+            return KINDS[name](**{str(field): _value(x, depth + 1) for field, x in given.items()})
     raise InvalidInput("file", str(data)[:60], "is no part of a proof", "write it with to_json")

@@ -1,34 +1,23 @@
-"""FedDyn, convex and strongly convex devices: Theorems 2 and 3, Lemmas 1, 3, 4, 5, 7, 8, 9, equations (10), (12), (13)."""
+"""FedDyn, convex and strongly convex devices: Lemmas 1, 3, 4, 5, 7, 8, 9, equations (10), (12), (13)."""
 
 from typing import Any
 
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import (
-    Number,
     answers,
     gradient,
     mean,
     memory,
     minimiser,
-    number,
     parameter,
     shared,
-    square,
-    value,
 )
 from fedconvex.proofs_checks.claims import proof_of
 from fedconvex.proofs_checks.kernel.proofs import (
-    Combine,
-    During,
-    Earlier,
-    Jensen,
     Lower,
     Proof,
     Statement,
-    Telescope,
     Upper,
-    facts,
-    squares,
 )
 from fedconvex.proofs_checks.library import Parts, by, concluding, interpolation, lipschitz, squared
 from fedconvex.theory import feddyn
@@ -127,34 +116,3 @@ def potential_decreases(claim: Claim) -> Proof:
 def potential_shrinks(claim: Claim) -> Proof:
     constants = strongly_convex_constants.formula(alpha=alpha, L=L, mu=mu, num_clients=m, num_active=P)
     return _added(claim, "feddyn.equation13", constants)
-
-
-def _summed(claim: Claim, lemma: str, constants: Any, ratio: Number, first: Any, second: Any) -> Proof:
-    """The potential V = ‖γ − θ*‖² + κC telescoped with weights r^t; Jensen; then larger constants than κ and κ₀ give.
-
-    r V⁺ + κ₀ gap ≤ V in a round, so κ₀ Σ r^t gap_t ≤ V_0 − r^T V_T. `first` and `second` are the numbers by which the
-    claim multiplies D_0 and G.
-    """
-    kappa, kappa0 = constants.kappa, constants.kappa0
-    distance, error, gap = HERE - minimiser, old - best, value(HERE) - value(minimiser)
-    potential = square(distance) + kappa * square(error)
-    rounds = Telescope(potential, kappa0 * gap, ratio, facts=facts((1, Statement(lemma))), name="all rounds")
-    total = T if ratio == number(1) else (ratio**T - 1) / (ratio - 1)
-    share = 1 / (kappa0 * total)
-    end = During("end", squares=squares((1, distance), (kappa, error)))
-    start = During("start", squares=squares((first - share, distance), (second - kappa * share, error)))
-    mean_value = facts((1, Jensen(HERE, ratio)), (share, Earlier("all rounds")), (share * ratio**T, end), (1, start))
-    return Proof((rounds, Combine(claim.left, claim.right, mean_value)), INVARIANTS)
-
-
-@proof_of(feddyn.theorem2)
-def convex_rate(claim: Claim) -> Proof:
-    constants = convex_constants.formula(alpha=alpha, L=L, num_clients=m, num_active=P)
-    return _summed(claim, "feddyn.lemma1", constants, number(1), 10 * alpha / T, 100 * m / (P * alpha * T))
-
-
-@proof_of(feddyn.theorem3)
-def strongly_convex_rate(claim: Claim) -> Proof:
-    constants = strongly_convex_constants.formula(alpha=alpha, L=L, mu=mu, num_clients=m, num_active=P)
-    end = constants.r ** (T - 1)
-    return _summed(claim, "feddyn.lemma8", constants, constants.r, 20 * alpha / end, 400 * m / (P * alpha * end))

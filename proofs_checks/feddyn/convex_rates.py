@@ -30,6 +30,7 @@ from fedconvex.proofs_checks.feddyn.run_sums import (
     weighted_gaps,
 )
 from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, conclusion, proves
+from fedconvex.proofs_checks.readings import Reading
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -194,6 +195,6 @@ def strongly_convex_rate(statement: Statement) -> Proof:
              "is at most 2. The second divided by the first falls from α/μ for T = 1 to 1/r for large T. Theorem 1 "
              "needs the first: with the second its O(1/r^T) would hide the factor α/μ. Lemma 8 itself gives less than "
              "3.32 and 35.3 in the place of 20 and 400, as found numerically; the sharper Theorem 3 has at most 15/26 "
-             "and 31/26.",
+             "and 31/26.", reading=Reading("true in both readings", "as printed, with 1/r^{T−1} or 1/(r^T − 1)"),
        vacuous="As long as r^{T−1} ≤ 40α/L, which is 1200 or more, the bound is not below (L/2)‖θ⁰ − θ_*‖², which the "
                "gap of θ⁰ itself does not exceed.", tightness=tightness(statement))  # fmt: skip

@@ -20,6 +20,7 @@ from fedconvex.proofs_checks.feddyn.notation import (
     server,
 )
 from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, proves
+from fedconvex.proofs_checks.readings import Reading
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -167,7 +168,8 @@ def stationary_point(statement: Statement) -> Proof:
              "as printed, the second sum without 1/m: the two agree where both vanish, and else for m = 1 alone",
              Relation(total, "=", sympy.Symbol("Σ_k∇L_k(θ)")), Agreement(partial(sums_at_the_start, formula)),
              place="(3)", role=Role.PRINTED),
-    ), notes="Two misprints: θ^t stands for θ_* on the left, and the second sum lacks 1/m.")  # fmt: skip
+    ), notes="Two misprints: θ^t stands for θ_* on the left, and the second sum lacks 1/m.",
+       reading=Reading("false: two misprints", "with θ_* for θ^t, and with 1/m before the second sum"))  # fmt: skip
 
 
 def steps_of_the_devices(formula: Formula, number: int) -> tuple[Any, Any]:

@@ -9,6 +9,7 @@ from fedconvex.proofs_checks.engines.checks import Combination, Identity, Inequa
 from fedconvex.proofs_checks.engines.facts import Fact, named
 from fedconvex.proofs_checks.engines.hilbert import family
 from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.engines.witnesses import Witness
 from fedconvex.proofs_checks.feddyn.nonconvex_lemmas import C as C_before
 from fedconvex.proofs_checks.feddyn.nonconvex_lemmas import (
     C_next,
@@ -45,6 +46,7 @@ from fedconvex.proofs_checks.feddyn.run_sums import (
     spread,
 )
 from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, conclusion, proves
+from fedconvex.proofs_checks.readings import Reading
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -118,7 +120,20 @@ def lemma10(statement: Statement) -> Proof:
         ),
         notes="The scaled lemmas add up to a larger κ₀, with +16L²Pm in its numerator where −16L²Pm is printed. So "
               "what is printed holds, and lemma10sharper says what the proof gives.",
+        reading=Reading("true", "as printed; what its proof gives has a larger κ₀"),
     )  # fmt: skip
+
+
+ANY_MODEL = Witness(
+    "θ_k⁰ = θ⁰ = 0 with stored gradients 0, two devices, one of them drawn, T = 2",
+    """
+from fractions import Fraction
+alpha, T, minima = 40, 2, (1, -1)  # L_k(θ) = ½(θ − minima[k])², so ∇ℓ(θ) = θ, and θ⁰ = 0 minimises ℓ
+gammas = [Fraction(a, 1 + alpha) for a in minima]  # γ¹ for each drawn device: argmin L_k(θ) + ½αθ²
+left = sum(gamma**2 for gamma in gammas) / 2 / T  # ∇ℓ(γ⁰) = 0
+right = Fraction(0)  # ℓ(θ⁰) = ℓ_*, and θ_k⁰ = θ⁰
+""",
+)
 
 
 @proves(feddyn.theorem4)
@@ -162,4 +177,6 @@ def theorem4(statement: Statement) -> Proof:
     ), notes="θ_k⁰ is read as the algorithm's input has it, ∇L_k(θ_k⁰) = 0, and h⁰ as their mean, 0. If θ_k⁰ were any "
              "model, say θ⁰ itself, with stored gradients 0, the theorem would be false: for L_1(θ) = ½(θ−1)² and "
              "L_2(θ) = ½(θ+1)², P = 1, α = 40 and θ⁰ = 0 it would promise 0, while T = 2 rounds give 1/(2·41²). The "
-             "text before the proof of Lemma 10 says that this proves Theorem 2; Theorem 4 is meant.")  # fmt: skip
+             "text before the proof of Lemma 10 says that this proves Theorem 2; Theorem 4 is meant.",
+       reading=Reading("true with the algorithm's input, false for θ_k⁰ = θ⁰",
+                       "where ∇L_k(θ_k⁰) = 0, as the input of Algorithm 1 says", ANY_MODEL))  # fmt: skip

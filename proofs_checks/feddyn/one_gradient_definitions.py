@@ -19,6 +19,7 @@ from fedconvex.proofs_checks.feddyn.one_gradient_notation import (
     virtual,
 )
 from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, proves
+from fedconvex.proofs_checks.readings import Reading
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -82,6 +83,7 @@ def equation15(statement: Statement) -> Proof:
         notes="A misprint: in the second part of (15) θ_k^t stands for θ̃_k^t. Algorithm 2 has two more: its input "
               "∇L_k(θ_k⁰) = 0 stands for h_k⁰ = 0 (and h⁰ is missing), and what devices that are not drawn keep is "
               "h_k, not ∇L_k(θ_k).",
+        reading=Reading("false: θ_k^t is printed for θ̃_k^t", "with θ̃_k^t for θ_k^t in the second part"),
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from fedconvex.proofs_checks.engines.checks import Combination, Inequality
 from fedconvex.proofs_checks.engines.facts import lipschitz, named, root_of
 from fedconvex.proofs_checks.engines.hilbert import family, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.engines.witnesses import Witness
 from fedconvex.proofs_checks.feddyn.notation import SCALE, L, P, T, alpha, at_minimiser, least, m, mu, symbolic
 from fedconvex.proofs_checks.feddyn.one_gradient_notation import A, distance, distance_next, epsilon, gap
 from fedconvex.proofs_checks.feddyn.one_gradient_rounds import all_rounds, one_round
@@ -30,6 +31,7 @@ from fedconvex.proofs_checks.feddyn.run_sums import (
 )
 from fedconvex.proofs_checks.feddyn.theorem1 import steps_of_cases, without_mu
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
+from fedconvex.proofs_checks.readings import Reading
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 
@@ -132,6 +134,18 @@ def nonconvex_case(formula: sympy.Expr, chosen: Any, domain: Domain) -> tuple[St
 CASES = (strongly_convex_case, convex_case, nonconvex_case)
 
 
+ANY_MODEL = Witness(
+    "θ_k⁰ = θ⁰ = 0 with h_k⁰ = 0, two devices, one of them drawn, T = 2",
+    """
+from fractions import Fraction
+alpha, T, minima = 100, 2, (1, -1)  # L_k(θ) = ½(θ − minima[k])², so ∇ℓ(θ) = θ, and θ⁰ = 0 minimises ℓ
+gammas = [Fraction(a, alpha) for a in minima]  # γ¹ for each drawn device: θ⁰ − (1/α)∇L_k(θ⁰)
+left = sum(gamma**2 for gamma in gammas) / 2 / T  # ∇ℓ(γ⁰) = 0
+right = Fraction(0)  # any constant times ℓ(θ⁰) − ℓ_* = 0 and times Σ‖θ_k⁰ − θ⁰‖² = 0
+""",
+)
+
+
 @proves(feddyn.theorem5)
 def theorem5(statement: Statement) -> Proof:
     return Proof(
@@ -141,4 +155,6 @@ def theorem5(statement: Statement) -> Proof:
               "were any model, say θ⁰ itself, and only h_k⁰ = 0, the third case would be false with any constant: for "
               "L_1(θ) = ½(θ−1)² and L_2(θ) = ½(θ+1)², P = 1 and θ⁰ = 0 it would promise 0, while "
               "E‖∇ℓ(γ_T)‖² = 1/(2α²) for T = 2.",
+        reading=Reading("true with the algorithm's input, false for θ_k⁰ = θ⁰",
+                        "where ∇L_k(θ_k⁰) = 0, as the input of Algorithm 2 says, up to constants", ANY_MODEL),
     )  # fmt: skip

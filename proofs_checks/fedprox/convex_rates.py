@@ -14,6 +14,7 @@ from fedconvex.proofs_checks.engines.facts import averaged, bounded_variance, di
 from fedconvex.proofs_checks.engines.hilbert import square
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.engines.tightness import Tightness
+from fedconvex.proofs_checks.engines.witnesses import Witness
 from fedconvex.proofs_checks.fedprox.bounded_variance import AT_LEAST_ONE, WRITTEN, b, sigma2
 from fedconvex.proofs_checks.fedprox.notation import (
     ROOTS,
@@ -39,6 +40,7 @@ from fedconvex.proofs_checks.fedprox.tightness import (
     rounds_begun_above,
 )
 from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, conclusion, proves
+from fedconvex.proofs_checks.readings import Reading
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
@@ -77,6 +79,7 @@ def convex_decrease(statement: Statement) -> Proof:
              "Theorem 4 it does not follow: with K = 8, B = 7/5, L = 0 its ρ is 3/(10μ), and (15) says 1/(2μ). The "
              "paper asks for B < √K before; Theorem 4 decreases for B < √(K/2) only (Remark 5).",
        vacuous="For μ ≤ 3LB².",
+       reading=Reading("true", "of the algorithm with ≤; it does not follow from Theorem 4's ρ"),
        tightness=Tightness(of_mean_answer(statement, expected=True), one_client(LARGE),
                            "x²/2 + x from 0: the quotient tends to 1/2 as μ/L → ∞"))  # fmt: skip
 
@@ -90,6 +93,19 @@ def convex_decrease_chosen(statement: Statement) -> Proof:
              Special(conclusion(fedprox.equation15), ((mu, 6 * L * B**2),)), place="(16)"),
     ), notes="≲ is proved as ≤, for all B ≥ 1.", tightness=Tightness(
         of_mean_answer(statement, expected=True), one_client(6), "x²/2 + x from 0, μ = 6LB², B = 1"))  # fmt: skip
+
+
+THEOREM4_AT_ITS_MU = Witness(
+    "Theorem 4's ρ at L = 1, B = 2, K = 16 and μ = 6LB² = 24",
+    """
+from fractions import Fraction
+L, B, K, root2 = 1, 2, 16, Fraction(1414, 1000)  # root2² < 2, and ρ decreases in √2: right is more than ρ
+mu, root_K = 6 * L * B**2, 4
+left = Fraction(1, 24 * L * B**2)
+right = Fraction(1, mu) - B * root2 / (mu * root_K) - Fraction(L * B, mu**2) - Fraction(L * B**2, 2 * mu**2)
+right -= Fraction(L * B**2, mu**2 * K) * (2 * root2 * root_K + 2)
+""",
+)
 
 
 @proves(fedprox.corollary7)
@@ -107,6 +123,7 @@ def corollary7(statement: Statement) -> Proof:
              "(B = 1) and 11/3 (B → ∞) times that. Theorem 4's own ρ at this μ and K = 4B² is 4(11/12 − 1/√2) − "
              "(2/3)(1 + √2)/B − 1/(3B²) of 1/(24LB²): negative for B ≤ 2, 0.50 for B = 5, less than 0.84 for every B. "
              "With μ = LB the decrease is 1/(4LB), for K ≥ 4B (`fedprox.corollary7sharper`).",
+       reading=Reading("false for Theorem 4's ρ", "of the algorithm, not of Theorem 4's ρ", THEOREM4_AT_ITS_MU),
        tightness=Tightness(of_decrease(statement, lambda chosen: chosen.rho), one_client(6),
                            "x²/2 + x from 0, B = 1"))  # fmt: skip
 
@@ -178,7 +195,8 @@ def remark8(statement: Statement) -> Proof:
     )  # fmt: skip
     return Proof(steps, notes="The constant is 24, with Corollary 7's μ and K ≥ 4B². The paper prints L_α for LΔ; the "
                        "text before it has LΔ. For L = 0 an f that is bounded below is constant. The root of 1 + σ²/ε "
-                       "is enough: `fedprox.remark8sharper`.", written=WRITTEN)  # fmt: skip
+                       "is enough: `fedprox.remark8sharper`.", written=WRITTEN, reading=Reading(
+                           "undefined: L_α is printed for LΔ", "with LΔ for L_α, up to constants"))  # fmt: skip
 
 
 @proves(fedprox.PAPER.find("remark8sharper"))

@@ -11,6 +11,7 @@ from fedconvex.proofs_checks.engines.facts import (
 )
 from fedconvex.proofs_checks.engines.hilbert import length, mean, norm, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.engines.witnesses import Witness
 from fedconvex.proofs_checks.fedprox.notation import (
     B,
     L,
@@ -33,6 +34,7 @@ from fedconvex.proofs_checks.fedprox.notation import (
 )
 from fedconvex.proofs_checks.fedprox.tightness import answer
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, conclusion, proves
+from fedconvex.proofs_checks.readings import Reading
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 
@@ -53,6 +55,19 @@ def mean_norms(domain: Domain) -> tuple[Step, ...]:
                          squared=True),
              place="after (6)"),
     )  # fmt: skip
+
+
+AT_REST = Witness(
+    "a fixed point, where w_k^{t+1} = w_k^t, of two clients that take part in each round, γ = 0",
+    """
+from fractions import Fraction
+mu, curvatures, minima = 1, (1, 3), (1, 0)  # F_k(w) = ½h_k(w − minima[k])², so L = 3
+w = Fraction(2, 5)
+after = [(h * a + mu * w) / (h + mu) for h, a in zip(curvatures, minima)]
+left = abs(sum(h * (u - w) for h, u in zip(curvatures, after)) / 2)  # ‖M‖ = |E_k[∇F_k(w_k^{t+1}) − ∇F_k(w^t)]|
+right = 3 * abs(w - sum(after) / 2)  # L E_k‖w_k^{t+1} − w_k^t‖ = 0, as the next round begins at the same w
+""",
+)
 
 
 @proves(fedprox.equation7)
@@ -89,7 +104,8 @@ def drift_is_small(statement: Statement) -> Proof:
              "the dissimilarity", Relation(norm(M), "<=", bound, domain, "equation (7)"),
              Combination(facts=((1, second.fact), *((L * move + gamma, step.claim.fact) for step in norms))),
              place="(7)"),
-    ), notes="The paper prints w_k^t for w^t in the first line.", tightness=answer(
+    ), notes="The paper prints w_k^t for w^t in the first line.", reading=Reading(
+        "false: w_k^t is printed for w^t", "with w^t for w_k^t in the first line", AT_REST), tightness=answer(
         statement, -1, lambda found: abs(found.mean(h * d - r * a for d, (_, h, a, r) in zip(
             found.steps, found.clients, strict=True))),
         "x − Lx²/2 with L₋ = L, the residual along the step"))  # fmt: skip

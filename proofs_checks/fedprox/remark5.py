@@ -9,6 +9,7 @@ from fedconvex.proofs_checks.engines.checks import Combination, Identity, Inequa
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.fedprox.notation import B, L_minus, gamma, mu, mu_bar, r, symbolic
 from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, proves
+from fedconvex.proofs_checks.readings import Reading
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox
 from fedconvex.theory.fedprox import design
@@ -53,7 +54,8 @@ def remark5(statement: Statement) -> Proof:
     ), notes="“We need” is read as: it is necessary. The text before the remark announces “sufficient (but not "
              "necessary)” conditions, which these are not: for γ = 0, B = 1, K = 2, L = L₋ = 0 both hold, and "
              "ρ = 1/μ − 1/μ = 0 for every μ; with L > 0 or L₋ > 0 it is negative. Necessary and sufficient is "
-             "γB + B(1+γ)√(2/K) < 1 (`fedprox.remark5sharper`): K > 2B² for γ = 0, in place of K > B².")  # fmt: skip
+             "γB + B(1+γ)√(2/K) < 1 (`fedprox.remark5sharper`): K > 2B² for γ = 0, in place of K > B².",
+       reading=Reading("true as necessary, false as sufficient conditions", "as necessary conditions"))  # fmt: skip
 
 
 @proves(fedprox.PAPER.find("remark5sharper"))

@@ -33,6 +33,7 @@ from fedconvex.proofs_checks.fedsplit.notation import (
     with_logarithm,
 )
 from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, proves
+from fedconvex.proofs_checks.readings import Reading
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit, nesterov
 
@@ -161,5 +162,6 @@ def equation22(statement: Statement) -> Proof:
     )
     return Proof((*fedsplit_rounds(counts[0]), *descent_rounds(counts[1]), literal), notes=notes,
                  vacuous="ε = 1: no round is promised to be enough",
+                 reading=Reading("true for a relative, false for an absolute ε", "for ε relative to the initial gap"),
                  tightness=Tightness(tightness.rounds_to_gap, (2, 2, 5), how, attained=True),
                  written=(*IN_ROOTS, (SYMBOLS["mu"], strong), (SYMBOLS["L"], smooth_constant)))  # fmt: skip

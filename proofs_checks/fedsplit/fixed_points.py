@@ -13,6 +13,7 @@ from fedconvex.proofs_checks.engines.hilbert import Vector, centred, deviation, 
 from fedconvex.proofs_checks.fedsplit import exact_runs
 from fedconvex.proofs_checks.fedsplit.notation import SYMBOLS, s
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, proves
+from fedconvex.proofs_checks.readings import Reading
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit
 
@@ -173,7 +174,7 @@ def equation13(statement: Statement) -> Proof:
              "a fixed point is what a round leaves as it is; the round, by the running code",
              Relation(sympy.Symbol("z_j⁺ − z_j"), "=", formula(x=x, point=half)),
              Agreement(lambda n: exact_runs.fedsplit_moves(formula, n)), place="(13)"),
-    ), notes=TUPLE)  # fmt: skip
+    ), notes=TUPLE, reading=AVERAGE)  # fmt: skip
 
 
 TUPLE = (
@@ -181,6 +182,7 @@ TUPLE = (
     "be the average x* of the z_j*, as in Algorithm 1. Read literally the formula subtracts a tuple of m vectors from "
     "one, which is not defined for m > 1."
 )
+AVERAGE = Reading("undefined: a tuple of m vectors is subtracted from one", "with the average x* for the tuple z*")
 
 
 @proves(fedsplit.proposition3)
@@ -204,4 +206,4 @@ def proposition3(statement: Statement) -> Proof:
              "the f_j are convex, and their gradients sum to 0", Relation(value_here, "<=", value_there),
              Combination(facts=((1, convex(value_there, value_here, centred("∇f(x*)"), vector("x−x*"))),)),
              place="Proposition 3"),
-    ), notes=TUPLE, ends=ZEROS)  # fmt: skip
+    ), notes=TUPLE, ends=ZEROS, reading=AVERAGE)  # fmt: skip

@@ -10,9 +10,11 @@ import sympy
 
 from fedconvex.proofs_checks.engines.checks import Agreement, Identity, Inequality
 from fedconvex.proofs_checks.engines.signs import Domain
+from fedconvex.proofs_checks.engines.witnesses import Witness
 from fedconvex.proofs_checks.fedsplit import exact_runs
 from fedconvex.proofs_checks.fedsplit.notation import s
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, proves
+from fedconvex.proofs_checks.readings import Reading
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit
 
@@ -64,6 +66,18 @@ def equation8(statement: Statement) -> Proof:
     ))  # fmt: skip
 
 
+WIDE = Witness(
+    "one client with A = [1 0], of full rank, and b = 1: a second point minimises, too",
+    """
+A, b = (1, 0), 1
+value = lambda x: (A[0] * x[0] + A[1] * x[1] - b) ** 2
+left = value((1, 1))  # a unique minimiser (1, 0) would make this larger
+right = value((1, 0))
+""",
+    ">",
+)
+
+
 @proves(fedsplit.equation9)
 def equation9(statement: Statement) -> Proof:
     formula = statement.calculator.formula
@@ -83,7 +97,9 @@ def equation9(statement: Statement) -> Proof:
              Agreement(lambda n: exact_runs.least_squares_minimiser(formula, n), 10), place="(9)"),
     ), notes="\"A_j full rank\" is read as full column rank of one A_j, or of all of them below one another. With "
              "full rank of a wide A_j it fails: for m = 1, A = [1 0], b = 1 the rank is full, ΣAᵀA = [[1, 0], [0, 0]] "
-             "is not invertible, and (1, 0) and (1, 1) both minimise.")  # fmt: skip
+             "is not invertible, and (1, 0) and (1, 1) both minimise.",
+       reading=Reading("true for full column rank, false for full row rank",
+                       "where all A_j together have full column rank", WIDE))  # fmt: skip
 
 
 @proves(fedsplit.equation10)

@@ -27,6 +27,7 @@ from fedconvex.proofs_checks.fedsplit.notation import (
     with_power,
 )
 from fedconvex.proofs_checks.proof import Proof, Relation, Role, Step, proves
+from fedconvex.proofs_checks.readings import Reading
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedsplit
 
@@ -108,6 +109,21 @@ def one_step() -> tuple[Step, ...]:
     )  # fmt: skip
 
 
+# (15) asks for ‖prox_update_j(z) − prox_{sf_j}(z)‖ ≤ b for all z.
+ONE_ROUND = Reading(
+    "true in round t, false if (15)'s b is for all z", "for the error at the point x_j^(t) of round t",
+    Witness("e = 1, ℓ_* = 1, L^* = 4 and f_j(u) = u²/2: x_j^(t) = 0 makes (18) 0, and z = 9 has an error", """
+from fractions import Fraction
+low, high, s = 1, 4, Fraction(1, 2)  # s = 1/√(ℓ_* L^*), so √κ = 2
+alpha = 1 / (1 + s * Fraction(low + high, 2))
+error = lambda z: abs((z - alpha * s * z) - z / (1 + s))  # one gradient step from z, and the proximal point of z
+x, z = Fraction(0), Fraction(9)
+left = error(z)
+right = (1 - Fraction(1, 2 + 1)) * abs(x - x / (1 + s))
+"""),
+)  # fmt: skip
+
+
 @proves(fedsplit.equation18)
 @proves(fedsplit.corollary1)
 def corollary1(statement: Statement) -> Proof:
@@ -135,7 +151,7 @@ def corollary1(statement: Statement) -> Proof:
         Step(r"b \le \left(1-\tfrac1{\sqrt\kappa+1}\right)^e\|x_j^{(t)}-\mathrm{prox}_{sf_j}(x_j^{(t)})\|",
              "e steps from x_j", Relation(last, "<=", bound, BEST, "Corollary 1"),
              Combination(facts=((1, repeated),)), place="(18)"),
-    ), notes=notes, tightness=Tightness(tightness.local_error, (1000, 1), how, attained=True),
+    ), notes=notes, reading=ONE_ROUND, tightness=Tightness(tightness.local_error, (1000, 1), how, attained=True),
        written=IN_ROOTS)  # fmt: skip
 
 

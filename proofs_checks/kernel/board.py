@@ -6,6 +6,7 @@ language their meaning. A quantity that depends on the draw has a meaning only i
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, final
 
@@ -19,18 +20,25 @@ from fedconvex.problems.subproblem import Subproblem
 from fedconvex.proofs_checks.kernel.powers import Powers
 from fedconvex.proofs_checks.kernel.scalars import Field, Refused, Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import (
+    ANY,
+    ANY_APART,
     APART,
     KEPT,
     NOISE,
     REPLACED,
     SAME,
+    Key,
+    Monomial,
     Quantity,
+    Unknown,
     Vec,
     inner,
 )
 
-Invariant = tuple[str, Vector]  # a part of the state, "shared h" or "memory gradient", and what it always equals
+# A part of the state, "server", "shared h" or "memory gradient", and what it always equals.
+Invariant = tuple[str, Vector]
 MOST_STEPS = 20  # local gradient steps that the board plays
+MOST_PRODUCTS = 5_000  # in the product of two sums of unknown numbers
 
 
 @final
@@ -56,16 +64,20 @@ class Board:
         if not known:
             self._assume_conditions()
         self.chances = self._chances()
+        self.eliminated: list[tuple[Key, Vec]] = []  # a basic vector, and a vector that is 0 where it has the factor 1
         self.gradients: dict[Any, Vec] = {}
-        self.solved: list[tuple[Vec, Vec]] = []  # solutions of subproblems, with the gradients there
         self.inexact: list[tuple[Vec, Vec]] = []  # residuals at the answers and at the starts
         if setting.minimiser and not one_client:
-            self.gradients[Vec().key] = Vec({(APART, "g*"): self.field.scalar(1)})  # the origin is the minimiser
+            self.gradients[self.minimiser.key] = Vec({(APART, "g*"): self.field.scalar(1)})
         self.lengths: list[Vec] = []
-        self.points: dict[Any, int] = {}  # of function values
+        self.points: dict[Any, str] = {self.minimiser.key: "*"}  # names of the points of function values
+        self.exact: Vec | None = None  # the solutions of the subproblems
         self.first = self._first_state(invariants)
         self._answers: Answers | None = None
         self._played: State | None = None
+        self.local_gradients: Vec | None = None
+        if setting.rests and not at_start:
+            self._rest()
 
     def at_its_start(self) -> "Board":
         """The first round, from the method's own start, with the same parameters."""
@@ -91,10 +103,10 @@ class Board:
         """Tells the field what the setting's parameters satisfy."""
         field, setting = self.field, self.setting
         for left, relation, right in setting.conditions:
-            difference = self.parameter_only(left) - self.parameter_only(right)
-            field.assume(difference, relation == ">")
+            larger, smaller = self._roots_of(self.parameter_only(left), self.parameter_only(right))
+            field.assume(larger - smaller, relation == ">")
             if relation == "=":
-                field.assume(-difference, False)
+                field.assume(smaller - larger, False)
         for name in sorted(setting.counts):
             rooted = name in field.roots  # √K ≥ 1 says as much as K ≥ 1, and is linear in the symbol √K
             field.assume(field.symbol(f"√{name}" if rooted else name) - 1, False)
@@ -102,6 +114,13 @@ class Board:
             setting.draws.scheme == "uniform"
         ):  # σ = (m − P)/(P(m − 1)) lies in [0, 1]; it is any such number where m = 1
             field.assume(1 - field.symbol("σ"), False)
+
+    def _roots_of(self, *sides: Scalar) -> tuple[Scalar, ...]:
+        """The roots of both sides of a condition where the field has them, such as √κ ≥ 1 for κ ≥ 1; else the sides."""
+        try:
+            return tuple(self.field.root(side) for side in sides)
+        except Refused:
+            return sides
 
     def _chances(self) -> dict[str, Scalar | None]:
         """The numbers 1, π, σ and πσ of the draw (`vectors`); None where they are not known."""
@@ -133,14 +152,20 @@ class Board:
             sort, kept = ("shared", self.first.shared) if place is begun.shared else ("memory", self.first.memory)
             for name in place:
                 if f"{sort} {name}" not in always:
-                    kept[name] = self.basic(name, SAME) if sort == "shared" else self.of_clients(name)  # type: ignore[index]
+                    made = self.basic(f"shared {name}", SAME) if sort == "shared" else self.of_clients(f"memory {name}")
+                    kept[name] = made  # type: ignore[index]
         for what, term in invariants:
+            if what == "server":  # its own vector stays unknown wherever an invariant before this one has used it
+                self.first = replace(self.first, server=self.vector(term))
+                continue
             sort, _, name = what.partition(" ")
-            kept = {"shared": self.first.shared, "memory": self.first.memory}.get(sort, {})
-            require(
-                sort in ("shared", "memory") and name not in kept, f"{what} is no part of the state, or given twice"
-            )
-            kept[name] = self.vector(term)  # type: ignore[index]
+            require(sort in ("shared", "memory") and name in getattr(begun, sort), f"{what} is no part of the state")
+            kept = getattr(self.first, sort)
+            require(name not in kept, f"{what} is given twice")
+            # A vector of the round is not known yet, and an expectation after a round is not the vector itself later.
+            after_round(term)
+            require(all(p.head != "expected" for p in parts(term)), f"the invariant of {what} has an expectation")
+            kept[name] = self.vector(term)
         return self.first
 
     @property
@@ -148,9 +173,38 @@ class Board:
         """The method, with its parameters as functions of the setting's."""
         require(self.setting.method, "the setting has no method, so there is no round")
         numbers = {n: self.parameter_only(x) for n, x in self.setting.method_parameters.items()}
-        whole = {n: _integer(x) for n, x in numbers.items() if n == "local_steps"}
+        whole = {n: 1 if self._any_steps else _integer(x) for n, x in numbers.items() if n == "local_steps"}
         made: Method = METHODS[self.setting.method](**{**numbers, **whole})
         return made
+
+    @property
+    def _any_steps(self) -> bool:
+        """Whether the number of local steps is a parameter. FedGD's algebra uses it in the local solver alone."""
+        steps = self.setting.method_parameters.get("local_steps")
+        found = steps is not None and steps.head == "parameter"
+        require(not found or (self.setting.method == "FedGD" and steps.args[0] in self.setting.counts),  # type: ignore[union-attr]
+                "any number of local steps")  # fmt: skip
+        return found
+
+    def _rest(self) -> None:
+        """The round leaves the state as it is: of each equation that this is, one basic vector is eliminated."""
+        require(self.setting.draws.scheme == "everyone", "a fixed point of a round that depends on a draw")
+        old, new = self.first, self.played
+        moves = [new.server - old.server, *(new.shared[n] - u for n, u in old.shared.items()),
+                 *(new.memory[n] - u for n, u in old.memory.items())]  # fmt: skip
+        for move in moves:
+            for kind in (SAME, APART):  # the mean of the moves is 0, and so are the deviations from it
+                zero = self.put(move).only(kind)
+                for key in [k for k, c in zero.parts.items() if self.field.is_nonzero(c)][:1]:
+                    self.eliminated.append((key, zero / zero.parts[key]))
+        # Where two points turn out to be one, the first gradient's name is kept.
+        self.gradients = {self.put(Vec(dict(at))).key: g for at, g in reversed(self.gradients.items())}
+
+    def put(self, u: Vec) -> Vec:
+        """The vector without the basic vectors that a fixed point's equations eliminate."""
+        for key, zero in self.eliminated:
+            u = u - zero * u.parts[key] if key in u.parts else u
+        return u
 
     @property
     def cohort(self) -> Cohort:
@@ -159,7 +213,7 @@ class Board:
         return Cohort(
             points=points, population=1, everyone=self.setting.draws.scheme == "everyone", communicates=True,
             average=self.drawn, gradients=lambda: self.gradient(points),
-            sampled_gradient=lambda: self.drawn(self.gradient(points)),
+            sampled_gradient=lambda: self._of_second_draw(self.gradient(points)),
             full_gradient=lambda: self.mean(self.gradient(points)), objective=_no_objective,
             total=lambda stack: self.drawn(stack) * self._chance("π"),
         )  # fmt: skip
@@ -180,6 +234,10 @@ class Board:
             memory = {name: self.kept(self.first.memory[name], rows) for name, rows in new.memory.items()}
             self._played = State(new.server, new.shared, memory)
         return self._played
+
+    def _of_second_draw(self, u: Vec) -> Vec:
+        require(self.setting.draws.scheme == "everyone", "a second draw of clients in a round")
+        return self.mean(u)
 
     def kept(self, old: Vec, new: Vec) -> Vec:
         """The clients' vectors where those that are drawn replace the old by the new ones."""
@@ -202,27 +260,40 @@ class Board:
             require(self.setting.answers == "own", "gradient steps with an error are not analysed")
             theta, steps = subproblem.start, int(own.steps)
             require(0 < steps <= MOST_STEPS, f"{steps} local steps are too many")
+            if self._any_steps:  # of the gradients along the way only the sum is known, as a vector
+                self.local_gradients = self.of_clients("Σ∇")
+                return Answers(theta - own.stepsize * self.local_gradients)
+            self.local_gradients = Vec()
             for _ in range(steps):
-                theta = theta - own.stepsize * subproblem.add_gradients(theta, self.gradient(theta))
+                slope = self.gradient(theta)
+                self.local_gradients = self.local_gradients + slope
+                theta = theta - own.stepsize * subproblem.add_gradients(theta, slope)
             return Answers(theta, own.stepsize * steps)
-        exact = self.minimised(subproblem, Vec())
+        exact = self.solutions(subproblem)
         return Answers(exact if self.setting.answers == "own" else exact + self.of_clients("e"))
 
+    def solutions(self, subproblem: Subproblem) -> Vec:
+        """The points that the exact solver gives, the same ones always."""
+        if self.exact is None:
+            self.exact = self.minimised(subproblem, Vec())
+        return self.exact
+
     def minimised(self, subproblem: Subproblem, left: Vec) -> Vec:
-        """Points at which the subproblems' gradients equal `left`; at the same right sides the same points."""
+        """Points at which the subproblems' gradients equal `left`."""
         weight = self.field.scalar(subproblem.weight)
         require(self.field.is_positive(weight), "a subproblem without proximal term")
         right: Vec = left + subproblem.center * weight
         right = right if subproblem.linear is None else right - subproblem.linear
-        name = f"∇{len(self.gradients)}"
-        for point, gradient in self.solved:
-            if (point * weight + gradient).key == right.key:
-                return point
-        gradient = self.of_clients(name)
+        require(not right.is_random, "a subproblem that depends on the draw")
+        gradient = self.of_clients(f"∇{len(self.gradients)}")
         point = (right - gradient) / weight
         self.gradients[point.key] = gradient
-        self.solved.append((point, gradient))
         return point
+
+    @property
+    def minimiser(self) -> Vec:
+        # A vector like others: as the origin, ‖x*‖² and other numbers that depend on the origin would be 0.
+        return self.basic("x*", SAME)
 
     def basic(self, name: str, *kinds: str) -> Vec:
         """A basic vector in these kinds."""
@@ -242,7 +313,7 @@ class Board:
         """The mean over all clients."""
         require(not self.one_client, "a mean over the clients, in a claim about one of them")
         kept = u.only(KEPT, REPLACED)
-        found = u.only(SAME, NOISE)
+        found = u.only(SAME, NOISE, ANY)
         return found + kept.renamed({KEPT: SAME, REPLACED: NOISE}) * self._chance("π") if kept.parts else found
 
     def drawn(self, u: Any) -> Any:
@@ -251,18 +322,22 @@ class Board:
             return u
         if self.setting.draws.scheme == "everyone":
             return self.mean(u)
-        require(not u.only(NOISE, KEPT, REPLACED).parts and not self.one_client, "an average over two draws")
+        require(not u.is_random and not self.one_client, "an average over two draws")
         return u.renamed({SAME: SAME, APART: NOISE})
 
     def expected(self, u: Vec) -> Vec:
         """The expectation over the draw."""
+        require(not u.only(ANY, ANY_APART).parts, "the expectation of a gradient at a point that depends on the draw")
         kept = u.only(KEPT, REPLACED)
         found = u.only(SAME, APART)
         return found + kept.renamed({KEPT: SAME, REPLACED: APART}) * self._chance("π") if kept.parts else found
 
     def gradient(self, at: Vec) -> Vec:
         """The clients' gradients at a point: unknown vectors, the same ones at the same point."""
-        require(not at.only(NOISE).parts, "a gradient at a point that depends on the draw")
+        if at.only(NOISE, ANY, ANY_APART).parts:
+            if at.key not in self.gradients:
+                self.gradients[at.key] = self.basic(f"∇{len(self.gradients)}", ANY, ANY_APART)
+            return self.gradients[at.key]
         if at.is_random:  # every client is at one of two points
             old, new = self.both(at)
             before = self.gradient(old)
@@ -280,6 +355,9 @@ class Board:
 
     def vector(self, term: Vector) -> Vec:
         """The vector that the term means here. Raises Refused."""
+        return self.put(self._vector(term))
+
+    def _vector(self, term: Vector) -> Vec:
         match term.head, term.args:
             case "server", (time,):
                 point: Vec = (self.played if time else self.first).server
@@ -301,13 +379,17 @@ class Board:
                 return answered
             case "solutions", ():
                 _ = self.answers
-                return self.minimised(self.subproblem, Vec())
+                return self.solutions(self.subproblem)
+            case "local gradients", ():
+                _ = self.answers
+                require(self.local_gradients is not None, "no gradient steps")
+                return self.local_gradients  # type: ignore[return-value]
             case "residuals", ():
                 found = self.answers.points
                 return self.subproblem.add_gradients(found, self.gradient(found))  # type: ignore[no-any-return]
             case "minimiser", ():
-                require(Vec().key in self.gradients and self.setting.minimiser, "the setting has no minimiser")
-                return Vec()
+                require(self.setting.minimiser, "the setting has no minimiser")
+                return self.minimiser
             case "gradient", (at,):
                 return self.gradient(self.vector(at))
             case "mean", (u,):
@@ -331,7 +413,7 @@ class Board:
             case "*", (c, u):
                 return self.vector(u) * self.parameter_only(c)
             case "/", (u, c):
-                return self.vector(u) / self.parameter_only(c)
+                return self.vector(u) * (1 / self.parameter_only(c))
         raise Refused(f"{term.head} has no meaning in a round")
 
     def number(self, term: Number) -> Quantity:
@@ -363,6 +445,8 @@ class Board:
             case "value", (u,):
                 at = self.vector(u)
                 return self.value(at), at.is_random
+            case "infimum", ():
+                return self.infimum, False
             case "expected", (x,):
                 return self._number(x)[0], False
             case ("+" | "-") as sign, (x, y):
@@ -384,7 +468,7 @@ class Board:
                 require(self.powers.rounds, "an exponent that is no constant")
                 return self.constant(self._rounds_power(x, y)), False
             case "root", (Number("inner", (u, v)),) if u == v:
-                return self._number(Number("root", (Number("expected", (Number("inner", (u, v)),)),)))
+                return self._number(Number("norm", (u,)))
             case "root", (Number("expected", (Number("inner", (u, v)),)),) if u == v:
                 return self.length(self.vector(u)), False
             case "root", (x,):
@@ -423,14 +507,25 @@ class Board:
 
     def inner(self, u: Vec, v: Vec) -> Quantity:
         """The expected mean inner product."""
-        return inner(u, v, self.chances)
+        return inner(self.put(u), self.put(v), self.chances)
+
+    def idle_square(self, u: Vec) -> Quantity:
+        """The expected mean over all clients of (1 − 1_k)‖u_k‖²: of u_k = a_k + n with an average n over the drawn.
+
+        The mean of 1_k⟨u_k, a_k⟩ is that of ⟨u_k, 1_k a_k⟩, and the mean of 1_k⟨u_k, n⟩ is ⟨mean 1_k a_k + πn, n⟩.
+        """
+        require(self.setting.draws.scheme == "uniform", "clients are not drawn without replacement")
+        require(not u.only(KEPT, REPLACED, ANY, ANY_APART).parts, "the idle clients' part of a vector of two draws")
+        seen, noise = u.only(SAME, APART).renamed({SAME: KEPT, APART: REPLACED}), u.only(NOISE)
+        active = self.inner(u, seen) + self.inner(self.mean(seen) + noise * self._chance("π"), noise)
+        return self.inner(u, u) - active
 
     def value(self, at: Vec) -> Quantity:
         """The expected mean of the function values at a point."""
-        if at.only(KEPT, REPLACED).parts and not at.only(NOISE).parts:
+        if at.only(KEPT, REPLACED).parts and not at.only(NOISE, ANY, ANY_APART).parts:
             old, new = self.both(at)
             return self.value(old) * (1 - self._chance("π")) + self.value(new) * self._chance("π")
-        return Quantity({(self.name_of_value(at),): self.field.scalar(1)})
+        return Quantity({self.name_of_value(at): self.field.scalar(1)})
 
     def length(self, u: Vec) -> Quantity:
         """The root mean square length, as an unknown number >= 0 whose square is ⟨u, u⟩."""
@@ -443,15 +538,21 @@ class Board:
             return Quantity({(self._length(u / first),): size})
         return Quantity({(self._length(u),): self.field.scalar(1)})
 
-    def _length(self, u: Vec) -> str:
+    def _length(self, u: Vec) -> Unknown:
         known = [k for k, v in enumerate(self.lengths) if v.key == u.key]
         if not known:
             self.lengths.append(u)
-        return f"‖{known[0] if known else len(self.lengths) - 1}‖"
+        return ("‖", str(known[0] if known else len(self.lengths) - 1))
 
-    def name_of_value(self, at: Vec) -> str:
-        """The unknown value at a point: F(0) at the origin, which is the minimiser if there is one."""
-        return f"F{self.points.setdefault(at.key, len(self.points))}" if at.parts else "F(0)"
+    def name_of_value(self, at: Vec) -> Monomial:
+        """The unknown value at a point."""
+        return (("F", self.points.setdefault(at.key, str(len(self.points)))),)
+
+    @property
+    def infimum(self) -> Quantity:
+        """The objective's infimum."""
+        require(self.setting.bounded_below, "the objective may have no infimum")
+        return Quantity({(("F", "infimum"),): self.field.scalar(1)})
 
     def require_convex(self, at: Vec) -> None:
         """Refuses where the functions, at such points, are not known to be convex."""
@@ -462,6 +563,7 @@ class Board:
 
     def product(self, a: Quantity, b: Quantity) -> Quantity:
         """The product, with the square of a length replaced by the inner product."""
+        require(len(a.terms) * len(b.terms) <= MOST_PRODUCTS, "a product of too many terms")
         found = Quantity()
         for m, c in a.terms.items():
             for n, d in b.terms.items():
@@ -471,7 +573,7 @@ class Board:
                     name = factors.pop()
                     if factors and factors[-1] == name and name[0] == "‖":
                         factors.pop()
-                        u = self.lengths[int(name[1:-1])]
+                        u = self.lengths[int(name[1])]
                         term = self._times(term, self.inner(u, u))
                     else:
                         term = self._times(term, Quantity({(name,): self.field.scalar(1)}))
@@ -479,7 +581,7 @@ class Board:
         return found
 
     def _times(self, a: Quantity, b: Quantity) -> Quantity:
-        terms: dict[tuple[str, ...], Any] = {}
+        terms: dict[Monomial, Any] = {}
         for m, c in a.terms.items():
             for n, d in b.terms.items():
                 key = tuple(sorted((*m, *n)))
@@ -536,6 +638,7 @@ def _primes(n: int) -> set[int]:
     require(abs(n) < 1 << 20, f"the root of {n}")
     found, rest, p = set(), abs(n), 2
     while rest > 1:
+        p = p if p * p <= rest else rest  # what is left is a prime
         if rest % p:
             p += 1
         else:

@@ -13,10 +13,12 @@ from flint import arb, ctx, fmpq
 
 from fedconvex.claims.claim import Setting
 from fedconvex.claims.terms import Number
+from fedconvex.proofs_checks.kernel.board import setting_terms
 from fedconvex.proofs_checks.kernel.scalars import Refused, require
 
 OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 PRECISION = 256
+MOST_BITS = 100_000  # of a rational number
 
 
 def require_inhabited(setting: Setting) -> None:
@@ -33,6 +35,10 @@ def require_inhabited(setting: Setting) -> None:
         )
     for left, relation, right in setting.conditions:
         require(_holds(left, relation, right, example), "the example is outside the domain")
+    for term in setting_terms(setting):
+        _value(term, example)
+    for count in (setting.draws.active, setting.draws.clients):
+        require(count is None or _is_count(count, setting), "the numbers of clients in a draw are counts")
     zero = Number("constant", (Fraction(0),))
     (least, most), (objective_least, objective_most) = setting.curvature, setting.objective
     for small, large in (
@@ -48,8 +54,19 @@ def require_inhabited(setting: Setting) -> None:
         ("inexactness", setting.inexactness, zero),
     ):  # fmt: skip
         require(bound is None or _holds(bound, ">=", floor, example), f"the {name} of the example is too small")
-    flat = setting.large_gradient is not None and most is not None and not _holds(most, ">", zero, example)
-    require(not flat, "a large gradient of functions without curvature")
+    for large in (most, objective_most):  # concave functions may have no minimiser, flat ones no large gradient
+        relation = ">=" if setting.large_gradient is None else ">"
+        require(large is None or _holds(large, relation, zero, example), "the largest curvature is too small")
+    require(not setting.rests or setting.large_gradient is None, "equal clients rest where their gradient is 0")
+
+
+def _is_count(term: Number, setting: Setting) -> bool:
+    match term.head, term.args:
+        case "parameter", (name,):
+            return name in setting.counts
+        case "constant", (c,):
+            return bool(c.denominator == 1 <= c)
+    return False
 
 
 def _holds(left: Number, relation: str, right: Number, values: Mapping[str, Fraction]) -> bool:
@@ -57,6 +74,10 @@ def _holds(left: Number, relation: str, right: Number, values: Mapping[str, Frac
     compare = {">": operator.gt, ">=": operator.ge, "=": operator.eq}[relation]
     with ctx.workprec(PRECISION):
         return bool(compare(_value(left, values), _value(right, values)))
+
+
+def _bits(x: fmpq) -> int:
+    return int(x.p.bit_length()) + int(x.q.bit_length())
 
 
 def _value(term: Number, values: Mapping[str, Fraction]) -> Any:
@@ -78,7 +99,9 @@ def _value(term: Number, values: Mapping[str, Fraction]) -> Any:
             return arb(inside).sqrt()
         case "^", (x, Number("constant", (n,))):
             require(n.denominator == 1 and abs(n) <= 40, "an exponent that is no small integer")
-            return _value(x, values) ** int(n)
+            base = _value(x, values)
+            require(not isinstance(base, fmpq) or _bits(base) * abs(n) < MOST_BITS, "a number with too many digits")
+            return base ** int(n)
         case "max", (x, y):
             a, b = _value(x, values), _value(y, values)
             return a if a >= b else b if b >= a else arb(a).max(arb(b))

@@ -65,6 +65,22 @@ class CauchySchwarz:
 
 @final
 @dataclass(frozen=True)
+class Idle:
+    """The mean of ‖u_k‖² over all clients, with 0 for those that are drawn, is ≥ 0. Clients are drawn uniformly."""
+
+    u: Vector
+
+
+@final
+@dataclass(frozen=True)
+class Infimum:
+    """The objective's value at a point that all clients share is at least its infimum."""
+
+    at: Vector
+
+
+@final
+@dataclass(frozen=True)
 class Nonnegative:
     """The number is ≥ 0: a polynomial in lengths whose coefficients the conditions show to be ≥ 0."""
 
@@ -95,7 +111,7 @@ class During:
     """
 
     when: str
-    facts: tuple[tuple[Number, Any], ...] = ()
+    facts: "tuple[tuple[Number, Fact], ...]" = ()
     squares: tuple[tuple[Number, Vector], ...] = ()
     ratio: Number = number(1)
 
@@ -109,7 +125,20 @@ class Jensen:
     ratio: Number = number(1)
 
 
-Fact = Lower | Upper | Between | Assumed | CauchySchwarz | Nonnegative | Earlier | Statement | During | Jensen
+Fact = (
+    Lower
+    | Upper
+    | Between
+    | Assumed
+    | CauchySchwarz
+    | Idle
+    | Infimum
+    | Nonnegative
+    | Earlier
+    | Statement
+    | During
+    | Jensen
+)
 
 
 @final
@@ -177,8 +206,8 @@ Line = Combine | Root | Telescope | Iterate
 class Proof:
     """Lines, of which the last has the claim; and invariants of the method's state that the kernel checks.
 
-    An invariant is a part of the state ("shared h", "memory z") with the term that it always equals. In a proof about a
-    run, `of_round` are lines about any one round, which the facts about rounds may use.
+    An invariant is a part of the state ("server", "shared h", "memory z") with the term that it always equals. In a
+    proof about a run, `of_round` are lines about any one round, which the facts about rounds may use.
     """
 
     lines: tuple[Line, ...]

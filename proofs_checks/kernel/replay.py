@@ -9,16 +9,14 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from fedconvex.claims.claim import Claim, Setting
-from fedconvex.claims.terms import Number, Vector, parts
-from fedconvex.errors import InvalidInput
+from fedconvex.claims.terms import Number, Vector
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import Board, after_round
 from fedconvex.proofs_checks.kernel.inhabited import require_inhabited
+from fedconvex.proofs_checks.kernel.reading import read
 from fedconvex.proofs_checks.kernel.runs import Run, require_rounds
 from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import Quantity, Vec
-
-MOST = 100_000  # terms in a proof
 
 
 @final
@@ -30,73 +28,92 @@ class Theorem:
     claim: Claim
 
 
-Known = Callable[[str], Theorem]  # the theorem of another statement; raises Refused where it has none
+Known = Callable[[str], tuple[Setting, Claim, proofs.Proof]]  # another statement; raises Refused where it has no proof
 
 
 def theorem(setting: Setting, claim: Claim, proof: proofs.Proof, known: Known | None = None) -> Theorem:
     """Replays the proof. Raises Refused where it does not prove the claim in the setting."""
-    exactly(setting, Setting), exactly(claim, Claim), exactly(proof, proofs.Proof)  # type: ignore[func-returns-value]
-    terms = [*_terms(claim), *_terms(proof)]
-    require(claim.parameters <= setting.signs.keys(), "the claim has parameters that the setting does not know")
-    require(sum(1 for t in terms for _ in parts(t)) < MOST, f"a proof of more than {MOST} terms")
+    library = Library(_no_statements if known is None else known)
     try:
-        require_inhabited(setting)
-        board = Board(setting, terms, proof.invariants, one_client=claim.of_client, rounds=claim.rounds)
-        _check_invariants(board, proof.invariants)
-        of_round = _replayed(proof.of_round, LINES, board, {}, known)
-        if claim.of_run:
-            require_rounds(claim, setting)
-            run = Run(board, lambda at, facts, squares: _total(at, facts, squares, of_round, known))
-            _replayed(proof.lines, RUN_LINES, run, {}, known)
-        else:
-            _replayed(proof.lines, LINES, board, of_round, known)
-        end = proof.lines[-1] if proof.lines else None
-        relation = end.relation if type(end) is proofs.Combine else "<="
-        require(isinstance(end, proofs.Combine | proofs.Root), "the last line is not the claim")
-        assert isinstance(end, proofs.Combine | proofs.Root)
-        require(
-            (end.left, relation, end.right) == (claim.left, claim.relation, claim.right),
-            "the last line is not the claim",
-        )
-        return Theorem(setting, claim)
-    except (InvalidInput, ArithmeticError, RecursionError) as error:  # what a method, or arithmetic, refuses
-        raise Refused(str(error)) from None
+        return _proved(setting, claim, proof, library)
+    except Refused:
+        raise
+    except Exception as error:  # what a method, arithmetic or Python itself refuses, such as trees that are too deep
+        raise Refused(f"{type(error).__name__}: {error}") from error
 
 
-def exactly(value: Any, kind: type) -> None:
-    """Refuses subclasses, whose behaviour could differ from what is read."""
-    require(type(value) is kind, f"{value!r} is no {kind.__name__}")
+def _proved(setting: Setting, claim: Claim, proof: proofs.Proof, library: "Library") -> Theorem:
+    setting, claim, proof = read(setting, Setting), read(claim, Claim), read(proof, proofs.Proof)
+    require(claim.parameters <= setting.signs.keys(), "the claim has parameters that the setting does not know")
+    require(not (claim.of_run and setting.rests), "a claim about a whole run, at a fixed point")
+    terms = [*_terms(claim), *_terms(proof)]
+    require_inhabited(setting)
+    board = Board(setting, terms, proof.invariants, one_client=claim.of_client, rounds=claim.rounds)
+    _check_invariants(board, proof.invariants)
+    of_round = _replayed(proof.of_round, LINES, board, {}, library)
+    on: Any = board
+    if claim.of_run:
+        require_rounds(claim, setting)
+        on = Run(board, lambda at, facts, squares: _total(at, facts, squares, of_round, library))
+    lines = _replayed(proof.lines, RUN_LINES if claim.of_run else LINES, on, {} if claim.of_run else of_round, library)
+    require(proof.lines, "a proof without lines")
+    _require_claimed(on, claim, list(lines.values())[-1])
+    return Theorem(setting, claim)
+
+
+def _require_claimed(on: Any, claim: Claim, last: "Relation") -> None:
+    """Refuses where the last line does not say what the claim says, whatever names either gives to its terms."""
+    if type(claim.left) is Vector:
+        require(not claim.of_run and not (on.vector(claim.right) - on.vector(claim.left)).parts, "the vectors differ")
+        return
+    require(type(last.difference) is Quantity, "the last line is not the claim")
+    rest = on.number(claim.right) - on.number(claim.left) - last.difference
+    require(not rest.terms and (last.exact or claim.relation == "<="), "the last line is not the claim")
+
+
+@final
+class Library:
+    """Other statements, proved in their turn: nothing is believed because somebody says that it is a theorem."""
+
+    def __init__(self, known: Known):
+        self.known, self.proved, self.under_way = known, dict[str, Theorem](), list[str]()
+
+    def __call__(self, identifier: str) -> Theorem:
+        if identifier not in self.proved:
+            require(identifier not in self.under_way, f"{identifier} rests on itself")
+            self.under_way.append(identifier)
+            self.proved[identifier] = _proved(*self.known(identifier), self)
+            self.under_way.pop()
+        return self.proved[identifier]
+
+
+def _no_statements(identifier: str) -> Any:
+    raise Refused(f"no statement {identifier} is known")
 
 
 def _terms(of: Any) -> list[Any]:
-    """All terms in a claim or a proof; refuses anything but the exact types of proof data."""
+    """All terms in a claim or a proof."""
     if type(of) in (Vector, Number):
         return [of]
     if type(of) is tuple:
         return [t for part in of for t in _terms(part)]
-    if type(of) in DATA:
-        return [t for name in of.__dataclass_fields__ for t in _terms(getattr(of, name))]
-    require(of is None or type(of) in (str, int, bool), f"{of!r} is no part of a proof")
-    return []
-
-
-DATA = {Claim, proofs.Proof, proofs.Combine, proofs.Root, proofs.Lower, proofs.Upper, proofs.Between, proofs.Assumed,
-        proofs.CauchySchwarz, proofs.Nonnegative, proofs.Earlier, proofs.Statement, proofs.Telescope, proofs.Iterate,
-        proofs.During, proofs.Jensen}  # fmt: skip
+    return [t for name in getattr(of, "__dataclass_fields__", ()) for t in _terms(getattr(of, name))]
 
 
 def _check_invariants(board: Board, invariants: Any) -> None:
     """Each invariant holds at the method's start, and after a round that begins with all of them."""
+    require(not (invariants and board.setting.rests), "an invariant is kept by every round, not by one at rest")
     start = board.at_its_start() if invariants else board
     for what, always in invariants:
         sort, _, name = what.partition(" ")
-        begun = getattr(start.first, sort)[name]
+        begun, after = (
+            state.server if what == "server" else getattr(state, sort)[name] for state in (start.first, board.played)
+        )
         require(begun.key == start.vector(always).key, f"{what} differs from its invariant at the start")
-        after = getattr(board.played, sort)[name]
         require(after.key == board.vector(after_round(always)).key, f"a round breaks the invariant of {what}")
 
 
-def _replayed(lines: Any, rules: Mapping[type, Any], on: Any, before: "Lines", known: Known | None) -> "Lines":
+def _replayed(lines: Any, rules: Mapping[type, Any], on: Any, before: "Lines", library: "Library") -> "Lines":
     """The relations of the lines, by name, with those before."""
     found = dict(before)
     for place, line in enumerate(lines, 1):
@@ -104,7 +121,7 @@ def _replayed(lines: Any, rules: Mapping[type, Any], on: Any, before: "Lines", k
         require(type(line) in rules, f"{name}: {type(line).__name__} is no line of this kind of proof")
         require(name not in found, f"two lines are called {name}")
         try:
-            found[name] = rules[type(line)](on, line, found, known)
+            found[name] = rules[type(line)](on, line, found, library)
         except Refused as error:
             raise Refused(f"{name}: {error}") from None
     return found
@@ -125,7 +142,7 @@ Lines = Mapping[str, Relation]
 # ---- lines
 
 
-def _combine(board: Board, line: proofs.Combine, lines: Mapping[str, Relation], known: Known | None) -> Relation:
+def _combine(board: Board, line: proofs.Combine, lines: Mapping[str, Relation], library: Library) -> Relation:
     require(line.relation in ("<=", "="), f"{line.relation} is no relation of a line")
     if type(line.left) is Vector:
         require(type(line.right) is Vector and line.relation == "=" and not line.facts and not line.squares,
@@ -135,16 +152,16 @@ def _combine(board: Board, line: proofs.Combine, lines: Mapping[str, Relation], 
         return Relation(difference, exact=True)
     found = board.number(line.right) - board.number(line.left)
     exact = line.relation == "="
-    rest = found - _total(board, line.facts, line.squares, lines, known, exact)
+    rest = found - _total(board, line.facts, line.squares, lines, library, exact)
     require(not rest.terms, f"the sum of the facts is not the claim: {_shown(rest)} is left")
     return Relation(found, exact)
 
 
-def _total(board: Board, facts: Any, squares: Any, lines: Lines, known: Known | None, exact: bool = False) -> Quantity:
+def _total(board: Board, facts: Any, squares: Any, lines: Lines, library: Library, exact: bool = False) -> Quantity:
     """Σ multiplier · fact + Σ weight · ‖vector‖², which is ≥ 0; with `exact`, of equations alone, = 0."""
     total = Quantity()
     for multiplier, fact in facts:
-        relation = _fact(board, fact, lines, known)
+        relation = _fact(board, fact, lines, library)
         require(type(relation.difference) is Quantity, "an equation of vectors has no multiplier")
         factor = board.number(multiplier)
         require(relation.exact or not exact, "an equation rests on an inequality")
@@ -159,7 +176,7 @@ def _total(board: Board, facts: Any, squares: Any, lines: Lines, known: Known | 
     return total
 
 
-def _combine_in_run(run: Run, line: proofs.Combine, lines: Lines, known: Known | None) -> Relation:
+def _combine_in_run(run: Run, line: proofs.Combine, lines: Lines, library: Library) -> Relation:
     require(
         line.relation == "<=" and not line.squares and type(line.left) is Number, "a line about a run is a sum of facts"
     )
@@ -174,7 +191,7 @@ def _combine_in_run(run: Run, line: proofs.Combine, lines: Lines, known: Known |
     return Relation(found)
 
 
-def _root(board: Board, line: proofs.Root, lines: Mapping[str, Relation], known: Known | None) -> Relation:
+def _root(board: Board, line: proofs.Root, lines: Mapping[str, Relation], library: Library) -> Relation:
     require(line.of in lines, f"no earlier line {line.of}")
     left, right = board.number(line.left), board.number(line.right)
     require(_is_nonnegative(board, right), "the larger side may be negative")
@@ -186,8 +203,8 @@ def _root(board: Board, line: proofs.Root, lines: Mapping[str, Relation], known:
 LINES: Mapping[type, Any] = {proofs.Combine: _combine, proofs.Root: _root}
 RUN_LINES: Mapping[type, Any] = {
     proofs.Combine: _combine_in_run,
-    proofs.Telescope: lambda run, line, lines, known: Relation(run.telescoped(line)),
-    proofs.Iterate: lambda run, line, lines, known: Relation(run.iterated(line)),
+    proofs.Telescope: lambda run, line, lines, library: Relation(run.telescoped(line)),
+    proofs.Iterate: lambda run, line, lines, library: Relation(run.iterated(line)),
 }
 
 
@@ -197,14 +214,14 @@ def _is_nonnegative(board: Board, of: Quantity) -> bool:
 
 
 def _shown(of: Quantity) -> str:
-    some = [f"({c})·{'·'.join(m) or 1}" for m, c in list(of.terms.items())[:4]]
+    some = [f"({c})·{'·'.join(' '.join(x) for x in m) or 1}" for m, c in list(of.terms.items())[:4]]
     return " + ".join(some) + (" + …" if len(of.terms) > 4 else "")
 
 
 # ---- facts
 
 
-def _fact(board: Board, fact: Any, lines: Mapping[str, Relation], known: Known | None) -> Relation:
+def _fact(board: Board, fact: Any, lines: Mapping[str, Relation], library: Library) -> Relation:
     match fact:
         case proofs.Lower(b, a, least):
             return Relation(_above_quadratic(board, b, a, 0, least))
@@ -218,6 +235,12 @@ def _fact(board: Board, fact: Any, lines: Mapping[str, Relation], known: Known |
             require(sign in (1, -1), f"{sign} is no sign")
             x, y = board.vector(u), board.vector(v)
             return Relation(board.product(board.length(x), board.length(y)) - board.inner(x, y) * sign)
+        case proofs.Infimum(at):
+            point = board.vector(at)
+            require(point.is_shared and not board.one_client, "the objective's value at points of the clients")
+            return Relation(board.value(point) - board.infimum)
+        case proofs.Idle(u):
+            return Relation(board.idle_square(board.vector(u)))
         case proofs.Nonnegative(of):
             found = board.number(of)
             require(_is_nonnegative(board, found), "a number that may be negative")
@@ -226,7 +249,7 @@ def _fact(board: Board, fact: Any, lines: Mapping[str, Relation], known: Known |
             require(line in lines, f"no earlier line {line}")
             return lines[line]
         case proofs.Statement(identifier):
-            return _of_statement(board, identifier, known)
+            return _of_statement(board, identifier, library)
     raise Refused(f"{fact!r} is no fact")
 
 
@@ -244,6 +267,7 @@ def _curvature(board: Board, end: int, given: Number | None, *points: Vec) -> Sc
     assert known is not None
     if given is None:
         return board.parameter_only(known)
+    assert known is not None
     require(_is_tighter(board, end, known, given), "a curvature that is not assumed")
     return board.parameter_only(given)
 
@@ -303,12 +327,9 @@ def _assumed(board: Board, what: str) -> Relation:
     raise Refused(f"{what} is not assumed")
 
 
-def _of_statement(board: Board, identifier: str, known: Known | None) -> Relation:
+def _of_statement(board: Board, identifier: str, library: Library) -> Relation:
     """The claim of a proved statement, read on this board."""
-    require(known is not None, "no other statements are known")
-    assert known is not None
-    other = known(identifier)
-    exactly(other, Theorem)
+    other = library(identifier)
     require(not other.claim.of_run and other.claim.of_client == board.one_client, f"{identifier} is of another kind")
     _require_weaker(board, other.setting, identifier)
     left, right = other.claim.left, other.claim.right
@@ -324,7 +345,7 @@ def _require_weaker(board: Board, other: Setting, identifier: str) -> None:
         require(getattr(mine, name) == getattr(other, name), f"{problem}: its {name}")
     for name in ("dissimilarity", "variance", "large_gradient"):
         require(getattr(other, name) in (None, getattr(mine, name)), f"{problem}: its {name}")
-    for name in ("minimiser", "starts_at_own_minima"):
+    for name in ("minimiser", "bounded_below", "starts_at_own_minima", "rests"):
         require(getattr(mine, name) or not getattr(other, name), f"{problem}: its {name}")
     for name in ("curvature", "objective"):
         for end in (0, 1):  # the other's least curvature must be smaller, its largest one larger

@@ -5,7 +5,6 @@ expectation after T rounds), or summed over the rounds with weights r^t. What do
 as ‖∇F_k(x*)‖², has no mark.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
@@ -14,11 +13,11 @@ from fedconvex.claims.terms import Number, Vector, parts
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import Board, after_round
 from fedconvex.proofs_checks.kernel.scalars import require
-from fedconvex.proofs_checks.kernel.vectors import Quantity, Vec
+from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity, Unknown, Vec
 
 MARKS = {"start": "0:", "end": "T:"}
 OF_RUN = ("after", "sum of rounds", "mean of rounds")
-SameAlways = re.compile(r"⟨(g\*|free [^|]*)\|(g\*|free [^|]*)⟩~?|F\(0\)")
+
 Sum = Callable[[Board, Any, Any], Quantity]  # of facts and squares, on a board of one round
 
 
@@ -38,10 +37,10 @@ class Run:
             ratio = self.field.scalar(ratio)
             require(self.field.is_nonnegative(ratio), "weights of rounds that may be negative")
             mark, constants = f"Σ{self.board.powers.number(ratio)}:", self.board.powers.sum(ratio)
-        terms: dict[tuple[str, ...], Any] = {}
+        terms: dict[Monomial, Any] = {}
         for m, c in of.terms.items():
-            fixed = all(SameAlways.fullmatch(x) for x in m)
-            key = m if fixed else (mark + "·".join(m),)
+            fixed = all(map(is_same_always, m))
+            key = m if fixed else ((mark, str(m)),)
             terms[key] = terms.get(key, 0) + (c * constants if fixed else c)
         return Quantity(terms)
 
@@ -80,7 +79,8 @@ class Run:
     def value_at_mean(self, ratio: Number, u: Vector) -> Quantity:
         """The expected value at the mean of a vector over the rounds."""
         r = self.board.powers.number(self.board.parameter_only(ratio))
-        return Quantity({(f"mean{r}:{self.board.name_of_value(self.board.vector(u))}",): self.field.scalar(1)})
+        point = self.board.name_of_value(self.board.vector(u))
+        return Quantity({((f"mean {r}", str(point)),): self.field.scalar(1)})
 
     # ---- facts and lines
 
@@ -137,6 +137,13 @@ class Run:
     def _require_one_round(self, difference: Quantity, line: Any) -> None:
         rest = difference - self.total(self.board, line.facts, line.squares)
         require(not rest.terms, "the sum of the facts is not the inequality of one round")
+
+
+def is_same_always(unknown: Unknown) -> bool:
+    """Whether the number is that of the minimiser, of gradients there, or of any given vectors: alike in all rounds."""
+    if unknown[0] == "F":
+        return unknown[1] in ("*", "infimum")
+    return all(name in ("x*", "g*") or name.startswith(("free ", "family ")) for name in unknown[1:])
 
 
 def mean_of_rounds(u: Vector) -> tuple[Number, Vector]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, islice, permutations
+from math import comb
 from typing import Any, final
 
 from flint import fmpz_mpoly, fmpz_mpoly_ctx
@@ -17,6 +18,9 @@ from fedconvex.arithmetic.rationals import ExactNumber
 
 MOST_ORDERS = 720  # of conditions, that are tried to show a sign
 LARGEST = 40  # an exponent in a formula; a hostile proof could ask for a million
+MOST_TERMS = 5_000  # of a polynomial
+MOST_BITS = 100_000  # of a coefficient
+MOST_PARAMETERS = MOST_CONDITIONS = 20
 
 
 class Refused(Exception):
@@ -40,19 +44,20 @@ class Scalar(ExactNumber):
 
     def __add__(self, other: Any) -> "Scalar":
         other = self.field.scalar(other)
-        return self.field.made(self.above * other.below + other.above * self.below, self.below * other.below)
+        above = product(self.above, other.below) + product(other.above, self.below)
+        return self.field.made(above, product(self.below, other.below))
 
     def __mul__(self, other: Any) -> Any:
         if not isinstance(other, Scalar | int | Fraction):
             return NotImplemented  # a vector multiplies itself
         other = self.field.scalar(other)
-        return self.field.made(self.above * other.above, self.below * other.below)
+        return self.field.made(product(self.above, other.above), product(self.below, other.below))
 
     def __truediv__(self, other: Any) -> "Scalar":
         other = self.field.scalar(other)
         # A formula with a pole in the domain says nothing there, and the identity of a proof need not hold.
         require(self.field.is_nonzero(other), f"{other} may be 0, and is divided by")
-        return self.field.made(self.above * other.below, self.below * other.above)
+        return self.field.made(product(self.above, other.below), product(self.below, other.above))
 
     def __sub__(self, other: Any) -> "Scalar":
         return self + -self.field.scalar(other)
@@ -71,7 +76,7 @@ class Scalar(ExactNumber):
     def __pow__(self, exponent: int) -> "Scalar":
         require(abs(exponent) <= LARGEST, f"the exponent {exponent} is too large")
         base = self if exponent >= 0 else 1 / self
-        return self.field.made(base.above ** abs(exponent), base.below ** abs(exponent))
+        return self.field.made(power(base.above, abs(exponent)), power(base.below, abs(exponent)))
 
     @property
     def is_zero(self) -> bool:
@@ -113,8 +118,10 @@ class Field:
 
     def __init__(self, signs: Mapping[str, str], rooted: Iterable[str | int] = (), others: int = 0):
         self.roots = frozenset(rooted)
+        # Names with √ and ′ are those of the kernel's own symbols.
+        require(all(n.isidentifier() for n in signs), "the name of a parameter is no identifier")
+        require(len(signs) + len(self.roots) <= MOST_PARAMETERS, "too many parameters and roots")
         names = {f"√{n}" if n in self.roots else n: sign for n, sign in signs.items()}
-        require(len(names) == len(signs) and all("√" not in n for n in signs), "two parameters have one name")
         require(all(signs.get(str(n)) != "real" for n in self.roots), "a root of a number that may be negative")
         self.signs = names | {f"√{p}": "positive" for p in self.roots if isinstance(p, int)}
         self.signs |= {f"√[{i}]": "positive" for i in range(others)}
@@ -224,6 +231,7 @@ class Field:
 
     def assume(self, difference: Scalar, strictly: bool) -> None:
         """Takes difference ≥ 0, or > 0, as known."""
+        require(len(self.known) < MOST_CONDITIONS, "too many conditions")
         if strictly and (factors := self._factors(difference)):
             for name in factors:
                 self.assume(self.symbol(name), True)
@@ -354,9 +362,8 @@ class Substitutions:
             return of
         coefficients = self._by_power(of, k)
         degree = len(coefficients) - 1
-        return self.field.reduced(
-            sum((c * above**n * below ** (degree - n) for n, c in enumerate(coefficients)), self.field.one * 0)
-        )
+        terms = (product(c, product(power(above, n), power(below, degree - n))) for n, c in enumerate(coefficients))
+        return self.field.reduced(sum(terms, self.field.one * 0))
 
 
 def has_sign(of: fmpz_mpoly, sign: int, signs: Mapping[str, str]) -> bool:
@@ -369,3 +376,21 @@ def is_positive(of: fmpz_mpoly, signs: Mapping[str, str]) -> bool:
     """Whether polynomial > 0, visibly: besides, some monomial consists of positive symbols."""
     weak = [k for k, s in enumerate(signs.values()) if s != "positive"]
     return has_sign(of, 1, signs) and any(all(int(n[k]) == 0 for k in weak) for n in of.to_dict())
+
+
+def product(a: fmpz_mpoly, b: fmpz_mpoly) -> fmpz_mpoly:
+    """a · b. Raises Refused where it could fill the memory."""
+    require(len(a) * len(b) <= 50 * MOST_TERMS and bits(a) + bits(b) <= MOST_BITS, "a product with too many terms")
+    return a * b
+
+
+def power(of: fmpz_mpoly, n: int) -> fmpz_mpoly:
+    """The power. Raises Refused where it could fill the memory."""
+    small = comb(len(of) + n - 1, n) <= MOST_TERMS if of and n else True
+    require(small and bits(of) * n <= MOST_BITS, "a power with too many terms")
+    return of**n
+
+
+def bits(of: fmpz_mpoly) -> int:
+    """The length of the longest coefficient."""
+    return max((int(c.bit_length()) for c in of.coeffs()), default=0)

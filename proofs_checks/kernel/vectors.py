@@ -12,6 +12,13 @@ client k is drawn, π = P/m and avg the average over the drawn, the coordinates 
 
 The expected mean inner products of basic vectors of these kinds follow from E 1_k = π, from the constant number of
 drawn clients, and from E⟨avg ã, avg b̃⟩ = σ mean_k⟨ã_k, b̃_k⟩; those not listed in `FACTORS` are 0.
+
+Of a gradient at a point that depends on the draw nothing is known: it has coordinates of two more kinds,
+
+    any   u        shared by all clients, any function of the draw
+    any apart ũ_k  any function of the draw, in every draw with mean 0 over all clients
+
+whose inner products with others are unknown numbers, except that shared vectors see only means over the clients.
 """
 
 from collections.abc import Mapping
@@ -21,12 +28,15 @@ from typing import Any, final
 from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar, require
 
 SAME, APART, NOISE, KEPT, REPLACED = "same", "apart", "noise", "kept", "replaced"
+ANY, ANY_APART = "any", "any apart"
+SHARED = (SAME, NOISE, ANY)
 # For two kinds: the factor of the inner product, and the part (mean or deviation) whose inner product it is.
 FACTORS = {
     (SAME, SAME): ("1", SAME), (SAME, KEPT): ("π", SAME), (KEPT, KEPT): ("π", SAME),
     (APART, APART): ("1", APART), (APART, REPLACED): ("π", APART), (REPLACED, REPLACED): ("π", APART),
     (NOISE, NOISE): ("σ", APART), (NOISE, REPLACED): ("πσ", APART),
 }  # fmt: skip
+MOST_PRODUCTS = 100_000  # in an inner product
 Key = tuple[str, str]  # kind and basic vector
 
 
@@ -75,15 +85,16 @@ class Vec:
     @property
     def is_random(self) -> bool:
         """Whether it depends on the draw."""
-        return any(kind in (NOISE, KEPT, REPLACED) for kind, _ in self.parts)
+        return any(kind not in (SAME, APART) for kind, _ in self.parts)
 
     @property
     def is_shared(self) -> bool:
         """Whether it is the same for all clients."""
-        return all(kind in (SAME, NOISE) for kind, _ in self.parts)
+        return all(kind in SHARED for kind, _ in self.parts)
 
 
-Monomial = tuple[str, ...]  # of unknown numbers, sorted
+Unknown = tuple[str, ...]  # an inner product with its two basic vectors, a length "‖", or a value "F"
+Monomial = tuple[Unknown, ...]  # sorted
 
 
 @final
@@ -114,21 +125,37 @@ class Quantity:
         return self.terms.get((), 0)
 
 
-def product_name(first: str, second: str, part: str) -> str:
-    """The unknown inner product of two basic vectors' means, or deviations."""
-    one, other = sorted((first, second))
-    return f"⟨{one}|{other}⟩{'~' if part == APART else ''}"
+def product_of(one: Key, other: Key) -> tuple[str, Unknown]:
+    """The factor of the expected mean inner product of two basic vectors, and the unknown number; "" where it is 0."""
+    kinds = (one[0], other[0])
+    if kinds[0] not in (ANY, ANY_APART) and kinds[1] not in (ANY, ANY_APART):
+        factor, part = FACTORS.get(kinds) or FACTORS.get((kinds[1], kinds[0])) or ("", "")
+        return factor, (part, *sorted((one[1], other[1])))  # of the two means, or deviations
+    for shared, seen in ((one, other), (other, one)):
+        if shared[0] in SHARED:  # the mean of 1_k is π, and that of 1_k ã_k is π avg ã
+            factor, kind = MEANS.get(seen[0], ("", ""))
+            return factor, _any_product(shared, (kind, seen[1]))
+    return "1", _any_product(one, other)
+
+
+MEANS = {SAME: ("1", SAME), NOISE: ("1", NOISE), ANY: ("1", ANY), KEPT: ("π", SAME), REPLACED: ("π", NOISE)}
+
+
+def _any_product(one: Key, other: Key) -> Unknown:
+    first, second = sorted((one, other))
+    return (ANY, *first, *second)
 
 
 def inner(u: Vec, v: Vec, chances: Mapping[str, Any]) -> Quantity:
     """The expected mean inner product; `chances` are the numbers 1, π, σ and πσ of the draw."""
+    require(len(u.parts) * len(v.parts) <= MOST_PRODUCTS, "an inner product of too many terms")
     terms: dict[Monomial, Any] = {}
-    for (kind, a), c in u.parts.items():
-        for (other, b), d in v.parts.items():
-            factor, part = FACTORS.get((kind, other)) or FACTORS.get((other, kind)) or ("", "")
+    for one, c in u.parts.items():
+        for other, d in v.parts.items():
+            # Where clients are drawn with unequal probabilities, products that are not listed need not be 0 either.
+            if chances["π"] is None and {one[0], other[0]} & {KEPT, REPLACED}:
+                raise Refused("inner products with memories are not known for this draw")
+            factor, name = product_of(one, other)
             if factor:
-                if chances[factor] is None:
-                    raise Refused("inner products with memories are not known for this draw")
-                name = (product_name(a, b, part),)
-                terms[name] = terms.get(name, 0) + c * d * chances[factor]
+                terms[(name,)] = terms.get((name,), 0) + c * d * chances[factor]
     return Quantity(terms)

@@ -5,10 +5,11 @@ is trusted: a wrong sum is refused when the kernel replays the line.
 """
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, final
 
 from fedconvex.claims.claim import Claim, at_most
-from fedconvex.claims.terms import Number, Vector, gradient, number
+from fedconvex.claims.terms import Number, Vector, gradient, mean, number
 from fedconvex.proofs_checks.kernel.proofs import Between, CauchySchwarz, Combine, Fact, Lower, Root, Upper
 
 
@@ -61,6 +62,21 @@ def interpolation(b: Vector, a: Vector, least: Any, most: Any) -> Parts:
 def lipschitz(b: Vector, a: Vector, most: Any) -> Parts:
     """‖∇F(b) − ∇F(a)‖² ≤ L²‖b − a‖², for curvatures in [−L, L]."""
     return by(Between(b, a, -number(most), number(most)))
+
+
+def sum_of(*vectors: Vector) -> Parts:
+    """‖Σ_j v_j‖² ≤ n Σ_j‖v_j‖² for n vectors: the difference is Σ_{i<j}‖v_i − v_j‖²."""
+    return sum((squared(u - v) for u, v in combinations(vectors, 2)), start=Parts())
+
+
+def jensen(u: Vector) -> Parts:
+    """‖mean u‖² ≤ mean‖u_k‖²."""
+    return squared(u - mean(u))
+
+
+def split(u: Vector, v: Vector, z: Any) -> Parts:
+    """‖u + v‖² ≤ (1 + z)‖u‖² + (1 + 1/z)‖v‖²."""
+    return number(z) * squared(u - v / number(z))
 
 
 def young(u: Vector, v: Vector) -> Parts:

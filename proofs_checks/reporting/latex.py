@@ -4,6 +4,7 @@ import re
 from functools import cache
 from typing import Any
 
+from fedconvex.proofs_checks.reporting.prose import prose
 from fedconvex.proofs_checks.reporting.records import Record, StepRecord, totals
 
 HEAD = r"""\documentclass[10pt]{article}
@@ -16,6 +17,9 @@ HEAD = r"""\documentclass[10pt]{article}
 \appendix
 \section{Every statement, checked by machine}
 """
+WIDTH = 130  # signs of LaTeX in a line
+CONTINUED = "\\\\\n"
+PARTS = re.compile(r"(?<=,)\\q?quad |\\quad(?=\\text\{(?:where|then) \})")
 COMBINING = {"\u0303": r"\tilde", "\u0304": r"\bar", "\u0305": r"\bar", "\u0302": r"\hat"}
 
 
@@ -32,21 +36,24 @@ def appendix(records: list[Record]) -> str:
 
 def _statement(record: Record) -> str:
     lines = [rf"\subsection*{{{plain(record.source)} (\texttt{{{plain(record.identifier)}}}): {record.verdict}}}"]
-    lines += [plain(record.words), rf"\begin{{gather*}}{record.formula}\end{{gather*}}"]
+    lines += [words(record.words), displayed(record.formula)]
+    lines += [f"Then ${record.conclusion}$."] if record.conclusion else []
+    lines.append(f"As printed: {words(record.as_printed)}. Holds: {words(record.holds)}.")
+    lines += [f"A counterexample to the other reading: {words(record.other_reading)}."] if record.other_reading else []
     if record.assumptions:
         lines.append("Assumes: " + "; ".join(mixed(a) for a in record.assumptions) + ".")
     if record.steps:
         lines += [r"\begin{enumerate}", *(_step(step) for step in record.steps), r"\end{enumerate}"]
-    lines += [plain(record.reason) + "."] if not record.steps or record.witness else []
+    lines += [words(record.reason) + "."] if not record.steps or record.witness else []
     if record.witness:
         lines += [r"\begin{verbatim}", _ascii(record.witness["program"]), r"\end{verbatim}"]
     if record.corrected:
         lines += [
-            f"What holds (\\texttt{{{plain(record.corrected['identifier'])}}}): {plain(record.corrected['words'])}",
-            rf"\begin{{gather*}}{record.corrected['formula']}\end{{gather*}}",
+            f"What holds (\\texttt{{{plain(record.corrected['identifier'])}}}): {words(record.corrected['words'])}",
+            displayed(record.corrected["formula"]),
         ]
     for label, text in (("Note", record.notes), ("Promises nothing", record.vacuous), ("Also asked", record.extra)):
-        lines += [f"{label}: {plain(text)}"] if text else []
+        lines += [f"{label}: {words(text)}"] if text else []
     if record.tightness:
         how = f" ({plain(record.tightness['how'])})" if record.tightness["how"] else ""
         lines.append(f"Largest part of the bound that was found to be used: {record.tightness['quotient']:.4g}{how}.")
@@ -58,9 +65,33 @@ def _step(step: StepRecord) -> str:
     mark = {"proved": r"$\checkmark$", "refuted": r"$\times$"}.get(step.verdict, "?")
     return (
         rf"\item {mark} \checkedby{{{place}; {plain(step.engine)}}}"
-        rf"\begin{{gather*}}{step.shown}\end{{gather*}}"
-        f" {plain(step.because)}. {plain(step.detail)}."
+        f"{displayed(step.shown)}"
+        f" {words(step.because)}. {words(step.detail)}."
     )
+
+
+def words(text: str) -> str:
+    """English with formulas in Unicode, which become mathematics."""
+    return prose(text, plain)
+
+
+def displayed(formula: str) -> str:
+    """A display of its own; a long formula goes on in further lines, behind its parts or before a + or −."""
+    lines = [line for part in PARTS.split(formula) for line in _lines(part)]
+    return rf"\begin{{gather*}}{CONTINUED.join(lines)}\end{{gather*}}"
+
+
+def _lines(formula: str) -> list[str]:
+    """The formula in lines of about `WIDTH` signs, cut at + and − outside all brackets."""
+    lines, start, depth = [], 0, 0
+    for place in re.finditer(r"\\left|\\right|\\begin|\\end|[{}()\[\]]| [+-] ", formula):
+        sign = place[0]
+        depth += (sign in ("{", "(", "[", r"\left", r"\begin")) - (sign in ("}", ")", "]", r"\right", r"\end"))
+        if sign in (" + ", " - ") and depth == 0 and place.start() - start > WIDTH:
+            lines.append(formula[start : place.start()])
+            start = place.start()
+    lines.append(formula[start:])
+    return [lines[0], *("{}" + line for line in lines[1:])]
 
 
 def mixed(text: str) -> str:

@@ -3,7 +3,6 @@
 import sys
 from itertools import groupby
 
-from fedconvex.proofs_checks.engines.checks import Agreement
 from fedconvex.proofs_checks.proof import Role
 from fedconvex.proofs_checks.reporting.records import Record, StepRecord, totals
 from fedconvex.verdicts import Verdict
@@ -11,8 +10,9 @@ from fedconvex.verdicts import Verdict
 HEAD = """# Every verdict
 
 Made by `python -m fedconvex.proofs_checks.reporting.markdown` from the proofs that run; what the verdicts mean, and how
-to look at a proof, is said in [verify.md](verify.md). "Used" is the largest part of a bound that an exact search has
-found to be used; 1 is attained. "On instances": a definition, of which there is nothing to prove; it is compared with
+to look at a proof, is said in [verify.md](verify.md). "As printed" is said of the paper's words, "holds" of what is
+proved: the two differ where the paper has a misprint or can be read in two ways. "Used" is the largest part of a bound
+that an exact search has found to be used; 1 is attained. Of a definition there is nothing to prove; it is compared with
 the code that runs.
 
 ```python
@@ -36,10 +36,10 @@ def as_markdown(records: list[Record]) -> str:
 
 
 def _paper(records: list[Record]) -> list[str]:
-    lines = ["| statement | verdict | steps | used | says |", "|---|---|---|---|---|"]
+    lines = ["| statement | verdict | as printed | holds | steps | used | says |", "|---|---|---|---|---|---|---|"]
     for r in records:
-        steps = f"{r.count(Verdict.PROVED)} of {len(r.steps)}" + ", on instances" * _is_on_instances(r)
-        cells = (f"`{r.identifier}`", r.verdict, steps, _used(r), r.words)
+        steps = f"{r.count(Verdict.PROVED)} of {len(r.steps)}"
+        cells = (f"`{r.identifier}`", r.verdict, r.as_printed, r.holds, steps, _used(r), r.words)
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     lines.append("")
     for record in records:
@@ -60,6 +60,7 @@ def _remarks(record: Record) -> list[str]:
     if record.corrected:
         lines += [f"What holds, `{record.corrected['identifier']}`: {record.corrected['words']}", ""]
         lines += [f"$$ {record.corrected['formula']} $$", ""]
+    lines += [f"A counterexample to the other reading: {record.other_reading}\n"] if record.other_reading else []
     lines += [line for step in failing for line in _failing(step)]
     lines += [f"{record.notes}\n"] if record.notes else []
     lines += [f"Promises nothing: {record.vacuous}\n"] if record.vacuous else []
@@ -68,11 +69,6 @@ def _remarks(record: Record) -> list[str]:
 
 def _failing(step: StepRecord) -> list[str]:
     return [f"As printed at {step.place} it fails: $ {step.shown} $", ""]
-
-
-def _is_on_instances(record: Record) -> bool:
-    engines = {step.engine for step in record.steps if step.role == Role.PROOF.value}
-    return record.verdict == Verdict.PROVED.value and engines == {Agreement.engine}
 
 
 def _used(record: Record) -> str:

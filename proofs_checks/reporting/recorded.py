@@ -8,6 +8,7 @@ from typing import Any
 from fedconvex.atomic_files import require_room_for, write_atomically
 from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.proofs_checks.proof import CheckOutcome, Role, Step
+from fedconvex.proofs_checks.readings import words_of
 from fedconvex.proofs_checks.reporting.records import Record, record
 from fedconvex.proofs_checks.verification import Result, StepResult, proof_of
 from fedconvex.statements.statement import Statement
@@ -17,11 +18,12 @@ PATH = Path(__file__).parents[1] / "verdicts.json"
 
 
 def entry(record: Record) -> dict[str, Any]:
-    """What is recorded of a result: its verdict, how many steps have which verdict, the corrected statement if any."""
+    """What is recorded of a result: verdict, phrases, how many steps have which verdict, the corrected statement."""
     steps: dict[str, int] = {}
     for step in record.steps:
         steps[step.verdict] = steps.get(step.verdict, 0) + 1
-    found: dict[str, Any] = {"verdict": record.verdict, "steps": dict(sorted(steps.items()))}
+    found: dict[str, Any] = {"verdict": record.verdict, "as_printed": record.as_printed, "holds": record.holds}
+    found["steps"] = dict(sorted(steps.items()))
     return found | ({"corrected": record.corrected["identifier"]} if record.corrected else {})
 
 
@@ -44,6 +46,8 @@ def as_recorded(of: Statement, entry: dict[str, Any]) -> Record | None:
     proof = proof_of(of)
     if proof is None or proof.refutation is not None or entry["verdict"] != Verdict.PROVED.value:
         return None
+    if not {"as_printed", "holds"} <= entry.keys():
+        return None
     steps: dict[str, int] = entry["steps"]
     printed = sum(step.role is Role.PRINTED for step in proof.steps)
     failing = steps.get(Verdict.REFUTED.value, 0)
@@ -54,7 +58,8 @@ def as_recorded(of: Statement, entry: dict[str, Any]) -> Record | None:
     return record(
         Result(
             of, Verdict.PROVED, "as recorded", evidence, notes=proof.notes, extra=proof.extra, vacuous=proof.vacuous,
-            tightness=proof.tightness,
+            tightness=proof.tightness, as_printed=entry["as_printed"], holds=entry["holds"],
+            other_reading=words_of(proof.reading, line_fails=True)[2] if proof.reading else "",
         )
     )  # fmt: skip
 
@@ -122,11 +127,12 @@ def as_text(records: Iterable[Record]) -> str:
 
 
 def _as_text(entries: dict[str, dict[str, Any]]) -> str:
-    lines = (f" {json.dumps(name)}: {json.dumps(entry)}" for name, entry in sorted(entries.items()))
+    lines = (f" {json.dumps(name)}: {json.dumps(entry, ensure_ascii=False)}" for name, entry in sorted(entries.items()))
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _words(found: dict[str, Any]) -> str:
     steps = ", ".join(f"{count} {verdict}" for verdict, count in found["steps"].items())
     corrected = f"; {found['corrected']} instead" if "corrected" in found else ""
-    return f"{found['verdict']} (steps: {steps or 'none'}{corrected})"
+    phrases = f"; as printed: {found['as_printed']}; holds: {found['holds']}" if "holds" in found else ""
+    return f"{found['verdict']} (steps: {steps or 'none'}{corrected}{phrases})"

@@ -2,14 +2,17 @@
 
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
+from fedconvex.claims.displayed import displayed
 from fedconvex.proofs_checks.engines.tightness import Tightness
 from fedconvex.proofs_checks.proof import Role
-from fedconvex.proofs_checks.verification import Result, StepResult
-from fedconvex.statements.rendering import assumptions_of, latex
+from fedconvex.statements.rendering import assumptions_of
 from fedconvex.statements.statement import Statement
 from fedconvex.verdicts import Verdict
+
+if TYPE_CHECKING:  # `Result` shows itself by its record
+    from fedconvex.proofs_checks.verification import Result, StepResult
 
 
 @final
@@ -38,8 +41,12 @@ class Record:
     claim: str
     words: str
     formula: str  # LaTeX
+    conclusion: str  # LaTeX; "" where the formula itself is the conclusion
     assumptions: tuple[str, ...]
     verdict: str
+    as_printed: str
+    holds: str
+    other_reading: str
     reason: str
     steps: tuple[StepRecord, ...]
     witness: dict[str, str] | None
@@ -49,6 +56,11 @@ class Record:
     vacuous: str
     tightness: dict[str, Any] | None
     seconds: float
+
+    @property
+    def is_another_reading(self) -> bool:
+        """Whether it is proved, but not of all that is printed."""
+        return self.verdict == Verdict.PROVED.value and ("false" in self.as_printed or "undefined" in self.as_printed)
 
     def count(self, *verdicts: Verdict, displayed: bool = False) -> int:
         """The number of steps with one of these verdicts; with `displayed`, of those that the paper displays."""
@@ -68,7 +80,7 @@ class Record:
         return cls(**{**data, "steps": steps, "assumptions": tuple(data["assumptions"])})
 
 
-def record(result: Result) -> Record:
+def record(result: "Result") -> Record:
     """The result as plain data. Measures the tightness, which may take longer than the proof."""
     of, replayed = result.statement, result.replayed
     return Record(
@@ -76,9 +88,13 @@ def record(result: Result) -> Record:
         source=of.source,
         claim=of.claim_type.value,
         words=of.words,
-        formula=latex(of),
+        formula=displayed(of).defined,
+        conclusion=displayed(of).conclusion,
         assumptions=tuple(assumptions_of(of)),
         verdict=result.verdict.value,
+        as_printed=result.as_printed,
+        holds=result.holds,
+        other_reading=result.other_reading,
         reason=result.reason,
         steps=tuple(map(_step, result.evidence)),
         witness=None if result.witness is None or replayed is None else {
@@ -94,10 +110,10 @@ def record(result: Result) -> Record:
 
 
 def _named(of: Statement) -> dict[str, str]:
-    return {"identifier": of.identifier, "words": of.words, "formula": latex(of)}
+    return {"identifier": of.identifier, "words": of.words, "formula": displayed(of).defined}
 
 
-def _step(result: StepResult) -> StepRecord:
+def _step(result: "StepResult") -> StepRecord:
     step, outcome = result.step, result.outcome
     return StepRecord(
         shown=step.shown,

@@ -9,7 +9,7 @@ from fedconvex.proofs_checks.reporting.recorded import as_recorded, recorded
 from fedconvex.proofs_checks.reporting.records import Record, record
 from fedconvex.proofs_checks.verification import papers_with_proofs, proof_of, verify_all
 from fedconvex.statements.statement import Statement
-from fedconvex.theory import papers, statement
+from fedconvex.theory import paper, statement
 from fedconvex.theory.catalogue import in_order
 
 
@@ -29,8 +29,8 @@ def chosen(names: Iterable[str] = ()) -> list[Statement]:
     """
     found: dict[str, Statement] = {}
     for name in list(names) or papers_with_proofs():
-        paper = papers().get(name.strip().lower())
-        some = [*in_order(paper), *paper.ours.values()] if paper else [statement(name)]
+        named = paper(name.strip().lower())
+        some = [*in_order(named), *named.ours.values()] if named else [statement(name)]
         found |= {one.identifier: one for one in some}
     return list(found.values())
 

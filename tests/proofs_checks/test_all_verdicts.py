@@ -14,6 +14,7 @@ from fedconvex.proofs_checks.reporting.markdown import as_markdown
 from fedconvex.proofs_checks.reporting.recorded import differences, recorded
 from fedconvex.proofs_checks.reporting.records import Record, record, totals
 from fedconvex.proofs_checks.reporting.results import chosen
+from fedconvex.proofs_checks.reporting.screen import screen
 from fedconvex.theory import papers
 from fedconvex.verdicts import Verdict
 
@@ -43,6 +44,8 @@ def test_every_statement_is_decided_as_recorded() -> None:
 
 def check_one(found: Record) -> None:
     assert found.steps
+    assert len(screen(found).splitlines()) <= 40, found.identifier
+    assert "undecided" not in (found.as_printed, found.holds), found.identifier
     refuted = found.verdict == Verdict.REFUTED.value
     assert refuted == (found.witness is not None) == (found.corrected is not None), found.identifier
     for step in found.steps:

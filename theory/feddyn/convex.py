@@ -5,7 +5,8 @@ C_t = (1/m)Σ E‖∇L_k(θ_k^t) − ∇L_k(θ_*)‖², ε_t = (1/m)Σ E‖θ̃_
 
 from typing import Any, NamedTuple
 
-from fedconvex.statements.functions import geometric_sum
+from fedconvex.claims.terms import square
+from fedconvex.statements.functions import geometric_sum, named
 from fedconvex.statements.notation import (
     LENGTH,
     NUMBER,
@@ -46,7 +47,9 @@ def convex_constants(*, alpha: Any, L: Any, num_clients: Any, num_active: Any) -
     """κ = 8(m/P)(1/α)(L+α)/(α²−20L²), κ₀ = (2/α)(α²−20αL−40L²)/(α²−20L²), and the scales of Lemmas 4 and 5."""
     denominator = alpha**2 - 20 * L**2
     kappa = 8 * num_clients / num_active / alpha * (L + alpha) / denominator
+    kappa = named(r"\kappa", kappa)
     kappa0 = 2 / alpha * (alpha**2 - 20 * alpha * L - 40 * L**2) / denominator
+    kappa0 = named(r"\kappa_0", kappa0)
     return ConvexConstants(kappa, kappa0, alpha * (L + alpha) / denominator, kappa)
 
 
@@ -82,16 +85,17 @@ def strongly_convex_constants(
         alpha**3 * P + alpha**2 * P * mu - alpha**2 * m * mu - 20 * alpha * L**2 * P + 4 * L**2 * m * mu
         - 20 * L**2 * P * mu
     )  # fmt: skip
+    z = named("z", z)
     numerator = (
         2 * alpha**3 * P + 2 * alpha**2 * P * mu - 2 * alpha**2 * m * mu - 40 * alpha**2 * L * P
         - 80 * alpha * L**2 * P - 40 * alpha * L * P * mu + 8 * alpha * L * m * mu + 16 * L**2 * m * mu
         - 80 * L**2 * P * mu
     )  # fmt: skip
     return StronglyConvexConstants(
-        r=1 + mu / alpha,
+        r=named("r", 1 + mu / alpha),
         z=z,
-        kappa=8 * m * (L + alpha) / z,
-        kappa0=numerator / (alpha * z),
+        kappa=named(r"\kappa", 8 * m * (L + alpha) / z),
+        kappa0=named(r"\kappa_0", numerator / (alpha * z)),
         scale4=alpha * (L + alpha) * (P * alpha + P * mu - m * mu) / z,
         scale5=8 * m * (L + alpha) * (alpha + mu) / (alpha * z),
     )
@@ -126,6 +130,7 @@ def lemma1(*, distance: Any, C: Any, gap: Any, alpha: Any, L: Any, num_clients: 
     relation="=",
     units=LENGTH,
     assumes=FEDDYN,
+    states=vectors.expected_move,
 )
 def lemma2(*, alpha: Any, mean_gradient: Any) -> Any:
     """The expected move of the average: −(1/α)(1/m)Σ_k E∇L_k(θ̃_k^t)."""
@@ -174,7 +179,10 @@ def lemma5(*, C: Any, gap: Any, epsilon: Any, L: Any, num_clients: Any, num_acti
     return (1 - part) * C + 2 * L**2 * part * epsilon + 4 * L * part * gap
 
 
-@PAPER.statement("Lemma 6", ClaimType.UPPER, page=30, symbol=r"\big\|\textstyle\sum_j v_j\big\|^2")
+@PAPER.statement(
+    "Lemma 6", ClaimType.UPPER, page=30, symbol=r"\big\|\textstyle\sum_j v_j\big\|^2",
+    states=square(vectors.vector_sum),
+)  # fmt: skip
 def lemma6(*, count: Any, total: Any) -> Any:
     """The squared norm of a sum of n vectors is at most n times the sum of their squared norms."""
     return count * total
@@ -212,7 +220,7 @@ def lemma8(*, distance: Any, C: Any, gap: Any, alpha: Any, L: Any, mu: Any, num_
 
 
 @PAPER.statement(
-    "Lemma 9", ClaimType.UPPER, page=33, symbol=r"-\tfrac1m\textstyle\sum_k E\|\tilde\theta_k^t-\theta_*\|^2",
+    "Lemma 9", ClaimType.UPPER, page=33, symbol=r"-\frac{1}{m}\sum_k E\|\tilde\theta_k^t-\theta_*\|^2",
     units=SQUARED_LENGTH, assumes=FEDDYN, states=-vectors.devices_distance,
 )  # fmt: skip
 def lemma9(*, distance_next: Any) -> Any:

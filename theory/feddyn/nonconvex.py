@@ -6,18 +6,25 @@ same.
 
 from typing import Any, NamedTuple
 
-from fedconvex.statements.assumptions import Smooth
+from fedconvex.statements.assumptions import Smooth, StartsAtLocalMinima
+from fedconvex.statements.functions import named
 from fedconvex.statements.notation import CURVATURE, SQUARED_LENGTH, VALUE, Parameter, Units
 from fedconvex.statements.statement import ClaimType
+from fedconvex.theory.feddyn import vectors
 from fedconvex.theory.feddyn.assumptions import ACTIVE, ALPHA_NONCONVEX, FEDDYN
 from fedconvex.theory.feddyn.convex import excess
 from fedconvex.theory.feddyn.notation import PAPER, PER_CURVATURE
 
 Z: Units = (2, -4)
 LETTERS = {
-    "C": Parameter("C_{t-1}", "mean squared distance of the devices from their average", SQUARED_LENGTH, least=0),
-    "C_next": Parameter("C_t", "the same after the round", SQUARED_LENGTH, least=0),
-}
+    "C": Parameter(
+        "C_{t-1}", "mean squared distance of the devices from their average", SQUARED_LENGTH, least=0,
+        means=vectors.spread_before,
+    ),
+    "C_next": Parameter("C_t", "the same after the round", SQUARED_LENGTH, least=0, means=vectors.spread_after),
+}  # fmt: skip
+# Algorithm 1's input ∇L_k(θ_k⁰) = 0: the stored gradients are those at the θ_k, which C_t is about, from the start on.
+OWN_MINIMA = (*FEDDYN, Smooth(), StartsAtLocalMinima())
 
 
 class NonconvexConstants(NamedTuple):
@@ -42,12 +49,14 @@ def nonconvex_constants(*, alpha: Any, L: Any, num_clients: Any, num_active: Any
     """
     m, P = num_clients, num_active
     z = alpha**2 * P**2 - 32 * L**2 * m**2 + 16 * L**2 * P * m - 20 * L**2 * P**2
+    z = named("z", z)
     kappa = 4 * L**3 * P * (alpha + L) / alpha * (2 * m - P) / z
+    kappa = named(r"\kappa", kappa)
     numerator = alpha**2 * P**2 - 4 * alpha * L * P**2 - 32 * L**2 * m**2 - 16 * L**2 * P * m - 24 * L**2 * P**2
     return NonconvexConstants(
         z=z,
         kappa=kappa,
-        kappa0=numerator / (2 * alpha * z),
+        kappa0=named(r"\kappa_0", numerator / (2 * alpha * z)),
         # z₀ = κ: only Lemma 12 bounds C_t, whose factor in Lemma 10 is κ.
         z0=kappa,
         z1=L / 2 + kappa * 2 * m / P,
@@ -62,7 +71,7 @@ def lemma10_left(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_clients
 
 
 @PAPER.statement(
-    "Lemma 10", ClaimType.UPPER, page=34, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth(), ALPHA_NONCONVEX),
+    "Lemma 10", ClaimType.UPPER, page=34, symbol="", units=VALUE, assumes=(*OWN_MINIMA, ALPHA_NONCONVEX),
     left=lemma10_left, redefines=LETTERS,
 )  # fmt: skip
 def lemma10(*, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
@@ -77,7 +86,7 @@ def lemma10(*, loss: Any, C: Any, gradient_square: Any, alpha: Any, L: Any, num_
     page=34,
     symbol="",
     units=SQUARED_LENGTH,
-    assumes=(*FEDDYN, Smooth()),
+    assumes=OWN_MINIMA,
     left=excess,
     redefines=LETTERS,
 )
@@ -91,6 +100,7 @@ def lemma11(*, C: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
     ClaimType.UPPER,
     page=34,
     symbol="C_t",
+    states=vectors.spread_after,
     units=SQUARED_LENGTH,
     assumes=(*FEDDYN, Smooth()),
     redefines=LETTERS,

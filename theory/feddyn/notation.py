@@ -4,6 +4,11 @@ E‖·‖² is the expectation of a squared norm over the draws of devices. γ i
 paper it is an inexactness.
 """
 
+from dataclasses import replace
+from typing import Any
+
+from fedconvex.claims.terms import value
+from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import (
     CURVATURE,
     GRADIENT,
@@ -26,6 +31,13 @@ PAPER = Paper(
     short="FedDyn",
     reference="Acar et al.: Federated Learning Based on Dynamic Regularization (ICLR 2021)",
     convention="l = (1/m) sum_k L_k, a plain mean; with weights, L_k is num_clients * weights[k] times the client's",
+    letters=Letters(
+        before="t-1", after="t", rounds=r"\sum_{t=1}^T", server=r"\theta^@", shared={"h": "h^@"},
+        memory={"gradient": r"\nabla L_k(\theta_k^@)", "h": "h_k^@"}, last_answers=r"\theta_k^@",
+        answers=r"\tilde\theta_k^@", solutions=r"\tilde\theta_k^@", residuals="e_k^@", minimiser=r"\theta_*",
+        function="L_k", objective=r"\ell", mean=r"\frac{1}{m}\sum_k", drawn=r"\frac{1}{P}\sum_{k\in P_t}",
+        expectation="E",
+    ),
     notation={
         "alpha": Parameter(r"\alpha", "weight of the dynamic regulariser", CURVATURE, above=0, measured="alpha"),
         "L": Parameter("L", "smoothness of every L_k", CURVATURE, above=0, measured="smoothness"),
@@ -34,21 +46,24 @@ PAPER = Paper(
         "num_active": Parameter("P", "devices that take part in a round", least=1, integer=True, measured="num_active"),
         "T": Parameter("T", "rounds", least=1, integer=True, measured="num_rounds"),
         "D0": Parameter(
-            "D_0", "‖θ⁰ − θ_*‖², squared distance of the start to the minimiser", SQUARED_LENGTH, least=0,
-            measured="squared_distance",
-            means=vectors.first_distance,
+            r"\|\theta^0-\theta_*\|^2", "‖θ⁰ − θ_*‖², squared distance of the start to the minimiser", SQUARED_LENGTH,
+            least=0, measured="squared_distance", means=vectors.first_distance,
         ),
         "G": Parameter(
-            "G", "(1/m)Σ‖∇L_k(θ_*)‖², mean squared gradient of the devices at the minimiser",
+            r"\frac{1}{m}\sum_k\|\nabla L_k(\theta_*)\|^2",
+            "(1/m)Σ‖∇L_k(θ_*)‖², mean squared gradient of the devices at the minimiser",
             SQUARED_GRADIENT, least=0, measured="gradients_at_minimizer",
             means=vectors.first_error,
         ),
         "delta": Parameter(
-            r"\Delta", "initial suboptimality ℓ(θ⁰) − ℓ_*", VALUE, least=0, measured="initial_gap"
+            r"(\ell(\theta^0)-\ell_*)", "initial suboptimality ℓ(θ⁰) − ℓ_*", VALUE, least=0, measured="initial_gap",
+            means=vectors.initial_gap,
         ),
         "spread": Parameter(
-            "S", "(1/m)Σ‖θ_k⁰ − θ⁰‖², mean squared distance of the devices' first models to θ⁰",
+            r"\frac{1}{m}\sum_k\|\theta_k^0-\theta^0\|^2",
+            "(1/m)Σ‖θ_k⁰ − θ⁰‖², mean squared distance of the devices' first models to θ⁰",
             SQUARED_LENGTH, least=0, measured="spread",
+            means=vectors.spread,
         ),
         # quantities that the lemmas are about, in round t
         "distance": Parameter(
@@ -74,44 +89,85 @@ PAPER = Paper(
         "gap": Parameter(
             r"E[\ell(\gamma^{t-1})-\ell(\theta_*)]", "gap before the round", VALUE, least=0, means=vectors.gap,
         ),
-        "loss": Parameter(r"E\ell(\gamma^{t-1})", "value before the round", VALUE),
-        "loss_next": Parameter(r"E\ell(\gamma^t)", "value after the round", VALUE),
+        "loss": Parameter(r"E\ell(\gamma^{t-1})", "value before the round", VALUE, means=vectors.loss),
+        "loss_next": Parameter(r"E\ell(\gamma^t)", "value after the round", VALUE, means=vectors.loss_after),
         "gradient_square": Parameter(
-            r"E\|\nabla\ell(\gamma^{t-1})\|^2", "squared gradient before the round", SQUARED_GRADIENT, least=0
+            r"E\|\nabla\ell(\gamma^{t-1})\|^2", "squared gradient before the round", SQUARED_GRADIENT, least=0,
+            means=vectors.slope_before,
         ),
         "gradient_square_next": Parameter(
-            r"E\|\nabla\ell(\gamma^t)\|^2", "squared gradient after the round", SQUARED_GRADIENT, least=0
+            r"E\|\nabla\ell(\gamma^t)\|^2", "squared gradient after the round", SQUARED_GRADIENT, least=0,
+            means=vectors.slope_after,
         ),
-        "A": Parameter("A_{t-1}", "squared error of the memories before, to the minimiser", SQUARED_GRADIENT, least=0),
-        "A_next": Parameter("A_t", "squared error of the memories after", SQUARED_GRADIENT, least=0),
-        "B": Parameter("B_{t-1}", "squared error of the memories before, to the average", SQUARED_GRADIENT, least=0),
-        "B_next": Parameter("B_t", "squared error of the memories after", SQUARED_GRADIENT, least=0),
-        "B0": Parameter("B_0", "squared error at the start", SQUARED_GRADIENT, least=0, measured="mean_square"),
+        "A": Parameter(
+            "A_{t-1}", "squared error of the memories before, to the minimiser", SQUARED_GRADIENT, least=0,
+            means=vectors.A_before,
+        ),
+        "A_next": Parameter(
+            "A_t", "squared error of the memories after", SQUARED_GRADIENT, least=0, means=vectors.A_after,
+        ),
+        "B": Parameter(
+            "B_{t-1}", "squared error of the memories before, to the average", SQUARED_GRADIENT, least=0,
+            means=vectors.B_before,
+        ),
+        "B_next": Parameter(
+            "B_t", "squared error of the memories after", SQUARED_GRADIENT, least=0, means=vectors.B_after,
+        ),
+        "B0": Parameter("B_0", "squared error at the start", SQUARED_GRADIENT, least=0, measured="mean_square",
+            means=vectors.first_memory_error,
+        ),
         "count": Parameter("n", "how many vectors", least=1, integer=True),
-        "total": Parameter("V", "Σ‖v_j‖², the sum of their squared norms", least=0),
+        "total": Parameter("V", "Σ‖v_j‖², the sum of their squared norms", least=0, means=vectors.sum_of_squares),
         # quantities of the displayed equations
         "value": Parameter("L_k(x)", "value of a device's function", VALUE),
-        "value_z": Parameter("L_k(z)", "value at z", VALUE),
-        "value_y": Parameter("L_k(y)", "value at y", VALUE),
-        "inner": Parameter(r"\langle\nabla L_k(x),y-x\rangle", "first-order change", VALUE),
+        "value_z": Parameter("L_k(z)", "value at z", VALUE, means=value(vectors.z)),
+        "value_y": Parameter("L_k(y)", "value at y", VALUE, means=value(vectors.y)),
+        "inner": Parameter(r"\langle\nabla L_k(x),y-x\rangle", "first-order change", VALUE, means=vectors.first_order),
         "linear": Parameter(r"\langle\nabla L_k(\theta_k^{t-1}),\theta\rangle", "the linear term", VALUE),
         "square": Parameter(r"\|\cdot\|^2", "a squared distance", SQUARED_LENGTH, least=0),
-        "separation": Parameter(r"\|x-y\|^2", "squared distance of x and y", SQUARED_LENGTH, least=0),
+        "separation": Parameter(
+            r"\|x-y\|^2", "squared distance of x and y", SQUARED_LENGTH, least=0, means=vectors.separation,
+        ),
         "mean_square": Parameter(
             "V", "(1/m)Σ‖∇L_k(x) − ∇L_k(x_*)‖²",
-            SQUARED_GRADIENT, least=0,
+            SQUARED_GRADIENT, least=0, means=vectors.gradients_from_best,
         ),
         "mean_gradient": Parameter(
-            "g", "(1/m)Σ E∇L_k, the mean of the devices' gradients", GRADIENT, shape=Shape.VECTOR
+            "g", "(1/m)Σ E∇L_k, the mean of the devices' gradients", GRADIENT, shape=Shape.VECTOR,
+            means=vectors.mean_gradient,
         ),
-        "new_gradient": Parameter(r"\nabla L_k(\theta_k^t)", "gradient at the answer", GRADIENT, shape=Shape.VECTOR),
-        "old_gradient": Parameter(r"\nabla L_k(\theta_k^{t-1})", "stored gradient", GRADIENT, shape=Shape.VECTOR),
-        "gradient": Parameter(r"\nabla L_k(\theta^{t-1})", "gradient at θ^{t−1}", GRADIENT, shape=Shape.VECTOR),
-        "gradients": Parameter(r"\nabla L_@(\theta_*)", "gradients of the devices", GRADIENT, shape=Shape.VECTORS),
-        "memory": Parameter("h_k^{t-1}", "a device's memory", GRADIENT, shape=Shape.VECTOR),
-        "memories": Parameter("h_@^t", "memories of the devices", GRADIENT, shape=Shape.VECTORS),
-        "h": Parameter("h^t", "the server's state", GRADIENT, shape=Shape.VECTOR),
-        "theta": Parameter(r"\theta_k^t", "a device's answer", LENGTH, shape=Shape.VECTOR),
-        "server": Parameter(r"\theta^{t-1}", "the server's point", LENGTH, shape=Shape.VECTOR),
+        "new_gradient": Parameter(
+            r"\nabla L_k(\theta_k^t)", "gradient at the answer", GRADIENT, shape=Shape.VECTOR,
+            means=vectors.new_gradient,
+        ),
+        "old_gradient": Parameter(
+            r"\nabla L_k(\theta_k^{t-1})", "stored gradient", GRADIENT, shape=Shape.VECTOR, means=vectors.stored(0),
+        ),
+        "gradient": Parameter(
+            r"\nabla L_k(\theta^{t-1})", "gradient at θ^{t−1}", GRADIENT, shape=Shape.VECTOR,
+            means=vectors.server_gradient,
+        ),
+        "gradients": Parameter(
+            r"\nabla L_@(\theta_*)", "gradients of the devices", GRADIENT, shape=Shape.VECTORS,
+            means=vectors.at_minimiser, index="k",
+        ),
+        "memory": Parameter(
+            "h_k^{t-1}", "a device's memory", GRADIENT, shape=Shape.VECTOR, means=vectors.memories(0),
+        ),
+        "memories": Parameter(
+            "h_@^t", "memories of the devices", GRADIENT, shape=Shape.VECTORS, means=vectors.memories(1), index="k",
+        ),
+        "h": Parameter("h^t", "the server's state", GRADIENT, shape=Shape.VECTOR, means=vectors.server_state),
+        "theta": Parameter(
+            r"\theta_k^t", "a device's answer", LENGTH, shape=Shape.VECTOR, means=vectors.devices_answer,
+        ),
+        "server": Parameter(
+            r"\theta^{t-1}", "the server's point", LENGTH, shape=Shape.VECTOR, means=vectors.server_point,
+        ),
     },
 )  # fmt: skip
+
+
+def meaning(**terms: tuple[str, Any]) -> dict[str, Parameter]:
+    """Parameters with the symbols and terms that they stand for in one statement, for `redefines`."""
+    return {name: replace(PAPER.notation[name], latex=latex, means=term) for name, (latex, term) in terms.items()}

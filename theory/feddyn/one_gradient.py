@@ -5,6 +5,8 @@ A_t = (1/m)Σ E‖h_k^t − ∇L_k(θ_*)‖², B_t = (1/m)Σ E‖h_k^t − ∇L_
 
 from typing import Any, NamedTuple
 
+from fedconvex.claims.claim import Claim, at_most
+from fedconvex.claims.terms import parameter
 from fedconvex.statements.assumptions import Smooth
 from fedconvex.statements.notation import (
     CURVATURE,
@@ -15,6 +17,7 @@ from fedconvex.statements.notation import (
     VALUE,
 )
 from fedconvex.statements.statement import ClaimType
+from fedconvex.theory.feddyn import vectors
 from fedconvex.theory.feddyn.assumptions import (
     ACTIVE,
     ALPHA_ONE_GRADIENT,
@@ -24,7 +27,12 @@ from fedconvex.theory.feddyn.assumptions import (
     ORDERED,
     STRONGLY_CONVEX,
 )
-from fedconvex.theory.feddyn.notation import KAPPA, PAPER, PER_CURVATURE
+from fedconvex.theory.feddyn.notation import KAPPA, PAPER, PER_CURVATURE, meaning
+
+
+def of_weighted_gaps(bound: Any) -> Claim:
+    """The claim of (18): the gaps, with weights (1 + μ/(3α))^{t−1}, over T."""
+    return at_most(vectors.weighted_gaps(1 + parameter("mu") / (3 * parameter("alpha"))), bound, rounds="T")
 
 
 class OneGradientScales(NamedTuple):
@@ -78,6 +86,8 @@ def one_gradient_nonconvex_scales(
     relation="=",
     units=LENGTH,
     assumes=ONE_GRADIENT,
+    states=vectors.expected_move,
+    redefines=meaning(mean_gradient=("g", vectors.mean_server_gradient)),
 )
 def lemma13(*, alpha: Any, mean_gradient: Any) -> Any:
     """The expected move of the average: −(1/α)(1/m)Σ_k E∇L_k(θ^{t−1})."""
@@ -85,16 +95,18 @@ def lemma13(*, alpha: Any, mean_gradient: Any) -> Any:
 
 
 @PAPER.statement(
-    "Lemma 14", ClaimType.UPPER, page=38, symbol=r"\epsilon_t", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, *CONVEX)
-)
+    "Lemma 14", ClaimType.UPPER, page=38, symbol=r"\epsilon_t", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, *CONVEX),
+    states=vectors.epsilon,
+)  # fmt: skip
 def lemma14(*, A: Any, gap: Any, alpha: Any, L: Any) -> Any:
     """ε_t ≤ (8/α² + 4L²/α⁴)A_{t−1} + (8L/α²)E[ℓ(γ^{t−1}) − ℓ(θ_*)]."""
     return (8 / alpha**2 + 4 * L**2 / alpha**4) * A + 8 * L / alpha**2 * gap
 
 
 @PAPER.statement(
-    "Lemma 15", ClaimType.UPPER, page=38, symbol="A_t", units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, *CONVEX)
-)
+    "Lemma 15", ClaimType.UPPER, page=38, symbol="A_t", units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, *CONVEX),
+    states=vectors.A_after,
+)  # fmt: skip
 def lemma15(*, A: Any, gap: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
     """A_t ≤ (1 − P/m + (P/m)(2L²/α²))A_{t−1} + 4L(P/m)E[ℓ(γ^{t−1}) − ℓ(θ_*)]."""
     part = num_active / num_clients
@@ -108,6 +120,7 @@ def lemma15(*, A: Any, gap: Any, alpha: Any, L: Any, num_clients: Any, num_activ
     symbol=r"-E\|\theta^{t-1}-\theta_*\|^2",
     units=SQUARED_LENGTH,
     assumes=ONE_GRADIENT,
+    states=-vectors.server_distance,
 )
 def lemma16(*, distance_next: Any, move: Any, A: Any, alpha: Any) -> Any:
     """−E‖θ^{t−1} − θ_*‖² ≤ −(1/3)E‖γ^t − θ_*‖² + E‖γ^t − γ^{t−1}‖² + (1/α²)A_{t−1}."""
@@ -115,24 +128,27 @@ def lemma16(*, distance_next: Any, move: Any, A: Any, alpha: Any) -> Any:
 
 
 @PAPER.statement(
-    "Lemma 17", ClaimType.UPPER, page=39, symbol=r"E\|h^t\|^2", units=SQUARED_GRADIENT, assumes=ONE_GRADIENT
-)
+    "Lemma 17", ClaimType.UPPER, page=39, symbol=r"E\|h^t\|^2", units=SQUARED_GRADIENT, assumes=ONE_GRADIENT,
+    states=vectors.state,
+)  # fmt: skip
 def lemma17(*, A_next: Any) -> Any:
     """The server's state is no larger than the memories' errors: E‖h^t‖² ≤ A_t."""
     return A_next + 0
 
 
 @PAPER.statement(
-    "Lemma 18", ClaimType.UPPER, page=39, symbol=r"E\|\theta^t-\gamma^t\|^2", units=SQUARED_LENGTH, assumes=ONE_GRADIENT
-)
+    "Lemma 18", ClaimType.UPPER, page=39, symbol=r"E\|\theta^t-\gamma^t\|^2", units=SQUARED_LENGTH,
+    assumes=ONE_GRADIENT, states=vectors.lag,
+)  # fmt: skip
 def lemma18(*, A_next: Any, alpha: Any) -> Any:
     """The server's point is close to the average: E‖θ^t − γ^t‖² ≤ A_t/α²."""
     return A_next / alpha**2
 
 
 @PAPER.statement(
-    "Lemma 19", ClaimType.UPPER, page=40, symbol=r"\epsilon_t", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, Smooth())
-)
+    "Lemma 19", ClaimType.UPPER, page=40, symbol=r"\epsilon_t", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, Smooth()),
+    states=vectors.epsilon,
+)  # fmt: skip
 def lemma19(*, B: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
     """ε_t ≤ (4/α² + 8L²/α⁴)B_{t−1} + (4/α² + 8L²/α⁴)E‖∇ℓ(γ^{t−1})‖²."""
     factor = 4 / alpha**2 + 8 * L**2 / alpha**4
@@ -140,8 +156,9 @@ def lemma19(*, B: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
 
 
 @PAPER.statement(
-    "Lemma 20", ClaimType.UPPER, page=40, symbol="B_t", units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth())
-)
+    "Lemma 20", ClaimType.UPPER, page=40, symbol="B_t", units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth()),
+    states=vectors.B_after,
+)  # fmt: skip
 def lemma20(
     *, B: Any, gradient_square: Any, epsilon: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any
 ) -> Any:
@@ -154,7 +171,7 @@ def lemma20(
 @PAPER.statement(
     "Lemma 21", ClaimType.UPPER, page=41,
     symbol=r"\tfrac1m\textstyle\sum_k E\|\nabla L_k(\gamma^t)-\nabla L_k(\theta^t)\|^2",
-    units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth()),
+    units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth()), states=vectors.gradients_apart,
 )  # fmt: skip
 def lemma21(*, B_next: Any, gradient_square_next: Any, alpha: Any, L: Any) -> Any:
     """The devices' gradients at the server's point and at the average: at most (2L²/α²)(B_t + E‖∇ℓ(γ^t)‖²) apart."""
@@ -180,8 +197,8 @@ def one_gradient_round(*, distance: Any, distance_next: Any, A: Any, epsilon: An
 
 @PAPER.statement(
     "Equation (18)", ClaimType.UPPER, page=38,
-    symbol=r"\tfrac1T\textstyle\sum_{t=1}^T(1+\tfrac\mu{3\alpha})^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)]",
-    units=VALUE, assumes=(*ONE_GRADIENT, *STRONGLY_CONVEX, ALPHA_ONE_GRADIENT),
+    symbol=r"\frac{1}{T}\sum_{t=1}^T\left(1+\frac{\mu}{3\alpha}\right)^{t-1}E[\ell(\gamma^{t-1})-\ell(\theta_*)]",
+    units=VALUE, assumes=(*ONE_GRADIENT, *STRONGLY_CONVEX, ALPHA_ONE_GRADIENT), states=of_weighted_gaps,
 )  # fmt: skip
 def one_gradient_bound(
     *, D0: Any, G: Any, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any
@@ -195,7 +212,7 @@ def one_gradient_bound(
 
 @PAPER.statement(
     "Equation (19)", ClaimType.UPPER, page=41, symbol=r"E\ell(\gamma^t)-E\ell(\gamma^{t-1})", units=VALUE,
-    assumes=(*ONE_GRADIENT, Smooth()),
+    assumes=(*ONE_GRADIENT, Smooth()), states=vectors.loss_after - vectors.loss,
 )  # fmt: skip
 def one_gradient_decrease(*, B: Any, gradient_square: Any, epsilon: Any, alpha: Any, L: Any) -> Any:
     """(L²/α³)B_{t−1} − (1/(2α) − L²/α³)E‖∇ℓ(γ^{t−1})‖² + (L/2)ε_t."""
@@ -203,8 +220,9 @@ def one_gradient_decrease(*, B: Any, gradient_square: Any, epsilon: Any, alpha: 
 
 
 @PAPER.statement(
-    "Equation (20)", ClaimType.UPPER, page=41, symbol=r"\tfrac1T\textstyle\sum_{t=1}^T E\|\nabla\ell(\gamma^{t-1})\|^2",
+    "Equation (20)", ClaimType.UPPER, page=41, symbol=r"\frac{1}{T}\sum_{t=1}^T E\|\nabla\ell(\gamma^{t-1})\|^2",
     units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth(), ALPHA_ONE_GRADIENT_NONCONVEX),
+    states=lambda bound: at_most(vectors.mean_square_slope, bound, rounds="T"),
 )  # fmt: skip
 def one_gradient_nonconvex_bound(
     *, delta: Any, B0: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any

@@ -8,7 +8,7 @@ and θ_* replaces Lemmas 4 and 5. The squared gradients in it bound everything t
 from typing import Any, NamedTuple
 
 from fedconvex.statements.conditions import Condition
-from fedconvex.statements.functions import geometric_sum, maximum
+from fedconvex.statements.functions import geometric_sum, maximum, named
 from fedconvex.statements.notation import SQUARED_LENGTH, VALUE
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.feddyn.assumptions import (
@@ -56,14 +56,15 @@ class SharperConstants(NamedTuple):
 def _spread_of_the_draw(alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
     """(m − P)/(P(m − 1)) + L/α; for m = 1 the first term, which then is 0/0, counts as 0."""
     # max(m − 1, 1) makes the term 0 for m = P = 1, where nothing is drawn.
-    return (num_clients - num_active) / (num_active * maximum(num_clients - 1, 1)) + L / alpha
+    return named("e", (num_clients - num_active) / (num_active * maximum(num_clients - 1, 1)) + L / alpha)
 
 
 @PAPER.calculator(of="Lemma 1, sharper", units=(KAPPA, PER_CURVATURE), assumes=(ACTIVE, ALPHA_SHARPER))
 def sharper_constants(*, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> SharperConstants:
     """κ = (m/P)e/(α(α − 2Le)) with e = (m − P)/(P(m − 1)) + L/α, and κ₀ = 2/α."""
     e = _spread_of_the_draw(alpha, L, num_clients, num_active)
-    return SharperConstants(num_clients / num_active * e / (alpha * (alpha - 2 * L * e)), 2 / alpha)
+    kappa = num_clients / num_active * e / (alpha * (alpha - 2 * L * e))
+    return SharperConstants(named(r"\kappa", kappa), 2 / alpha)
 
 
 @PAPER.calculator(of="Lemma 8, sharper", units=(KAPPA, PER_CURVATURE), assumes=(ACTIVE, ORDERED, ALPHA_STRONGLY_CONVEX))
@@ -72,7 +73,8 @@ def sharper_strongly_convex_constants(
 ) -> SharperConstants:
     """κ = 2(m/P)e/α² with e = (m − P)/(P(m − 1)) + L/α, and κ₀ = (2/α)(1 − 4μ/α)."""
     e = _spread_of_the_draw(alpha, L, num_clients, num_active)
-    return SharperConstants(2 * num_clients / num_active * e / alpha**2, 2 / alpha * (1 - 4 * mu / alpha))
+    kappa, kappa0 = 2 * num_clients / num_active * e / alpha**2, 2 / alpha * (1 - 4 * mu / alpha)
+    return SharperConstants(named(r"\kappa", kappa), named(r"\kappa_0", kappa0))
 
 
 def _left(*, distance_next: Any, C_next: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
@@ -146,4 +148,4 @@ def strongly_convex_bound_sharper(
     c = sharper_strongly_convex_constants.formula(
         alpha=alpha, L=L, mu=mu, num_clients=num_clients, num_active=num_active
     )
-    return (D0 + c.kappa * G) / (c.kappa0 * geometric_sum(mu / alpha, T))
+    return (D0 + c.kappa * G) / (c.kappa0 * named("R", geometric_sum(mu / alpha, T)))

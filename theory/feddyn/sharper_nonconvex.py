@@ -7,10 +7,13 @@ no further from γ^t, their mean, than from γ^{t−1}, so only the idle devices
 
 from typing import Any, NamedTuple
 
-from fedconvex.statements.assumptions import Smooth, StartsAtLocalMinima
+from fedconvex.claims.claim import at_most
+from fedconvex.statements.assumptions import Smooth
 from fedconvex.statements.conditions import Condition
+from fedconvex.statements.functions import named
 from fedconvex.statements.notation import CURVATURE, SQUARED_GRADIENT, SQUARED_LENGTH, VALUE
 from fedconvex.statements.statement import ClaimType
+from fedconvex.theory.feddyn import vectors
 from fedconvex.theory.feddyn.assumptions import (
     ACTIVE,
     ALPHA_NONCONVEX,
@@ -20,9 +23,9 @@ from fedconvex.theory.feddyn.assumptions import (
     ONE_GRADIENT,
     STRONGLY_CONVEX,
 )
-from fedconvex.theory.feddyn.nonconvex import LETTERS, lemma10_left, nonconvex_constants
+from fedconvex.theory.feddyn.nonconvex import LETTERS, OWN_MINIMA, lemma10_left, nonconvex_constants
 from fedconvex.theory.feddyn.notation import PAPER, PER_CURVATURE
-from fedconvex.theory.feddyn.one_gradient import one_gradient_bound
+from fedconvex.theory.feddyn.one_gradient import of_weighted_gaps, one_gradient_bound
 from fedconvex.theory.feddyn.theorems import MEAN_GRADIENT
 
 
@@ -35,7 +38,7 @@ ALPHA_SHARPER_NONCONVEX = Condition("alpha", ">=", _four_times)
 
 
 @PAPER.statement(
-    "Lemma 10, as summed", ClaimType.UPPER, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth(), ALPHA_NONCONVEX),
+    "Lemma 10, as summed", ClaimType.UPPER, symbol="", units=VALUE, assumes=(*OWN_MINIMA, ALPHA_NONCONVEX),
     left=lemma10_left, redefines=LETTERS, ours=True,
 )  # fmt: skip
 def lemma10_as_summed(
@@ -52,7 +55,7 @@ def _squared_rest(*, epsilon: Any, alpha: Any, L: Any) -> Any:
 
 
 @PAPER.statement(
-    "Lemma 11, sharper", ClaimType.UPPER, symbol="", units=SQUARED_GRADIENT, assumes=(*FEDDYN, Smooth(), ABOVE_L),
+    "Lemma 11, sharper", ClaimType.UPPER, symbol="", units=SQUARED_GRADIENT, assumes=(*OWN_MINIMA, ABOVE_L),
     left=_squared_rest, redefines=LETTERS, ours=True,
 )  # fmt: skip
 def lemma11_sharper(*, C: Any, gradient_square: Any, L: Any) -> Any:
@@ -65,7 +68,7 @@ def lemma11_sharper(*, C: Any, gradient_square: Any, L: Any) -> Any:
 
 @PAPER.statement(
     "Lemma 12, sharper", ClaimType.UPPER, symbol="C_t", units=SQUARED_LENGTH, assumes=FEDDYN,
-    redefines=LETTERS, ours=True,
+    redefines=LETTERS, ours=True, states=vectors.spread_after,
 )  # fmt: skip
 def lemma12_sharper(*, C: Any, epsilon: Any, move: Any, num_clients: Any, num_active: Any) -> Any:
     """C_t ≤ (2(m−P)/(2m−P))C_{t−1} + (P/m)ε_t + (2(m−P)/P − P/m)E‖γ^t − γ^{t−1}‖², an equality for P = m."""
@@ -83,7 +86,7 @@ class SharperNonconvexConstants(NamedTuple):
 def _draw(alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
     """(α − L)² − 2L²(m/P − 1)(2m/P − 1)."""
     ratio = num_clients / num_active
-    return (alpha - L) ** 2 - 2 * L**2 * (ratio - 1) * (2 * ratio - 1)
+    return named("D", (alpha - L) ** 2 - 2 * L**2 * (ratio - 1) * (2 * ratio - 1))
 
 
 @PAPER.calculator(of="Lemma 10, sharper", units=(CURVATURE, PER_CURVATURE), assumes=(ACTIVE, ALPHA_SHARPER_NONCONVEX))
@@ -91,7 +94,8 @@ def sharper_nonconvex_constants(*, alpha: Any, L: Any, num_clients: Any, num_act
     """κ = L³(2m/P − 1)(α + L)/(2αD) and κ₀ = (D − L(α + L))/(2αD), D = (α − L)² − 2L²(m/P − 1)(2m/P − 1)."""
     D = _draw(alpha, L, num_clients, num_active)
     kappa = L**3 * (2 * num_clients / num_active - 1) * (alpha + L) / (2 * alpha * D)
-    return SharperNonconvexConstants(kappa, (D - L * (alpha + L)) / (2 * alpha * D))
+    kappa0 = (D - L * (alpha + L)) / (2 * alpha * D)
+    return SharperNonconvexConstants(named(r"\kappa", kappa), named(r"\kappa_0", kappa0))
 
 
 def _left_sharper(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any) -> Any:
@@ -100,7 +104,7 @@ def _left_sharper(*, loss_next: Any, C_next: Any, alpha: Any, L: Any, num_client
 
 
 @PAPER.statement(
-    "Lemma 10, sharper", ClaimType.UPPER, symbol="", units=VALUE, assumes=(*FEDDYN, Smooth(), ALPHA_SHARPER_NONCONVEX),
+    "Lemma 10, sharper", ClaimType.UPPER, symbol="", units=VALUE, assumes=(*OWN_MINIMA, ALPHA_SHARPER_NONCONVEX),
     left=_left_sharper, redefines=LETTERS, ours=True,
 )  # fmt: skip
 def lemma10_sharper(
@@ -116,7 +120,8 @@ def lemma10_sharper(
 
 @PAPER.statement(
     "Theorem 4, sharper", ClaimType.UPPER, symbol=MEAN_GRADIENT, units=SQUARED_GRADIENT, ours=True,
-    assumes=(*FEDDYN, Smooth(), StartsAtLocalMinima(), ALPHA_SHARPER_NONCONVEX),
+    assumes=(*OWN_MINIMA, ALPHA_SHARPER_NONCONVEX),
+    states=lambda bound: at_most(vectors.mean_square_slope, bound, rounds="T"),
 )  # fmt: skip
 def nonconvex_bound_sharper(
     *, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, delta: Any, spread: Any
@@ -133,7 +138,7 @@ def nonconvex_bound_sharper(
 
 @PAPER.statement(
     "Lemma 19, sharper", ClaimType.UPPER, symbol=r"\epsilon_t", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT, Smooth()),
-    ours=True,
+    ours=True, states=vectors.epsilon,
 )  # fmt: skip
 def lemma19_sharper(*, B: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
     """ε_t ≤ (1/α² + 2L/α³ + 2L²/α⁴)(B_{t−1} + E‖∇ℓ(γ^{t−1})‖²): the paper has 4/α² + 8L²/α⁴.
@@ -144,8 +149,9 @@ def lemma19_sharper(*, B: Any, gradient_square: Any, alpha: Any, L: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (20), sharper", ClaimType.UPPER, symbol=r"\tfrac1T\textstyle\sum_{t=1}^T E\|\nabla\ell(\gamma^{t-1})\|^2",
+    "Equation (20), sharper", ClaimType.UPPER, symbol=r"\frac{1}{T}\sum_{t=1}^T E\|\nabla\ell(\gamma^{t-1})\|^2",
     units=SQUARED_GRADIENT, assumes=(*ONE_GRADIENT, Smooth(), ALPHA_ONE_GRADIENT_NONCONVEX), ours=True,
+    states=lambda bound: at_most(vectors.mean_square_slope, bound, rounds="T"),
 )  # fmt: skip
 def one_gradient_nonconvex_bound_sharper(
     *, delta: Any, B0: Any, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any
@@ -157,7 +163,7 @@ def one_gradient_nonconvex_bound_sharper(
 
 @PAPER.statement(
     "Equation (18), sharper", ClaimType.UPPER, symbol=one_gradient_bound.symbol, units=VALUE,
-    assumes=(*ONE_GRADIENT, *STRONGLY_CONVEX, ALPHA_ONE_GRADIENT), ours=True,
+    assumes=(*ONE_GRADIENT, *STRONGLY_CONVEX, ALPHA_ONE_GRADIENT), ours=True, states=of_weighted_gaps,
 )  # fmt: skip
 def one_gradient_bound_sharper(
     *, D0: Any, G: Any, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from fedconvex.claims.claim import at_most
 from fedconvex.claims.terms import number, parameter
 from fedconvex.statements.assumptions import Smooth, StartsAtLocalMinima
-from fedconvex.statements.functions import maximum, power, sqrt
+from fedconvex.statements.functions import maximum, named, power, sqrt
 from fedconvex.statements.notation import SQUARED_GRADIENT, VALUE
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.feddyn import vectors
@@ -27,9 +27,11 @@ from fedconvex.theory.feddyn.assumptions import (
 )
 from fedconvex.theory.feddyn.notation import PAPER
 
-MEAN_GAP = r"E\,\ell\big(\tfrac1T\textstyle\sum_{t<T}\gamma^t\big)-\ell(\theta_*)"
-WEIGHTED_GAP = r"E\,\ell\big(\tfrac1R\textstyle\sum_{t<T}r^t\gamma^t\big)-\ell(\theta_*)"
-MEAN_GRADIENT = r"E\,\tfrac1T\textstyle\sum_{t=1}^T\|\nabla\ell(\gamma^{t-1})\|^2"
+MEAN_GAP = r"E\,\ell\left(\frac{1}{T}\sum_{t=0}^{T-1}\gamma^t\right)-\ell(\theta_*)"
+WEIGHTED_GAP = r"E\,\ell\left(\frac{1}{R}\sum_{t=0}^{T-1}r^t\gamma^t\right)-\ell(\theta_*)"
+MEAN_GRADIENT = r"E\,\frac{1}{T}\sum_{t=1}^T\|\nabla\ell(\gamma^{t-1})\|^2"
+
+GROWTH = named("r", 1 + parameter("mu") / parameter("alpha"))
 
 
 class Rates(NamedTuple):
@@ -64,12 +66,17 @@ def rates(
     (1/r^T)(β D0 + (m/P) G/β) with β = max(5(m/P)μ, 30L), r = 1 + μ/β; (1/T)√(m/P)(L D0 + G/L);
     (1/T)(L(m/P)(ℓ(θ⁰) − ℓ_*) + L² (1/m)Σ‖θ_k⁰ − θ⁰‖²). Each for its own α; for one much larger it fails.
     """
-    beta = maximum(5 * num_clients * mu / num_active, 30 * L)
-    return _rates(L, num_clients, num_active, T, D0, G, delta, spread, beta, 1 + mu / beta)
+    beta = named(r"\beta", maximum(5 * num_clients * mu / num_active, 30 * L))
+    return _rates(L, num_clients, num_active, T, D0, G, delta, spread, beta, named("r", 1 + mu / beta))
 
 
 @PAPER.statement(
-    "Theorem 2", ClaimType.UPPER, page=28, symbol=MEAN_GAP, units=VALUE, assumes=(*FEDDYN, *CONVEX, ALPHA_CONVEX),
+    "Theorem 2",
+    ClaimType.UPPER,
+    page=28,
+    symbol=MEAN_GAP,
+    units=VALUE,
+    assumes=(*FEDDYN, *CONVEX, ALPHA_CONVEX),
     states=lambda bound: at_most(vectors.mean_gap(number(1)), bound, rounds="T"),
 )
 def convex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any) -> Any:
@@ -86,7 +93,7 @@ def convex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: An
 @PAPER.statement(
     "Theorem 3", ClaimType.UPPER, page=32, symbol=WEIGHTED_GAP, units=VALUE,
     assumes=(*FEDDYN, *STRONGLY_CONVEX, ALPHA_STRONGLY_CONVEX),
-    states=lambda bound: at_most(vectors.mean_gap(1 + parameter("mu") / parameter("alpha")), bound, rounds="T"),
+    states=lambda bound: at_most(vectors.mean_gap(GROWTH), bound, rounds="T"),
 )  # fmt: skip
 def strongly_convex_bound(
     *, alpha: Any, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any
@@ -94,13 +101,14 @@ def strongly_convex_bound(
     """For strongly convex devices and α ≥ max(5(m/P)μ, 30L), the gap of the r^t-weighted mean of the γ^t:
     (1/r^{T−1})(20α D0 + 400 (m/P)(1/α) G), r = 1 + μ/α.
     """
-    r = 1 + mu / alpha
+    r = named("r", 1 + mu / alpha)
     return (20 * alpha * D0 + 400 * num_clients / num_active / alpha * G) / power(r, T - 1)
 
 
 @PAPER.statement(
     "Theorem 4", ClaimType.UPPER, page=33, symbol=MEAN_GRADIENT, units=SQUARED_GRADIENT,
     assumes=(*FEDDYN, Smooth(), StartsAtLocalMinima(), ALPHA_NONCONVEX),
+    states=lambda bound: at_most(vectors.mean_square_slope, bound, rounds="T"),
 )  # fmt: skip
 def nonconvex_bound(*, alpha: Any, L: Any, num_clients: Any, num_active: Any, T: Any, delta: Any, spread: Any) -> Any:
     """For smooth devices and α ≥ 20L m/P, the mean squared gradient over T rounds:
@@ -120,5 +128,5 @@ def one_gradient_rates(
     *, L: Any, mu: Any, num_clients: Any, num_active: Any, T: Any, D0: Any, G: Any, delta: Any, spread: Any
 ) -> Rates:
     """FedDynOneGD's rates, up to constants: those of Theorem 1 with β = max(50(m/P)μ, 50L), r = 1 + μ/(3β)."""
-    beta = maximum(50 * num_clients * mu / num_active, 50 * L)
-    return _rates(L, num_clients, num_active, T, D0, G, delta, spread, beta, 1 + mu / (3 * beta))
+    beta = named(r"\beta", maximum(50 * num_clients * mu / num_active, 50 * L))
+    return _rates(L, num_clients, num_active, T, D0, G, delta, spread, beta, named("r", 1 + mu / (3 * beta)))

@@ -12,7 +12,7 @@ from fedconvex.theory.fedprox.notation import PAPER
 from fedconvex.theory.fedprox.results import DECREASE, SETTING, rho_variable
 
 LARGEST = (parameter("gamma"),)  # claims are about the largest of them
-ALL = replace(PAPER.notation["gammas"], meaning="inexactness of every device, drawn or not", means=LARGEST)
+ALL = replace(PAPER.notation["gammas"], meaning="inexactness of every device, drawn or not", domain="", means=LARGEST)
 
 
 @PAPER.statement(

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, final
 from fedconvex.errors import InvalidInput
 from fedconvex.statements.calculator import Calculator
 from fedconvex.statements.certified import enclosed, positive_root, require_sign, sharpened, smallest_integer
-from fedconvex.statements.functions import sqrt
+from fedconvex.statements.functions import named, sqrt
 from fedconvex.statements.notation import CURVATURE, NUMBER, STEPSIZE
 from fedconvex.statements.signs import Sign
 from fedconvex.theory.fedprox.notation import PAPER
@@ -44,7 +44,7 @@ def necessary(*, B: Any, gamma: Any) -> Any:
 @PAPER.calculator(of="Theorem 4", units=STEPSIZE, assumes=(PROXIMAL,))
 def rho_of_everyone(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any) -> Any:
     """The limit of Theorem 4's ρ for many devices, K → ∞: the factor in equation (8)."""
-    mu_bar = mu - L_minus
+    mu_bar = named(r"\bar\mu", mu - L_minus)
     inexact = B * (1 + gamma)
     return (1 - gamma * B) / mu - L * inexact / (mu_bar * mu) - L * inexact**2 / (2 * mu_bar**2)
 

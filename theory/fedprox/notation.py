@@ -1,6 +1,7 @@
 """Notation of the FedProx paper: its parameters with symbols, meanings, units and ranges."""
 
 from fedconvex.claims.terms import answers, gradient, mean, norm, residuals, value
+from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import (
     CURVATURE,
     GRADIENT,
@@ -20,6 +21,10 @@ PAPER = Paper(
     short="FedProx",
     reference="Li et al.: Federated Optimization in Heterogeneous Networks (MLSys 2020)",
     convention="f = sum_k p_k F_k, a mean with weights p_k; E_k is the mean with these weights",
+    letters=Letters(
+        server="w^@", answers="w_k^@", last_answers="w_k^@", solutions=r"\hat w_k^@", residuals="e_k^@",
+        minimiser="w^*", expectation=r"\mathbb{E}_{S_t}",
+    ),
     notation={
         "mu": Parameter(r"\mu", "weight of the proximal term", CURVATURE, above=0, measured="proximal_weight"),
         "L": Parameter("L", "smoothness of every F_k", CURVATURE, least=0, measured="smoothness"),
@@ -51,12 +56,20 @@ PAPER = Paper(
         "square": Parameter(
             r"\|\nabla f(w)\|^2", "its squared norm", SQUARED_GRADIENT, least=0, measured="square"
         ),
-        "dissimilarities": Parameter("B(w_@)", "B(w) at points outside S_epsilon", least=1, shape=Shape.SEQUENCE),
-        "gammas": Parameter(
-            r"\gamma_@^t", "inexactness of every drawn device", least=0, most=1, shape=Shape.SEQUENCE
+        "dissimilarities": Parameter(
+            "B(@)", "B(w) at points outside S_epsilon", least=1, shape=Shape.SEQUENCE, index="w",
+            domain=r"w\in S_\epsilon^c",
         ),
-        "weights": Parameter("p", "weights of the clients", least=0, most=1, shape=Shape.SEQUENCE),
-        "values": Parameter("F", "the clients' function values", VALUE, shape=Shape.SEQUENCE),
+        "gammas": Parameter(
+            r"\gamma_@^t", "inexactness of every drawn device", least=0, most=1, shape=Shape.SEQUENCE,
+            index="k", domain=r"k\in S_t",
+        ),
+        "weights": Parameter(
+            "p", "weights of the clients", least=0, most=1, shape=Shape.SEQUENCE, index="k", count="N"
+        ),
+        "values": Parameter(
+            "F_@(w)", "the clients' function values", VALUE, shape=Shape.SEQUENCE, index="k", count="N"
+        ),
         "value": Parameter("f(w^t)", "value at the server's point", VALUE, measured="value", means=value(vectors.here)),
         "mean_value": Parameter(r"f(\bar w^{t+1})", "value at the mean of all answers", VALUE),
         "distance": Parameter(r"\|w-w^t\|", "distance from the server's point", LENGTH, least=0),
@@ -72,7 +85,7 @@ PAPER = Paper(
         "step": Parameter(r"\|w^{t+1}-w^t\|", "length of the server's step", LENGTH, least=0),
         "deviation": Parameter(r"\|w^{t+1}-\bar w^{t+1}\|", "(mean) deviation of the server's step", LENGTH, least=0),
         "mean_square_deviation": Parameter(
-            r"\mathbb{E}\|w^{t+1}-\bar w^{t+1}\|^2", "mean square of that deviation", SQUARED_LENGTH, least=0
+            r"\mathbb{E}_{S_t}\|w^{t+1}-\bar w^{t+1}\|^2", "mean square of that deviation", SQUARED_LENGTH, least=0
         ),
         "Q": Parameter("Q_t", "increase of f by sampling devices", VALUE, least=0),
     },

@@ -23,7 +23,7 @@ from fedconvex.statements.assumptions import (
     Smooth,
 )
 from fedconvex.statements.conditions import Condition
-from fedconvex.statements.functions import ceil, maximum, sqrt
+from fedconvex.statements.functions import ceil, maximum, named, sqrt
 from fedconvex.statements.notation import CURVATURE, NUMBER, STEPSIZE
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedprox import vectors
@@ -40,6 +40,7 @@ DECREASE = r"\mathbb{E}_{S_t}[f(w^{t+1})] \le f(w^t) - \rho\,\|\nabla f(w^t)\|^2
     symbol=r"\gamma",
     relation="=",
     assumes=(Condition("client_gradient", ">", 0),),
+    redefines=PAPER.relettered(residual=r"\|\nabla h(w^*;w_0)\|", client_gradient=r"\|\nabla h(w_0;w_0)\|"),
 )
 def inexactness(*, residual: Any, client_gradient: Any) -> Any:
     """The least γ for which an answer is a γ-inexact solution: ‖∇h(w*; w₀)‖ = γ‖∇h(w₀; w₀)‖, h = F + (μ/2)‖· − w₀‖².
@@ -55,6 +56,7 @@ def inexactness(*, residual: Any, client_gradient: Any) -> Any:
     symbol=r"\gamma_k^t",
     relation="=",
     assumes=(Condition("client_gradient", ">", 0),),
+    redefines=PAPER.relettered(residual=r"\|\nabla h_k(w^*;w_t)\|", client_gradient=r"\|\nabla h_k(w_t;w_t)\|"),
 )
 def client_inexactness(*, residual: Any, client_gradient: Any) -> Any:
     """The least γ_k^t for which device k's answer in round t is γ_k^t-inexact (Definition 1 per device and round)."""
@@ -80,7 +82,7 @@ def bounded_dissimilarity(*, dissimilarities: Any) -> Any:
 
 
 def _terms(mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> tuple[Any, ...]:
-    mu_bar = mu - L_minus
+    mu_bar = named(r"\bar\mu", mu - L_minus)
     inexact = B * (1 + gamma)
     return (
         1 / mu,
@@ -104,7 +106,8 @@ def rho(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any) -> Any:
 
     Use it to compare parameters, and as the input of `iterations`; a run usually decreases f far more. `rho_sharp` is
     larger for every K, and `can_decrease` tells whether any μ makes ρ positive. The expectation is over the draw of the
-    devices. The proof's last steps are equations (8) and (14).
+    devices. The proof's last steps are equations (8) and (14). At Corollary 7's μ = 6LB² and K = 4B² it is less than
+    the 1/(24LB²) there, and negative for B ≤ 2.
     """
     return sum(_terms(mu, L, L_minus, B, gamma, K))
 
@@ -174,8 +177,8 @@ class ConvexChoice(NamedTuple):
 def convex_choice(*, L: Any, B: Any, K: Any) -> ConvexChoice:
     """For convex clients solved exactly and 1 ≪ B ≤ √K/2: the choice μ ≈ 6LB², with which ρ ≈ 1/(24LB²).
 
-    Up to constants, so no guarantee: at that μ `rho` itself is smaller, 0.84 of it for large B = √K/2 and half of it
-    for B = 5. `convex_choice_sharp` is a guarantee.
+    Up to constants, so no guarantee: at that μ and K = 4B² `rho` itself is smaller, 0.84 of it for large B, half of
+    it for B = 5, and negative for B ≤ 2. `convex_choice_sharp` is a guarantee.
     """
     return ConvexChoice(6 * L * B**2, 1 / (24 * L * B**2))
 
@@ -206,7 +209,7 @@ def rho_variable(*, mu: Any, L: Any, L_minus: Any, B: Any, gammas: Any, K: Any) 
     With the maximum over the drawn devices, ρ^t depends on the draw over which the conclusion takes the expectation;
     the maximum over all devices does not.
     """
-    return sum(_terms(mu, L, L_minus, B, maximum(*gammas), K))
+    return sum(_terms(mu, L, L_minus, B, named(r"\gamma^t", maximum(*gammas)), K))
 
 
 @PAPER.statement(
@@ -234,7 +237,7 @@ def rho_bounded_variance(*, mu: Any, L: Any, L_minus: Any, sigma2: Any, epsilon:
 
     ρ = 1/μ − (γ/μ + (1+γ)√2/(μ̄√K) + L(1+γ)/(μ̄μ))√(1+σ²/ε) − (L(1+γ)²/(2μ̄²) + L(1+γ)²(2√(2K)+2)/(μ̄²K))(1+σ²/ε).
     """
-    mu_bar = mu - L_minus
+    mu_bar = named(r"\bar\mu", mu - L_minus)
     square = 1 + sigma2 / epsilon
     linear = gamma / mu + (1 + gamma) * sqrt(2 / K) / mu_bar + L * (1 + gamma) / (mu_bar * mu)
     quadratic = L * (1 + gamma) ** 2 / (2 * mu_bar**2)

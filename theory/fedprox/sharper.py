@@ -18,7 +18,7 @@ from fedconvex.statements.assumptions import (
     Smooth,
 )
 from fedconvex.statements.conditions import Condition
-from fedconvex.statements.functions import sqrt
+from fedconvex.statements.functions import named, sqrt
 from fedconvex.statements.notation import CURVATURE, NUMBER, STEPSIZE
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedprox import vectors
@@ -61,8 +61,8 @@ def rho_by_variance(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any
     δ <= 1. Use it for many devices per round: the mean step is nearly a gradient step, whose length does not grow with
     B, and the variance, which does, is divided by K.
     """
-    mu_bar = mu - L_minus
-    kept = 1 - (L * (1 + gamma) / mu_bar + gamma) * B
+    mu_bar = named(r"\bar\mu", mu - L_minus)
+    kept = 1 - named(r"\delta", (L * (1 + gamma) / mu_bar + gamma) * B)
     variance = L * B**2 * (1 + gamma) ** 2 / (2 * K * mu_bar**2)
     return kept / mu - L * (1 - 1 / K) * kept**2 / (2 * mu**2) - variance
 
@@ -82,9 +82,10 @@ def rho_by_curvature(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: An
     ρ = q/μ − L(1−1/K)q²/(2μ²) − LB²(1+γ)²/(2Kμ̄²), q = c − (cγ + r(1+γ))B, where c ± r are μ/μ̄ and μ/(μ + L): the step
     of an answer without residual lies in the ball between these multiples of the gradient.
     """
-    mu_bar = mu - L_minus
+    mu_bar = named(r"\bar\mu", mu - L_minus)
     middle, radius = (mu / mu_bar + mu / (mu + L)) / 2, (mu / mu_bar - mu / (mu + L)) / 2
-    kept = middle - (middle * gamma + radius * (1 + gamma)) * B
+    middle, radius = named("c", middle), named("r", radius)
+    kept = named("q", middle - (middle * gamma + radius * (1 + gamma)) * B)
     variance = L * B**2 * (1 + gamma) ** 2 / (2 * K * mu_bar**2)
     return kept / mu - L * (1 - 1 / K) * kept**2 / (2 * mu**2) - variance
 
@@ -120,7 +121,7 @@ def rho_convex_everyone(*, mu: Any, L: Any, B: Any) -> Any:
 
 
 def _kept(mu: Any, L: Any, B: Any) -> Any:
-    return (2 * mu + L - L * B) / (2 * (mu + L))
+    return named("q", (2 * mu + L - L * B) / (2 * (mu + L)))
 
 
 @PAPER.statement(
@@ -169,5 +170,5 @@ def rounds_above_accuracy(*, L: Any, delta: Any, sigma2: Any, epsilon: Any) -> A
 )  # fmt: skip
 def rho_bounded_variance_sharp(*, mu: Any, L: Any, L_minus: Any, sigma2: Any, epsilon: Any, gamma: Any) -> Any:
     """Theorem 11 without its two terms with K: `rho_sharp` at B = √(1 + σ²/ε)."""
-    B = _dissimilarity(sigma2=sigma2, epsilon=epsilon)
+    B = named("B", _dissimilarity(sigma2=sigma2, epsilon=epsilon))
     return rho_sharp.calculator.formula(mu=mu, L=L, L_minus=L_minus, B=B, gamma=gamma)

@@ -19,7 +19,7 @@ from fedconvex.statements.assumptions import (
     Smooth,
 )
 from fedconvex.statements.conditions import Condition
-from fedconvex.statements.functions import sqrt
+from fedconvex.statements.functions import named, sqrt
 from fedconvex.statements.notation import GRADIENT, LENGTH, SQUARED_LENGTH, VALUE
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedprox import vectors
@@ -31,13 +31,20 @@ ENOUGH = Condition("K", ">=", lambda B: 4 * B * B)
 CONVEX = (Runs("FedProx"), Convex(), Smooth(), ExactSolutions(), Dissimilarity(), SampledIID(), ENOUGH)
 
 
+def _mu_bar(mu: Any, L_minus: Any) -> Any:
+    return named(r"\bar\mu", mu - L_minus)
+
+
 @PAPER.statement("Equation (1)", ClaimType.DEFINITION, symbol="f(w)", relation="=", units=VALUE)
 def objective(*, weights: Any, values: Any) -> Any:
     """The objective: the mean of the clients' functions with weights p_k that sum to 1."""
     return sum(p * value for p, value in zip(weights, values, strict=True))
 
 
-@PAPER.statement("Equation (2)", ClaimType.DEFINITION, symbol="h_k(w; w^t)", relation="=", units=VALUE)
+@PAPER.statement(
+    "Equation (2)", ClaimType.DEFINITION, symbol="h_k(w; w^t)", relation="=", units=VALUE,
+    redefines=PAPER.relettered(value="F_k(w)"),
+)  # fmt: skip
 def local_objective(*, value: Any, mu: Any, distance: Any) -> Any:
     """The objective of device k's subproblem: F_k(w) + (μ/2)‖w − w^t‖², here from the value F_k(w)."""
     return value + mu / 2 * distance**2
@@ -71,7 +78,7 @@ def mean_step(*, mu: Any, mean_new_gradient: Any, mean_residual: Any) -> Any:
 )  # fmt: skip
 def solution_distance(*, mu: Any, L_minus: Any, gamma: Any, client_gradient: Any) -> Any:
     """A γ-inexact answer is at most (γ/μ̄)‖∇F_k(w^t)‖ from the subproblem's solution, by its strong convexity."""
-    return gamma / (mu - L_minus) * client_gradient
+    return gamma / _mu_bar(mu, L_minus) * client_gradient
 
 
 @PAPER.statement(
@@ -80,13 +87,13 @@ def solution_distance(*, mu: Any, L_minus: Any, gamma: Any, client_gradient: Any
 )  # fmt: skip
 def client_step(*, mu: Any, L_minus: Any, gamma: Any, client_gradient: Any) -> Any:
     """A device moves by at most ((1 + γ)/μ̄)‖∇F_k(w^t)‖."""
-    return (1 + gamma) / (mu - L_minus) * client_gradient
+    return (1 + gamma) / _mu_bar(mu, L_minus) * client_gradient
 
 
 @PAPER.calculator(of="after Equation (6)", units=LENGTH, assumes=(PROXIMAL,))
 def mean_step_bound(*, mu: Any, L_minus: Any, B: Any, gamma: Any, gradient: Any) -> Any:
     """The mean answer moves by at most (B(1 + γ)/μ̄)‖∇f(w^t)‖."""
-    return B * (1 + gamma) / (mu - L_minus) * gradient
+    return B * (1 + gamma) / _mu_bar(mu, L_minus) * gradient
 
 
 @PAPER.statement(
@@ -99,7 +106,7 @@ def mean_step_bound(*, mu: Any, L_minus: Any, B: Any, gamma: Any, gradient: Any)
 )
 def drift(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, gradient: Any) -> Any:
     """The distance of −μ(w̄^{t+1} − w^t) from ∇f(w^t): at most (L(1 + γ)/μ̄ + γ)B‖∇f(w^t)‖."""
-    return (L * (1 + gamma) / (mu - L_minus) + gamma) * B * gradient
+    return (L * (1 + gamma) / _mu_bar(mu, L_minus) + gamma) * B * gradient
 
 
 @PAPER.statement(
@@ -112,7 +119,7 @@ def drift(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, gradient: Any) -
 )
 def mean_decrease(*, value: Any, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, gradient: Any) -> Any:
     """The value at the mean answer: f(w^t) − ((1 − γB)/μ − LB(1+γ)/(μ̄μ) − L(1+γ)²B²/(2μ̄²))‖∇f(w^t)‖²."""
-    mu_bar = mu - L_minus
+    mu_bar = _mu_bar(mu, L_minus)
     inexact = B * (1 + gamma)
     decrease = (1 - gamma * B) / mu - L * inexact / (mu_bar * mu) - L * inexact**2 / (2 * mu_bar**2)
     return value - decrease * gradient**2
@@ -136,13 +143,16 @@ def expected_value_bound(*, mean_value: Any, Q: Any) -> Any:
     return mean_value + Q
 
 
-@PAPER.statement("Equation (11)", ClaimType.UPPER, symbol="Q_t", units=VALUE, assumes=(Smooth(),))
+@PAPER.statement(
+    "Equation (11)", ClaimType.UPPER, symbol="Q_t", units=VALUE, assumes=(Smooth(),),
+    redefines=PAPER.relettered(deviation=r"\mathbb{E}_{S_t}\|w^{t+1}-\bar w^{t+1}\|"),
+)  # fmt: skip
 def Q_bound(*, L: Any, gradient: Any, mean_step: Any, deviation: Any, mean_square_deviation: Any) -> Any:
     """Q_t ≤ (‖∇f(w^t)‖ + 2L‖w̄^{t+1} − w^t‖) E‖w^{t+1} − w̄^{t+1}‖ + L E‖w^{t+1} − w̄^{t+1}‖²."""
     return (gradient + 2 * L * mean_step) * deviation + L * mean_square_deviation
 
 
-@PAPER.statement("Equation (12)", ClaimType.UPPER, symbol=r"\mathbb{E}\|w^{t+1}-\bar w^{t+1}\|", units=LENGTH)
+@PAPER.statement("Equation (12)", ClaimType.UPPER, symbol=r"\mathbb{E}_{S_t}\|w^{t+1}-\bar w^{t+1}\|", units=LENGTH)
 def deviation_bound(*, mean_square_deviation: Any) -> Any:
     """The mean deviation is at most the root of the mean squared one."""
     return sqrt(mean_square_deviation)
@@ -154,7 +164,7 @@ def deviation_bound(*, mean_square_deviation: Any) -> Any:
 )  # fmt: skip
 def mean_square_deviation_bound(*, mu: Any, L_minus: Any, B: Any, gamma: Any, K: Any, gradient: Any) -> Any:
     """Averaging K of the devices deviates by (2B²/K)((1 + γ)²/μ̄²)‖∇f(w^t)‖² in mean square; the 2 is not needed."""
-    return 2 * B**2 / K * (1 + gamma) ** 2 / (mu - L_minus) ** 2 * gradient**2
+    return 2 * B**2 / K * (1 + gamma) ** 2 / _mu_bar(mu, L_minus) ** 2 * gradient**2
 
 
 @PAPER.statement(
@@ -166,7 +176,7 @@ def mean_square_deviation_bound(*, mu: Any, L_minus: Any, B: Any, gamma: Any, K:
 )
 def sampling_error(*, mu: Any, L: Any, L_minus: Any, B: Any, gamma: Any, K: Any, gradient: Any) -> Any:
     """The increase of f by sampling devices: Q_t ≤ (B(1+γ)√2/(μ̄√K) + LB²(1+γ)²(2√(2K)+2)/(μ̄²K))‖∇f(w^t)‖²."""
-    mu_bar = mu - L_minus
+    mu_bar = _mu_bar(mu, L_minus)
     inexact = B * (1 + gamma)
     return (inexact * sqrt(2 / K) / mu_bar + L * inexact**2 / (mu_bar**2 * K) * (2 * sqrt(2 * K) + 2)) * gradient**2
 

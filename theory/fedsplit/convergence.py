@@ -17,7 +17,8 @@ from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import exp, log, power, sqrt
 from fedconvex.statements.notation import CURVATURE, LENGTH, NUMBER, STEPSIZE, VALUE, Parameter
 from fedconvex.statements.statement import ClaimType
-from fedconvex.theory.fedsplit.notation import AT_U, PAPER
+from fedconvex.theory.fedsplit.notation import AT_U, AT_Z, PAPER, about
+from fedconvex.theory.fedsplit.vectors import first_distance, matched_stepsize, reaches
 
 PER_SQUARED_LENGTH = (0, -2)  # values of the logistic functions are numbers
 ORDERED = Condition("mu", "<=", "L")
@@ -41,6 +42,7 @@ def contraction(*, kappa: Any) -> Any:
 
 @PAPER.statement(
     "Theorem 1", ClaimType.UPPER, symbol=r"\|x^{(t+1)}-x^*\|", units=LENGTH, assumes=(*FEDSPLIT, ProxError()),
+    states=reaches, redefines=about(initial_distance=first_distance(matched_stepsize)),
 )  # fmt: skip
 def distance_bound(*, t: Any, kappa: Any, initial_distance: Any, num_clients: Any, b: Any = 0) -> Any:
     """The distance of the server's point to the minimiser after t rounds with proximal steps whose error is at most b:
@@ -106,7 +108,10 @@ def largest_regularizer(*, epsilon: Any, num_clients: Any, squared_distance: Any
 SMALL_REGULARIZER = Condition("regularizer", "<", largest_regularizer.formula)
 
 
-@PAPER.statement("Equation (19)", ClaimType.DEFINITION, symbol=r"F_\lambda(z)", relation="=", units=VALUE)
+@PAPER.statement(
+    "Equation (19)", ClaimType.DEFINITION, symbol=r"F_\lambda(z)", relation="=", units=VALUE,
+    redefines=AT_Z,
+)  # fmt: skip
 def regularized_objective(*, values: Any, squared_distances: Any, regularizer: Any) -> Any:
     """The regularised objective as printed: Σ_j {f_j(z_j) + (λ/(2m))‖z_j − x^(1)‖²}.
 

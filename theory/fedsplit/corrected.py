@@ -8,7 +8,7 @@ from fedconvex.statements.functions import log, maximum
 from fedconvex.statements.notation import LENGTH, NUMBER, VALUE, Parameter
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedsplit.convergence import SMALL_REGULARIZER
-from fedconvex.theory.fedsplit.notation import AT_U, PAPER
+from fedconvex.theory.fedsplit.notation import AT_U, AT_Z, PAPER
 
 FROM_REGULARIZED = {
     "initial_distance": Parameter(
@@ -42,6 +42,7 @@ def corrected_prox_gradient_step(*, u: Any, x: Any, stepsize: Any, local_stepsiz
     relation="=",
     units=VALUE,
     assumes=(Convex(), Smooth()),
+    redefines=AT_Z,
     ours=True,
 )
 def corrected_regularized_objective(*, values: Any, squared_distances: Any, regularizer: Any) -> Any:

@@ -1,5 +1,11 @@
 """Notation of the FedSplit paper: its parameters with symbols, meanings, units and ranges."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from fedconvex.claims.terms import Number, Vector
+from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import (
     CURVATURE,
     GRADIENT,
@@ -18,6 +24,12 @@ PAPER = Paper(
     short="FedSplit",
     reference="Pathak, Wainwright: FedSplit: an algorithmic framework for fast federated optimization (NeurIPS 2020)",
     convention="F = sum_j f_j, a plain sum; with weights, f_j is num_clients * weights[j] times the client's function",
+    letters=Letters(
+        start="1", server="x^{(@)}", memory={"z": "z_j^{(@)}"}, answers="z_j^{(t+1/2)}", last_answers="z_j^{(t+1/2)}",
+        solutions=r"\mathrm{prox}_{sf_j}(2x^{(t)}-z_j^{(t)})", residuals="e_j", minimiser="x^*", function="f_j",
+        objective="F", share=r"\frac{1}{m}", mean=r"\frac{1}{m}\sum_{j=1}^m", drawn=r"\frac{1}{m}\sum_{j=1}^m",
+        client="j", rounds=r"\sum_{t=1}^T",
+    ),
     notation={
         "mu": Parameter(r"\ell_*", "strong convexity of every f_j", CURVATURE, above=0, measured="mu"),
         "L": Parameter("L^*", "smoothness of every f_j", CURVATURE, above=0, measured="smoothness"),
@@ -37,15 +49,16 @@ PAPER = Paper(
             measured="stacked_distance",
         ),
         "start_distance": Parameter(
-            "D_j", "‖x_j − prox_{sf_j}(x_j)‖, the length of the proximal step", LENGTH, least=0
+            r"\|x_j-\mathrm{prox}_{sf_j}(x_j)\|", "‖x_j − prox_{sf_j}(x_j)‖, the length of the proximal step", LENGTH,
+            least=0,
         ),
         "squared_distance": Parameter(
-            "D", "‖x^(1) − x*‖², of the start to a minimiser", SQUARED_LENGTH, above=0,
+            r"\|x^{(1)}-x^*\|^2", "‖x^(1) − x*‖², of the start to a minimiser", SQUARED_LENGTH, above=0,
             measured="squared_distance",
         ),
         "mus": Parameter(r"\ell", "strong convexity of each f_j", CURVATURE, above=0, shape=Shape.SEQUENCE),
         "Ls": Parameter("L", "smoothness of each f_j", CURVATURE, above=0, shape=Shape.SEQUENCE),
-        "values": Parameter("f", "values of the f_j", VALUE, shape=Shape.SEQUENCE),
+        "values": Parameter("f_@(x)", "values of the f_j", VALUE, shape=Shape.SEQUENCE),
         "squared_distances": Parameter(
             r"\|z_@-x^{(1)}\|^2", "squared distances from the start", SQUARED_LENGTH, least=0, shape=Shape.SEQUENCE
         ),
@@ -58,14 +71,22 @@ PAPER = Paper(
         "point": Parameter(r"\mathrm{prox}_{sf_j}(2x-z_j)", "a client's proximal point", LENGTH, shape=Shape.VECTOR),
         "points": Parameter(r"x_@^{(t+1/2)}", "the clients' points", LENGTH, shape=Shape.VECTORS),
         "gradient": Parameter(r"\nabla f_j(x)", "a client's gradient", GRADIENT, shape=Shape.VECTOR),
-        "gradients": Parameter(r"\nabla f_@", "the clients' gradients", GRADIENT, shape=Shape.VECTORS),
+        "gradients": Parameter(r"\nabla f_@(x)", "the clients' gradients", GRADIENT, shape=Shape.VECTORS),
         "blocks": Parameter("v", "a vector of the product space, block by block", GRADIENT, shape=Shape.VECTORS),
         "A": Parameter("A", "the clients' design matrices", shape=Shape.MATRICES),
     },
 )  # fmt: skip
 
+
+def about(letters: Mapping[str, Parameter] = MappingProxyType({}), **terms: Vector | Number) -> dict[str, Parameter]:
+    """The parameters that stand for terms of the claim language, among `letters`, which some are written with."""
+    known = {**PAPER.notation, **letters}
+    return {**letters, **{name: replace(known[name], means=term) for name, term in terms.items()}}
+
+
 # In (3) and (10) s is the stepsize of FedGD's gradient steps, not of proximal steps.
 OF_GRADIENT_STEPS = {
     "stepsize": Parameter("s", "stepsize of the local gradient steps", STEPSIZE, above=0, measured="stepsize")
 }
-AT_U = {"gradient": Parameter(r"\nabla f_j(u)", "a client's gradient at u", GRADIENT, shape=Shape.VECTOR)}  # in (17)
+AT_U = PAPER.relettered(u="u^{(t)}", x="x_j^{(t)}", gradient=r"\nabla f_j(u^{(t)})")  # in (17)
+AT_Z = PAPER.relettered(values="f_@(z_@)")  # in (19)

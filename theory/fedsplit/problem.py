@@ -3,13 +3,20 @@
 Points and gradients are numbers or vectors (entry by entry). The objective is the plain sum F = Σ_j f_j.
 """
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from fedconvex.statements.assumptions import Convex, ExactSolutions, Runs
-from fedconvex.statements.functions import maximum, minimum
+from fedconvex.claims.terms import answers, gradient, local_gradients, mean, memory, server
+from fedconvex.statements.assumptions import AtFixedPoint, Convex, ExactSolutions, ProximalStepsize, Runs
+from fedconvex.statements.functions import average, maximum, minimum, total
 from fedconvex.statements.notation import CURVATURE, GRADIENT, LENGTH, NUMBER, VALUE
 from fedconvex.statements.statement import ClaimType
-from fedconvex.theory.fedsplit.notation import OF_GRADIENT_STEPS, PAPER
+from fedconvex.theory.fedsplit.notation import OF_GRADIENT_STEPS, PAPER, about
+from fedconvex.theory.fedsplit.vectors import vanishes
+
+# In (5) the clients' gradients are those of all their local steps.
+ON_THE_WAY = replace(PAPER.notation["gradients"], latex=r"\nabla f_@(G_@^{i-1}(x^*))", domain=r"i\le e,\,j\le m")
+FEDPROX = (Runs("FedProx"), ProximalStepsize(), ExactSolutions())
 
 
 @PAPER.statement("Equation (1)", ClaimType.DEFINITION, symbol="F(x)", relation="=", units=VALUE)
@@ -18,7 +25,10 @@ def objective(*, values: Any) -> Any:
     return sum(values)
 
 
-@PAPER.statement("Equation (2)", ClaimType.DEFINITION, symbol="F(x_1, \\dots, x_m)", relation="=", units=VALUE)
+@PAPER.statement(
+    "Equation (2)", ClaimType.DEFINITION, symbol="F(x_1, \\dots, x_m)", relation="=", units=VALUE,
+    redefines=PAPER.relettered(values="f_@(x_@)"),
+)  # fmt: skip
 def consensus_objective(*, values: Any) -> Any:
     """The consensus form: the sum of the f_j(x_j), to be minimised over x_1 = … = x_m."""
     return sum(values)
@@ -33,35 +43,40 @@ def gradient_map(*, x: Any, stepsize: Any, gradient: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (4)", ClaimType.DEFINITION, symbol="x^{(t+1)}", relation="=", units=LENGTH, assumes=(Runs("FedGD"),)
-)
+    "Equation (4)", ClaimType.DEFINITION, symbol="x^{(t+1)}", relation="=", units=LENGTH, assumes=(Runs("FedGD"),),
+    states=server(1), redefines=about(points=answers),
+)  # fmt: skip
 def fedgd_round(*, points: Any) -> Any:
     """One round of FedGD(s, e): the plain mean of the clients' points G_j^e(x)."""
-    return sum(points) / len(points)
+    return average(points)
 
 
-@PAPER.statement("Equation (5)", ClaimType.IDENTITY, symbol="0", relation="=", units=GRADIENT, assumes=(Runs("FedGD"),))
+@PAPER.statement(
+    "Equation (5)", ClaimType.IDENTITY, symbol="0", relation="=", units=GRADIENT, states=vanishes,
+    assumes=(Runs("FedGD"), AtFixedPoint()), redefines=about({"gradients": ON_THE_WAY}, gradients=local_gradients),
+)  # fmt: skip
 def fedgd_residual(*, gradients: Any) -> Any:
     """Limits of FedGD(s, e) make this vanish: the sum of all ∇f_j(G_j^{i−1}(x)), i = 1, …, e, j = 1, …, m."""
-    return sum(gradients)
+    return total(gradients)
 
 
 @PAPER.statement(
     "Equation (6)", ClaimType.DEFINITION, symbol="x^{(t+1)}", relation="=", units=LENGTH,
-    assumes=(Runs("FedProx"), ExactSolutions()),
+    assumes=FEDPROX, states=server(1), redefines=about(points=answers),
 )  # fmt: skip
 def fedprox_round(*, points: Any) -> Any:
     """One round of FedProx, exact: the plain mean of the proximal points prox_{s f_j}(x); μ = 1/s."""
-    return sum(points) / len(points)
+    return average(points)
 
 
 @PAPER.statement(
-    "Equation (7)", ClaimType.IDENTITY, symbol="0", relation="=", units=GRADIENT,
-    assumes=(Runs("FedProx"), ExactSolutions(), Convex()),
+    "Equation (7)", ClaimType.IDENTITY, symbol="0", relation="=", units=GRADIENT, states=vanishes,
+    assumes=(*FEDPROX, Convex(), AtFixedPoint()),
+    redefines=about(PAPER.relettered(x="x^*", points=r"\mathrm{prox}_{sf_@}(x^*)"), x=server(0), points=answers),
 )  # fmt: skip
 def fedprox_residual(*, x: Any, points: Any, stepsize: Any) -> Any:
     """Limits of FedProx make this vanish: Σ_j ∇M_{s f_j}(x) = Σ_j (x − prox_{s f_j}(x))/s; `points` the proxes."""
-    return sum(x - point for point in points) / stepsize
+    return total(points, lambda point: x - point) / stepsize
 
 
 @PAPER.statement("Equation (11)", ClaimType.DEFINITION, symbol="0", relation="=", units=GRADIENT)
@@ -77,8 +92,8 @@ def inclusion_residual(*, gradients: Any) -> Any:
 
 
 @PAPER.statement(
-    "Equation (13)", ClaimType.IDENTITY, symbol="0", relation="=", units=LENGTH,
-    assumes=(Runs("FedSplit"), ExactSolutions()),
+    "Equation (13)", ClaimType.IDENTITY, symbol="0", relation="=", units=LENGTH, states=vanishes,
+    assumes=(Runs("FedSplit"), ExactSolutions(), AtFixedPoint()), redefines=about(x=server(0), point=answers),
 )  # fmt: skip
 def fedsplit_residual(*, x: Any, point: Any) -> Any:
     """A fixed point of FedSplit makes this vanish for every j: 2(prox_{s f_j}(2x − z_j) − x), x the mean of the z_j."""
@@ -90,12 +105,13 @@ PAPER.alias("Proposition 2", fedprox_residual)
 
 
 @PAPER.statement(
-    "Proposition 3", ClaimType.IDENTITY, symbol="0", relation="=", units=GRADIENT,
-    assumes=(Runs("FedSplit"), ExactSolutions(), Convex()),
+    "Proposition 3", ClaimType.IDENTITY, symbol="0", relation="=", units=GRADIENT, states=vanishes,
+    assumes=(Runs("FedSplit"), ExactSolutions(), Convex(), AtFixedPoint()),
+    redefines=about(PAPER.relettered(gradients=r"\nabla f_@(x^*)"), gradients=gradient(mean(memory("z", 0)))),
 )  # fmt: skip
 def optimality_residual(*, gradients: Any) -> Any:
     """At a fixed point z* of FedSplit the mean of the z_j* is a minimiser: Σ_j ∇f_j(x*) = 0."""
-    return sum(gradients)
+    return total(gradients)
 
 
 class Conditioning(NamedTuple):

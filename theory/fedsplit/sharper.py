@@ -10,7 +10,7 @@ from fedconvex.statements.assumptions import (
     Smooth,
     StronglyConvex,
 )
-from fedconvex.statements.functions import maximum, power, sqrt
+from fedconvex.statements.functions import maximum, named, power, sqrt
 from fedconvex.statements.notation import LENGTH, VALUE
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedsplit.convergence import FEDSPLIT, ORDERED, contraction
@@ -31,8 +31,8 @@ def distance_bound_any_stepsize(
     not the best one, or for few rounds with b > 0. Attained for all parameters, by quadratics with errors of one
     direction.
     """
-    q = maximum(1 / (stepsize * mu), stepsize * L)
-    shrunk = power(1 - 2 / (q + 1), t)
+    q = named("q", maximum(1 / (stepsize * mu), stepsize * L))
+    shrunk = power(named(r"\delta", 1 - 2 / (q + 1)), t)
     return shrunk * initial_distance / sqrt(num_clients) + (q + 1) * (1 - shrunk) * b
 
 
@@ -62,7 +62,7 @@ def regularized_gap_bound(
     L_λ = L^* + λ and q = max(1/(sλ), sL_λ); Theorem 2's stepsize has the smallest q, √(L_λ/λ). The first term is what
     the regularisation adds to the gap; Theorem 2's interval for λ makes it less than ε/2.
     """
-    smoothness = L + regularizer
-    q = maximum(1 / (stepsize * regularizer), stepsize * smoothness)
+    smoothness = named(r"L_\lambda^*", L + regularizer)
+    q = named("q", maximum(1 / (stepsize * regularizer), stepsize * smoothness))
     price = num_clients * regularizer / 2 * squared_distance
     return price + smoothness / 2 * power(1 - 2 / (q + 1), 2 * t) * initial_distance**2

@@ -136,7 +136,8 @@ def _list(papers: "list[Paper]", as_json: bool) -> None:
             table.add_column(heading, no_wrap=heading == "statement", overflow="fold")
         for entry in entries(paper):
             call = f"{entry.calculator.name}({', '.join(entry.calculator.names)})"
-            cells = (entry.claim, call, entry.words)
+            said = entry.statement.phrases if entry.statement is not None else None
+            cells = (entry.claim, call, f"{entry.words} {said}" if said is not None and said.differs else entry.words)
             table.add_row(entry.identifier, *map(Text, cells if wide else ["\n".join(cells)]))
         output.print(table)
         output.print()
@@ -205,6 +206,8 @@ def _print(
 
     typer.echo(f"{entry.identifier}  ({entry.source}; {entry.claim})")
     typer.echo(f"  {entry.words}")
+    if entry.statement is not None:
+        typer.echo(f"  {entry.statement.phrases}")
     given = {name: written(value) for name, value in values.items()}
     typer.echo("  " + ", ".join(f"{n} = {v if isinstance(v, str) else ','.join(v)}" for n, v in given.items()))
     rows = {"left side": next(iter(left.values()))} if left else {}
@@ -238,6 +241,7 @@ def _result(
         "statement": entry.identifier,
         "source": entry.source,
         "claim": entry.claim,
+        **entry.phrases,
         "arguments": {name: written(value) for name, value in values.items()},
         **(single or empty),
         "parts": None if single else numbers,

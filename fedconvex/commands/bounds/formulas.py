@@ -35,6 +35,12 @@ class Computable:
         return " ".join(cleandoc(self.calculator.__doc__ or "").partition("\n\n")[0].split())
 
     @property
+    def phrases(self) -> dict[str, str | None]:
+        """What the recorded verdict says of the printed words, and what holds; None for a calculator without number."""
+        said = self.statement.phrases if self.statement is not None else None
+        return {"as_printed": said and said.as_printed, "holds": said and said.holds}
+
+    @property
     def left(self) -> Calculator | None:
         """The left-hand side, if it is a formula, too."""
         return self.statement.left if self.statement is not None else None
@@ -52,26 +58,30 @@ class Computable:
     @property
     def text(self) -> str:
         """The formula and its options, for a terminal."""
-        from fedconvex.statements.rendering import expression
+        from fedconvex.claims.displayed import formulas_of
+        from fedconvex.statements.rendering import labelled_option
 
         if self.statement is not None:
             return str(self.statement)
-        values = named_parts(self.calculator.name, expression(self.calculator))
+        shown = formulas_of(self.calculator, self.paper.letters, plain=True)
+        kind = self.calculator.formula.__annotations__["return"]
+        several = kind(*shown.formulas) if hasattr(kind, "_fields") else shown.formulas
+        values = named_parts(self.calculator.name, several if len(several) > 1 else several[0])
         lines = [f"{self.identifier}  ({self.source}; {self.claim})", f"  {self.words}"]
         lines += [f"  {name} = {value}" for name, value in values.items()]
+        lines += [f"  where {meaning}" for meaning in shown.where]
         lines += [f"  needs {c.text(self.calculator.parameters)}" for c in self.calculator.conditions]
-        lines += [f"  {option(name)}: {p.meaning} ({p.range})" for name, p in self.parameters.items()]
+        lines += [f"  {labelled_option(name, p)}: {p.meaning} ({p.range})" for name, p in self.parameters.items()]
         return "\n".join(lines)
 
     @property
     def latex(self) -> str:
-        """The formula as LaTeX, with the paper's symbols."""
-        from fedconvex.statements.rendering import expression, latex_of
+        """The formula as LaTeX, with the paper's symbols and what they mean."""
+        from fedconvex.claims.displayed import displayed, formulas_of
 
         if self.statement is not None:
-            return self.statement.latex
-        value = expression(self.calculator)
-        return r",\qquad ".join(latex_of(v, self.parameters) for v in (value if isinstance(value, tuple) else (value,)))
+            return displayed(self.statement).complete
+        return formulas_of(self.calculator, self.paper.letters).complete
 
     def to_dictionary(self) -> dict[str, Any]:
         """The formula's description for JSON."""
@@ -80,6 +90,7 @@ class Computable:
             "source": self.source,
             "claim": self.claim,
             "words": self.words,
+            **self.phrases,
             "latex": self.latex,
             "parameters": {n: {"meaning": p.meaning, "range": p.range} for n, p in self.parameters.items()},
         }

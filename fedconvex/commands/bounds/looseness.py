@@ -62,6 +62,7 @@ def lines(found: "Looseness") -> list[str]:
     written = [
         f"{statement.identifier}  ({statement.source}; {statement.claim_type.value})",
         f"  {statement.words}",
+        f"  {statement.phrases}",
         "  " + ", ".join(f"{name} = {value}" for name, value in found.numbers.items()),
     ]
     if isinstance(found.worst, WorstCase):
@@ -77,6 +78,8 @@ def to_dictionary(found: "Looseness") -> dict[str, Any]:
     """The comparison for JSON: exact numbers as fractions, infinite and unknown ones as null."""
     return {
         "statement": found.statement.identifier,
+        "as_printed": found.statement.phrases.as_printed,
+        "holds": found.statement.phrases.holds,
         "arguments": {name: str(value) for name, value in found.numbers.items()},
         "metric": found.metric,
         "bound": None if found.bound is None else float(found.bound),

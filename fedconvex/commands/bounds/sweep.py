@@ -143,6 +143,8 @@ def print_table(sweep: Sweep, console: "Console | None") -> None:
 def notes(sweep: Sweep) -> Iterable[str]:
     """Remarks on the sweep: how many rows are refused and why, and where the value is largest."""
     rows, name = len(sweep.frame), sweep.entry.calculator.name
+    if sweep.entry.statement is not None and sweep.entry.statement.phrases.differs:
+        yield str(sweep.entry.statement.phrases)
     for cure, count in sweep.refusals.items():
         yield f"{count} of {rows} rows are empty, refused by {sweep.entry.identifier}: {cure}"
     if sweep.signs is None:

@@ -17,6 +17,7 @@ from fedconvex.statements.assumptions.functions import Smooth as Smooth
 from fedconvex.statements.assumptions.functions import SmoothObjective as SmoothObjective
 from fedconvex.statements.assumptions.functions import StronglyConvex as StronglyConvex
 from fedconvex.statements.assumptions.functions import StronglyConvexObjective as StronglyConvexObjective
+from fedconvex.statements.assumptions.runs import AtFixedPoint as AtFixedPoint
 from fedconvex.statements.assumptions.runs import Everyone as Everyone
 from fedconvex.statements.assumptions.runs import ExactSolutions as ExactSolutions
 from fedconvex.statements.assumptions.runs import GradientStepsFromCenter as GradientStepsFromCenter
@@ -25,6 +26,7 @@ from fedconvex.statements.assumptions.runs import InexactnessOfEach as Inexactne
 from fedconvex.statements.assumptions.runs import MatchedStepsize as MatchedStepsize
 from fedconvex.statements.assumptions.runs import OfOneFunction as OfOneFunction
 from fedconvex.statements.assumptions.runs import ProxError as ProxError
+from fedconvex.statements.assumptions.runs import ProximalStepsize as ProximalStepsize
 from fedconvex.statements.assumptions.runs import Runs as Runs
 from fedconvex.statements.assumptions.runs import SampledIID as SampledIID
 from fedconvex.statements.assumptions.runs import SampledUniformly as SampledUniformly

@@ -67,6 +67,18 @@ class OfOneFunction(Assumption):
 
 @final
 @dataclass(frozen=True)
+class AtFixedPoint(Assumption):
+    """The method's state is a fixed point: a round leaves it as it is."""
+
+    def in_words(self, written: Written) -> str:
+        return "the state rests: a round leaves it as it is"
+
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
+        return AssumptionFinding(Verdict.UNKNOWN, "a run need not have reached a fixed point")
+
+
+@final
+@dataclass(frozen=True)
 class ExactSolutions(Assumption):
     """Clients solve their subproblems exactly."""
 
@@ -147,6 +159,25 @@ class MatchedStepsize(Assumption):
         if setting.least_condition_number > assumed:
             return _refuted(f"with this stepsize kappa is {short(needed)}")
         return AssumptionFinding(Verdict.UNKNOWN, f"with this stepsize kappa is proved to be at most {short(needed)}")
+
+
+@final
+@dataclass(frozen=True)
+class ProximalStepsize(Assumption):
+    """The weight of the proximal term is 1/stepsize."""
+
+    stepsize: str = "stepsize"
+
+    def in_words(self, written: Written) -> str:
+        return f"the weight of the proximal term is 1/{written(self.stepsize)}"
+
+    def check(self, setting: "MeasuredSetting", values: dict[str, Any]) -> AssumptionFinding:
+        product = setting.number(setting.method.proximal_weight) * setting.number(values[self.stepsize])
+        if product == 1:
+            return PROVED
+        if product < 1 or product > 1:
+            return _refuted(f"the product of the weight and {self.stepsize} is {short(product)}")
+        return AssumptionFinding(Verdict.UNKNOWN, "a rounded stepsize is not exactly the inverse of the weight")
 
 
 @final

@@ -77,6 +77,29 @@ def test_one_step_is_replayed(run):
     assert f"step 3 of {len(steps)} ({steps[2].place or 'left to the reader by the paper'})" in out
     assert "PROVED by combination" in out
     assert steps[2].because in out
+    assert all(code not in out for code in ("**", "\\", "L_minus", ">=", "<="))
+
+
+def test_a_step_is_shown_as_mathematics(run):
+    out = run("feddyn.lemma1", "--step", 2)[1]
+    assert "8·m·(L + α)/(α·P·(−20·L² + α²))" in out
+    assert "α ≥ 25·L" in out
+    assert "num_clients" not in out
+
+
+def test_one_statement_is_shown_on_one_screen(run):
+    status, out, _ = run("fedprox.corollary7")
+    assert status == 0
+    assert len(out.splitlines()) <= 40
+    assert "as printed  false for Theorem 4's ρ" in out
+    assert "holds       of the algorithm, not of Theorem 4's ρ" in out
+    assert "as printed" not in run("fedprox.theorem4", "fedprox.equation6")[1]
+
+
+def test_a_table_names_what_is_proved_in_another_reading(run):
+    out = run("fedprox.corollary7", "fedprox.theorem4")[1]
+    assert "fedprox.corollary7: as printed false for Theorem 4's ρ; holds of the algorithm" in out
+    assert "fedprox.theorem4: as printed" not in out
 
 
 def test_json_on_the_terminal_is_nothing_else(run):

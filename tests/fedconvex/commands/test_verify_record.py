@@ -49,7 +49,7 @@ def test_a_new_verdict_is_recorded_and_the_others_stay(run: Run, verdicts: Path)
     assert run(*SOME)[0] == 1  # one is not recorded
     status, out, _ = run(SOME[1], "--record")
     assert status == 0
-    assert "recorded: fedprox.equation7: proved (steps: 7 proved); new" in out
+    assert "recorded: fedprox.equation7: proved (steps: 7 proved; as printed: false: w_k^t is printed for w^t" in out
     assert list(json.loads(verdicts.read_text("utf-8"))) == [*SOME, "lost.lemma1"]
     assert run(*SOME)[0] == 0
     assert len(verdicts.read_text("utf-8").splitlines()) == 3 + 2  # one statement a line
@@ -77,7 +77,8 @@ def test_a_cached_result_is_not_recorded(run: Run, verdicts: Path) -> None:
 def test_all_statements_replace_all_entries(verdicts: Path) -> None:
     lines = recorded.record_verdicts(results(SOME), replace_all=True)
     assert lines == [
-        "fedprox.equation7: proved (steps: 7 proved); new",
+        "fedprox.equation7: proved (steps: 7 proved; as printed: false: w_k^t is printed for w^t; "
+        "holds: with w^t for w_k^t in the first line); new",
         "lost.lemma1: dropped, there is no such statement",
     ]
     assert list(recorded.recorded()) == list(SOME)

@@ -9,6 +9,7 @@ import pytest
 from page_reader import Read, text_of
 
 from fedconvex.proofs_checks import verify
+from fedconvex.proofs_checks.reporting.markup import Html, math, mixed, tag
 from fedconvex.proofs_checks.reporting.recorded import as_recorded, recorded
 from fedconvex.proofs_checks.reporting.records import Record, record
 from fedconvex.proofs_checks.reporting.results import Origin
@@ -16,7 +17,6 @@ from fedconvex.proofs_checks.verification import proof_of
 from fedconvex.proofs_checks.worst_cases.looseness.table import LoosenessRow
 from fedconvex.report import audits
 from fedconvex.report.contents import Loose, StatementEntry
-from fedconvex.report.markup import Html, math, mixed, tag
 from fedconvex.report.page import Sections, page
 from fedconvex.theory import papers, statement
 

@@ -47,7 +47,7 @@ def test_every_calculator_is_an_attribute_of_its_paper() -> None:
 
 def test_signature_is_that_of_the_formula() -> None:
     assert str(inspect.signature(fedprox.rho)).startswith("(*, mu: Any, L: Any")
-    assert fedprox.rho.__doc__ == fedprox.rho.calculator.__doc__
+    assert fedprox.rho.__doc__ == f"{inspect.getdoc(fedprox.rho.calculator)}\n\n{fedprox.rho.phrases}"
     with pytest.raises(TypeError, match="'K'"):
         fedprox.rho(mu=1, L=1, L_minus=0, B=1, gamma=0)
     with pytest.raises(TypeError, match="nu"):

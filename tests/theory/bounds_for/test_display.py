@@ -36,6 +36,8 @@ def test_frame() -> None:
     assert rows["quantity"].is_unique
     np.testing.assert_allclose(rows["value"], [float(v) for v in chosen["fedprox.corollary7"].value])
     assert (rows["claim"] == ClaimType.ASYMPTOTIC.value).all()
+    assert (rows["as_printed"] == "false for Theorem 4's ρ").all()
+    assert (rows["holds"] == "of the algorithm, not of Theorem 4's ρ").all()
     yes, no = frame[frame["applies"]], frame[~frame["applies"]]
     assert np.isfinite(yes["value"]).all()
     assert (yes["reason"] == "").all()
@@ -53,6 +55,7 @@ def test_text_and_table() -> None:
     assert f"{float(SHOWN['feddyn.theorem2'].value):.6g}" in two
     four = next(line for line in lines if line.startswith("fedprox.theorem4 "))
     assert "not: the method is FedProx" in four
+    assert two.endswith("As printed: true. Holds: as printed.")
     html = SHOWN._repr_html_()
     assert html.count("<tr") == len(SHOWN.to_frame()) + 1
     assert "NaN" not in html

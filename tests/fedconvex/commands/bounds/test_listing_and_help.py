@@ -34,12 +34,14 @@ def test_a_statement_without_values_is_shown_with_its_options():
     printed = invoke("fedprox.theorem4")
     assert printed.strip() == str(fedprox.theorem4)
     assert "--L-minus" in printed
-    assert "--mu: weight of the proximal term (> 0)" in invoke("fedprox.rho_terms")
+    assert "--mu μ: weight of the proximal term (> 0)" in invoke("fedprox.rho_terms")
     assert json.loads(invoke("fedprox.rho_terms", "--json"))["claim"] == "calculator"
 
 
 def test_latex_is_printed_alone():
-    assert invoke("feddyn.lemma10", "--latex").strip() == theory.statement("feddyn.lemma10").latex
+    lemma = theory.statement("feddyn.lemma10")
+    assert invoke("feddyn.lemma10", "--latex").strip().startswith(lemma.latex + r"\quad\text{where }\kappa = ")
+    assert all(meaning in invoke("feddyn.lemma10", "--latex") for meaning in lemma.where)
     assert invoke("fedprox.rho_terms", "--latex").startswith(r"\frac{1}{\mu},\qquad")
 
 

@@ -145,3 +145,19 @@ def test_a_promise_that_floats_cannot_see(monkeypatch, capsys):
 @pytest.mark.parametrize("text", ["1/3", "0.1", "-1e-20", ".5", "+7", "1_000", " 2 "])
 def test_numbers_are_exact(text):
     assert exact_number(text, "x") == Fraction(text)
+
+
+def test_a_number_comes_with_what_holds(monkeypatch, capsys):
+    line = "As printed: false for Theorem 4's ρ. Holds: of the algorithm, not of Theorem 4's ρ."
+    numbers = ("--L", "1", "--B", "2", "--K", "16")
+    assert invoke("fedprox.corollary7", *numbers).count(line) == 1
+    assert invoke("fedprox.corollary7").count(line) == 1
+    assert "As printed: true. Holds: as printed." in invoke("fedprox.theorem4", "--mu", "50", *GIVEN)
+    _, out, _ = run(monkeypatch, capsys, "fedprox.corollary7", *numbers, "--json")
+    found = json.loads(out)
+    assert (found["as_printed"], found["holds"]) == (
+        "false for Theorem 4's ρ",
+        "of the algorithm, not of Theorem 4's ρ",
+    )
+    _, out, _ = run(monkeypatch, capsys, "fedprox.rho_terms", "--json")
+    assert json.loads(out)["holds"] is None

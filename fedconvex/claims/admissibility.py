@@ -1,0 +1,140 @@
+"""Whether a federation satisfies a setting: every assumption decided exactly, so that a counterexample is one."""
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedconvex.arithmetic.definiteness import is_positive_semidefinite
+from fedconvex.arithmetic.rationals import Array, to_fmpq, to_fraction
+from fedconvex.claims.claim import Setting
+from fedconvex.claims.draws import every_draw
+from fedconvex.claims.evaluation import NotOnThisRun, number_at
+from fedconvex.claims.federations import ExactFederation
+from fedconvex.claims.paths import minimiser_of
+from fedconvex.claims.terms import Number
+from fedconvex.methods import METHODS
+from fedconvex.participation import Full, Uniform, Weighted
+from fedconvex.problems.quadratics import QuadraticClients, QuadraticProblem
+
+
+def offences(setting: Setting, federation: ExactFederation) -> list[str]:
+    """Every assumption of the setting that the federation is not proved to satisfy; empty where it satisfies all."""
+    found = [*_parameters(setting, federation.parameters)]
+    if found:  # the other assumptions are about these numbers
+        return found
+    return [*_run(setting, federation), *_functions(setting, federation), *_points(setting, federation)]
+
+
+def holds(left: Any, relation: str, right: Any) -> bool:
+    """Whether the relation between two exact numbers or balls is proved."""
+    return bool(left >= right if relation == ">=" else left > right if relation == ">" else left == right)
+
+
+def _parameters(setting: Setting, values: Mapping[str, Fraction]) -> Iterator[str]:
+    for name, sign in setting.signs.items():
+        if name not in values:
+            yield f"{name} has no value"
+        elif (sign == "positive" and values[name] <= 0) or (sign == "nonnegative" and values[name] < 0):
+            yield f"{name} = {values[name]} is not {sign}"
+        elif name in setting.counts and (values[name].denominator != 1 or values[name] < 1):
+            yield f"{name} = {values[name]} is no count"
+    for left, relation, right in setting.conditions:
+        try:
+            if not holds(number_at(left, values), relation, number_at(right, values)):
+                yield f"not {relation}: {left} and {right}"
+        except NotOnThisRun as error:
+            yield str(error)
+
+
+def _run(setting: Setting, federation: ExactFederation) -> Iterator[str]:
+    values, m = federation.parameters, federation.problem.num_clients
+    if setting.method and type(federation.method) is not METHODS[setting.method]:
+        yield f"the method is not {setting.method}"
+        return
+    for name, formula in setting.method_parameters.items():
+        if not holds(number_at(formula, values), "=", to_fmpq(getattr(federation.method, name))):
+            yield f"the method's {name} is not the setting's"
+    if federation.local_solver is not None:
+        yield "the local solver is not the method's own"
+    if setting.answers != federation.answers:
+        yield f"the answers are not {setting.answers}"
+    elif setting.inexactness is not None and not _equals(setting.inexactness, values, federation.inexactness):
+        yield "the inexactness is not the setting's"
+    draws, scheme = setting.draws, federation.participation
+    kind = {"everyone": Full, "uniform": Uniform, "independent": Weighted}[draws.scheme]
+    if type(scheme) is not kind:
+        yield f"not {draws.scheme} takes part"
+    elif draws.active is not None and not _equals(draws.active, values, scheme.K):
+        yield "the number of drawn clients is not the setting's"
+    if draws.clients is not None and not _equals(draws.clients, values, m):
+        yield "the number of clients is not the setting's"
+    possible = every_draw(scheme, federation.problem) or []
+    if not possible:
+        yield "no draw is possible, or too many are"
+    members = {None if d.members is None else tuple(d.members) for _, d in possible}
+    if any((None if d.members is None else tuple(d.members)) not in members for d in federation.earlier):
+        yield "an earlier draw is impossible"
+
+
+def _equals(formula: Number, values: Mapping[str, Fraction], number: Any) -> bool:
+    return number is not None and holds(number_at(formula, values), "=", to_fmpq(number))
+
+
+def _functions(setting: Setting, federation: ExactFederation) -> Iterator[str]:
+    problem, values = federation.problem, federation.parameters
+    clients = federation.player.rounds.clients
+    assert isinstance(problem, QuadraticProblem)
+    assert isinstance(clients, QuadraticClients)
+    hessians = [fractions_of(H) for H in clients.H]
+    mean = fractions_of(problem.weighted_hessian("exact"))
+    for name, bounds, matrices in (("client", setting.curvature, hessians), ("objective", setting.objective, [mean])):
+        low, high = (None if bound is None else rational(number_at(bound, values)) for bound in bounds)
+        identity = np.array([[Fraction(int(i == j)) for j in range(problem.dim)] for i in range(problem.dim)])
+        for k, H in enumerate(matrices):
+            if low is not None and not is_positive_semidefinite(H - low * identity):
+                yield f"{name} {k} has a curvature below {low}"
+            if high is not None and not is_positive_semidefinite(high * identity - H):
+                yield f"{name} {k} has a curvature above {high}"
+    if setting.minimiser:
+        if not is_positive_semidefinite(mean):
+            yield "the objective is unbounded below"
+        try:
+            minimiser_of(federation.player.rounds)
+        except NotOnThisRun as error:
+            yield str(error)
+
+
+def _points(setting: Setting, federation: ExactFederation) -> Iterator[str]:
+    rounds, values = federation.player.rounds, federation.parameters
+    if setting.starts_at_own_minima:
+        models = federation.first_models
+        if models is None or any(x != 0 for x in rounds.clients.gradients(rounds.arithmetic.array(models)).ravel()):
+            yield "a client's first model is no stationary point of its function"
+    if setting.dissimilarity is None and setting.variance is None and setting.large_gradient is None:
+        return
+    gradients = rounds.clients.gradients(federation.moments[-1].state.server)
+    mean = np.dot(rounds.weights, gradients)
+    square, squares = (mean * mean).sum(), np.dot(rounds.weights, (gradients * gradients).sum(-1))
+    if setting.dissimilarity is not None:
+        B = number_at(setting.dissimilarity, values)
+        if not holds(B * B * square, ">=", squares):
+            yield "the clients are more dissimilar than B"
+    if setting.variance is not None and not holds(number_at(setting.variance, values), ">=", squares - square):
+        yield "the variance is larger"
+    if setting.large_gradient is not None and not holds(square, ">=", number_at(setting.large_gradient, values)):
+        yield "the gradient is smaller"
+
+
+def fractions_of(matrix: Any) -> Array:
+    """A flint matrix as an array of Fractions."""
+    rows, columns = matrix.nrows(), matrix.ncols()
+    return np.array([[to_fraction(matrix[i, j]) for j in range(columns)] for i in range(rows)], dtype=object)
+
+
+def rational(value: Any) -> Fraction:
+    """A rational number as a Fraction. Raises NotOnThisRun for balls."""
+    if type(value).__name__ == "arb":
+        raise NotOnThisRun("formula", value, "is not a rational number here", "give other parameters")
+    return to_fraction(value)

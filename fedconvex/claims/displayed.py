@@ -1,0 +1,115 @@
+r"""How a statement is displayed: its claim where it has one, else its formula beside its symbol.
+
+A statement about a factor, such as FedProx's ρ, shows the factor's formula and then what is claimed with it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, final
+
+from fedconvex.claims.display import Display
+from fedconvex.claims.formulas import Formula, formula, symbols_of
+from fedconvex.claims.plain_text import from_latex
+from fedconvex.claims.terms import Number, named
+from fedconvex.statements.formula import CheckedFormula
+from fedconvex.statements.letters import Letters
+from fedconvex.statements.notation import Parameter
+from fedconvex.statements.sympy_formulas import expression, latex_of
+
+if TYPE_CHECKING:
+    from fedconvex.statements.statement import Statement
+
+
+@final
+@dataclass(frozen=True)
+class Displayed:
+    """A statement's formulas, what it concludes where that is not the formula, and what its symbols mean."""
+
+    formulas: tuple[str, ...]
+    conclusion: str = ""
+    where: tuple[str, ...] = ()
+
+    @property
+    def formula(self) -> str:
+        """The formulas beside each other, as LaTeX."""
+        return r",\qquad ".join(self.formulas)
+
+    @property
+    def defined(self) -> str:
+        """Formula and meanings in one line of LaTeX."""
+        where = r"\quad\text{where }" + r",\quad ".join(self.where) if self.where else ""
+        return self.formula + where
+
+    @property
+    def complete(self) -> str:
+        """Formula, meanings and conclusion in one line of LaTeX."""
+        return self.defined + (rf"\quad\text{{then }}{self.conclusion}" if self.conclusion else "")
+
+
+def displayed(statement: "Statement", *, plain: bool = False) -> Displayed:
+    """The statement in its paper's letters, as LaTeX or as plain text."""
+    made = _displayed(statement, plain)
+    if not plain:
+        return made
+    lines, meanings = (tuple(map(from_latex, texts)) for texts in (made.formulas, made.where))
+    return Displayed(lines, from_latex(made.conclusion), meanings)
+
+
+def _displayed(statement: "Statement", slashes: bool) -> Displayed:
+    letters, claim = statement.paper.letters, statement.claim
+    left_parameters = statement.left.parameters if statement.left is not None else {}
+    notation = {**statement.paper.notation, **left_parameters, **statement.calculator.parameters}
+    of_factor = callable(statement.states) and statement.relation == "="
+    if claim is not None and not of_factor:
+        display = replace(Display.of(letters, symbols_of(notation)), slashes=slashes)
+        return Displayed((display.latex(claim),), "", _where(display, [claim], ()))
+    right = _formula(statement.calculator, letters, notation, slashes)
+    left = statement.left and _formula(statement.left, letters, notation, slashes)
+    beside = statement.symbol if statement.left is None else _latex(left, statement.left)
+    parts = zip(beside, _latex(right, statement.calculator), strict=True)
+    formulas = tuple(f"{symbol} {_related(statement.relation, part)}" for symbol, part in parts)
+    if right is None:
+        return Displayed(formulas, statement.conclusion)
+    terms: list[Any] = [*(left.values if left else ()), *right.values]
+    if claim is None:
+        return Displayed(formulas, statement.conclusion, _where(right.display, terms, formulas))
+    factor = right.values[0]
+    about = statement.states(named(statement.symbol[0], factor)) if isinstance(factor, Number) else claim
+    return Displayed(formulas, right.display.latex(about), _where(right.display, [*terms, about], formulas))
+
+
+def formulas_of(calculator: CheckedFormula, letters: Letters, plain: bool = False) -> Displayed:
+    """A formula that belongs to no statement."""
+    made = _formula(calculator, letters, {}, plain)
+    if made is not None:  # what the formula computes, not the symbol that it has elsewhere
+        made = replace(made, values=tuple(v.args[1] if v.head == "named" else v for v in made.values))
+    shown = Displayed(_latex(made, calculator), "", _where(made.display, made.values, ()) if made else ())
+    return (
+        Displayed(tuple(map(from_latex, shown.formulas)), "", tuple(map(from_latex, shown.where))) if plain else shown
+    )
+
+
+def _formula(
+    calculator: CheckedFormula, letters: Letters, notation: Mapping[str, Parameter], slashes: bool
+) -> Formula | None:
+    made = formula(calculator, letters, notation)
+    return made and replace(made, display=replace(made.display, slashes=slashes))
+
+
+def _latex(made: Formula | None, calculator: CheckedFormula) -> tuple[str, ...]:
+    """Each part of the formula; by SymPy where it needs functions that terms do not have."""
+    if made is not None:
+        return made.latex
+    value = expression(calculator)
+    return tuple(latex_of(v, calculator.parameters) for v in (value if isinstance(value, tuple) else (value,)))
+
+
+def _where(display: Display, terms: Iterable[Any], formulas: tuple[str, ...]) -> tuple[str, ...]:
+    meanings = (f"{symbol} = {meaning}" for symbol, meaning in display.where(*terms))
+    return tuple(text for text in meanings if text not in formulas)
+
+
+def _related(relation: str, formula: str) -> str:
+    """`relation formula`; in a relation such as "= O(·)" the formula replaces the dot."""
+    before, dot, after = relation.partition(r"(\cdot)")
+    return f"{before}\\left({formula}\\right){after}" if dot else f"{relation} {formula}"

@@ -1,0 +1,130 @@
+r"""Formulas as terms: a calculator's formula, called with its parameters, so that it is displayed as it was written.
+
+A formula of several numbers, one for each client, is called with `MANY` of them; in the tree that it makes, a sum or
+maximum over all of them is found again and becomes one symbol, as in \sum_{j=1}^m f_j, and `MANY` becomes m.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fedconvex.claims.display import Display
+from fedconvex.claims.terms import Number, Term, number, parameter, parts
+from fedconvex.claims.typesetting import brackets
+from fedconvex.statements.formula import CheckedFormula
+from fedconvex.statements.letters import Letters
+from fedconvex.statements.notation import Parameter, Shape
+
+MANY = 89  # a prime that no formula has, so that its multiples come from the number of clients
+SEVERAL = (Shape.SEQUENCE, Shape.VECTORS)
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula's value as terms, one for each of its parts, and how to display it.
+
+    `meanings` has the sums and maxima over clients that became symbols, for `MANY` clients.
+    """
+
+    values: tuple[Term, ...]
+    display: Display
+    meanings: Mapping[str, Number]
+
+    @property
+    def latex(self) -> tuple[str, ...]:
+        """Each part of the formula."""
+        return tuple(self.display.latex(value) for value in self.values)
+
+
+def formula(calculator: CheckedFormula, letters: Letters, notation: Mapping[str, Parameter]) -> Formula | None:
+    """The calculator's formula; None where it needs functions that terms do not have, such as the logarithm."""
+    known = {**notation, **calculator.parameters}
+    if any(p.shape in (Shape.MATRICES, Shape.COLUMN) for p in calculator.parameters.values()):
+        return None
+    try:
+        # the meanings are about one round, where parameters of a run are about its start
+        of_run = any(p.measured == "num_rounds" for p in calculator.parameters.values())
+        value = calculator.formula(**{name: given(name, p, of_run) for name, p in calculator.parameters.items()})
+    except (AttributeError, TypeError):
+        return None
+    symbols = symbols_of(known)
+    several = {name: p for name, p in calculator.parameters.items() if p.shape in SEVERAL}
+    symbols |= {f"{name}[{p.index}]": p.latex_symbol(p.index) for name, p in several.items()}
+    collector = _Collector(several, Display.of(letters, symbols), {}, {})
+    values = tuple(collector.collected(number(v)) for v in (value if isinstance(value, tuple) else (value,)))
+    return Formula(values, Display.of(letters, {**symbols, **collector.symbols}), collector.meanings)
+
+
+def symbols_of(notation: Mapping[str, Parameter]) -> dict[str, str]:
+    """The LaTeX symbols of parameters, by name."""
+    return {name: p.latex_symbol() for name, p in notation.items()}
+
+
+def given(name: str, of: Parameter, by_symbol: bool = False) -> Any:
+    """The term that a formula gets for a parameter: what it means in claims, or the parameter itself."""
+    if of.shape in SEVERAL:
+        return tuple(parameter(f"{name}[{i}]") for i in range(MANY))
+    return parameter(name) if of.means is None or by_symbol else of.means
+
+
+@dataclass(frozen=True)
+class _Collector:
+    """Finds sums and maxima over all clients in a tree."""
+
+    several: Mapping[str, Parameter]
+    display: Display
+    symbols: dict[str, str]
+    meanings: dict[str, Number]
+
+    def collected(self, term: Any) -> Any:
+        """The term with a symbol for each sum and maximum over all clients."""
+        if not self.several:
+            return term
+        if (first := self._first(term)) is not None:
+            return self._symbol(term, r"\max" if term.head == "max" else r"\sum", first)
+        if term.head == "neg" and (first := self._first(term.args[0])) is not None and first.head == "neg":
+            return self._symbol(term, r"\min", first.args[0])
+        if term.head == "constant" and term.args[0] % MANY == 0 and term.args[0] != 0:
+            self.symbols["how many"] = next(iter(self.several.values())).count
+            self.meanings["how many"] = number(MANY)
+            return (
+                number(term.args[0] / MANY) * parameter("how many") if term.args[0] != MANY else parameter("how many")
+            )
+        return type(term)(term.head, tuple(self.collected(x) if type(x) is Number else x for x in term.args))
+
+    def _first(self, term: Any) -> Any:
+        """f₁ of f₁ + … + f_m or max(f₁, …, f_m), where each is the first one with another index; else None."""
+        if term.head not in ("+", "max"):
+            return None
+        here, behind = term, list[Any]()
+        while here.head == term.head and len(behind) < MANY - 1:
+            here, last = here.args
+            behind.append(last)
+        same = len(behind) == MANY - 1 and all(x == _at(here, str(i + 1)) for i, x in enumerate(reversed(behind)))
+        return here if same and _entries(here) else None
+
+    def _of(self, body: Any) -> Parameter:
+        return self.several[_entries(body)[0]]
+
+    def _symbol(self, term: Any, operator: str, first: Any) -> Number:
+        of = self._of(first)
+        body = self.collected(_at(first, of.index))
+        shown = replace(self.display, symbols={**self.display.symbols, **self.symbols}).show(body)
+        name = f"over clients {len(self.symbols)}"
+        self.symbols[name] = f"{of.over(operator)} {shown.text if shown.level else brackets(shown.text)}"
+        self.meanings[name] = term
+        return parameter(name)
+
+
+def _entries(term: Any) -> list[str]:
+    """The parameters of which the term has the first client's."""
+    names = (p.args[0] for p in parts(term) if p.head == "parameter")
+    return sorted({name.removesuffix("[0]") for name in names if name.endswith("[0]")})
+
+
+def _at(term: Any, index: str) -> Any:
+    """The entry of the first client, for the client with that index."""
+    if term.head == "parameter":
+        name, bracket, at = term.args[0].partition("[")
+        return parameter(f"{name}[{index}]") if bracket and at == "0]" else term
+    return type(term)(term.head, tuple(_at(x, index) if type(x) is type(term) else x for x in term.args))

@@ -1,0 +1,54 @@
+"""Whether a claim holds on a run: both sides computed from the rounds that the method's own code plays.
+
+On an `ExactFederation` both sides are exact, the expectation is a sum over every draw, and `holds` is rigorous. On
+a trajectory of `simulate` the numbers are those of its arithmetic; where the draws are too many to enumerate, the
+expectation is replaced by the draw that happened, and the result says so.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from fedconvex.arithmetic.rationals import to_fmpq
+from fedconvex.claims.draws import every_draw
+from fedconvex.claims.federations import ExactFederation
+from fedconvex.claims.findings import ALL, Evaluating, Found
+from fedconvex.claims.paths import everywhere, minimiser_of
+from fedconvex.errors import InvalidInput
+from fedconvex.once import Once
+
+if TYPE_CHECKING:
+    from fedconvex.claims.claim import Claim
+
+
+def claim_on(claim: "Claim", run: Any, parameters: Mapping[str, Any]) -> Found:
+    """The claim on a federation, or on a trajectory of `simulate`; see `Claim.on`."""
+    if isinstance(run, ExactFederation):
+        return _worst(claim, _on_federation(claim, run, parameters))
+    from fedconvex.claims.on_trajectories import on_trajectory
+    from fedconvex.runs.simulation import Trajectory
+
+    if isinstance(run, Trajectory):
+        return _worst(claim, on_trajectory(claim, run, parameters))
+    raise InvalidInput("run", type(run).__name__, "is no run that claims are about",
+                       "give an ExactFederation or the result of fedconvex.simulate")  # fmt: skip
+
+
+def _on_federation(claim: "Claim", run: ExactFederation, parameters: Mapping[str, Any]) -> Iterator[Found]:
+    rounds = run.player.rounds
+    with rounds.arithmetic.context():
+        outcomes = every_draw(run.participation, run.problem)
+        if outcomes is None:
+            raise InvalidInput("participation", run.participation, "has too many draws", "give fewer clients")
+        given = {name: to_fmpq(value, name) for name, value in {**run.parameters, **parameters}.items()}
+        free = {name: rounds.arithmetic.array(vector) for name, vector in run.free.items()}
+        evaluating = Evaluating(claim, rounds, given, free, Once(lambda: minimiser_of(rounds)))
+        number = int(given.get(claim.rounds, run.rounds)) if claim.of_run else 1
+        for t in range(1 if claim.of_run else len(run.moments)):
+            paths = run.player.paths(run.moments[t], everywhere(outcomes), t, number)
+            yield from evaluating.found(paths, ALL, t)
+
+
+def _worst(claim: "Claim", several: Iterator[Found]) -> Found:
+    """A violation where there is one; else something undecided; else the sides that are closest."""
+    badness = {False: 2, None: 1, True: 0}
+    return max(several, key=lambda one: (badness[one.holds], one.excess))

@@ -1,0 +1,96 @@
+"""Claims on the result of `fedconvex.simulate`: its rounds are played again, with the same draws.
+
+The numbers have the certainty of the run's arithmetic. Where the draws of a round can be enumerated, its expectation
+is over all of them, from the state that the run reached; else it is the draw that happened, a sample.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from fedconvex import arithmetic as arithmetics
+from fedconvex.arithmetic.base import Arithmetic
+from fedconvex.arithmetic.rationals import Array, nearest_float
+from fedconvex.certainty import Certainty
+from fedconvex.claims.draws import MOST, Outcomes, every_draw
+from fedconvex.claims.evaluation import StateOnPath
+from fedconvex.claims.findings import ALL, SAMPLE, Evaluating, Found
+from fedconvex.claims.paths import Player, minimiser_of
+from fedconvex.errors import InvalidInput
+from fedconvex.once import Once
+from fedconvex.participation import Draw
+from fedconvex.runs.rounds import Rounds, rounds_of
+from fedconvex.runs.simulation import RunSetup, Trajectory
+
+if TYPE_CHECKING:
+    from fedconvex.claims.claim import Claim
+
+MEASURED = {"L": "smoothness", "mu": "mu", "L_minus": "weak_convexity", "kappa": "condition_number"}
+"""What `fedconvex.statements.instance.Instance` calls the constants that papers give these names."""
+
+
+def on_trajectory(claim: "Claim", run: Trajectory, parameters: Mapping[str, Any]) -> Iterator[Found]:
+    """The claim's sides in every round of the run, or once for a claim about the whole run."""
+    if run.setup is None:
+        raise InvalidInput("run", "a trajectory", "does not say how it was simulated", "give the result of simulate")
+    setup, T = run.setup, len(run.points) - 1
+    name = "float" if setup.arithmetic == "torch" else setup.arithmetic
+    numbers = arithmetics.get(name, precision=setup.precision)
+    rounds = rounds_of(run.method, run.problem, numbers, setup.local_solver)
+    with numbers.context():
+        player, happened = Player(rounds), partial(_happened, run, setup)
+        start = rounds.start(numbers.array(run.points[0]))
+        moments = [StateOnPath(start, rounds.clients.rows(start.server))]
+        for t in range(0 if claim.of_run else T - 1):
+            moments.append(player.after(moments[-1], happened(t), t)[0])
+        given = _parameters(claim, run, setup, numbers, parameters)
+        evaluating = Evaluating(claim, rounds, given, {}, Once(lambda: _minimiser(rounds)))
+        number = T if claim.of_run else 1
+        for t in range(1 if claim.of_run else T):
+            outcomes, expectation = _outcomes(run, setup, number)
+            yield from evaluating.found(player.paths(moments[t], outcomes, t, number), expectation, t)
+
+
+def _happened(run: Trajectory, setup: RunSetup, t: int) -> Draw:
+    """Who took part in round t, and how much work each did."""
+    drawn = setup.participation.draw(run.problem, setup.seed, t)
+    if setup.stragglers is None:
+        return drawn
+    return setup.stragglers.slow(drawn, run.problem.num_clients, setup.local_solver.effort)
+
+
+def _outcomes(run: Trajectory, setup: RunSetup, number: int) -> tuple[Callable[[int], Outcomes], str]:
+    """The draws of each round: all where they are few, else the one that happened."""
+    first = None if setup.stragglers is not None else every_draw(setup.participation, run.problem)
+    if first is None or len(first) ** number > MOST:
+        return lambda t: [(Fraction(1), _happened(run, setup, t))], SAMPLE
+    return lambda t: every_draw(setup.participation, run.problem, t, setup.seed) or [], ALL
+
+
+def _parameters(
+    claim: "Claim", run: Trajectory, setup: RunSetup, numbers: Arithmetic, given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The values of the claim's parameters: those given, the method's own, counts, and measured constants."""
+    from fedconvex.statements.instance import Instance
+
+    m = run.problem.num_clients
+    drawn = getattr(setup.participation, "K", m)
+    known = {f.name: getattr(run.method, f.name) for f in fields(run.method) if f.metadata.get("number")}  # type: ignore[arg-type]
+    known |= {"num_clients": m, "num_active": drawn, "K": drawn, claim.rounds or "T": len(run.points) - 1} | dict(given)
+    instance = Instance(run.problem, run.method, setup.participation, setup.local_solver)
+    found = {name: numbers.scalar(known[name]) for name in claim.parameters if name in known}
+    for name in sorted(claim.parameters - set(known)):
+        if name in MEASURED:
+            ball = instance.measure(MEASURED[name])
+            found[name] = nearest_float(ball) if numbers.certainty is Certainty.NUMERIC else ball
+    return found
+
+
+def _minimiser(rounds: Rounds) -> Array:
+    if rounds.arithmetic.certainty is not Certainty.NUMERIC:
+        return minimiser_of(rounds)  # refuses what has no exact one
+    from fedconvex.ground_truths import ground_truth
+
+    return rounds.arithmetic.array(ground_truth(rounds.problem).point)

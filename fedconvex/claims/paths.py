@@ -1,0 +1,138 @@
+"""The paths of a run: every sequence of draws, played by the method's own code."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from fedconvex.arithmetic.rationals import Array
+from fedconvex.claims.draws import Outcomes
+from fedconvex.claims.evaluation import NotOnThisRun, Path, RoundOnPath, StateOnPath
+from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.base import Answers
+from fedconvex.methods.base import State
+from fedconvex.once import Once
+from fedconvex.participation import Draw
+from fedconvex.problems.base import Clients, Subproblem
+from fedconvex.runs.rounds import RoundResult, Rounds
+
+Deviating = Callable[[Clients, Subproblem, int], Array]  # all clients' answers to their subproblems in round t
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Player:
+    """Plays rounds from a moment, for one draw or for all of them. `deviating` replaces the local solver's answers."""
+
+    rounds: Rounds
+    deviating: Deviating | None = None
+
+    def __post_init__(self) -> None:
+        method = self.rounds.method
+        if method.gradients_from == "sample" or method.skip != 0:
+            raise InvalidInput(
+                "method", type(method).__name__, "draws more than the participants", "give a method that does not"
+            )
+
+    def paths(self, start: StateOnPath, outcomes: Callable[[int], Outcomes], first: int, number: int) -> list[Path]:
+        """All paths of that many rounds from the moment before round `first`."""
+        found = [Path(Fraction(1), (start,), ())]
+        for t in range(first, first + number):
+            found = [longer for path in found for longer in self._longer(path, outcomes(t), t)]
+        scalar = self.rounds.arithmetic.scalar
+        return [Path(scalar(path.probability), path.moments, path.rounds) for path in found]
+
+    def _longer(self, path: Path, outcomes: Outcomes, t: int) -> list[Path]:
+        before = path.moments[-1]
+        everyone = Once(lambda: self._everyone(before.state, outcomes[0][1], t))
+        longer = []
+        for probability, draw in outcomes:
+            after, result = self.after(before, draw, t, everyone)
+            happened = RoundOnPath(
+                answers=lambda: everyone()[2],
+                solutions=lambda: _solutions(*everyone()),
+                residuals=lambda: _residuals(*everyone()),
+                drawn=_average(result, draw),
+            )
+            longer.append(Path(path.probability * probability, (*path.moments, after), (*path.rounds, happened)))
+        return longer
+
+    def after(
+        self, before: StateOnPath, draw: Draw, t: int, everyone: "Once[tuple[Clients, Subproblem, Array]] | None" = None
+    ) -> tuple[StateOnPath, RoundResult | None]:
+        """The moment after round t with this draw."""
+        members = slice(None) if draw.members is None else draw.members
+        answers = None
+        if self.deviating is not None:
+            rows = self._everyone(before.state, draw, t)[2] if everyone is None else everyone()[2]
+            answers = Answers(rows[members])
+        result = self.rounds.play(before.state, draw, answers=answers)
+        if result is None:
+            return before, None
+        last = before.last_answers
+        if last is not None:
+            last = last + 0  # a copy, in every array library
+            last[members] = result.answers.points
+        return StateOnPath(result.state, last), result
+
+    def _everyone(self, state: State, draw: Draw, t: int) -> tuple[Clients, Subproblem, Array]:
+        """All clients' subproblems and answers, also of those that are not drawn."""
+        result = self.rounds.play(state, Draw(round=draw.round, seed=draw.seed))
+        assert result is not None
+        if self.deviating is None:
+            return result.clients, result.subproblem, result.answers.points
+        return result.clients, result.subproblem, self.deviating(result.clients, result.subproblem, t)
+
+
+def _solutions(clients: Clients, subproblem: Subproblem, answers: Array) -> Array:
+    return clients.minimise(subproblem)
+
+
+def _residuals(clients: Clients, subproblem: Subproblem, answers: Array) -> Array:
+    return subproblem.add_gradients(answers, clients.gradients(answers))
+
+
+def _average(result: RoundResult | None, draw: Draw) -> Callable[[Array], Array]:
+    def drawn(rows: Array) -> Array:
+        if result is None:
+            raise NotOnThisRun("drawn", draw, "has nobody of positive weight", "give other weights")
+        return result.average(rows if draw.members is None else rows[draw.members])
+
+    return drawn
+
+
+def everywhere(outcomes: Sequence[tuple[Fraction, Draw]]) -> Callable[[int], Outcomes]:
+    """The same draws in every round."""
+    return lambda t: [
+        (p, Draw(draw.members, draw.shares, draw.efforts, round=t, seed=draw.seed)) for p, draw in outcomes
+    ]
+
+
+def minimiser_of(rounds: Rounds) -> Array:
+    """A point where the gradient of a quadratic objective vanishes; of several, one. Raises NotOnThisRun."""
+    from fedconvex.problems.quadratics import QuadraticProblem
+
+    if not isinstance(rounds.problem, QuadraticProblem):
+        raise NotOnThisRun(
+            "minimiser", type(rounds.problem).__name__, "has no computed one", "give a quadratic problem"
+        )
+    import flint
+
+    from fedconvex import arithmetic as arithmetics
+
+    matrix, right = rounds.problem.weighted_hessian("exact"), rounds.problem.weighted_linear_term("exact")
+    d = rounds.problem.dim
+    table = flint.fmpq_mat(d, d + 1, [x for i in range(d) for x in (*(matrix[i, j] for j in range(d)), right[i])])
+    reduced, rank = table.rref()
+    point = np.array([flint.fmpq(0)] * d, dtype=object)
+    for i in range(rank):
+        pivot = next(j for j in range(d + 1) if reduced[i, j] != 0)
+        if pivot == d:
+            raise NotOnThisRun("minimiser", None, "does not exist: the objective's gradient never vanishes",
+                               "give a problem with a minimiser")  # fmt: skip
+        point[pivot] = reduced[i, d]
+    if rounds.arithmetic is arithmetics.get("exact"):
+        return point
+    return rounds.arithmetic.array(arithmetics.get("exact").publish(point))

@@ -1,0 +1,101 @@
+"""A setting in words: short phrases that say all that a claim assumes, with formulas in the paper's letters."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from fedconvex.claims.claim import Draws, Setting
+from fedconvex.claims.display import RELATIONS, Display
+from fedconvex.claims.plain_text import from_latex
+from fedconvex.claims.terms import Number, number, parameter
+
+SIGNS = {"positive": "> 0", "nonnegative": r"\ge 0", "real": r"\in\mathbb{R}"}
+
+
+def phrases(setting: Setting, display: Display, *, plain: bool = False) -> list[str]:
+    """What the setting assumes; formulas are LaTeX between dollars, or plain text."""
+    found = list(_phrases(setting, replace(display, slashes=plain)))
+    return [re.sub(r"\$([^$]*)\$", lambda m: from_latex(m[1]), phrase) for phrase in found] if plain else found
+
+
+def _phrases(setting: Setting, display: Display) -> Iterator[str]:
+    if setting.method:
+        yield f"the method is {setting.method}{_parameters(setting, display)}"
+    yield from _curvature("every client's function", setting.curvature, display)
+    yield from _curvature("the objective", setting.objective, display)
+    if setting.minimiser:
+        yield f"the objective has a minimiser ${display.letters.minimiser}$"
+    yield _draws(setting.draws, display)
+    yield _answers(setting, display)
+    at = f"at the server's point ${display.letters.server.replace('@', display.letters.before)}$"
+    for bound, phrase in (
+        (setting.dissimilarity, "the clients' functions are $@$-dissimilar"),
+        (setting.variance, r"the variance of the clients' gradients is $\le @$"),
+        (setting.large_gradient, r"the squared norm of the objective's gradient is $\ge @$"),
+    ):
+        if bound is not None:
+            yield f"{phrase.replace('@', display.latex(bound))} {at}"
+    if setting.starts_at_own_minima:
+        yield "each client's first model is a stationary point of its own function"
+    for left, relation, right in setting.conditions:
+        if left.head != "parameter" and right.head == "parameter":  # η ≤ 1 rather than 1 ≥ η
+            left, relation, right = right, relation.replace(">", "<"), left
+        yield f"${display.latex(left)} {RELATIONS[relation]} {display.latex(right)}$"
+    yield from _ranges(setting, display)
+
+
+def _parameters(setting: Setting, display: Display) -> str:
+    """The method's parameters; those that have a letter of their own are only named."""
+    parts = []
+    for name, value in sorted(setting.method_parameters.items()):
+        own = value == parameter(name)
+        parts.append(f"${display.latex(value)}$" if own else f"{name.replace('_', ' ')} ${display.latex(value)}$")
+    return f" with {', '.join(parts)}" if parts else ""
+
+
+def _curvature(of: str, bounds: tuple[Number | None, Number | None], display: Display) -> Iterator[str]:
+    low, high = bounds
+    if high is not None and low == -high:
+        yield f"{of} is ${display.latex(high)}$-smooth"
+        return
+    if low == number(0):
+        yield f"{of} is convex"
+    elif low is not None and low.head == "parameter":
+        yield f"{of} is ${display.latex(low)}$-strongly convex"
+    elif low is not None:
+        yield f"{of} has curvatures of at least ${display.latex(low)}$"
+    if high is not None:
+        smooth = low is not None and (low == number(0) or low.head == "parameter")
+        yield (
+            f"{of} is ${display.latex(high)}$-smooth"
+            if smooth
+            else (f"{of} has curvatures of at most ${display.latex(high)}$")
+        )
+
+
+def _draws(draws: Draws, display: Display) -> str:
+    if draws.active is None:
+        return "every client takes part in every round"
+    active = display.latex(draws.active)
+    if draws.clients is None:
+        return f"${active}$ clients are drawn independently with probabilities $p_k$, and averaged plainly"
+    return f"${active}$ of ${display.latex(draws.clients)}$ clients take part in a round, every set equally likely"
+
+
+def _answers(setting: Setting, display: Display) -> str:
+    if setting.inexactness is None:
+        return "clients answer by the method's own local solver"
+    bound = display.latex(setting.inexactness)
+    if setting.answers == "error":
+        return f"every answer is at most ${bound}$ from the subproblem's solution"
+    return f"every answer is ${bound}$-inexact: its subproblem's gradient is at most ${bound}$ times that at the start"
+
+
+def _ranges(setting: Setting, display: Display) -> Iterator[str]:
+    counts = [display.latex(parameter(name)) for name in sorted(setting.counts)]
+    if counts:
+        yield f"${', '.join(counts)}$ {'is an integer' if len(counts) == 1 else 'are integers'}"
+    for sign, relation in SIGNS.items():
+        names = [name for name, s in sorted(setting.signs.items()) if s == sign and name not in setting.counts]
+        if names:
+            yield f"${', '.join(display.latex(parameter(name)) for name in names)} {relation}$"

@@ -1,0 +1,58 @@
+"""What `fedconvex.proofs_checks` has recorded of a statement, as two phrases: of the printed words, and what holds.
+
+A data file, so that a calculator's documentation and `bounds_for` can show the phrases: nothing here imports a proof.
+The tests verify every statement anew and compare.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import final
+
+
+def file() -> Path | None:
+    """The file of the recorded verdicts; None in an installation without proofs."""
+    found = find_spec("fedconvex.proofs_checks")  # where it lies, without importing it
+    folders = found.submodule_search_locations if found is not None else None
+    return Path(folders[0]) / "verdicts.json" if folders else None
+
+
+@final
+@dataclass(frozen=True)
+class Phrases:
+    """The recorded verdict on a statement, in words."""
+
+    as_printed: str
+    holds: str
+
+    def __str__(self) -> str:
+        return f"As printed: {self.as_printed}. Holds: {self.holds}."
+
+    @property
+    def differs(self) -> bool:
+        """Whether what holds is not simply what is printed, so that a reader of the number must know."""
+        return self != NOT_RECORDED and not self.holds.startswith(("as printed", "as stated", "of the code"))
+
+
+NOT_RECORDED = Phrases("not checked", "not checked")
+
+
+@cache
+def phrases(identifier: str) -> Phrases:
+    """The phrases recorded for the statement; `NOT_RECORDED` where there are none, as for a paper without proofs."""
+    entry = _entries().get(identifier, {})
+    if not {"as_printed", "holds"} <= entry.keys():
+        return NOT_RECORDED
+    return Phrases(entry["as_printed"], entry["holds"])
+
+
+@cache
+def _entries() -> dict[str, dict[str, str]]:
+    path = file()
+    try:
+        found: dict[str, dict[str, str]] = json.loads(path.read_text("utf-8")) if path is not None else {}
+    except (OSError, ValueError):  # nothing can be read, so nothing is claimed
+        return {}
+    return found

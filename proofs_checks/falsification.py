@@ -1,0 +1,151 @@
+"""`falsify`: federations of a statement's setting, random ones and ones climbed to, tried before a proof is believed.
+
+Every federation is built from a sequence of choices. The search changes a few of them and keeps the change if the
+claim's sides come closer, or cross. Floats only guide it: a counterexample is a federation that satisfies every
+assumption and breaks the claim in exact arithmetic.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from math import inf
+from random import Random
+from typing import final
+
+from fedconvex.claims.choices import GRID, Choices
+from fedconvex.claims.claim import Claim, Setting
+from fedconvex.claims.evaluation import NotOnThisRun
+from fedconvex.claims.federations import ExactFederation
+from fedconvex.claims.findings import Found
+from fedconvex.claims.random_federations import federation_of
+from fedconvex.claims.random_parameters import NoFederation
+from fedconvex.errors import InvalidInput
+from fedconvex.statements.statement import Statement
+from fedconvex.validation import integer_at_least, positive
+
+SAMPLES = 20  # random federations before each climb
+PATIENCE = 40  # changes without success that end a climb
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Counterexample:
+    """A federation of the setting in which the claim is false, with both sides; `tried` federations came before it."""
+
+    federation: ExactFederation
+    found: Found
+    tried: int
+
+    def __str__(self) -> str:
+        return f"{self.found}\n{self.federation}"
+
+
+def falsify(statement: Statement, seconds: float = 10, *, tries: int | None = None, seed: int = 0) -> (
+    Counterexample | None
+):  # fmt: skip
+    """A federation that satisfies the statement's setting and breaks its claim, or None if none was found.
+
+    Use it before proving: None proves nothing, a counterexample refutes. Same seed, same order of federations; `tries`
+    limits their number, `seconds` the time.
+
+    Raises:
+        InvalidInput: a statement without a claim, numbers out of range.
+        NotASetting: an assumption that has no meaning in a setting.
+        NoFederation: no federation satisfies the setting, as far as was searched.
+    """
+    if not isinstance(statement, Statement):
+        raise InvalidInput("statement", statement, "is no statement", "give one such as fedconvex.theory.feddyn.lemma1")
+    claim = statement.claim
+    if claim is None:
+        raise InvalidInput("statement", statement, "makes no claim in the claim language", "give one that does")
+    return falsify_claim(claim, statement.setting, seconds, tries=tries, seed=seed)
+
+
+def falsify_claim(
+    claim: Claim, setting: Setting, seconds: float = 10, *, tries: int | None = None, seed: int = 0
+) -> Counterexample | None:
+    """The same for a claim in a setting."""
+    positive(seconds, "seconds")
+    most = None if tries is None else integer_at_least(tries, 1, "tries")
+    if unknown := sorted(claim.parameters - set(setting.signs)):
+        raise InvalidInput("claim", unknown, "are parameters that the setting does not have", "add them to the setting")
+    end, reason, built = time.monotonic() + seconds, "", 0
+    for tried, attempt in enumerate(_search(claim, setting, seed)):
+        if isinstance(attempt, str):
+            reason = attempt
+        elif attempt.found.holds is False:
+            return Counterexample(attempt.federation, attempt.found, tried)
+        built += isinstance(attempt, _Attempt)
+        if time.monotonic() > end or (most is not None and tried + 1 >= most):
+            break
+    if not built:
+        raise NoFederation(
+            f"none of {tried + 1} federations satisfies the setting and gives the claim a value: {reason}"
+        )
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class _Attempt:
+    choices: list[int]
+    federation: ExactFederation
+    found: Found
+
+    def score(self, start: int) -> float:
+        """How close the sides are, by one of two measures in turn; where both sides are 0 nothing is near."""
+        measure = self.found.sharpness if start % 2 == 0 else self.found.excess
+        return measure if measure != 0 or _nonzero(self.found) else -inf
+
+
+def _search(claim: Claim, setting: Setting, seed: int) -> Iterator[_Attempt | str]:
+    """Some random federations, then a climb from the best of them, again and again."""
+    random = Random(f"{seed}/climb")
+    for start in count():
+        best: _Attempt | None = None
+        for number in range(SAMPLES):
+            attempt = _attempt(claim, setting, [], f"{seed}/{start}/{number}")
+            yield attempt
+            best = _better(best, attempt, start)
+        failures = 0
+        while best is not None and failures < PATIENCE:
+            attempt = _attempt(claim, setting, _changed(best.choices, random), f"{seed}/{start}/more")
+            yield attempt
+            higher = _better(best, attempt, start)
+            assert higher is not None
+            failures = 0 if higher.score(start) > best.score(start) else failures + 1
+            best = higher
+
+
+def _attempt(claim: Claim, setting: Setting, given: list[int], seed: str) -> _Attempt | str:
+    """What the choices lead to; the reason where it is no federation, or one where the claim has no value."""
+    choices = Choices(seed, given)
+    try:
+        federation = federation_of(setting, claim, choices)
+        return _Attempt(choices.made, federation, claim.on(federation))
+    except (NoFederation, NotOnThisRun) as error:
+        return str(error)
+
+
+def _better(best: _Attempt | None, other: _Attempt | str, start: int) -> _Attempt | None:
+    if isinstance(other, str):
+        return best
+    if best is None:
+        return other
+    return other if other.score(start) >= best.score(start) else best
+
+
+def _changed(choices: list[int], random: Random) -> list[int]:
+    changed = list(choices)
+    for _ in range(random.choice((1, 1, 2, 3))):
+        place = random.randrange(len(changed))
+        step = random.choice((-30, -10, -3, -1, 1, 3, 10, 30))
+        nudged = min(max(changed[place] + step, 0), GRID)
+        changed[place] = random.choice((nudged, nudged, nudged, 0, GRID, random.randint(0, GRID)))
+    return changed
+
+
+def _nonzero(found: Found) -> bool:
+    from numpy import ravel
+
+    return bool(any(x != 0 for side in (found.left, found.right) for x in ravel(side)))

@@ -1,0 +1,94 @@
+"""FedDyn, smooth devices that need not be convex: Lemmas 10 to 12 and equation (14), as printed and sharper."""
+
+from fedconvex.claims.claim import Claim
+from fedconvex.claims.terms import answers, gradient, last_answers, mean, memory, parameter
+from fedconvex.proofs_checks.claims import proof_of
+from fedconvex.proofs_checks.kernel.proofs import Idle, Proof, Statement, Upper
+from fedconvex.proofs_checks.library import Parts, by, concluding, jensen, lipschitz, split, squared, sum_of
+from fedconvex.theory import feddyn
+from fedconvex.theory.feddyn.nonconvex import nonconvex_constants
+from fedconvex.theory.feddyn.sharper_nonconvex import sharper_nonconvex_constants
+from fedconvex.theory.feddyn.vectors import average
+
+alpha, L, m, P = map(parameter, ("alpha", "L", "num_clients", "num_active"))
+MODELS = last_answers(0)
+# The stored gradients are those at the devices' models, and h is their mean.
+INVARIANTS = (("memory gradient", gradient(MODELS)), ("shared h", mean(memory("gradient", 0))))
+HERE, AFTER = average(0), average(1)
+new, here = gradient(answers), gradient(HERE)
+slope, moved = mean(here), AFTER - HERE
+old_change, new_change = gradient(MODELS) - here, new - here
+WEIGHT = P / (2 * m - P)  # of Young's inequality in Lemma 12: its factors are 2m/(2m − P) and 2m/P
+CONSTANTS = nonconvex_constants.formula(alpha=alpha, L=L, num_clients=m, num_active=P)
+
+
+def one_line(claim: Claim, parts: Parts) -> Proof:
+    """A proof of one line, with FedDyn's invariants."""
+    return Proof((concluding(claim, parts),), INVARIANTS)
+
+
+@proof_of(feddyn.lemma11)
+def devices_move_little(claim: Claim) -> Proof:
+    """Four vectors add up to α times the move; the last is minus the mean of the first."""
+    four = sum_of(old_change, -new_change, -slope, -mean(old_change))
+    away = 2 * lipschitz(MODELS, HERE, L) + lipschitz(answers, HERE, L)
+    return one_line(claim, 1 / alpha**2 * (four + 4 * (jensen(old_change) + away)))
+
+
+@proof_of(feddyn.lemma12)
+def models_stay_near(claim: Claim) -> Proof:
+    """The devices' functions do not enter."""
+    return Proof((concluding(claim, split(last_answers(1) - HERE, -moved, WEIGHT)),))
+
+
+@proof_of(feddyn.equation14)
+def objective_decreases(claim: Claim) -> Proof:
+    """2⟨∇ℓ, E move⟩ = −(2/α)⟨∇ℓ, mean new⟩ = (‖mean new − ∇ℓ‖² − ‖∇ℓ‖² − ‖mean new‖²)/α."""
+    completed = squared(mean(new)) + jensen(new_change) + lipschitz(answers, HERE, L)
+    return Proof((concluding(claim, by(Upper(AFTER, HERE)) + 1 / (2 * alpha) * completed),), INVARIANTS[1:])
+
+
+def _added() -> Parts:
+    """(14), and Lemmas 12, 3 and 11 with the paper's multipliers."""
+    lemmas = ((CONSTANTS.z0, "feddyn.lemma12"), (CONSTANTS.z1, "feddyn.lemma3"), (CONSTANTS.z2, "feddyn.lemma11"))
+    return sum((scale * by(Statement(lemma)) for scale, lemma in lemmas), start=by(Statement("feddyn.equation14")))
+
+
+@proof_of(feddyn.lemma10assummed)
+def potential_decreases_by_more(claim: Claim) -> Proof:
+    return one_line(claim, _added())
+
+
+@proof_of(feddyn.lemma10)
+def potential_decreases(claim: Claim) -> Proof:
+    """The printed κ₀ has −16L²Pm in its numerator, where the sum has +16L²Pm."""
+    return one_line(claim, _added() + 16 * L**2 * P * m / (alpha * CONSTANTS.z) * squared(slope))
+
+
+@proof_of(feddyn.lemma11sharper)
+def devices_move_less(claim: Claim) -> Proof:
+    """α times the move is the errors of the stored gradients beyond their mean, less ∇ℓ, less a change of gradients.
+
+    The first two are orthogonal; the last is at most L times the move.
+    """
+    errors = old_change - mean(old_change) - slope
+    parts = (alpha - L) / alpha * split(errors, -new_change, L / (alpha - L)) + squared(mean(old_change))
+    return one_line(claim, parts + lipschitz(MODELS, HERE, L) + (alpha - L) / L * lipschitz(answers, HERE, L))
+
+
+@proof_of(feddyn.lemma12sharper)
+def models_stay_nearer(claim: Claim) -> Proof:
+    """γ^t is the mean of the devices that take part; only for the others Young's inequality is needed."""
+    return Proof((concluding(claim, WEIGHT * by(Idle(MODELS - HERE + moved / WEIGHT))),))
+
+
+@proof_of(feddyn.lemma10sharper)
+def potential_decreases_sharper(claim: Claim) -> Proof:
+    """Lemma 3 takes what the others leave of the average's move, Lemma 11 what remains of ε_t."""
+    kappa = sharper_nonconvex_constants.formula(alpha=alpha, L=L, num_clients=m, num_active=P).kappa
+    moves = L / 2 + kappa * (2 * (m - P) / P - P / m)
+    excess = (L / 2 + L**2 / (2 * alpha) + kappa * 2 * (m - P) / P) / (alpha - L) ** 2
+    eleven = excess * by(Statement("feddyn.lemma11sharper"))
+    twelve = kappa * by(Statement("feddyn.lemma12sharper"))
+    three = moves * by(Statement("feddyn.lemma3"))
+    return one_line(claim, by(Statement("feddyn.equation14")) + twelve + three + eleven)

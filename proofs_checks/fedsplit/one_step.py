@@ -1,0 +1,121 @@
+"""FedSplit: inequalities of one client's step: reflected proximal steps, local gradient steps, Moreau envelopes.
+
+x and y are any two points of each client. The curvatures lie between ℓ_* and L^* = κℓ_*; s = 1/√(ℓ_*L^*).
+"""
+
+from typing import Any
+
+from fedconvex.claims.claim import Claim, Setting, at_most
+from fedconvex.claims.terms import (
+    Number,
+    Vector,
+    family,
+    gradient,
+    inner,
+    norm,
+    number,
+    parameter,
+    square,
+    value,
+)
+from fedconvex.proofs_checks.fedsplit.one_round import factor, kappa, matched, mu
+from fedconvex.proofs_checks.kernel.proofs import Between, Line, Lower, Nonnegative, Proof
+from fedconvex.proofs_checks.library import Lemma, Parts, by, cited, concluding, rooted, squared, with_example
+from fedconvex.theory import fedsplit
+
+CURVED = with_example(
+    Setting(signs={"mu": "positive", "kappa": "positive"}, conditions=((kappa, ">=", number(1)),),
+            curvature=(mu, kappa * mu))
+)  # fmt: skip
+s = parameter("stepsize")
+CONVEX = with_example(Setting(signs={"stepsize": "positive"}, curvature=(number(0), None)))
+
+x, y = family("x"), family("y")
+points, slopes = x - y, gradient(x) - gradient(y)
+
+
+def _each(left: Any, right: Any) -> Claim:
+    return at_most(left, right, of_client=True)
+
+
+def _of(setting: Setting, left: Any, right: Any, parts: Parts) -> Lemma:
+    claim = _each(left, right)
+    return Lemma(setting, claim, Proof((concluding(claim, parts),)))
+
+
+# ---- monotone gradients, as in (11) and (12)
+
+BOTH_WAYS = by(Lower(x, y)) + by(Lower(y, x))
+MONOTONE = _of(CONVEX, 0, inner(slopes, points), BOTH_WAYS)
+STRONGLY_MONOTONE = _of(CURVED, mu * square(points), inner(slopes, points), BOTH_WAYS)
+
+
+# ---- a reflected proximal step makes p − sg of p + sg
+
+_from, _to = points + matched * slopes, points - matched * slopes
+_claim = _each(norm(_to), factor * norm(_from))
+REFLECTION = Lemma(
+    CURVED, _claim, Proof(rooted(_claim.left, _claim.right, (1 - factor**2) * matched**2 * by(Between(x, y)), "a step"))
+)
+
+
+# ---- local gradient steps on h(u) = sf(u) + ½‖u − c‖², where c = p + s∇f(p), so that p is the proximal point at c
+
+alpha = fedsplit.local_stepsize.formula(mu=mu, L=kappa * mu)
+
+
+def _stepped(u: Vector, p: Vector) -> Vector:
+    """(17), corrected."""
+    formula = fedsplit.corrected_prox_gradient_step.calculator.formula
+    stepped: Vector = formula(
+        u=u, x=p + matched * gradient(p), stepsize=matched, local_stepsize=alpha, gradient=gradient(u)
+    )
+    return stepped
+
+
+def local_steps(number_of_steps: int, of_step: Number) -> Lemma:
+    """‖u_e − p‖ ≤ of_step^e‖u_0 − p‖ for e gradient steps from any point, and of_step ≥ 1 − 2/(√κ + 1).
+
+    Corollary 1 starts at c. Its e is a number here: claims have no induction over the local steps.
+    """
+    lines: list[Line] = []
+    u, start = x, norm(points)
+    for taken in range(1, number_of_steps + 1):
+        before, after = norm(u - y), norm(_stepped(u, y) - y)
+        contracts = (alpha * matched) ** 2 * by(Between(u, y))
+        lines += rooted(after, factor * before, contracts, f"step {taken}")
+        parts = cited(f"step {taken}")
+        if of_step is not factor:
+            parts += (of_step - factor) * by(Nonnegative(before))
+        if taken > 1:
+            parts += of_step * cited(f"{taken - 1} steps")
+        lines.append(concluding(_each(after, of_step**taken * start), parts, f"{taken} steps"))
+        u = _stepped(u, y)
+    end = _each(norm(u - y), of_step**number_of_steps * start)
+    return Lemma(CURVED, end, Proof(tuple(lines)))
+
+
+# Corollary 1, sharper, and as printed.
+LOCAL_STEPS = tuple(local_steps(e, factor) for e in (1, 2, 3))
+LOCAL_STEPS_AS_PRINTED = tuple(local_steps(e, 1 - 1 / (kappa.sqrt() + 1)) for e in (1, 2, 3))
+
+
+# ---- the gradient of the Moreau envelope, before Proposition 2
+# M(z) = f(p) + ‖z − p‖²/(2s) with p the proximal point at z, which is p + s∇f(p).
+
+
+def _envelope(p: Vector) -> Any:
+    return value(p) + s / 2 * square(gradient(p))
+
+
+def _center(p: Vector) -> Any:
+    return p + s * gradient(p)
+
+
+# ⟨∇M(z), z' − z⟩, with ∇M(z) = (z − p)/s, which is ∇f(p); here p is y, and p' is x.
+_tangent = _envelope(y) + inner(gradient(y), _center(x) - _center(y))
+ENVELOPE_ABOVE_TANGENT = _of(CONVEX, _tangent, _envelope(x), by(Lower(x, y)) + s / 2 * squared(slopes))
+ENVELOPE_BELOW_PARABOLA = _of(
+    CONVEX, _envelope(x), _tangent + square(_center(x) - _center(y)) / (2 * s),
+    by(Lower(y, x)) + 1 / (2 * s) * squared(points),
+)  # fmt: skip

@@ -1,0 +1,107 @@
+"""A statement's result as HTML: in a notebook, and inside the report, which adds plots."""
+
+from collections.abc import Container
+
+from fedconvex.arithmetic.decimals import Rounding, to_text
+from fedconvex.proofs_checks.proof import Role
+from fedconvex.proofs_checks.reporting.markup import Html, joined, math, mixed, tag
+from fedconvex.proofs_checks.reporting.records import Record, StepRecord
+from fedconvex.verdicts import Verdict
+
+
+def details(record: Record) -> str:
+    """All that the report shows of a statement, without its plots."""
+    head = tag("p", tag("b", record.source), " ", tag("code", record.identifier), f" · {record.claim}")
+    parts = [head, *says(record), verdict(record), *what_holds(record, ()), *remarks(record), *steps(record)]
+    return str(tag("div", *parts, class_="statement"))
+
+
+def badge(verdict: str) -> Html:
+    """The verdict as a coloured label."""
+    return tag("span", verdict, class_=f"verdict {verdict}")
+
+
+def link(identifier: str) -> Html:
+    """A link to a statement on the page; the line may break after the dot of its name."""
+    paper, dot, number = identifier.partition(".")
+    return tag("a", tag("code", paper + dot, tag("wbr"), number), href=f"#{identifier}")
+
+
+def says(record: Record) -> list[Html]:
+    """The statement in words and as a formula, and what it assumes."""
+    parts = [tag("p", mixed(record.words)), formula(record.formula)]
+    parts += [tag("p", "Then:"), formula(record.conclusion)] if record.conclusion else []
+    if record.assumptions:
+        assumed = [tag("li", tag("p", mixed(assumption))) for assumption in record.assumptions]
+        parts.append(tag("div", tag("h3", "Assumes"), tag("ul", *assumed)))
+    return parts
+
+
+def formula(latex: str) -> Html:
+    """A displayed formula."""
+    return tag("div", math(latex, block=True), class_="formula")
+
+
+def verdict(record: Record, origin: str = "") -> Html:
+    """The verdict, its reason, the two phrases, and where it comes from."""
+    said = "" if record.verdict == Verdict.PROVED.value else f" {record.reason}."
+    certified = sum(step.certified for step in record.steps)
+    counted = f" {certified} of {len(record.steps)} steps have a certificate." if certified else ""
+    small = tag("span", f" ({origin.capitalize()}.)", class_="small") if origin else Html("")
+    return joined([tag("p", badge(record.verdict), joined([said, counted, small])), phrases(record)])
+
+
+def phrases(record: Record) -> Html:
+    """What the verdict says of the printed words, and what holds."""
+    shown = f" A counterexample to the other reading: {record.other_reading}." if record.other_reading else ""
+    return tag("p", tag("b", "As printed: "), record.as_printed, ". ", tag("b", "Holds: "), record.holds, ".", shown)
+
+
+def what_holds(record: Record, on_page: Container[str]) -> list[Html]:
+    """The counterexample, and the corrected statement, which is a link where the page has it."""
+    parts = []
+    if record.witness:
+        parts.append(tag("h3", "A counterexample, as a program"))
+        parts.append(tag("pre", tag("code", record.witness["program"]), tabindex=0))
+        parts.append(tag("p", f"It finds: {record.witness['found']}.", class_="small"))
+    if record.corrected:
+        other = record.corrected["identifier"]
+        name = link(other) if other in on_page else tag("code", other)
+        parts.append(tag("h3", "What holds instead: ", name))
+        parts += [tag("p", mixed(record.corrected["words"])), formula(record.corrected["formula"])]
+    return parts
+
+
+def remarks(record: Record) -> list[Html]:
+    """Notes, where the statement promises nothing, and the part of the bound that is used."""
+    parts = []
+    for label, text in (("Note", record.notes), ("Promises nothing", record.vacuous), ("In addition", record.extra)):
+        parts += [tag("p", tag("b", f"{label}: "), mixed(text))] if text else []
+    return [*parts, *used(record)]
+
+
+def used(record: Record) -> list[Html]:
+    """How much of the bound the worst known instance uses."""
+    if record.tightness is None:
+        return []
+    how = f": {record.tightness['how']}" if record.tightness["how"] else ""
+    quotient = to_text(record.tightness["quotient"], 4, Rounding.FLOOR)
+    return [tag("p", mixed(f"On the worst instance that was found, {quotient} of it is used{how}."))]
+
+
+def steps(record: Record) -> list[Html]:
+    """The proof, step by step."""
+    if not record.steps:
+        return []
+    return [tag("h3", "The proof, step by step"), tag("ol", *map(_step, record.steps), class_="proof")]
+
+
+def _step(step: StepRecord) -> Html:
+    where = f"{step.place or 'left to the reader'}{' as printed' if step.role == Role.PRINTED.value else ''}"
+    certificate = " · certificate" if step.certified else ""
+    return tag(
+        "li",
+        tag("div", math(step.shown), class_="formula"),
+        tag("p", badge(step.verdict), " ", mixed(step.because)),
+        tag("p", f"{where} · {step.engine}: {step.detail}{certificate}", class_="small"),
+    )

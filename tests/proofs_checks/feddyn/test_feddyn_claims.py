@@ -1,0 +1,108 @@
+"""FedDyn's claims: the kernel accepts each proof, and refuses it for every claim that differs in one place."""
+
+from dataclasses import replace
+from itertools import islice
+from operator import attrgetter
+
+import pytest
+
+from fedconvex.claims.claim import Claim, equal
+from fedconvex.claims.terms import answers, drawn, gradient, last_answers, mean, memory, server
+from fedconvex.proofs_checks import feddyn as _proofs  # noqa: F401 # registers the proofs
+from fedconvex.proofs_checks.claims import builder_of, theorem_of
+from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
+from fedconvex.proofs_checks.kernel.proofs import Combine, Proof
+from fedconvex.statements.statement import Statement
+from fedconvex.theory import feddyn
+from fedconvex.theory import statement as statement_of
+from tests.proofs_checks.claim_mutants import mutants, mutated_proofs
+
+PROVED = [s for s in feddyn.PAPER.everything if builder_of(s) is not None]
+ONE_ROUND = [s for s in PROVED if not s.claim.of_run]
+VECTORS = {f"feddyn.{key}" for key in ("equation2", "equation3", "equation8", "equation9", "equation15", "equation16",
+                                       "lemma2", "lemma13")}  # fmt: skip
+
+
+IDS = attrgetter("identifier")
+SOME = 30  # wrong claims of a statement in every run
+
+
+def known(identifier: str) -> Theorem:
+    return theorem_of(statement_of(identifier))
+
+
+def refused(statement: Statement, claim: Claim, proof: Proof) -> bool:
+    try:
+        theorem(statement.setting, claim, proof, known)
+    except Refused:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("statement", PROVED, ids=IDS)
+def test_the_kernel_proves_the_claim(statement: Statement) -> None:
+    assert theorem_of(statement).claim == statement.claim
+
+
+def test_the_statements_about_one_round_are_proved() -> None:
+    assert len(ONE_ROUND) >= 43
+    assert {s.identifier for s in ONE_ROUND} >= VECTORS
+
+
+def accepted_mutants(statement: Statement, every: int) -> list[Claim]:
+    builder = builder_of(statement)
+    return [c for c in islice(mutants(statement.claim), 0, None, every) if not refused(statement, c, builder(c))]
+
+
+@pytest.mark.parametrize("statement", ONE_ROUND, ids=IDS)
+def test_a_claim_that_differs_in_one_place_is_refused(statement: Statement) -> None:
+    number = sum(1 for _ in mutants(statement.claim))
+    assert number >= 2 or statement is feddyn.equation3
+    assert not accepted_mutants(statement, every=1 + number // SOME)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("statement", ONE_ROUND, ids=IDS)
+def test_every_claim_that_differs_in_one_place_is_refused(statement: Statement) -> None:
+    assert not accepted_mutants(statement, every=1)
+
+
+@pytest.mark.parametrize("statement", [s for s in ONE_ROUND if s.identifier not in VECTORS], ids=IDS)
+def test_a_proof_that_differs_in_one_multiplier_is_refused(statement: Statement) -> None:
+    """So every fact and every square in it is needed."""
+    proofs = list(mutated_proofs(builder_of(statement)(statement.claim)))
+    assert proofs
+    assert all(refused(statement, statement.claim, proof) for proof in proofs)
+
+
+def test_only_the_minimisers_gradients_have_mean_zero() -> None:
+    statement = feddyn.equation3
+    for claim in (
+        equal(statement.claim.left, mean(gradient(server(0)))),
+        equal(statement.claim.left, gradient(server(0))),
+    ):
+        assert refused(statement, claim, Proof((Combine(claim.left, claim.right, relation="="),)))
+
+
+@pytest.mark.parametrize(
+    ("statement", "wrong"),
+    [
+        # (8) is about what every device would answer, (9) about the point after the round.
+        (feddyn.equation8, equal(last_answers(1) - server(0), feddyn.equation8.claim.right)),
+        (feddyn.equation8, equal(feddyn.equation8.claim.left, memory("gradient", 0) - memory("gradient", 1))),
+        (feddyn.equation9, equal(mean(answers), feddyn.equation9.claim.right)),
+        (feddyn.equation9, equal(drawn(answers), server(0) + feddyn.equation9.claim.right - server(1))),
+        # the move itself is not its expectation
+        (feddyn.lemma2, equal(feddyn.lemma2.claim.left.args[0], feddyn.lemma2.claim.right)),
+    ],
+    ids=["last answers", "memories", "mean of all", "before", "not expected"],
+)  # fmt: skip
+def test_equations_about_other_vectors_are_refused(statement: Statement, wrong: Claim) -> None:
+    assert refused(statement, wrong, builder_of(statement)(wrong))
+
+
+@pytest.mark.parametrize("statement", [feddyn.lemma11, feddyn.lemma11sharper], ids=IDS)
+def test_without_stationary_first_models_the_stored_gradients_are_not_the_models(statement: Statement) -> None:
+    setting = replace(statement.setting, starts_at_own_minima=False)
+    with pytest.raises(Refused, match="memory gradient differs from its invariant at the start"):
+        theorem(setting, statement.claim, builder_of(statement)(statement.claim), known)

@@ -1,0 +1,184 @@
+"""FedSplit's claims and lemmas: the kernel accepts each proof, and refuses it for every claim that differs somewhere."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from claim_mutants import mutants, mutated_proofs
+
+from fedconvex.claims.claim import Claim, Setting, equal
+from fedconvex.claims.terms import (
+    Vector,
+    answers,
+    gradient,
+    local_gradients,
+    mean,
+    memory,
+    minimiser,
+    number,
+    parameter,
+    server,
+)
+from fedconvex.proofs_checks.claims import builder_of, theorem_of
+from fedconvex.proofs_checks.fedsplit import claimed_fixed_points, one_round, one_step
+from fedconvex.proofs_checks.kernel import Refused, theorem
+from fedconvex.proofs_checks.kernel.proofs import Combine, Proof, Root
+from fedconvex.proofs_checks.library import Lemma, Parts, concluding
+from fedconvex.theory import fedsplit
+from fedconvex.theory.fedsplit.vectors import vanishes
+
+PROVED = [s for s in fedsplit.PAPER.everything if builder_of(s) is not None]
+RESTING = [s for s in PROVED if s.setting.rests]
+
+
+def named_lemmas() -> Iterator[tuple[str, Lemma]]:
+    for module in (one_round, one_step, claimed_fixed_points):
+        for name, found in vars(module).items():
+            lemmas = found if type(found) is tuple else (found,)
+            yield from ((f"{name}{k or ''}", lemma) for k, lemma in enumerate(lemmas) if type(lemma) is Lemma)
+
+
+LEMMAS = dict(named_lemmas())
+INEQUALITIES = {name: lemma for name, lemma in LEMMAS.items() if not lemma.setting.rests}
+# mutants of three steps are thousands
+FEW_MUTANTS = {name: lemma for name, lemma in INEQUALITIES.items() if "STEPS" not in name or not name[-1].isdigit()}
+
+
+def refused(setting: Setting, claim: Claim, proof: Proof) -> bool:
+    try:
+        theorem(setting, claim, proof)
+    except Refused:
+        return True
+    return False
+
+
+def about(claim: Claim, other: Claim, proof: Proof) -> Proof:
+    """The proof of the claim, with its lines about the other one."""
+    sides: dict[Any, Any] = {(claim.left, claim.right): (other.left, other.right)}
+    if isinstance(proof.lines[-1], Root):
+        sides[claim.left**2, claim.right**2] = (other.left**2, other.right**2)
+
+    def changed(line: Any) -> Any:
+        left, right = sides.get((line.left, line.right), (line.left, line.right))
+        return replace(line, left=left, right=right)
+
+    return replace(proof, lines=tuple(map(changed, proof.lines)))
+
+
+# ---- accepted
+
+
+@pytest.mark.parametrize("statement", PROVED, ids=lambda s: s.identifier)
+def test_the_kernel_proves_the_claim(statement) -> None:
+    assert theorem_of(statement).claim == statement.claim
+
+
+def test_these_statements_are_proved() -> None:
+    names = {"equation4", "equation5", "equation6", "equation7", "equation13", "proposition1", "proposition2"}
+    assert {s.identifier for s in PROVED} >= {f"fedsplit.{name}" for name in (*names, "proposition3")}
+
+
+@pytest.mark.parametrize("name", LEMMAS)
+def test_the_kernel_proves_the_lemma(name: str) -> None:
+    lemma = LEMMAS[name]
+    assert lemma.theorem().claim == lemma.claim
+
+
+# ---- refused: inequalities
+
+
+@pytest.mark.parametrize("name", FEW_MUTANTS)
+def test_an_inequality_that_differs_in_one_place_is_refused(name: str) -> None:
+    lemma, tried = LEMMAS[name], 0
+    for claim in mutants(lemma.claim):
+        tried += 1
+        assert refused(lemma.setting, claim, about(lemma.claim, claim, lemma.proof)), claim
+    assert tried
+
+
+@pytest.mark.parametrize("name", FEW_MUTANTS)
+def test_a_proof_that_differs_in_one_multiplier_is_refused(name: str) -> None:
+    lemma = LEMMAS[name]
+    proofs = list(mutated_proofs(lemma.proof))
+    assert proofs
+    assert all(refused(lemma.setting, lemma.claim, proof) for proof in proofs)
+
+
+def test_a_round_needs_that_the_server_is_the_mean() -> None:
+    lemma = one_round.ROUND
+    assert refused(lemma.setting, lemma.claim, replace(lemma.proof, invariants=()))
+    for always in (2 * mean(memory("z", 0)), minimiser, mean(gradient(server(0)))):
+        assert refused(lemma.setting, lemma.claim, replace(lemma.proof, invariants=(("server", always),)))
+
+
+def test_a_round_contracts_only_with_the_matched_stepsize() -> None:
+    lemma = one_round.ROUND
+    twice = {"stepsize": 2 * lemma.setting.method_parameters["stepsize"]}
+    assert refused(replace(lemma.setting, method_parameters=twice), lemma.claim, lemma.proof)
+
+
+def test_a_condition_number_below_one_has_no_factor() -> None:
+    """√κ ≥ 1 is used, and follows from κ ≥ 1, not from κ ≥ 1/2."""
+    lemma = one_round.ROUND
+    kappa = parameter("kappa")
+    weaker = replace(lemma.setting, conditions=((kappa, ">=", number(Fraction(1, 2))),))
+    assert refused(weaker, lemma.claim, lemma.proof)
+
+
+# ---- refused: fixed points
+
+
+@pytest.mark.parametrize("statement", RESTING, ids=lambda s: s.identifier)
+def test_it_holds_at_fixed_points_only(statement) -> None:
+    proof = builder_of(statement)(statement.claim)
+    assert refused(replace(statement.setting, rests=False), statement.claim, proof)
+
+
+@pytest.mark.parametrize("statement", RESTING, ids=lambda s: s.identifier)
+def test_other_vectors_do_not_vanish_at_fixed_points(statement) -> None:
+    others: list[Vector] = [server(0), gradient(server(0)), gradient(server(0)) - mean(gradient(server(0)))]
+    # A fixed point of FedProx, or of FedGD with two steps, is no minimiser; clients stop apart, also FedGD's.
+    if statement.setting.method != "FedSplit":
+        others += [mean(gradient(server(0))), answers - server(0)]
+    for vector in others:
+        claim = vanishes(vector)
+        assert refused(statement.setting, claim, Proof((concluding(claim, Parts()),)))
+
+
+def test_two_local_steps_of_fedgd_rest_elsewhere() -> None:
+    lemma = claimed_fixed_points.FEDGD_RESTS[1]
+    for vector in (mean(gradient(server(0))), mean(gradient(server(0) - parameter("stepsize") * gradient(server(0))))):
+        assert refused(lemma.setting, vanishes(vector), claimed_fixed_points.at_once(vanishes(vector)))
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_the_sum_of_the_local_gradients_is_what_it_says(place: int) -> None:
+    """For e = 1, 2, 3 the term equals Σ_i ∇f(G^{i−1}(x)), and for no other e."""
+    setting = replace(claimed_fixed_points.FEDGD_RESTS[place].setting, rests=False)
+    for steps in (1, 2, 3):
+        first, *others = claimed_fixed_points.gradients_on_the_way(steps)
+        claim = equal(local_gradients, sum(others, start=first))
+        right = Proof((Combine(claim.left, claim.right, relation="="),))
+        assert refused(setting, claim, right) == (steps != place + 1)
+
+
+def test_any_number_of_local_steps_is_not_one_step() -> None:
+    setting = fedsplit.equation4.setting
+    claim = equal(answers, server(0) - parameter("stepsize") * gradient(server(0)))
+    assert refused(setting, claim, claimed_fixed_points.at_once(claim))
+    summed = equal(answers, server(0) - parameter("stepsize") * local_gradients)
+    theorem(setting, summed, Proof((Combine(summed.left, summed.right, relation="="),)))
+
+
+def test_a_resting_state_has_no_invariants_and_no_draws() -> None:
+    statement = fedsplit.proposition3
+    proof = builder_of(statement)(statement.claim)
+    assert refused(statement.setting, statement.claim, replace(proof, invariants=one_round.INVARIANTS))
+    assert refused(replace(statement.setting, large_gradient=number(1)), statement.claim, proof)
+
+
+def test_a_mean_is_not_a_minimiser_of_functions_that_are_not_convex() -> None:
+    lemma = claimed_fixed_points.FEDSPLIT_IS_OPTIMAL
+    assert refused(replace(lemma.setting, curvature=(number(-1), None)), lemma.claim, lemma.proof)

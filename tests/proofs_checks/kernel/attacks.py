@@ -1,0 +1,86 @@
+"""Attacks on the kernel: a setting, a claim and a proof that it must refuse, with words of the reason."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from fedconvex.claims.claim import Claim, Draws, Setting
+from fedconvex.claims.terms import Number, Vector, number, parameter
+from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
+from fedconvex.proofs_checks.kernel.proofs import Combine, Proof, facts, squares
+
+a, L, mu = parameter("a"), parameter("L"), parameter("mu")
+ONE, ZERO = number(1), number(0)
+UNIFORM = Draws("uniform", parameter("P"), parameter("m"))
+TRUE = Claim(ZERO, "<=", ONE)
+
+
+def some(*names: str, sign: str = "positive", **more: Any) -> Setting:
+    """A setting with these parameters, each 1 in the example."""
+    given = {"signs": dict.fromkeys(names, sign), "example": dict.fromkeys(names, Fraction(1))}
+    return Setting(**(given | more))
+
+
+def drawing(method: str = "", *, draws: Draws = UNIFORM, **more: Any) -> Setting:
+    """A setting in which P of m clients are drawn, with the method's first parameter a."""
+    names = {"FedDyn": "alpha", "FedProx": "mu", "FedDANE": "mu", "DANE": "mu", "FedPD": "eta", "": ""}
+    given = {
+        "method": method, "method_parameters": {names.get(method, "stepsize"): a} if method else {}, "draws": draws,
+        "counts": frozenset({"P", "m"}), "conditions": ((parameter("m"), ">=", parameter("P")),),
+        "example": {"a": Fraction(1), "P": Fraction(2), "m": Fraction(3)},
+    }  # fmt: skip
+    return some("a", "P", "m", **(given | more))
+
+
+def one_line(claim: Claim, used: Any = (), weighed: Any = (), invariants: Any = ()) -> Proof:
+    """The claim, from facts and squares with multipliers."""
+    made = Combine(claim.left, claim.right, facts(*used), squares(*weighed), claim.relation)
+    return Proof((made,), invariants)
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What is proved by one line, unless the proof is given."""
+
+    reason: str
+    setting: Setting
+    claim: Claim
+    facts: Any = ()
+    squares: Any = ()
+    invariants: Any = ()
+    proof: Any = None
+    known: Any = None
+
+    def replayed(self) -> Theorem:
+        proof = self.proof or one_line(self.claim, self.facts, self.squares, self.invariants)
+        return theorem(self.setting, self.claim, proof, self.known)
+
+    def is_refused(self) -> None:
+        with pytest.raises(Refused, match=self.reason):
+            self.replayed()
+
+
+def parametrised(attacks: dict[str, Attack]) -> Any:
+    return pytest.mark.parametrize("attack", attacks.values(), ids=list(attacks))
+
+
+def changed(of: Any, **values: Any) -> Any:
+    """A frozen object with other attributes, which its class would not admit."""
+    made = object.__new__(type(of))
+    made.__dict__.update(of.__dict__, **values)
+    return made
+
+
+def accepted(setting: Setting, claim: Claim, used: Any = (), weighed: Any = (), **more: Any) -> bool:
+    """That nearby true claims are accepted shows that attacks fail for their own reason."""
+    made = Attack("", setting, claim, used, weighed, **more).replayed()
+    return made.claim == claim and made.setting == setting
+
+
+def chain(of: Vector | Number, times: int) -> Any:
+    """A tree of this depth."""
+    for _ in range(times):
+        of = of * -1 if type(of) is Vector else -of
+    return of

@@ -1,0 +1,362 @@
+"""Attacks through the setting: contradictions, empty domains, methods and draws that do not exist, wrong types."""
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from fedconvex.claims.claim import Draws, Setting, at_most, equal
+from fedconvex.claims.terms import (
+    Number,
+    Vector,
+    answers,
+    expected,
+    family,
+    gradient,
+    inner,
+    last_answers,
+    mean,
+    memory,
+    minimiser,
+    named,
+    number,
+    parameter,
+    server,
+    shared,
+    solutions,
+    square,
+    value,
+)
+from fedconvex.proofs_checks.kernel import Refused, theorem
+from fedconvex.proofs_checks.kernel.proofs import Assumed, Between, Lower, Nonnegative, Upper
+
+from .attacks import ONE, TRUE, ZERO, Attack, a, accepted, changed, drawing, one_line, parametrised, some
+
+x = parameter("x")
+POSITIVE = ((1, Nonnegative(ONE)),)
+P = parameter("P")
+
+
+def empty(reason: str, setting: Setting, facts: Any = POSITIVE, claim: Any = TRUE, **more: Any) -> Attack:
+    """Even a true claim is refused in such a setting."""
+    return Attack(reason, setting, claim, facts, **more)
+
+
+def unchecked(**values: Any) -> Setting:
+    return changed(Setting(), **values)
+
+
+ABSURD = at_most(ONE, ZERO)
+DOMAINS = {
+    "no example": empty("no example", Setting(signs={"x": "positive"})),
+    "an example of other parameters": empty("no example", Setting(example={"x": Fraction(1)})),
+    "an example that is not positive": empty("is not positive", some("x", example={"x": Fraction(0)})),
+    "an example below 0": empty("is not nonnegative", some("x", sign="nonnegative", example={"x": Fraction(-1)})),
+    "conditions that contradict each other": empty(
+        "outside the domain", some("x", conditions=((x, ">", ONE), (ONE, ">", x))), ((1, Nonnegative(x - 1)),), ABSURD),
+    "a condition that contradicts a sign": empty("outside the domain", some("x", conditions=((ZERO, ">", x),))),
+    "1 = 0": empty("outside the domain", Setting(conditions=((ONE, "=", ZERO),)), ((-1, Nonnegative(ONE)),), ABSURD),
+    "√2 = 3/2": empty("outside the domain", Setting(conditions=((number(2).sqrt(), "=", number(Fraction(3, 2))),))),
+    "√2·√2 > 2": empty("outside the domain", Setting(conditions=((number(2).sqrt() * number(2).sqrt(), ">", number(2)),))),
+    "√2 − √2 > 0": empty("outside the domain", Setting(conditions=((number(2).sqrt() - number(2).sqrt(), ">", ZERO),))),
+    "1/(√2 − √2) > 0": empty("divides by 0", Setting(conditions=((1 / (number(2).sqrt() - number(2).sqrt()), ">", ZERO),))),
+    "√−1 > 0": empty("outside the domain", Setting(conditions=((number(-1).sqrt(), ">", ZERO),))),
+    "max(0, −1) > 0": empty("outside the domain", Setting(conditions=((Number("max", (ZERO, number(-1))), ">", ZERO),))),
+    "max(√2, 1) > 2": empty("outside the domain", Setting(conditions=((Number("max", (number(2).sqrt(), ONE)), ">", number(2)),))),
+    "1/0 > 0": empty("divides by 0", Setting(conditions=((1 / ZERO, ">", ZERO),))),
+    "0⁻¹ > 0": empty("ZeroDivision|division", Setting(conditions=((ZERO**-1, ">", ZERO),))),
+    "a count of one half": empty("is no count", some("x", counts=frozenset("x"), example={"x": Fraction(1, 2)})),
+    "a count of 0": empty("is no count", some("x", sign="nonnegative", counts=frozenset("x"), example={"x": Fraction(0)})),
+    "a count of an unknown parameter": empty("is no count", Setting(counts=frozenset("x"))),
+    "a condition with a vector": empty("has no value at the example", Setting(conditions=((square(server(0)), ">=", ZERO),))),
+    "a condition with an unknown parameter": empty("no parameter of the setting", Setting(conditions=((x, ">=", ZERO),))),
+    "curvature with an unknown parameter": empty("no parameter of the setting", Setting(curvature=(None, x))),
+    "curvature with σ": empty("no parameter of the setting", drawing(curvature=(None, parameter("σ") + 1))),
+    "a method with σ": empty("no parameter", drawing("FedDyn", method_parameters={"alpha": parameter("σ") + 1})),
+    "curvature of a length": empty("has no value at the example", Setting(curvature=(None, square(server(0))))),
+    "a random inexactness": empty("has no value", some("a", method="FedProx", method_parameters={"mu": a}, answers="inexact", inexactness=expected(square(server(0))))),
+    "curvatures in an empty interval": empty(
+        "empty interval", Setting(curvature=(number(2), ONE)), ((1, Lower(server(0), minimiser)),), ABSURD),
+    "the objective's curvatures in an empty interval": empty("empty interval", Setting(objective=(number(2), ONE))),
+    "clients more curved than the objective": empty("empty interval", Setting(curvature=(number(2), None), objective=(None, ONE))),
+    "an objective more curved than the clients": empty("empty interval", Setting(curvature=(None, ONE), objective=(number(2), None))),
+    "concave functions with a minimiser": empty("curvature is too small", Setting(curvature=(number(-2), number(-1)), minimiser=True)),
+    "a concave objective with a minimiser": empty("curvature is too small", Setting(objective=(None, number(-1)), minimiser=True)),
+    "subproblems without minimisers": empty(
+        "curvature is too small", some("a", method="FedProx", method_parameters={"mu": a}, curvature=(None, number(-2)))),
+    "flat functions with a large gradient": empty(
+        "curvature is too small", Setting(curvature=(ZERO, ZERO), minimiser=True, large_gradient=ONE)),
+    "a flat objective with a large gradient": empty(
+        "curvature is too small", Setting(objective=(ZERO, ZERO), minimiser=True, large_gradient=ONE),
+        ((1, Assumed("large gradient")), (1, Between(server(0), minimiser))), ABSURD),
+    "a dissimilarity below 1": empty("dissimilarity of the example is too small", Setting(dissimilarity=number(Fraction(1, 2)))),
+    "a negative variance": empty("variance of the example is too small", Setting(variance=number(-1)), ((1, Assumed("variance")),), at_most(0, -1)),
+    "a negative inexactness": empty("inexactness of the example is too", drawing("FedProx", answers="inexact", inexactness=number(-1))),
+    "more drawn than there are": empty("more clients are drawn", drawing("FedDyn", conditions=())),
+    "more drawn than there are, by numbers": empty("more clients are drawn", Setting(draws=Draws("uniform", number(3), number(2)))),
+    "nobody is drawn": empty("are counts", Setting(draws=Draws("uniform", ZERO, number(5))), ((1, Assumed("scale")),), at_most(5, 0)),
+    "half a client is drawn": empty("are counts", Setting(draws=Draws("uniform", number(Fraction(1, 2)), number(5)))),
+    "a negative number is drawn": empty("are counts", Setting(draws=Draws("independent", number(-1)))),
+    "a number of clients that is no count": empty("are counts", drawing(counts=frozenset("P"))),
+    "a formula of clients": empty("are counts", drawing(draws=Draws("uniform", P, parameter("m") + 1))),
+    "a number of draws that is no count": empty("are counts", drawing(draws=Draws("independent", a))),
+    "a named number of draws": empty("are counts", drawing(draws=Draws("independent", named("K", P)))),
+    "an example with 10⁵ digits": empty("too many digits", some("x", example={"x": Fraction(10) ** (10**5)})),
+    "a condition with 10⁹ digits": empty("too many digits", Setting(conditions=((number(3) ** 40**1, ">", ((number(3) ** 40) ** 40) ** 40),))),
+    "a large exponent in a condition": empty("no small integer", Setting(conditions=((number(2) ** (10**9), ">", ZERO),))),
+    "too many parameters": empty("too many parameters", some(*(f"x{i}" for i in range(50)))),
+    "too many conditions": empty("too many conditions", some("x", conditions=tuple((x, ">", number(Fraction(1, n))) for n in range(2, 40)))),
+}  # fmt: skip
+
+
+class Turning(Mapping[str, Any]):
+    """A mapping that gives another answer each time."""
+
+    def __init__(self, *answers: dict[str, Any]):
+        self.answers, self.looks = answers, 0
+
+    def _now(self) -> dict[str, Any]:
+        self.looks += 1
+        return self.answers[min(self.looks, len(self.answers)) - 1]
+
+    def __getitem__(self, name: str) -> Any:
+        return self._now()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._now())
+
+    def __len__(self) -> int:
+        return len(self._now())
+
+
+class Text(str):
+    """A text that equals everything."""
+
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+
+class Endless(dict[str, Any]):
+    def items(self) -> Any:
+        return ((f"x{n}", "positive") for n in iter(int, 1))
+
+
+TYPES = {
+    "a setting of another class": empty("in the place of a Setting", {}),
+    "a subclass in the place of a text": empty("in the place of a str", unchecked(method=Text("FedDyn"))),
+    "a subclass as a parameter's name": empty("in the place of a str", unchecked(signs={Text("x"): "positive"}, example={"x": Fraction(1)})),
+    "a truth value for another": empty("in the place of a bool", unchecked(minimiser=1)),
+    "integers as curvature": empty("in the place of", unchecked(curvature=(0, 1))),
+    "a list of curvatures": empty("in the place of a tuple", unchecked(curvature=[ZERO, ONE])),
+    "three curvatures": empty("3 entries in the place of 2", unchecked(curvature=(ZERO, ONE, ONE))),
+    "a vector as curvature": empty("in the place of", unchecked(curvature=(server(0), None))),
+    "a list of conditions": empty("in the place of a tuple", unchecked(conditions=[(ONE, ">", ZERO)])),
+    "a condition with two entries": empty("2 entries", unchecked(conditions=((ONE, ">"),))),
+    "an unknown relation": empty("no relation", unchecked(conditions=((ONE, "<", ZERO),))),
+    "an unknown sign": empty("no sign", unchecked(signs={"x": "negative"}, example={"x": Fraction(-1)})),
+    "unknown answers": empty("no way to answer", unchecked(answers="perfect")),
+    "an inexactness that is not used": empty("does not fit the answers", unchecked(inexactness=ONE)),
+    "no draws": empty("in the place of a Draws", unchecked(draws=None)),
+    "an unknown scheme": empty("no way to draw", unchecked(draws=changed(Draws(), scheme="lucky"))),
+    "a float in the example": empty("in the place of a Fraction", unchecked(signs={"x": "positive"}, example={"x": 1.0})),
+    "NaN in the example": empty("in the place of a Fraction", unchecked(signs={"x": "positive"}, example={"x": float("nan")})),
+    "an integer in the example": empty("in the place of a Fraction", unchecked(signs={"x": "positive"}, example={"x": 1})),
+    "a list of counts": empty("in the place of a set", unchecked(counts=["x"])),
+    "a callable method": empty("in the place of a str", unchecked(method=lambda: None)),
+    "signs that are no mapping": empty("AttributeError", unchecked(signs=())),
+    "endless signs": empty("more than", unchecked(signs=Endless())),
+    "a term with a float": empty("in the place of a term|fraction is wanted", unchecked(curvature=(None, changed(ONE, args=(1.0,))))),
+    "a term with an unknown head": empty("no operation", unchecked(curvature=(None, changed(ONE, head="lambda")))),
+    "a term with a list": empty("operands that are no tuple", unchecked(curvature=(None, changed(ONE, args=[Fraction(1)])))),
+    "a term without operands": empty("number of operands", unchecked(curvature=(None, changed(ONE, head="neg", args=())))),
+}  # fmt: skip
+
+
+@parametrised(DOMAINS | TYPES)
+def test_a_setting_about_nothing_is_refused(attack) -> None:
+    attack.is_refused()
+
+
+def test_a_setting_that_changes_between_two_looks_is_read_once() -> None:
+    """What is proved is about what was read, whatever the object says later."""
+    signs = Turning({"x": "positive"}, {"x": "real"})
+    made = Setting(example={"x": Fraction(1)})
+    object.__setattr__(made, "signs", signs)
+    claim = at_most(0, x)
+    found = theorem(made, claim, one_line(claim, ((1, Nonnegative(x)),))) if _holds(made, claim) else None
+    assert found is None or (found.setting.signs == {"x": "positive"} and type(found.setting.signs) is dict)
+
+
+def _holds(setting: Setting, claim: Any) -> bool:
+    try:
+        theorem(setting, claim, one_line(claim, ((1, Nonnegative(x)),)))
+    except Refused:
+        return False
+    return True
+
+
+def test_a_theorem_does_not_change_with_what_was_handed_in() -> None:
+    signs = {"x": "positive"}
+    made = Setting(signs=signs, example={"x": Fraction(1)})
+    claim = at_most(0, x)
+    found = theorem(made, claim, one_line(claim, ((1, Nonnegative(x)),)))
+    signs["x"] = "real"
+    object.__setattr__(claim, "right", -x)
+    assert found.setting.signs == {"x": "positive"}
+    assert found.claim == at_most(0, x)
+
+
+def test_a_term_that_contains_itself_is_refused() -> None:
+    loop = -ONE
+    object.__setattr__(loop, "args", (loop,))
+    with pytest.raises(Refused, match="RecursionError|more than"):
+        theorem(unchecked(curvature=(None, loop)), TRUE, one_line(TRUE, POSITIVE))
+
+
+# ---- methods
+
+SAME = equal(square(server(1)), square(server(1)))
+SELF = equal(server(1), server(1))
+EVERYONE = {"draws": Draws(), "counts": frozenset(), "conditions": ()}
+
+
+def method(name: str, reason: str, claim: Any = SELF, draws: Any = None, **more: Any) -> Attack:
+    parameters = more.pop("parameters", None)
+    setting = drawing(name, **(more | ({} if draws is None else {"draws": draws})))
+    if parameters is not None:
+        object.__setattr__(setting, "method_parameters", parameters)
+    return Attack(reason, setting, claim)
+
+
+BIG = number(10**9)
+METHOD_ATTACKS = {
+    "no such method": method("FedMagic", "no method"),
+    "a method's base class": method("Averaging", "no method"),
+    "the name of a module": method("fedprox", "no method"),
+    "FedAvg": method("FedAvg", "is not analysed"),
+    "FedSGD with batches": method("FedSGD", "AttributeError|no integer|not analysed", parameters={"stepsize": a, "batch_size": number(10)}),
+    "AdaptiveFedProx": method("AdaptiveFedProx", "TypeError|function values", parameters={"mu": a}),
+    "FedDANE with a second draw": method("FedDANE", "second draw"),
+    "FedDANE with independent draws": method("FedDANE", "second draw", draws=Draws("independent", P)),
+    "FedPD for some clients": method("FedPD", "depends on two draws"),
+    "FedPD with local rounds": method("FedPD", "TypeError|without communication", parameters={"eta": a, "skip": number(Fraction(1, 2))}, draws=Draws()),
+    "FedPD with an unknown chance of local rounds": method("FedPD", "TypeError|does not follow", parameters={"eta": a, "skip": a}, draws=Draws()),
+    "FedDyn with memories and independent draws": method("FedDyn", "not known for this draw", draws=Draws("independent", P)),
+    "SCAFFOLD with independent draws": method("Scaffold", "not known for this draw", draws=Draws("independent", P)),
+    "SCAFFOLD's third option": method("Scaffold", "neither 1 nor 2", parameters={"stepsize": a, "option": number(3)}),
+    "SCAFFOLD with an unknown option": method("Scaffold", "neither 1 nor 2", parameters={"stepsize": a, "option": a}),
+    "an unknown parameter of a method": method("FedProx", "TypeError", parameters={"nu": a}),
+    "a missing parameter of a method": method("FedProx", "TypeError", parameters={}),
+    "a text parameter of a method": method("FedSplit", "is unknown", parameters={"stepsize": a, "start": ONE}),
+    "μ = 0": method("FedProx", "without proximal term|may be 0", parameters={"mu": ZERO}),
+    "μ ≥ 0": method("FedProx", "without proximal term", signs={"a": "nonnegative", "P": "positive", "m": "positive"}),
+    "μ < 0": method("FedProx", "does not follow|must not be negative", parameters={"mu": -a}),
+    "a real μ": method("FedProx", "does not follow", signs={"a": "real", "P": "positive", "m": "positive"}),
+    "α = a − 1": method("FedDyn", "does not follow", parameters={"alpha": a - 1}),
+    "a negative stepsize": method("FedSplit", "does not follow|must be positive", parameters={"stepsize": -a}),
+    "a stepsize with a pole": method("FedSplit", "may be 0", parameters={"stepsize": 1 / (a - 2)}),
+    "no local steps": method("FedGD", "local_steps", parameters={"stepsize": a, "local_steps": ZERO}),
+    "a half local step": method("FedGD", "no integer", parameters={"stepsize": a, "local_steps": number(Fraction(1, 2))}),
+    "a parameter of local steps": method("FedGD", "no integer", parameters={"stepsize": a, "local_steps": P}),
+    "10⁹ local steps": method("FedGD", "too many", parameters={"stepsize": a, "local_steps": BIG}),
+    "steps with an error": method("FedGD", "not analysed", answers="error", inexactness=a),
+    "inexact steps without proximal term": method("FedGD", "without proximal term", answers="inexact", inexactness=a),
+    "solutions without proximal term": method("FedGD", "without proximal term", equal(solutions, answers)),
+    "drawn clients are everyone": method("FedProx", "two vectors differ", equal(server(1), mean(answers))),
+    "FedProx with the wrong sign": method("FedProx", "two vectors differ", equal(a * (answers - server(0)), gradient(answers))),
+    "FedDyn: the memory is the old gradient": method("FedDyn", "two vectors differ", equal(memory("gradient", 1), gradient(server(0)))),
+    "FedDyn: h is the mean of the memories": method("FedDyn", "two vectors differ", equal(shared("h", 1), mean(memory("gradient", 1)))),
+    "FedDyn: memories are gradients at last answers": method("FedDyn", "two vectors differ", equal(memory("gradient", 0), gradient(last_answers(0)))),
+    "FedSplit: x is the mean of z": method("FedSplit", "two vectors differ", equal(server(0), mean(memory("z", 0)))),
+    "FedProx: one gradient step": method("FedProx", "two vectors differ", equal(answers, server(0) - gradient(server(0)) / a)),
+    "FedGD: two steps are a long one": method("FedGD", "two vectors differ", equal(answers, server(0) - 2 * a * gradient(server(0))),
+                                              parameters={"stepsize": a, "local_steps": number(2)}),
+}  # fmt: skip
+
+
+@parametrised(METHOD_ATTACKS)
+def test_a_method_that_is_not_analysed_or_does_something_else_is_refused(attack) -> None:
+    attack.is_refused()
+
+
+H = ("shared h", mean(memory("gradient", 0)))
+STORED = ("memory gradient", gradient(last_answers(0)))
+
+
+def invariant(reason: str, *invariants: Any, **more: Any) -> Attack:
+    return Attack(reason, drawing("FedDyn", **more), TRUE, POSITIVE, invariants=invariants)
+
+
+INVARIANTS = {
+    "false at the start": invariant("at the start", ("shared h", server(0))),
+    "a constant": invariant("at the start", ("shared h", Vector("free", ("x",)))),
+    "broken by a round": invariant("breaks", ("shared h", 0 * server(0))),
+    "memories of 0": invariant("breaks", ("memory gradient", 0 * server(0))),
+    "half the mean": invariant("breaks", ("shared h", mean(memory("gradient", 0)) / 2)),
+    "of the round before": invariant("depends on the draw", ("memory gradient", gradient(server(0)) - gradient(server(0)))),
+    "gradients at last answers, whatever the first": invariant("at the start", STORED),
+    "circular": invariant("keeps no", ("shared h", mean(memory("gradient", 0))), ("memory gradient", mean(memory("gradient", 0)) + 0 * shared("h", 0))),
+    "of itself": invariant("keeps no", ("shared h", shared("h", 0))),
+    "of itself, memory": invariant("keeps no", ("memory gradient", memory("gradient", 0))),
+    "with time 1": invariant("about the round", ("shared h", server(1))),
+    "with answers": invariant("about the round", ("memory gradient", gradient(answers))),
+    "with solutions": invariant("about the round", ("memory gradient", solutions - solutions)),
+    "with a drawn average": invariant("about the round", ("shared h", Vector("drawn", (memory("gradient", 0),)))),
+    "with an expectation": invariant("has an expectation", ("shared h", Vector("expected", (mean(memory("gradient", 0)),)))),
+    "with a mean of rounds": invariant("no meaning", ("shared h", Vector("mean of rounds", (ONE, server(0))))),
+    "of no part of the state": invariant("no part of the state", ("shared foo", server(0))),
+    "of the server": invariant("no part of the state", ("server", server(0))),
+    "of a wrong sort": invariant("no part of the state", ("memory h", server(0))),
+    "of a field of the state": invariant("no part of the state", ("__class__ x", server(0))),
+    "given twice": invariant("given twice", H, H),
+    "a number": invariant("in the place of a Vector", ("shared h", square(server(0)))),
+    "without method": Attack("no part of the state|KeyError", Setting(), TRUE, POSITIVE, invariants=(("shared h", server(0)),)),
+    "a list": Attack("in the place of a tuple", drawing("FedDyn"), TRUE, POSITIVE, invariants=[H]),
+    "a text": Attack("in the place of", drawing("FedDyn"), TRUE, POSITIVE, invariants="shared h"),
+    "for one client, with means": Attack(
+        "claim about one", drawing("FedDyn"), at_most(0, 1, of_client=True), POSITIVE, invariants=(H,)),
+    "own minima, for another method's start": Attack(
+        "breaks", drawing("Scaffold", starts_at_own_minima=True), TRUE, POSITIVE,
+        invariants=(("memory c", gradient(last_answers(0))),)),
+    "independent draws": invariant("not known for this draw", H, draws=Draws("independent", P)),
+}  # fmt: skip
+
+
+@parametrised(INVARIANTS)
+def test_an_invariant_that_does_not_hold_is_refused(attack) -> None:
+    attack.is_refused()
+
+
+def test_true_invariants_and_methods_nearby_are_accepted() -> None:
+    dyn = drawing("FedDyn")
+    assert accepted(dyn, equal(shared("h", 1), mean(memory("gradient", 1))), invariants=(H,))
+    stored = equal(memory("gradient", 0), gradient(last_answers(0)))
+    assert accepted(drawing("FedDyn", starts_at_own_minima=True), stored, invariants=(STORED,))
+    assert accepted(drawing("FedDyn", starts_at_own_minima=True), equal(shared("h", 0), mean(gradient(last_answers(0)))),
+                    invariants=(STORED, H))  # fmt: skip
+    assert accepted(drawing("FedProx"), equal(a * (server(0) - answers), gradient(answers)))
+    assert accepted(drawing("FedDANE", draws=Draws()), SELF)
+    assert accepted(drawing("FedPD", draws=Draws()), SELF)
+    anchored = drawing("RegularizedFedSplit")
+    object.__setattr__(anchored, "method_parameters", {"stepsize": a, "regularization": a})
+    assert accepted(anchored, equal(shared("anchor", 1), shared("anchor", 0)))
+    assert accepted(drawing("FedAvg"), equal(server(0), server(0)))  # about the moment before the round alone
+
+
+def test_the_example_may_satisfy_conditions_with_roots() -> None:
+    two, larger = number(2).sqrt(), Number("max", (number(2).sqrt(), number(2).sqrt()))
+    conditions = ((two, ">", ONE), (number(3), ">", larger), (number(4).sqrt(), "=", number(2)), (two**2, ">", ONE),
+                  (ONE, ">=", named("half", number(1) / 2)), (-ONE, ">", -two))  # fmt: skip
+    assert accepted(Setting(conditions=conditions), TRUE, POSITIVE)
+
+
+def test_facts_of_classes_nearby() -> None:
+    smooth = some("L", curvature=(ZERO, parameter("L")))
+    claim = at_most(value(server(0)), value(server(0)) + inner(family("u"), family("u")))
+    assert accepted(smooth, claim, (), ((1, family("u")),))
+    up = at_most(value(family("u")), value(server(0)) + inner(gradient(server(0)), family("u") - server(0))
+                 + parameter("L") / 2 * square(family("u") - server(0)))  # fmt: skip
+    assert accepted(smooth, up, ((1, Upper(family("u"), server(0))),))

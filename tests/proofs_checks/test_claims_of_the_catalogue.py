@@ -1,0 +1,57 @@
+"""Every claim of the catalogue on random federations of its setting: none is broken, and a stronger one soon is."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+import pytest
+
+from fedconvex.claims.random_federations import random_federations
+from fedconvex.claims.settings import NotASetting
+from fedconvex.proofs_checks import falsify
+from fedconvex.statements.statement import Statement
+from fedconvex.theory import papers
+
+pytestmark = pytest.mark.beyond_core  # thousands of rounds are played
+
+FEDERATIONS = 200
+LONG = 10_000  # seconds: `tries` ends the search
+
+
+def claimed() -> Iterator[Statement]:
+    """The statements with a claim and a setting, whose parameters are those of a problem and a method.
+
+    A parameter that nothing measures, such as the C of Lemma 11, stands for a quantity of the round that has no
+    meaning as a term yet: the claim is then about any number.
+    """
+    for statement in (s for paper in papers().values() for s in paper.everything):
+        if statement.claim is None:
+            continue
+        try:
+            statement.setting  # noqa: B018 - whether it has one
+        except NotASetting:
+            continue
+        notation = {**statement.paper.notation, **statement.calculator.parameters}
+        if all(notation[name].measured for name in statement.claim.parameters):
+            yield statement
+
+
+CLAIMED = list(claimed())
+
+
+def test_there_are_claims() -> None:
+    assert len(CLAIMED) >= 13
+
+
+@pytest.mark.parametrize("statement", CLAIMED, ids=lambda s: s.identifier)
+def test_a_claim_holds_on_random_federations(statement: Statement) -> None:
+    claim = statement.claim
+    assert claim is not None
+    for federation in islice(random_federations(statement.setting, claim), FEDERATIONS):
+        found = claim.on(federation)
+        assert found.holds is not False, f"{found}\n{federation}"
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("statement", CLAIMED, ids=lambda s: s.identifier)
+def test_a_claim_is_not_falsified(statement: Statement) -> None:
+    assert falsify(statement, LONG, tries=2000, seed=1) is None

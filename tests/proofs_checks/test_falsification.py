@@ -1,0 +1,190 @@
+"""`falsify` breaks false claims fast and true ones never."""
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import islice
+from typing import Any
+
+import pytest
+from claims_of_feddyn import FALSE, NAMES, c1
+
+import fedconvex as fc
+from fedconvex.claims.admissibility import offences
+from fedconvex.claims.claim import Claim, Setting, at_most
+from fedconvex.claims.random_federations import random_federations
+from fedconvex.claims.random_parameters import NoFederation
+from fedconvex.claims.terms import (
+    after,
+    expected,
+    gradient,
+    mean,
+    mean_of_rounds,
+    memory,
+    minimiser,
+    norm,
+    number,
+    parameter,
+    server,
+    shared,
+    square,
+    value,
+)
+from fedconvex.proofs_checks import falsify
+from fedconvex.proofs_checks.falsification import falsify_claim
+from fedconvex.theory import feddyn, fedprox, fedsplit
+
+pytestmark = pytest.mark.beyond_core  # thousands of rounds are played
+
+F = Fraction
+FEDERATIONS = 200
+TRIES = 600  # federations within which a false claim must break: a few seconds
+LONG = 10_000  # seconds: `tries` ends the search, so that the result does not depend on the machine
+
+
+def fedprox4(factor: Any = 1) -> Claim:
+    """Theorem 4: E f(w⁺) ≤ f(w) − ρ‖∇f(w)‖²."""
+    calculator = fedprox.theorem4.calculator
+    rho = calculator.formula(**{name: parameter(name) for name in calculator.parameters})
+    decrease = factor * rho * square(mean(gradient(server(0))))
+    return at_most(expected(value(server(1))), value(server(0)) - decrease)
+
+
+def fedsplit1(rate: Any = 2, error: Any = 2) -> Claim:
+    """A round contracts the distance of the z_k to the fixed point by 1 − 2/(√κ + 1), up to 2b."""
+    root = parameter("kappa").sqrt()
+    fixed = minimiser - 1 / (parameter("mu") * root) * gradient(minimiser)
+    before, after = (norm(memory("z", t) - fixed) for t in (0, 1))
+    return at_most(after, (1 - rate / (root + 1)) * before + error * parameter("b"))
+
+
+def over_rounds(setting: Setting) -> Setting:
+    """The setting with a number T of rounds."""
+    return replace(setting, signs={**setting.signs, "T": "positive"}, counts=setting.counts | {"T"})
+
+
+def theorem2(gap: Any = 1) -> Claim:
+    """κ₀T(E ℓ(mean of the γ^t) − ℓ_*) ≤ ‖θ⁰ − θ_*‖² + κC_0, what Theorem 2 of FedDyn rounds up."""
+    average = server(0) + shared("h", 0) / parameter("alpha")
+    suboptimality = expected(value(mean_of_rounds(average)) - value(minimiser))
+    start = square(average - minimiser) + c1.kappa * square(memory("gradient", 0) - gradient(minimiser))
+    return at_most(gap * c1.kappa0 * parameter("T") * suboptimality, start, rounds="T")
+
+
+def linear_rate(rate: Any = 2) -> Claim:
+    """Without errors FedSplit's rounds contract T times."""
+    root = parameter("kappa").sqrt()
+    distance = norm(memory("z", 0) - minimiser + 1 / (parameter("mu") * root) * gradient(minimiser))
+    return at_most(after(distance), (1 - rate / (root + 1)) ** parameter("T") * distance, rounds="T")
+
+
+EXACT_SPLIT = replace(fedsplit.theorem1.setting, answers="own", inexactness=None)
+OTHERS_TRUE = {
+    "fedprox 4": (fedprox4(), fedprox.theorem4.setting),
+    "fedsplit 1": (fedsplit1(), fedsplit.theorem1.setting),
+    "feddyn 2, T rounds": (theorem2(), over_rounds(feddyn.lemma1.setting)),
+    "fedsplit 1, T rounds": (linear_rate(), over_rounds(EXACT_SPLIT)),
+}
+OTHERS_FALSE = {
+    "fedprox 4, factor": (fedprox4(3), fedprox.theorem4.setting),
+    "fedsplit 1, rate": (fedsplit1(rate=F(21, 10)), fedsplit.theorem1.setting),
+    "fedsplit 1, error": (fedsplit1(error=F(19, 10)), fedsplit.theorem1.setting),
+    "fedsplit 1, no error": (fedsplit1(error=0), fedsplit.theorem1.setting),
+    "feddyn 2, T rounds": (theorem2(gap=40), over_rounds(feddyn.lemma1.setting)),
+    "fedsplit 1, T rounds": (linear_rate(rate=F(21, 10)), over_rounds(EXACT_SPLIT)),
+}
+STATEMENTS = {name: getattr(feddyn, name) for name in NAMES}
+TRUE_ONES = {name: (statement.claim, statement.setting) for name, statement in STATEMENTS.items()}
+TRUE_ONES |= OTHERS_TRUE
+FALSE_ONES = {name: (claim, STATEMENTS[name.partition(",")[0]].setting) for name, claim in FALSE.items()}
+FALSE_ONES |= OTHERS_FALSE
+
+
+@pytest.mark.parametrize("name", TRUE_ONES)
+def test_true_claims_hold_where_the_search_climbs(name: str) -> None:
+    assert falsify_claim(*TRUE_ONES[name], LONG, tries=150) is None
+
+
+@pytest.mark.parametrize("name", OTHERS_TRUE)
+def test_true_claims_hold_on_random_federations(name: str) -> None:
+    claim, setting = OTHERS_TRUE[name]
+    for federation in islice(random_federations(setting, claim), FEDERATIONS):
+        found = claim.on(federation)
+        assert found.holds is not False, f"{found}\n{federation}"
+
+
+@pytest.mark.parametrize("name", FALSE_ONES)
+def test_false_claims_are_broken_by_an_exact_federation_of_the_setting(name: str) -> None:
+    claim, setting = FALSE_ONES[name]
+    broken = falsify_claim(claim, setting, LONG, tries=TRIES)
+    assert broken is not None
+    assert offences(setting, broken.federation) == []
+    assert claim.on(broken.federation).holds is False  # the witness stands without the search
+    assert broken.found.excess > 0
+
+
+def test_statements_are_falsified_through_their_own_claim_and_setting() -> None:
+    assert falsify(feddyn.lemma3, LONG, tries=100) is None
+    wrong = replace(feddyn.lemma3, states=2 * feddyn.vectors.move)
+    broken = falsify(wrong, LONG, tries=TRIES)
+    assert broken is not None
+    assert "does not hold" in str(broken)
+    assert "client 0: weight" in str(broken)
+
+
+def test_the_search_is_the_same_each_time_and_another_for_another_seed() -> None:
+    claim, setting = FALSE_ONES["equation10, gap"]
+    first, again, other = (falsify_claim(claim, setting, LONG, tries=TRIES, seed=seed) for seed in (0, 0, 1))
+    assert first is not None
+    assert again is not None
+    assert (str(first), first.tried) == (str(again), again.tried)
+    assert str(first) != str(other)
+
+
+def test_climbing_finds_what_random_federations_do_not() -> None:
+    """Theorem 4's ρ is nearly attained where L is much smaller than μ, B near 1 and γ near 0."""
+    claim, setting = fedprox4(F(12, 10)), fedprox.theorem4.setting
+    found = [claim.on(federation).holds for federation in islice(random_federations(setting, claim, seed="other"), 100)]
+    broken = falsify_claim(claim, setting, LONG, tries=1500)
+    assert broken is not None
+    assert found.count(False) < 5
+
+
+def test_a_vector_claim_and_a_claim_about_each_client_are_falsified() -> None:
+    setting = feddyn.lemma1.setting
+    gamma = server(0) + shared("h", 0) / parameter("alpha")
+    assert falsify_claim(Claim(server(1), "=", gamma), setting, LONG, tries=TRIES) is not None
+    everyone = at_most(square(memory("gradient", 1)), 10**9 * square(shared("h", 1)), of_client=True)
+    broken = falsify_claim(everyone, setting, LONG, tries=TRIES)
+    assert broken is not None
+    assert broken.found.client is not None
+
+
+def test_the_budget_ends_the_search() -> None:
+    assert falsify_claim(*TRUE_ONES["lemma3"], 0.05) is None
+
+
+BASE = feddyn.lemma3.setting
+
+
+@pytest.mark.parametrize(
+    ("claim", "setting", "error", "word"),
+    [
+        (at_most(parameter("beta"), 1), BASE, fc.InvalidInput, "beta"),
+        (at_most(square(shared("k", 0)), 1), BASE, NoFederation, "not in the method's state"),
+        (at_most(1, 2), replace(BASE, conditions=((number(0), ">", number(1)),)), NoFederation, "does not hold"),
+    ],
+)  # fmt: skip
+def test_a_claim_without_a_value_and_an_empty_setting_are_errors(
+    claim: Claim, setting: Setting, error: type[Exception], word: str
+) -> None:
+    with pytest.raises(error, match=word):
+        falsify_claim(claim, setting, LONG, tries=50)
+
+
+def test_what_makes_no_claim_is_refused() -> None:
+    with pytest.raises(fc.InvalidInput, match="no claim"):
+        falsify(fedprox.definition1, 1)
+    with pytest.raises(fc.InvalidInput, match="statement"):
+        falsify("feddyn.lemma1", 1)  # type: ignore[arg-type]
+    with pytest.raises(fc.InvalidInput, match="seconds"):
+        falsify(feddyn.lemma3, 0)

@@ -1,0 +1,170 @@
+"""What a verdict says of the printed words: as data, never without a counterexample, the same in every output."""
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from fractions import Fraction
+
+import flint
+import pytest
+
+from fedconvex.proofs_checks import papers_with_proofs, verify
+from fedconvex.proofs_checks.engines.witnesses import Witness, replay
+from fedconvex.proofs_checks.proof import Proof, Role
+from fedconvex.proofs_checks.readings import UNDECIDED, Reading, is_ours, words
+from fedconvex.proofs_checks.reporting.recorded import recorded
+from fedconvex.proofs_checks.verification import proof_of
+from fedconvex.statements.statement import Statement
+from fedconvex.theory import fedprox, papers, statement
+from fedconvex.verdicts import Verdict
+
+PROOFS = {s.identifier: proof for paper in papers().values() for s in paper if (proof := proof_of(s)) is not None}
+READ = {identifier for identifier, proof in PROOFS.items() if proof.reading is not None}
+REPAIRED = re.compile(
+    r"misprint|\bread as\b|\b(is|are) proved as\b|would be false|"
+    r"[Tt]wo readings|can be read|[Rr]ead literally|[Pp]rinted with|prints \S+ for"
+)
+# Notes with such words about something else than the statement; whoever adds one has looked at the paper.
+ABOUT_ELSE = {
+    "feddyn.equation18": "the brackets in a multiplier of its proof",
+    "fedprox.equation16": "≲, which is proved in the stronger sense",
+    "fedprox.theorem6": "a set that the text before it names",
+    "fedsplit.equation17": "refuted",
+}  # fmt: skip
+
+
+def without_reading(of: Statement, proof: Proof) -> str:
+    """Why a proof should have a reading as data and has none; "" where nothing is missing."""
+    if proof.reading is not None or proof.refutation is not None or of.identifier in ABOUT_ELSE:
+        return ""
+    if found := REPAIRED.search(proof.notes):
+        return f"its note says “{found.group()}”"
+    own = of.number.removeprefix("Equation ")
+    fails = [s for s in proof.steps if s.role is Role.PRINTED and s.place == own]
+    return f"a printed line of {own} is quoted" if fails and recorded()[of.identifier]["steps"].get("refuted") else ""
+
+
+@pytest.mark.parametrize("identifier", PROOFS)
+def test_a_repaired_reading_is_data(identifier: str) -> None:
+    assert not without_reading(statement(identifier), PROOFS[identifier])
+
+
+@pytest.mark.parametrize("identifier", sorted(READ))
+def test_a_reading_that_is_taken_away_is_missed(identifier: str) -> None:
+    assert without_reading(statement(identifier), replace(PROOFS[identifier], reading=None))
+
+
+def test_there_are_readings_and_exceptions_to_them() -> None:
+    assert len(READ) > 15
+    assert not READ & ABOUT_ELSE.keys()
+    assert all(REPAIRED.search(PROOFS[identifier].notes) for identifier in ABOUT_ELSE)
+
+
+# false only with a counterexample
+
+
+@pytest.mark.parametrize("identifier", sorted(READ))
+def test_false_is_shown(identifier: str) -> None:
+    entry, reading = recorded()[identifier], PROOFS[identifier].reading
+    assert reading is not None
+    assert (entry["as_printed"], entry["holds"]) == (reading.as_printed, reading.holds)
+    if "false" in reading.as_printed:
+        lines = [s for s in PROOFS[identifier].steps if s.role is Role.PRINTED]
+        assert reading.witness is not None or lines
+    if reading.witness is not None:
+        assert replay(reading.witness).verdict is Verdict.REFUTED
+
+
+HOLDS = Witness("nothing", "left = 1\nright = 2")
+FAILS = Witness("a counterexample", "left = 2\nright = 1")
+
+
+def said(reading: Reading | None, verdict: Verdict = Verdict.PROVED, line_fails: bool = False) -> tuple[str, str, str]:
+    of = fedprox.theorem4
+    proof = replace(PROOFS["fedprox.theorem4"], reading=reading)
+    return words(of, proof, verdict, corrected=None, line_fails=line_fails, by_instances=False)
+
+
+def test_false_without_a_counterexample_is_not_said() -> None:
+    assert said(Reading("false", "otherwise"))[0] == UNDECIDED
+    assert said(Reading("true here, false there", "here", HOLDS))[0] == UNDECIDED
+    assert said(Reading("false", "otherwise", HOLDS), line_fails=True)[0] == UNDECIDED
+    assert said(Reading("false", "otherwise", FAILS)) == ("false", "otherwise", "a counterexample: 2 > 1")
+    assert said(Reading("false", "otherwise"), line_fails=True)[0] == "false"
+
+
+@pytest.mark.parametrize("verdict", [Verdict.UNKNOWN, Verdict.ASSUMED, Verdict.REFUTED])
+def test_what_is_not_proved_is_not_said_to_hold(verdict: Verdict) -> None:
+    as_printed, holds, _ = said(Reading("true", "as printed"), verdict)
+    assert "true" not in as_printed
+    assert holds in (UNDECIDED, "if the assumed steps do")
+
+
+def test_a_corrected_statement_holds_only_if_it_is_proved() -> None:
+    of = statement("fedsplit.equation17")
+    proof = PROOFS[of.identifier]
+    for verdict, holds in ((Verdict.PROVED, "the corrected statement fedsplit.equation17corrected"),
+                           (Verdict.UNKNOWN, UNDECIDED), (None, UNDECIDED)):  # fmt: skip
+        found = words(of, proof, Verdict.REFUTED, corrected=verdict, line_fails=True, by_instances=False)
+        assert found[:2] == ("false", holds)
+
+
+@pytest.mark.parametrize(
+    ("as_printed", "holds"), [("", "x"), ("maybe", "x"), ("true", ""), ("true", "a\nb"), ("true", 101 * "x")]
+)
+def test_a_reading_is_two_short_phrases(as_printed: str, holds: str) -> None:
+    with pytest.raises(AssertionError):
+        Reading(as_printed, holds)
+
+
+# Corollary 7, by another route than the program's
+
+
+def test_corollary7_is_false_for_theorem4() -> None:
+    result = verify("fedprox.corollary7")
+    assert result.verdict is Verdict.PROVED
+    assert (result.as_printed, result.holds) == ("false for Theorem 4's ρ", "of the algorithm, not of Theorem 4's ρ")
+    chosen = fedprox.corollary7(L=Fraction(1), B=2, K=16)
+    rho = fedprox.rho(mu=chosen.mu, L=1, L_minus=0, B=2, gamma=0, K=16)
+    reading = PROOFS["fedprox.corollary7"].reading
+    assert reading is not None
+    assert reading.witness is not None
+    program = replay(reading.witness)
+    assert program.left == chosen.rho == Fraction(1, 96)
+    bound = flint.arb(flint.fmpq(program.right.numerator, program.right.denominator))
+    assert rho < bound < 0  # the program's √2 is a little too small, its ρ a little too large
+    assert float(bound - rho) < 1e-4
+    assert f"{float(rho):.5f}" == "-0.00052"
+
+
+def test_ours_and_definitions_are_not_called_true() -> None:
+    entries = recorded()
+    for name in papers_with_proofs():
+        for of in papers()[name].everything:
+            entry = entries[of.identifier]
+            assert (entry["as_printed"] == "not in the paper") == is_ours(of), of.identifier
+            assert (entry["as_printed"] == "false") == (entry["verdict"] == "refuted"), of.identifier
+
+
+# only the statement's paper
+
+
+def loaded_by(identifier: str) -> set[str]:
+    program = (
+        f"import sys; from fedconvex.proofs_checks import verify; verify({identifier!r})\n"
+        "print(*[m for m in sys.modules if m.startswith('fedconvex.')])"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(ran.stdout.split())
+
+
+@pytest.mark.beyond_core  # starts processes
+def test_a_statement_loads_no_other_papers_proofs() -> None:
+    others = {
+        f"fedconvex.{folder}.{paper}" for folder in ("theory", "proofs_checks") for paper in ("feddyn", "fedsplit")
+    }
+    loaded = loaded_by("fedprox.equation6")
+    assert "fedconvex.proofs_checks.fedprox" in loaded
+    assert not others & loaded
+    assert others & loaded_by("feddyn.equation6")  # the check sees what is loaded
