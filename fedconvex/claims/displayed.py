@@ -59,7 +59,8 @@ def _displayed(statement: "Statement", slashes: bool) -> Displayed:
     letters, claim = statement.paper.letters, statement.claim
     left_parameters = statement.left.parameters if statement.left is not None else {}
     notation = {**statement.paper.notation, **left_parameters, **statement.calculator.parameters}
-    of_factor = callable(statement.states) and statement.relation == "="
+    # A claim about a factor, or a reading of ≲ or ≈, is shown beside what the paper prints.
+    of_factor = callable(statement.states) and statement.relation != r"\le"
     if claim is not None and not of_factor:
         display = replace(Display.of(letters, symbols_of(notation)), slashes=slashes)
         return Displayed((display.latex(claim),), "", _where(display, [claim], ()))
@@ -73,8 +74,8 @@ def _displayed(statement: "Statement", slashes: bool) -> Displayed:
     terms: list[Any] = [*(left.values if left else ()), *right.values]
     if claim is None:
         return Displayed(formulas, statement.conclusion, _where(right.display, terms, formulas))
-    factor = right.values[0]
-    about = statement.states(named(statement.symbol[0], factor)) if isinstance(factor, Number) else claim
+    alone = statement.relation == "=" and len(right.values) == 1 and isinstance(right.values[0], Number)
+    about = statement.states(named(statement.symbol[0], right.values[0])) if alone else claim
     return Displayed(formulas, right.display.latex(about), _where(right.display, [*terms, about], formulas))
 
 
