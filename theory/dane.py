@@ -16,6 +16,7 @@ from fedconvex.claims.claim import at_most
 from fedconvex.claims.terms import gradient, mean, server, square, value
 from fedconvex.statements.assumptions import BoundedNegativeCurvature, Everyone, ExactSolutions, Runs, Smooth
 from fedconvex.statements.conditions import Condition
+from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import CURVATURE, STEPSIZE, Parameter
 from fedconvex.statements.statement import ClaimType, Paper, Statement
 
@@ -25,6 +26,7 @@ PAPER = Paper(
     reference="Shamir, Srebro, Zhang: Communication-efficient distributed optimization using an approximate "
     "Newton-type method (ICML 2014)",
     convention="f = sum_k p_k F_k, a mean with weights p_k",
+    letters=Letters(server="w^@", answers="w_k^@", solutions="w_k^@", last_answers="w_k^@", minimiser="w^*"),
     notation={
         "mu": Parameter(r"\mu", "weight of the proximal term", CURVATURE, above=0, measured="proximal_weight"),
         "eta": Parameter(r"\eta", "weight of the objective's gradient", above=0, measured="gradient_weight"),

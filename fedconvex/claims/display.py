@@ -12,7 +12,7 @@ from typing import Any
 
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.plain_text import from_latex
-from fedconvex.claims.terms import Number, Term, Vector
+from fedconvex.claims.terms import Number, Term, Vector, gradient
 from fedconvex.claims.typesetting import (
     ATOM,
     POWER,
@@ -27,7 +27,7 @@ from fedconvex.claims.typesetting import (
 from fedconvex.statements.letters import Letters
 
 RELATIONS = {"<=": r"\le", ">=": r"\ge", "=": "=", "<": "<", ">": ">"}
-OF_CLIENTS = ("memory", "last answers", "answers", "solutions", "residuals", "gradient", "family")
+OF_CLIENTS = ("memory", "last answers", "answers", "solutions", "residuals", "local gradients", "gradient", "family")
 SHARED = ("mean", "drawn")
 
 
@@ -40,12 +40,14 @@ class Display(Typesetting):
         symbols: the LaTeX of parameters, by name.
         times: how the moments before and after the round are written.
         total: how the number of rounds is written.
+        each: whether it is about each client alone, so that means over the clients are not written.
     """
 
     letters: Letters = field(default_factory=Letters)
     symbols: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     times: tuple[str, str] = ("t", "t+1")
     total: str = "T"
+    each: bool = False
 
     @classmethod
     def of(cls, letters: Letters, symbols: Mapping[str, str]) -> "Display":
@@ -55,9 +57,9 @@ class Display(Typesetting):
     def about(self, claim: Claim) -> "Display":
         """The display of this claim's sides: in one about a run, time 0 is its start."""
         if not claim.rounds:
-            return self
+            return replace(self, each=claim.of_client)
         start = self.letters.start
-        return replace(self, times=(start, str(int(start) + 1)), total=self.symbols[claim.rounds])
+        return replace(self, each=claim.of_client, times=(start, str(int(start) + 1)), total=self.symbols[claim.rounds])
 
     @property
     def in_a_round(self) -> "Display":
@@ -94,7 +96,8 @@ class Display(Typesetting):
                 at._define(inside, found)
         if part.head == "named":
             symbol, meaning = self._definition(part)
-            if symbol != meaning:
+            atom = part.args[1].head in ("memory", "shared")  # named so by the paper, which is no definition
+            if not atom and symbol not in ("0", meaning) and symbol.replace(" ", "") != meaning.replace(" ", ""):
                 found.setdefault(symbol, meaning)
 
     def _definition(self, term: Term) -> tuple[str, str]:
@@ -126,6 +129,8 @@ class Display(Typesetting):
                 return self._at(letters.last_answers, time)
             case ("answers" | "solutions" | "residuals") as which, _:
                 return self._at(getattr(letters, which), 1)
+            case "local gradients", _:
+                return Shown(letters.local_gradients, PRODUCT)
             case "minimiser", _:
                 return Shown(letters.minimiser)
             case "free", (name,):
@@ -142,15 +147,15 @@ class Display(Typesetting):
                 return self._average(u, self._length(u, squared=True))
             case "inner", (u, v):
                 product = Shown(rf"\langle {self.show(u).text}, {self.show(v).text}\rangle")
-                return product if shared_by_all(u) and shared_by_all(v) else self._averaged(letters.mean, product)
-            case "norm", (u,) if shared_by_all(u):
+                return self._average(u + v, product)
+            case "norm", (u,) if self.each or shared_by_all(u):
                 return self._length(u)
             case "norm", (u,):
                 return Shown(rf"\sqrt{{{self._average(u, self._length(u, squared=True)).text}}}", POWER)
-            case "value", (at,) if shared_by_all(at):
+            case "value", (at,) if shared_by_all(at) and not self.each:
                 return self._shared_function("", at)
             case "value", (at,):
-                return self._averaged(letters.mean, self._of(letters.function, at))
+                return self._average(gradient(at), self._of(letters.function, at))
             case "infimum", _:
                 return Shown(f"{letters.objective}_*" if letters.minimiser.endswith("_*") else f"{letters.objective}^*")
             case "expected", (inside,):
@@ -201,7 +206,7 @@ class Display(Typesetting):
         return self._average(inside, self.show(inside))
 
     def _average(self, over: Vector, shown: Shown) -> Shown:
-        return shown if shared_by_all(over) else self._averaged(self.letters.mean, shown)
+        return shown if self.each or shared_by_all(over) else self._averaged(self.letters.mean, shown)
 
     def _averaged(self, sign: str, shown: Shown) -> Shown:
         """Under a sign such as E or Σ: sums in brackets."""
@@ -213,6 +218,8 @@ class Display(Typesetting):
         if inside.head == "inner" and inside.args[0] == inside.args[1]:
             return self._average(inside.args[0], Shown(sign + self._length(inside.args[0], squared=True).text, POWER))
         shown = self.show(inside)
+        if not sign:  # nothing is drawn in the paper
+            return shown
         if inside.head == "value" and shown.level == ATOM and len(sign) == 1:
             return Shown(f"{sign} {shown.text}")
         return Shown(sign + square_brackets(shown.text))
@@ -253,7 +260,7 @@ def square_brackets(text: str) -> str:
 
 def _times(term: Term) -> Iterator[int]:
     """The times of the vectors in a term: 1 for what is about the round itself."""
-    if term.head in ("answers", "solutions", "residuals", "drawn"):
+    if term.head in ("answers", "solutions", "residuals", "local gradients", "drawn"):
         yield 1
     for x in term.args:
         if type(x) is int:

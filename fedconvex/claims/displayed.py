@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, final
 from fedconvex.claims.display import Display
 from fedconvex.claims.formulas import Formula, formula, symbols_of
 from fedconvex.claims.plain_text import from_latex
-from fedconvex.claims.terms import Number, named
+from fedconvex.claims.statements import at_terms
+from fedconvex.claims.terms import Number, Vector, named
 from fedconvex.statements.formula import CheckedFormula
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import Parameter
@@ -59,8 +60,10 @@ def _displayed(statement: "Statement", slashes: bool) -> Displayed:
     letters, claim = statement.paper.letters, statement.claim
     left_parameters = statement.left.parameters if statement.left is not None else {}
     notation = {**statement.paper.notation, **left_parameters, **statement.calculator.parameters}
-    # A claim about a factor, or a reading of ≲ or ≈, is shown beside what the paper prints.
-    of_factor = callable(statement.states) and statement.relation != r"\le"
+    factors = ("UPPER", "TIGHT", "LOWER")
+    # A claim about a factor, or a reading of what is printed with ≲ or ≈, is shown beside what is printed.
+    apart = statement.claim_type.name in factors if statement.relation == "=" else statement.relation != r"\le"
+    of_factor = callable(statement.states) and apart
     if claim is not None and not of_factor:
         display = replace(Display.of(letters, symbols_of(notation)), slashes=slashes)
         return Displayed((display.latex(claim),), "", _where(display, [claim], ()))
@@ -72,7 +75,8 @@ def _displayed(statement: "Statement", slashes: bool) -> Displayed:
     if right is None:
         return Displayed(formulas, statement.conclusion)
     terms: list[Any] = [*(left.values if left else ()), *right.values]
-    if claim is None:
+    # Of a vector, the formula itself says what is claimed: that it is 0.
+    if claim is None or type(at_terms(statement.calculator)) is Vector:
         return Displayed(formulas, statement.conclusion, _where(right.display, terms, formulas))
     alone = statement.relation == "=" and len(right.values) == 1 and isinstance(right.values[0], Number)
     about = statement.states(named(statement.symbol[0], right.values[0])) if alone else claim

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fedconvex.claims.display import Display
-from fedconvex.claims.terms import Number, Term, number, parameter, parts
+from fedconvex.claims.terms import IllFormed, Number, Term, Vector, number, parameter, parts
 from fedconvex.claims.typesetting import brackets
 from fedconvex.statements.formula import CheckedFormula
 from fedconvex.statements.letters import Letters
@@ -41,17 +41,27 @@ def formula(calculator: CheckedFormula, letters: Letters, notation: Mapping[str,
     known = {**notation, **calculator.parameters}
     if any(p.shape in (Shape.MATRICES, Shape.COLUMN) for p in calculator.parameters.values()):
         return None
-    try:
-        # the meanings are about one round, where parameters of a run are about its start
-        of_run = any(p.measured == "num_rounds" for p in calculator.parameters.values())
-        value = calculator.formula(**{name: given(name, p, of_run) for name, p in calculator.parameters.items()})
-    except (AttributeError, TypeError):
+    # the meanings are about one round, where parameters of a run are about its start
+    of_run = any(p.measured == "num_rounds" for p in calculator.parameters.values())
+    # by symbols alone where some parameters are vectors as terms, and others are not
+    for by_symbol in dict.fromkeys((of_run, True)):
+        try:
+            value = calculator.formula(**{n: given(n, p, by_symbol) for n, p in calculator.parameters.items()})
+            break
+        except IllFormed:
+            continue
+        except (AttributeError, TypeError):
+            return None
+    else:
         return None
     symbols = symbols_of(known)
     several = {name: p for name, p in calculator.parameters.items() if p.shape in SEVERAL}
     symbols |= {f"{name}[{p.index}]": p.latex_symbol(p.index) for name, p in several.items()}
     collector = _Collector(several, Display.of(letters, symbols), {}, {})
-    values = tuple(collector.collected(number(v)) for v in (value if isinstance(value, tuple) else (value,)))
+    values = tuple(
+        collector.collected(v if isinstance(v, Vector) else number(v))
+        for v in (value if isinstance(value, tuple) else (value,))
+    )
     return Formula(values, Display.of(letters, {**symbols, **collector.symbols}), collector.meanings)
 
 

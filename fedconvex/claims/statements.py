@@ -37,17 +37,17 @@ def claim_of(statement: ClaimingStatement) -> Claim | None:
     """The claim; None where the statement does not say in the claim language what it is about."""
     if statement.states is None and statement.left is None:
         return None
-    right = _called(statement.calculator)
+    right = at_terms(statement.calculator)
     if callable(statement.states):
         found: Claim = statement.states(right)
         return found
-    left = statement.states if statement.left is None else _called(statement.left)
+    left = statement.states if statement.left is None else at_terms(statement.left)
     if not any(type(p) is Vector for p in parts(left)) or statement.relation not in RELATIONS:
         return None  # the left side's parameters have no meaning as terms yet
     return Claim(left, RELATIONS[statement.relation], right)
 
 
-def _called(calculator: CheckedFormula) -> Any:
+def at_terms(calculator: CheckedFormula) -> Any:
     """The formula at terms: what each parameter means, or the parameter itself."""
     meanings = {n: parameter(n) if p.means is None else p.means for n, p in calculator.parameters.items()}
     return calculator.formula(**meanings)

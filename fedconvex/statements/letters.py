@@ -25,6 +25,7 @@ class Letters:
     answers: str = "x_k^@"
     solutions: str = r"\hat x_k^@"
     residuals: str = "e_k^@"
+    local_gradients: str = r"\sum_{i\le e}\nabla F_k(x_k^{(i)})"  # over a client's gradient steps in a round
     minimiser: str = "x^*"
     function: str = "F_k"  # of a client
     objective: str = "f"

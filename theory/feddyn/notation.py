@@ -117,7 +117,9 @@ PAPER = Paper(
             means=vectors.first_memory_error,
         ),
         "count": Parameter("n", "how many vectors", least=1, integer=True),
-        "total": Parameter("V", "Σ‖v_j‖², the sum of their squared norms", least=0, means=vectors.sum_of_squares),
+        "total": Parameter(
+            r"\sum_j\|v_j\|^2", "Σ‖v_j‖², the sum of their squared norms", least=0, means=vectors.sum_of_squares,
+        ),
         # quantities of the displayed equations
         "value": Parameter("L_k(x)", "value of a device's function", VALUE),
         "value_z": Parameter("L_k(z)", "value at z", VALUE, means=value(vectors.z)),
@@ -129,11 +131,12 @@ PAPER = Paper(
             r"\|x-y\|^2", "squared distance of x and y", SQUARED_LENGTH, least=0, means=vectors.separation,
         ),
         "mean_square": Parameter(
-            "V", "(1/m)Σ‖∇L_k(x) − ∇L_k(x_*)‖²",
+            r"\frac{1}{m}\sum_k\|\nabla L_k(x)-\nabla L_k(x_*)\|^2", "(1/m)Σ‖∇L_k(x) − ∇L_k(x_*)‖²",
             SQUARED_GRADIENT, least=0, means=vectors.gradients_from_best,
         ),
         "mean_gradient": Parameter(
-            "g", "(1/m)Σ E∇L_k, the mean of the devices' gradients", GRADIENT, shape=Shape.VECTOR,
+            r"\frac{1}{m}\sum_k E\nabla L_k(\tilde\theta_k^t)", "(1/m)Σ E∇L_k, the mean of the devices' gradients",
+            GRADIENT, shape=Shape.VECTOR,
             means=vectors.mean_gradient,
         ),
         "new_gradient": Parameter(

@@ -87,7 +87,7 @@ def one_gradient_nonconvex_scales(
     units=LENGTH,
     assumes=ONE_GRADIENT,
     states=vectors.expected_move,
-    redefines=meaning(mean_gradient=("g", vectors.mean_server_gradient)),
+    redefines=meaning(mean_gradient=(r"\frac{1}{m}\sum_k E\nabla L_k(\theta^{t-1})", vectors.mean_server_gradient)),
 )
 def lemma13(*, alpha: Any, mean_gradient: Any) -> Any:
     """The expected move of the average: −(1/α)(1/m)Σ_k E∇L_k(θ^{t−1})."""

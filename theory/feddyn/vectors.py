@@ -57,7 +57,7 @@ def memories(time: int) -> Vector:
 
 def slope(time: int) -> Vector:
     """∇ℓ(γ)."""
-    return named(r"\nabla\ell(" + _at(time, r"\gamma") + ")", mean(gradient(average(time))))
+    return mean(gradient(average(time)))
 
 
 at_minimiser = gradient(minimiser)

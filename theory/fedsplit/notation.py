@@ -26,9 +26,10 @@ PAPER = Paper(
     convention="F = sum_j f_j, a plain sum; with weights, f_j is num_clients * weights[j] times the client's function",
     letters=Letters(
         start="1", server="x^{(@)}", memory={"z": "z_j^{(@)}"}, answers="z_j^{(t+1/2)}", last_answers="z_j^{(t+1/2)}",
-        solutions=r"\mathrm{prox}_{sf_j}(2x^{(t)}-z_j^{(t)})", residuals="e_j", minimiser="x^*", function="f_j",
+        solutions=r"\mathrm{prox}_{sf_j}(2x^{(t)}-z_j^{(t)})", residuals="e_j",
+        local_gradients=r"\sum_{i=1}^e\nabla f_j(G_j^{i-1}(x^{(t)}))", minimiser="x^*", function="f_j",
         objective="F", share=r"\frac{1}{m}", mean=r"\frac{1}{m}\sum_{j=1}^m", drawn=r"\frac{1}{m}\sum_{j=1}^m",
-        client="j", rounds=r"\sum_{t=1}^T",
+        client="j", rounds=r"\sum_{t=1}^T", expectation="",
     ),
     notation={
         "mu": Parameter(r"\ell_*", "strong convexity of every f_j", CURVATURE, above=0, measured="mu"),

@@ -6,7 +6,7 @@ Points and gradients are numbers or vectors (entry by entry). The objective is t
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from fedconvex.claims.terms import answers, gradient, local_gradients, mean, memory, server
+from fedconvex.claims.terms import answers, gradient, local_gradients, mean, memory, named, server
 from fedconvex.statements.assumptions import AtFixedPoint, Convex, ExactSolutions, ProximalStepsize, Runs
 from fedconvex.statements.functions import average, maximum, minimum, total
 from fedconvex.statements.notation import CURVATURE, GRADIENT, LENGTH, NUMBER, VALUE
@@ -44,7 +44,7 @@ def gradient_map(*, x: Any, stepsize: Any, gradient: Any) -> Any:
 
 @PAPER.statement(
     "Equation (4)", ClaimType.DEFINITION, symbol="x^{(t+1)}", relation="=", units=LENGTH, assumes=(Runs("FedGD"),),
-    states=server(1), redefines=about(points=answers),
+    states=server(1), redefines=about(points=named("x_j^{(t+1/2)}", answers)),
 )  # fmt: skip
 def fedgd_round(*, points: Any) -> Any:
     """One round of FedGD(s, e): the plain mean of the clients' points G_j^e(x)."""
@@ -62,7 +62,7 @@ def fedgd_residual(*, gradients: Any) -> Any:
 
 @PAPER.statement(
     "Equation (6)", ClaimType.DEFINITION, symbol="x^{(t+1)}", relation="=", units=LENGTH,
-    assumes=FEDPROX, states=server(1), redefines=about(points=answers),
+    assumes=FEDPROX, states=server(1), redefines=about(points=named("x_j^{(t+1/2)}", answers)),
 )  # fmt: skip
 def fedprox_round(*, points: Any) -> Any:
     """One round of FedProx, exact: the plain mean of the proximal points prox_{s f_j}(x); μ = 1/s."""

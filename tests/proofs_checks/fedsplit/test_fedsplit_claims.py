@@ -1,4 +1,4 @@
-"""FedSplit's claims and lemmas: the kernel accepts each proof, and refuses it for every claim that differs somewhere."""
+"""FedSplit's claims and lemmas: the kernel accepts each proof, and refuses it for claims that differ in one place."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -23,7 +23,7 @@ NONCONVEX_LEMMAS = ["lemma3", "lemma9", "lemma10", "lemma11", "lemma12", "equati
 ONE_GRADIENT_LEMMAS = ["lemma14", "lemma15", "lemma16", "lemma17", "lemma18", "equation17"]
 ONE_GRADIENT_LEMMAS += ["lemma19", "lemma20", "lemma21", "equation19"]
 ALWAYS = {"lemma3", "lemma4", "lemma5", "lemma7", "lemma9", "equation5", "equation10", "equation12", "equation13"}
-ALWAYS |= {"lemma11", "lemma12", "equation14", *ONE_GRADIENT_LEMMAS}  # whatever α is
+ALWAYS |= {"lemma12", "equation14", *ONE_GRADIENT_LEMMAS}  # whatever α is; Lemma 11 where models start stationary
 LEFT = {
     "lemma3": "move", "lemma5": "C_next", "lemma7": "h_next", "equation10": "distance_next",
     "equation12": "distance_next", "lemma12": "C_next", "lemma14": "epsilon", "lemma15": "A_next", "lemma17": "h_next",
