@@ -63,7 +63,7 @@ def setting_of_statement(statement: ClaimingStatement) -> Setting:
     notation = {**statement.notation, **parameters}
     kept = {name: notation[name] for name in {*parameters, *named} if name in notation}
     conditions = tuple(c for c in statement.calculator.all_conditions if notation[c.argument].means is None)
-    value = None if claim is None else _called(statement.calculator)
+    value = None if claim is None else at_terms(statement.calculator)
     # A formula with several parts, such as μ and ρ, may choose a parameter of the method.
     chosen = {name: getattr(value, name) for name in getattr(value, "_fields", ())}
     return setting_of(
