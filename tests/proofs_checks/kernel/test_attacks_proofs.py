@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fedconvex.claims.claim import Claim, Draws, Setting, at_most, equal
+from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme, at_most, equal
 from fedconvex.claims.terms import (
     Number,
     Vector,
@@ -30,16 +30,16 @@ from fedconvex.claims.terms import (
 )
 from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
 from fedconvex.proofs_checks.kernel.proofs import (
-    Assumed,
     Between,
     CauchySchwarz,
     Combine,
+    Derivation,
     Earlier,
+    Hypothesis,
     Lower,
     Nonnegative,
-    Proof,
+    Proved,
     Root,
-    Statement,
     Upper,
     facts,
     squares,
@@ -48,10 +48,10 @@ from fedconvex.proofs_checks.kernel.proofs import (
 from .attacks import ONE, TRUE, ZERO, Attack, L, a, accepted, chain, changed, drawing, mu, one_line, parametrised, some
 
 x, y, u = free("x"), free("y"), family("u")
-NOTHING = Setting()
+NOTHING = ClaimSetting()
 POSITIVE = ((1, Nonnegative(ONE)),)
 SMOOTH = some("L", curvature=(None, L))
-CONVEX = Setting(curvature=(ZERO, None))
+CONVEX = ClaimSetting(curvature=(ZERO, None))
 BOTH = some("L", "mu", curvature=(mu, L), conditions=((L, ">=", mu),))
 OBJECTIVE = some("L", objective=(ZERO, L), minimiser=True)
 SPACE = some("a", "b", "c", signs={"a": "real", "b": "nonnegative", "c": "positive"})
@@ -64,7 +64,7 @@ def quadratic(to: Vector, at: Vector, curvature: Any, largest: bool) -> Claim:
     return at_most(value(to), model) if largest else at_most(model, value(to))
 
 
-def by(reason: str, setting: Setting, claim: Claim, *used: Any, weighed: Any = ()) -> Attack:
+def by(reason: str, setting: ClaimSetting, claim: Claim, *used: Any, weighed: Any = ()) -> Attack:
     return Attack(reason, setting, claim, tuple((1, f) for f in used), weighed)
 
 
@@ -93,7 +93,7 @@ CLASSES = {
     "the objective's Lipschitz gradient of the clients": by("is not the claim", OBJECTIVE, lipschitz(y, x, L), Between(y, x, -L, L)),
     "the objective's class of one client": by(
         "at clients' points", OBJECTIVE, replace(quadratic(y, x, L, True), of_client=True), Upper(y, x)),
-    "the objective's least, no largest": by("no largest", Setting(objective=(ZERO, None)), lipschitz(y, x, 1), Between(y, x)),
+    "the objective's least, no largest": by("no largest", ClaimSetting(objective=(ZERO, None)), lipschitz(y, x, 1), Between(y, x)),
     "a tangent with another point's gradient": by(
         "is not the claim", SMOOTH, at_most(value(y), value(x) + inner(gradient(y), y - x) + L / 2 * square(y - x)), Upper(y, x)),
     "a tangent with another direction": by(
@@ -106,12 +106,12 @@ CLASSES = {
     "x* is the least point of a nonconvex objective": by(
         "is not the claim", some("L", objective=(-L, L), minimiser=True), at_most(value(minimiser), value(x)), Lower(x, minimiser)),
     "x* is least without convexity": by(
-        "is not the claim", Setting(minimiser=True), at_most(value(minimiser), value(x))),
+        "is not the claim", ClaimSetting(minimiser=True), at_most(value(minimiser), value(x))),
     "x* is each client's least point": by(
-        "is not the claim|at clients' points", Setting(curvature=(ZERO, None), minimiser=True),
+        "is not the claim|at clients' points", ClaimSetting(curvature=(ZERO, None), minimiser=True),
         at_most(value(minimiser), value(x), of_client=True), Lower(x, minimiser)),
     "x* is the least of clients' points": by(
-        "is not the claim", Setting(curvature=(ZERO, None), minimiser=True), at_most(value(minimiser), value(u)), Lower(u, minimiser)),
+        "is not the claim", ClaimSetting(curvature=(ZERO, None), minimiser=True), at_most(value(minimiser), value(u)), Lower(u, minimiser)),
     "a descent with too long a step": by(
         "is not the claim", some("L", curvature=(None, L)),
         at_most(value(x - 2 / L * gradient(x)), value(x) - square(gradient(x)) / L, of_client=True), Upper(x - 2 / L * gradient(x), x)),
@@ -120,34 +120,34 @@ CLASSES = {
 PROX = drawing("FedProx", answers="inexact", inexactness=parameter("a"))
 ERROR = drawing("FedProx", answers="error", inexactness=parameter("a"))
 ASSUMED = {
-    "no inexactness": by("no inexactness", drawing("FedProx"), at_most(square(residuals), 0), Assumed("inexactness")),
-    "no error": by("no error", PROX, at_most(square(answers - solutions), a**2), Assumed("error")),
-    "the error is no inexactness": by("no inexactness", ERROR, at_most(square(residuals), a**2), Assumed("inexactness")),
-    "inexactness without a round": by("no method", Setting(), TRUE, Assumed("inexactness")),
-    "half the inexactness": by("is not the claim", PROX, at_most(square(residuals), a**2 / 2 * square(gradient(server(0)))), Assumed("inexactness")),
-    "inexactness of the solutions": by("is not the claim", PROX, at_most(square(answers - solutions), a**2 * square(gradient(server(0)))), Assumed("inexactness")),
-    "inexactness without its square": by("is not the claim", PROX, at_most(square(residuals), a * square(gradient(server(0)))), Assumed("inexactness")),
-    "the error without its square": by("is not the claim", ERROR, at_most(square(answers - solutions), a), Assumed("error")),
-    "no dissimilarity": by("dissimilarity is not assumed", NOTHING, at_most(square(gradient(server(0))), 0), Assumed("dissimilarity")),
-    "no variance": by("variance is not assumed", NOTHING, at_most(square(gradient(server(0))), 0), Assumed("variance")),
-    "no large gradient": by("large gradient is not assumed", NOTHING, TRUE, Assumed("large gradient")),
-    "an unknown assumption": by("luck is not assumed", NOTHING, TRUE, Assumed("luck")),
-    "an empty assumption": by("is not assumed", NOTHING, TRUE, Assumed("")),
+    "no inexactness": by("no inexactness", drawing("FedProx"), at_most(square(residuals), 0), Hypothesis("inexactness")),
+    "no error": by("no error", PROX, at_most(square(answers - solutions), a**2), Hypothesis("error")),
+    "the error is no inexactness": by("no inexactness", ERROR, at_most(square(residuals), a**2), Hypothesis("inexactness")),
+    "inexactness without a round": by("no method", ClaimSetting(), TRUE, Hypothesis("inexactness")),
+    "half the inexactness": by("is not the claim", PROX, at_most(square(residuals), a**2 / 2 * square(gradient(server(0)))), Hypothesis("inexactness")),
+    "inexactness of the solutions": by("is not the claim", PROX, at_most(square(answers - solutions), a**2 * square(gradient(server(0)))), Hypothesis("inexactness")),
+    "inexactness without its square": by("is not the claim", PROX, at_most(square(residuals), a * square(gradient(server(0)))), Hypothesis("inexactness")),
+    "the error without its square": by("is not the claim", ERROR, at_most(square(answers - solutions), a), Hypothesis("error")),
+    "no dissimilarity": by("dissimilarity is not assumed", NOTHING, at_most(square(gradient(server(0))), 0), Hypothesis("dissimilarity")),
+    "no variance": by("variance is not assumed", NOTHING, at_most(square(gradient(server(0))), 0), Hypothesis("variance")),
+    "no large gradient": by("large gradient is not assumed", NOTHING, TRUE, Hypothesis("large gradient")),
+    "an unknown assumption": by("luck is not assumed", NOTHING, TRUE, Hypothesis("luck")),
+    "an empty assumption": by("is not assumed", NOTHING, TRUE, Hypothesis("")),
     "dissimilarity at another point": by(
         "is not the claim", some("B", dissimilarity=parameter("B")),
-        at_most(square(gradient(x)), parameter("B") ** 2 * square(mean(gradient(x)))), Assumed("dissimilarity")),
+        at_most(square(gradient(x)), parameter("B") ** 2 * square(mean(gradient(x)))), Hypothesis("dissimilarity")),
     "dissimilarity after the round": by(
         "gradient at a point that depends", drawing("FedProx", dissimilarity=a),
-        at_most(square(gradient(server(1))), a**2 * square(mean(gradient(server(1))))), Assumed("dissimilarity")),
+        at_most(square(gradient(server(1))), a**2 * square(mean(gradient(server(1))))), Hypothesis("dissimilarity")),
     "dissimilarity of one client": by(
         "claim about one of them", some("B", dissimilarity=parameter("B")),
-        at_most(square(gradient(server(0))), 1, of_client=True), Assumed("dissimilarity")),
+        at_most(square(gradient(server(0))), 1, of_client=True), Hypothesis("dissimilarity")),
     "dissimilarity with B": by(
         "is not the claim", some("B", dissimilarity=parameter("B")),
-        at_most(square(gradient(server(0))), parameter("B") * square(mean(gradient(server(0))))), Assumed("dissimilarity")),
-    "variance at x*": by("is not the claim", Setting(variance=ONE, minimiser=True), at_most(square(gradient(minimiser)), 1), Assumed("variance")),
-    "variance is a second moment": by("is not the claim", Setting(variance=ONE), at_most(square(gradient(server(0))), 1), Assumed("variance")),
-    "a large gradient of every client": by("is not the claim", Setting(large_gradient=ONE), at_most(1, square(gradient(x))), Assumed("large gradient")),
+        at_most(square(gradient(server(0))), parameter("B") * square(mean(gradient(server(0))))), Hypothesis("dissimilarity")),
+    "variance at x*": by("is not the claim", ClaimSetting(variance=ONE, minimiser=True), at_most(square(gradient(minimiser)), 1), Hypothesis("variance")),
+    "variance is a second moment": by("is not the claim", ClaimSetting(variance=ONE), at_most(square(gradient(server(0))), 1), Hypothesis("variance")),
+    "a large gradient of every client": by("is not the claim", ClaimSetting(large_gradient=ONE), at_most(1, square(gradient(x))), Hypothesis("large gradient")),
 }  # fmt: skip
 
 MULTIPLIERS = {
@@ -184,7 +184,7 @@ MULTIPLIERS = {
     "an unknown parameter": Attack("no parameter of the setting", NOTHING, TRUE, ((parameter("q"), Nonnegative(ONE)),)),
     "an unknown parameter in a claim": Attack("does not know", NOTHING, at_most(parameter("q"), parameter("q"))),
     "a multiplier of an equation with a pole": Attack(
-        "may be 0", drawing(), at_most(0, 1), ((1 / (parameter("P") - 2), Assumed("scale")),)),
+        "may be 0", drawing(), at_most(0, 1), ((1 / (parameter("P") - 2), Hypothesis("scale")),)),
     "a large exponent": Attack("no small integer", NOTHING, TRUE, ((number(2) ** 41, Nonnegative(ONE)),)),
     "a negative large exponent": Attack("no small integer", NOTHING, TRUE, ((number(2) ** -41, Nonnegative(ONE)),)),
 }  # fmt: skip
@@ -207,16 +207,24 @@ def test_facts_nearby_are_granted() -> None:
     point = drawn(u)
     model = value(x) + inner(gradient(x), point - x) + square(point - x) / 2
     assert accepted(random, at_most(expected(value(point)), expected(model)), ((1, Upper(point, x)),))
-    assert accepted(PROX, at_most(square(residuals), a**2 * square(gradient(server(0)))), ((1, Assumed("inexactness")),))
-    assert accepted(ERROR, at_most(square(answers - solutions), a**2), ((1, Assumed("error")),))
+    assert accepted(
+        PROX, at_most(square(residuals), a**2 * square(gradient(server(0)))), ((1, Hypothesis("inexactness")),)
+    )
+    assert accepted(ERROR, at_most(square(answers - solutions), a**2), ((1, Hypothesis("error")),))
     B = parameter("B")
     granted = at_most(square(gradient(server(0))), B**2 * square(mean(gradient(server(0)))))
-    assert accepted(some("B", dissimilarity=B), granted, ((1, Assumed("dissimilarity")),))
+    assert accepted(some("B", dissimilarity=B), granted, ((1, Hypothesis("dissimilarity")),))
     spread = at_most(square(gradient(server(0)) - mean(gradient(server(0)))), 1)
-    assert accepted(Setting(variance=ONE), spread, ((1, Assumed("variance")),))
-    assert accepted(Setting(large_gradient=ONE), at_most(1, square(mean(gradient(server(0))))), ((1, Assumed("large gradient")),))
+    assert accepted(ClaimSetting(variance=ONE), spread, ((1, Hypothesis("variance")),))
+    assert accepted(
+        ClaimSetting(large_gradient=ONE),
+        at_most(1, square(mean(gradient(server(0))))),
+        ((1, Hypothesis("large gradient")),),
+    )
     P, m = parameter("P"), parameter("m")
-    assert accepted(drawing(), equal(parameter("P") * (m - 1) * parameter("a"), P * (m - 1) * a), ((0, Assumed("scale")),))
+    assert accepted(
+        drawing(), equal(parameter("P") * (m - 1) * parameter("a"), P * (m - 1) * a), ((0, Hypothesis("scale")),)
+    )
     assert accepted(NOTHING, at_most(0, norm(x) * square(y)), (), ((norm(x), y),))
     assert accepted(NOTHING, at_most(0, norm(x) * norm(y) * 2), ((2, Nonnegative(norm(x) * norm(y))),))
     assert accepted(NOTHING, equal(norm(0 * x), 0 * ONE))
@@ -227,8 +235,8 @@ def test_facts_nearby_are_granted() -> None:
 UP, DOWN = at_most(0, 1), at_most(1, 0)
 
 
-def proof(*lines: Any, **more: Any) -> Proof:
-    return Proof(tuple(lines), **more)
+def proof(*lines: Any, **more: Any) -> Derivation:
+    return Derivation(tuple(lines), **more)
 
 
 def says(claim: Claim, used: Any = (), name: str = "", **more: Any) -> Combine:
@@ -289,8 +297,8 @@ STRUCTURE = {
     "an unknown operation": (UP, proof(changed(TRIVIAL, right=changed(ONE, head="__class__"))), "no operation"),
     "a sign of True": (UP, proof(says(UP, ((1, changed(CauchySchwarz(x, y), sign=True)),))), "in the place of a int"),
     "a proof in the place of a claim": (proof(TRIVIAL), proof(TRIVIAL), "in the place of a Claim"),
-    "a claim in the place of a proof": (UP, UP, "in the place of a Proof"),
-    "no proof": (UP, None, "in the place of a Proof"),
+    "a claim in the place of a proof": (UP, UP, "in the place of a Derivation"),
+    "no proof": (UP, None, "in the place of a Derivation"),
     "a claim of numbers and vectors": (changed(UP, left=x), proof(TRIVIAL), "are not two numbers"),
     "a claim of vectors with ≤": (changed(UP, left=x, right=x), proof(VECTORS), "are not two numbers"),
     "a claim about a client by halves": (changed(UP, of_client=1), proof(TRIVIAL), "in the place of a bool"),
@@ -316,14 +324,14 @@ def doubled(of: Any, times: int) -> Any:
 
 def test_a_term_with_many_shared_parts_is_refused_at_once() -> None:
     many = doubled(ONE, 80)
-    for claim, setting in ((at_most(many, many), NOTHING), (UP, Setting(curvature=(None, many)))):
+    for claim, setting in ((at_most(many, many), NOTHING), (UP, ClaimSetting(curvature=(None, many)))):
         with pytest.raises(Refused, match="more than"):
             theorem(setting, claim, one_line(claim))
     lines = (TRIVIAL,)
     for _ in range(80):
         lines = (lines, lines)  # type: ignore[assignment]
     with pytest.raises(Refused, match="in the place of"):
-        theorem(NOTHING, UP, Proof(lines))
+        theorem(NOTHING, UP, Derivation(lines))
 
 
 POINTS = [value(free(str(i))) for i in range(12)]
@@ -356,9 +364,9 @@ DYN = drawing("FedDyn", curvature=(ZERO, ONE), minimiser=True)
 SCALED = (DYN, UP, proof(TRIVIAL))
 
 
-def resting_on(other: Any, setting: Setting = DYN, claim: Claim = UP) -> Theorem:
+def resting_on(other: Any, setting: ClaimSetting = DYN, claim: Claim = UP) -> Theorem:
     """A proof that the statement called "other" implies its own claim."""
-    return theorem(setting, claim, proof(says(claim, ((1, Statement("other")),))), lambda identifier: other)
+    return theorem(setting, claim, proof(says(claim, ((1, Proved("other")),))), lambda identifier: other)
 
 
 def test_a_statement_that_is_proved_may_be_used() -> None:
@@ -371,7 +379,7 @@ FORGED = {
     "a claim without proof": ((DYN, DOWN), "TypeError|missing"),
     "a false proof": ((DYN, DOWN, proof(says(DOWN))), "is not the claim"),
     "a proof of another claim": ((DYN, DOWN, proof(TRIVIAL)), "last line is not the claim"),
-    "a statement that rests on itself": ((DYN, DOWN, proof(says(DOWN, ((1, Statement("other")),)))), "rests on itself"),
+    "a statement that rests on itself": ((DYN, DOWN, proof(says(DOWN, ((1, Proved("other")),)))), "rests on itself"),
     "a contradictory setting": ((replace(DYN, curvature=(ONE, ZERO)), UP, proof(TRIVIAL)), "empty interval"),
     "a statement about one client": ((DYN, replace(UP, of_client=True), proof(TRIVIAL)), "another kind"),
 }  # fmt: skip
@@ -385,7 +393,7 @@ def test_what_somebody_says_of_another_statement_is_not_believed(other, reason) 
 
 def test_statements_without_end_are_refused() -> None:
     def endless(identifier: str) -> Any:
-        return NOTHING, DOWN, proof(says(DOWN, ((1, Statement(identifier + "x")),)))
+        return NOTHING, DOWN, proof(says(DOWN, ((1, Proved(identifier + "x")),)))
 
     with pytest.raises(Refused, match="RecursionError|too long"):
         theorem(NOTHING, *endless("")[1:], endless)
@@ -393,7 +401,7 @@ def test_statements_without_end_are_refused() -> None:
 
 def test_a_statement_cannot_change_what_is_being_proved() -> None:
     """The kernel reads copies, so that whoever is called in between changes nothing."""
-    claim, line = at_most(0, 1), says(UP, ((1, Statement("other")),))
+    claim, line = at_most(0, 1), says(UP, ((1, Proved("other")),))
 
     def turn(identifier: str) -> Any:
         for of in (claim, line):
@@ -407,8 +415,8 @@ def test_a_statement_cannot_change_what_is_being_proved() -> None:
 STRONGER: dict[str, tuple[dict[str, Any], str]] = {
     "another method": ({"method": "FedDynOneGD"}, "its method"),
     "another parameter of the method": ({"method_parameters": {"alpha": 2 * a}}, "its method_parameters"),
-    "other draws": ({"draws": Draws("uniform", ONE, parameter("m"))}, "its draws"),
-    "everyone": ({"draws": Draws()}, "its draws"),
+    "other draws": ({"draws": DrawScheme("uniform", ONE, parameter("m"))}, "its draws"),
+    "everyone": ({"draws": DrawScheme()}, "its draws"),
     "other answers": ({"answers": "inexact", "inexactness": a}, "its answers"),
     "a dissimilarity": ({"dissimilarity": number(2)}, "its dissimilarity"),
     "a variance": ({"variance": ONE}, "its variance"),
@@ -444,10 +452,12 @@ def test_a_statement_that_needs_a_minimiser_or_a_sign_is_refused_without() -> No
 
 
 def test_statements_with_weaker_assumptions_and_equations_may_be_used() -> None:
-    weaker = replace(DYN, curvature=(number(-1), number(2)), minimiser=False, conditions=(*DYN.conditions, (2 * a, ">", a)))
+    weaker = replace(
+        DYN, curvature=(number(-1), number(2)), minimiser=False, conditions=(*DYN.conditions, (2 * a, ">", a))
+    )
     assert resting_on((weaker, UP, proof(TRIVIAL))).claim == UP
     same = equal(norm(2 * x), 2 * norm(x))
-    used = says(same, ((1, Statement("other")),))
+    used = says(same, ((1, Proved("other")),))
     assert theorem(DYN, same, proof(used), lambda i: (DYN, same, proof(says(same)))).claim == same
     vectors = (DYN, equal(x, x), proof(VECTORS))
     with pytest.raises(Refused, match="no multiplier"):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fedconvex.claims.claim import Draws, Setting, at_most, equal
+from fedconvex.claims.claim import ClaimSetting, DrawScheme, at_most, equal
 from fedconvex.claims.terms import (
     Number,
     Vector,
@@ -29,7 +29,7 @@ from fedconvex.claims.terms import (
     value,
 )
 from fedconvex.proofs_checks.kernel import Refused, theorem
-from fedconvex.proofs_checks.kernel.proofs import Assumed, Between, Lower, Nonnegative, Upper
+from fedconvex.proofs_checks.kernel.proofs import Between, Hypothesis, Lower, Nonnegative, Upper
 
 from .attacks import ONE, TRUE, ZERO, Attack, a, accepted, changed, drawing, one_line, parametrised, some
 
@@ -38,73 +38,73 @@ POSITIVE = ((1, Nonnegative(ONE)),)
 P = parameter("P")
 
 
-def empty(reason: str, setting: Setting, facts: Any = POSITIVE, claim: Any = TRUE, **more: Any) -> Attack:
+def empty(reason: str, setting: ClaimSetting, facts: Any = POSITIVE, claim: Any = TRUE, **more: Any) -> Attack:
     """Even a true claim is refused in such a setting."""
     return Attack(reason, setting, claim, facts, **more)
 
 
-def unchecked(**values: Any) -> Setting:
-    return changed(Setting(), **values)
+def unchecked(**values: Any) -> ClaimSetting:
+    return changed(ClaimSetting(), **values)
 
 
 ABSURD = at_most(ONE, ZERO)
 DOMAINS = {
-    "no example": empty("no example", Setting(signs={"x": "positive"})),
-    "an example of other parameters": empty("no example", Setting(example={"x": Fraction(1)})),
+    "no example": empty("no example", ClaimSetting(signs={"x": "positive"})),
+    "an example of other parameters": empty("no example", ClaimSetting(example={"x": Fraction(1)})),
     "an example that is not positive": empty("is not positive", some("x", example={"x": Fraction(0)})),
     "an example below 0": empty("is not nonnegative", some("x", sign="nonnegative", example={"x": Fraction(-1)})),
     "conditions that contradict each other": empty(
         "outside the domain", some("x", conditions=((x, ">", ONE), (ONE, ">", x))), ((1, Nonnegative(x - 1)),), ABSURD),
     "a condition that contradicts a sign": empty("outside the domain", some("x", conditions=((ZERO, ">", x),))),
-    "1 = 0": empty("outside the domain", Setting(conditions=((ONE, "=", ZERO),)), ((-1, Nonnegative(ONE)),), ABSURD),
-    "√2 = 3/2": empty("outside the domain", Setting(conditions=((number(2).sqrt(), "=", number(Fraction(3, 2))),))),
-    "√2·√2 > 2": empty("outside the domain", Setting(conditions=((number(2).sqrt() * number(2).sqrt(), ">", number(2)),))),
-    "√2 − √2 > 0": empty("outside the domain", Setting(conditions=((number(2).sqrt() - number(2).sqrt(), ">", ZERO),))),
-    "1/(√2 − √2) > 0": empty("divides by 0", Setting(conditions=((1 / (number(2).sqrt() - number(2).sqrt()), ">", ZERO),))),
-    "√−1 > 0": empty("outside the domain", Setting(conditions=((number(-1).sqrt(), ">", ZERO),))),
-    "max(0, −1) > 0": empty("outside the domain", Setting(conditions=((Number("max", (ZERO, number(-1))), ">", ZERO),))),
-    "max(√2, 1) > 2": empty("outside the domain", Setting(conditions=((Number("max", (number(2).sqrt(), ONE)), ">", number(2)),))),
-    "1/0 > 0": empty("divides by 0", Setting(conditions=((1 / ZERO, ">", ZERO),))),
-    "0⁻¹ > 0": empty("ZeroDivision|division", Setting(conditions=((ZERO**-1, ">", ZERO),))),
+    "1 = 0": empty("outside the domain", ClaimSetting(conditions=((ONE, "=", ZERO),)), ((-1, Nonnegative(ONE)),), ABSURD),
+    "√2 = 3/2": empty("outside the domain", ClaimSetting(conditions=((number(2).sqrt(), "=", number(Fraction(3, 2))),))),
+    "√2·√2 > 2": empty("outside the domain", ClaimSetting(conditions=((number(2).sqrt() * number(2).sqrt(), ">", number(2)),))),
+    "√2 − √2 > 0": empty("outside the domain", ClaimSetting(conditions=((number(2).sqrt() - number(2).sqrt(), ">", ZERO),))),
+    "1/(√2 − √2) > 0": empty("divides by 0", ClaimSetting(conditions=((1 / (number(2).sqrt() - number(2).sqrt()), ">", ZERO),))),
+    "√−1 > 0": empty("outside the domain", ClaimSetting(conditions=((number(-1).sqrt(), ">", ZERO),))),
+    "max(0, −1) > 0": empty("outside the domain", ClaimSetting(conditions=((Number("max", (ZERO, number(-1))), ">", ZERO),))),
+    "max(√2, 1) > 2": empty("outside the domain", ClaimSetting(conditions=((Number("max", (number(2).sqrt(), ONE)), ">", number(2)),))),
+    "1/0 > 0": empty("divides by 0", ClaimSetting(conditions=((1 / ZERO, ">", ZERO),))),
+    "0⁻¹ > 0": empty("ZeroDivision|division", ClaimSetting(conditions=((ZERO**-1, ">", ZERO),))),
     "a count of one half": empty("is no count", some("x", counts=frozenset("x"), example={"x": Fraction(1, 2)})),
     "a count of 0": empty("is no count", some("x", sign="nonnegative", counts=frozenset("x"), example={"x": Fraction(0)})),
-    "a count of an unknown parameter": empty("is no count", Setting(counts=frozenset("x"))),
-    "a condition with a vector": empty("has no value at the example", Setting(conditions=((square(server(0)), ">=", ZERO),))),
-    "a condition with an unknown parameter": empty("no parameter of the setting", Setting(conditions=((x, ">=", ZERO),))),
-    "curvature with an unknown parameter": empty("no parameter of the setting", Setting(curvature=(None, x))),
+    "a count of an unknown parameter": empty("is no count", ClaimSetting(counts=frozenset("x"))),
+    "a condition with a vector": empty("has no value at the example", ClaimSetting(conditions=((square(server(0)), ">=", ZERO),))),
+    "a condition with an unknown parameter": empty("no parameter of the setting", ClaimSetting(conditions=((x, ">=", ZERO),))),
+    "curvature with an unknown parameter": empty("no parameter of the setting", ClaimSetting(curvature=(None, x))),
     "curvature with σ": empty("no parameter of the setting", drawing(curvature=(None, parameter("σ") + 1))),
     "a method with σ": empty("no parameter", drawing("FedDyn", method_parameters={"alpha": parameter("σ") + 1})),
-    "curvature of a length": empty("has no value at the example", Setting(curvature=(None, square(server(0))))),
+    "curvature of a length": empty("has no value at the example", ClaimSetting(curvature=(None, square(server(0))))),
     "a random inexactness": empty("has no value", some("a", method="FedProx", method_parameters={"mu": a}, answers="inexact", inexactness=expected(square(server(0))))),
     "curvatures in an empty interval": empty(
-        "empty interval", Setting(curvature=(number(2), ONE)), ((1, Lower(server(0), minimiser)),), ABSURD),
-    "the objective's curvatures in an empty interval": empty("empty interval", Setting(objective=(number(2), ONE))),
-    "clients more curved than the objective": empty("empty interval", Setting(curvature=(number(2), None), objective=(None, ONE))),
-    "an objective more curved than the clients": empty("empty interval", Setting(curvature=(None, ONE), objective=(number(2), None))),
-    "concave functions with a minimiser": empty("curvature is too small", Setting(curvature=(number(-2), number(-1)), minimiser=True)),
-    "a concave objective with a minimiser": empty("curvature is too small", Setting(objective=(None, number(-1)), minimiser=True)),
+        "empty interval", ClaimSetting(curvature=(number(2), ONE)), ((1, Lower(server(0), minimiser)),), ABSURD),
+    "the objective's curvatures in an empty interval": empty("empty interval", ClaimSetting(objective=(number(2), ONE))),
+    "clients more curved than the objective": empty("empty interval", ClaimSetting(curvature=(number(2), None), objective=(None, ONE))),
+    "an objective more curved than the clients": empty("empty interval", ClaimSetting(curvature=(None, ONE), objective=(number(2), None))),
+    "concave functions with a minimiser": empty("curvature is too small", ClaimSetting(curvature=(number(-2), number(-1)), minimiser=True)),
+    "a concave objective with a minimiser": empty("curvature is too small", ClaimSetting(objective=(None, number(-1)), minimiser=True)),
     "subproblems without minimisers": empty(
         "curvature is too small", some("a", method="FedProx", method_parameters={"mu": a}, curvature=(None, number(-2)))),
     "flat functions with a large gradient": empty(
-        "curvature is too small", Setting(curvature=(ZERO, ZERO), minimiser=True, large_gradient=ONE)),
+        "curvature is too small", ClaimSetting(curvature=(ZERO, ZERO), minimiser=True, large_gradient=ONE)),
     "a flat objective with a large gradient": empty(
-        "curvature is too small", Setting(objective=(ZERO, ZERO), minimiser=True, large_gradient=ONE),
-        ((1, Assumed("large gradient")), (1, Between(server(0), minimiser))), ABSURD),
-    "a dissimilarity below 1": empty("dissimilarity of the example is too small", Setting(dissimilarity=number(Fraction(1, 2)))),
-    "a negative variance": empty("variance of the example is too small", Setting(variance=number(-1)), ((1, Assumed("variance")),), at_most(0, -1)),
+        "curvature is too small", ClaimSetting(objective=(ZERO, ZERO), minimiser=True, large_gradient=ONE),
+        ((1, Hypothesis("large gradient")), (1, Between(server(0), minimiser))), ABSURD),
+    "a dissimilarity below 1": empty("dissimilarity of the example is too small", ClaimSetting(dissimilarity=number(Fraction(1, 2)))),
+    "a negative variance": empty("variance of the example is too small", ClaimSetting(variance=number(-1)), ((1, Hypothesis("variance")),), at_most(0, -1)),
     "a negative inexactness": empty("inexactness of the example is too", drawing("FedProx", answers="inexact", inexactness=number(-1))),
     "more drawn than there are": empty("more clients are drawn", drawing("FedDyn", conditions=())),
-    "more drawn than there are, by numbers": empty("more clients are drawn", Setting(draws=Draws("uniform", number(3), number(2)))),
-    "nobody is drawn": empty("are counts", Setting(draws=Draws("uniform", ZERO, number(5))), ((1, Assumed("scale")),), at_most(5, 0)),
-    "half a client is drawn": empty("are counts", Setting(draws=Draws("uniform", number(Fraction(1, 2)), number(5)))),
-    "a negative number is drawn": empty("are counts", Setting(draws=Draws("independent", number(-1)))),
+    "more drawn than there are, by numbers": empty("more clients are drawn", ClaimSetting(draws=DrawScheme("uniform", number(3), number(2)))),
+    "nobody is drawn": empty("are counts", ClaimSetting(draws=DrawScheme("uniform", ZERO, number(5))), ((1, Hypothesis("scale")),), at_most(5, 0)),
+    "half a client is drawn": empty("are counts", ClaimSetting(draws=DrawScheme("uniform", number(Fraction(1, 2)), number(5)))),
+    "a negative number is drawn": empty("are counts", ClaimSetting(draws=DrawScheme("independent", number(-1)))),
     "a number of clients that is no count": empty("are counts", drawing(counts=frozenset("P"))),
-    "a formula of clients": empty("are counts", drawing(draws=Draws("uniform", P, parameter("m") + 1))),
-    "a number of draws that is no count": empty("are counts", drawing(draws=Draws("independent", a))),
-    "a named number of draws": empty("are counts", drawing(draws=Draws("independent", named("K", P)))),
+    "a formula of clients": empty("are counts", drawing(draws=DrawScheme("uniform", P, parameter("m") + 1))),
+    "a number of draws that is no count": empty("are counts", drawing(draws=DrawScheme("independent", a))),
+    "a named number of draws": empty("are counts", drawing(draws=DrawScheme("independent", named("K", P)))),
     "an example with 10⁵ digits": empty("too many digits", some("x", example={"x": Fraction(10) ** (10**5)})),
-    "a condition with 10⁹ digits": empty("too many digits", Setting(conditions=((number(3) ** 40**1, ">", ((number(3) ** 40) ** 40) ** 40),))),
-    "a large exponent in a condition": empty("no small integer", Setting(conditions=((number(2) ** (10**9), ">", ZERO),))),
+    "a condition with 10⁹ digits": empty("too many digits", ClaimSetting(conditions=((number(3) ** 40**1, ">", ((number(3) ** 40) ** 40) ** 40),))),
+    "a large exponent in a condition": empty("no small integer", ClaimSetting(conditions=((number(2) ** (10**9), ">", ZERO),))),
     "too many parameters": empty("too many parameters", some(*(f"x{i}" for i in range(50)))),
     "too many conditions": empty("too many conditions", some("x", conditions=tuple((x, ">", number(Fraction(1, n))) for n in range(2, 40)))),
 }  # fmt: skip
@@ -145,7 +145,7 @@ class Endless(dict[str, Any]):
 
 
 TYPES = {
-    "a setting of another class": empty("in the place of a Setting", {}),
+    "a setting of another class": empty("in the place of a ClaimSetting", {}),
     "a subclass in the place of a text": empty("in the place of a str", unchecked(method=Text("FedDyn"))),
     "a subclass as a parameter's name": empty("in the place of a str", unchecked(signs={Text("x"): "positive"}, example={"x": Fraction(1)})),
     "a truth value for another": empty("in the place of a bool", unchecked(minimiser=1)),
@@ -159,8 +159,8 @@ TYPES = {
     "an unknown sign": empty("no sign", unchecked(signs={"x": "negative"}, example={"x": Fraction(-1)})),
     "unknown answers": empty("no way to answer", unchecked(answers="perfect")),
     "an inexactness that is not used": empty("does not fit the answers", unchecked(inexactness=ONE)),
-    "no draws": empty("in the place of a Draws", unchecked(draws=None)),
-    "an unknown scheme": empty("no way to draw", unchecked(draws=changed(Draws(), scheme="lucky"))),
+    "no draws": empty("in the place of a DrawScheme", unchecked(draws=None)),
+    "an unknown scheme": empty("no way to draw", unchecked(draws=changed(DrawScheme(), scheme="lucky"))),
     "a float in the example": empty("in the place of a Fraction", unchecked(signs={"x": "positive"}, example={"x": 1.0})),
     "NaN in the example": empty("in the place of a Fraction", unchecked(signs={"x": "positive"}, example={"x": float("nan")})),
     "an integer in the example": empty("in the place of a Fraction", unchecked(signs={"x": "positive"}, example={"x": 1})),
@@ -183,14 +183,14 @@ def test_a_setting_about_nothing_is_refused(attack) -> None:
 def test_a_setting_that_changes_between_two_looks_is_read_once() -> None:
     """What is proved is about what was read, whatever the object says later."""
     signs = Turning({"x": "positive"}, {"x": "real"})
-    made = Setting(example={"x": Fraction(1)})
+    made = ClaimSetting(example={"x": Fraction(1)})
     object.__setattr__(made, "signs", signs)
     claim = at_most(0, x)
     found = theorem(made, claim, one_line(claim, ((1, Nonnegative(x)),))) if _holds(made, claim) else None
     assert found is None or (found.setting.signs == {"x": "positive"} and type(found.setting.signs) is dict)
 
 
-def _holds(setting: Setting, claim: Any) -> bool:
+def _holds(setting: ClaimSetting, claim: Any) -> bool:
     try:
         theorem(setting, claim, one_line(claim, ((1, Nonnegative(x)),)))
     except Refused:
@@ -200,7 +200,7 @@ def _holds(setting: Setting, claim: Any) -> bool:
 
 def test_a_theorem_does_not_change_with_what_was_handed_in() -> None:
     signs = {"x": "positive"}
-    made = Setting(signs=signs, example={"x": Fraction(1)})
+    made = ClaimSetting(signs=signs, example={"x": Fraction(1)})
     claim = at_most(0, x)
     found = theorem(made, claim, one_line(claim, ((1, Nonnegative(x)),)))
     signs["x"] = "real"
@@ -220,7 +220,7 @@ def test_a_term_that_contains_itself_is_refused() -> None:
 
 SAME = equal(square(server(1)), square(server(1)))
 SELF = equal(server(1), server(1))
-EVERYONE = {"draws": Draws(), "counts": frozenset(), "conditions": ()}
+EVERYONE = {"draws": DrawScheme(), "counts": frozenset(), "conditions": ()}
 
 
 def method(name: str, reason: str, claim: Any = SELF, draws: Any = None, **more: Any) -> Attack:
@@ -240,12 +240,12 @@ METHOD_ATTACKS = {
     "FedSGD with batches": method("FedSGD", "AttributeError|no integer|not analysed", parameters={"stepsize": a, "batch_size": number(10)}),
     "AdaptiveFedProx": method("AdaptiveFedProx", "TypeError|function values", parameters={"mu": a}),
     "FedDANE with a second draw": method("FedDANE", "second draw"),
-    "FedDANE with independent draws": method("FedDANE", "second draw", draws=Draws("independent", P)),
+    "FedDANE with independent draws": method("FedDANE", "second draw", draws=DrawScheme("independent", P)),
     "FedPD for some clients": method("FedPD", "depends on two draws"),
-    "FedPD with local rounds": method("FedPD", "TypeError|without communication", parameters={"eta": a, "skip": number(Fraction(1, 2))}, draws=Draws()),
-    "FedPD with an unknown chance of local rounds": method("FedPD", "TypeError|does not follow", parameters={"eta": a, "skip": a}, draws=Draws()),
-    "FedDyn with memories and independent draws": method("FedDyn", "not known for this draw", draws=Draws("independent", P)),
-    "SCAFFOLD with independent draws": method("Scaffold", "not known for this draw", draws=Draws("independent", P)),
+    "FedPD with local rounds": method("FedPD", "TypeError|without communication", parameters={"eta": a, "skip": number(Fraction(1, 2))}, draws=DrawScheme()),
+    "FedPD with an unknown chance of local rounds": method("FedPD", "TypeError|does not follow", parameters={"eta": a, "skip": a}, draws=DrawScheme()),
+    "FedDyn with memories and independent draws": method("FedDyn", "not known for this draw", draws=DrawScheme("independent", P)),
+    "SCAFFOLD with independent draws": method("Scaffold", "not known for this draw", draws=DrawScheme("independent", P)),
     "SCAFFOLD's third option": method("Scaffold", "neither 1 nor 2", parameters={"stepsize": a, "option": number(3)}),
     "SCAFFOLD with an unknown option": method("Scaffold", "neither 1 nor 2", parameters={"stepsize": a, "option": a}),
     "an unknown parameter of a method": method("FedProx", "TypeError", parameters={"nu": a}),
@@ -313,7 +313,7 @@ INVARIANTS = {
     "of a field of the state": invariant("no part of the state", ("__class__ x", server(0))),
     "given twice": invariant("given twice", H, H),
     "a number": invariant("in the place of a Vector", ("shared h", square(server(0)))),
-    "without method": Attack("no part of the state|KeyError", Setting(), TRUE, POSITIVE, invariants=(("shared h", server(0)),)),
+    "without method": Attack("no part of the state|KeyError", ClaimSetting(), TRUE, POSITIVE, invariants=(("shared h", server(0)),)),
     "a list": Attack("in the place of a tuple", drawing("FedDyn"), TRUE, POSITIVE, invariants=[H]),
     "a text": Attack("in the place of", drawing("FedDyn"), TRUE, POSITIVE, invariants="shared h"),
     "for one client, with means": Attack(
@@ -321,7 +321,7 @@ INVARIANTS = {
     "own minima, for another method's start": Attack(
         "breaks", drawing("Scaffold", starts_at_own_minima=True), TRUE, POSITIVE,
         invariants=(("memory c", gradient(last_answers(0))),)),
-    "independent draws": invariant("not known for this draw", H, draws=Draws("independent", P)),
+    "independent draws": invariant("not known for this draw", H, draws=DrawScheme("independent", P)),
 }  # fmt: skip
 
 
@@ -338,8 +338,8 @@ def test_true_invariants_and_methods_nearby_are_accepted() -> None:
     assert accepted(drawing("FedDyn", starts_at_own_minima=True), equal(shared("h", 0), mean(gradient(last_answers(0)))),
                     invariants=(STORED, H))  # fmt: skip
     assert accepted(drawing("FedProx"), equal(a * (server(0) - answers), gradient(answers)))
-    assert accepted(drawing("FedDANE", draws=Draws()), SELF)
-    assert accepted(drawing("FedPD", draws=Draws()), SELF)
+    assert accepted(drawing("FedDANE", draws=DrawScheme()), SELF)
+    assert accepted(drawing("FedPD", draws=DrawScheme()), SELF)
     anchored = drawing("RegularizedFedSplit")
     object.__setattr__(anchored, "method_parameters", {"stepsize": a, "regularization": a})
     assert accepted(anchored, equal(shared("anchor", 1), shared("anchor", 0)))
@@ -350,7 +350,7 @@ def test_the_example_may_satisfy_conditions_with_roots() -> None:
     two, larger = number(2).sqrt(), Number("max", (number(2).sqrt(), number(2).sqrt()))
     conditions = ((two, ">", ONE), (number(3), ">", larger), (number(4).sqrt(), "=", number(2)), (two**2, ">", ONE),
                   (ONE, ">=", named("half", number(1) / 2)), (-ONE, ">", -two))  # fmt: skip
-    assert accepted(Setting(conditions=conditions), TRUE, POSITIVE)
+    assert accepted(ClaimSetting(conditions=conditions), TRUE, POSITIVE)
 
 
 def test_facts_of_classes_nearby() -> None:

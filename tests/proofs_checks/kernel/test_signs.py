@@ -80,7 +80,10 @@ def test_a_sign_that_is_shown_holds_at_every_point(block) -> None:
                 if not field.is_nonzero(below):
                     continue
                 assert all(bottom.on(p) != 0 for p in points), (seed, bottom.text)
-                value, top = value / below, Formula(f"{top.text}/{bottom.text}" if "+" not in top.text else f"({top.text})/{bottom.text}")
+                value, top = (
+                    value / below,
+                    Formula(f"{top.text}/{bottom.text}" if "+" not in top.text else f"({top.text})/{bottom.text}"),
+                )
             nonnegative, positive = field.is_nonnegative(value), field.is_positive(value)
             found = [top.on(p) for p in points]
             assert not nonnegative or all(v >= 0 for v in found), (seed, top.text)
@@ -164,7 +167,12 @@ def test_arithmetic_with_roots_is_right(seed) -> None:
     random = Random(seed)
     field = Field({"x": "positive", "y": "positive"}, ["x", 2, 3])
     with ctx.workprec(200):
-        roots = {"√x": arb(random.randint(1, 9)) / 4, "y": arb(random.randint(1, 9)) / 2, "√2": arb(2).sqrt(), "√3": arb(3).sqrt()}
+        roots = {
+            "√x": arb(random.randint(1, 9)) / 4,
+            "y": arb(random.randint(1, 9)) / 2,
+            "√2": arb(2).sqrt(),
+            "√3": arb(3).sqrt(),
+        }
         known = [(field.symbol(n), v) for n, v in roots.items()] + [(field.scalar(Fraction(2, 3)), arb(2) / 3)]
         for _ in range(25):
             (a, p), (b, q) = random.choice(known), random.choice(known)
