@@ -279,6 +279,7 @@ def _curvature(board: RoundBoard, end: int, given: Number | None, *points: Vec) 
         # The objective's gradient is the mean of the clients', and inner products with shared vectors see only that.
         require(all(p.is_shared for p in points) and not board.one_client, "the objective's class, at clients' points")
     known = of_objective if of_clients is None else of_clients
+    assert known is not None
     if given is None:
         return board.parameter_only(known)
     assert known is not None
