@@ -79,7 +79,8 @@ def _displayed(statement: "Statement", slashes: bool) -> Displayed:
     if claim is None or type(at_terms(statement.calculator)) is Vector:
         return Displayed(formulas, statement.conclusion, _where(right.display, terms, formulas))
     alone = statement.relation == "=" and len(right.values) == 1 and isinstance(right.values[0], Number)
-    about = statement.states(named(statement.symbol[0], right.values[0])) if alone else claim
+    factor: Any = right.values[0]
+    about = statement.states(named(statement.symbol[0], factor)) if alone else claim
     return Displayed(formulas, right.display.latex(about), _where(right.display, [*terms, about], formulas))
 
 
