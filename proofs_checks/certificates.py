@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import sympy
 
 from fedconvex.atomic_files import write_atomically
-from fedconvex.proofs_checks.engines.hilbert import Vector
+from fedconvex.proofs_checks.engines.hilbert import HilbertVector
 from fedconvex.proofs_checks.engines.signs import Domain, NoSignProof, SignProof, prove_sign
 from fedconvex.verdicts import Verdict
 
@@ -32,7 +32,7 @@ def certificate(
     relation: str,
     domain: Domain,
     facts: Iterable[tuple[Any, "Fact"]] = (),
-    squares: Iterable[tuple[Any, Vector]] = (),
+    squares: Iterable[tuple[Any, HilbertVector]] = (),
     needed: Iterable[Any] = (),
     squared: bool = False,
 ) -> dict[str, Any] | None:
@@ -128,7 +128,7 @@ def _condition(relation: Any) -> dict[str, Any]:
     return {"expression": written(difference), "strict": isinstance(relation, sympy.Gt | sympy.Lt)}
 
 
-def _vector(vector: Vector) -> list[dict[str, Any]]:
+def _vector(vector: HilbertVector) -> list[dict[str, Any]]:
     return [
         {"atom": a.name, "part": a.part.value, "scale": written(a.scale), "draw": a.draw, "coefficient": written(c)}
         for a, c in vector.parts.items()

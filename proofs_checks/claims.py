@@ -7,13 +7,13 @@ the proof as data; `theorem_of` lets the kernel replay it.
 from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
-from fedconvex.claims.claim import Claim, Setting
+from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
-from fedconvex.proofs_checks.kernel.proofs import Proof
+from fedconvex.proofs_checks.kernel.proofs import Derivation
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import statement as statement_of
 
-Builder = Callable[[Claim], Proof]
+Builder = Callable[[Claim], Derivation]
 _BUILDERS: dict[str, Builder] = {}
 _THEOREMS: WeakKeyDictionary[Statement, Theorem] = WeakKeyDictionary()
 
@@ -42,7 +42,7 @@ def theorem_of(statement: Statement) -> Theorem:
     return _THEOREMS[statement]
 
 
-def _entry(statement: Statement) -> tuple[Setting, Claim, Proof]:
+def _entry(statement: Statement) -> tuple[ClaimSetting, Claim, Derivation]:
     """What the kernel needs to prove the statement."""
     builder, claim = builder_of(statement), statement.claim
     if builder is None or claim is None:

@@ -15,7 +15,7 @@ from fedconvex.methods.dane import DANE
 from fedconvex.proofs_checks.claims import proof_of
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.engines.tightness import Measure, Tightness
-from fedconvex.proofs_checks.kernel.proofs import Proof as Data
+from fedconvex.proofs_checks.kernel.proofs import Derivation
 from fedconvex.proofs_checks.library import Parts, concluding, interpolation, squared
 from fedconvex.proofs_checks.proof import Proof, proves
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import WeaklyConvex
@@ -59,7 +59,7 @@ def _decrease(statement: Statement) -> Measure:
 
 
 @proof_of(dane.PAPER.find("oneround"))
-def one_round_as_data(claim: Claim) -> Data:
+def one_round_as_data(claim: Claim) -> Derivation:
     """The same three inequalities; the rest is a sum of squares, of means and of deviations from them.
 
     On ½Lx² the change of ∇f is L times the mean step, which is −(η/(μ + L))∇f.
@@ -80,4 +80,4 @@ def one_round_as_data(claim: Claim) -> Data:
     tied = (mu - L_minus) * left / rest
     deviation = change - mean(change) + tied * apart
     parts += weight * squared(deviation) + ((mu - L_minus) * left / scale - weight * tied**2) * squared(apart)
-    return Data((concluding(claim, parts),))
+    return Derivation((concluding(claim, parts),))

@@ -14,7 +14,7 @@ from random import Random
 from typing import final
 
 from fedconvex.claims.choices import GRID, Choices
-from fedconvex.claims.claim import Claim, Setting
+from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.evaluation import NotOnThisRun
 from fedconvex.claims.federations import ExactFederation
 from fedconvex.claims.findings import Found
@@ -63,7 +63,7 @@ def falsify(statement: Statement, seconds: float = 10, *, tries: int | None = No
 
 
 def falsify_claim(
-    claim: Claim, setting: Setting, seconds: float = 10, *, tries: int | None = None, seed: int = 0
+    claim: Claim, setting: ClaimSetting, seconds: float = 10, *, tries: int | None = None, seed: int = 0
 ) -> Counterexample | None:
     """The same for a claim in a setting."""
     positive(seconds, "seconds")
@@ -98,7 +98,7 @@ class _Attempt:
         return measure if measure != 0 or _nonzero(self.found) else -inf
 
 
-def _search(claim: Claim, setting: Setting, seed: int) -> Iterator[_Attempt | str]:
+def _search(claim: Claim, setting: ClaimSetting, seed: int) -> Iterator[_Attempt | str]:
     """Some random federations, then a climb from the best of them, again and again."""
     random = Random(f"{seed}/climb")
     for start in count():
@@ -117,7 +117,7 @@ def _search(claim: Claim, setting: Setting, seed: int) -> Iterator[_Attempt | st
             best = higher
 
 
-def _attempt(claim: Claim, setting: Setting, given: list[int], seed: str) -> _Attempt | str:
+def _attempt(claim: Claim, setting: ClaimSetting, given: list[int], seed: str) -> _Attempt | str:
     """What the choices lead to; the reason where it is no federation, or one where the claim has no value."""
     choices = Choices(seed, given)
     try:

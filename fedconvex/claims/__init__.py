@@ -6,8 +6,8 @@ and settings, `settings` reads a setting off a statement's assumptions.
 """
 
 from fedconvex.claims.claim import Claim as Claim
-from fedconvex.claims.claim import Draws as Draws
-from fedconvex.claims.claim import Setting as Setting
+from fedconvex.claims.claim import ClaimSetting as ClaimSetting
+from fedconvex.claims.claim import DrawScheme as DrawScheme
 from fedconvex.claims.claim import at_most as at_most
 from fedconvex.claims.claim import equal as equal
 from fedconvex.claims.terms import Number as Number

@@ -8,7 +8,7 @@ import numpy as np
 
 from fedconvex.arithmetic.definiteness import is_positive_semidefinite
 from fedconvex.arithmetic.rationals import Array, to_fmpq, to_fraction
-from fedconvex.claims.claim import Setting
+from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.draws import every_draw
 from fedconvex.claims.evaluation import NotOnThisRun, number_at
 from fedconvex.claims.federations import ExactFederation
@@ -19,7 +19,7 @@ from fedconvex.participation import Full, Uniform, Weighted
 from fedconvex.problems.quadratics import QuadraticClients, QuadraticProblem
 
 
-def offences(setting: Setting, federation: ExactFederation) -> list[str]:
+def offences(setting: ClaimSetting, federation: ExactFederation) -> list[str]:
     """Every assumption of the setting that the federation is not proved to satisfy; empty where it satisfies all."""
     found = [*_parameters(setting, federation.parameters)]
     if found:  # the other assumptions are about these numbers
@@ -32,7 +32,7 @@ def holds(left: Any, relation: str, right: Any) -> bool:
     return bool(left >= right if relation == ">=" else left > right if relation == ">" else left == right)
 
 
-def _parameters(setting: Setting, values: Mapping[str, Fraction]) -> Iterator[str]:
+def _parameters(setting: ClaimSetting, values: Mapping[str, Fraction]) -> Iterator[str]:
     for name, sign in setting.signs.items():
         if name not in values:
             yield f"{name} has no value"
@@ -48,7 +48,7 @@ def _parameters(setting: Setting, values: Mapping[str, Fraction]) -> Iterator[st
             yield str(error)
 
 
-def _run(setting: Setting, federation: ExactFederation) -> Iterator[str]:
+def _run(setting: ClaimSetting, federation: ExactFederation) -> Iterator[str]:
     values, m = federation.parameters, federation.problem.num_clients
     if setting.method and type(federation.method) is not METHODS[setting.method]:
         yield f"the method is not {setting.method}"
@@ -82,7 +82,7 @@ def _equals(formula: Number, values: Mapping[str, Fraction], number: Any) -> boo
     return number is not None and holds(number_at(formula, values), "=", to_fmpq(number))
 
 
-def _functions(setting: Setting, federation: ExactFederation) -> Iterator[str]:
+def _functions(setting: ClaimSetting, federation: ExactFederation) -> Iterator[str]:
     problem, values = federation.problem, federation.parameters
     clients = federation.player.rounds.clients
     assert isinstance(problem, QuadraticProblem)
@@ -106,7 +106,7 @@ def _functions(setting: Setting, federation: ExactFederation) -> Iterator[str]:
             yield str(error)
 
 
-def _points(setting: Setting, federation: ExactFederation) -> Iterator[str]:
+def _points(setting: ClaimSetting, federation: ExactFederation) -> Iterator[str]:
     rounds, values = federation.player.rounds, federation.parameters
     if setting.starts_at_own_minima:
         models = federation.first_models

@@ -71,7 +71,7 @@ def equal(left: Any, right: Any, **about: Any) -> Claim:
 
 @final
 @dataclass(frozen=True)
-class Draws:
+class DrawScheme:
     """Who takes part in a round: everyone; `active` of `clients`, every set equally likely; `active` independent draws
     with probabilities p_k, averaged plainly.
 
@@ -96,7 +96,7 @@ class Draws:
 
 @final
 @dataclass(frozen=True)
-class Setting:
+class ClaimSetting:
     """All that a claim assumes: the method, its clients, the draws, and the parameters with their domain.
 
     Attributes:
@@ -129,7 +129,7 @@ class Setting:
     objective: tuple[Number | None, Number | None] = (None, None)
     answers: str = "own"
     inexactness: Number | None = None
-    draws: Draws = Draws()
+    draws: DrawScheme = DrawScheme()
     minimiser: bool = False
     bounded_below: bool = False
     dissimilarity: Number | None = None

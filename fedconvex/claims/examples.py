@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from math import isqrt
 
-from fedconvex.claims.claim import Setting
+from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.terms import Number
 
 ROUNDS = 200
@@ -41,7 +41,7 @@ def evaluated(term: Number, values: Mapping[str, Fraction]) -> Fraction:
     raise KeyError(term.head)
 
 
-def example_of(setting: Setting) -> Mapping[str, Fraction]:
+def example_of(setting: ClaimSetting) -> Mapping[str, Fraction]:
     """Parameters in the setting's domain; empty where none was found. The kernel checks whether they are in it."""
     values = {name: Fraction(1) for name in setting.signs}
     # Larger counts first: conditions such as P <= m then leave room.

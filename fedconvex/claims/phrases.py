@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from fedconvex.claims.claim import Draws, Setting
+from fedconvex.claims.claim import ClaimSetting, DrawScheme
 from fedconvex.claims.display import RELATIONS, Display
 from fedconvex.claims.plain_text import from_latex
 from fedconvex.claims.terms import Number, number, parameter
@@ -12,13 +12,13 @@ from fedconvex.claims.terms import Number, number, parameter
 SIGNS = {"positive": "> 0", "nonnegative": r"\ge 0", "real": r"\in\mathbb{R}"}
 
 
-def phrases(setting: Setting, display: Display, *, plain: bool = False) -> list[str]:
+def phrases(setting: ClaimSetting, display: Display, *, plain: bool = False) -> list[str]:
     """What the setting assumes; formulas are LaTeX between dollars, or plain text."""
     found = list(_phrases(setting, replace(display, slashes=plain)))
     return [re.sub(r"\$([^$]*)\$", lambda m: from_latex(m[1]), phrase) for phrase in found] if plain else found
 
 
-def _phrases(setting: Setting, display: Display) -> Iterator[str]:
+def _phrases(setting: ClaimSetting, display: Display) -> Iterator[str]:
     if setting.method:
         yield f"the method is {setting.method}{_parameters(setting, display)}"
     yield from _curvature("every client's function", setting.curvature, display)
@@ -44,7 +44,7 @@ def _phrases(setting: Setting, display: Display) -> Iterator[str]:
     yield from _ranges(setting, display)
 
 
-def _parameters(setting: Setting, display: Display) -> str:
+def _parameters(setting: ClaimSetting, display: Display) -> str:
     """The method's parameters; those that have a letter of their own are only named."""
     parts = []
     for name, value in sorted(setting.method_parameters.items()):
@@ -73,7 +73,7 @@ def _curvature(of: str, bounds: tuple[Number | None, Number | None], display: Di
         )
 
 
-def _draws(draws: Draws, display: Display) -> str:
+def _draws(draws: DrawScheme, display: Display) -> str:
     if draws.active is None:
         return "every client takes part in every round"
     active = display.latex(draws.active)
@@ -82,7 +82,7 @@ def _draws(draws: Draws, display: Display) -> str:
     return f"${active}$ of ${display.latex(draws.clients)}$ clients take part in a round, every set equally likely"
 
 
-def _answers(setting: Setting, display: Display) -> str:
+def _answers(setting: ClaimSetting, display: Display) -> str:
     if setting.inexactness is None:
         return "clients answer by the method's own local solver"
     bound = display.latex(setting.inexactness)
@@ -91,7 +91,7 @@ def _answers(setting: Setting, display: Display) -> str:
     return f"every answer is ${bound}$-inexact: its subproblem's gradient is at most ${bound}$ times that at the start"
 
 
-def _ranges(setting: Setting, display: Display) -> Iterator[str]:
+def _ranges(setting: ClaimSetting, display: Display) -> Iterator[str]:
     counts = [display.latex(parameter(name)) for name in sorted(setting.counts)]
     if counts:
         yield f"${', '.join(counts)}$ {'is an integer' if len(counts) == 1 else 'are integers'}"

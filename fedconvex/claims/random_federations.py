@@ -16,7 +16,7 @@ from fedconvex.arithmetic.definiteness import is_positive_semidefinite
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.claims.admissibility import offences, rational
 from fedconvex.claims.choices import Choices
-from fedconvex.claims.claim import Claim, Setting
+from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.draws import MOST, every_draw
 from fedconvex.claims.evaluation import number_at
 from fedconvex.claims.federations import AnswerError, ExactFederation
@@ -29,7 +29,7 @@ from fedconvex.participation import Full, Participation, Uniform, Weighted
 from fedconvex.problems.quadratics import Quadratic
 
 
-def random_federations(setting: Setting, claim: Claim | None = None, seed: Any = 0) -> Iterator[ExactFederation]:
+def random_federations(setting: ClaimSetting, claim: Claim | None = None, seed: Any = 0) -> Iterator[ExactFederation]:
     """Admissible federations without end, the same ones for the same seed. Raises NoFederation if none is found."""
     failures = 0
     for number in count():
@@ -42,7 +42,7 @@ def random_federations(setting: Setting, claim: Claim | None = None, seed: Any =
                 raise NoFederation(f"no federation of the setting was found, the last because: {reason}") from None
 
 
-def federation_of(setting: Setting, claim: Claim | None, choices: Choices) -> ExactFederation:
+def federation_of(setting: ClaimSetting, claim: Claim | None, choices: Choices) -> ExactFederation:
     """The federation that the choices lead to, checked against every assumption. Raises NoFederation."""
     try:
         built = _Builder(setting, claim, choices).federation()
@@ -60,7 +60,7 @@ MOST_ROUNDS = 20  # exact numbers grow with every round
 class _Builder:
     """Builds one federation, decision by decision."""
 
-    def __init__(self, setting: Setting, claim: Claim | None, choices: Choices) -> None:
+    def __init__(self, setting: ClaimSetting, claim: Claim | None, choices: Choices) -> None:
         self.setting, self.claim, self.choices = setting, claim, choices
         self.values = parameters_of(setting, choices)
         self.m = self._number_of_clients()

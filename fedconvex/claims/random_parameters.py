@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from fedconvex.claims.admissibility import holds, rational
 from fedconvex.claims.choices import Choices
-from fedconvex.claims.claim import Setting
+from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.evaluation import number_at
 from fedconvex.claims.terms import Number, parts
 
@@ -21,7 +21,7 @@ class NoFederation(Exception):
     """These choices lead to no federation of the setting; other choices may."""
 
 
-def parameters_of(setting: Setting, choices: Choices) -> dict[str, Fraction]:
+def parameters_of(setting: ClaimSetting, choices: Choices) -> dict[str, Fraction]:
     """Values of the parameters in the setting's domain. Raises NoFederation."""
     if choices.pick((True, *(False,) * 7)) and setting.example:
         return dict(setting.example)
@@ -45,7 +45,7 @@ def parameters_of(setting: Setting, choices: Choices) -> dict[str, Fraction]:
     raise NoFederation("the conditions on the parameters do not hold")
 
 
-def _value(name: str, setting: Setting, choices: Choices) -> Fraction:
+def _value(name: str, setting: ClaimSetting, choices: Choices) -> Fraction:
     if name in setting.counts:
         draws = setting.draws
         many = draws.scheme == "independent" and draws.active is not None and draws.active.args == (name,)

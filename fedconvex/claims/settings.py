@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any
 
-from fedconvex.claims.claim import Draws, Setting
+from fedconvex.claims.claim import ClaimSetting, DrawScheme
 from fedconvex.claims.examples import example_of
 from fedconvex.claims.terms import Number, number, parameter
 from fedconvex.statements import assumptions as known
@@ -26,7 +26,7 @@ def setting_of(
     notation: Mapping[str, Parameter],
     parameters: Mapping[str, Parameter],
     uses: frozenset[str],
-) -> Setting:
+) -> ClaimSetting:
     """What these assumptions and conditions say. Raises NotASetting.
 
     `parameters` are those of the statement's formulas; `notation` those of the paper, for the assumptions' own; `uses`
@@ -45,7 +45,7 @@ def setting_of(
     weak += [-high[0]] if high else []  # smoothness bounds the curvature from below, too
     low += [reduce(Number.max, weak)] if weak and not low else []
     curvature = (low[-1] if low else None, high[0] if high else None)
-    made = Setting(curvature=curvature, conditions=tuple(relations), **fields)
+    made = ClaimSetting(curvature=curvature, conditions=tuple(relations), **fields)
     used = _parameters(made) | {n for n, p in parameters.items() if p.means is None and n in notation}
     ranges = {name: parameters.get(name, notation.get(name)) for name in sorted(used)}
     if missing := [name for name, p in ranges.items() if p is None]:
@@ -60,7 +60,7 @@ def setting_of(
     return replace(made, example=example_of(made))
 
 
-def _parameters(setting: Setting) -> set[str]:
+def _parameters(setting: ClaimSetting) -> set[str]:
     from fedconvex.claims.terms import parts
 
     sides = [x for left, _, right in setting.conditions for x in (left, right)]
@@ -162,8 +162,8 @@ def _nothing(assumption: Assumption, fields: Fields) -> None:
     """A condition on parameters, which `Assumption.conditions` has."""
 
 
-def _uniform(assumption: Any) -> Draws:
-    return Draws("uniform", parameter("num_active"), parameter("num_clients"))
+def _uniform(assumption: Any) -> DrawScheme:
+    return DrawScheme("uniform", parameter("num_active"), parameter("num_clients"))
 
 
 MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
@@ -181,7 +181,7 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.ProxError: _prox_error,
     known.Everyone: _nothing,
     known.SampledUniformly: _set("draws", _uniform),
-    known.SampledIID: _set("draws", lambda a: Draws("independent", parameter(a.K))),
+    known.SampledIID: _set("draws", lambda a: DrawScheme("independent", parameter(a.K))),
     known.Dissimilarity: _set("dissimilarity", lambda a: parameter(a.B)),
     known.BoundedVariance: _set("variance", lambda a: parameter(a.sigma2)),
     known.LargeGradient: _set("large_gradient", lambda a: parameter(a.epsilon)),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from fedconvex.claims.claim import Claim, Setting
+from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.settings import setting_of
 from fedconvex.claims.terms import Number, Vector, parameter, parts
 from fedconvex.statements.assumptions.base import Assumption
@@ -53,7 +53,7 @@ def at_terms(calculator: CheckedFormula) -> Any:
     return calculator.formula(**meanings)
 
 
-def setting_of_statement(statement: ClaimingStatement) -> Setting:
+def setting_of_statement(statement: ClaimingStatement) -> ClaimSetting:
     """The setting of the statement's claim. Raises NotASetting."""
     claim = statement.claim
     sides = [] if claim is None else [claim.left, claim.right]

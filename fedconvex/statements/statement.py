@@ -18,7 +18,7 @@ from fedconvex.statements.notation import NUMBER, Parameter, Units
 from fedconvex.statements.recorded import Phrases, phrases
 
 if TYPE_CHECKING:
-    from fedconvex.claims.claim import Claim, Setting
+    from fedconvex.claims.claim import Claim, ClaimSetting
 
 
 class ClaimType(Enum):
@@ -118,7 +118,7 @@ class Statement:
         return claim_of(self)
 
     @cached_property
-    def setting(self) -> "Setting":
+    def setting(self) -> "ClaimSetting":
         """All that the claim assumes. Raises NotASetting where an assumption has no meaning in a setting."""
         from fedconvex.claims.statements import setting_of_statement
 

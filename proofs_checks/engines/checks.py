@@ -13,7 +13,7 @@ import sympy
 from fedconvex.proofs_checks.certificates import certificate
 from fedconvex.proofs_checks.engines.algebra import NotRational, factored, factors, fraction
 from fedconvex.proofs_checks.engines.facts import Fact
-from fedconvex.proofs_checks.engines.hilbert import Vector, is_product, require, square
+from fedconvex.proofs_checks.engines.hilbert import HilbertVector, is_product, require, square
 from fedconvex.proofs_checks.engines.signs import Domain, NoSignProof, SignProof, prove_sign
 from fedconvex.proofs_checks.proof import Check, CheckOutcome, Relation
 from fedconvex.verdicts import Verdict
@@ -36,7 +36,7 @@ class Combination(Check):
     """
 
     facts: tuple[tuple[Any, Fact], ...] = ()
-    squares: tuple[tuple[Any, Vector], ...] = ()
+    squares: tuple[tuple[Any, HilbertVector], ...] = ()
     squared: bool = False
     roots: Roots = ()
 
@@ -125,7 +125,7 @@ class Identity(Check):
         if claim.relation != "=":
             return CheckOutcome(Verdict.UNKNOWN, "an identity shows an equation")
         difference = claim.right - claim.left
-        parts = list(difference.parts.values()) if isinstance(difference, Vector) else [difference]
+        parts = list(difference.parts.values()) if isinstance(difference, HilbertVector) else [difference]
         to_roots = _rewriting(self.roots)
         try:
             wrong = [part for part in map(to_roots, parts) if not fraction(part).is_zero]
@@ -278,13 +278,13 @@ class Assumed(Check):
         return CheckOutcome(Verdict.ASSUMED, self.missing)
 
 
-def _in_roots(vector: Vector, to_roots: Callable[[Any], Any]) -> Vector:
-    return Vector({replace(a, scale=to_roots(a.scale)): to_roots(c) for a, c in vector.parts.items()})
+def _in_roots(vector: HilbertVector, to_roots: Callable[[Any], Any]) -> HilbertVector:
+    return HilbertVector({replace(a, scale=to_roots(a.scale)): to_roots(c) for a, c in vector.parts.items()})
 
 
 def _by_part(claim: Relation) -> list[tuple[Any, Any]]:
     """The two sides; for vectors, the two coefficients of each basic vector."""
-    if not isinstance(claim.left, Vector):
+    if not isinstance(claim.left, HilbertVector):
         return [(claim.left, claim.right)]
     zero = sympy.Integer(0)
     atoms = dict.fromkeys((*claim.left.parts, *claim.right.parts))
@@ -343,7 +343,7 @@ def _is_nonzero(base: Any, domain: Domain) -> bool:
 
 def _sides(claim: Relation) -> list[Any]:
     sides = (claim.left, claim.right)
-    return [part for s in sides for part in (s.parts.values() if isinstance(s, Vector) else (s,))]
+    return [part for s in sides for part in (s.parts.values() if isinstance(s, HilbertVector) else (s,))]
 
 
 def _equal(left: Any, right: Any) -> bool:

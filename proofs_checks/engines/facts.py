@@ -12,7 +12,16 @@ from typing import Any, final
 import sympy
 
 from fedconvex.proofs_checks.engines.algebra import is_zero
-from fedconvex.proofs_checks.engines.hilbert import Subspace, Vector, inner, is_product, mean, norm, require, square
+from fedconvex.proofs_checks.engines.hilbert import (
+    HilbertVector,
+    Subspace,
+    inner,
+    is_product,
+    mean,
+    norm,
+    require,
+    square,
+)
 
 
 @final
@@ -49,7 +58,7 @@ class Fact:
 SMOOTH = ("Smooth", "SmoothObjective")
 
 
-def smooth(value_y: Any, value_x: Any, gradient_x: Vector, step: Vector, L: Any) -> Fact:
+def smooth(value_y: Any, value_x: Any, gradient_x: HilbertVector, step: HilbertVector, L: Any) -> Fact:
     """f(y) ≤ f(x) + ⟨∇f(x), y − x⟩ + (L/2)‖y − x‖² for an L-smooth f (the descent lemma); `step` is y − x.
 
     For families (`hilbert`) this is the mean over the clients, the values being means as well.
@@ -58,13 +67,13 @@ def smooth(value_y: Any, value_x: Any, gradient_x: Vector, step: Vector, L: Any)
     return Fact(right - value_y, "an L-smooth function lies below its quadratic", assumes=SMOOTH, constant=L)
 
 
-def smooth_below(value_y: Any, value_x: Any, gradient_x: Vector, step: Vector, L: Any) -> Fact:
+def smooth_below(value_y: Any, value_x: Any, gradient_x: HilbertVector, step: HilbertVector, L: Any) -> Fact:
     """f(y) ≥ f(x) + ⟨∇f(x), y − x⟩ − (L/2)‖y − x‖² for an L-smooth f: the descent lemma of −f."""
     left = value_x + inner(gradient_x, step) - L * square(step) / 2
     return Fact(value_y - left, "an L-smooth function lies above its quadratic", assumes=SMOOTH, constant=L)
 
 
-def convex(value_y: Any, value_x: Any, gradient_x: Vector, step: Vector, mu: Any = 0) -> Fact:
+def convex(value_y: Any, value_x: Any, gradient_x: HilbertVector, step: HilbertVector, mu: Any = 0) -> Fact:
     """f(y) ≥ f(x) + ⟨∇f(x), y − x⟩ + (μ/2)‖y − x‖² for a μ-strongly convex f; μ = −L₋ where it is weakly convex."""
     left = value_x + inner(gradient_x, step) + mu * square(step) / 2
     kind = "Convex" if mu == 0 else "StronglyConvex" if sympy.sympify(mu).is_nonnegative else "BoundedNegativeCurvature"
@@ -73,13 +82,13 @@ def convex(value_y: Any, value_x: Any, gradient_x: Vector, step: Vector, mu: Any
     return Fact(value_y - left, name, assumes=(kind, f"{kind}Objective"), constant=constant)
 
 
-def lipschitz(gradients: Vector, points: Vector, L: Any) -> Fact:
+def lipschitz(gradients: HilbertVector, points: HilbertVector, L: Any) -> Fact:
     """‖∇f(x) − ∇f(y)‖² ≤ L²‖x − y‖², the definition of L-smoothness; the arguments are the two differences."""
     return Fact(L**2 * square(points) - square(gradients), "the gradient is L-Lipschitz", assumes=SMOOTH,
                 constant=L)  # fmt: skip
 
 
-def inexact(residual: Vector, gradient: Vector, gamma: Any) -> Fact:
+def inexact(residual: HilbertVector, gradient: HilbertVector, gamma: Any) -> Fact:
     """‖∇h(w_k)‖² ≤ γ²‖∇F_k(w)‖² (FedProx paper, Definition 1)."""
     return Fact(
         gamma**2 * square(gradient) - square(residual),
@@ -89,7 +98,7 @@ def inexact(residual: Vector, gradient: Vector, gamma: Any) -> Fact:
     )
 
 
-def dissimilar(gradients: Vector, B: Any) -> Fact:
+def dissimilar(gradients: HilbertVector, B: Any) -> Fact:
     """E_k‖∇F_k(w)‖² ≤ B²‖∇f(w)‖² (FedProx paper, Definition 3)."""
     return Fact(
         B**2 * square(mean(gradients)) - square(gradients), "the clients are B-dissimilar", assumes=("Dissimilarity",),
@@ -97,7 +106,7 @@ def dissimilar(gradients: Vector, B: Any) -> Fact:
     )  # fmt: skip
 
 
-def bounded_variance(gradients: Vector, sigma2: Any) -> Fact:
+def bounded_variance(gradients: HilbertVector, sigma2: Any) -> Fact:
     """E_k‖∇F_k(w) − ∇f(w)‖² ≤ σ²."""
     return Fact(
         sigma2 - square(gradients - mean(gradients)), "the gradients' variance is bounded",
@@ -105,24 +114,24 @@ def bounded_variance(gradients: Vector, sigma2: Any) -> Fact:
     )  # fmt: skip
 
 
-def prox_error(errors: Vector, b: Any) -> Fact:
+def prox_error(errors: HilbertVector, b: Any) -> Fact:
     """‖prox_update_j(z) − prox_{sf_j}(z)‖² ≤ b², for one client or averaged over all (FedSplit paper, (15))."""
     return Fact(b**2 - square(errors), "the proximal steps err by at most b")
 
 
-def cauchy_schwarz(u: Vector, v: Vector, sign: int = 1) -> Fact:
+def cauchy_schwarz(u: HilbertVector, v: HilbertVector, sign: int = 1) -> Fact:
     """±⟨u, v⟩ ≤ ‖u‖‖v‖ for two basic vectors, whose norms are symbols."""
     require(sign in (1, -1), f"{sign} is no sign")
     return Fact(norm(u) * norm(v) - sign * inner(u, v), "the Cauchy-Schwarz inequality")
 
 
-Length = tuple[Any, Vector]
+Length = tuple[Any, HilbertVector]
 """A number and the vector whose norm it is. The number is a symbol or a nonnegative multiple of one."""
 
 
 def triangle(whole: Length, *parts: Length) -> Fact:
     """‖u + v + …‖ ≤ ‖u‖ + ‖v‖ + …; the vectors of the parts must add up to that of the whole."""
-    _require_equal(whole[1], sum((v for _, v in parts), Vector()), "the vectors do not add up")
+    _require_equal(whole[1], sum((v for _, v in parts), HilbertVector()), "the vectors do not add up")
     defines, requires = _definitions(whole, *parts)
     return Fact(sum(length for length, _ in parts) - whole[0], "the triangle inequality",
                 defines=defines, requires=requires)  # fmt: skip
@@ -130,7 +139,9 @@ def triangle(whole: Length, *parts: Length) -> Fact:
 
 def norm_of_mean(whole: Length, *parts: Length) -> Fact:
     """‖E(u + v + …)‖ ≤ E‖u‖ + E‖v‖ + … for families; the numbers of the parts are the means of their norms."""
-    _require_equal(whole[1], mean(sum((v for _, v in parts), Vector())), "this is not the mean of the families' sum")
+    _require_equal(
+        whole[1], mean(sum((v for _, v in parts), HilbertVector())), "this is not the mean of the families' sum"
+    )
     defines, requires = _definitions(whole)
     defines += tuple((number, _mean_length(v)) for number, v in parts)
     name = "the norm of a mean is at most the mean of the norms"
@@ -144,11 +155,11 @@ def jensen(root_of_mean_square: Length, mean_length: Any) -> Fact:
     return Fact(root_of_mean_square[0] - mean_length, "Jensen's inequality", defines=defines, requires=requires)
 
 
-def _require_equal(u: Vector, v: Vector, otherwise: str) -> None:
+def _require_equal(u: HilbertVector, v: HilbertVector, otherwise: str) -> None:
     require(all(is_zero(c) for c in (u - v).parts.values()), otherwise)
 
 
-def _mean_length(u: Vector) -> Any:
+def _mean_length(u: HilbertVector) -> Any:
     """The symbol of the mean of a family's norms, the same for a family and its negative."""
     return sympy.Symbol(f"E‖{sorted((u, -u), key=str)[0]}‖", nonnegative=True)
 
@@ -177,7 +188,7 @@ def named(letter: Any, meaning: Any) -> Fact:
     return Fact(meaning - letter, f"the definition of {letter}", equation=True, defines=((letter, meaning),))
 
 
-def called(name: Vector, meaning: Vector) -> Fact:
+def called(name: HilbertVector, meaning: HilbertVector) -> Fact:
     """A basic vector as the name of another vector: the fact that both have the same norm, and nothing more.
 
     Use it for an average over drawn clients beside other vectors that depend on the same draw: their inner products
@@ -215,7 +226,7 @@ def rounded_up(integer: Any, number: Any) -> Fact:
     return Fact(integer - number, "a number rounded up is not smaller")
 
 
-def large_gradient(gradient: Vector, epsilon: Any) -> Fact:
+def large_gradient(gradient: HilbertVector, epsilon: Any) -> Fact:
     """‖∇f(w)‖² ≥ ε."""
     return Fact(
         square(gradient) - epsilon, "the squared norm of the gradient is at least ε", assumes=("LargeGradient",),

@@ -56,97 +56,97 @@ class Atom:
 
 @final
 @dataclass(frozen=True)
-class Vector:
+class HilbertVector:
     """A linear combination of basic vectors; its coefficients are SymPy expressions."""
 
     parts: Mapping[Atom, Any] = field(default_factory=dict)
 
-    def __radd__(self, other: int) -> "Vector":
+    def __radd__(self, other: int) -> "HilbertVector":
         # `sum` starts with the number 0.
         require(other == 0, "a number is added to a vector")
         return self
 
-    def __add__(self, other: "Vector") -> "Vector":
+    def __add__(self, other: "HilbertVector") -> "HilbertVector":
         keys = dict.fromkeys((*self.parts, *other.parts))
-        return Vector({a: self.parts.get(a, 0) + other.parts.get(a, 0) for a in keys})
+        return HilbertVector({a: self.parts.get(a, 0) + other.parts.get(a, 0) for a in keys})
 
-    def __sub__(self, other: "Vector") -> "Vector":
+    def __sub__(self, other: "HilbertVector") -> "HilbertVector":
         return self + (-other)
 
-    def __neg__(self) -> "Vector":
+    def __neg__(self) -> "HilbertVector":
         return self * -1
 
-    def __mul__(self, factor: Any) -> "Vector":
+    def __mul__(self, factor: Any) -> "HilbertVector":
         number = sympy.sympify(factor)
-        return Vector({a: number * c for a, c in self.parts.items()})
+        return HilbertVector({a: number * c for a, c in self.parts.items()})
 
-    def __rmul__(self, factor: Any) -> "Vector":
-        product: Vector = self * factor
+    def __rmul__(self, factor: Any) -> "HilbertVector":
+        product: HilbertVector = self * factor
         return product
 
-    def __truediv__(self, divisor: Any) -> "Vector":
-        quotient: Vector = self * (1 / sympy.sympify(divisor))
+    def __truediv__(self, divisor: Any) -> "HilbertVector":
+        quotient: HilbertVector = self * (1 / sympy.sympify(divisor))
         return quotient
 
     def __str__(self) -> str:
         return " + ".join(f"({c})·{a}" for a, c in self.parts.items()) or "0"
 
 
-def vector(name: str) -> Vector:
+def vector(name: str) -> HilbertVector:
     """A vector that all clients share."""
-    return Vector({Atom(name): sympy.Integer(1)})
+    return HilbertVector({Atom(name): sympy.Integer(1)})
 
 
-def family(name: str) -> Vector:
+def family(name: str) -> HilbertVector:
     """One vector for every client."""
-    return Vector({Atom(name): sympy.Integer(1), Atom(name, Subspace.DEVIATION): sympy.Integer(1)})
+    return HilbertVector({Atom(name): sympy.Integer(1), Atom(name, Subspace.DEVIATION): sympy.Integer(1)})
 
 
-def centred(name: str) -> Vector:
+def centred(name: str) -> HilbertVector:
     """One vector for every client, with mean 0."""
-    return Vector({Atom(name, Subspace.DEVIATION): sympy.Integer(1)})
+    return HilbertVector({Atom(name, Subspace.DEVIATION): sympy.Integer(1)})
 
 
-def mean(u: Vector) -> Vector:
+def mean(u: HilbertVector) -> HilbertVector:
     """The mean over the clients, with their weights."""
-    return Vector({a: c for a, c in u.parts.items() if a.part is not Subspace.DEVIATION})
+    return HilbertVector({a: c for a, c in u.parts.items() if a.part is not Subspace.DEVIATION})
 
 
-def deviation(u: Vector) -> Vector:
+def deviation(u: HilbertVector) -> HilbertVector:
     """What every client has beyond the mean."""
     return u - mean(u)
 
 
-def drawn(u: Vector, scale: Any, draw: str = "") -> Vector:
+def drawn(u: HilbertVector, scale: Any, draw: str = "") -> HilbertVector:
     """The average of a family over the drawn clients.
 
     `scale` is the scheme's (`sampling`); `draw` tells several draws apart, which must be independent.
     """
     require(all(a.part is not Subspace.DRAWN for a in u.parts), "averaged twice")
     require(_is_scale(sympy.sympify(scale)), f"{scale} is not the scale of a draw")
-    return Vector({
+    return HilbertVector({
         Atom(a.name, Subspace.DRAWN, scale, draw) if a.part is Subspace.DEVIATION else a: c for a, c in u.parts.items()
     })  # fmt: skip
 
 
-def expected(u: Vector) -> Vector:
+def expected(u: HilbertVector) -> HilbertVector:
     """The expectation over who is drawn: an average over the drawn clients becomes the mean."""
-    return Vector({a: c for a, c in u.parts.items() if a.part is not Subspace.DRAWN})
+    return HilbertVector({a: c for a, c in u.parts.items() if a.part is not Subspace.DRAWN})
 
 
-def inner(u: Vector, v: Vector) -> Any:
+def inner(u: HilbertVector, v: HilbertVector) -> Any:
     """Σ_k p_k⟨u_k, v_k⟩, in expectation over who is drawn."""
     # Basic vectors of different subspaces are orthogonal.
     pairs = ((a, b, c * d) for a, c in u.parts.items() for b, d in v.parts.items() if a.part is b.part)
     return sum((c * _product(a, b) for a, b, c in pairs), start=sympy.Integer(0))
 
 
-def square(u: Vector) -> Any:
+def square(u: HilbertVector) -> Any:
     """Σ_k p_k‖u_k‖², in expectation over who is drawn."""
     return inner(u, u)
 
 
-def norm(u: Vector) -> Any:
+def norm(u: HilbertVector) -> Any:
     """The norm of a multiple of a basic vector: a symbol times the factor's absolute value.
 
     Only basic vectors have a norm that is a symbol; use `facts.root_of` to name the norm of a sum.

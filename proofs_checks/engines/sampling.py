@@ -18,7 +18,7 @@ from typing import Any, final
 import sympy
 
 from fedconvex.proofs_checks.engines.algebra import is_zero
-from fedconvex.proofs_checks.engines.hilbert import Vector, deviation, drawn, expected, inner, mean
+from fedconvex.proofs_checks.engines.hilbert import HilbertVector, deviation, drawn, expected, inner, mean
 from fedconvex.proofs_checks.proof import Check, CheckOutcome, Relation
 from fedconvex.verdicts import Verdict
 
@@ -96,7 +96,7 @@ class WithoutReplacement:
 Scheme = Independent | WithoutReplacement
 
 
-def second_moment(u: Vector, v: Vector, scheme: Scheme) -> Relation:
+def second_moment(u: HilbertVector, v: HilbertVector, scheme: Scheme) -> Relation:
     """E⟨avg_S u, avg_S v⟩ = ⟨ū, v̄⟩ + scale · Σ_k p_k⟨u_k − ū, v_k − v̄⟩, to be shown by `Moments(scheme)`."""
     right = inner(mean(u), mean(v)) + scheme.scale * inner(deviation(u), deviation(v))
     return Relation(inner(drawn(u, scheme.scale), drawn(v, scheme.scale)), "=", right, name="moments of the draw")

@@ -9,7 +9,7 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
-from fedconvex.claims.claim import Claim, Draws, Setting
+from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme
 from fedconvex.claims.terms import NUMBERS, VECTORS, Number, Vector
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.kernel import proofs
@@ -17,9 +17,9 @@ from fedconvex.proofs_checks.kernel import proofs
 KINDS: Mapping[str, type] = {
     kind.__name__: kind
     for kind in (
-        Setting, Draws, Claim, proofs.Proof, proofs.Combine, proofs.Root, proofs.Telescope, proofs.Iterate, proofs.Lower,
-        proofs.Upper, proofs.Between, proofs.Assumed, proofs.CauchySchwarz, proofs.Nonnegative, proofs.Earlier,
-        proofs.Statement, proofs.During, proofs.Jensen,
+        ClaimSetting, DrawScheme, Claim, proofs.Derivation, proofs.Combine, proofs.Root, proofs.Telescope, proofs.Iterate, proofs.Lower,
+        proofs.Upper, proofs.Between, proofs.Hypothesis, proofs.CauchySchwarz, proofs.Nonnegative, proofs.Earlier,
+        proofs.Proved, proofs.During, proofs.Jensen,
     )
 }  # fmt: skip
 LONGEST = 10_000_000  # characters of a file
@@ -27,12 +27,12 @@ DEEPEST = 500  # terms inside terms
 SORTS = {"N": (Number, NUMBERS), "V": (Vector, VECTORS)}
 
 
-def to_json(setting: Setting, claim: Claim, proof: proofs.Proof) -> str:
+def to_json(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation) -> str:
     """The text of a file that says what is claimed and how it is proved."""
     return json.dumps({"setting": _plain(setting), "claim": _plain(claim), "proof": _plain(proof)}, ensure_ascii=False)
 
 
-def from_json(text: str) -> tuple[Setting, Claim, proofs.Proof]:
+def from_json(text: str) -> tuple[ClaimSetting, Claim, proofs.Derivation]:
     """The setting, claim and proof of such a text. Raises InvalidInput where it is not well formed."""
     if len(text) > LONGEST:
         raise InvalidInput("file", f"{len(text)} characters", "is too long for a proof", f"give at most {LONGEST}")
@@ -40,8 +40,8 @@ def from_json(text: str) -> tuple[Setting, Claim, proofs.Proof]:
         whole = json.loads(text, parse_float=_no_float, parse_constant=_no_float)
         if type(whole) is not dict or set(whole) != {"setting", "claim", "proof"}:
             raise InvalidInput("file", "its first level", "is no proof", 'give "setting", "claim" and "proof"')
-        made = [_object(whole[name], kind) for name, kind in (("setting", Setting), ("claim", Claim),
-                                                              ("proof", proofs.Proof))]  # fmt: skip
+        made = [_object(whole[name], kind) for name, kind in (("setting", ClaimSetting), ("claim", Claim),
+                                                              ("proof", proofs.Derivation))]  # fmt: skip
     except (ValueError, TypeError, RecursionError) as error:
         if isinstance(error, InvalidInput):
             raise

@@ -14,9 +14,9 @@ from fedconvex.claims.terms import (
 )
 from fedconvex.proofs_checks.claims import proof_of
 from fedconvex.proofs_checks.kernel.proofs import (
+    Derivation,
     Lower,
-    Proof,
-    Statement,
+    Proved,
     Upper,
 )
 from fedconvex.proofs_checks.library import Parts, by, concluding, interpolation, lipschitz, squared
@@ -31,29 +31,29 @@ HERE = average(0)
 new, old, best, here = gradient(answers), memory("gradient", 0), gradient(minimiser), gradient(HERE)
 
 
-def one_line(claim: Claim, parts: Parts) -> Proof:
+def one_line(claim: Claim, parts: Parts) -> Derivation:
     """A proof of one line, with FedDyn's invariant: h is the mean of the stored gradients."""
-    return Proof((concluding(claim, parts),), INVARIANTS)
+    return Derivation((concluding(claim, parts),), INVARIANTS)
 
 
 @proof_of(feddyn.lemma3)
-def average_moves_little(claim: Claim) -> Proof:
+def average_moves_little(claim: Claim) -> Derivation:
     return one_line(claim, (1 - SCALE) * squared(answers - mean(answers)))
 
 
 @proof_of(feddyn.lemma9)
-def average_is_closer(claim: Claim) -> Proof:
+def average_is_closer(claim: Claim) -> Derivation:
     return one_line(claim, (1 - SCALE) * squared(answers - mean(answers)))
 
 
 @proof_of(feddyn.lemma7)
-def state_is_small(claim: Claim) -> Proof:
+def state_is_small(claim: Claim) -> Derivation:
     errors = memory("gradient", 1) - best
     return one_line(claim, squared(errors - mean(errors)))
 
 
 @proof_of(feddyn.lemma4)
-def devices_move_little(claim: Claim) -> Proof:
+def devices_move_little(claim: Claim) -> Derivation:
     """Jensen for four vectors that add up to α times the move, then smoothness, cocoercivity and ‖h‖² ≤ C."""
     four = (old - best, best - here, here - new, -shared("h", 0))
     apart = sum((squared(u - v) for i, u in enumerate(four) for v in four[:i]), start=Parts())
@@ -64,7 +64,7 @@ def devices_move_little(claim: Claim) -> Proof:
 
 
 @proof_of(feddyn.lemma5)
-def errors_shrink(claim: Claim) -> Proof:
+def errors_shrink(claim: Claim) -> Derivation:
     part = P / m
     apart = squared((new - here) - (here - best))
     away = 2 * lipschitz(answers, HERE, L)
@@ -72,7 +72,7 @@ def errors_shrink(claim: Claim) -> Proof:
     return one_line(claim, part * (apart + away + near))
 
 
-def _one_round(claim: Claim, strong: bool) -> Proof:
+def _one_round(claim: Claim, strong: bool) -> Derivation:
     """The distance's change is twice ⟨γ − θ*, E move⟩ plus the move's square; smoothness and convexity bound the first.
 
     The mean of the ∇L_k(θ̃_k) is −α times the expected move. For each device L_k(γ) ≤ L_k(θ̃_k) + ⟨∇L_k(θ̃_k), γ − θ̃_k⟩
@@ -85,34 +85,34 @@ def _one_round(claim: Claim, strong: bool) -> Proof:
 
 
 @proof_of(feddyn.equation10)
-def distance_shrinks(claim: Claim) -> Proof:
+def distance_shrinks(claim: Claim) -> Derivation:
     return _one_round(claim, strong=False)
 
 
 @proof_of(feddyn.equation12)
-def distance_shrinks_strongly(claim: Claim) -> Proof:
+def distance_shrinks_strongly(claim: Claim) -> Derivation:
     return _one_round(claim, strong=True)
 
 
 @proof_of(feddyn.equation13)
-def distance_shrinks_rearranged(claim: Claim) -> Proof:
+def distance_shrinks_rearranged(claim: Claim) -> Derivation:
     return _one_round(claim, strong=True)
 
 
-def _added(claim: Claim, one_round: str, constants: Any) -> Proof:
+def _added(claim: Claim, one_round: str, constants: Any) -> Derivation:
     """The inequality of one round, Lemma 3, and multiples of Lemmas 4 and 5."""
-    four = constants.scale4 * by(Statement("feddyn.lemma4"))
-    five = constants.scale5 * by(Statement("feddyn.lemma5"))
-    return one_line(claim, by(Statement(one_round)) + by(Statement("feddyn.lemma3")) + four + five)
+    four = constants.scale4 * by(Proved("feddyn.lemma4"))
+    five = constants.scale5 * by(Proved("feddyn.lemma5"))
+    return one_line(claim, by(Proved(one_round)) + by(Proved("feddyn.lemma3")) + four + five)
 
 
 @proof_of(feddyn.lemma1)
-def potential_decreases(claim: Claim) -> Proof:
+def potential_decreases(claim: Claim) -> Derivation:
     constants = convex_constants.formula(alpha=alpha, L=L, num_clients=m, num_active=P)
     return _added(claim, "feddyn.equation10", constants)
 
 
 @proof_of(feddyn.lemma8)
-def potential_shrinks(claim: Claim) -> Proof:
+def potential_shrinks(claim: Claim) -> Derivation:
     constants = strongly_convex_constants.formula(alpha=alpha, L=L, mu=mu, num_clients=m, num_active=P)
     return _added(claim, "feddyn.equation13", constants)

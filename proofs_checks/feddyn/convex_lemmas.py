@@ -8,7 +8,7 @@ import sympy
 from fedconvex.proofs_checks.builders import chained
 from fedconvex.proofs_checks.engines.checks import Agreement, Combination, Identity, Inequality
 from fedconvex.proofs_checks.engines.facts import lipschitz, selected
-from fedconvex.proofs_checks.engines.hilbert import Vector, deviation, drawn, expected, mean, square, vector
+from fedconvex.proofs_checks.engines.hilbert import HilbertVector, deviation, drawn, expected, mean, square, vector
 from fedconvex.proofs_checks.engines.sampling import Moments, second_moment
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.feddyn.convex_tightness import tightness
@@ -55,7 +55,7 @@ def invariants() -> tuple[Step, ...]:
     return (
         Step(r"h^0 = \tfrac1m\sum_k\nabla L_k(\theta_k^0) = 0",
              "the algorithm's input ∇L_k(θ_k⁰) = 0; it does not say h⁰, which is 0 in the running code",
-             Relation(vector("h⁰"), "=", Vector(), name="h⁰"), Agreement(errors_of_the_start), place="after (9)"),
+             Relation(vector("h⁰"), "=", HilbertVector(), name="h⁰"), Agreement(errors_of_the_start), place="after (9)"),
         Step(r"h^t = h^{t-1}-\tfrac\alpha m\sum_{k\in P_t}(\theta_k^t-\theta^{t-1})"
              r" = \tfrac1m\sum_k\nabla L_k(\theta_k^t)",
              "induction: the drawn devices replace their gradients, and θ_k^t − θ^{t−1} is given by (8)",
@@ -90,7 +90,7 @@ def expected_move(statement: Statement) -> Proof:
     ))  # fmt: skip
 
 
-def moments_of_the_draw(u: Vector) -> tuple[Step, ...]:
+def moments_of_the_draw(u: HilbertVector) -> tuple[Step, ...]:
     """The mean square of the drawn devices' average, and that the factor σ in it is in [0, 1] for m ≥ 2."""
     several = Domain((sympy.Ge(m, 2, evaluate=False), sympy.Le(P, m, evaluate=False)))
     return (
@@ -102,7 +102,7 @@ def moments_of_the_draw(u: Vector) -> tuple[Step, ...]:
     )  # fmt: skip
 
 
-def average_over_the_drawn(point: Vector, name: str, symbol: str, lemma: str) -> tuple[Step, ...]:
+def average_over_the_drawn(point: HilbertVector, name: str, symbol: str, lemma: str) -> tuple[Step, ...]:
     """E‖γ^t − x‖² ≤ (1/m)Σ_k E‖θ̃_k^t − x‖², which Lemmas 3 and 9 state for x = γ^{t−1} and x = θ_*.
 
     The paper passes through Σ_{k∈P_t}‖θ_k^t − x‖², where the summands depend on the draw. `chosen` is the mean over

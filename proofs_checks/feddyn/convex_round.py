@@ -4,7 +4,7 @@ from typing import Any
 
 from fedconvex.proofs_checks.builders import positive
 from fedconvex.proofs_checks.engines.checks import Combination, Identity
-from fedconvex.proofs_checks.engines.hilbert import Vector, inner, square
+from fedconvex.proofs_checks.engines.hilbert import HilbertVector, inner, square
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.feddyn import expectations
 from fedconvex.proofs_checks.feddyn.convex_tightness import tightness
@@ -56,7 +56,7 @@ def expanded(number: str) -> tuple[Step, ...]:
     )  # fmt: skip
 
 
-def bounded_product(domain: Domain, strong: Any, to_minimiser: Vector) -> Step:
+def bounded_product(domain: Domain, strong: Any, to_minimiser: HilbertVector) -> Step:
     """(6), or (11) where `strong` is μ, with x = θ̃_k^t, y = θ_*, z = γ^{t−1}, averaged over the devices."""
     bound = 2 / alpha * (-gap + L / 2 * epsilon - strong / 2 * square(to_minimiser))
     extra = r"-\tfrac\mu2\|\tilde\theta_k^t-\theta_*\|^2" if strong else ""

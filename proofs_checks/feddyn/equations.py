@@ -3,7 +3,7 @@
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import family, mean, memory, minimiser, parameter
 from fedconvex.proofs_checks.claims import proof_of
-from fedconvex.proofs_checks.kernel.proofs import Combine, Lower, Proof, Upper
+from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Lower, Upper
 from fedconvex.proofs_checks.library import by, concluding, interpolation, jensen
 from fedconvex.theory import feddyn
 from fedconvex.theory.feddyn.vectors import x, y, z
@@ -16,33 +16,33 @@ INVARIANTS = (("shared h", mean(memory("gradient", 0))),)
 @proof_of(feddyn.equation8)
 @proof_of(feddyn.equation9)
 @proof_of(feddyn.lemma2)
-def vectors_agree(claim: Claim) -> Proof:
+def vectors_agree(claim: Claim) -> Derivation:
     """The rounds' own algebra: both sides are the same vector."""
-    return Proof((Combine(claim.left, claim.right, relation="="),), INVARIANTS)
+    return Derivation((Combine(claim.left, claim.right, relation="="),), INVARIANTS)
 
 
 @proof_of(feddyn.equation3)
-def gradient_vanishes(claim: Claim) -> Proof:
-    return Proof((Combine(claim.left, claim.right, relation="="),))
+def gradient_vanishes(claim: Claim) -> Derivation:
+    return Derivation((Combine(claim.left, claim.right, relation="="),))
 
 
 @proof_of(feddyn.equation4)
-def below_the_quadratic(claim: Claim) -> Proof:
-    return Proof((concluding(claim, by(Upper(y, x))),))
+def below_the_quadratic(claim: Claim) -> Derivation:
+    return Derivation((concluding(claim, by(Upper(y, x))),))
 
 
 @proof_of(feddyn.equation5)
-def gradients_differ_little(claim: Claim) -> Proof:
-    return Proof((concluding(claim, interpolation(x, minimiser, 0, L)),))
+def gradients_differ_little(claim: Claim) -> Derivation:
+    return Derivation((concluding(claim, interpolation(x, minimiser, 0, L)),))
 
 
 @proof_of(feddyn.equation6)
 @proof_of(feddyn.equation11)
-def through_three_points(claim: Claim) -> Proof:
+def through_three_points(claim: Claim) -> Derivation:
     """(Strong) convexity between x and y, smoothness between x and z."""
-    return Proof((concluding(claim, by(Lower(y, x)) + by(Upper(z, x))),))
+    return Derivation((concluding(claim, by(Lower(y, x)) + by(Upper(z, x))),))
 
 
 @proof_of(feddyn.lemma6)
-def sum_is_small(claim: Claim) -> Proof:
-    return Proof((concluding(claim, n**2 * jensen(family("v"))),))
+def sum_is_small(claim: Claim) -> Derivation:
+    return Derivation((concluding(claim, n**2 * jensen(family("v"))),))

@@ -3,7 +3,7 @@
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import answers, gradient, last_answers, mean, memory, parameter
 from fedconvex.proofs_checks.claims import proof_of
-from fedconvex.proofs_checks.kernel.proofs import Idle, Proof, Statement, Upper
+from fedconvex.proofs_checks.kernel.proofs import Derivation, Idle, Proved, Upper
 from fedconvex.proofs_checks.library import Parts, by, concluding, jensen, lipschitz, split, squared, sum_of
 from fedconvex.theory import feddyn
 from fedconvex.theory.feddyn.nonconvex import nonconvex_constants
@@ -22,13 +22,13 @@ WEIGHT = P / (2 * m - P)  # of Young's inequality in Lemma 12: its factors are 2
 CONSTANTS = nonconvex_constants.formula(alpha=alpha, L=L, num_clients=m, num_active=P)
 
 
-def one_line(claim: Claim, parts: Parts) -> Proof:
+def one_line(claim: Claim, parts: Parts) -> Derivation:
     """A proof of one line, with FedDyn's invariants."""
-    return Proof((concluding(claim, parts),), INVARIANTS)
+    return Derivation((concluding(claim, parts),), INVARIANTS)
 
 
 @proof_of(feddyn.lemma11)
-def devices_move_little(claim: Claim) -> Proof:
+def devices_move_little(claim: Claim) -> Derivation:
     """Four vectors add up to α times the move; the last is minus the mean of the first."""
     four = sum_of(old_change, -new_change, -slope, -mean(old_change))
     away = 2 * lipschitz(MODELS, HERE, L) + lipschitz(answers, HERE, L)
@@ -36,37 +36,37 @@ def devices_move_little(claim: Claim) -> Proof:
 
 
 @proof_of(feddyn.lemma12)
-def models_stay_near(claim: Claim) -> Proof:
+def models_stay_near(claim: Claim) -> Derivation:
     """The devices' functions do not enter."""
-    return Proof((concluding(claim, split(last_answers(1) - HERE, -moved, WEIGHT)),))
+    return Derivation((concluding(claim, split(last_answers(1) - HERE, -moved, WEIGHT)),))
 
 
 @proof_of(feddyn.equation14)
-def objective_decreases(claim: Claim) -> Proof:
+def objective_decreases(claim: Claim) -> Derivation:
     """2⟨∇ℓ, E move⟩ = −(2/α)⟨∇ℓ, mean new⟩ = (‖mean new − ∇ℓ‖² − ‖∇ℓ‖² − ‖mean new‖²)/α."""
     completed = squared(mean(new)) + jensen(new_change) + lipschitz(answers, HERE, L)
-    return Proof((concluding(claim, by(Upper(AFTER, HERE)) + 1 / (2 * alpha) * completed),), INVARIANTS[1:])
+    return Derivation((concluding(claim, by(Upper(AFTER, HERE)) + 1 / (2 * alpha) * completed),), INVARIANTS[1:])
 
 
 def _added() -> Parts:
     """(14), and Lemmas 12, 3 and 11 with the paper's multipliers."""
     lemmas = ((CONSTANTS.z0, "feddyn.lemma12"), (CONSTANTS.z1, "feddyn.lemma3"), (CONSTANTS.z2, "feddyn.lemma11"))
-    return sum((scale * by(Statement(lemma)) for scale, lemma in lemmas), start=by(Statement("feddyn.equation14")))
+    return sum((scale * by(Proved(lemma)) for scale, lemma in lemmas), start=by(Proved("feddyn.equation14")))
 
 
 @proof_of(feddyn.lemma10assummed)
-def potential_decreases_by_more(claim: Claim) -> Proof:
+def potential_decreases_by_more(claim: Claim) -> Derivation:
     return one_line(claim, _added())
 
 
 @proof_of(feddyn.lemma10)
-def potential_decreases(claim: Claim) -> Proof:
+def potential_decreases(claim: Claim) -> Derivation:
     """The printed κ₀ has −16L²Pm in its numerator, where the sum has +16L²Pm."""
     return one_line(claim, _added() + 16 * L**2 * P * m / (alpha * CONSTANTS.z) * squared(slope))
 
 
 @proof_of(feddyn.lemma11sharper)
-def devices_move_less(claim: Claim) -> Proof:
+def devices_move_less(claim: Claim) -> Derivation:
     """α times the move is the errors of the stored gradients beyond their mean, less ∇ℓ, less a change of gradients.
 
     The first two are orthogonal; the last is at most L times the move.
@@ -77,18 +77,18 @@ def devices_move_less(claim: Claim) -> Proof:
 
 
 @proof_of(feddyn.lemma12sharper)
-def models_stay_nearer(claim: Claim) -> Proof:
+def models_stay_nearer(claim: Claim) -> Derivation:
     """γ^t is the mean of the devices that take part; only for the others Young's inequality is needed."""
-    return Proof((concluding(claim, WEIGHT * by(Idle(MODELS - HERE + moved / WEIGHT))),))
+    return Derivation((concluding(claim, WEIGHT * by(Idle(MODELS - HERE + moved / WEIGHT))),))
 
 
 @proof_of(feddyn.lemma10sharper)
-def potential_decreases_sharper(claim: Claim) -> Proof:
+def potential_decreases_sharper(claim: Claim) -> Derivation:
     """Lemma 3 takes what the others leave of the average's move, Lemma 11 what remains of ε_t."""
     kappa = sharper_nonconvex_constants.formula(alpha=alpha, L=L, num_clients=m, num_active=P).kappa
     moves = L / 2 + kappa * (2 * (m - P) / P - P / m)
     excess = (L / 2 + L**2 / (2 * alpha) + kappa * 2 * (m - P) / P) / (alpha - L) ** 2
-    eleven = excess * by(Statement("feddyn.lemma11sharper"))
-    twelve = kappa * by(Statement("feddyn.lemma12sharper"))
-    three = moves * by(Statement("feddyn.lemma3"))
-    return one_line(claim, by(Statement("feddyn.equation14")) + twelve + three + eleven)
+    eleven = excess * by(Proved("feddyn.lemma11sharper"))
+    twelve = kappa * by(Proved("feddyn.lemma12sharper"))
+    three = moves * by(Proved("feddyn.lemma3"))
+    return one_line(claim, by(Proved("feddyn.equation14")) + twelve + three + eleven)

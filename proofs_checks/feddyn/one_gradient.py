@@ -3,7 +3,7 @@
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import answers, gradient, mean, memory, minimiser, number, parameter, server, shared
 from fedconvex.proofs_checks.claims import proof_of
-from fedconvex.proofs_checks.kernel.proofs import Combine, Lower, Proof, Statement, Upper
+from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Lower, Proved, Upper
 from fedconvex.proofs_checks.library import (
     Parts,
     by,
@@ -31,30 +31,30 @@ STATE = jensen(memories - best)
 MOVE = (1 - SCALE) * jensen(answers)
 
 
-def one_line(claim: Claim, parts: Parts) -> Proof:
+def one_line(claim: Claim, parts: Parts) -> Derivation:
     """A proof of one line, with FedDyn's invariant: h is the mean of the memories."""
-    return Proof((concluding(claim, parts),), INVARIANTS)
+    return Derivation((concluding(claim, parts),), INVARIANTS)
 
 
 @proof_of(feddyn.equation15)
 @proof_of(feddyn.equation16)
 @proof_of(feddyn.lemma13)
-def vectors_agree(claim: Claim) -> Proof:
-    return Proof((Combine(claim.left, claim.right, relation="="),), INVARIANTS)
+def vectors_agree(claim: Claim) -> Derivation:
+    return Derivation((Combine(claim.left, claim.right, relation="="),), INVARIANTS)
 
 
 @proof_of(feddyn.lemma17)
-def state_is_small(claim: Claim) -> Proof:
+def state_is_small(claim: Claim) -> Derivation:
     return one_line(claim, jensen(memory("gradient", 1) - best))
 
 
 @proof_of(feddyn.lemma18)
-def server_is_near(claim: Claim) -> Proof:
+def server_is_near(claim: Claim) -> Derivation:
     return one_line(claim, 1 / alpha**2 * jensen(memory("gradient", 1) - best))
 
 
 @proof_of(feddyn.lemma14)
-def devices_move_little(claim: Claim) -> Proof:
+def devices_move_little(claim: Claim) -> Derivation:
     """Four vectors that add up to α times the move, then smoothness, cocoercivity and ‖h‖² ≤ A."""
     four = sum_of(memories - best, best - here, -change, -shared("h", 0))
     near = 2 * L * interpolation(HERE, minimiser, 0, L)
@@ -62,7 +62,7 @@ def devices_move_little(claim: Claim) -> Proof:
 
 
 @proof_of(feddyn.lemma15)
-def errors_shrink(claim: Claim) -> Proof:
+def errors_shrink(claim: Claim) -> Derivation:
     near = 2 * L * interpolation(HERE, minimiser, 0, L)
     return one_line(
         claim, P / m * (sum_of(change, here - best) + 2 * (lipschitz(THETA, HERE, L) + near + RATIO * STATE))
@@ -70,17 +70,17 @@ def errors_shrink(claim: Claim) -> Proof:
 
 
 @proof_of(feddyn.lemma16)
-def server_is_no_closer(claim: Claim) -> Proof:
+def server_is_no_closer(claim: Claim) -> Derivation:
     """γ^t − θ_* through γ^{t−1} and θ^{t−1}."""
     three = sum_of(AFTER - HERE, HERE - THETA, THETA - minimiser)
     return one_line(claim, 1 / number(3) * three + 1 / alpha**2 * STATE)
 
 
 @proof_of(feddyn.equation17)
-def gap_is_paid_for(claim: Claim) -> Proof:
+def gap_is_paid_for(claim: Claim) -> Derivation:
     """Convexity and smoothness of each device at θ^{t−1}; Lemma 16 brings in the distance after the round."""
     tangents = 2 / alpha * (by(Lower(minimiser, THETA)) + by(Upper(HERE, THETA)))
-    sixteen = mu / alpha * by(Statement("feddyn.lemma16"))
+    sixteen = mu / alpha * by(Proved("feddyn.lemma16"))
     return one_line(claim, tangents + sixteen + L / alpha**3 * STATE + (1 + mu / alpha) * MOVE)
 
 
@@ -92,12 +92,12 @@ def changes(time: int) -> Parts:
 
 
 @proof_of(feddyn.lemma21)
-def gradients_agree(claim: Claim) -> Proof:
+def gradients_agree(claim: Claim) -> Derivation:
     return one_line(claim, changes(1))
 
 
 @proof_of(feddyn.lemma19)
-def devices_move_little_without_convexity(claim: Claim) -> Proof:
+def devices_move_little_without_convexity(claim: Claim) -> Derivation:
     """Three vectors in place of the paper's four, whose last line does not follow; 3 ≤ 4."""
     errors = memories - here
     three = sum_of(errors - mean(errors), -change, -slope)
@@ -106,7 +106,7 @@ def devices_move_little_without_convexity(claim: Claim) -> Proof:
 
 
 @proof_of(feddyn.lemma19sharper)
-def devices_move_less(claim: Claim) -> Proof:
+def devices_move_less(claim: Claim) -> Derivation:
     """α times the move is the memories' errors beyond their mean, less ∇ℓ, less a change of gradients."""
     errors, q = memories - here, L / alpha
     factor, z = 1 + 2 * q + 2 * q**2, q * (1 + 2 * q) / (1 + q)
@@ -116,7 +116,7 @@ def devices_move_less(claim: Claim) -> Proof:
 
 
 @proof_of(feddyn.lemma20)
-def memories_follow(claim: Claim) -> Proof:
+def memories_follow(claim: Claim) -> Derivation:
     """Young's inequality between what the memories and what their targets change by."""
     z = P / (2 * m - P)
     two = split(memory("gradient", 1) - here, here - gradient(AFTER), z)
@@ -125,6 +125,6 @@ def memories_follow(claim: Claim) -> Proof:
 
 
 @proof_of(feddyn.equation19)
-def objective_decreases(claim: Claim) -> Proof:
+def objective_decreases(claim: Claim) -> Derivation:
     completed = squared(mean(fresh)) + jensen(change) + changes(0)
     return one_line(claim, by(Upper(AFTER, HERE)) + 1 / (2 * alpha) * completed + L / 2 * MOVE)

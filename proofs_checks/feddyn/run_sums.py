@@ -19,7 +19,7 @@ import sympy
 
 from fedconvex.proofs_checks.engines.checks import Agreement, Combination, Inequality
 from fedconvex.proofs_checks.engines.facts import Fact, convex, minimal, named, over_rounds
-from fedconvex.proofs_checks.engines.hilbert import Vector, centred, square, vector
+from fedconvex.proofs_checks.engines.hilbert import HilbertVector, centred, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.feddyn.exact_runs import errors_of_the_start
 from fedconvex.proofs_checks.feddyn.expectations import C_meant, distance, distance_next, gap
@@ -27,7 +27,7 @@ from fedconvex.proofs_checks.feddyn.notation import SYMBOLS, least, loss, loss_n
 from fedconvex.proofs_checks.proof import Relation, Step
 
 Facts = tuple[tuple[Any, Fact], ...]
-Squares = tuple[tuple[Any, Vector], ...]
+Squares = tuple[tuple[Any, HilbertVector], ...]
 Pair = tuple[Any, Any]
 
 D0, G, delta, spread, B0 = (SYMBOLS[name] for name in ("D0", "G", "delta", "spread", "B0"))
@@ -57,7 +57,7 @@ def slopes_summed(one: Fact, errors: Pair, start_and_end: Pair) -> Fact:
 
 
 def end_of_slopes(
-    value: Any, error: Any, meaning: tuple[Any, Vector], lowest: Any, start: Facts = ()
+    value: Any, error: Any, meaning: tuple[Any, HilbertVector], lowest: Any, start: Facts = ()
 ) -> tuple[Facts, Squares]:
     """The facts and squares that drop value·ℓ(γ^T) + error·(squared error at T) from the telescoped sum.
 

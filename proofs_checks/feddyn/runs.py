@@ -25,14 +25,14 @@ from fedconvex.proofs_checks.claims import proof_of
 from fedconvex.proofs_checks.feddyn import convex, nonconvex
 from fedconvex.proofs_checks.kernel.proofs import (
     Combine,
+    Derivation,
     During,
     Earlier,
     Fact,
     Infimum,
     Jensen,
     Lower,
-    Proof,
-    Statement,
+    Proved,
     Telescope,
     facts,
 )
@@ -63,18 +63,18 @@ def telescoped(potential: Number, gain: Number, parts: Parts, ratio: Number = ON
     return Telescope(potential, gain, ratio, facts=parts.facts, squares=parts.squares, name="all rounds")
 
 
-def ended(claim: Claim, rounds: Telescope, invariants: Any, *shares: tuple[Any, Fact]) -> Proof:
+def ended(claim: Claim, rounds: Telescope, invariants: Any, *shares: tuple[Any, Fact]) -> Derivation:
     """The sum over the rounds, and what else the claim is the sum of."""
-    return Proof((rounds, Combine(claim.left, claim.right, facts(*shares))), invariants)
+    return Derivation((rounds, Combine(claim.left, claim.right, facts(*shares))), invariants)
 
 
-def _mean_gap(claim: Claim, lemma: str, constants: Any, ratio: Number, first: Any, second: Any) -> Proof:
+def _mean_gap(claim: Claim, lemma: str, constants: Any, ratio: Number, first: Any, second: Any) -> Derivation:
     """V = ‖γ − θ*‖² + κC; Jensen's inequality for the gap at the mean of the γ^t.
 
     `first` and `second` are the numbers by which the claim multiplies D_0 and G.
     """
     kappa, kappa0 = constants.kappa, constants.kappa0
-    rounds = telescoped(square(DISTANCE) + kappa * square(ERROR), kappa0 * GAP, by(Statement(lemma)), ratio)
+    rounds = telescoped(square(DISTANCE) + kappa * square(ERROR), kappa0 * GAP, by(Proved(lemma)), ratio)
     share = 1 / (kappa0 * (T if ratio == ONE else (ratio**T - 1) / (ratio - 1)))
     end = at("end", squared(DISTANCE) + kappa * squared(ERROR))
     start = at("start", (first - share) * squared(DISTANCE) + (second - kappa * share) * squared(ERROR))
@@ -83,13 +83,13 @@ def _mean_gap(claim: Claim, lemma: str, constants: Any, ratio: Number, first: An
 
 
 @proof_of(feddyn.theorem2)
-def convex_rate(claim: Claim) -> Proof:
+def convex_rate(claim: Claim) -> Derivation:
     constants = convex_constants.formula(**IN_ROUND)
     return _mean_gap(claim, "feddyn.lemma1", constants, ONE, 10 * alpha / T, 100 * m / (P * alpha * T))
 
 
 @proof_of(feddyn.theorem3)
-def strongly_convex_rate(claim: Claim) -> Proof:
+def strongly_convex_rate(claim: Claim) -> Derivation:
     constants = strongly_convex_constants.formula(mu=mu, **IN_ROUND)
     end = constants.r ** (T - 1)
     return _mean_gap(claim, "feddyn.lemma8", constants, constants.r, 20 * alpha / end, 400 * m / (P * alpha * end))
@@ -98,7 +98,7 @@ def strongly_convex_rate(claim: Claim) -> Proof:
 def _mean_slope(
     claim: Claim, rounds: Telescope, invariants: Any, error: Vector, begun: Vector, kappa: Any, kappa0: Any, first: Any,
     second: Any,
-) -> Proof:  # fmt: skip
+) -> Derivation:  # fmt: skip
     """V = ℓ(γ) − ℓ_* + κ‖error‖², which begins as ℓ(θ⁰) − ℓ_* + κ‖begun‖²; a round gains κ₀‖∇ℓ(γ)‖²."""
     share = 1 / (kappa0 * T)
     end = at("end", by(Infimum(HERE)) + kappa * squared(error))
@@ -106,21 +106,21 @@ def _mean_slope(
     return ended(claim, rounds, invariants, (share, Earlier("all rounds")), (share, end), (1, start))
 
 
-def _nonconvex(claim: Claim, lemma: str, constants: Any, first: Any, second: Any) -> Proof:
+def _nonconvex(claim: Claim, lemma: str, constants: Any, first: Any, second: Any) -> Derivation:
     kappa, kappa0 = constants.kappa, constants.kappa0
-    rounds = telescoped(LEVEL + kappa * square(SPREAD), kappa0 * square(slope(0)), by(Statement(lemma)))
+    rounds = telescoped(LEVEL + kappa * square(SPREAD), kappa0 * square(slope(0)), by(Proved(lemma)))
     begun = last_answers(0) - server(0)
     return _mean_slope(claim, rounds, nonconvex.INVARIANTS, SPREAD, begun, kappa, kappa0, first, second)
 
 
 @proof_of(feddyn.theorem4)
-def nonconvex_rate(claim: Claim) -> Proof:
+def nonconvex_rate(claim: Claim) -> Derivation:
     constants = nonconvex_constants.formula(**IN_ROUND)
     return _nonconvex(claim, "feddyn.lemma10", constants, 3 * alpha / T, 30 * L**3 * m / (P * alpha * T))
 
 
 @proof_of(feddyn.theorem4sharper)
-def nonconvex_rate_sharper(claim: Claim) -> Proof:
+def nonconvex_rate_sharper(claim: Claim) -> Derivation:
     constants = sharper_nonconvex_constants.formula(**IN_ROUND)
     share = 1 / (constants.kappa0 * T)
     return _nonconvex(claim, "feddyn.lemma10sharper", constants, share, constants.kappa * share)
@@ -130,15 +130,15 @@ def nonconvex_rate_sharper(claim: Claim) -> Proof:
 
 
 @proof_of(feddyn.equation18)
-def one_gradient_rate(claim: Claim) -> Proof:
+def one_gradient_rate(claim: Claim) -> Derivation:
     """α times (17), and the scaled Lemmas 14 and 15, leave at least one gap."""
     scales = one_gradient_scales.formula(mu=mu, **IN_ROUND)
     ratio = 1 + mu / (3 * alpha)
     kappa = alpha * scales.scale15 / ratio
     at_best = by(Lower(HERE, minimiser, number(0)))  # the gap is not negative
     left = 2 - alpha * (scales.scale14 * 8 * L / alpha**2 + scales.scale15 * 4 * L * P / m)
-    lemmas = by(Statement("feddyn.equation17")) + scales.scale14 * by(Statement("feddyn.lemma14"))
-    parts = alpha * (lemmas + scales.scale15 * by(Statement("feddyn.lemma15"))) + (left - 1) * at_best
+    lemmas = by(Proved("feddyn.equation17")) + scales.scale14 * by(Proved("feddyn.lemma14"))
+    parts = alpha * (lemmas + scales.scale15 * by(Proved("feddyn.lemma15"))) + (left - 1) * at_best
     rounds = telescoped(alpha * square(DISTANCE) + kappa * square(ERROR), GAP, parts, ratio)
     end = at("end", alpha * squared(DISTANCE) + kappa * squared(ERROR))
     start = at("start", (10 * m / (P * alpha) - kappa) / T * squared(ERROR))
@@ -147,14 +147,14 @@ def one_gradient_rate(claim: Claim) -> Proof:
 
 
 @proof_of(feddyn.equation20)
-def one_gradient_nonconvex_rate(claim: Claim) -> Proof:
+def one_gradient_nonconvex_rate(claim: Claim) -> Derivation:
     """4α times (19), and the scaled Lemmas 19 and 20, leave at least one ‖∇ℓ‖²."""
     scales = one_gradient_nonconvex_scales.formula(**IN_ROUND)
     z, scale = scales.scale20, scales.scale19
     gained = 1 / (2 * alpha) - L**2 / alpha**3 - scale * (4 / alpha**2 + 8 * L**2 / alpha**4)
     gained = gained - z * L**2 / alpha**2 * 4 * P / (2 * m - P)
-    lemmas = by(Statement("feddyn.equation19")) + scale * by(Statement("feddyn.lemma19"))
-    parts = lemmas + z * by(Statement("feddyn.lemma20")) + (gained - 1 / (4 * alpha)) * squared(slope(0))
+    lemmas = by(Proved("feddyn.equation19")) + scale * by(Proved("feddyn.lemma19"))
+    parts = lemmas + z * by(Proved("feddyn.lemma20")) + (gained - 1 / (4 * alpha)) * squared(slope(0))
     error = memory("gradient", 0) - gradient(HERE)
     rounds = telescoped(LEVEL + z * square(error), square(slope(0)) / (4 * alpha), parts)
     first, second = 4 * alpha / T, 50 * m * L / (P * alpha * T)

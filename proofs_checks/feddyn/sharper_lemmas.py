@@ -14,7 +14,7 @@ from fedconvex.proofs_checks.builders import positive
 from fedconvex.proofs_checks.engines.algebra import factored
 from fedconvex.proofs_checks.engines.checks import Combination, Identity
 from fedconvex.proofs_checks.engines.facts import convex, lipschitz, selected, smooth
-from fedconvex.proofs_checks.engines.hilbert import Vector, deviation, inner, mean, square
+from fedconvex.proofs_checks.engines.hilbert import HilbertVector, deviation, inner, mean, square
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.feddyn import expectations
 from fedconvex.proofs_checks.feddyn.convex_lemmas import moments_of_the_draw
@@ -91,13 +91,13 @@ def descended(domain: Domain) -> Step:
                 Combination(facts=((1, smooth(loss, at_x, new_gradients, average - virtual, L)),)))  # fmt: skip
 
 
-def two_squares(u: Vector, v: Vector, uu: Any, uv: Any, vv: Any) -> tuple[tuple[Any, Vector], ...]:
+def two_squares(u: HilbertVector, v: HilbertVector, uu: Any, uv: Any, vv: Any) -> tuple[tuple[Any, HilbertVector], ...]:
     """uu‖u‖² + 2uv⟨u, v⟩ + vv‖v‖² as two squares, by completing the square in u."""
     # `factored` keeps the multipliers short; their signs are proved like any other.
     return ((factored(uu), u + factored(uv / uu) * v), (factored(vv - uv**2 / uu), v))
 
 
-def rest_of_convex(kappa: Any) -> tuple[tuple[Any, Vector], ...]:
+def rest_of_convex(kappa: Any) -> tuple[tuple[Any, HilbertVector], ...]:
     """q‖b̃‖² + (c − q)‖ñ‖² − s‖b̃ − ñ‖² of the deviations, and the squares of the means; q = κP/m."""
     q, s, c = factored(kappa * P / m), e / alpha**2, 1 / (alpha * L)
     means = ((q, mean(old)), (factored(c - q - 1 / alpha**2 - L / alpha**3), mean(new)))
@@ -153,7 +153,7 @@ def potential_after(statement: Statement) -> Proof:
     ), tightness=tightness(statement))  # fmt: skip
 
 
-def rest_of_strongly_convex(kappa: Any) -> tuple[tuple[Any, Vector], ...]:
+def rest_of_strongly_convex(kappa: Any) -> tuple[tuple[Any, HilbertVector], ...]:
     """The form as squares: what is left of C beyond 4/5 of the κP/m of the convex case, the deviations, the means."""
     rho, q, c = mu / alpha, factored(kappa * P / m), (L + mu) / (alpha * L**2)
     r = 1 + rho

@@ -6,7 +6,7 @@ import sympy
 
 from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.facts import convex, smooth
-from fedconvex.proofs_checks.engines.hilbert import Vector, deviation, family, inner, mean, square, vector
+from fedconvex.proofs_checks.engines.hilbert import HilbertVector, deviation, family, inner, mean, square, vector
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.feddyn.convex_tightness import tightness
 from fedconvex.proofs_checks.feddyn.notation import (
@@ -73,7 +73,13 @@ def gradients_differ_little(statement: Statement) -> Proof:
 
 
 def through_three_points(
-    gradient: Vector, to_y: Vector, to_z: Vector, value_x: Any, value_y: Any, value_z: Any, strong: Any = 0
+    gradient: HilbertVector,
+    to_y: HilbertVector,
+    to_z: HilbertVector,
+    value_x: Any,
+    value_y: Any,
+    value_z: Any,
+    strong: Any = 0,
 ) -> Combination:
     """(6), and (11) with `strong` = μ: L_k(y) is at least its tangent at x, L_k(z) at most its quadratic at x."""
     return Combination(

@@ -12,7 +12,7 @@ import sympy
 
 from fedconvex.proofs_checks.engines.checks import Combination, Inequality
 from fedconvex.proofs_checks.engines.facts import cauchy_schwarz, convex, dissimilar, smooth
-from fedconvex.proofs_checks.engines.hilbert import Vector, deviation, drawn, family, inner, mean, norm, square
+from fedconvex.proofs_checks.engines.hilbert import HilbertVector, deviation, drawn, family, inner, mean, norm, square
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.fedprox.extremal_clients import attained_by_everyone
 from fedconvex.proofs_checks.fedprox.notation import (
@@ -109,7 +109,7 @@ def answers_of_convex_clients(domain: Domain) -> tuple[Step, Step, Step]:
     )  # fmt: skip
 
 
-def decrease_of_convex_clients(rho: Any, drawn_share: Any, step: Vector, domain: Domain, name: str) -> Step:
+def decrease_of_convex_clients(rho: Any, drawn_share: Any, step: HilbertVector, domain: Domain, name: str) -> Step:
     """The descent lemma with the smallest mean of the gradients at the answers that the ball allows.
 
     `drawn_share` is 1/K, or 0 where every device takes part.

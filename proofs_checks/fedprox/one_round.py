@@ -25,7 +25,7 @@ from fedconvex.claims.terms import (
     solutions,
 )
 from fedconvex.proofs_checks.claims import proof_of
-from fedconvex.proofs_checks.kernel.proofs import Assumed, Combine, Earlier, Line, Lower, Proof, Upper
+from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Earlier, Hypothesis, Line, Lower, Upper
 from fedconvex.proofs_checks.library import (
     Parts,
     by,
@@ -45,12 +45,12 @@ here, gradients, slope, moves = server(0), vectors.clients_gradients, vectors.sl
 steepness = norm(slope)  # ‖∇f(w)‖
 changes = gradient(answers) - gradients
 apart = changes - residuals
-INEXACT, ALIKE = by(Assumed("inexactness")), by(Assumed("dissimilarity"))
+INEXACT, ALIKE = by(Hypothesis("inexactness")), by(Hypothesis("dissimilarity"))
 
 
 @final
 @dataclass(frozen=True)
-class Round:
+class OneRound:
     """What holds of a round, for one client or in the mean.
 
     Attributes:
@@ -130,14 +130,14 @@ class Round:
         """−⟨∇f(w), w̄ − w⟩ ≥ (1/μ)(1 − (L(1 + γ)/μ̄ + γ)B)‖∇f(w)‖², after `drift`."""
         return 1 / self.mu * (cauchy_schwarz(slope, self.off, -1) + steepness * by(Earlier("drift")))
 
-    def decrease(self, claim: Claim, slack: Any = 0) -> Proof:
+    def decrease(self, claim: Claim, slack: Any = 0) -> Derivation:
         """The objective's smoothness between w and w⁺, in expectation; the claim gives slack·‖∇f(w)‖² away.
 
         The server's step has the mean w̄ − w, and E‖w⁺ − w‖² = mean‖w_k − w‖² − (1 − 1/K) mean‖w_k − w̄‖².
         """
         bent = L / 2 * (self.moved + (1 - 1 / K) * squared(moves - mean(moves)))
         parts = by(Upper(server(1), here, L)) + self.along_slope + bent + slack * squared(slope)
-        return Proof((*self.drift, concluding(claim, parts)))
+        return Derivation((*self.drift, concluding(claim, parts)))
 
     @property
     def given_away(self) -> Number:
@@ -147,103 +147,103 @@ class Round:
         return found
 
 
-ROUND = Round()
-EXACT = Round(L_minus=number(0), gamma=number(0), short=Parts())  # convex clients, solved exactly
+ROUND = OneRound()
+EXACT = OneRound(L_minus=number(0), gamma=number(0), short=Parts())  # convex clients, solved exactly
 # mean‖g_k‖² ≤ σ² + ‖∇f(w)‖² ≤ (1 + σ²/ε)‖∇f(w)‖²
-OF_VARIANCE = Round(
+OF_VARIANCE = OneRound(
     B=(1 + sigma2 / epsilon).sqrt(),
-    alike=by(Assumed("variance")) + sigma2 / epsilon * by(Assumed("large gradient")),
+    alike=by(Hypothesis("variance")) + sigma2 / epsilon * by(Hypothesis("large gradient")),
 )
 
 
 @proof_of(fedprox.equation3)
-def residuals_are_small(claim: Claim) -> Proof:
-    return Proof(ROUND.residuals)
+def residuals_are_small(claim: Claim) -> Derivation:
+    return Derivation(ROUND.residuals)
 
 
 @proof_of(fedprox.equation4)
-def mean_of_answers(claim: Claim) -> Proof:
-    return Proof((Combine(claim.left, claim.right, relation="="),))
+def mean_of_answers(claim: Claim) -> Derivation:
+    return Derivation((Combine(claim.left, claim.right, relation="="),))
 
 
 @proof_of(fedprox.equation5)
-def solutions_are_near(claim: Claim) -> Proof:
+def solutions_are_near(claim: Claim) -> Derivation:
     """The subproblem's gradients are e at w_k and 0 at ŵ_k."""
     beyond, mu_bar = solutions - answers, ROUND.mu_bar
     strong = squared(residuals + mu_bar * beyond) + 2 * mu_bar * ROUND.monotone(solutions, answers)
-    return Proof(rooted(claim.left, claim.right, 1 / mu_bar**2 * (ROUND.short + strong), "near"))
+    return Derivation(rooted(claim.left, claim.right, 1 / mu_bar**2 * (ROUND.short + strong), "near"))
 
 
 @proof_of(fedprox.equation6)
-def clients_move_little(claim: Claim) -> Proof:
-    return Proof(ROUND.moves)
+def clients_move_little(claim: Claim) -> Derivation:
+    return Derivation(ROUND.moves)
 
 
 @proof_of(fedprox.equation7)
-def mean_step_is_nearly_a_gradient_step(claim: Claim) -> Proof:
-    return Proof(ROUND.drift)
+def mean_step_is_nearly_a_gradient_step(claim: Claim) -> Derivation:
+    return Derivation(ROUND.drift)
 
 
 @proof_of(fedprox.equation8)
-def mean_answer_decreases(claim: Claim) -> Proof:
+def mean_answer_decreases(claim: Claim) -> Derivation:
     """The objective's smoothness between w and w̄."""
     bent = L / 2 * (ROUND.moved + squared(moves - mean(moves)))
     parts = by(Upper(vectors.average, here, L)) + ROUND.along_slope + bent
-    return Proof((*ROUND.drift, concluding(claim, parts)))
+    return Derivation((*ROUND.drift, concluding(claim, parts)))
 
 
 @proof_of(fedprox.equation13)
-def drawn_average_deviates_little(claim: Claim) -> Proof:
+def drawn_average_deviates_little(claim: Claim) -> Derivation:
     """The variance of an average over K draws is 1/K of the clients'; the paper has twice that."""
     rest = (ROUND.move * B) ** 2 * squared(slope)
-    return Proof((*ROUND.moves, concluding(claim, 1 / K * (ROUND.moved + squared(mean(moves)) + rest))))
+    return Derivation((*ROUND.moves, concluding(claim, 1 / K * (ROUND.moved + squared(mean(moves)) + rest))))
 
 
 @proof_of(fedprox.theorem4)
-def round_decreases(claim: Claim) -> Proof:
+def round_decreases(claim: Claim) -> Derivation:
     return ROUND.decrease(claim, ROUND.given_away)
 
 
 @proof_of(fedprox.PAPER.find("corollary9corrected"))
-def round_decreases_with_the_largest_inexactness(claim: Claim) -> Proof:
+def round_decreases_with_the_largest_inexactness(claim: Claim) -> Derivation:
     return ROUND.decrease(claim, ROUND.given_away)
 
 
 @proof_of(fedprox.PAPER.find("theorem4sharper"))
-def round_decreases_for_few_devices(claim: Claim) -> Proof:
+def round_decreases_for_few_devices(claim: Claim) -> Derivation:
     return ROUND.decrease(claim)
 
 
 @proof_of(fedprox.corollary10)
-def variance_bounds_dissimilarity(claim: Claim) -> Proof:
-    return Proof(rooted(claim.left, claim.right, OF_VARIANCE.alike, "dissimilarity"))
+def variance_bounds_dissimilarity(claim: Claim) -> Derivation:
+    return Derivation(rooted(claim.left, claim.right, OF_VARIANCE.alike, "dissimilarity"))
 
 
 @proof_of(fedprox.theorem11)
-def round_decreases_by_variance(claim: Claim) -> Proof:
+def round_decreases_by_variance(claim: Claim) -> Derivation:
     return OF_VARIANCE.decrease(claim, OF_VARIANCE.given_away)
 
 
 @proof_of(fedprox.PAPER.find("theorem11sharper"))
-def round_decreases_by_variance_for_few_devices(claim: Claim) -> Proof:
+def round_decreases_by_variance_for_few_devices(claim: Claim) -> Derivation:
     return OF_VARIANCE.decrease(claim)
 
 
-def of_convex_clients(claim: Claim, weight: Number) -> Proof:
+def of_convex_clients(claim: Claim, weight: Number) -> Derivation:
     """(15) holds with ≤, for B ≥ 1."""
     return replace(EXACT, mu=weight).decrease(claim, 1 / (2 * weight) + L * B * (B - 1) / weight**2)
 
 
 @proof_of(fedprox.equation15)
-def convex_clients_decrease(claim: Claim) -> Proof:
+def convex_clients_decrease(claim: Claim) -> Derivation:
     return of_convex_clients(claim, mu)
 
 
 @proof_of(fedprox.equation16)
-def convex_clients_decrease_with_the_choice(claim: Claim) -> Proof:
+def convex_clients_decrease_with_the_choice(claim: Claim) -> Derivation:
     return of_convex_clients(claim, 6 * L * B**2)
 
 
 @proof_of(fedprox.corollary7)
-def choice_for_convex_clients(claim: Claim) -> Proof:
+def choice_for_convex_clients(claim: Claim) -> Derivation:
     return of_convex_clients(claim, 6 * L * B**2)

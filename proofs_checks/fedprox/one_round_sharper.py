@@ -23,7 +23,7 @@ from fedconvex.proofs_checks.fedprox.one_round import (
     slope,
     steepness,
 )
-from fedconvex.proofs_checks.kernel.proofs import Earlier, Proof, Upper
+from fedconvex.proofs_checks.kernel.proofs import Derivation, Earlier, Upper
 from fedconvex.proofs_checks.library import (
     Parts,
     by,
@@ -50,11 +50,11 @@ def least_along_slope(off: Vector, far: Number, line: str, multiple: Number) -> 
 
 
 @proof_of(fedprox.PAPER.find("theorem4byvariance"))
-def by_variance(claim: Claim) -> Proof:
+def by_variance(claim: Claim) -> Derivation:
     """The mean step is nearly a gradient step, by (7)."""
     far = (L * (1 + gamma) / ROUND.mu_bar + gamma) * B * steepness
     parts = by(Upper(server(1), here, L)) + least_along_slope(ROUND.off, far, "drift", number(1))
-    return Proof((*ROUND.drift, concluding(claim, parts)))
+    return Derivation((*ROUND.drift, concluding(claim, parts)))
 
 
 def cocoercive(b: Vector, a: Vector, least: Number) -> Parts:
@@ -63,7 +63,7 @@ def cocoercive(b: Vector, a: Vector, least: Number) -> Parts:
 
 
 @proof_of(fedprox.PAPER.find("theorem4bycurvature"))
-def by_curvature(claim: Claim) -> Proof:
+def by_curvature(claim: Claim) -> Derivation:
     """The step v = −μ(w_k − w) lies in the ball with the segment from μ/(μ + L)·p to μ/μ̄·p as a diameter, p = g − e."""
     middle, radius = (mu / ROUND.mu_bar + mu / (mu + L)) / 2, (mu / ROUND.mu_bar - mu / (mu + L)) / 2
     away = -mu * moves - middle * (gradients - residuals)
@@ -82,10 +82,10 @@ def by_curvature(claim: Claim) -> Proof:
         ), "off"),
     )  # fmt: skip
     bound = least_along_slope(off, size * B * steepness, "off", middle)
-    return Proof((*lines, concluding(claim, by(Upper(server(1), here, L)) + bound)))
+    return Derivation((*lines, concluding(claim, by(Upper(server(1), here, L)) + bound)))
 
 
-def of_convex_clients(claim: Claim, drawn: Number, mu: Number = mu, slack: Any = 0) -> Proof:
+def of_convex_clients(claim: Claim, drawn: Number, mu: Number = mu, slack: Any = 0) -> Derivation:
     """Exact answers of convex clients; `drawn` is 1/K, or 0 where everyone takes part; slack·‖∇f‖² is given away.
 
     The gradients at the answers lie in the ball with the segment from μ/(μ + L)·g to g as a diameter, and are no longer
@@ -103,21 +103,21 @@ def of_convex_clients(claim: Claim, drawn: Number, mu: Number = mu, slack: Any =
         by(Upper(server(1), here, L)) + lies * (ball + squared(apart - mean(apart))) + drawn * (L / (2 * mu**2) * short)
         + flat * squared(mean(apart) + far * slope) + slack * squared(slope)
     )  # fmt: skip
-    return Proof((concluding(claim, parts),))
+    return Derivation((concluding(claim, parts),))
 
 
 @proof_of(fedprox.PAPER.find("theorem4convex"))
-def convex_clients(claim: Claim) -> Proof:
+def convex_clients(claim: Claim) -> Derivation:
     return of_convex_clients(claim, 1 / K)
 
 
 @proof_of(fedprox.PAPER.find("theorem4convexeveryone"))
-def convex_clients_everyone(claim: Claim) -> Proof:
+def convex_clients_everyone(claim: Claim) -> Derivation:
     return of_convex_clients(claim, number(0))
 
 
 @proof_of(fedprox.PAPER.find("corollary7sharper"))
-def choice_for_convex_clients(claim: Claim) -> Proof:
+def choice_for_convex_clients(claim: Claim) -> Derivation:
     """Theorem 4 for convex clients at μ = LB is more than is claimed where K ≥ 4B."""
     slack = (1 / (4 * B) - 1 / (8 * B**2) - 1 / (2 * K) + 1 / (8 * K * B**2)) / L
     return of_convex_clients(claim, 1 / K, L * B, slack)

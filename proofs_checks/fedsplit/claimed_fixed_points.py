@@ -7,10 +7,10 @@ the paper's ∇f_j(G_j^{i−1}(x)) for e = 1, 2, 3.
 
 from collections.abc import Iterable
 
-from fedconvex.claims.claim import Claim, Setting, at_most
+from fedconvex.claims.claim import Claim, ClaimSetting, at_most
 from fedconvex.claims.terms import Vector, free, gradient, mean, memory, number, parameter, server, value
 from fedconvex.proofs_checks.claims import proof_of
-from fedconvex.proofs_checks.kernel.proofs import Lower, Proof
+from fedconvex.proofs_checks.kernel.proofs import Derivation, Lower
 from fedconvex.proofs_checks.library import Lemma, Parts, by, concluding, with_example
 from fedconvex.theory import fedsplit
 from fedconvex.theory.fedsplit.vectors import vanishes
@@ -27,27 +27,27 @@ anywhere = free("x")
 @proof_of(fedsplit.proposition2)
 @proof_of(fedsplit.equation13)
 @proof_of(fedsplit.proposition3)
-def at_once(claim: Claim) -> Proof:
+def at_once(claim: Claim) -> Derivation:
     """Both sides are the same on the board."""
-    return Proof((concluding(claim, Parts()),))
+    return Derivation((concluding(claim, Parts()),))
 
 
-def minimises(setting: Setting, at: Vector) -> Lemma:
+def minimises(setting: ClaimSetting, at: Vector) -> Lemma:
     """f(at) ≤ f(x) for all x: the objective is convex, and its gradient at this point is 0."""
     claim = at_most(value(at), value(anywhere))
-    return Lemma(setting, claim, Proof((concluding(claim, by(Lower(anywhere, at))),)))
+    return Lemma(setting, claim, Derivation((concluding(claim, by(Lower(anywhere, at))),)))
 
 
 # Proposition 3: the average of a fixed point of FedSplit is optimal.
 FEDSPLIT_IS_OPTIMAL = minimises(fedsplit.proposition3.setting, mean(memory("z", 0)))
 
 
-def resting_fedgd(local_steps: int, convex: bool = False) -> Setting:
+def resting_fedgd(local_steps: int, convex: bool = False) -> ClaimSetting:
     """FedGD at a fixed point."""
     signs = {"stepsize": "positive", "num_clients": "positive"}
     method = {"stepsize": s, "local_steps": number(local_steps)}
     return with_example(
-        Setting(method="FedGD", method_parameters=method, signs=signs, counts=frozenset({"num_clients"}),
+        ClaimSetting(method="FedGD", method_parameters=method, signs=signs, counts=frozenset({"num_clients"}),
                 curvature=(number(0) if convex else None, None), rests=True)
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ from fedconvex.proofs_checks.fedsplit.one_round import (
     one_round,
     round_lines,
 )
-from fedconvex.proofs_checks.kernel.proofs import Between, During, Iterate, Nonnegative, Proof
+from fedconvex.proofs_checks.kernel.proofs import Between, Derivation, During, Iterate, Nonnegative
 from fedconvex.proofs_checks.library import Parts, by, cited, concluding
 from fedconvex.theory import fedsplit
 from fedconvex.theory.fedsplit.vectors import away
@@ -23,18 +23,18 @@ from fedconvex.theory.fedsplit.vectors import away
 t = parameter("t")
 
 
-def _iterated(claim: Claim, factor: Any, stepsize: Any, two_points: Parts, rest: Parts) -> Proof:
+def _iterated(claim: Claim, factor: Any, stepsize: Any, two_points: Parts, rest: Parts) -> Derivation:
     """‖z⁺ − z*‖ ≤ ρ‖z − z*‖ + 2b in every round; after t rounds the server's point is nearer. `rest` is given away."""
     of_round = round_lines(one_round(factor, stepsize), factor, stepsize, two_points)
     rounds = Iterate(norm(away(0, stepsize)), factor, 2 * b, cited("a round").facts, name="all rounds")
     nearer = by(During("end", cited("the mean").facts))
     end = concluding(claim, cited("all rounds") + nearer + rest)
-    return Proof((rounds, end), INVARIANTS, (*of_round, *nearer_lines(stepsize)))
+    return Derivation((rounds, end), INVARIANTS, (*of_round, *nearer_lines(stepsize)))
 
 
 @proof_of(fedsplit.theorem1)
 @proof_of(fedsplit.equation16)
-def distance(claim: Claim) -> Proof:
+def distance(claim: Claim) -> Derivation:
     """2bΣρ^t is (√κ + 1)b(1 − ρ^t), since 1 − ρ = 2/(√κ + 1)."""
     given_away = by(Nonnegative((kappa.sqrt() + 1) * b * factor**t))
     return _iterated(claim, factor, matched, by(Between(solutions, minimiser)), given_away)

@@ -10,7 +10,7 @@ import sympy
 
 from fedconvex.proofs_checks.engines.checks import Combination, Identity, Inequality
 from fedconvex.proofs_checks.engines.facts import decayed, iterated, root_of, smooth, specialised
-from fedconvex.proofs_checks.engines.hilbert import Vector, centred, length, square, vector
+from fedconvex.proofs_checks.engines.hilbert import HilbertVector, centred, length, square, vector
 from fedconvex.proofs_checks.engines.tightness import Tightness
 from fedconvex.proofs_checks.fedsplit import tightness
 from fedconvex.proofs_checks.fedsplit.contraction import fixed_point, many_rounds, server
@@ -46,7 +46,7 @@ decay = sympy.Symbol("ρ_GD^t", nonnegative=True)
 rho_descent = (q**2 - 1) / (q**2 + 1)
 
 
-def value_from_distance(name: str, step: Vector) -> Step:
+def value_from_distance(name: str, step: HilbertVector) -> Step:
     """The descent lemma at x*: (F(x) − F*)/m ≤ ½L^*‖x − x*‖²."""
     here = sympy.Symbol(name, real=True)
     bent = smooth(here, optimum, centred("∇f(x*)"), step, smooth_constant)

@@ -9,7 +9,16 @@ import sympy
 
 from fedconvex.proofs_checks.engines.checks import Agreement, Combination, Identity, Inequality
 from fedconvex.proofs_checks.engines.facts import convex, minimal
-from fedconvex.proofs_checks.engines.hilbert import Vector, centred, deviation, family, inner, mean, square, vector
+from fedconvex.proofs_checks.engines.hilbert import (
+    HilbertVector,
+    centred,
+    deviation,
+    family,
+    inner,
+    mean,
+    square,
+    vector,
+)
 from fedconvex.proofs_checks.fedsplit import exact_runs
 from fedconvex.proofs_checks.fedsplit.notation import SYMBOLS, s
 from fedconvex.proofs_checks.proof import Proof, Relation, Step, proves
@@ -72,7 +81,7 @@ def common_limit(place: str) -> Step:
     """Part (a): from the second round on all clients start from the same point, so their limits agree."""
     return Step(r"x_j^{(t)} = \bar x^{(t-1/2)}\quad\text{for all } j,\ t \ge 2",
                 "the server's average is the same for all, so its limit is",
-                Relation(deviation(mean(family("x^(t+1/2)"))), "=", Vector()), Identity(), place=place)  # fmt: skip
+                Relation(deviation(mean(family("x^(t+1/2)"))), "=", HilbertVector()), Identity(), place=place)  # fmt: skip
 
 
 @proves(fedsplit.equation5)
@@ -198,7 +207,7 @@ def proposition3(statement: Statement) -> Proof:
              "the gradient at a proximal point of v is (v − prox(v))/s, and x* is the mean of the z_j*; m = 2",
              Relation(statement.calculator.formula(gradients=slopes), "=", zero), Identity()),
         Step(r"\tfrac1m\textstyle\sum_j(x^*-z_j^*) = 0", "the same for every m",
-             Relation(mean(mean(rest) - rest), "=", Vector()), Identity()),
+             Relation(mean(mean(rest) - rest), "=", HilbertVector()), Identity()),
         Step(r"\textstyle\sum_j\nabla f_j(x^*) = 0", "on exact fixed points of the running code",
              Relation(sympy.Symbol("Σ∇f_j(x*)"), "=", zero),
              Agreement(lambda n: exact_runs.fedsplit_rests(statement.calculator.formula, n), 6)),

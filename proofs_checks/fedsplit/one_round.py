@@ -7,7 +7,7 @@ Lengths of vectors of the clients are root mean squares. The curvatures lie betw
 
 from typing import Any
 
-from fedconvex.claims.claim import Claim, Setting, at_most
+from fedconvex.claims.claim import Claim, ClaimSetting, at_most
 from fedconvex.claims.settings import setting_of
 from fedconvex.claims.terms import (
     answers,
@@ -23,7 +23,7 @@ from fedconvex.claims.terms import (
     square,
     value,
 )
-from fedconvex.proofs_checks.kernel.proofs import Assumed, Between, Line, Proof, Upper
+from fedconvex.proofs_checks.kernel.proofs import Between, Derivation, Hypothesis, Line, Upper
 from fedconvex.proofs_checks.library import (
     Lemma,
     Parts,
@@ -66,7 +66,7 @@ def round_lines(claim: Claim, factor: Any, stepsize: Any, two_points: Parts) -> 
     contracts = (1 - factor**2) * stepsize**2 * two_points
     return (
         *rooted(norm(exact), factor * start, contracts, "an exact round"),
-        *rooted(norm(error), b, by(Assumed("error")), "the errors"),
+        *rooted(norm(error), b, by(Hypothesis("error")), "the errors"),
         *rooted(norm(away(1, stepsize)), norm(exact) + 2 * norm(error), 4 * cauchy_schwarz(exact, error),
                 "the triangle inequality"),
         concluding(claim, cited("the triangle inequality") + cited("an exact round") + 2 * cited("the errors"),
@@ -74,9 +74,9 @@ def round_lines(claim: Claim, factor: Any, stepsize: Any, two_points: Parts) -> 
     )  # fmt: skip
 
 
-def _round(setting: Setting, factor: Any, stepsize: Any, two_points: Parts) -> Lemma:
+def _round(setting: ClaimSetting, factor: Any, stepsize: Any, two_points: Parts) -> Lemma:
     claim = one_round(factor, stepsize)
-    return Lemma(setting, claim, Proof(round_lines(claim, factor, stepsize, two_points), INVARIANTS))
+    return Lemma(setting, claim, Derivation(round_lines(claim, factor, stepsize, two_points), INVARIANTS))
 
 
 # Theorem 1.
@@ -84,7 +84,7 @@ ROUND = _round(MATCHED, factor, matched, by(Between(solutions, minimiser)))
 
 # Theorem 1, sharper: any stepsize, and any q of at least 1, 1/(sℓ_*) and sL^*.
 q = parameter("q")
-ANY_STEPSIZE = with_example(Setting(
+ANY_STEPSIZE = with_example(ClaimSetting(
     method="FedSplit", method_parameters={"stepsize": s}, curvature=(mu, L), answers="error", inexactness=b,
     signs={**dict.fromkeys(("mu", "L", "stepsize", "q"), "positive"), "b": "nonnegative"}, minimiser=True,
     conditions=((L, ">=", mu), (q, ">=", 1 / (s * mu)), (q, ">=", s * L), (q, ">=", number(1))),
@@ -106,13 +106,13 @@ def nearer_lines(stepsize: Any) -> tuple[Line, ...]:
     return rooted(claim.left, claim.right, squared(apart - mean(apart)), "the mean")
 
 
-SERVER_IS_NEARER = Lemma(MATCHED, server_is_nearer(matched), Proof(nearer_lines(matched), INVARIANTS))
+SERVER_IS_NEARER = Lemma(MATCHED, server_is_nearer(matched), Derivation(nearer_lines(matched), INVARIANTS))
 
 
 def gap() -> Lemma:
     """(F(x) − F*)/m ≤ ½L^*‖x − x*‖²: the descent lemma at x*."""
     claim = at_most(value(server(0)) - value(minimiser), kappa * mu / 2 * square(server(0) - minimiser))
-    return Lemma(MATCHED, claim, Proof((concluding(claim, by(Upper(server(0), minimiser))),)))
+    return Lemma(MATCHED, claim, Derivation((concluding(claim, by(Upper(server(0), minimiser))),)))
 
 
 GAP = gap()
@@ -121,7 +121,7 @@ GAP = gap()
 # ---- a round of FedGD with one local step, with which (22) compares
 
 best = nesterov.best_stepsize.formula(mu=mu, L=kappa * mu)
-FEDGD = with_example(Setting(
+FEDGD = with_example(ClaimSetting(
     method="FedGD", method_parameters={"stepsize": best, "local_steps": number(1)}, minimiser=True,
     signs={"mu": "positive", "kappa": "positive"}, conditions=((kappa, ">=", number(1)),), curvature=(mu, kappa * mu),
 ))  # fmt: skip
@@ -132,7 +132,7 @@ def descent() -> Lemma:
     claim = at_most(norm(server(1) - minimiser), (kappa - 1) / (kappa + 1) * norm(server(0) - minimiser))
     change = gradient(server(0)) - gradient(minimiser)
     parts = best**2 * (by(Between(server(0), minimiser)) + squared(change - mean(change)))
-    return Lemma(FEDGD, claim, Proof(rooted(claim.left, claim.right, parts, "a round")))
+    return Lemma(FEDGD, claim, Derivation(rooted(claim.left, claim.right, parts, "a round")))
 
 
 DESCENT = descent()

@@ -5,7 +5,7 @@ x and y are any two points of each client. The curvatures lie between ℓ_* and 
 
 from typing import Any
 
-from fedconvex.claims.claim import Claim, Setting, at_most
+from fedconvex.claims.claim import Claim, ClaimSetting, at_most
 from fedconvex.claims.terms import (
     Number,
     Vector,
@@ -19,16 +19,16 @@ from fedconvex.claims.terms import (
     value,
 )
 from fedconvex.proofs_checks.fedsplit.one_round import factor, kappa, matched, mu
-from fedconvex.proofs_checks.kernel.proofs import Between, Line, Lower, Nonnegative, Proof
+from fedconvex.proofs_checks.kernel.proofs import Between, Derivation, Line, Lower, Nonnegative
 from fedconvex.proofs_checks.library import Lemma, Parts, by, cited, concluding, rooted, squared, with_example
 from fedconvex.theory import fedsplit
 
 CURVED = with_example(
-    Setting(signs={"mu": "positive", "kappa": "positive"}, conditions=((kappa, ">=", number(1)),),
+    ClaimSetting(signs={"mu": "positive", "kappa": "positive"}, conditions=((kappa, ">=", number(1)),),
             curvature=(mu, kappa * mu))
 )  # fmt: skip
 s = parameter("stepsize")
-CONVEX = with_example(Setting(signs={"stepsize": "positive"}, curvature=(number(0), None)))
+CONVEX = with_example(ClaimSetting(signs={"stepsize": "positive"}, curvature=(number(0), None)))
 
 x, y = family("x"), family("y")
 points, slopes = x - y, gradient(x) - gradient(y)
@@ -38,9 +38,9 @@ def _each(left: Any, right: Any) -> Claim:
     return at_most(left, right, of_client=True)
 
 
-def _of(setting: Setting, left: Any, right: Any, parts: Parts) -> Lemma:
+def _of(setting: ClaimSetting, left: Any, right: Any, parts: Parts) -> Lemma:
     claim = _each(left, right)
-    return Lemma(setting, claim, Proof((concluding(claim, parts),)))
+    return Lemma(setting, claim, Derivation((concluding(claim, parts),)))
 
 
 # ---- monotone gradients, as in (11) and (12)
@@ -55,7 +55,9 @@ STRONGLY_MONOTONE = _of(CURVED, mu * square(points), inner(slopes, points), BOTH
 _from, _to = points + matched * slopes, points - matched * slopes
 _claim = _each(norm(_to), factor * norm(_from))
 REFLECTION = Lemma(
-    CURVED, _claim, Proof(rooted(_claim.left, _claim.right, (1 - factor**2) * matched**2 * by(Between(x, y)), "a step"))
+    CURVED,
+    _claim,
+    Derivation(rooted(_claim.left, _claim.right, (1 - factor**2) * matched**2 * by(Between(x, y)), "a step")),
 )
 
 
@@ -92,7 +94,7 @@ def local_steps(number_of_steps: int, of_step: Number) -> Lemma:
         lines.append(concluding(_each(after, of_step**taken * start), parts, f"{taken} steps"))
         u = _stepped(u, y)
     end = _each(norm(u - y), of_step**number_of_steps * start)
-    return Lemma(CURVED, end, Proof(tuple(lines)))
+    return Lemma(CURVED, end, Derivation(tuple(lines)))
 
 
 # Corollary 1, sharper, and as printed.

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, final
 
-from fedconvex.claims.claim import Setting
+from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.terms import Number, Vector, later, parts
 from fedconvex.local_solvers.base import Answers
 from fedconvex.local_solvers.exact import Exact
@@ -42,7 +42,7 @@ MOST_PRODUCTS = 5_000  # in the product of two sums of unknown numbers
 
 
 @final
-class Board:
+class RoundBoard:
     """One round of a setting, on unknown vectors.
 
     Args:
@@ -54,7 +54,7 @@ class Board:
     """
 
     def __init__(
-        self, setting: Setting, terms: Iterable[Any], invariants: tuple[Invariant, ...] = (), *, at_start: bool = False,
+        self, setting: ClaimSetting, terms: Iterable[Any], invariants: tuple[Invariant, ...] = (), *, at_start: bool = False,
         one_client: bool = False, rounds: str = "", field: Field | None = None,
     ):  # fmt: skip
         self.setting, self.at_start, self.one_client, self.terms = setting, at_start, one_client, tuple(terms)
@@ -79,9 +79,9 @@ class Board:
         if setting.rests and not at_start:
             self._rest()
 
-    def at_its_start(self) -> "Board":
+    def at_its_start(self) -> "RoundBoard":
         """The first round, from the method's own start, with the same parameters."""
-        made = Board(self.setting, self.terms, at_start=True, field=self.field)
+        made = RoundBoard(self.setting, self.terms, at_start=True, field=self.field)
         made.powers = self.powers
         return made
 
@@ -600,7 +600,7 @@ def _no_objective() -> Any:
     raise Refused("the method looks at function values while it runs")
 
 
-def setting_terms(setting: Setting) -> Iterator[Any]:
+def setting_terms(setting: ClaimSetting) -> Iterator[Any]:
     """All formulas in the setting."""
     for left, _, right in setting.conditions:
         yield from (left, right)

@@ -11,7 +11,7 @@ from typing import Any
 
 from flint import arb, ctx, fmpq
 
-from fedconvex.claims.claim import Setting
+from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.terms import Number
 from fedconvex.proofs_checks.kernel.board import setting_terms
 from fedconvex.proofs_checks.kernel.scalars import Refused, require
@@ -21,7 +21,7 @@ PRECISION = 256
 MOST_BITS = 100_000  # of a rational number
 
 
-def require_inhabited(setting: Setting) -> None:
+def require_inhabited(setting: ClaimSetting) -> None:
     """Raises Refused where the setting's example is outside its domain, or its class has no federation there."""
     example = setting.example
     require(set(example) == set(setting.signs), "the setting has no example of admissible parameters")
@@ -60,7 +60,7 @@ def require_inhabited(setting: Setting) -> None:
     require(not setting.rests or setting.large_gradient is None, "equal clients rest where their gradient is 0")
 
 
-def _is_count(term: Number, setting: Setting) -> bool:
+def _is_count(term: Number, setting: ClaimSetting) -> bool:
     match term.head, term.args:
         case "parameter", (name,):
             return name in setting.counts

@@ -45,7 +45,7 @@ class Between:
 
 @final
 @dataclass(frozen=True)
-class Assumed:
+class Hypothesis:
     """An assumption of the setting: "inexactness", "error", "dissimilarity", "variance", "large gradient"; or "scale",
     the equation σP(m − 1) = m − P of the number that draws without replacement multiply variances by.
     """
@@ -97,7 +97,7 @@ class Earlier:
 
 @final
 @dataclass(frozen=True)
-class Statement:
+class Proved:
     """The claim of another statement, by identifier, whose setting must follow from this one."""
 
     identifier: str
@@ -129,13 +129,13 @@ Fact = (
     Lower
     | Upper
     | Between
-    | Assumed
+    | Hypothesis
     | CauchySchwarz
     | Idle
     | Infimum
     | Nonnegative
     | Earlier
-    | Statement
+    | Proved
     | During
     | Jensen
 )
@@ -203,7 +203,7 @@ Line = Combine | Root | Telescope | Iterate
 
 @final
 @dataclass(frozen=True)
-class Proof:
+class Derivation:
     """Lines, of which the last has the claim; and invariants of the method's state that the kernel checks.
 
     An invariant is a part of the state ("server", "shared h", "memory z") with the term that it always equals. In a

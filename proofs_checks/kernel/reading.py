@@ -9,7 +9,7 @@ from fractions import Fraction
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from fedconvex.claims.claim import Claim, Draws, Setting
+from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme
 from fedconvex.claims.terms import Number, Vector
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.scalars import require
@@ -17,7 +17,7 @@ from fedconvex.proofs_checks.kernel.scalars import require
 MOST_PARTS = 100_000
 MOST_BITS = 1000  # of a number that is written out
 LONGEST = 1000  # characters in a text
-CLASSES = (Setting, Draws, Claim, proofs.Proof, *get_args(proofs.Line), *get_args(proofs.Fact))
+CLASSES = (ClaimSetting, DrawScheme, Claim, proofs.Derivation, *get_args(proofs.Line), *get_args(proofs.Fact))
 HINTS = {kind: get_type_hints(kind) for kind in CLASSES}
 
 

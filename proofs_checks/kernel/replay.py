@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
-from fedconvex.claims.claim import Claim, Setting
+from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.terms import Number, Vector
 from fedconvex.proofs_checks.kernel import proofs
-from fedconvex.proofs_checks.kernel.board import Board, after_round
+from fedconvex.proofs_checks.kernel.board import RoundBoard, after_round
 from fedconvex.proofs_checks.kernel.inhabited import require_inhabited
 from fedconvex.proofs_checks.kernel.reading import read
-from fedconvex.proofs_checks.kernel.runs import Run, require_rounds
+from fedconvex.proofs_checks.kernel.runs import RunBoard, require_rounds
 from fedconvex.proofs_checks.kernel.scalars import Refused, Scalar, require
 from fedconvex.proofs_checks.kernel.vectors import Quantity, Vec
 
@@ -24,14 +24,16 @@ from fedconvex.proofs_checks.kernel.vectors import Quantity, Vec
 class Theorem:
     """A claim that the kernel has proved of a setting."""
 
-    setting: Setting
+    setting: ClaimSetting
     claim: Claim
 
 
-Known = Callable[[str], tuple[Setting, Claim, proofs.Proof]]  # another statement; raises Refused where it has no proof
+Known = Callable[
+    [str], tuple[ClaimSetting, Claim, proofs.Derivation]
+]  # another statement; raises Refused where it has no proof
 
 
-def theorem(setting: Setting, claim: Claim, proof: proofs.Proof, known: Known | None = None) -> Theorem:
+def theorem(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, known: Known | None = None) -> Theorem:
     """Replays the proof. Raises Refused where it does not prove the claim in the setting."""
     library = Library(_no_statements if known is None else known)
     try:
@@ -42,27 +44,27 @@ def theorem(setting: Setting, claim: Claim, proof: proofs.Proof, known: Known | 
         raise Refused(f"{type(error).__name__}: {error}") from error
 
 
-def _proved(setting: Setting, claim: Claim, proof: proofs.Proof, library: "Library") -> Theorem:
-    setting, claim, proof = read(setting, Setting), read(claim, Claim), read(proof, proofs.Proof)
+def _proved(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, library: "Library") -> Theorem:
+    setting, claim, proof = read(setting, ClaimSetting), read(claim, Claim), read(proof, proofs.Derivation)
     require(claim.parameters <= setting.signs.keys(), "the claim has parameters that the setting does not know")
     require(not (claim.of_run and setting.rests), "a claim about a whole run, at a fixed point")
     terms = [*_terms(claim), *_terms(proof)]
     require_inhabited(setting)
-    board = Board(setting, terms, proof.invariants, one_client=claim.of_client, rounds=claim.rounds)
+    board = RoundBoard(setting, terms, proof.invariants, one_client=claim.of_client, rounds=claim.rounds)
     _check_invariants(board, proof.invariants)
     of_round = _replayed(proof.of_round, LINES, board, {}, library)
     on: Any = board
     if claim.of_run:
         require_rounds(claim, setting)
         # The lines name their unknowns as the board of any round does; on that of the first round they mean others.
-        on = Run(board, lambda at, f, squares: _total(at, f, squares, of_round if at is board else {}, library))
+        on = RunBoard(board, lambda at, f, squares: _total(at, f, squares, of_round if at is board else {}, library))
     lines = _replayed(proof.lines, RUN_LINES if claim.of_run else LINES, on, {} if claim.of_run else of_round, library)
     require(proof.lines, "a proof without lines")
     _require_claimed(on, claim, list(lines.values())[-1])
     return Theorem(setting, claim)
 
 
-def _require_claimed(on: Any, claim: Claim, last: "Relation") -> None:
+def _require_claimed(on: Any, claim: Claim, last: "Difference") -> None:
     """Refuses where the last line does not say what the claim says, whatever names either gives to its terms."""
     if type(claim.left) is Vector:
         require(not claim.of_run and not (on.vector(claim.right) - on.vector(claim.left)).parts, "the vectors differ")
@@ -101,7 +103,7 @@ def _terms(of: Any) -> list[Any]:
     return [t for name in getattr(of, "__dataclass_fields__", ()) for t in _terms(getattr(of, name))]
 
 
-def _check_invariants(board: Board, invariants: Any) -> None:
+def _check_invariants(board: RoundBoard, invariants: Any) -> None:
     """Each invariant holds at the method's start, and after a round that begins with all of them."""
     require(not (invariants and board.setting.rests), "an invariant is kept by every round, not by one at rest")
     start = board.at_its_start() if invariants else board
@@ -130,35 +132,37 @@ def _replayed(lines: Any, rules: Mapping[type, Any], on: Any, before: "Lines", l
 
 @final
 @dataclass(frozen=True)
-class Relation:
+class Difference:
     """difference ≥ 0, or = 0 where exact. A relation of vectors has a vector as its difference."""
 
     difference: Any
     exact: bool = False
 
 
-Lines = Mapping[str, Relation]
+Lines = Mapping[str, Difference]
 
 
 # ---- lines
 
 
-def _combine(board: Board, line: proofs.Combine, lines: Mapping[str, Relation], library: Library) -> Relation:
+def _combine(board: RoundBoard, line: proofs.Combine, lines: Mapping[str, Difference], library: Library) -> Difference:
     require(line.relation in ("<=", "="), f"{line.relation} is no relation of a line")
     if type(line.left) is Vector:
         require(type(line.right) is Vector and line.relation == "=" and not line.facts and not line.squares,
                 "vectors are only compared with equal vectors")  # fmt: skip
         difference = board.vector(line.right) - board.vector(line.left)
         require(not difference.parts, "the two vectors differ")
-        return Relation(difference, exact=True)
+        return Difference(difference, exact=True)
     found = board.number(line.right) - board.number(line.left)
     exact = line.relation == "="
     rest = found - _total(board, line.facts, line.squares, lines, library, exact)
     require(not rest.terms, f"the sum of the facts is not the claim: {_shown(rest)} is left")
-    return Relation(found, exact)
+    return Difference(found, exact)
 
 
-def _total(board: Board, facts: Any, squares: Any, lines: Lines, library: Library, exact: bool = False) -> Quantity:
+def _total(
+    board: RoundBoard, facts: Any, squares: Any, lines: Lines, library: Library, exact: bool = False
+) -> Quantity:
     """Σ multiplier · fact + Σ weight · ‖vector‖², which is ≥ 0; with `exact`, of equations alone, = 0."""
     total = Quantity()
     for multiplier, fact in facts:
@@ -177,7 +181,7 @@ def _total(board: Board, facts: Any, squares: Any, lines: Lines, library: Librar
     return total
 
 
-def _combine_in_run(run: Run, line: proofs.Combine, lines: Lines, library: Library) -> Relation:
+def _combine_in_run(run: RunBoard, line: proofs.Combine, lines: Lines, library: Library) -> Difference:
     require(
         line.relation == "<=" and not line.squares and type(line.left) is Number, "a line about a run is a sum of facts"
     )
@@ -189,27 +193,27 @@ def _combine_in_run(run: Run, line: proofs.Combine, lines: Lines, library: Libra
         require(exact or run.field.is_nonnegative(factor), "a multiplier that may be negative")
         rest = rest - difference * factor
     require(not rest.terms, f"the sum of the facts is not the claim: {_shown(rest)} is left")
-    return Relation(found)
+    return Difference(found)
 
 
-def _root(board: Board, line: proofs.Root, lines: Mapping[str, Relation], library: Library) -> Relation:
+def _root(board: RoundBoard, line: proofs.Root, lines: Mapping[str, Difference], library: Library) -> Difference:
     require(line.of in lines, f"no earlier line {line.of}")
     left, right = board.number(line.left), board.number(line.right)
     require(_is_nonnegative(board, right), "the larger side may be negative")
     squared = board.product(right, right) - board.product(left, left)
     require(not (squared - lines[line.of].difference).terms, f"{line.of} is not about the squares")
-    return Relation(right - left)
+    return Difference(right - left)
 
 
 LINES: Mapping[type, Any] = {proofs.Combine: _combine, proofs.Root: _root}
 RUN_LINES: Mapping[type, Any] = {
     proofs.Combine: _combine_in_run,
-    proofs.Telescope: lambda run, line, lines, library: Relation(run.telescoped(line)),
-    proofs.Iterate: lambda run, line, lines, library: Relation(run.iterated(line)),
+    proofs.Telescope: lambda run, line, lines, library: Difference(run.telescoped(line)),
+    proofs.Iterate: lambda run, line, lines, library: Difference(run.iterated(line)),
 }
 
 
-def _is_nonnegative(board: Board, of: Quantity) -> bool:
+def _is_nonnegative(board: RoundBoard, of: Quantity) -> bool:
     """Whether it is a polynomial in lengths whose coefficients are ≥ 0."""
     return all(all(x[0] == "‖" for x in m) and board.field.is_nonnegative(c) for m, c in of.terms.items())
 
@@ -222,39 +226,39 @@ def _shown(of: Quantity) -> str:
 # ---- facts
 
 
-def _fact(board: Board, fact: Any, lines: Mapping[str, Relation], library: Library) -> Relation:
+def _fact(board: RoundBoard, fact: Any, lines: Mapping[str, Difference], library: Library) -> Difference:
     match fact:
         case proofs.Lower(b, a, least):
-            return Relation(_above_quadratic(board, b, a, 0, least))
+            return Difference(_above_quadratic(board, b, a, 0, least))
         case proofs.Upper(b, a, most):
-            return Relation(_above_quadratic(board, b, a, 1, most) * -1)
+            return Difference(_above_quadratic(board, b, a, 1, most) * -1)
         case proofs.Between():
             return _between(board, fact)
-        case proofs.Assumed(what):
+        case proofs.Hypothesis(what):
             return _assumed(board, what)
         case proofs.CauchySchwarz(u, v, sign):
             require(sign in (1, -1), f"{sign} is no sign")
             x, y = board.vector(u), board.vector(v)
-            return Relation(board.product(board.length(x), board.length(y)) - board.inner(x, y) * sign)
+            return Difference(board.product(board.length(x), board.length(y)) - board.inner(x, y) * sign)
         case proofs.Infimum(at):
             point = board.vector(at)
             require(point.is_shared and not board.one_client, "the objective's value at points of the clients")
-            return Relation(board.value(point) - board.infimum)
+            return Difference(board.value(point) - board.infimum)
         case proofs.Idle(u):
-            return Relation(board.idle_square(board.vector(u)))
+            return Difference(board.idle_square(board.vector(u)))
         case proofs.Nonnegative(of):
             found = board.number(of)
             require(_is_nonnegative(board, found), "a number that may be negative")
-            return Relation(found)
+            return Difference(found)
         case proofs.Earlier(line):
             require(line in lines, f"no earlier line {line}")
             return lines[line]
-        case proofs.Statement(identifier):
+        case proofs.Proved(identifier):
             return _of_statement(board, identifier, library)
     raise Refused(f"{fact!r} is no fact")
 
 
-def _curvature(board: Board, end: int, given: Number | None, *points: Vec) -> Scalar:
+def _curvature(board: RoundBoard, end: int, given: Number | None, *points: Vec) -> Scalar:
     """The least (0) or largest (1) curvature that holds at these points: of all clients, else of the objective.
 
     A given bound must be weaker than the setting's, which may be a maximum of several: each of them holds.
@@ -272,7 +276,7 @@ def _curvature(board: Board, end: int, given: Number | None, *points: Vec) -> Sc
     return board.parameter_only(given)
 
 
-def _is_tighter(board: Board, end: int, here: Number, there: Number) -> bool:
+def _is_tighter(board: RoundBoard, end: int, here: Number, there: Number) -> bool:
     """Whether a least (0) or largest (1) curvature is shown to imply another one."""
     sign = -1 if end else 1
     if end == 0 and there.head == "max":
@@ -282,7 +286,7 @@ def _is_tighter(board: Board, end: int, here: Number, there: Number) -> bool:
     return board.field.is_nonnegative((board.parameter_only(here) - board.parameter_only(there)) * sign)
 
 
-def _above_quadratic(board: Board, to: Vector, at: Vector, end: int, given: Number | None) -> Quantity:
+def _above_quadratic(board: RoundBoard, to: Vector, at: Vector, end: int, given: Number | None) -> Quantity:
     """F(b) − F(a) − ⟨∇F(a), b − a⟩ − (c/2)‖b − a‖²."""
     b, a = board.vector(to), board.vector(at)
     c = _curvature(board, end, given, a, b)
@@ -290,16 +294,16 @@ def _above_quadratic(board: Board, to: Vector, at: Vector, end: int, given: Numb
     return board.value(b) - board.value(a) - tangent - board.inner(b - a, b - a) * (c / 2)
 
 
-def _between(board: Board, fact: proofs.Between) -> Relation:
+def _between(board: RoundBoard, fact: proofs.Between) -> Difference:
     b, a = board.vector(fact.b), board.vector(fact.a)
     least, most = _curvature(board, 0, fact.least, a, b), _curvature(board, 1, fact.most, a, b)
     g, d = board.gradient(b) - board.gradient(a), b - a
     if None in board.setting.curvature:  # only the objective's gradient is of the class
         g = board.mean(g)
-    return Relation(board.inner(g - d * least, d * most - g))
+    return Difference(board.inner(g - d * least, d * most - g))
 
 
-def _assumed(board: Board, what: str) -> Relation:
+def _assumed(board: RoundBoard, what: str) -> Difference:
     """The setting's assumption of this name."""
     setting, server = board.setting, board.first.server
     if what in ("inexactness", "error"):
@@ -308,37 +312,37 @@ def _assumed(board: Board, what: str) -> Relation:
         bound = board.parameter_only(setting.inexactness) ** 2
         if what == "error":
             e = board.of_clients("e")
-            return Relation(board.constant(bound) - board.inner(e, e))
+            return Difference(board.constant(bound) - board.inner(e, e))
         left, first = board.inexact[0]
-        return Relation(board.inner(first, first) * bound - board.inner(left, left))
+        return Difference(board.inner(first, first) * bound - board.inner(left, left))
     if what == "scale":
         require(setting.draws.scheme == "uniform", "clients are not drawn without replacement")
         active, clients = (board.parameter_only(x) for x in (setting.draws.active, setting.draws.clients))
-        return Relation(board.constant(board.chances["σ"] * active * (clients - 1) - clients + active), exact=True)
+        return Difference(board.constant(board.chances["σ"] * active * (clients - 1) - clients + active), exact=True)
     g = board.gradient(server)
     mean = board.mean(g)
     square = board.inner(mean, mean)
     if what == "dissimilarity" and setting.dissimilarity is not None:
-        return Relation(square * board.parameter_only(setting.dissimilarity) ** 2 - board.inner(g, g))
+        return Difference(square * board.parameter_only(setting.dissimilarity) ** 2 - board.inner(g, g))
     if what == "variance" and setting.variance is not None:
-        return Relation(board.constant(board.parameter_only(setting.variance)) - board.inner(g - mean, g - mean))
+        return Difference(board.constant(board.parameter_only(setting.variance)) - board.inner(g - mean, g - mean))
     if what == "large gradient" and setting.large_gradient is not None:
-        return Relation(square - board.constant(board.parameter_only(setting.large_gradient)))
+        return Difference(square - board.constant(board.parameter_only(setting.large_gradient)))
     raise Refused(f"{what} is not assumed")
 
 
-def _of_statement(board: Board, identifier: str, library: Library) -> Relation:
+def _of_statement(board: RoundBoard, identifier: str, library: Library) -> Difference:
     """The claim of a proved statement, read on this board."""
     other = library(identifier)
     require(not other.claim.of_run and other.claim.of_client == board.one_client, f"{identifier} is of another kind")
     _require_weaker(board, other.setting, identifier)
     left, right = other.claim.left, other.claim.right
     if type(left) is Vector:
-        return Relation(board.vector(right) - board.vector(left), exact=True)
-    return Relation(board.number(right) - board.number(left), exact=other.claim.relation == "=")
+        return Difference(board.vector(right) - board.vector(left), exact=True)
+    return Difference(board.number(right) - board.number(left), exact=other.claim.relation == "=")
 
 
-def _require_weaker(board: Board, other: Setting, identifier: str) -> None:
+def _require_weaker(board: RoundBoard, other: ClaimSetting, identifier: str) -> None:
     """The other setting assumes nothing that this one does not."""
     mine, problem = board.setting, f"{identifier} assumes something else"
     for name in ("method", "method_parameters", "answers", "inexactness", "draws"):

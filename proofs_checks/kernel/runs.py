@@ -8,24 +8,24 @@ as ‖∇F_k(x*)‖², has no mark.
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
-from fedconvex.claims.claim import Claim, Setting
+from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.terms import Number, Vector, parts
 from fedconvex.proofs_checks.kernel import proofs
-from fedconvex.proofs_checks.kernel.board import Board, after_round
+from fedconvex.proofs_checks.kernel.board import RoundBoard, after_round
 from fedconvex.proofs_checks.kernel.scalars import require
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity, Unknown, Vec
 
 MARKS = {"start": "0:", "end": "T:"}
 OF_RUN = ("after", "sum of rounds", "mean of rounds")
 
-Sum = Callable[[Board, Any, Any], Quantity]  # of facts and squares, on a board of one round
+Sum = Callable[[RoundBoard, Any, Any], Quantity]  # of facts and squares, on a board of one round
 
 
 @final
-class Run:
+class RunBoard:
     """T rounds from the method's own start: a board for the first round, and one for any."""
 
-    def __init__(self, any_round: Board, total: Sum):
+    def __init__(self, any_round: RoundBoard, total: Sum):
         self.board, self.start, self.total = any_round, any_round.at_its_start(), total
         self.field = any_round.field
 
@@ -159,7 +159,7 @@ def mean_of_rounds(u: Vector) -> tuple[Number, Vector]:
     return ratio, inside
 
 
-def require_rounds(claim: Claim, setting: Setting) -> None:
+def require_rounds(claim: Claim, setting: ClaimSetting) -> None:
     """Refuses a claim about a run whose number of rounds is no count of the setting."""
     require(claim.rounds in setting.counts and claim.rounds in setting.signs, f"{claim.rounds} is no count of rounds")
     require(not claim.of_client, "a claim about each client in a whole run")

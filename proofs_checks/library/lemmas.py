@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import final
 
-from fedconvex.claims.claim import Claim, Setting
+from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.examples import example_of
 from fedconvex.proofs_checks.kernel import Theorem, theorem
-from fedconvex.proofs_checks.kernel.proofs import Earlier, Proof
+from fedconvex.proofs_checks.kernel.proofs import Derivation, Earlier
 from fedconvex.proofs_checks.library.inequalities import Parts, by
 
 
@@ -15,16 +15,16 @@ from fedconvex.proofs_checks.library.inequalities import Parts, by
 class Lemma:
     """A claim in a setting, and its proof."""
 
-    setting: Setting
+    setting: ClaimSetting
     claim: Claim
-    proof: Proof
+    proof: Derivation
 
     def theorem(self) -> Theorem:
         """The kernel's word that it is proved. Raises Refused."""
         return theorem(self.setting, self.claim, self.proof)
 
 
-def with_example(setting: Setting) -> Setting:
+def with_example(setting: ClaimSetting) -> ClaimSetting:
     """The setting with parameters in its domain."""
     return replace(setting, example=example_of(setting))
 

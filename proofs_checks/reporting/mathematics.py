@@ -10,7 +10,7 @@ from sympy.printing.str import StrPrinter
 from fedconvex.claims.plain_text import from_latex as from_latex
 from fedconvex.claims.plain_text import mixed as mixed
 from fedconvex.claims.plain_text import script
-from fedconvex.proofs_checks.engines.hilbert import Vector
+from fedconvex.proofs_checks.engines.hilbert import HilbertVector
 from fedconvex.statements.notation import Parameter
 
 
@@ -18,7 +18,7 @@ def from_expression(value: Any, notation: Mapping[str, Parameter]) -> str:
     """A claim's side, with the paper's letters for its parameters: a SymPy expression, or a combination of vectors."""
     letters = {name: from_latex(parameter.latex_symbol()) for name, parameter in notation.items()}
     printer = _Line(letters)
-    if isinstance(value, Vector):
+    if isinstance(value, HilbertVector):
         terms = (f"({printer.written(factor)})·[{atom}]" for atom, factor in value.parts.items() if factor != 0)
         return " + ".join(terms) or "0"
     return printer.written(value)

@@ -7,7 +7,7 @@ from typing import Any
 
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import Number, Vector
-from fedconvex.proofs_checks.kernel.proofs import Combine, Proof
+from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation
 
 BY = (Fraction(6, 7), Fraction(8, 7))
 
@@ -39,7 +39,7 @@ def _changed(term: Any) -> Iterator[Any]:
             yield type(term)(term.head, (*term.args[:place], changed, *term.args[place + 1 :]))
 
 
-def mutated_proofs(proof: Proof) -> Iterator[Proof]:
+def mutated_proofs(proof: Derivation) -> Iterator[Derivation]:
     """The proof with one multiplier of a fact, or one weight of a square, an eighth larger."""
     for place, line in enumerate(proof.lines):
         if type(line) is Combine:

@@ -22,7 +22,7 @@ import sympy
 from source_mutations import mutated_sources
 from statement_makers import arguments
 
-from fedconvex.proofs_checks.engines.hilbert import Vector
+from fedconvex.proofs_checks.engines.hilbert import HilbertVector
 from fedconvex.proofs_checks.verification import Known, Result, _verified
 from fedconvex.statements.calculator import Calculator
 from fedconvex.statements.functions import ceil, exp, home, log, maximum, minimum, power, sqrt
@@ -146,7 +146,7 @@ def running(formula: Formula, tree: Any) -> Formula:
 def numbers_for(values: list[Any]) -> Callable[[Any], Any]:
     """How a rational number is written in the arithmetic of the values."""
     homes = {home(value) for value in values}
-    if "sympy" in homes or any(isinstance(value, Vector) for value in values):
+    if "sympy" in homes or any(isinstance(value, HilbertVector) for value in values):
         return lambda number: number
     if any(type(value).__name__ == "arb" for value in values):
         return lambda number: flint.arb(flint.fmpq(int(number.p), int(number.q)))

@@ -10,7 +10,7 @@ from claims_of_feddyn import FALSE, NAMES, c1
 
 import fedconvex as fc
 from fedconvex.claims.admissibility import offences
-from fedconvex.claims.claim import Claim, Setting, at_most
+from fedconvex.claims.claim import Claim, ClaimSetting, at_most
 from fedconvex.claims.random_federations import random_federations
 from fedconvex.claims.random_parameters import NoFederation
 from fedconvex.claims.terms import (
@@ -57,7 +57,7 @@ def fedsplit1(rate: Any = 2, error: Any = 2) -> Claim:
     return at_most(after, (1 - rate / (root + 1)) * before + error * parameter("b"))
 
 
-def over_rounds(setting: Setting) -> Setting:
+def over_rounds(setting: ClaimSetting) -> ClaimSetting:
     """The setting with a number T of rounds."""
     return replace(setting, signs={**setting.signs, "T": "positive"}, counts=setting.counts | {"T"})
 
@@ -175,7 +175,7 @@ BASE = feddyn.lemma3.setting
     ],
 )  # fmt: skip
 def test_a_claim_without_a_value_and_an_empty_setting_are_errors(
-    claim: Claim, setting: Setting, error: type[Exception], word: str
+    claim: Claim, setting: ClaimSetting, error: type[Exception], word: str
 ) -> None:
     with pytest.raises(error, match=word):
         falsify_claim(claim, setting, LONG, tries=50)

@@ -9,7 +9,7 @@ import sympy
 
 from fedconvex.proofs_checks.conclusions import part_not_concluded
 from fedconvex.proofs_checks.engines.checks import _not_implied
-from fedconvex.proofs_checks.engines.hilbert import Vector
+from fedconvex.proofs_checks.engines.hilbert import HilbertVector
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.proof import Relation as ProofClaim
 from fedconvex.proofs_checks.proof import Role
@@ -28,7 +28,7 @@ NARROWER = {
 
 def free(claim: ProofClaim) -> set[sympy.Symbol]:
     sides = (claim.left, claim.right)
-    parts = [part for s in sides for part in (s.parts.values() if isinstance(s, Vector) else (s,))]
+    parts = [part for s in sides for part in (s.parts.values() if isinstance(s, HilbertVector) else (s,))]
     return {symbol for part in parts for symbol in sympy.sympify(part).free_symbols}
 
 

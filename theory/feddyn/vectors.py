@@ -112,7 +112,7 @@ first_error = square(at_minimiser)
 initial_gap = value(server(0)) - infimum
 spread = square(named(r"\theta_k^0", last_answers(0)) - server(0))
 first_memory_error = named("B_0", square(gradient(server(0))))  # the memories start at 0
-mean_square_slope = mean_of_rounds(expected(square(slope(0))))
+mean_square_slope = mean_of_rounds(square(slope(0)))
 
 
 def weighted_gaps(ratio: Number) -> Number:

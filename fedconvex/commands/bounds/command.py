@@ -12,7 +12,7 @@ from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
     from fedconvex.commands.bounds.formulas import Computable
-    from fedconvex.commands.bounds.numbers import Number
+    from fedconvex.commands.bounds.numbers import PrintedNumber
     from fedconvex.commands.bounds.parameters import Value
     from fedconvex.statements import Paper
 
@@ -198,7 +198,7 @@ def _sweep(
 
 
 def _print(
-    entry: "Computable", values: "dict[str, Value]", found: "dict[str, Number]", left: "dict[str, Number]"
+    entry: "Computable", values: "dict[str, Value]", found: "dict[str, PrintedNumber]", left: "dict[str, PrintedNumber]"
 ) -> None:
     from fedconvex.commands.bounds.formulas import option
     from fedconvex.commands.bounds.parameters import missing, written
@@ -229,7 +229,7 @@ def _sign_text(sign: Any) -> str:
 
 
 def _result(
-    entry: "Computable", values: "dict[str, Value]", found: "dict[str, Number]", left: "dict[str, Number]"
+    entry: "Computable", values: "dict[str, Value]", found: "dict[str, PrintedNumber]", left: "dict[str, PrintedNumber]"
 ) -> dict[str, Any]:
     """A computed statement for JSON: its value, or its parts."""
     from fedconvex.commands.bounds.parameters import written

@@ -30,7 +30,7 @@ SHORT = 24  # characters
 
 @final
 @dataclass(frozen=True)
-class Number:
+class PrintedNumber:
     """A result: a ball that contains it, and its exact rational value if that is known."""
 
     ball: Any
@@ -103,7 +103,7 @@ class Number:
         }
 
 
-def evaluate(calculator: Calculator, values: Mapping[str, Any]) -> dict[str, Number]:
+def evaluate(calculator: Calculator, values: Mapping[str, Any]) -> dict[str, PrintedNumber]:
     """The value, or each part of it, by name. Raises InvalidInput for values that violate a condition."""
     given = {name: value for name, value in values.items() if name in calculator.parameters}
     try:
@@ -131,7 +131,7 @@ def _exactly(calculator: Calculator, arguments: Arguments) -> Any:
         return None
 
 
-def _in_balls(calculator: Calculator, arguments: Arguments) -> dict[str, Number]:
+def _in_balls(calculator: Calculator, arguments: Arguments) -> dict[str, PrintedNumber]:
     """The value in balls, at a precision that doubles until `DIGITS` digits are proved."""
     precision, found = PRECISION, None
     while precision <= MAX_PRECISION:
@@ -149,20 +149,20 @@ def _in_balls(calculator: Calculator, arguments: Arguments) -> dict[str, Number]
     return found
 
 
-def _numbers(calculator: Calculator, result: Any) -> dict[str, Number]:
+def _numbers(calculator: Calculator, result: Any) -> dict[str, PrintedNumber]:
     return {name: _number(value) for name, value in named_parts(calculator.name, result).items()}
 
 
-def _number(value: Any) -> Number:
-    """A `Number` from an arb, int, Fraction or fmpq."""
+def _number(value: Any) -> PrintedNumber:
+    """A `PrintedNumber` from an arb, int, Fraction or fmpq."""
     if type(value).__name__ != "arb":
         with ctx.workprec(PRECISION):
-            return Number(to_ball(value), to_fraction(value))
+            return PrintedNumber(to_ball(value), to_fraction(value))
     if value.is_exact():  # a ball of radius 0 is a dyadic rational
         mantissa, exponent = map(int, value.man_exp())
         if abs(exponent) <= MOST_BITS:
-            return Number(value, mantissa * Fraction(2) ** exponent)
-    return Number(value)
+            return PrintedNumber(value, mantissa * Fraction(2) ** exponent)
+    return PrintedNumber(value)
 
 
 def _plain(decimal: Decimal) -> str:

@@ -13,7 +13,7 @@ from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.proofs_checks.engines.algebra import factored
 from fedconvex.proofs_checks.engines.checks import Combination
 from fedconvex.proofs_checks.engines.facts import Fact, convex, dissimilar, inexact, minimal, smooth
-from fedconvex.proofs_checks.engines.hilbert import Atom, Subspace, Vector, inner
+from fedconvex.proofs_checks.engines.hilbert import Atom, HilbertVector, Subspace, inner
 from fedconvex.proofs_checks.engines.signs import Domain
 from fedconvex.proofs_checks.proof import Proof, Relation, Step
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, ZERO, Family, Form, Key, mean
@@ -105,14 +105,14 @@ def _squares(form: Form) -> list[tuple[Any, Family]]:
 def _expression(form: Form) -> Any:
     """The form as an expression in the symbols of `engines.hilbert`."""
     products = sum(
-        _number(c) * inner(Vector({_atom(a): sympy.Integer(1)}), Vector({_atom(b): sympy.Integer(1)}))
+        _number(c) * inner(HilbertVector({_atom(a): sympy.Integer(1)}), HilbertVector({_atom(b): sympy.Integer(1)}))
         for (a, b), c in form.products.items()
     )
     return products + sum(_number(c) * _symbol(name) for name, c in form.values.items())
 
 
-def _vector(u: Family) -> Vector:
-    return Vector({_atom(key): _number(c) for key, c in u.parts.items()})
+def _vector(u: Family) -> HilbertVector:
+    return HilbertVector({_atom(key): _number(c) for key, c in u.parts.items()})
 
 
 def _atom(key: Key) -> Atom:

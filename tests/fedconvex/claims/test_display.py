@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fedconvex.claims import Claim, Draws, Setting, at_most, equal
+from fedconvex.claims import Claim, DrawScheme, ClaimSetting, at_most, equal
 from fedconvex.claims.display import Display
 from fedconvex.claims.displayed import displayed
 from fedconvex.claims.formulas import symbols_of
@@ -185,10 +185,10 @@ def claiming(of: Statement, states: Any) -> Statement:
 
 
 def test_settings_are_told_in_phrases() -> None:
-    setting = Setting(
+    setting = ClaimSetting(
         method="FedDyn", method_parameters={"alpha": alpha}, signs={"L": "positive", "num_active": "positive"},
         counts=frozenset({"num_active"}), conditions=((alpha, ">=", 25 * L), (number(1), ">=", mu)),
-        curvature=(number(0), L), draws=Draws("uniform", parameter("num_active"), parameter("num_clients")),
+        curvature=(number(0), L), draws=DrawScheme("uniform", parameter("num_active"), parameter("num_clients")),
         minimiser=True,
     )  # fmt: skip
     told = phrases(setting, FEDDYN)
@@ -211,7 +211,7 @@ def test_settings_are_told_in_phrases() -> None:
     ({"answers": "inexact", "inexactness": B},
      "every answer is $B$-inexact: its subproblem's gradient is at most $B$ times that at the start"),
     ({"answers": "error", "inexactness": B}, "every answer is at most $B$ from the subproblem's solution"),
-    ({"draws": Draws("independent", L)},
+    ({"draws": DrawScheme("independent", L)},
      "$L$ clients are drawn independently with probabilities $p_k$, and averaged plainly"),
     ({"dissimilarity": B}, "the clients' functions are $B$-dissimilar at the server's point $w^t$"),
     ({"starts_at_own_minima": True}, "each client's first model is a stationary point of its own function"),
@@ -219,5 +219,5 @@ def test_settings_are_told_in_phrases() -> None:
      r"the method is FedSplit with stepsize $\frac{1}{L}$"),
 ])  # fmt: skip
 def test_every_assumption_of_a_setting_is_told(changes: dict[str, Any], phrase: str) -> None:
-    assert phrase in phrases(Setting(**changes), FEDPROX)
-    assert phrase not in phrases(Setting(), FEDPROX)
+    assert phrase in phrases(ClaimSetting(**changes), FEDPROX)
+    assert phrase not in phrases(ClaimSetting(), FEDPROX)

@@ -13,7 +13,7 @@ from exact_arrays import exact
 import fedconvex as fc
 from fedconvex.claims.admissibility import fractions_of, offences
 from fedconvex.claims.choices import GRID, Choices
-from fedconvex.claims.claim import Draws, Setting
+from fedconvex.claims.claim import DrawScheme, ClaimSetting
 from fedconvex.claims.federations import AnswerError, ExactFederation
 from fedconvex.claims.random_federations import federation_of, random_federations, root_above, root_below
 from fedconvex.claims.random_parameters import NoFederation
@@ -82,7 +82,7 @@ def test_the_same_choices_give_the_same_federation_and_one_changed_choice_anothe
     assert sum(other is not None and str(other) != str(first) for other in others) > len(others) / 2
 
 
-def possible(setting: Setting, choices: Choices) -> ExactFederation | None:
+def possible(setting: ClaimSetting, choices: Choices) -> ExactFederation | None:
     try:
         return federation_of(setting, None, choices)
     except NoFederation:
@@ -103,10 +103,10 @@ def test_the_allowed_dissimilarity_is_used_to_the_full() -> None:
     assert sum(slack < 0.01 for slack in slacks) > len(slacks) / 4
 
 
-BASE = Setting(
+BASE = ClaimSetting(
     method="FedDyn", method_parameters={"alpha": parameter("alpha")}, signs={"alpha": "positive", "L": "positive",
     "P": "positive"}, counts=frozenset({"P"}), conditions=((parameter("alpha"), ">", parameter("L").sqrt()),),
-    curvature=(number(0), parameter("L")), draws=Draws("uniform", parameter("P"), number(2)), minimiser=True,
+    curvature=(number(0), parameter("L")), draws=DrawScheme("uniform", parameter("P"), number(2)), minimiser=True,
     starts_at_own_minima=True,
 )  # fmt: skip
 GOOD: dict[str, Any] = {
@@ -145,7 +145,7 @@ def test_every_offence_is_named(word: str, change: dict[str, Any]) -> None:
     assert any(word in offence for offence in offences(BASE, ExactFederation(**GOOD | change)))
 
 
-AT_POINT: dict[str, Callable[[Fraction], Setting]] = {
+AT_POINT: dict[str, Callable[[Fraction], ClaimSetting]] = {
     "dissimilar": lambda x: replace(BASE, dissimilarity=number(x)),
     "variance": lambda x: replace(BASE, variance=number(x)),
     "gradient is smaller": lambda x: replace(BASE, large_gradient=number(x)),

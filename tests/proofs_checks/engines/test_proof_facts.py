@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from fedconvex.proofs_checks.engines import facts
 from fedconvex.proofs_checks.engines.hilbert import (
+    HilbertVector,
     Unsound,
-    Vector,
     deviation,
     drawn,
     expected,
@@ -396,4 +396,4 @@ def test_decayed_needs_a_factor_between_0_and_1() -> None:
 
 
 def test_vector_of_nothing() -> None:
-    assert square(Vector()) == 0
+    assert square(HilbertVector()) == 0

@@ -11,7 +11,7 @@ from fedconvex.claims.terms import answers, drawn, gradient, last_answers, mean,
 from fedconvex.proofs_checks import feddyn as _proofs  # noqa: F401 # registers the proofs
 from fedconvex.proofs_checks.claims import builder_of, theorem_of
 from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
-from fedconvex.proofs_checks.kernel.proofs import Combine, Proof
+from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn
 from fedconvex.theory import statement as statement_of
@@ -31,7 +31,7 @@ def known(identifier: str) -> Theorem:
     return theorem_of(statement_of(identifier))
 
 
-def refused(statement: Statement, claim: Claim, proof: Proof) -> bool:
+def refused(statement: Statement, claim: Claim, proof: Derivation) -> bool:
     try:
         theorem(statement.setting, claim, proof, known)
     except Refused:
@@ -81,7 +81,7 @@ def test_only_the_minimisers_gradients_have_mean_zero() -> None:
         equal(statement.claim.left, mean(gradient(server(0)))),
         equal(statement.claim.left, gradient(server(0))),
     ):
-        assert refused(statement, claim, Proof((Combine(claim.left, claim.right, relation="="),)))
+        assert refused(statement, claim, Derivation((Combine(claim.left, claim.right, relation="="),)))
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from fractions import Fraction
 import pytest
 from claim_mutants import mutants, mutated_proofs
 
-from fedconvex.claims.claim import Claim, Setting, at_most, equal
+from fedconvex.claims.claim import Claim, ClaimSetting, at_most, equal
 from fedconvex.claims.terms import answers, free, gradient, inner, norm, number, parameter, server, square
 from fedconvex.proofs_checks.claims import builder_of, theorem_of
 from fedconvex.proofs_checks.kernel import Refused, theorem
-from fedconvex.proofs_checks.kernel.proofs import Combine, Lower, Nonnegative, Proof, facts
+from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Lower, Nonnegative, facts
 from fedconvex.proofs_checks.library import rooted, squared
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import dane, fedprox
@@ -34,7 +34,7 @@ def test_the_kernel_proves_the_claim(statement: Statement) -> None:
     assert proved.setting == statement.setting
 
 
-def refused(setting: Setting, claim: Claim, proof: Proof) -> bool:
+def refused(setting: ClaimSetting, claim: Claim, proof: Derivation) -> bool:
     try:
         theorem(setting, claim, proof)
     except Refused:
@@ -68,7 +68,7 @@ def test_the_same_proof_proves_no_changed_claim(statement: Statement) -> None:
     assert len(accepted(statement, every=1)) == THE_SAME.get(statement.identifier, 0)
 
 
-def wrong_proofs(statement: Statement) -> list[Proof]:
+def wrong_proofs(statement: Statement) -> list[Derivation]:
     proof = builder_of(statement)(statement.claim)
     wrong = mutated_proofs(proof)
     return [m for m in wrong if statement.identifier not in EXACT or m.lines[:-1] == proof.lines[:-1]]
@@ -102,7 +102,7 @@ def test_it_needs_what_it_assumes(statement: Statement) -> None:
 
 
 L, L_minus = parameter("L"), parameter("L_minus")
-WEAKLY_CONVEX = Setting(
+WEAKLY_CONVEX = ClaimSetting(
     curvature=((-L_minus).max(-L), L), signs={"L": "positive", "L_minus": "positive"},
     example={"L": Fraction(1), "L_minus": Fraction(1)},
 )  # fmt: skip
@@ -114,7 +114,7 @@ x, y = free("x"), free("y")
 def test_a_maximum_bounds_the_curvature(least, known) -> None:
     tangents = Lower(x, y, least), Lower(y, x, least)
     claim = at_most(least * square(x - y), inner(gradient(x) - gradient(y), x - y))
-    proof = Proof((Combine(claim.left, claim.right, facts(*((1, fact) for fact in tangents))),))
+    proof = Derivation((Combine(claim.left, claim.right, facts(*((1, fact) for fact in tangents))),))
     assert refused(WEAKLY_CONVEX, claim, proof) is not known
 
 
@@ -122,20 +122,20 @@ def test_one_client_does_not_tell_the_next_point() -> None:
     setting = fedprox.equation3.setting
     about = {"of_client": True}
     known = equal(answers, answers, **about)
-    assert not refused(setting, known, Proof((Combine(answers, answers, relation="="),)))
+    assert not refused(setting, known, Derivation((Combine(answers, answers, relation="="),)))
     unknown = equal(server(1), server(1), **about)
-    assert refused(setting, unknown, Proof((Combine(server(1), server(1), relation="="),)))
+    assert refused(setting, unknown, Derivation((Combine(server(1), server(1), relation="="),)))
 
 
 def test_the_root_of_a_sum() -> None:
-    setting = Setting(signs={"L": "positive"}, example={"L": Fraction(1)})
+    setting = ClaimSetting(signs={"L": "positive"}, example={"L": Fraction(1)})
     root = (1 + L).sqrt()
     right = at_most(norm(root * x), root * norm(x))
-    assert not refused(setting, right, Proof(rooted(right.left, right.right, 0 * squared(x), "root")))
+    assert not refused(setting, right, Derivation(rooted(right.left, right.right, 0 * squared(x), "root")))
     for wrong in (root - Fraction(1, 7), (1 + L / 2).sqrt(), number(1)):
         claim = at_most(norm(root * x), wrong * norm(x))
-        assert refused(setting, claim, Proof(rooted(claim.left, claim.right, 0 * squared(x), "root")))
+        assert refused(setting, claim, Derivation(rooted(claim.left, claim.right, 0 * squared(x), "root")))
     sign = at_most(number(0), root)
-    assert not refused(setting, sign, Proof((Combine(sign.left, sign.right, facts((1, Nonnegative(root)))),)))
-    maybe = Setting(signs={"L": "real"}, example={"L": Fraction(1)})
-    assert refused(maybe, sign, Proof((Combine(sign.left, sign.right, facts((1, Nonnegative(root)))),)))
+    assert not refused(setting, sign, Derivation((Combine(sign.left, sign.right, facts((1, Nonnegative(root)))),)))
+    maybe = ClaimSetting(signs={"L": "real"}, example={"L": Fraction(1)})
+    assert refused(maybe, sign, Derivation((Combine(sign.left, sign.right, facts((1, Nonnegative(root)))),)))

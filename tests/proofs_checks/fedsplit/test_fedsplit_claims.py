@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from claim_mutants import mutants, mutated_proofs
 
-from fedconvex.claims.claim import Claim, Setting, equal
+from fedconvex.claims.claim import Claim, ClaimSetting, equal
 from fedconvex.claims.terms import (
     Vector,
     answers,
@@ -24,7 +24,7 @@ from fedconvex.claims.terms import (
 from fedconvex.proofs_checks.claims import builder_of, theorem_of
 from fedconvex.proofs_checks.fedsplit import claimed_fixed_points, one_round, one_step
 from fedconvex.proofs_checks.kernel import Refused, theorem
-from fedconvex.proofs_checks.kernel.proofs import Combine, Proof, Root
+from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Root
 from fedconvex.proofs_checks.library import Lemma, Parts, concluding
 from fedconvex.theory import fedsplit
 from fedconvex.theory.fedsplit.vectors import vanishes
@@ -46,7 +46,7 @@ INEQUALITIES = {name: lemma for name, lemma in LEMMAS.items() if not lemma.setti
 FEW_MUTANTS = {name: lemma for name, lemma in INEQUALITIES.items() if "STEPS" not in name or not name[-1].isdigit()}
 
 
-def refused(setting: Setting, claim: Claim, proof: Proof) -> bool:
+def refused(setting: ClaimSetting, claim: Claim, proof: Derivation) -> bool:
     try:
         theorem(setting, claim, proof)
     except Refused:
@@ -54,7 +54,7 @@ def refused(setting: Setting, claim: Claim, proof: Proof) -> bool:
     return False
 
 
-def about(claim: Claim, other: Claim, proof: Proof) -> Proof:
+def about(claim: Claim, other: Claim, proof: Derivation) -> Derivation:
     """The proof of the claim, with its lines about the other one."""
     sides: dict[Any, Any] = {(claim.left, claim.right): (other.left, other.right)}
     if isinstance(proof.lines[-1], Root):
@@ -144,7 +144,7 @@ def test_other_vectors_do_not_vanish_at_fixed_points(statement) -> None:
         others += [mean(gradient(server(0))), answers - server(0)]
     for vector in others:
         claim = vanishes(vector)
-        assert refused(statement.setting, claim, Proof((concluding(claim, Parts()),)))
+        assert refused(statement.setting, claim, Derivation((concluding(claim, Parts()),)))
 
 
 def test_two_local_steps_of_fedgd_rest_elsewhere() -> None:
@@ -160,7 +160,7 @@ def test_the_sum_of_the_local_gradients_is_what_it_says(place: int) -> None:
     for steps in (1, 2, 3):
         first, *others = claimed_fixed_points.gradients_on_the_way(steps)
         claim = equal(local_gradients, sum(others, start=first))
-        right = Proof((Combine(claim.left, claim.right, relation="="),))
+        right = Derivation((Combine(claim.left, claim.right, relation="="),))
         assert refused(setting, claim, right) == (steps != place + 1)
 
 
@@ -169,7 +169,7 @@ def test_any_number_of_local_steps_is_not_one_step() -> None:
     claim = equal(answers, server(0) - parameter("stepsize") * gradient(server(0)))
     assert refused(setting, claim, claimed_fixed_points.at_once(claim))
     summed = equal(answers, server(0) - parameter("stepsize") * local_gradients)
-    theorem(setting, summed, Proof((Combine(summed.left, summed.right, relation="="),)))
+    theorem(setting, summed, Derivation((Combine(summed.left, summed.right, relation="="),)))
 
 
 def test_a_resting_state_has_no_invariants_and_no_draws() -> None:

@@ -6,24 +6,24 @@ from typing import Any
 
 import pytest
 
-from fedconvex.claims.claim import Claim, Draws, Setting
+from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme
 from fedconvex.claims.terms import Number, Vector, number, parameter
 from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
-from fedconvex.proofs_checks.kernel.proofs import Combine, Proof, facts, squares
+from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, facts, squares
 
 a, L, mu = parameter("a"), parameter("L"), parameter("mu")
 ONE, ZERO = number(1), number(0)
-UNIFORM = Draws("uniform", parameter("P"), parameter("m"))
+UNIFORM = DrawScheme("uniform", parameter("P"), parameter("m"))
 TRUE = Claim(ZERO, "<=", ONE)
 
 
-def some(*names: str, sign: str = "positive", **more: Any) -> Setting:
+def some(*names: str, sign: str = "positive", **more: Any) -> ClaimSetting:
     """A setting with these parameters, each 1 in the example."""
     given = {"signs": dict.fromkeys(names, sign), "example": dict.fromkeys(names, Fraction(1))}
-    return Setting(**(given | more))
+    return ClaimSetting(**(given | more))
 
 
-def drawing(method: str = "", *, draws: Draws = UNIFORM, **more: Any) -> Setting:
+def drawing(method: str = "", *, draws: DrawScheme = UNIFORM, **more: Any) -> ClaimSetting:
     """A setting in which P of m clients are drawn, with the method's first parameter a."""
     names = {"FedDyn": "alpha", "FedProx": "mu", "FedDANE": "mu", "DANE": "mu", "FedPD": "eta", "": ""}
     given = {
@@ -34,10 +34,10 @@ def drawing(method: str = "", *, draws: Draws = UNIFORM, **more: Any) -> Setting
     return some("a", "P", "m", **(given | more))
 
 
-def one_line(claim: Claim, used: Any = (), weighed: Any = (), invariants: Any = ()) -> Proof:
+def one_line(claim: Claim, used: Any = (), weighed: Any = (), invariants: Any = ()) -> Derivation:
     """The claim, from facts and squares with multipliers."""
     made = Combine(claim.left, claim.right, facts(*used), squares(*weighed), claim.relation)
-    return Proof((made,), invariants)
+    return Derivation((made,), invariants)
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Attack:
     """What is proved by one line, unless the proof is given."""
 
     reason: str
-    setting: Setting
+    setting: ClaimSetting
     claim: Claim
     facts: Any = ()
     squares: Any = ()
@@ -73,7 +73,7 @@ def changed(of: Any, **values: Any) -> Any:
     return made
 
 
-def accepted(setting: Setting, claim: Claim, used: Any = (), weighed: Any = (), **more: Any) -> bool:
+def accepted(setting: ClaimSetting, claim: Claim, used: Any = (), weighed: Any = (), **more: Any) -> bool:
     """That nearby true claims are accepted shows that attacks fail for their own reason."""
     made = Attack("", setting, claim, used, weighed, **more).replayed()
     return made.claim == claim and made.setting == setting

@@ -15,13 +15,13 @@ import numpy as np
 from flint import fmpq
 
 import fedconvex
-from fedconvex.claims.claim import Setting
+from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.terms import Number, Vector
 from fedconvex.local_solvers.base import Answers
 from fedconvex.local_solvers.exact import Exact
 from fedconvex.methods import METHODS
 from fedconvex.participation import Draw
-from fedconvex.proofs_checks.kernel.board import Board
+from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.scalars import Scalar
 from fedconvex.proofs_checks.kernel.vectors import APART, KEPT, NOISE, REPLACED, SAME, Quantity, Vec
 from fedconvex.runs.rounds import rounds_of
@@ -57,7 +57,7 @@ class Turn:
 class Reality:
     """One round of a setting's method in a random federation, from a state that the method reaches."""
 
-    def __init__(self, setting: Setting, seed: int, clients: int = 3, weights: Any = None, rounds_before: int = 2):
+    def __init__(self, setting: ClaimSetting, seed: int, clients: int = 3, weights: Any = None, rounds_before: int = 2):
         random = Random(seed)
         self.setting, self.random = setting, random
         self.m, self.values = clients, {n: exact(x) for n, x in setting.example.items()}
@@ -217,7 +217,7 @@ class Reality:
 class Shadow:
     """The values of the board's vectors and quantities in a federation."""
 
-    def __init__(self, board: Board, reality: Reality):
+    def __init__(self, board: RoundBoard, reality: Reality):
         self.board, self.reality = board, reality
         m, draws = reality.m, board.setting.draws
         self.values = dict(reality.values)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from fedconvex.claims.claim import Claim, Setting, at_most, equal
+from fedconvex.claims.claim import Claim, ClaimSetting, at_most, equal
 from fedconvex.claims.terms import (
     Vector,
     answers,
@@ -25,8 +25,8 @@ from fedconvex.claims.terms import (
     value,
 )
 from fedconvex.proofs_checks.kernel.proofs import (
-    Assumed,
     Between,
+    Hypothesis,
     Lower,
     Nonnegative,
     Upper,
@@ -47,10 +47,10 @@ from .attacks import (
 )
 
 x, y, u = free("x"), free("y"), family("u")
-NOTHING = Setting()
+NOTHING = ClaimSetting()
 POSITIVE = ((1, Nonnegative(ONE)),)
 SMOOTH = some("L", curvature=(None, L))
-CONVEX = Setting(curvature=(ZERO, None))
+CONVEX = ClaimSetting(curvature=(ZERO, None))
 BOTH = some("L", "mu", curvature=(mu, L), conditions=((L, ">=", mu),))
 OBJECTIVE = some("L", objective=(ZERO, L), minimiser=True)
 SPACE = some("a", "b", "c", signs={"a": "real", "b": "nonnegative", "c": "positive"})
@@ -63,7 +63,7 @@ def quadratic(to: Vector, at: Vector, curvature: Any, largest: bool) -> Claim:
     return at_most(value(to), model) if largest else at_most(model, value(to))
 
 
-def by(reason: str, setting: Setting, claim: Claim, *used: Any, weighed: Any = ()) -> Attack:
+def by(reason: str, setting: ClaimSetting, claim: Claim, *used: Any, weighed: Any = ()) -> Attack:
     return Attack(reason, setting, claim, tuple((1, f) for f in used), weighed)
 
 
@@ -99,7 +99,7 @@ CLASSES = {
         Between(y, x, -L, L)),
     "the objective's class of one client": by(
         "at clients' points", OBJECTIVE, replace(quadratic(y, x, L, True), of_client=True), Upper(y, x)),
-    "the objective's least, no largest": by("no largest", Setting(objective=(ZERO, None)), lipschitz(y, x, 1),
+    "the objective's least, no largest": by("no largest", ClaimSetting(objective=(ZERO, None)), lipschitz(y, x, 1),
         Between(y, x)),
     "a tangent with another point's gradient": by(
         "is not the claim", SMOOTH, at_most(value(y),
@@ -110,7 +110,7 @@ CLASSES = {
     "without the half": by("is not the claim", SMOOTH,
         at_most(value(y) + L * square(y - x), value(x) + inner(gradient(x), y - x)), Upper(y, x)),
     "a class at a random point": by(
-        "gradient at a point that depends", drawing(curvature=(ZERO, ONE)), quadratic(x, drawn(u), 1,
+        r"outside an expectation", drawing(curvature=(ZERO, ONE)), quadratic(x, drawn(u), 1,
         True), Upper(x, drawn(u))),
     "a value at a random point, for every draw": by(
         "outside an expectation", drawing(curvature=(ZERO, ONE)), quadratic(drawn(u), x, 1, True), Upper(drawn(u),
@@ -119,12 +119,12 @@ CLASSES = {
         "is not the claim", some("L", objective=(-L, L), minimiser=True), at_most(value(minimiser),
         value(x)), Lower(x, minimiser)),
     "x* is least without convexity": by(
-        "is not the claim", Setting(minimiser=True), at_most(value(minimiser), value(x))),
+        "is not the claim", ClaimSetting(minimiser=True), at_most(value(minimiser), value(x))),
     "x* is each client's least point": by(
-        "is not the claim|at clients' points", Setting(curvature=(ZERO, None), minimiser=True),
+        "is not the claim|at clients' points", ClaimSetting(curvature=(ZERO, None), minimiser=True),
         at_most(value(minimiser), value(x), of_client=True), Lower(x, minimiser)),
     "x* is the least of clients' points": by(
-        "is not the claim", Setting(curvature=(ZERO, None), minimiser=True), at_most(value(minimiser),
+        "is not the claim", ClaimSetting(curvature=(ZERO, None), minimiser=True), at_most(value(minimiser),
         value(u)), Lower(u, minimiser)),
     "a descent with too long a step": by(
         "is not the claim", some("L", curvature=(None, L)),
@@ -135,45 +135,46 @@ CLASSES = {
 PROX = drawing("FedProx", answers="inexact", inexactness=parameter("a"))
 ERROR = drawing("FedProx", answers="error", inexactness=parameter("a"))
 ASSUMED = {
-    "no inexactness": by("no inexactness", drawing("FedProx"), at_most(square(residuals), 0), Assumed("inexactness")),
-    "no error": by("no error", PROX, at_most(square(answers - solutions), a**2), Assumed("error")),
+    "no inexactness": by("no inexactness", drawing("FedProx"), at_most(square(residuals), 0),
+        Hypothesis("inexactness")),
+    "no error": by("no error", PROX, at_most(square(answers - solutions), a**2), Hypothesis("error")),
     "the error is no inexactness": by("no inexactness", ERROR, at_most(square(residuals), a**2),
-        Assumed("inexactness")),
-    "inexactness without a round": by("no method", Setting(), TRUE, Assumed("inexactness")),
+        Hypothesis("inexactness")),
+    "inexactness without a round": by("no method", ClaimSetting(), TRUE, Hypothesis("inexactness")),
     "half the inexactness": by("is not the claim", PROX,
-        at_most(square(residuals), a**2 / 2 * square(gradient(server(0)))), Assumed("inexactness")),
+        at_most(square(residuals), a**2 / 2 * square(gradient(server(0)))), Hypothesis("inexactness")),
     "inexactness of the solutions": by("is not the claim", PROX,
-        at_most(square(answers - solutions), a**2 * square(gradient(server(0)))), Assumed("inexactness")),
+        at_most(square(answers - solutions), a**2 * square(gradient(server(0)))), Hypothesis("inexactness")),
     "inexactness without its square": by("is not the claim", PROX,
-        at_most(square(residuals), a * square(gradient(server(0)))), Assumed("inexactness")),
+        at_most(square(residuals), a * square(gradient(server(0)))), Hypothesis("inexactness")),
     "the error without its square": by("is not the claim", ERROR, at_most(square(answers - solutions), a),
-        Assumed("error")),
+        Hypothesis("error")),
     "no dissimilarity": by("dissimilarity is not assumed", NOTHING, at_most(square(gradient(server(0))), 0),
-        Assumed("dissimilarity")),
+        Hypothesis("dissimilarity")),
     "no variance": by("variance is not assumed", NOTHING, at_most(square(gradient(server(0))), 0),
-        Assumed("variance")),
-    "no large gradient": by("large gradient is not assumed", NOTHING, TRUE, Assumed("large gradient")),
-    "an unknown assumption": by("luck is not assumed", NOTHING, TRUE, Assumed("luck")),
-    "an empty assumption": by("is not assumed", NOTHING, TRUE, Assumed("")),
+        Hypothesis("variance")),
+    "no large gradient": by("large gradient is not assumed", NOTHING, TRUE, Hypothesis("large gradient")),
+    "an unknown assumption": by("luck is not assumed", NOTHING, TRUE, Hypothesis("luck")),
+    "an empty assumption": by("is not assumed", NOTHING, TRUE, Hypothesis("")),
     "dissimilarity at another point": by(
         "is not the claim", some("B", dissimilarity=parameter("B")),
-        at_most(square(gradient(x)), parameter("B") ** 2 * square(mean(gradient(x)))), Assumed("dissimilarity")),
+        at_most(square(gradient(x)), parameter("B") ** 2 * square(mean(gradient(x)))), Hypothesis("dissimilarity")),
     "dissimilarity after the round": by(
-        "gradient at a point that depends", drawing("FedProx", dissimilarity=a),
-        at_most(square(gradient(server(1))), a**2 * square(mean(gradient(server(1))))), Assumed("dissimilarity")),
+        r"outside an expectation", drawing("FedProx", dissimilarity=a),
+        at_most(square(gradient(server(1))), a**2 * square(mean(gradient(server(1))))), Hypothesis("dissimilarity")),
     "dissimilarity of one client": by(
         "claim about one of them", some("B", dissimilarity=parameter("B")),
-        at_most(square(gradient(server(0))), 1, of_client=True), Assumed("dissimilarity")),
+        at_most(square(gradient(server(0))), 1, of_client=True), Hypothesis("dissimilarity")),
     "dissimilarity with B": by(
         "is not the claim", some("B", dissimilarity=parameter("B")),
-        at_most(square(gradient(server(0))), parameter("B") * square(mean(gradient(server(0))))), Assumed(
+        at_most(square(gradient(server(0))), parameter("B") * square(mean(gradient(server(0))))), Hypothesis(
         "dissimilarity")),
-    "variance at x*": by("is not the claim", Setting(variance=ONE, minimiser=True),
-        at_most(square(gradient(minimiser)), 1), Assumed("variance")),
-    "variance is a second moment": by("is not the claim", Setting(variance=ONE),
-        at_most(square(gradient(server(0))), 1), Assumed("variance")),
-    "a large gradient of every client": by("is not the claim", Setting(large_gradient=ONE),
-        at_most(1, square(gradient(x))), Assumed("large gradient")),
+    "variance at x*": by("is not the claim", ClaimSetting(variance=ONE, minimiser=True),
+        at_most(square(gradient(minimiser)), 1), Hypothesis("variance")),
+    "variance is a second moment": by("is not the claim", ClaimSetting(variance=ONE),
+        at_most(square(gradient(server(0))), 1), Hypothesis("variance")),
+    "a large gradient of every client": by("is not the claim", ClaimSetting(large_gradient=ONE),
+        at_most(1, square(gradient(x))), Hypothesis("large gradient")),
 }  # fmt: skip
 
 MULTIPLIERS = {
@@ -219,7 +220,7 @@ MULTIPLIERS = {
         ((parameter("q"), Nonnegative(ONE)),)),
     "an unknown parameter in a claim": Attack("does not know", NOTHING, at_most(parameter("q"), parameter("q"))),
     "a multiplier of an equation with a pole": Attack(
-        "may be 0", drawing(), at_most(0, 1), ((1 / (parameter("P") - 2), Assumed("scale")),)),
+        "may be 0", drawing(), at_most(0, 1), ((1 / (parameter("P") - 2), Hypothesis("scale")),)),
     "a large exponent": Attack("no small integer", NOTHING, TRUE, ((number(2) ** 41, Nonnegative(ONE)),)),
     "a negative large exponent": Attack("no small integer", NOTHING, TRUE, ((number(2) ** -41, Nonnegative(ONE)),)),
 }  # fmt: skip
@@ -243,20 +244,22 @@ def test_facts_nearby_are_granted() -> None:
     model = value(x) + inner(gradient(x), point - x) + square(point - x) / 2
     assert accepted(random, at_most(expected(value(point)), expected(model)), ((1, Upper(point, x)),))
     assert accepted(
-        PROX, at_most(square(residuals), a**2 * square(gradient(server(0)))), ((1, Assumed("inexactness")),)
+        PROX, at_most(square(residuals), a**2 * square(gradient(server(0)))), ((1, Hypothesis("inexactness")),)
     )
-    assert accepted(ERROR, at_most(square(answers - solutions), a**2), ((1, Assumed("error")),))
+    assert accepted(ERROR, at_most(square(answers - solutions), a**2), ((1, Hypothesis("error")),))
     B = parameter("B")
     granted = at_most(square(gradient(server(0))), B**2 * square(mean(gradient(server(0)))))
-    assert accepted(some("B", dissimilarity=B), granted, ((1, Assumed("dissimilarity")),))
+    assert accepted(some("B", dissimilarity=B), granted, ((1, Hypothesis("dissimilarity")),))
     spread = at_most(square(gradient(server(0)) - mean(gradient(server(0)))), 1)
-    assert accepted(Setting(variance=ONE), spread, ((1, Assumed("variance")),))
+    assert accepted(ClaimSetting(variance=ONE), spread, ((1, Hypothesis("variance")),))
     assert accepted(
-        Setting(large_gradient=ONE), at_most(1, square(mean(gradient(server(0))))), ((1, Assumed("large gradient")),)
+        ClaimSetting(large_gradient=ONE),
+        at_most(1, square(mean(gradient(server(0))))),
+        ((1, Hypothesis("large gradient")),),
     )
     P, m = parameter("P"), parameter("m")
     assert accepted(
-        drawing(), equal(parameter("P") * (m - 1) * parameter("a"), P * (m - 1) * a), ((0, Assumed("scale")),)
+        drawing(), equal(parameter("P") * (m - 1) * parameter("a"), P * (m - 1) * a), ((0, Hypothesis("scale")),)
     )
     assert accepted(NOTHING, at_most(0, norm(x) * square(y)), (), ((norm(x), y),))
     assert accepted(NOTHING, at_most(0, norm(x) * norm(y) * 2), ((2, Nonnegative(norm(x) * norm(y))),))

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
-from fedconvex.claims.claim import Draws, Setting, at_most, equal
+from fedconvex.claims.claim import ClaimSetting, DrawScheme, at_most, equal
 from fedconvex.claims.terms import (
     Vector,
     answers,
@@ -29,7 +29,7 @@ POSITIVE = ((1, Nonnegative(ONE)),)
 
 SAME = equal(square(server(1)), square(server(1)))
 SELF = equal(server(1), server(1))
-EVERYONE = {"draws": Draws(), "counts": frozenset(), "conditions": ()}
+EVERYONE = {"draws": DrawScheme(), "counts": frozenset(), "conditions": ()}
 
 
 def method(name: str, reason: str, claim: Any = SELF, draws: Any = None, **more: Any) -> Attack:
@@ -50,15 +50,16 @@ METHOD_ATTACKS = {
         parameters={"stepsize": a, "batch_size": number(10)}),
     "AdaptiveFedProx": method("AdaptiveFedProx", "TypeError|function values", parameters={"mu": a}),
     "FedDANE with a second draw": method("FedDANE", "second draw"),
-    "FedDANE with independent draws": method("FedDANE", "second draw", draws=Draws("independent", P)),
+    "FedDANE with independent draws": method("FedDANE", "second draw", draws=DrawScheme("independent", P)),
     "FedPD for some clients": method("FedPD", "depends on two draws"),
     "FedPD with local rounds": method("FedPD", "TypeError|without communication",
-        parameters={"eta": a, "skip": number(Fraction(1, 2))}, draws=Draws()),
+        parameters={"eta": a, "skip": number(Fraction(1, 2))}, draws=DrawScheme()),
     "FedPD with an unknown chance of local rounds": method("FedPD", "TypeError|does not follow",
-        parameters={"eta": a, "skip": a}, draws=Draws()),
+        parameters={"eta": a, "skip": a}, draws=DrawScheme()),
     "FedDyn with memories and independent draws": method("FedDyn", "not known for this draw",
-        draws=Draws("independent", P)),
-    "SCAFFOLD with independent draws": method("Scaffold", "not known for this draw", draws=Draws("independent", P)),
+        draws=DrawScheme("independent", P)),
+    "SCAFFOLD with independent draws": method("Scaffold", "not known for this draw",
+        draws=DrawScheme("independent", P)),
     "SCAFFOLD's third option": method("Scaffold", "neither 1 nor 2", parameters={"stepsize": a, "option": number(3)}),
     "SCAFFOLD with an unknown option": method("Scaffold", "neither 1 nor 2", parameters={"stepsize": a, "option": a}),
     "an unknown parameter of a method": method("FedProx", "TypeError", parameters={"nu": a}),
@@ -74,7 +75,10 @@ METHOD_ATTACKS = {
     "no local steps": method("FedGD", "local_steps", parameters={"stepsize": a, "local_steps": ZERO}),
     "a half local step": method("FedGD", "no integer",
         parameters={"stepsize": a, "local_steps": number(Fraction(1, 2))}),
-    "a parameter of local steps": method("FedGD", "no integer", parameters={"stepsize": a, "local_steps": P}),
+    "a real number of local steps": method("FedGD", "any number of local steps",
+        parameters={"stepsize": a, "local_steps": a}),
+    "any number of another method's local steps": method("FedNova", "any number of local steps",
+        parameters={"stepsize": a, "local_steps": P}),
     "10⁹ local steps": method("FedGD", "too many", parameters={"stepsize": a, "local_steps": BIG}),
     "steps with an error": method("FedGD", "not analysed", answers="error", inexactness=a),
     "inexact steps without proximal term": method("FedGD", "without proximal term", answers="inexact", inexactness=a),
@@ -116,7 +120,7 @@ INVARIANTS = {
     "broken by a round": invariant("breaks", ("shared h", 0 * server(0))),
     "memories of 0": invariant("breaks", ("memory gradient", 0 * server(0))),
     "half the mean": invariant("breaks", ("shared h", mean(memory("gradient", 0)) / 2)),
-    "of the round before": invariant("depends on the draw",
+    "of the round before": invariant("breaks",
         ("memory gradient", gradient(server(0)) - gradient(server(0)))),
     "gradients at last answers, whatever the first": invariant("at the start", STORED),
     "circular": invariant("keeps no", ("shared h", mean(memory("gradient", 0))),
@@ -131,12 +135,16 @@ INVARIANTS = {
         ("shared h", Vector("expected", (mean(memory("gradient", 0)),)))),
     "with a mean of rounds": invariant("no meaning", ("shared h", Vector("mean of rounds", (ONE, server(0))))),
     "of no part of the state": invariant("no part of the state", ("shared foo", server(0))),
-    "of the server": invariant("no part of the state", ("server", server(0))),
+    "of the server, false at the start": invariant("at the start", ("server", 0 * server(0))),
+    "of the server, with an expectation": invariant("has an expectation",
+        ("server", Vector("expected", (server(0),)))),
+    "of the server, with time 1": invariant("about the round", ("server", server(1))),
+    "of the server, broken": invariant("at the start|breaks", ("server", server(0) + mean(memory("gradient", 0)))),
     "of a wrong sort": invariant("no part of the state", ("memory h", server(0))),
     "of a field of the state": invariant("no part of the state", ("__class__ x", server(0))),
     "given twice": invariant("given twice", H, H),
     "a number": invariant("in the place of a Vector", ("shared h", square(server(0)))),
-    "without method": Attack("no part of the state|KeyError", Setting(), TRUE, POSITIVE,
+    "without method": Attack("no part of the state|no method", ClaimSetting(), TRUE, POSITIVE,
         invariants=(("shared h", server(0)),)),
     "a list": Attack("in the place of a tuple", drawing("FedDyn"), TRUE, POSITIVE, invariants=[H]),
     "a text": Attack("in the place of", drawing("FedDyn"), TRUE, POSITIVE, invariants="shared h"),
@@ -145,7 +153,7 @@ INVARIANTS = {
     "own minima, for another method's start": Attack(
         "breaks", drawing("Scaffold", starts_at_own_minima=True), TRUE, POSITIVE,
         invariants=(("memory c", gradient(last_answers(0))),)),
-    "independent draws": invariant("not known for this draw", H, draws=Draws("independent", P)),
+    "independent draws": invariant("not known for this draw", H, draws=DrawScheme("independent", P)),
 }  # fmt: skip
 
 
@@ -163,8 +171,8 @@ def test_true_invariants_and_methods_nearby_are_accepted() -> None:
         equal(shared("h", 0), mean(gradient(last_answers(0)))),
                     invariants=(STORED, H))  # fmt: skip
     assert accepted(drawing("FedProx"), equal(a * (server(0) - answers), gradient(answers)))
-    assert accepted(drawing("FedDANE", draws=Draws()), SELF)
-    assert accepted(drawing("FedPD", draws=Draws()), SELF)
+    assert accepted(drawing("FedDANE", draws=DrawScheme()), SELF)
+    assert accepted(drawing("FedPD", draws=DrawScheme()), SELF)
     anchored = drawing("RegularizedFedSplit")
     object.__setattr__(anchored, "method_parameters", {"stepsize": a, "regularization": a})
     assert accepted(anchored, equal(shared("anchor", 1), shared("anchor", 0)))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fedconvex.claims.claim import Draws, Setting, at_most
+from fedconvex.claims.claim import ClaimSetting, DrawScheme, at_most
 from fedconvex.claims.terms import (
     Number,
     expected,
@@ -22,7 +22,7 @@ from fedconvex.claims.terms import (
     value,
 )
 from fedconvex.proofs_checks.kernel import Refused, theorem
-from fedconvex.proofs_checks.kernel.proofs import Assumed, Between, Lower, Nonnegative, Upper
+from fedconvex.proofs_checks.kernel.proofs import Between, Hypothesis, Lower, Nonnegative, Upper
 
 from .attacks import ONE, TRUE, ZERO, Attack, a, accepted, changed, drawing, one_line, parametrised, some
 
@@ -31,96 +31,100 @@ POSITIVE = ((1, Nonnegative(ONE)),)
 P = parameter("P")
 
 
-def empty(reason: str, setting: Setting, facts: Any = POSITIVE, claim: Any = TRUE, **more: Any) -> Attack:
+def empty(reason: str, setting: ClaimSetting, facts: Any = POSITIVE, claim: Any = TRUE, **more: Any) -> Attack:
     """Even a true claim is refused in such a setting."""
     return Attack(reason, setting, claim, facts, **more)
 
 
-def unchecked(**values: Any) -> Setting:
-    return changed(Setting(), **values)
+def unchecked(**values: Any) -> ClaimSetting:
+    return changed(ClaimSetting(), **values)
 
 
 ABSURD = at_most(ONE, ZERO)
 DOMAINS = {
-    "no example": empty("no example", Setting(signs={"x": "positive"})),
-    "an example of other parameters": empty("no example", Setting(example={"x": Fraction(1)})),
+    "no example": empty("no example", ClaimSetting(signs={"x": "positive"})),
+    "an example of other parameters": empty("no example", ClaimSetting(example={"x": Fraction(1)})),
     "an example that is not positive": empty("is not positive", some("x", example={"x": Fraction(0)})),
     "an example below 0": empty("is not nonnegative", some("x", sign="nonnegative", example={"x": Fraction(-1)})),
     "conditions that contradict each other": empty(
         "outside the domain", some("x", conditions=((x, ">", ONE), (ONE, ">", x))), (
         (1, Nonnegative(x - 1)),), ABSURD),
     "a condition that contradicts a sign": empty("outside the domain", some("x", conditions=((ZERO, ">", x),))),
-    "1 = 0": empty("outside the domain", Setting(conditions=((ONE, "=", ZERO),)), ((-1, Nonnegative(ONE)),), ABSURD),
-    "√2 = 3/2": empty("outside the domain", Setting(conditions=((number(2).sqrt(), "=", number(Fraction(3, 2))),))),
+    "1 = 0": empty("outside the domain", ClaimSetting(conditions=((ONE, "=", ZERO),)), ((-1, Nonnegative(ONE)),),
+        ABSURD),
+    "√2 = 3/2": empty("outside the domain",
+        ClaimSetting(conditions=((number(2).sqrt(), "=", number(Fraction(3, 2))),))),
     "√2·√2 > 2": empty("outside the domain",
-        Setting(conditions=((number(2).sqrt() * number(2).sqrt(), ">", number(2)),))),
+        ClaimSetting(conditions=((number(2).sqrt() * number(2).sqrt(), ">", number(2)),))),
     "√2 − √2 > 0": empty("outside the domain",
-        Setting(conditions=((number(2).sqrt() - number(2).sqrt(), ">", ZERO),))),
+        ClaimSetting(conditions=((number(2).sqrt() - number(2).sqrt(), ">", ZERO),))),
     "1/(√2 − √2) > 0": empty("divides by 0",
-        Setting(conditions=((1 / (number(2).sqrt() - number(2).sqrt()), ">", ZERO),))),
-    "√−1 > 0": empty("outside the domain", Setting(conditions=((number(-1).sqrt(), ">", ZERO),))),
+        ClaimSetting(conditions=((1 / (number(2).sqrt() - number(2).sqrt()), ">", ZERO),))),
+    "√−1 > 0": empty("outside the domain", ClaimSetting(conditions=((number(-1).sqrt(), ">", ZERO),))),
     "max(0, −1) > 0": empty("outside the domain",
-        Setting(conditions=((Number("max", (ZERO, number(-1))), ">", ZERO),))),
+        ClaimSetting(conditions=((Number("max", (ZERO, number(-1))), ">", ZERO),))),
     "max(√2, 1) > 2": empty("outside the domain",
-        Setting(conditions=((Number("max", (number(2).sqrt(), ONE)), ">", number(2)),))),
-    "1/0 > 0": empty("divides by 0", Setting(conditions=((1 / ZERO, ">", ZERO),))),
-    "0⁻¹ > 0": empty("ZeroDivision|division", Setting(conditions=((ZERO**-1, ">", ZERO),))),
+        ClaimSetting(conditions=((Number("max", (number(2).sqrt(), ONE)), ">", number(2)),))),
+    "1/0 > 0": empty("divides by 0", ClaimSetting(conditions=((1 / ZERO, ">", ZERO),))),
+    "0⁻¹ > 0": empty("ZeroDivision|division", ClaimSetting(conditions=((ZERO**-1, ">", ZERO),))),
     "a count of one half": empty("is no count", some("x", counts=frozenset("x"), example={"x": Fraction(1, 2)})),
     "a count of 0": empty("is no count",
         some("x", sign="nonnegative", counts=frozenset("x"), example={"x": Fraction(0)})),
-    "a count of an unknown parameter": empty("is no count", Setting(counts=frozenset("x"))),
+    "a count of an unknown parameter": empty("is no count", ClaimSetting(counts=frozenset("x"))),
     "a condition with a vector": empty("has no value at the example",
-        Setting(conditions=((square(server(0)), ">=", ZERO),))),
+        ClaimSetting(conditions=((square(server(0)), ">=", ZERO),))),
     "a condition with an unknown parameter": empty("no parameter of the setting",
-        Setting(conditions=((x, ">=", ZERO),))),
-    "curvature with an unknown parameter": empty("no parameter of the setting", Setting(curvature=(None, x))),
+        ClaimSetting(conditions=((x, ">=", ZERO),))),
+    "curvature with an unknown parameter": empty("no parameter of the setting", ClaimSetting(curvature=(None, x))),
     "curvature with σ": empty("no parameter of the setting", drawing(curvature=(None, parameter("σ") + 1))),
     "a method with σ": empty("no parameter", drawing("FedDyn", method_parameters={"alpha": parameter("σ") + 1})),
-    "curvature of a length": empty("has no value at the example", Setting(curvature=(None, square(server(0))))),
+    "curvature of a length": empty("has no value at the example", ClaimSetting(curvature=(None, square(server(0))))),
     "a random inexactness": empty("has no value",
         some("a", method="FedProx", method_parameters={"mu": a}, answers="inexact",
         inexactness=expected(square(server(0))))),
     "curvatures in an empty interval": empty(
-        "empty interval", Setting(curvature=(number(2), ONE)), ((1, Lower(server(0), minimiser)),), ABSURD),
-    "the objective's curvatures in an empty interval": empty("empty interval", Setting(objective=(number(2), ONE))),
+        "empty interval", ClaimSetting(curvature=(number(2), ONE)), ((1, Lower(server(0), minimiser)),), ABSURD),
+    "the objective's curvatures in an empty interval": empty("empty interval",
+        ClaimSetting(objective=(number(2), ONE))),
     "clients more curved than the objective": empty("empty interval",
-        Setting(curvature=(number(2), None), objective=(None, ONE))),
+        ClaimSetting(curvature=(number(2), None), objective=(None, ONE))),
     "an objective more curved than the clients": empty("empty interval",
-        Setting(curvature=(None, ONE), objective=(number(2), None))),
+        ClaimSetting(curvature=(None, ONE), objective=(number(2), None))),
     "concave functions with a minimiser": empty("curvature is too small",
-        Setting(curvature=(number(-2), number(-1)), minimiser=True)),
+        ClaimSetting(curvature=(number(-2), number(-1)), minimiser=True)),
     "a concave objective with a minimiser": empty("curvature is too small",
-        Setting(objective=(None, number(-1)), minimiser=True)),
+        ClaimSetting(objective=(None, number(-1)), minimiser=True)),
     "subproblems without minimisers": empty(
         "curvature is too small", some("a", method="FedProx", method_parameters={"mu": a},
         curvature=(None, number(-2)))),
     "flat functions with a large gradient": empty(
-        "curvature is too small", Setting(curvature=(ZERO, ZERO), minimiser=True, large_gradient=ONE)),
+        "curvature is too small", ClaimSetting(curvature=(ZERO, ZERO), minimiser=True, large_gradient=ONE)),
     "a flat objective with a large gradient": empty(
-        "curvature is too small", Setting(objective=(ZERO, ZERO), minimiser=True, large_gradient=ONE),
-        ((1, Assumed("large gradient")), (1, Between(server(0), minimiser))), ABSURD),
+        "curvature is too small", ClaimSetting(objective=(ZERO, ZERO), minimiser=True, large_gradient=ONE),
+        ((1, Hypothesis("large gradient")), (1, Between(server(0), minimiser))), ABSURD),
     "a dissimilarity below 1": empty("dissimilarity of the example is too small",
-        Setting(dissimilarity=number(Fraction(1, 2)))),
-    "a negative variance": empty("variance of the example is too small", Setting(variance=number(-1)),
-        ((1, Assumed("variance")),), at_most(0, -1)),
+        ClaimSetting(dissimilarity=number(Fraction(1, 2)))),
+    "a negative variance": empty("variance of the example is too small", ClaimSetting(variance=number(-1)),
+        ((1, Hypothesis("variance")),), at_most(0, -1)),
     "a negative inexactness": empty("inexactness of the example is too",
         drawing("FedProx", answers="inexact", inexactness=number(-1))),
     "more drawn than there are": empty("more clients are drawn", drawing("FedDyn", conditions=())),
     "more drawn than there are, by numbers": empty("more clients are drawn",
-        Setting(draws=Draws("uniform", number(3), number(2)))),
-    "nobody is drawn": empty("are counts", Setting(draws=Draws("uniform", ZERO, number(5))),
-        ((1, Assumed("scale")),), at_most(5, 0)),
-    "half a client is drawn": empty("are counts", Setting(draws=Draws("uniform", number(Fraction(1, 2)), number(5)))),
-    "a negative number is drawn": empty("are counts", Setting(draws=Draws("independent", number(-1)))),
+        ClaimSetting(draws=DrawScheme("uniform", number(3), number(2)))),
+    "nobody is drawn": empty("are counts", ClaimSetting(draws=DrawScheme("uniform", ZERO, number(5))),
+        ((1, Hypothesis("scale")),), at_most(5, 0)),
+    "half a client is drawn": empty("are counts",
+        ClaimSetting(draws=DrawScheme("uniform", number(Fraction(1, 2)), number(5)))),
+    "a negative number is drawn": empty("are counts", ClaimSetting(draws=DrawScheme("independent", number(-1)))),
     "a number of clients that is no count": empty("are counts", drawing(counts=frozenset("P"))),
-    "a formula of clients": empty("are counts", drawing(draws=Draws("uniform", P, parameter("m") + 1))),
-    "a number of draws that is no count": empty("are counts", drawing(draws=Draws("independent", a))),
-    "a named number of draws": empty("are counts", drawing(draws=Draws("independent", named("K", P)))),
+    "a formula of clients": empty("are counts", drawing(draws=DrawScheme("uniform", P, parameter("m") + 1))),
+    "a number of draws that is no count": empty("are counts", drawing(draws=DrawScheme("independent", a))),
+    "a named number of draws": empty("are counts", drawing(draws=DrawScheme("independent", named("K", P)))),
     "an example with 10⁵ digits": empty("too many digits", some("x", example={"x": Fraction(10) ** (10**5)})),
     "a condition with 10⁹ digits": empty("too many digits",
-        Setting(conditions=((number(3) ** 40**1, ">", ((number(3) ** 40) ** 40) ** 40),))),
+        ClaimSetting(conditions=((number(3) ** 40**1, ">", ((number(3) ** 40) ** 40) ** 40),))),
     "a large exponent in a condition": empty("no small integer",
-        Setting(conditions=((number(2) ** (10**9), ">", ZERO),))),
+        ClaimSetting(conditions=((number(2) ** (10**9), ">", ZERO),))),
     "too many parameters": empty("too many parameters", some(*(f"x{i}" for i in range(50)))),
     "too many conditions": empty("too many conditions",
         some("x", conditions=tuple((x, ">", number(Fraction(1, n))) for n in range(2, 40)))),
@@ -162,7 +166,7 @@ class Endless(dict[str, Any]):
 
 
 TYPES = {
-    "a setting of another class": empty("in the place of a Setting", {}),
+    "a setting of another class": empty("in the place of a ClaimSetting", {}),
     "a subclass in the place of a text": empty("in the place of a str", unchecked(method=Text("FedDyn"))),
     "a subclass as a parameter's name": empty("in the place of a str",
         unchecked(signs={Text("x"): "positive"}, example={"x": Fraction(1)})),
@@ -177,8 +181,8 @@ TYPES = {
     "an unknown sign": empty("no sign", unchecked(signs={"x": "negative"}, example={"x": Fraction(-1)})),
     "unknown answers": empty("no way to answer", unchecked(answers="perfect")),
     "an inexactness that is not used": empty("does not fit the answers", unchecked(inexactness=ONE)),
-    "no draws": empty("in the place of a Draws", unchecked(draws=None)),
-    "an unknown scheme": empty("no way to draw", unchecked(draws=changed(Draws(), scheme="lucky"))),
+    "no draws": empty("in the place of a DrawScheme", unchecked(draws=None)),
+    "an unknown scheme": empty("no way to draw", unchecked(draws=changed(DrawScheme(), scheme="lucky"))),
     "a float in the example": empty("in the place of a Fraction",
         unchecked(signs={"x": "positive"}, example={"x": 1.0})),
     "NaN in the example": empty("in the place of a Fraction",
@@ -207,14 +211,14 @@ def test_a_setting_about_nothing_is_refused(attack) -> None:
 def test_a_setting_that_changes_between_two_looks_is_read_once() -> None:
     """What is proved is about what was read, whatever the object says later."""
     signs = Turning({"x": "positive"}, {"x": "real"})
-    made = Setting(example={"x": Fraction(1)})
+    made = ClaimSetting(example={"x": Fraction(1)})
     object.__setattr__(made, "signs", signs)
     claim = at_most(0, x)
     found = theorem(made, claim, one_line(claim, ((1, Nonnegative(x)),))) if _holds(made, claim) else None
     assert found is None or (found.setting.signs == {"x": "positive"} and type(found.setting.signs) is dict)
 
 
-def _holds(setting: Setting, claim: Any) -> bool:
+def _holds(setting: ClaimSetting, claim: Any) -> bool:
     try:
         theorem(setting, claim, one_line(claim, ((1, Nonnegative(x)),)))
     except Refused:
@@ -224,7 +228,7 @@ def _holds(setting: Setting, claim: Any) -> bool:
 
 def test_a_theorem_does_not_change_with_what_was_handed_in() -> None:
     signs = {"x": "positive"}
-    made = Setting(signs=signs, example={"x": Fraction(1)})
+    made = ClaimSetting(signs=signs, example={"x": Fraction(1)})
     claim = at_most(0, x)
     found = theorem(made, claim, one_line(claim, ((1, Nonnegative(x)),)))
     signs["x"] = "real"
@@ -244,7 +248,7 @@ def test_the_example_may_satisfy_conditions_with_roots() -> None:
     two, larger = number(2).sqrt(), Number("max", (number(2).sqrt(), number(2).sqrt()))
     conditions = ((two, ">", ONE), (number(3), ">", larger), (number(4).sqrt(), "=", number(2)), (two**2, ">", ONE),
                   (ONE, ">=", named("half", number(1) / 2)), (-ONE, ">", -two))  # fmt: skip
-    assert accepted(Setting(conditions=conditions), TRUE, POSITIVE)
+    assert accepted(ClaimSetting(conditions=conditions), TRUE, POSITIVE)
 
 
 def test_facts_of_classes_nearby() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fedconvex.claims.claim import Claim, Draws, Setting, at_most, equal
+from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme, at_most, equal
 from fedconvex.claims.terms import (
     family,
     free,
@@ -17,9 +17,9 @@ from fedconvex.claims.terms import (
 from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
 from fedconvex.proofs_checks.kernel.proofs import (
     Combine,
+    Derivation,
     Nonnegative,
-    Proof,
-    Statement,
+    Proved,
     facts,
 )
 
@@ -32,13 +32,13 @@ from .attacks import (
 )
 
 x, y, u = free("x"), free("y"), family("u")
-NOTHING = Setting()
+NOTHING = ClaimSetting()
 POSITIVE = ((1, Nonnegative(ONE)),)
 UP, DOWN = at_most(0, 1), at_most(1, 0)
 
 
-def proof(*lines: Any, **more: Any) -> Proof:
-    return Proof(tuple(lines), **more)
+def proof(*lines: Any, **more: Any) -> Derivation:
+    return Derivation(tuple(lines), **more)
 
 
 def says(claim: Claim, used: Any = (), name: str = "", **more: Any) -> Combine:
@@ -53,9 +53,9 @@ DYN = drawing("FedDyn", curvature=(ZERO, ONE), minimiser=True)
 SCALED = (DYN, UP, proof(TRIVIAL))
 
 
-def resting_on(other: Any, setting: Setting = DYN, claim: Claim = UP) -> Theorem:
+def resting_on(other: Any, setting: ClaimSetting = DYN, claim: Claim = UP) -> Theorem:
     """A proof that the statement called "other" implies its own claim."""
-    return theorem(setting, claim, proof(says(claim, ((1, Statement("other")),))), lambda identifier: other)
+    return theorem(setting, claim, proof(says(claim, ((1, Proved("other")),))), lambda identifier: other)
 
 
 def test_a_statement_that_is_proved_may_be_used() -> None:
@@ -68,7 +68,7 @@ FORGED = {
     "a claim without proof": ((DYN, DOWN), "TypeError|missing"),
     "a false proof": ((DYN, DOWN, proof(says(DOWN))), "is not the claim"),
     "a proof of another claim": ((DYN, DOWN, proof(TRIVIAL)), "last line is not the claim"),
-    "a statement that rests on itself": ((DYN, DOWN, proof(says(DOWN, ((1, Statement("other")),)))),
+    "a statement that rests on itself": ((DYN, DOWN, proof(says(DOWN, ((1, Proved("other")),)))),
         "rests on itself"),
     "a contradictory setting": ((replace(DYN, curvature=(ONE, ZERO)), UP, proof(TRIVIAL)), "empty interval"),
     "a statement about one client": ((DYN, replace(UP, of_client=True), proof(TRIVIAL)), "another kind"),
@@ -83,7 +83,7 @@ def test_what_somebody_says_of_another_statement_is_not_believed(other, reason) 
 
 def test_statements_without_end_are_refused() -> None:
     def endless(identifier: str) -> Any:
-        return NOTHING, DOWN, proof(says(DOWN, ((1, Statement(identifier + "x")),)))
+        return NOTHING, DOWN, proof(says(DOWN, ((1, Proved(identifier + "x")),)))
 
     with pytest.raises(Refused, match=r"RecursionError|too long"):
         theorem(NOTHING, *endless("")[1:], endless)
@@ -91,7 +91,7 @@ def test_statements_without_end_are_refused() -> None:
 
 def test_a_statement_cannot_change_what_is_being_proved() -> None:
     """The kernel reads copies, so that whoever is called in between changes nothing."""
-    claim, line = at_most(0, 1), says(UP, ((1, Statement("other")),))
+    claim, line = at_most(0, 1), says(UP, ((1, Proved("other")),))
 
     def turn(identifier: str) -> Any:
         for of in (claim, line):
@@ -105,8 +105,8 @@ def test_a_statement_cannot_change_what_is_being_proved() -> None:
 STRONGER: dict[str, tuple[dict[str, Any], str]] = {
     "another method": ({"method": "FedDynOneGD"}, "its method"),
     "another parameter of the method": ({"method_parameters": {"alpha": 2 * a}}, "its method_parameters"),
-    "other draws": ({"draws": Draws("uniform", ONE, parameter("m"))}, "its draws"),
-    "everyone": ({"draws": Draws()}, "its draws"),
+    "other draws": ({"draws": DrawScheme("uniform", ONE, parameter("m"))}, "its draws"),
+    "everyone": ({"draws": DrawScheme()}, "its draws"),
     "other answers": ({"answers": "inexact", "inexactness": a}, "its answers"),
     "a dissimilarity": ({"dissimilarity": number(2)}, "its dissimilarity"),
     "a variance": ({"variance": ONE}, "its variance"),
@@ -147,7 +147,7 @@ def test_statements_with_weaker_assumptions_and_equations_may_be_used() -> None:
     )
     assert resting_on((weaker, UP, proof(TRIVIAL))).claim == UP
     same = equal(norm(2 * x), 2 * norm(x))
-    used = says(same, ((1, Statement("other")),))
+    used = says(same, ((1, Proved("other")),))
     assert theorem(DYN, same, proof(used), lambda i: (DYN, same, proof(says(same)))).claim == same
     vectors = (DYN, equal(x, x), proof(VECTORS))
     with pytest.raises(Refused, match="no multiplier"):

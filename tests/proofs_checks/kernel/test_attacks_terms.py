@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from fedconvex.claims.claim import Draws, Setting, at_most, equal
+from fedconvex.claims.claim import ClaimSetting, DrawScheme, at_most, equal
 from fedconvex.claims.terms import (
     Number,
     Vector,
@@ -31,18 +31,18 @@ from fedconvex.claims.terms import (
     sum_of_rounds,
     value,
 )
-from fedconvex.proofs_checks.kernel.proofs import Assumed, CauchySchwarz, Nonnegative, Statement
+from fedconvex.proofs_checks.kernel.proofs import CauchySchwarz, Hypothesis, Nonnegative, Proved
 
 from .attacks import ONE, UNIFORM, ZERO, Attack, a, accepted, drawing, parametrised, some
 
-NOTHING, DYN = Setting(), drawing("FedDyn")
+NOTHING, DYN = ClaimSetting(), drawing("FedDyn")
 P, m, sigma = map(parameter, ("P", "m", "σ"))
 u, v = drawn(family("u")), family("u")
 deviation = v - mean(v)
 noise = u - mean(v)
 change = memory("gradient", 1) - memory("gradient", 0)
-INDEPENDENT = drawing("FedProx", draws=Draws("independent", P))
-WITH_BEST = Setting(minimiser=True)
+INDEPENDENT = drawing("FedProx", draws=DrawScheme("independent", P))
+WITH_BEST = ClaimSetting(minimiser=True)
 root = lambda x: Number("root", (x,))  # noqa: E731
 
 
@@ -87,8 +87,9 @@ DRAWS = {
     "σ is about independent draws": false("no parameter of the setting", INDEPENDENT, expected(square(noise)), ZERO,
         squares=((-sigma, deviation),)),
     "the scale of independent draws": false("without replacement", INDEPENDENT, ZERO, ONE,
-        facts=((1, Assumed("scale")),)),
-    "the scale of nobody's draws": false("without replacement", NOTHING, ZERO, ONE, facts=((1, Assumed("scale")),)),
+        facts=((1, Hypothesis("scale")),)),
+    "the scale of nobody's draws": false("without replacement", NOTHING, ZERO, ONE,
+        facts=((1, Hypothesis("scale")),)),
     "σ in the claim": false("parameters that the setting does not know", DYN, sigma, ONE,
         facts=((1, Nonnegative(1 - sigma)),)),
     "σ is nowhere 0": false("may be 0", DYN, ZERO, ONE, facts=((1 / sigma, Nonnegative(sigma)),)),
@@ -97,7 +98,7 @@ DRAWS = {
     "independent draws, variance 1/P²": false("is not the claim", INDEPENDENT, expected(square(noise)),
         square(deviation) / P**2, "="),
     "independent draws and memories": false(
-        "not known for this draw", drawing("FedProx", draws=Draws("independent", P)),
+        "not known for this draw", drawing("FedProx", draws=DrawScheme("independent", P)),
         expected(inner(last_answers(1) - last_answers(0), server(0))), ZERO),
     "independent draws, memories, and a deviation": false(
         "not known for this draw", INDEPENDENT, expected(inner(last_answers(1), deviation)), inner(last_answers(0),
@@ -111,7 +112,7 @@ DRAWS = {
     "an average over two draws": false("over two draws", DYN, drawn(server(1)), server(1), "="),
     "an average of new memories over the same draw": false("over two draws", DYN, drawn(memory("gradient", 1)),
         shared("h", 1), "="),
-    "a gradient at a random point": false("gradient at a point that depends", DYN, mean(gradient(server(1))),
+    "a gradient at a random point": false("two vectors differ", DYN, mean(gradient(server(1))),
         server(1), "="),
     "a maximum of random numbers": false("depends on the draw", DYN, expected(Number("max", (square(u), ZERO))),
         expected(square(u))),
@@ -131,16 +132,16 @@ DRAWS = {
 ROOTS_AND_NAMES = {
     "√x² of a real number": false("root of a number that may be negative|not in the field", some("x", sign="real"),
         root(parameter("x") ** 2), parameter("x"), "="),
-    "√ of a sum": false("no root of a positive monomial", some("x", "y"), root(parameter("x") + parameter("y")),
+    "√ of a sum": false("is not the claim", some("x", "y"), root(parameter("x") + parameter("y")),
         parameter("x")),
     "√ of a negative number": false("no root of a positive monomial", NOTHING, root(number(-4)), number(2)),
-    "√ of 0": false("no root of a positive monomial", NOTHING, root(ZERO), ONE),
-    "√ of a difference": false("no root", some("x"), root(parameter("x") - 1), parameter("x")),
+    "√ of 0": false("not in the field", NOTHING, root(ZERO), ONE),
+    "√ of a difference": false("not in the field", some("x"), root(parameter("x") - 1), parameter("x")),
     "√2 is 3/2": false("is not the claim", NOTHING, root(number(2)), number(Fraction(3, 2)), "="),
     "√2·√3 is √5": false("is not the claim", NOTHING, root(number(2)) * root(number(3)), root(number(5)), "="),
     "√√2": false("no root of|not in the field", NOTHING, root(root(number(2))), ONE),
     "the name of a spare symbol": false(
-        "no identifier", Setting(signs={"x": "nonnegative", "x′": "real"},
+        "no identifier", ClaimSetting(signs={"x": "nonnegative", "x′": "real"},
         example={"x": Fraction(1), "x′": Fraction(1)}),
         -parameter("x′"), ZERO, facts=((1, Nonnegative(parameter("x′"))),)),
     "the name of a prime's root": false("no identifier", some("√2"), parameter("√2"), root(number(2)), "="),
@@ -225,7 +226,7 @@ ORIGIN = {
     "a power of half": false("no small integer", NOTHING, ONE ** Fraction(1, 2), ONE),
     "a parameter as exponent": false("no meaning in a round|no constant", some("x"), ONE ** parameter("x"), ONE),
     "an undecided maximum": false("undecided maximum", some("x"), Number("max", (parameter("x"), ONE)), ONE),
-    "an unknown statement": false("no statement", NOTHING, ZERO, ONE, facts=((1, Statement("fedprox.theorem4")),)),
+    "an unknown statement": false("no statement", NOTHING, ZERO, ONE, facts=((1, Proved("fedprox.theorem4")),)),
 }  # fmt: skip
 
 

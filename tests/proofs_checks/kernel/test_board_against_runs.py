@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedconvex.claims.claim import Draws, Setting
+from fedconvex.claims.claim import ClaimSetting, DrawScheme
 from fedconvex.claims.terms import (
     Vector,
     answers,
@@ -30,7 +30,7 @@ from fedconvex.claims.terms import (
     value,
 )
 from fedconvex.methods import METHODS
-from fedconvex.proofs_checks.kernel.board import Board
+from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.scalars import Refused
 from fedconvex.proofs_checks.kernel.vectors import APART, FACTORS, KEPT, NOISE, REPLACED, SAME
 
@@ -52,13 +52,13 @@ PARTLY = EXACT | STEPS | SCAFFOLD
 PLAIN = {name for name in (*PARTLY, *ONLY_EVERYONE) if METHODS[name.rstrip("12")].plain}
 
 
-def setting(name: str, draws: tuple[str, int, int], **more: Any) -> Setting:
+def setting(name: str, draws: tuple[str, int, int], **more: Any) -> ClaimSetting:
     """A setting of the method, its numbers of clients being parameters."""
     scheme, active, clients = draws
     counts = {"P": active, "m": clients}
-    made = {"everyone": Draws(), "uniform": Draws("uniform", parameter("P"), parameter("m")),
-            "independent": Draws("independent", parameter("P"))}[scheme]  # fmt: skip
-    return Setting(
+    made = {"everyone": DrawScheme(), "uniform": DrawScheme("uniform", parameter("P"), parameter("m")),
+            "independent": DrawScheme("independent", parameter("P"))}[scheme]  # fmt: skip
+    return ClaimSetting(
         method=name.rstrip("12"), method_parameters=(PARTLY | ONLY_EVERYONE)[name], draws=made, minimiser=True,
         signs=dict.fromkeys(("a", "b", "P", "m"), "positive"), counts=frozenset(counts),
         conditions=((parameter("m"), ">=", parameter("P")),),
@@ -80,12 +80,12 @@ def vectors_of(reality: Reality) -> list[Vector]:
     return found + [Vector("expected", (u,)) for u in found]
 
 
-def compare(made: Setting, seed: int, clients: int, weights: Any = None) -> tuple[set[Vector], int]:
+def compare(made: ClaimSetting, seed: int, clients: int, weights: Any = None) -> tuple[set[Vector], int]:
     """Compares all vectors in all draws, and the expectations of all inner products and values.
 
     Returns the vectors without a meaning on the board, and the number of expectations that have one.
     """
-    reality, board = Reality(made, seed, clients, weights), Board(made, ())
+    reality, board = Reality(made, seed, clients, weights), RoundBoard(made, ())
     shadow, unknown, compared = Shadow(board, reality), set(), 0
     terms = vectors_of(reality)
     for term in terms:
@@ -170,7 +170,7 @@ def test_a_product_that_is_0_is_noticed_where_it_is_not(kinds, monkeypatch) -> N
     ("name", "scheme"), [("FedProx", "uniform"), ("FedDyn", "independent"), ("FedDynOneGD", "independent")]
 )
 def test_clients_must_weigh_the_same_in_draws_and_means(name, scheme) -> None:
-    """As `Draws` says: plain averages of a uniform draw estimate the plain mean, and those of p_k's draws Σ p_k u_k."""
+    """As `DrawScheme` says: averages of a uniform draw estimate the plain mean, those of independent draws Σ p_k u_k."""
     with pytest.raises(AssertionError):
         compare(setting(name, (scheme, 2, 3)), 6, 3, WEIGHTS)
 
@@ -178,10 +178,10 @@ def test_clients_must_weigh_the_same_in_draws_and_means(name, scheme) -> None:
 def test_a_second_draw_is_not_the_first(monkeypatch) -> None:
     """The board refuses FedDANE's second draw; the same draw in its place would be something else."""
     with pytest.raises(Refused, match="second draw"):
-        Board(drawing("FedDANE"), ()).vector(server(1))
-    monkeypatch.setattr(Board, "_of_second_draw", Board.drawn)
+        RoundBoard(drawing("FedDANE"), ()).vector(server(1))
+    monkeypatch.setattr(RoundBoard, "_of_second_draw", RoundBoard.drawn)
     with pytest.raises(Refused, match="a subproblem that depends on the draw"):
-        Board(drawing("FedDANE"), ()).vector(server(1))
+        RoundBoard(drawing("FedDANE"), ()).vector(server(1))
 
 
 def test_every_method_is_compared_or_refused() -> None:

@@ -18,7 +18,7 @@ from fedconvex.claims.terms import (
     square,
 )
 from fedconvex.proofs_checks.kernel import Refused, theorem
-from fedconvex.proofs_checks.kernel.proofs import Between, Combine, Fact, Proof, facts, squares
+from fedconvex.proofs_checks.kernel.proofs import Between, Combine, Derivation, Fact, facts, squares
 from fedconvex.theory import feddyn
 from fedconvex.theory.feddyn.vectors import average
 
@@ -31,7 +31,7 @@ THERE = gradient(AFTER)
 
 def proved(claim: Claim, *given: tuple[object, Fact], apart: tuple[tuple[object, Vector], ...] = ()) -> bool:
     line = Combine(claim.left, claim.right, facts(*given), squares(*apart), claim.relation)
-    return theorem(SETTING, claim, Proof((line,), INVARIANTS)).claim == claim
+    return theorem(SETTING, claim, Derivation((line,), INVARIANTS)).claim == claim
 
 
 def test_smoothness_holds_in_every_draw() -> None:

@@ -5,7 +5,7 @@ import pytest
 from fedconvex.claims.claim import Claim, at_most
 from fedconvex.claims.terms import Vector, answers, drawn, expected, gradient, last_answers, mean, parameter, square
 from fedconvex.proofs_checks.kernel import Refused, theorem
-from fedconvex.proofs_checks.kernel.proofs import Combine, Idle, Proof, facts
+from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Idle, facts
 from fedconvex.theory import feddyn, fedprox
 from fedconvex.theory.feddyn.vectors import average
 
@@ -16,7 +16,7 @@ SETTING = feddyn.lemma12sharper.setting
 
 def idle(u: Vector, claim: Claim, setting=SETTING) -> bool:
     line = Combine(claim.left, claim.right, facts((1, Idle(u))))
-    return theorem(setting, claim, Proof((line,))).claim == claim
+    return theorem(setting, claim, Derivation((line,))).claim == claim
 
 
 def test_of_vectors_that_do_not_depend_on_the_draw_it_is_their_share() -> None:

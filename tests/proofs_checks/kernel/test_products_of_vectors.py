@@ -2,10 +2,10 @@
 
 import pytest
 
-from fedconvex.claims.claim import Setting, equal
+from fedconvex.claims.claim import ClaimSetting, equal
 from fedconvex.claims.terms import free, inner
 from fedconvex.proofs_checks.kernel import Refused, theorem
-from fedconvex.proofs_checks.kernel.proofs import Combine, Proof
+from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation
 
 
 @pytest.mark.parametrize(
@@ -15,9 +15,9 @@ def test_products_of_vectors_with_confusing_names_differ(names: tuple[str, str, 
     u, v, w, x = map(free, names)
     claim = equal(inner(u, v), inner(w, x))
     with pytest.raises(Refused, match="is left"):
-        theorem(Setting(), claim, Proof((Combine(claim.left, claim.right, relation="="),)))
+        theorem(ClaimSetting(), claim, Derivation((Combine(claim.left, claim.right, relation="="),)))
 
 
 def test_a_product_is_symmetric() -> None:
     claim = equal(inner(free("a"), free("b")), inner(free("b"), free("a")))
-    assert theorem(Setting(), claim, Proof((Combine(claim.left, claim.right, relation="="),))).claim == claim
+    assert theorem(ClaimSetting(), claim, Derivation((Combine(claim.left, claim.right, relation="="),))).claim == claim

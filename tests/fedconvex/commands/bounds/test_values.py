@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from bounds_runner import GIVEN, OTHERS, invoke, rho, run
 
-from fedconvex.commands.bounds.numbers import Number, evaluate
+from fedconvex.commands.bounds.numbers import PrintedNumber, evaluate
 from fedconvex.statements import Sign
 from fedconvex.theory import fedprox
 from fedconvex.validation import exact_number
@@ -116,12 +116,12 @@ def test_digits_are_those_of_the_number(seed):
 def test_no_digit_is_printed_that_is_not_proved():
     import flint
 
-    assert Number(flint.arb(2, 0.001)).text == "≈ 2.00"
-    assert Number(flint.arb(1, 0.7)).decimal is None
-    assert Number(flint.arb(0, 0.001)).decimal is None
-    assert Number(flint.arb(0, 0.001)).text == "between -1.01e-3 and 1.01e-3"
-    assert Number(flint.arb(0, 0.001)).sign is Sign.UNKNOWN
-    assert Number(flint.arb("0.15", "1e-9")).decimal == Decimal("0.15")
+    assert PrintedNumber(flint.arb(2, 0.001)).text == "≈ 2.00"
+    assert PrintedNumber(flint.arb(1, 0.7)).decimal is None
+    assert PrintedNumber(flint.arb(0, 0.001)).decimal is None
+    assert PrintedNumber(flint.arb(0, 0.001)).text == "between -1.01e-3 and 1.01e-3"
+    assert PrintedNumber(flint.arb(0, 0.001)).sign is Sign.UNKNOWN
+    assert PrintedNumber(flint.arb("0.15", "1e-9")).decimal == Decimal("0.15")
 
 
 @pytest.mark.parametrize(("mu", "K", "B", "sign"), [("5", "10", "1.2", "negative"), ("11/2", "8", "1", "zero")])
