@@ -23,7 +23,7 @@ from fedconvex.methods import METHODS
 from fedconvex.participation import Draw
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.scalars import Scalar
-from fedconvex.proofs_checks.kernel.vectors import APART, KEPT, NOISE, REPLACED, SAME, Quantity, Vec
+from fedconvex.proofs_checks.kernel.vectors import ANY, ANY_APART, APART, KEPT, NOISE, REPLACED, SAME, Quantity, Vec
 from fedconvex.runs.rounds import rounds_of
 
 DIM = 2
@@ -264,15 +264,20 @@ class Shadow:
         real = self.reality
         found = 0 * real.shared(real.best)
         for (kind, name), c in of.parts.items():
-            u = self.basic(name)
+            random = kind in (ANY, ANY_APART)  # a gradient at a point that depends on the draw
+            u = self.gradient_in(name, turn) if random else self.basic(name)
             mean = real.shared(real.mean(u))
-            part = mean if kind in (SAME, KEPT) else u - mean
+            part = mean if kind in (SAME, KEPT, ANY) else u - mean
             if kind in (KEPT, REPLACED):
                 part = np.where(turn.times[:, None] > 0, part, 0 * part)
             if kind == NOISE:
                 part = real.drawn(part, turn)
             found = found + self.scalar(c) * part
         return found
+
+    def gradient_in(self, name: str, turn: Turn | None) -> np.ndarray:
+        at = next(k for k, v in self.board.gradients.items() if (ANY, name) in v.parts)
+        return self.reality.gradients(self.vector(Vec(dict(at)), turn))
 
     def quantity(self, of: Quantity) -> fmpq:
         total = fmpq(0)
@@ -286,12 +291,19 @@ class Shadow:
     def _unknown(self, kind: str, *names: str) -> fmpq:
         real = self.reality
         if kind == "F":
-            key = next(k for k, place in self.board.__dict__["_names"].items() if str(place) == names[0])
+            key = next(k for k, name in self.board.points.items() if name == names[0])
             points = Vec(dict(key))
             total = fmpq(0)
             for turn in real.turns:
                 both = zip(real.H, real.c, self.vector(points, turn), strict=True)
                 total += turn.probability * real.mean(np.array([x @ h @ x / 2 - c @ x for h, c, x in both]))
+            return total
+        if kind == ANY:
+            one, other = (Vec({(names[i], names[i + 1]): self.board.field.scalar(1)}) for i in (0, 2))
+            total = fmpq(0)
+            for turn in real.turns:
+                both = zip(self.vector(one, turn), self.vector(other, turn), strict=True)
+                total += turn.probability * real.mean(np.array([x @ y for x, y in both]))
             return total
         u, v = (self.basic(n) for n in names)
         if kind == SAME:
