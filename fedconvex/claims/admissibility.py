@@ -15,7 +15,7 @@ from fedconvex.claims.federations import ExactFederation
 from fedconvex.claims.paths import minimiser_of
 from fedconvex.claims.terms import Number
 from fedconvex.methods import METHODS
-from fedconvex.participation import Full, Uniform, Weighted
+from fedconvex.participation import Draw, Full, Uniform, Weighted
 from fedconvex.problems.quadratics import QuadraticClients, QuadraticProblem
 
 
@@ -112,6 +112,11 @@ def _points(setting: ClaimSetting, federation: ExactFederation) -> Iterator[str]
         models = federation.first_models
         if models is None or any(x != 0 for x in rounds.clients.gradients(rounds.arithmetic.array(models)).ravel()):
             yield "a client's first model is no stationary point of its function"
+    if setting.rests:
+        before = federation.moments[-1]
+        after = federation.player.after(before, Draw(), len(federation.earlier))[0]
+        if any(x != 0 for x in after.state.flat() - before.state.flat()):
+            yield "the state is no fixed point"
     if setting.dissimilarity is None and setting.variance is None and setting.large_gradient is None:
         return
     gradients = rounds.clients.gradients(federation.moments[-1].state.server)

@@ -61,8 +61,9 @@ def _displayed(statement: "Statement", slashes: bool) -> Displayed:
     left_parameters = statement.left.parameters if statement.left is not None else {}
     notation = {**statement.paper.notation, **left_parameters, **statement.calculator.parameters}
     factors = ("UPPER", "TIGHT", "LOWER")
-    of_factor = callable(statement.states) and statement.relation == "=" and statement.claim_type.name in factors
-    of_factor = of_factor and len(statement.symbol) == 1
+    # A claim about a factor, or a reading of what is printed with ≲ or ≈, is shown beside what is printed.
+    apart = statement.claim_type.name in factors if statement.relation == "=" else statement.relation != r"\le"
+    of_factor = callable(statement.states) and apart
     if claim is not None and not of_factor:
         display = replace(Display.of(letters, symbols_of(notation)), slashes=slashes)
         return Displayed((display.latex(claim),), "", _where(display, [claim], ()))
@@ -77,8 +78,8 @@ def _displayed(statement: "Statement", slashes: bool) -> Displayed:
     # Of a vector, the formula itself says what is claimed: that it is 0.
     if claim is None or type(at_terms(statement.calculator)) is Vector:
         return Displayed(formulas, statement.conclusion, _where(right.display, terms, formulas))
-    factor = right.values[0]
-    about = statement.states(named(statement.symbol[0], factor)) if isinstance(factor, Number) else claim
+    alone = statement.relation == "=" and len(right.values) == 1 and isinstance(right.values[0], Number)
+    about = statement.states(named(statement.symbol[0], right.values[0])) if alone else claim
     return Displayed(formulas, right.display.latex(about), _where(right.display, [*terms, about], formulas))
 
 

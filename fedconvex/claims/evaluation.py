@@ -43,6 +43,7 @@ class RoundOnPath:
     answers: Callable[[], Array]
     solutions: Callable[[], Array]
     residuals: Callable[[], Array]
+    local_gradients: Callable[[], Array]
     drawn: Callable[[Array], Array]  # the server's average over the drawn clients, from the rows of all
 
 
@@ -108,6 +109,8 @@ class Values:
                 return answers
             case ("answers" | "solutions" | "residuals") as rows, ():
                 return getattr(self._round(run, time), rows)()
+            case "local gradients", ():
+                return self._round(run, time).local_gradients()
             case "minimiser", ():
                 return self.minimiser()
             case "gradient", (at,):

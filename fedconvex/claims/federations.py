@@ -53,6 +53,7 @@ class ExactFederation:
             used cyclically.
         first_models: the clients' models before they first took part, (m, d).
         free: the vectors that the claim names `free` or `family`.
+        rests: the state before the round is the method's fixed point, of several the one that is reached from 0.
     """
 
     problem: Problem
@@ -68,6 +69,7 @@ class ExactFederation:
     deviations: tuple[tuple[AnswerError, ...], ...] = ()
     first_models: Any = None
     free: Mapping[str, Any] = field(default_factory=dict)
+    rests: bool = False
 
     def __post_init__(self) -> None:
         if self.answers != "own" and (self.inexactness is None or not self.deviations):
@@ -87,6 +89,10 @@ class ExactFederation:
         rounds = self.player.rounds
         with rounds.arithmetic.context():
             state = rounds.start(rounds.arithmetic.array(self.start))
+            if self.rests:
+                from fedconvex.fixed_points.one_round import OneRoundMap
+
+                state = state.with_values(OneRoundMap.of(rounds).fixed_state)
             models = None if self.first_models is None else rounds.arithmetic.array(self.first_models)
             found = [StateOnPath(state, models)]
             for t, draw in enumerate(self.earlier):
@@ -113,7 +119,7 @@ class ExactFederation:
         H, c, weights = getattr(self.problem, "H", ()), getattr(self.problem, "c", ()), self.problem.exact_weights
         for k, (matrix, vector) in enumerate(zip(H, c, strict=True)):
             lines += [f"client {k}: weight {weights[k]}, H = {written(matrix)}, c = {written(vector)}"]
-        lines += [f"start {written(self.start)}"]
+        lines += ["at its fixed point" if self.rests else f"start {written(self.start)}"]
         if self.first_models is not None:
             lines += [f"first models {written(self.first_models)}"]
         for t, draw in enumerate(self.earlier):

@@ -11,7 +11,8 @@ from fedconvex.arithmetic.rationals import Array
 from fedconvex.claims.draws import Outcomes
 from fedconvex.claims.evaluation import NotOnThisRun, Path, RoundOnPath, StateOnPath
 from fedconvex.errors import InvalidInput
-from fedconvex.local_solvers.base import Answers
+from fedconvex.local_solvers.base import Answers, LocalSolver
+from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import State
 from fedconvex.once import Once
 from fedconvex.participation import Draw
@@ -54,6 +55,7 @@ class Player:
                 answers=lambda: everyone()[2],
                 solutions=lambda: _solutions(*everyone()),
                 residuals=lambda: _residuals(*everyone()),
+                local_gradients=lambda: _local_gradients(self.rounds.solver, *everyone()[:2]),
                 drawn=_average(result, draw),
             )
             longer.append(Path(path.probability * probability, (*path.moments, after), (*path.rounds, happened)))
@@ -92,6 +94,18 @@ def _solutions(clients: Clients, subproblem: Subproblem, answers: Array) -> Arra
 
 def _residuals(clients: Clients, subproblem: Subproblem, answers: Array) -> Array:
     return subproblem.add_gradients(answers, clients.gradients(answers))
+
+
+def _local_gradients(solver: LocalSolver, clients: Clients, subproblem: Subproblem) -> Array:
+    """The sum of each client's gradients over its local gradient steps."""
+    if not isinstance(solver, GradientDescent):
+        raise NotOnThisRun("local gradients", solver, "takes no gradient steps", "give gradient descent")
+    theta, total = subproblem.start, 0 * subproblem.start
+    for _ in range(int(solver.steps)):
+        gradients = clients.gradients(theta)
+        total = total + gradients
+        theta = theta - solver.stepsize * subproblem.add_gradients(theta, gradients)
+    return total
 
 
 def _average(result: RoundResult | None, draw: Draw) -> Callable[[Array], Array]:

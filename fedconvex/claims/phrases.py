@@ -25,8 +25,10 @@ def _phrases(setting: ClaimSetting, display: Display) -> Iterator[str]:
     yield from _curvature("the objective", setting.objective, display)
     if setting.minimiser:
         yield f"the objective has a minimiser ${display.letters.minimiser}$"
-    yield _draws(setting.draws, display)
-    yield _answers(setting, display)
+    if setting.method or setting.draws.scheme != "everyone":
+        yield _draws(setting.draws, display)
+    if setting.method:
+        yield _answers(setting, display)
     at = f"at the server's point ${display.letters.server.replace('@', display.letters.before)}$"
     for bound, phrase in (
         (setting.dissimilarity, "the clients' functions are $@$-dissimilar"),

@@ -22,7 +22,7 @@ from fedconvex.claims.evaluation import number_at
 from fedconvex.claims.federations import AnswerError, ExactFederation
 from fedconvex.claims.random_parameters import NoFederation, parameters_of
 from fedconvex.claims.terms import Number, parts
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import InvalidInput, NoFixedPoint
 from fedconvex.methods import METHODS
 from fedconvex.methods.base import Method
 from fedconvex.participation import Full, Participation, Uniform, Weighted
@@ -47,7 +47,7 @@ def federation_of(setting: ClaimSetting, claim: Claim | None, choices: Choices) 
     try:
         built = _Builder(setting, claim, choices).federation()
         found = offences(setting, built)
-    except (InvalidInput, ZeroDivisionError) as error:
+    except (InvalidInput, NoFixedPoint, ZeroDivisionError) as error:
         raise NoFederation(str(error)) from None
     if found:
         raise NoFederation("; ".join(found))
@@ -115,13 +115,13 @@ class _Builder:
         rounds = int(self.values.get(self.claim.rounds, self.choices.pick((1, 2, 3)))) if self.claim and of_run else 1
         if not outcomes or rounds > MOST_ROUNDS or len(outcomes) ** rounds > MOST:
             raise NoFederation("no draw is possible, or too many are")
-        number = 0 if of_run or self._assumes_at_point else self.choices.pick((0, 1, 2, 3))
+        number = 0 if of_run or self._assumes_at_point or self.setting.rests else self.choices.pick((0, 1, 2, 3))
         earlier = tuple(self.choices.pick(outcomes)[1] for _ in range(number))
         setting = self.setting
         deviations = () if setting.answers == "own" else self._deviations(number + rounds)
         return ExactFederation(
             problem, self.method, start, scheme, self.values, earlier, rounds, None, setting.answers,
-            self.at(setting.inexactness), deviations, models, self._free(),
+            self.at(setting.inexactness), deviations, models, self._free(), setting.rests,
         )  # fmt: skip
 
     # ---- the clients' functions ----

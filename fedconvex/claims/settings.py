@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import reduce
+from types import MappingProxyType
 from typing import Any
 
 from fedconvex.claims.claim import ClaimSetting, DrawScheme
@@ -26,11 +27,13 @@ def setting_of(
     notation: Mapping[str, Parameter],
     parameters: Mapping[str, Parameter],
     uses: frozenset[str],
+    chosen: Mapping[str, Number] = MappingProxyType({}),
 ) -> ClaimSetting:
     """What these assumptions and conditions say. Raises NotASetting.
 
     `parameters` are those of the statement's formulas; `notation` those of the paper, for the assumptions' own; `uses`
-    are the operations in the claim, of which "minimiser" and "infimum" assume that there is one.
+    are the operations in the claim, of which "minimiser" and "infimum" assume that there is one. What is `chosen` takes
+    the place of the method's parameters of these names.
     """
     fields: Fields = {"low": [], "high": [], "weak": [], "conditions": [], "minimiser": "minimiser" in uses}
     fields["bounded_below"] = "infimum" in uses
@@ -39,6 +42,8 @@ def setting_of(
         if meaning is None:
             raise NotASetting(f"{type(assumption).__name__} has no meaning in a setting")
         meaning(assumption, fields)
+    own = {name: x for name, x in chosen.items() if name in fields.get("method_parameters", {})}
+    fields |= {"method_parameters": fields.get("method_parameters", {}) | own}
     everything = (*conditions, *(c for a in assumptions for c in a.conditions))
     relations = [r for condition in dict.fromkeys(everything) for r in _relations(condition)] + fields.pop("conditions")
     low, high, weak = fields.pop("low"), fields.pop("high"), fields.pop("weak")

@@ -63,7 +63,10 @@ def setting_of_statement(statement: ClaimingStatement) -> ClaimSetting:
     notation = {**statement.notation, **parameters}
     kept = {name: notation[name] for name in {*parameters, *named} if name in notation}
     conditions = tuple(c for c in statement.calculator.all_conditions if notation[c.argument].means is None)
+    value = None if claim is None else at_terms(statement.calculator)
+    # A formula with several parts, such as μ and ρ, may choose a parameter of the method.
+    chosen = {name: getattr(value, name) for name in getattr(value, "_fields", ())}
     return setting_of(
         statement.every_assumption, conditions, notation, kept,
-        uses=frozenset(p.head for p in used),
+        uses=frozenset(p.head for p in used), chosen=chosen,
     )  # fmt: skip

@@ -23,6 +23,7 @@ VERIFY_HELP = """Do the papers' statements hold? Every displayed step of their p
 [bold]fedconvex verify fedprox.equation7 --step 3[/bold]
 [bold]fedconvex verify --html verdicts.html --certificates certificates[/bold]
 [bold]fedconvex verify mypaper --record[/bold]
+[bold]fedconvex verify ./mypaper.py[/bold]
 
 One statement is shown with all that is known of it. PROVED: every step is checked. "As printed" says whether that is \
 what the paper prints, "holds" what is proved where it is not. REFUTED: there is a counterexample, a program of at \
@@ -36,9 +37,10 @@ def verify(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PAPER | STATEMENT]…",
+            metavar="[PAPER | STATEMENT | FILE.py]…",
             show_default=False,
-            help="Papers (fedprox) or statements (fedprox.theorem4); without any, every paper with proofs.",
+            help="Papers (fedprox), statements (fedprox.theorem4), or a Python file with lemmas of your own, which is "
+            "run; without any, every paper with proofs.",
         ),
     ] = None,
     step: Annotated[int | None, typer.Option(help="Replay one step of one statement, with all that it uses.")] = None,
@@ -57,6 +59,9 @@ def verify(
         bool,
         typer.Option("--cache/--no-cache", help="Reuse cached results when their inputs are unchanged."),
     ] = True,
+    seconds: Annotated[
+        float, typer.Option(help="For each lemma of a file: how long to look for a federation that breaks it.")
+    ] = 5.0,
     record: Annotated[
         bool, typer.Option("--record", help="Run every proof again and record the verdicts, to be reviewed.")
     ] = False,
@@ -68,6 +73,13 @@ def verify(
     from fedconvex.commands import verify_table as table
     from fedconvex.proofs_checks.reporting import results
 
+    if files := [name for name in names or [] if name.endswith(".py")]:
+        from fedconvex.commands.verify_file import verify_files
+
+        if len(files) != len(names or []) or step is not None or record:
+            raise InvalidInput("file", files[0], "is verified alone", "name files only, without --step and --record")
+        verify_files(files, seconds)
+        return
     # All input is checked before the first proof runs: proofs of a paper take minutes.
     _require_proofs(names or [])
     if record:

@@ -9,19 +9,13 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
-from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme
+from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.terms import NUMBERS, VECTORS, Number, Vector
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.kernel import proofs
+from fedconvex.proofs_checks.kernel.reading import CLASSES
 
-KINDS: Mapping[str, type] = {
-    kind.__name__: kind
-    for kind in (
-        ClaimSetting, DrawScheme, Claim, proofs.Derivation, proofs.Combine, proofs.Root, proofs.Telescope, proofs.Iterate, proofs.Lower,
-        proofs.Upper, proofs.Between, proofs.Hypothesis, proofs.CauchySchwarz, proofs.Nonnegative, proofs.Earlier,
-        proofs.Proved, proofs.During, proofs.Jensen,
-    )
-}  # fmt: skip
+KINDS: Mapping[str, type] = {kind.__name__: kind for kind in CLASSES}
 LONGEST = 10_000_000  # characters of a file
 DEEPEST = 500  # terms inside terms
 SORTS = {"N": (Number, NUMBERS), "V": (Vector, VECTORS)}

@@ -2,6 +2,7 @@
 
 | modules | contents |
 |---|---|
+| `convex`, `nonconvex`, `one_gradient`, `equations`, `sharper` | proofs as data, which the kernel replays |
 | `notation`, `expectations`, `one_gradient_notation` | symbols and vectors of one round |
 | `run_sums`, `sums_of_squares` | steps and squares that several proofs share |
 | `definitions`, `one_gradient_definitions` | (1) to (3), (7) to (9), (15), (16), compared with the running code |

@@ -55,7 +55,8 @@ def invariants() -> tuple[Step, ...]:
     return (
         Step(r"h^0 = \tfrac1m\sum_k\nabla L_k(\theta_k^0) = 0",
              "the algorithm's input ∇L_k(θ_k⁰) = 0; it does not say h⁰, which is 0 in the running code",
-             Relation(vector("h⁰"), "=", HilbertVector(), name="h⁰"), Agreement(errors_of_the_start), place="after (9)"),
+             Relation(vector("h⁰"), "=", HilbertVector(), name="h⁰"), Agreement(errors_of_the_start),
+             place="after (9)"),
         Step(r"h^t = h^{t-1}-\tfrac\alpha m\sum_{k\in P_t}(\theta_k^t-\theta^{t-1})"
              r" = \tfrac1m\sum_k\nabla L_k(\theta_k^t)",
              "induction: the drawn devices replace their gradients, and θ_k^t − θ^{t−1} is given by (8)",

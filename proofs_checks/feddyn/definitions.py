@@ -161,7 +161,8 @@ def stationary_point(statement: Statement) -> Proof:
              Relation(total, "=", zero), Agreement(partial(gradients_at, lambda f: f.minimiser, formula)), place="(3)"),
         Step(r"\nabla\tfrac1m\sum_{k\in[m]}L_k = \tfrac1m\sum_{k\in[m]}\nabla L_k",
              "of any three devices; more in the same way: it is the objective's gradient, and a stationary point is "
-             "where that is 0", Relation(sum(own, HilbertVector()) / len(own), "=", formula(gradients=own)), Identity()),
+             "where that is 0", Relation(sum(own, HilbertVector()) / len(own), "=", formula(gradients=own)),
+             Identity()),
         Step(r"\nabla\ell(\theta^t) = \dots = 0", "as printed, with θ^t on the left", Relation(total, "=", zero),
              Agreement(partial(gradients_at, after_a_round, formula)), place="(3)", role=Role.PRINTED),
         Step(r"\tfrac1m\sum_{k\in[m]}\nabla L_k(\theta) = \sum_{k\in[m]}E_{(x,y)\sim D_k}\nabla\ell_k(\theta;(x,y))",

@@ -1,4 +1,4 @@
-"""FedProx: equations (3) to (8), (13), (15), (16), Theorems 4 and 11, Corollaries 7 and 10, by root mean squares.
+"""FedProx: equations (3) to (8), (13), (15), Theorems 4 and 11, Corollaries 7 and 10, by root mean squares.
 
 With d_k = w_k − w, g_k = ∇F_k(w) and the residual e_k of an answer, ‖e‖ ≤ γ‖g‖, and the subproblem's strong convexity
 gives ‖d‖ ≤ ((1 + γ)/μ̄)‖g‖: for one client, and for the root mean squares over all clients. The clients are alike in
@@ -89,7 +89,7 @@ class OneRound:
     @property
     def tilted(self) -> Parts:
         """‖e − g‖² ≤ (1 + γ)²‖g‖², after `residuals`."""
-        return self.short + triangle(residuals, -gradients) + 2 * norm(gradients) * by(Earlier("residuals"))
+        return self.short + triangle(residuals, -gradients) + by(Earlier("residuals")) * (2 * norm(gradients))
 
     @property
     def moves(self) -> tuple[Line, ...]:
@@ -101,7 +101,7 @@ class OneRound:
     @property
     def moved(self) -> Parts:
         """mean‖w_k − w‖² ≤ ((1 + γ)/μ̄)²B²‖∇f(w)‖², after `moves`."""
-        return by(Earlier("moves, squared")) + self.move**2 * self.alike
+        return by(Earlier("moves, squared")) + self.alike * self.move**2
 
     @property
     def off(self) -> Vector:
@@ -128,7 +128,7 @@ class OneRound:
     @property
     def along_slope(self) -> Parts:
         """−⟨∇f(w), w̄ − w⟩ ≥ (1/μ)(1 − (L(1 + γ)/μ̄ + γ)B)‖∇f(w)‖², after `drift`."""
-        return 1 / self.mu * (cauchy_schwarz(slope, self.off, -1) + steepness * by(Earlier("drift")))
+        return (cauchy_schwarz(slope, self.off, -1) + by(Earlier("drift")) * steepness) * (1 / self.mu)
 
     def decrease(self, claim: Claim, slack: Any = 0) -> Derivation:
         """The objective's smoothness between w and w⁺, in expectation; the claim gives slack·‖∇f(w)‖² away.
@@ -237,11 +237,6 @@ def of_convex_clients(claim: Claim, weight: Number) -> Derivation:
 @proof_of(fedprox.equation15)
 def convex_clients_decrease(claim: Claim) -> Derivation:
     return of_convex_clients(claim, mu)
-
-
-@proof_of(fedprox.equation16)
-def convex_clients_decrease_with_the_choice(claim: Claim) -> Derivation:
-    return of_convex_clients(claim, 6 * L * B**2)
 
 
 @proof_of(fedprox.corollary7)

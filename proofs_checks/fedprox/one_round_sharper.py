@@ -44,9 +44,9 @@ def least_along_slope(off: Vector, far: Number, line: str, multiple: Number) -> 
 
     The bound is least at off = −far·∇f/‖∇f‖, because it falls with ⟨∇f, off⟩: `falls` is its derivative.
     """
-    falls = 1 / mu - share * L * multiple / mu**2
-    nearer = falls * steepness + share * L / (2 * mu**2) * (norm(off) + far)
-    return falls * cauchy_schwarz(slope, off, -1) + nearer * by(Earlier(line)) + L / (2 * K) * ROUND.moved
+    falls: Number = 1 / mu - share * L * multiple / mu**2
+    nearer: Number = falls * steepness + share * L / (2 * mu**2) * (norm(off) + far)
+    return cauchy_schwarz(slope, off, -1) * falls + by(Earlier(line)) * nearer + ROUND.moved * (L / (2 * K))
 
 
 @proof_of(fedprox.PAPER.find("theorem4byvariance"))

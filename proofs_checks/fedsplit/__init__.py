@@ -6,6 +6,8 @@
 | `problem`, `fixed_points`, `least_squares` | (1) to (15), Propositions 1 to 3 |
 | `interpolation` | the inequality between two points of a strongly convex and smooth function |
 | `contraction`, `local_steps`, `complexity` | Theorem 1, Corollary 1, (22) |
+| `claimed_fixed_points`, `claimed_theorems` | (4) to (7), (13), Propositions 1 to 3 and Theorem 1, for the kernel |
+| `one_round`, `one_step` | inequalities of a round and of a client's step, for the kernel |
 | `regularised` | (19) and Theorem 2, refuted as printed, and corrected |
 | `exact_runs` | instances on which formulas are compared with the running code |
 | `tightness` | how tight the bounds are |

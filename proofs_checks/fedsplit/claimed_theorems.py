@@ -1,4 +1,4 @@
-"""FedSplit: Theorem 1, which is (16), from the inequality of one round."""
+"""FedSplit: Theorem 1, which is (16), and its form for any stepsize, from the inequality of one round."""
 
 from typing import Any
 
@@ -7,15 +7,18 @@ from fedconvex.claims.terms import minimiser, norm, parameter, solutions
 from fedconvex.proofs_checks.claims import proof_of
 from fedconvex.proofs_checks.fedsplit.one_round import (
     INVARIANTS,
+    L,
     b,
     factor,
     kappa,
     matched,
+    mu,
     nearer_lines,
     one_round,
     round_lines,
+    s,
 )
-from fedconvex.proofs_checks.kernel.proofs import Between, Derivation, During, Iterate, Nonnegative
+from fedconvex.proofs_checks.kernel.proofs import Between, Cases, Derivation, During, Iterate, Nonnegative
 from fedconvex.proofs_checks.library import Parts, by, cited, concluding
 from fedconvex.theory import fedsplit
 from fedconvex.theory.fedsplit.vectors import away
@@ -38,3 +41,14 @@ def distance(claim: Claim) -> Derivation:
     """2bΣρ^t is (√κ + 1)b(1 − ρ^t), since 1 − ρ = 2/(√κ + 1)."""
     given_away = by(Nonnegative((kappa.sqrt() + 1) * b * factor**t))
     return _iterated(claim, factor, matched, by(Between(solutions, minimiser)), given_away)
+
+
+@proof_of(fedsplit.theorem1sharper)
+def distance_any_stepsize(claim: Claim) -> Derivation:
+    """q is 1/(sℓ_*) or sL^*; q ≥ 1 follows from s√ℓ_*√L^* ≤ 1 or ≥ 1, and ℓ_* ≤ L^*, in roots."""
+    rooted = by(Nonnegative(0 * mu.sqrt() * L.sqrt()))  # names the roots
+
+    def with_larger(q: Any) -> Derivation:
+        return _iterated(claim, 1 - 2 / (q + 1), s, by(Between(solutions, minimiser, 1 / (s * q), q / s)), rooted)
+
+    return Derivation(cases=Cases(1 / s**2, mu * L, above=with_larger(1 / (s * mu)), below=with_larger(s * L)))

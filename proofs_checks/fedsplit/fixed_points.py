@@ -81,7 +81,8 @@ def common_limit(place: str) -> Step:
     """Part (a): from the second round on all clients start from the same point, so their limits agree."""
     return Step(r"x_j^{(t)} = \bar x^{(t-1/2)}\quad\text{for all } j,\ t \ge 2",
                 "the server's average is the same for all, so its limit is",
-                Relation(deviation(mean(family("x^(t+1/2)"))), "=", HilbertVector()), Identity(), place=place)  # fmt: skip
+                Relation(deviation(mean(family("x^(t+1/2)"))), "=", HilbertVector()), Identity(),
+                place=place)  # fmt: skip
 
 
 @proves(fedsplit.equation5)

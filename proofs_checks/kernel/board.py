@@ -54,8 +54,8 @@ class RoundBoard:
     """
 
     def __init__(
-        self, setting: ClaimSetting, terms: Iterable[Any], invariants: tuple[Invariant, ...] = (), *, at_start: bool = False,
-        one_client: bool = False, rounds: str = "", field: Field | None = None,
+        self, setting: ClaimSetting, terms: Iterable[Any], invariants: tuple[Invariant, ...] = (), *,
+        at_start: bool = False, one_client: bool = False, rounds: str = "", field: Field | None = None,
     ):  # fmt: skip
         self.setting, self.at_start, self.one_client, self.terms = setting, at_start, one_client, tuple(terms)
         known = field is not None

@@ -50,8 +50,8 @@ def require_inhabited(setting: ClaimSetting) -> None:
         if small is not None and large is not None:
             require(_holds(large, ">=", small, example), "no function has curvatures in an empty interval")
     for name, bound, floor in (
-        ("dissimilarity", setting.dissimilarity, Number("constant", (Fraction(1),))), ("variance", setting.variance, zero),
-        ("inexactness", setting.inexactness, zero),
+        ("dissimilarity", setting.dissimilarity, Number("constant", (Fraction(1),))),
+        ("variance", setting.variance, zero), ("inexactness", setting.inexactness, zero),
     ):  # fmt: skip
         require(bound is None or _holds(bound, ">=", floor, example), f"the {name} of the example is too small")
     for large in (most, objective_most):  # concave functions may have no minimiser, flat ones no large gradient

@@ -9,6 +9,8 @@ from typing import Any, final
 
 from fedconvex.claims.terms import Number, Vector, number
 
+ZERO, ONE = number(0), number(1)
+
 
 @final
 @dataclass(frozen=True)
@@ -113,16 +115,16 @@ class During:
     when: str
     facts: "tuple[tuple[Number, Fact], ...]" = ()
     squares: tuple[tuple[Number, Vector], ...] = ()
-    ratio: Number = number(1)
+    ratio: Number = ONE
 
 
 @final
 @dataclass(frozen=True)
 class Jensen:
-    """F at the mean of the u_t over the rounds, with weights ratio^t, is at most the mean of the F(u_t); F is convex."""
+    """F at the mean of the u_t over the rounds, with weights ratio^t, is at most the mean of the F(u_t), F convex."""
 
     vector: Vector
-    ratio: Number = number(1)
+    ratio: Number = ONE
 
 
 Fact = (
@@ -178,8 +180,8 @@ class Telescope:
 
     potential: Number
     gain: Number
-    ratio: Number = number(1)
-    error: Number = number(0)
+    ratio: Number = ONE
+    error: Number = ZERO
     facts: tuple[tuple[Number, Fact], ...] = ()
     squares: tuple[tuple[Number, Vector], ...] = ()
     name: str = ""
@@ -192,7 +194,7 @@ class Iterate:
 
     potential: Number
     ratio: Number
-    error: Number = number(0)
+    error: Number = ZERO
     facts: tuple[tuple[Number, Fact], ...] = ()
     squares: tuple[tuple[Number, Vector], ...] = ()
     name: str = ""
@@ -203,16 +205,29 @@ Line = Combine | Root | Telescope | Iterate
 
 @final
 @dataclass(frozen=True)
+class Cases:
+    """`above` proves the claim where more ≥ less, `below` where less ≥ more: two numbers of parameters."""
+
+    more: Number
+    less: Number
+    above: "Derivation"
+    below: "Derivation"
+
+
+@final
+@dataclass(frozen=True)
 class Derivation:
     """Lines, of which the last has the claim; and invariants of the method's state that the kernel checks.
 
     An invariant is a part of the state ("server", "shared h", "memory z") with the term that it always equals. In a
-    proof about a run, `of_round` are lines about any one round, which the facts about rounds may use.
+    proof about a run, `of_round` are lines about any one round, which the facts about rounds may use. A proof by cases
+    has nothing else.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[Line, ...] = ()
     invariants: tuple[tuple[str, Vector], ...] = ()
     of_round: tuple[Line, ...] = ()
+    cases: Cases | None = None
 
 
 def facts(*pairs: tuple[Any, Fact]) -> tuple[tuple[Number, Fact], ...]:

@@ -17,7 +17,15 @@ from fedconvex.proofs_checks.kernel.scalars import require
 MOST_PARTS = 100_000
 MOST_BITS = 1000  # of a number that is written out
 LONGEST = 1000  # characters in a text
-CLASSES = (ClaimSetting, DrawScheme, Claim, proofs.Derivation, *get_args(proofs.Line), *get_args(proofs.Fact))
+CLASSES = (
+    ClaimSetting,
+    DrawScheme,
+    Claim,
+    proofs.Derivation,
+    proofs.Cases,
+    *get_args(proofs.Line),
+    *get_args(proofs.Fact),
+)
 HINTS = {kind: get_type_hints(kind) for kind in CLASSES}
 
 

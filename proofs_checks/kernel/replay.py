@@ -5,7 +5,7 @@ kernel believes: settings, claims and proofs are trees of plain data, which are 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 from fedconvex.claims.claim import Claim, ClaimSetting
@@ -48,8 +48,19 @@ def _proved(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, libra
     setting, claim, proof = read(setting, ClaimSetting), read(claim, Claim), read(proof, proofs.Derivation)
     require(claim.parameters <= setting.signs.keys(), "the claim has parameters that the setting does not know")
     require(not (claim.of_run and setting.rests), "a claim about a whole run, at a fixed point")
-    terms = [*_terms(claim), *_terms(proof)]
     require_inhabited(setting)
+    _prove(setting, claim, proof, library)
+    return Theorem(setting, claim)
+
+
+def _prove(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, library: "Library") -> None:
+    """Replays the proof, or those of the two cases. Raises Refused."""
+    if (cases := proof.cases) is not None:
+        require(proof == proofs.Derivation(cases=cases), "a proof by cases, with lines of its own")
+        for larger, smaller, of_case in ((cases.more, cases.less, cases.above), (cases.less, cases.more, cases.below)):
+            _prove(replace(setting, conditions=(*setting.conditions, (larger, ">=", smaller))), claim, of_case, library)
+        return
+    terms = [*_terms(claim), *_terms(proof)]
     board = RoundBoard(setting, terms, proof.invariants, one_client=claim.of_client, rounds=claim.rounds)
     _check_invariants(board, proof.invariants)
     of_round = _replayed(proof.of_round, LINES, board, {}, library)
@@ -61,7 +72,6 @@ def _proved(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, libra
     lines = _replayed(proof.lines, RUN_LINES if claim.of_run else LINES, on, {} if claim.of_run else of_round, library)
     require(proof.lines, "a proof without lines")
     _require_claimed(on, claim, list(lines.values())[-1])
-    return Theorem(setting, claim)
 
 
 def _require_claimed(on: Any, claim: Claim, last: "Difference") -> None:
@@ -269,6 +279,7 @@ def _curvature(board: RoundBoard, end: int, given: Number | None, *points: Vec) 
         # The objective's gradient is the mean of the clients', and inner products with shared vectors see only that.
         require(all(p.is_shared for p in points) and not board.one_client, "the objective's class, at clients' points")
     known = of_objective if of_clients is None else of_clients
+    assert known is not None
     if given is None:
         return board.parameter_only(known)
     assert known is not None
@@ -366,3 +377,11 @@ def _require_weaker(board: RoundBoard, other: ClaimSetting, identifier: str) -> 
         require(
             holds and (relation != "=" or board.field.is_nonnegative(-gap)), f"{problem}: a condition on parameters"
         )
+
+
+def relation_of(board: RoundBoard, fact: Any) -> Quantity:
+    """What a fact says is ≥ 0, for whoever searches for proofs. Raises Refused where the board does not grant it."""
+    found = _fact(board, fact, {}, Library(_no_statements)).difference
+    require(type(found) is Quantity, "an equation of vectors")
+    assert isinstance(found, Quantity)
+    return found

@@ -279,7 +279,7 @@ class Field:
         every = chain(
             ((*order, *sums) for order in orders),
             ((*order, *sums, *single) for order in orders),
-            ((*sums, *single, *order) for order in orders),
+            ((*sums, *single[::-1], *order) for order in orders),
         )
         made = (Substitutions(self, order) for order in islice(every, len(self._orders), None))
         for place, order in enumerate(chain(list(self._orders), made)):
@@ -344,9 +344,9 @@ class Substitutions:
             if step is not None:
                 above, below, signs = self._put_in(above, step), self._put_in(below, step), step[-1]
             for sign in (1, -1):
-                if has_sign(below, sign, signs) and has_sign(above, sign, signs):
-                    if not strictly or is_positive(above * sign, signs):
-                        return True
+                is_shown = has_sign(below, sign, signs) and has_sign(above, sign, signs)
+                if is_shown and (not strictly or is_positive(above * sign, signs)):
+                    return True
         return False
 
     def _by_power(self, of: fmpz_mpoly, k: int) -> list[fmpz_mpoly]:

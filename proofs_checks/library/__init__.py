@@ -15,4 +15,5 @@ from fedconvex.proofs_checks.library.inequalities import triangle as triangle
 from fedconvex.proofs_checks.library.inequalities import young as young
 from fedconvex.proofs_checks.library.lemmas import Lemma as Lemma
 from fedconvex.proofs_checks.library.lemmas import cited as cited
+from fedconvex.proofs_checks.library.lemmas import lemma as lemma
 from fedconvex.proofs_checks.library.lemmas import with_example as with_example

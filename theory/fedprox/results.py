@@ -18,7 +18,6 @@ from fedconvex.statements.assumptions import (
     InexactnessOfEach,
     LargeGradient,
     NotStationary,
-    ProximalWeight,
     Runs,
     SampledIID,
     Smooth,
@@ -172,7 +171,7 @@ class ConvexChoice(NamedTuple):
     "Corollary 7", ClaimType.ASYMPTOTIC, symbol=(r"\mu", r"\rho"), relation=r"\approx", units=(CURVATURE, STEPSIZE),
     assumes=(
         Runs("FedProx"), Convex(), Smooth(), NotStationary(), ExactSolutions(), Dissimilarity(), SampledIID(),
-        Condition("L", ">", 0), Condition("K", ">=", lambda B: 4 * B * B), ProximalWeight(lambda L, B: 6 * L * B**2),
+        Condition("L", ">", 0), Condition("K", ">=", lambda B: 4 * B * B),
     ), states=vectors.chosen_decrease,
 )  # fmt: skip
 def convex_choice(*, L: Any, B: Any, K: Any) -> ConvexChoice:

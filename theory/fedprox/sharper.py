@@ -135,9 +135,8 @@ def sharp_margin(*, B: Any, gamma: Any, K: Any) -> Any:
 
 @PAPER.statement(
     "Corollary 7, sharper", ClaimType.UPPER, symbol=(r"\mu", r"\rho"), relation="=", units=(CURVATURE, STEPSIZE),
-    assumes=(
-        *EXACT, Dissimilarity(), SampledIID(), Condition("L", ">", 0), FOUR_B, ProximalWeight(lambda L, B: L * B),
-    ), states=vectors.chosen_decrease, ours=True,
+    assumes=(*EXACT, Dissimilarity(), SampledIID(), Condition("L", ">", 0), FOUR_B), ours=True,
+    states=vectors.chosen_decrease,
 )  # fmt: skip
 def convex_choice_sharp(*, L: Any, B: Any, K: Any) -> ConvexChoice:
     """For convex clients solved exactly and K >= 4B devices: with μ = LB one round decreases f by ‖∇f(w^t)‖²/(4LB).

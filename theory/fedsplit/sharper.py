@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from fedconvex.claims.terms import parameter
 from fedconvex.statements.assumptions import (
     Everyone,
     GradientStepsFromCenter,
@@ -15,12 +16,14 @@ from fedconvex.statements.notation import LENGTH, VALUE
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedsplit.convergence import FEDSPLIT, ORDERED, contraction
 from fedconvex.theory.fedsplit.corrected import FROM_REGULARIZED, REGULARIZED
-from fedconvex.theory.fedsplit.notation import PAPER
+from fedconvex.theory.fedsplit.notation import PAPER, about
+from fedconvex.theory.fedsplit.vectors import first_distance, reaches
 
 
 @PAPER.statement(
     "Theorem 1, sharper", ClaimType.TIGHT, symbol=r"\|x^{(t+1)}-x^*\|", units=LENGTH,
     assumes=(Runs("FedSplit"), Everyone(), StronglyConvex(), Smooth(), ORDERED, ProxError()), ours=True,
+    states=reaches, redefines=about(initial_distance=first_distance(parameter("stepsize"))),
 )  # fmt: skip
 def distance_bound_any_stepsize(
     *, t: Any, stepsize: Any, mu: Any, L: Any, initial_distance: Any, num_clients: Any, b: Any = 0

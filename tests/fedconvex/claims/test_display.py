@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fedconvex.claims import Claim, DrawScheme, ClaimSetting, at_most, equal
+from fedconvex.claims import Claim, ClaimSetting, DrawScheme, at_most, equal
 from fedconvex.claims.display import Display
 from fedconvex.claims.displayed import displayed
 from fedconvex.claims.formulas import symbols_of
@@ -146,6 +146,19 @@ def test_a_claim_of_a_run_counts_from_its_start() -> None:
     assert FEDDYN.where(at_most(start, start, rounds="T")) == [("D_0", r"\|\theta^0 - \theta_*\|^2")]
     one = Claim(norm(answers - server(0)), "<=", norm(server(0)), of_client=True)
     assert r"\text{for every } k" in FEDPROX.latex(one)
+
+
+def test_a_claim_of_each_client_has_no_means() -> None:
+    formula = r"L_k(\theta_*) - \langle \nabla L_k(\theta_*), \theta^t\rangle"
+    term = value(minimiser) - inner(gradient(minimiser), server(1))
+    assert FEDDYN.latex(at_most(term, term, of_client=True)) == rf"{formula} \le {formula}\quad\text{{for every }} k"
+    assert "L_k" not in FEDDYN.latex(at_most(value(minimiser), 0))
+
+
+def test_another_name_of_a_vector_needs_no_definition() -> None:
+    assert FEDDYN.where(named("h_k", memory("gradient", 1))) == []
+    assert FEDDYN.where(named("0", 0 * server(0))) == []
+    assert FEDDYN.where(named("d", 2 * server(0))) == [("d", r"2 \theta^t")]
 
 
 def test_symbols_follow_the_time_of_what_they_mean() -> None:

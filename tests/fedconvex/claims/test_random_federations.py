@@ -13,15 +13,16 @@ from exact_arrays import exact
 import fedconvex as fc
 from fedconvex.claims.admissibility import fractions_of, offences
 from fedconvex.claims.choices import GRID, Choices
-from fedconvex.claims.claim import DrawScheme, ClaimSetting
+from fedconvex.claims.claim import ClaimSetting, DrawScheme, equal
 from fedconvex.claims.federations import AnswerError, ExactFederation
 from fedconvex.claims.random_federations import federation_of, random_federations, root_above, root_below
 from fedconvex.claims.random_parameters import NoFederation
 from fedconvex.claims.settings import NotASetting
-from fedconvex.claims.terms import number, parameter
+from fedconvex.claims.terms import answers, gradient, local_gradients, mean, number, parameter, server
 from fedconvex.participation import Draw, Full, Uniform
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn, fedprox, fedsplit, papers
+from fedconvex.theory.fedsplit.vectors import vanishes
 
 F = Fraction
 
@@ -190,3 +191,36 @@ def test_stepsizes_with_a_root_stay_rational() -> None:
 def test_matrices_are_read_exactly() -> None:
     H = GOOD["problem"].weighted_hessian("exact")
     assert fractions_of(H).tolist() == [[F(1, 2)]]
+
+
+@pytest.mark.parametrize("name", ["equation5", "equation7", "equation13", "proposition3"])
+def test_a_federation_at_rest_is_told_from_one_that_moves(name: str) -> None:
+    statement: Statement = getattr(fedsplit, name)
+    moving = 0
+    for run in islice(random_federations(statement.setting, statement.claim), 20):
+        found = offences(statement.setting, replace(run, rests=False))
+        assert found in ([], ["the state is no fixed point"])
+        moving += bool(found)
+    assert moving > 10
+
+
+def test_gradients_do_not_vanish_where_fedprox_rests() -> None:
+    """Its fixed points are no minimisers: the claim's check notices."""
+    setting = fedsplit.proposition2.setting
+    wrong = vanishes(mean(gradient(server(0))))
+    assert any(wrong.on(run).holds is False for run in islice(random_federations(setting, wrong), 20))
+
+
+def test_the_sum_of_local_gradients_is_what_moves_a_client() -> None:
+    """s·Σ∇f = x − answer, for the numbers of local steps that a setting with any number of them has; −Σ∇f is not."""
+    setting = fedsplit.equation4.setting
+    seen = set()
+    moved = equal(server(0) - answers, parameter("stepsize") * local_gradients)
+    wrong = equal(server(0) - answers, -parameter("stepsize") * local_gradients)
+    refuted = 0
+    for run in islice(random_federations(setting), 30):
+        seen.add(run.parameters["local_steps"])
+        assert moved.on(run).holds
+        refuted += wrong.on(run).holds is False
+    assert len(seen) > 1
+    assert refuted > 20

@@ -182,3 +182,33 @@ def test_a_resting_state_has_no_invariants_and_no_draws() -> None:
 def test_a_mean_is_not_a_minimiser_of_functions_that_are_not_convex() -> None:
     lemma = claimed_fixed_points.FEDSPLIT_IS_OPTIMAL
     assert refused(replace(lemma.setting, curvature=(number(-1), None)), lemma.claim, lemma.proof)
+
+
+# ---- refused: Theorem 1
+
+
+@pytest.mark.beyond_core  # takes seconds
+@pytest.mark.parametrize("name", ["theorem1", "theorem1sharper"])
+def test_another_bound_after_t_rounds_is_refused(name: str) -> None:
+    statement = getattr(fedsplit, name)
+    builder = builder_of(statement)
+    tried = 0
+    for claim in mutants(statement.claim):
+        tried += 1
+        assert refused(statement.setting, claim, builder(claim)), claim
+    assert tried >= 10
+
+
+def test_both_cases_are_needed() -> None:
+    statement = fedsplit.theorem1sharper
+    proof = builder_of(statement)(statement.claim)
+    cases = proof.cases
+    wrong = (
+        replace(cases, above=cases.below), replace(cases, below=cases.above), replace(cases, below=Derivation()),
+        replace(cases, more=cases.less, less=cases.more), replace(cases, more=number(1), less=number(1)),
+        replace(cases, less=number(0)),
+    )  # fmt: skip
+    for changed in wrong:
+        assert refused(statement.setting, statement.claim, Derivation(cases=changed))
+    assert refused(statement.setting, statement.claim, cases.above)
+    assert refused(statement.setting, statement.claim, replace(proof, lines=cases.above.lines))

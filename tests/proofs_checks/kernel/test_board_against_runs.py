@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedconvex.claims.claim import ClaimSetting, DrawScheme
+from fedconvex.claims.claim import DrawScheme, ClaimSetting
 from fedconvex.claims.terms import (
     Vector,
     answers,
@@ -32,7 +32,7 @@ from fedconvex.claims.terms import (
 from fedconvex.methods import METHODS
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.scalars import Refused
-from fedconvex.proofs_checks.kernel.vectors import APART, FACTORS, KEPT, NOISE, REPLACED, SAME
+from fedconvex.proofs_checks.kernel.vectors import APART, FACTORS, KEPT, MEANS, NOISE, REPLACED, SAME
 
 from .attacks import drawing
 from .federations import Reality, Shadow
@@ -66,6 +66,12 @@ def setting(name: str, draws: tuple[str, int, int], **more: Any) -> ClaimSetting
     )  # fmt: skip
 
 
+AT_DRAWN_POINTS = [
+    gradient(server(1)), gradient(drawn(answers) - 2 * family("u")), gradient(drawn(answers) - last_answers(1)),
+    mean(gradient(server(1))), gradient(gradient(server(1))),
+]  # fmt: skip
+
+
 def vectors_of(reality: Reality) -> list[Vector]:
     state = reality.before
     found = [server(0), server(1), answers, minimiser, family("u"), free("v"), last_answers(0), last_answers(1),
@@ -78,7 +84,8 @@ def vectors_of(reality: Reality) -> list[Vector]:
     found += [part for n in state.memory for part in (memory(n, 0), memory(n, 1), mean(memory(n, 1)))]
     if reality.subproblem.weight:
         found += [solutions, residuals, answers - solutions]
-    return found + [Vector("expected", (u,)) for u in found]
+    # the expectations of gradients at drawn points are not known
+    return found + [Vector("expected", (u,)) for u in found] + AT_DRAWN_POINTS
 
 
 def compare(made: ClaimSetting, seed: int, clients: int, weights: Any = None) -> tuple[set[Vector], int]:
@@ -137,6 +144,19 @@ def test_with_independent_draws_terms_without_memories_are_what_they_are_in_a_ru
     assert compared >= 90
 
 
+@pytest.mark.parametrize("draws", [("uniform", 1, 3), ("uniform", 2, 3), ("uniform", 2, 2), ("uniform", 1, 1)])
+def test_the_idle_clients_mean_square_is_what_it_is_in_a_run(draws) -> None:
+    made = setting("FedDyn", draws)
+    reality, board = Reality(made, 7, draws[2]), RoundBoard(made, ())
+    shadow = Shadow(board, reality)
+    for u in (answers, drawn(answers), family("u") - 3 * drawn(answers), answers + drawn(family("u")) - server(0)):
+        total = 0
+        for turn in reality.turns:
+            squares = [x @ x for x in reality.vector(u, turn)]
+            total += turn.probability * reality.mean(np.array(squares) * (turn.times == 0))
+        assert total == shadow.quantity(board.idle_square(board.vector(u))), u
+
+
 @pytest.mark.parametrize("answers", ["inexact", "error"])
 @pytest.mark.parametrize("name", EXACT)
 def test_answers_with_errors(name, answers) -> None:
@@ -164,6 +184,14 @@ def test_a_wrong_factor_of_inner_products_is_noticed(kinds, monkeypatch) -> None
 )
 def test_a_product_that_is_0_is_noticed_where_it_is_not(kinds, monkeypatch) -> None:
     monkeypatch.setitem(FACTORS, kinds, ("1", APART))
+    with pytest.raises(AssertionError):
+        compare(setting("FedDyn", ("uniform", 2, 3)), 5, 3)
+
+
+@pytest.mark.parametrize("kind", MEANS)
+def test_a_wrong_mean_that_shared_vectors_see_is_noticed(kind, monkeypatch) -> None:
+    factor, seen = MEANS[kind]
+    monkeypatch.setitem(MEANS, kind, ("σ" if factor == "1" else "1", seen))
     with pytest.raises(AssertionError):
         compare(setting("FedDyn", ("uniform", 2, 3)), 5, 3)
 

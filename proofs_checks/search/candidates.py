@@ -1,0 +1,155 @@
+"""What a proof may rest on: points of the round, and the inequalities between them that the board grants."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, final
+
+from fedconvex.claims.claim import Claim, ClaimSetting
+from fedconvex.claims.terms import (
+    Number,
+    Vector,
+    answers,
+    expected,
+    last_answers,
+    mean,
+    memory,
+    minimiser,
+    number,
+    parts,
+    server,
+    solutions,
+)
+from fedconvex.proofs_checks.kernel.board import RoundBoard
+from fedconvex.proofs_checks.kernel.proofs import Between, Hypothesis, Lower, Upper
+from fedconvex.proofs_checks.kernel.replay import _check_invariants, relation_of
+from fedconvex.proofs_checks.kernel.scalars import Refused
+from fedconvex.proofs_checks.kernel.vectors import Quantity
+from fedconvex.proofs_checks.library import Parts, by, interpolation, squared
+
+Invariants = tuple[tuple[str, Vector], ...]
+MOST_POINTS = 7
+LAST = (last_answers(0), last_answers(1))
+ASSUMPTIONS = ("inexactness", "error", "dissimilarity", "variance", "large gradient")
+
+
+@final
+@dataclass(frozen=True)
+class Candidate:
+    """An inequality as the kernel's facts, its name, and its meaning on the board: a quantity ≥ 0."""
+
+    name: str
+    parts: Parts
+    quantity: Quantity
+
+
+def claimed_terms(claim: Claim) -> list[Any]:
+    """All terms in a claim."""
+    return [p for side in (claim.left, claim.right) for p in parts(side)]
+
+
+def board_of(setting: ClaimSetting, claim: Claim, invariants: Invariants = ()) -> RoundBoard:
+    """A board like that on which the kernel will replay the proof."""
+    terms = [claim.left, claim.right, *(term for _, term in invariants)]
+    return RoundBoard(setting, terms, invariants, one_client=claim.of_client, rounds=claim.rounds)
+
+
+def invariants_of(setting: ClaimSetting, claim: Claim) -> Invariants:
+    """The guesses that hold of those tried: a vector of the server is the mean of one of the clients'."""
+    if not setting.method or claim.of_client:
+        return ()
+    try:
+        state = RoundBoard(setting, [claim.left, claim.right]).first
+    except (Refused, ValueError, ArithmeticError):
+        return ()
+    found: Invariants = ()
+    for name in state.shared:
+        for of_clients in state.memory:
+            guess = (f"shared {name}", mean(memory(of_clients, 0)))
+            if not any(known[0] == guess[0] for known in found) and _holds(setting, claim, (*found, guess)):
+                found += (guess,)
+    return found
+
+
+def _holds(setting: ClaimSetting, claim: Claim, guesses: Invariants) -> bool:
+    try:
+        _check_invariants(board_of(setting, claim, guesses), guesses)
+    except (Refused, ValueError, ArithmeticError):
+        return False
+    return True
+
+
+def points_of(board: RoundBoard, claim: Claim) -> list[Vector]:
+    """The points at which the functions may be compared, each once: those of the claim, then those of the round."""
+    used = claimed_terms(claim)
+    named = [t.args[0] for t in used if t.head in ("value", "gradient")]
+    named += [t for t in used if type(t) is Vector and t.head in ("server", "answers", "solutions", "minimiser")]
+    named += [t for t in used if type(t) is Vector and t.head in ("free", "family", "last answers")]
+    usual = [minimiser, server(0), answers, solutions, mean(answers), server(1)]
+    return list(_different(board, [*named, *usual]))[:MOST_POINTS]
+
+
+def _different(board: RoundBoard, points: Iterable[Vector]) -> Iterator[Vector]:
+    seen = set()
+    for point in points:
+        try:
+            key = board.vector(point).key
+        except (Refused, ValueError, ArithmeticError):
+            continue
+        if key not in seen:
+            seen.add(key)
+            yield point
+
+
+def candidates(board: RoundBoard, points: Iterable[Vector]) -> list[Candidate]:
+    """The inequalities of the class between all pairs of points, and the setting's assumptions."""
+    found = [candidate(board, what, by(Hypothesis(what))) for what in ASSUMPTIONS]
+    found += [candidate(board, "spread", squared(change)) for change in _spreads(board)]
+    ends = [_both(board, end) for end in (0, 1)]
+    listed = list(points)
+    for a in listed:
+        for b in listed:
+            if a is not b:
+                found += [candidate(board, name, made) for name, made in _of_pair(b, a, *ends)]
+    unique: dict[Any, Candidate] = {}
+    for one in found:
+        if one is not None and one.quantity.terms:
+            unique.setdefault(frozenset(one.quantity.terms.items()), one)
+    return list(unique.values())
+
+
+def _spreads(board: RoundBoard) -> Iterator[Vector]:
+    """What the drawn clients' memories change by, beyond the mean change and the expected one."""
+    if board.setting.draws.scheme == "uniform" and board.setting.method:
+        for before, after in [*((memory(n, 0), memory(n, 1)) for n in board.first.memory), LAST]:
+            change = after - before
+            yield change - mean(change) - expected(change) + mean(expected(change))
+
+
+def _both(board: RoundBoard, end: int) -> Number | None:
+    """The least (0) or largest (1) curvature of the clients, else of the objective."""
+    of_clients, of_objective = board.setting.curvature[end], board.setting.objective[end]
+    return of_objective if of_clients is None else of_clients
+
+
+def _of_pair(b: Vector, a: Vector, least: Number | None, most: Number | None) -> Iterator[tuple[str, Parts]]:
+    yield "lower", by(Lower(b, a))
+    yield "upper", by(Upper(b, a))
+    if least is not None and most is not None:
+        yield "interpolation", interpolation(b, a, least, most)
+        yield "between", by(Between(b, a))
+        if least != number(0):
+            yield "between", by(Between(b, a, -most, most))
+
+
+def candidate(board: RoundBoard, name: str, made: Parts) -> Candidate | None:
+    """The candidate; None where the board does not grant it."""
+    try:
+        total = Quantity()
+        for multiplier, fact in made.facts:
+            total = total + relation_of(board, fact) * board.parameter_only(multiplier)
+        for weight, vector in made.squares:
+            u = board.vector(vector)
+            total = total + board.inner(u, u) * board.parameter_only(weight)
+    except (Refused, ValueError, ArithmeticError):
+        return None
+    return Candidate(name, made, total)

@@ -1,0 +1,152 @@
+"""Multipliers as functions of the parameters, where only their values at samples are known.
+
+Function values must cancel, which gives linear equations. What they leave open is settled by further equations: an entry
+of the remaining quadratic form vanishes, or a multiplier is a small rational multiple of a quotient of the claim's and
+the inequality's coefficients. An equation is tried if the program stays feasible with it at all samples.
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any, final
+
+from fedconvex.proofs_checks.kernel.board import RoundBoard
+from fedconvex.proofs_checks.kernel.scalars import Scalar
+from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
+from fedconvex.proofs_checks.search.forms import Shape, in_case
+from fedconvex.proofs_checks.search.linear_systems import Row, System
+from fedconvex.proofs_checks.search.minors import singular
+from fedconvex.proofs_checks.search.programs import Program
+from fedconvex.proofs_checks.search.scalars import float_at, quotient
+
+RATIOS = [Fraction(a, b) for a, b in ((1, 1), (2, 1), (1, 2), (4, 1), (3, 1), (1, 4), (3, 2), (1, 3), (2, 3), (8, 1))]
+MOST_OPEN = 2  # multipliers, with which minors are factored
+MOST_NODES = 40  # equations that are settled on
+
+
+@final
+class ClosedForms:
+    """The candidates for closed forms of the multipliers of some facts.
+
+    Args:
+        goal, facts: the claim's difference and the facts, as quantities.
+        shape, ends: the unknowns, and the ends of σ.
+        programs: the program at each sample, with the places of the facts in it.
+    """
+
+    def __init__(
+        self, board: RoundBoard, goal: Quantity, facts: Sequence[Quantity], shape: Shape, ends: Sequence[int | None],
+        programs: Sequence[tuple[Program, dict[str, float]]], places: Sequence[int],
+    ):  # fmt: skip
+        self.field, self.shape, self.ends = board.field, shape, ends
+        self.goal, self.facts = goal, facts
+        self.programs, self.places = programs, list(places)
+        self.nodes = 0
+        self.zero = board.field.scalar(0)
+
+    def row(self, monomial: Monomial, end: int | None) -> Row:
+        """The equation that the coefficient of this unknown vanishes in what the facts leave of the goal."""
+        found = [in_case(q.terms.get(monomial, self.zero), end) for q in (*self.facts, self.goal)]
+        return tuple(found)
+
+    def __iter__(self) -> Iterator[list[Scalar]]:
+        """Multipliers in closed form that are consistent with all samples, the simplest guesses first."""
+        system: System | None = System(len(self.facts))
+        for end in self.ends:
+            for monomial in self.shape.values:
+                system = None if system is None else system.with_row(self.row(monomial, end))
+        system = None if system is None else self._with_empty_rows(system)
+        if system is not None:
+            yield from self._completed(system)
+
+    def _completed(self, system: System) -> Iterator[list[Scalar]]:
+        if system.is_solved:
+            yield system.solution
+            return
+        tried: set[Any] = set()
+        for row in self._guesses(system):
+            if self.nodes >= MOST_NODES:
+                return
+            more = system.with_row(row)
+            if more is None or more is system or frozenset(more.rows) in tried:
+                continue
+            tried.add(frozenset(more.rows))
+            if not self._is_feasible(more):
+                continue
+            full = self._with_empty_rows(more)
+            if full is not None and (full is more or self._is_feasible(full)):
+                self.nodes += 1
+                yield from self._completed(full)
+
+    def _guesses(self, system: System) -> Iterator[Row]:
+        """Equations that might hold: entries that vanish, diagonal ones first; then multipliers that are simple."""
+        entries = [(i != j, m) for b in self.shape.blocks for m, (i, j) in b.products.items()]
+        entries += [(False, m) for m in self.shape.signed]
+        for _, m in sorted(entries, key=lambda e: e[0]):
+            for end in self.ends:
+                row = system.reduced(self.row(m, end))
+                if any(row[:-1]):
+                    yield row
+        if len(self.facts) - len(system.rows) <= MOST_OPEN:
+            yield from self._singular(system)
+        for ratio in RATIOS:
+            for j, fact in enumerate(self.facts):
+                if j in system.pivots:
+                    continue
+                for m in dict.fromkeys([*fact.terms]):
+                    for end in self.ends:
+                        below = in_case(fact.terms[m], end)
+                        above = in_case(self.goal.terms.get(m, self.zero), end)
+                        if below and above:
+                            value = quotient(above, below) * ratio
+                            one = [self.field.scalar(1) if k == j else self.zero for k in range(len(self.facts))]
+                            yield (*one, value)
+
+    def _singular(self, system: System) -> Iterator[Row]:
+        """That a minor of the remaining form vanishes, as an equation for the open multipliers."""
+        free = [j for j in range(len(self.facts)) if j not in system.pivots]
+        for block in self.shape.blocks:
+            for end in self.ends:
+                size = len(block.basics)
+                matrix = [[(self.zero,) * (len(free) + 1)] * size for _ in range(size)]
+                for m, (i, j) in block.products.items():
+                    row = system.reduced(self.row(m, end))
+                    half = 1 if i == j else 2
+                    matrix[i][j] = matrix[j][i] = (*(-row[k] / half for k in free), row[-1] / half)
+                for found in singular(matrix, self.field):
+                    by_place = dict(zip(free, found, strict=False))
+                    yield (*(by_place.get(j, self.zero) for j in range(len(self.facts))), found[-1])
+
+    def _with_empty_rows(self, system: System) -> System | None:
+        """With the equations that follow where a diagonal entry vanishes: the whole row of the form vanishes."""
+        found: System | None = system
+        changed = True
+        while changed and found is not None:
+            changed = False
+            for block in self.shape.blocks:
+                diagonal = {i: m for m, (i, j) in block.products.items() if i == j}
+                for end in self.ends:
+                    empty = {i for i, m in diagonal.items() if not any(found.reduced(self.row(m, end)))}
+                    for m, (i, j) in block.products.items():
+                        if i in empty or j in empty:
+                            more = found.with_row(self.row(m, end))
+                            if more is None:
+                                return None
+                            changed = changed or more is not found
+                            found = more
+        return found
+
+    def _is_feasible(self, system: System) -> bool:
+        """Whether the program has a solution with these equations at every sample."""
+        for program, symbols in self.programs:
+            equations = []
+            for row in system.rows:
+                full = [0.0] * len(program.norms)
+                try:
+                    for place, x in zip(self.places, row, strict=False):
+                        full[place] = float_at(x, symbols)
+                    equations.append([*full, float_at(row[-1], symbols)])
+                except ZeroDivisionError:
+                    return False
+            if program.solve(self.places, None, equations) is None:
+                return False
+        return True

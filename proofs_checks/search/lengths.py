@@ -1,0 +1,93 @@
+"""Inequalities between lengths: those of the setting, and guesses that the search proves before it uses them.
+
+A square is linear in inner products, but ‖e − g‖ ≤ (1 + γ)‖g‖ from ‖e‖ ≤ γ‖g‖ is not: products of two lengths are
+unknowns of their own, which Cauchy and Schwarz compare with inner products, and known inequalities between lengths are
+multiplied by lengths.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, final
+
+from fedconvex.claims.claim import Claim, at_most
+from fedconvex.claims.terms import Number, Vector, answers, gradient, mean, norm, number, residuals, server
+from fedconvex.proofs_checks.kernel.board import RoundBoard
+from fedconvex.proofs_checks.kernel.proofs import CauchySchwarz, Earlier, Line
+from fedconvex.proofs_checks.kernel.scalars import Refused
+from fedconvex.proofs_checks.library import Parts, by, rooted
+from fedconvex.proofs_checks.search.basics import Basics
+from fedconvex.proofs_checks.search.candidates import Candidate, candidate, claimed_terms
+from fedconvex.proofs_checks.search.scalars import number_of
+
+UNPROVED = (Refused, ValueError, ArithmeticError, KeyError)
+
+
+@final
+@dataclass(frozen=True)
+class Known:
+    """An inequality between lengths, and the lines that prove it."""
+
+    claim: Claim
+    name: str
+    lines: tuple[Line, ...]
+
+
+def guesses(board: RoundBoard, basics: Basics) -> Iterator[tuple[str, Claim]]:
+    """Inequalities between lengths that may hold in a round, in the order in which they may rest on each other."""
+    setting, here = board.setting, server(0)
+    slope = gradient(here)
+    if setting.method and setting.answers in ("own", "inexact"):
+        try:
+            _ = board.vector(answers)
+            subproblem = board.subproblem
+            first = basics.vector(subproblem.add_gradients(subproblem.start, board.gradient(subproblem.start)).parts)
+            bound = number(0) if setting.inexactness is None else setting.inexactness
+            if setting.answers == "inexact":
+                yield "residuals", at_most(norm(residuals), bound * norm(first))
+            least = setting.curvature[0]
+            if least is not None:
+                convexity = number_of(board.field.scalar(subproblem.weight) + board.parameter_only(least))
+                start = basics.vector(subproblem.start.parts)
+                yield "moves", at_most(norm(answers - start), (1 + bound) / convexity * norm(first))
+        except UNPROVED:
+            pass
+    if setting.curvature[1] is not None:
+        yield "changes", at_most(norm(gradient(answers) - slope), setting.curvature[1] * norm(answers - here))
+    if setting.dissimilarity is not None:
+        yield "dissimilarity", at_most(norm(slope), setting.dissimilarity * norm(mean(slope)))
+
+
+def candidates_of_lengths(board: RoundBoard, claim: Claim, known: Sequence[Known]) -> list[Candidate]:
+    """Cauchy and Schwarz for the vectors whose lengths occur, and known inequalities times these lengths."""
+    terms = [t for about in (claim, *(k.claim for k in known)) for t in claimed_terms(about)]
+    vectors = _different(board, [t.args[0] for t in terms if type(t) is Number and t.head == "norm"])
+    found = [candidate(board, "lengths", by(CauchySchwarz(u, v, sign)))
+             for u, v in combinations(vectors, 2) for sign in (1, -1)]  # fmt: skip
+    found += [_times(board, u, one) for one in known for u in vectors]
+    return [one for one in found if one is not None]
+
+
+def _different(board: RoundBoard, vectors: Sequence[Vector]) -> list[Vector]:
+    found: dict[Any, Vector] = {}
+    for u in vectors:
+        try:
+            found.setdefault(frozenset(board.length(board.vector(u)).terms), u)
+        except UNPROVED:
+            continue
+    return list(found.values())
+
+
+def _times(board: RoundBoard, u: Vector, known: Known) -> Candidate | None:
+    """The inequality times ‖u‖."""
+    try:
+        difference = board.number(known.claim.right) - board.number(known.claim.left)
+        quantity = board.product(board.number(norm(u)), difference)
+    except UNPROVED:
+        return None
+    return Candidate("product", norm(u) * by(Earlier(known.name)), quantity)
+
+
+def proved_lines(claim: Claim, parts: Parts, name: str) -> tuple[Line, ...]:
+    """The lines from parts that show the squares of both sides."""
+    return rooted(claim.left, claim.right, parts, name)

@@ -1,0 +1,224 @@
+"""Proofs of one-round claims that are found without help.
+
+A semidefinite program at samples of the parameters shows which inequalities of the function class suffice; their
+multipliers get closed forms; what they leave of the claim is decomposed into squares exactly. The kernel replays the
+result, so that a wrong guess anywhere leads to no proof, and never to a wrong one.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from fedconvex.claims.claim import Claim, ClaimSetting, at_most
+from fedconvex.claims.terms import Vector, norm
+from fedconvex.proofs_checks.kernel import Refused, theorem
+from fedconvex.proofs_checks.kernel.board import RoundBoard
+from fedconvex.proofs_checks.kernel.proofs import Derivation, Line, Nonnegative
+from fedconvex.proofs_checks.kernel.scalars import Scalar, require
+from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
+from fedconvex.proofs_checks.library import Parts, by, concluding, squared
+from fedconvex.proofs_checks.search.basics import Basics
+from fedconvex.proofs_checks.search.candidates import (
+    Candidate,
+    Invariants,
+    board_of,
+    candidates,
+    claimed_terms,
+    invariants_of,
+    points_of,
+)
+from fedconvex.proofs_checks.search.closed_forms import ClosedForms
+from fedconvex.proofs_checks.search.decompositions import squares_of
+from fedconvex.proofs_checks.search.forms import SIGMA, cases, in_case, is_affine_in_sigma, shape_of
+from fedconvex.proofs_checks.search.lengths import Known, candidates_of_lengths, guesses, proved_lines
+from fedconvex.proofs_checks.search.programs import Program
+from fedconvex.proofs_checks.search.samples import samples, symbol_values
+from fedconvex.proofs_checks.search.scalars import number_of
+from fedconvex.proofs_checks.search.supports import supports
+
+SAMPLES = 6
+MOST_GUESSES = 40  # closed forms that are decomposed, for each set of facts
+COSTS: tuple[
+    dict[str, float], ...
+] = (  # of facts, in the order in which they are tried; the last one with lengths only
+    {"": 1.0, "interpolation": 1.5, "between": 1.2},
+    {"": 1.0, "interpolation": 0.7, "between": 0.8},
+    {"": 1.0, "interpolation": 10.0, "between": 10.0},
+    {"": 10.0, "between": 1.0},
+    {"": 1.0, "product": 0.1, "lengths": 0.1, "inexactness": 10.0, "dissimilarity": 10.0},
+)
+UNPROVED = (Refused, ValueError, ArithmeticError, KeyError, RecursionError)
+
+
+def prove(statement: Any) -> Derivation | None:
+    """A proof of the statement's claim in its setting, which the kernel accepts; None where the search finds none.
+
+    Uses no other statement and no hint. Claims about whole runs are not searched.
+    """
+    try:
+        setting, claim = statement.setting, statement.claim
+    except Exception:  # a statement whose assumptions have no meaning in a setting
+        return None
+    return None if claim is None or setting is None else proved(setting, claim)
+
+
+def proved(setting: ClaimSetting, claim: Claim) -> Derivation | None:
+    """A proof of a claim in a setting, which the kernel accepts; None where the search finds none."""
+    if claim.of_run:
+        return None
+    try:
+        for proof in _attempts(setting, claim, invariants_of(setting, claim)):
+            if _accepted(setting, claim, proof):
+                return proof
+    except UNPROVED:
+        pass
+    return None
+
+
+def _accepted(setting: ClaimSetting, claim: Claim, proof: Derivation) -> bool:
+    try:
+        theorem(setting, claim, proof)
+    except Refused:
+        return False
+    return True
+
+
+def _attempts(setting: ClaimSetting, claim: Claim, invariants: Invariants) -> Iterator[Derivation]:
+    yield Derivation((concluding(claim, Parts()),), invariants)
+    if claim.relation == "=":
+        return
+    board = board_of(setting, claim, invariants)
+    points = points_of(board, claim)
+    has_lengths = any(t.head in ("norm", "root") for t in claimed_terms(claim))
+    if not has_lengths:
+        for parts in Search(board, points, claim).found():
+            yield Derivation((concluding(claim, parts),), invariants)
+    for lines in _through_lengths(board, points, claim):
+        yield Derivation(lines, invariants)
+
+
+def _through_lengths(board: RoundBoard, points: Sequence[Vector], claim: Claim) -> Iterator[tuple[Line, ...]]:
+    """Lines that use products of lengths."""
+    known: list[Known] = []
+    basics = Basics(board, points)
+    for name, guess in guesses(board, basics):
+        proved_guess = next(_of_lengths(board, points, guess, known, name), None)
+        if proved_guess is not None:
+            known.append(Known(guess, name, proved_guess))
+    before = tuple(line for one in known for line in one.lines)
+    if _is_of_lengths(board, claim):
+        for lines in _of_lengths(board, points, claim, known, "claim"):
+            yield (*before, *lines)
+    if known:
+        for parts in Search(board, points, claim, candidates_of_lengths(board, claim, known)).found():
+            yield (*before, concluding(claim, parts))
+
+
+def _is_of_lengths(board: RoundBoard, claim: Claim) -> bool:
+    """Whether both sides are sums of multiples of lengths."""
+    sides = (board.number(claim.left), board.number(claim.right))
+    return all(len(m) == 1 and m[0][0] == "‖" for side in sides for m in side.terms)
+
+
+def _of_lengths(
+    board: RoundBoard, points: Sequence[Vector], claim: Claim, known: Sequence[Known], name: str
+) -> Iterator[tuple[Line, ...]]:
+    """Lines that conclude an inequality between lengths from that of the squares."""
+    squares = at_most(claim.left**2, claim.right**2)
+    try:
+        for parts in Search(board, points, squares, candidates_of_lengths(board, claim, known)).found():
+            yield proved_lines(claim, parts, name)
+    except UNPROVED:
+        return
+
+
+class Search:
+    """The search for the parts that make up a claim's difference.
+
+    Args:
+        board, points: the board, and the points at which functions are compared.
+        claim: left ≤ right.
+        others: candidates beside those between points.
+    """
+
+    def __init__(self, board: RoundBoard, points: Sequence[Vector], claim: Claim, others: Sequence[Candidate] = ()):
+        self.board = board
+        self.goal = goal = board.number(claim.right) - board.number(claim.left)
+        self.facts = [*candidates(board, points), *others]
+        quantities = [goal, *(fact.quantity for fact in self.facts)]
+        self.ends = cases(quantities)
+        require(self.ends == [None] or all(map(is_affine_in_sigma, quantities)), "a claim that is not affine in σ")
+        self.symbols = [symbol_values(board.field, s) for s in samples(board.setting, SAMPLES)]
+        self.shape = shape_of(board, claim, quantities).reduced(quantities, self.symbols)
+        self.programs = [Program(goal, quantities[1:], self.shape, self.ends, at) for at in self.symbols]
+        self.basics = Basics(board, points)
+
+    def found(self) -> Iterator[Parts]:
+        """Sums of facts and squares that equal the difference, as far as the search can tell."""
+        for support in supports(self.programs, self._preferences()):
+            chosen = [self.facts[j] for j in support]
+            forms = ClosedForms(
+                self.board, self.goal, [c.quantity for c in chosen], self.shape, self.ends,
+                list(zip(self.programs, self.symbols, strict=True)), support,
+            )  # fmt: skip
+            for guesses, multipliers in enumerate(forms):
+                made = self._completed(chosen, multipliers)
+                if made is not None:
+                    yield made
+                if guesses >= MOST_GUESSES:
+                    break
+
+    def _preferences(self) -> list[np.ndarray]:
+        names = [fact.name for fact in self.facts]
+        found = [np.array([of.get(name, of[""]) for name in names]) for of in COSTS]
+        return found if "product" in names else found[:-1]
+
+    def _completed(self, chosen: Sequence[Candidate], multipliers: Sequence[Scalar]) -> Parts | None:
+        """The facts with these multipliers, and what they leave of the goal as squares; None where it is not shown."""
+        field = self.board.field
+        if not all(field.is_nonnegative(x) for x in multipliers):
+            return None
+        rest, total = self.goal, Parts()
+        for fact, x in zip(chosen, multipliers, strict=True):
+            if x:
+                rest = rest - fact.quantity * x
+                total = total + number_of(x) * fact.parts
+        for m in self.shape.signed:
+            if m in rest.terms:
+                total = total + self._signed(m, rest.terms[m])
+        ends = [(None, field.scalar(1))]
+        if self.ends != [None]:
+            sigma = field.symbol(SIGMA)
+            ends = [(0, 1 - sigma), (1, sigma)]
+        for block in self.shape.blocks:
+            made = {end: self._matrix(rest, block.products, len(block.basics), end) for end, _ in ends}
+            weights = dict(ends)
+            if len(made) == 2 and made[0] == made[1]:
+                made, weights = {0: made[0]}, {0: field.scalar(1)}
+            for end, matrix in made.items():
+                squares = squares_of(matrix, field)
+                if squares is None:
+                    return None
+                for square in squares:
+                    vector = self.basics.vector(block.coordinates(square.coordinates))
+                    total = total + number_of(square.weight * weights[end]) * squared(vector)
+        return total
+
+    def _signed(self, monomial: Monomial, coefficient: Scalar) -> Parts:
+        term = number_of(coefficient)
+        for name in monomial:
+            term = term * norm(self.basics.vector(dict(self.board.lengths[int(name[1])].parts)))
+        return by(Nonnegative(term))
+
+    def _matrix(self, of: Quantity, products: Any, size: int, end: int | None) -> list[list[Scalar]]:
+        zero = self.board.field.scalar(0)
+        found = [[zero] * size for _ in range(size)]
+        for m, (i, j) in products.items():
+            if m in of.terms:
+                value = in_case(of.terms[m], end)
+                if i == j:
+                    found[i][i] = value
+                else:
+                    found[i][j] = found[j][i] = value / 2
+        return found

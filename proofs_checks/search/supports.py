@@ -1,0 +1,37 @@
+"""Which inequalities a proof needs: few that suffice at all samples."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from fedconvex.proofs_checks.search.programs import Program
+
+USED = 1e-5  # a multiplier of this size, in units, counts as used
+REUSED = 0.05  # the cost of a fact that is used at another sample, relative to a new one
+
+
+def supports(programs: Sequence[Program], preferences: Sequence[np.ndarray]) -> Iterator[tuple[int, ...]]:
+    """Minimal sets of facts that suffice at every sample, one for each preference (costs of the facts)."""
+    seen = set()
+    for costs in preferences:
+        found = _support(programs, costs)
+        if found is not None and found not in seen:
+            seen.add(found)
+            yield found
+
+
+def _support(programs: Sequence[Program], costs: np.ndarray) -> tuple[int, ...] | None:
+    used: set[int] = set()
+    for program in programs:
+        cost = costs.copy()
+        cost[list(used)] *= REUSED
+        found = program.solve(range(len(cost)), cost)
+        if found is None:
+            return None
+        used |= {j for j, x in enumerate(found * program.norms) if x > USED}
+    # Drop the most costly facts first.
+    for j in sorted(used, key=lambda j: (-costs[j], -j)):
+        fewer = used - {j}
+        if all(program.solve(fewer) is not None for program in programs):
+            used = fewer
+    return tuple(sorted(used))
