@@ -23,17 +23,7 @@ from fedconvex.methods import METHODS
 from fedconvex.participation import Draw
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.scalars import Scalar
-from fedconvex.proofs_checks.kernel.vectors import (
-    ANY,
-    ANY_APART,
-    APART,
-    KEPT,
-    NOISE,
-    REPLACED,
-    SAME,
-    Quantity,
-    Vec,
-)
+from fedconvex.proofs_checks.kernel.vectors import ANY, ANY_APART, APART, KEPT, NOISE, REPLACED, SAME, Quantity, Vec
 from fedconvex.runs.rounds import rounds_of
 
 DIM = 2
@@ -270,16 +260,12 @@ class Shadow:
         triples = zip(real.H, rest, real.c, strict=True)
         return np.array([solved(one - share * h, h @ x - c) for h, x, c in triples])
 
-    def _gradient_of_draw(self, name: str, turn: Turn) -> np.ndarray:
-        """∇F_k at a point that depends on the draw."""
-        key = next(k for k, v in self.board.gradients.items() if (ANY, name) in v.parts)
-        return self.reality.gradients(self.vector(Vec(dict(key)), turn))
-
     def vector(self, of: Vec, turn: Turn | None) -> np.ndarray:
         real = self.reality
         found = 0 * real.shared(real.best)
         for (kind, name), c in of.parts.items():
-            u = self._gradient_of_draw(name, turn) if kind in (ANY, ANY_APART) else self.basic(name)
+            random = kind in (ANY, ANY_APART)  # a gradient at a point that depends on the draw
+            u = self.gradient_in(name, turn) if random else self.basic(name)
             mean = real.shared(real.mean(u))
             part = mean if kind in (SAME, KEPT, ANY) else u - mean
             if kind in (KEPT, REPLACED):
@@ -288,6 +274,10 @@ class Shadow:
                 part = real.drawn(part, turn)
             found = found + self.scalar(c) * part
         return found
+
+    def gradient_in(self, name: str, turn: Turn | None) -> np.ndarray:
+        at = next(k for k, v in self.board.gradients.items() if (ANY, name) in v.parts)
+        return self.reality.gradients(self.vector(Vec(dict(at)), turn))
 
     def quantity(self, of: Quantity) -> fmpq:
         total = fmpq(0)
@@ -301,7 +291,7 @@ class Shadow:
     def _unknown(self, kind: str, *names: str) -> fmpq:
         real = self.reality
         if kind == "F":
-            key = next(k for k, place in self.board.points.items() if place == names[0])
+            key = next(k for k, name in self.board.points.items() if name == names[0])
             points = Vec(dict(key))
             total = fmpq(0)
             for turn in real.turns:
@@ -309,12 +299,14 @@ class Shadow:
                 total += turn.probability * real.mean(np.array([x @ h @ x / 2 - c @ x for h, c, x in both]))
             return total
         if kind == ANY:
-            u, v = (Vec({(names[k], names[k + 1]): self.board.field.scalar(1)}) for k in (0, 2))
-            return sum(t.probability * self._inner(self.vector(u, t), self.vector(v, t)) for t in real.turns)
+            one, other = (Vec({(names[i], names[i + 1]): self.board.field.scalar(1)}) for i in (0, 2))
+            total = fmpq(0)
+            for turn in real.turns:
+                both = zip(self.vector(one, turn), self.vector(other, turn), strict=True)
+                total += turn.probability * real.mean(np.array([x @ y for x, y in both]))
+            return total
         u, v = (self.basic(n) for n in names)
         if kind == SAME:
             return real.mean(u) @ real.mean(v)
-        return self._inner(u - real.mean(u), v - real.mean(v))
-
-    def _inner(self, u: np.ndarray, v: np.ndarray) -> fmpq:
-        return self.reality.mean(np.array([x @ y for x, y in zip(u, v, strict=True)]))
+        a, b = u - real.mean(u), v - real.mean(v)
+        return real.mean(np.array([x @ y for x, y in zip(a, b, strict=True)]))

@@ -25,8 +25,8 @@ from fedconvex.claims.terms import (
     value,
 )
 from fedconvex.proofs_checks.kernel.proofs import (
-    Hypothesis,
     Between,
+    Hypothesis,
     Lower,
     Nonnegative,
     Upper,
@@ -110,7 +110,7 @@ CLASSES = {
     "without the half": by("is not the claim", SMOOTH,
         at_most(value(y) + L * square(y - x), value(x) + inner(gradient(x), y - x)), Upper(y, x)),
     "a class at a random point": by(
-        "gradient at a point that depends", drawing(curvature=(ZERO, ONE)), quadratic(x, drawn(u), 1,
+        r"outside an expectation", drawing(curvature=(ZERO, ONE)), quadratic(x, drawn(u), 1,
         True), Upper(x, drawn(u))),
     "a value at a random point, for every draw": by(
         "outside an expectation", drawing(curvature=(ZERO, ONE)), quadratic(drawn(u), x, 1, True), Upper(drawn(u),
@@ -135,7 +135,8 @@ CLASSES = {
 PROX = drawing("FedProx", answers="inexact", inexactness=parameter("a"))
 ERROR = drawing("FedProx", answers="error", inexactness=parameter("a"))
 ASSUMED = {
-    "no inexactness": by("no inexactness", drawing("FedProx"), at_most(square(residuals), 0), Hypothesis("inexactness")),
+    "no inexactness": by("no inexactness", drawing("FedProx"), at_most(square(residuals), 0),
+        Hypothesis("inexactness")),
     "no error": by("no error", PROX, at_most(square(answers - solutions), a**2), Hypothesis("error")),
     "the error is no inexactness": by("no inexactness", ERROR, at_most(square(residuals), a**2),
         Hypothesis("inexactness")),
@@ -159,7 +160,7 @@ ASSUMED = {
         "is not the claim", some("B", dissimilarity=parameter("B")),
         at_most(square(gradient(x)), parameter("B") ** 2 * square(mean(gradient(x)))), Hypothesis("dissimilarity")),
     "dissimilarity after the round": by(
-        "gradient at a point that depends", drawing("FedProx", dissimilarity=a),
+        r"outside an expectation", drawing("FedProx", dissimilarity=a),
         at_most(square(gradient(server(1))), a**2 * square(mean(gradient(server(1))))), Hypothesis("dissimilarity")),
     "dissimilarity of one client": by(
         "claim about one of them", some("B", dissimilarity=parameter("B")),
@@ -252,7 +253,9 @@ def test_facts_nearby_are_granted() -> None:
     spread = at_most(square(gradient(server(0)) - mean(gradient(server(0)))), 1)
     assert accepted(ClaimSetting(variance=ONE), spread, ((1, Hypothesis("variance")),))
     assert accepted(
-        ClaimSetting(large_gradient=ONE), at_most(1, square(mean(gradient(server(0))))), ((1, Hypothesis("large gradient")),)
+        ClaimSetting(large_gradient=ONE),
+        at_most(1, square(mean(gradient(server(0))))),
+        ((1, Hypothesis("large gradient")),),
     )
     P, m = parameter("P"), parameter("m")
     assert accepted(

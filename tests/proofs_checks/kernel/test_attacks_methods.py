@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
-from fedconvex.claims.claim import DrawScheme, ClaimSetting, at_most, equal
+from fedconvex.claims.claim import ClaimSetting, DrawScheme, at_most, equal
 from fedconvex.claims.terms import (
     Vector,
     answers,
@@ -58,7 +58,8 @@ METHOD_ATTACKS = {
         parameters={"eta": a, "skip": a}, draws=DrawScheme()),
     "FedDyn with memories and independent draws": method("FedDyn", "not known for this draw",
         draws=DrawScheme("independent", P)),
-    "SCAFFOLD with independent draws": method("Scaffold", "not known for this draw", draws=DrawScheme("independent", P)),
+    "SCAFFOLD with independent draws": method("Scaffold", "not known for this draw",
+        draws=DrawScheme("independent", P)),
     "SCAFFOLD's third option": method("Scaffold", "neither 1 nor 2", parameters={"stepsize": a, "option": number(3)}),
     "SCAFFOLD with an unknown option": method("Scaffold", "neither 1 nor 2", parameters={"stepsize": a, "option": a}),
     "an unknown parameter of a method": method("FedProx", "TypeError", parameters={"nu": a}),
@@ -74,7 +75,10 @@ METHOD_ATTACKS = {
     "no local steps": method("FedGD", "local_steps", parameters={"stepsize": a, "local_steps": ZERO}),
     "a half local step": method("FedGD", "no integer",
         parameters={"stepsize": a, "local_steps": number(Fraction(1, 2))}),
-    "a parameter of local steps": method("FedGD", "no integer", parameters={"stepsize": a, "local_steps": P}),
+    "a real number of local steps": method("FedGD", "any number of local steps",
+        parameters={"stepsize": a, "local_steps": a}),
+    "any number of another method's local steps": method("FedNova", "any number of local steps",
+        parameters={"stepsize": a, "local_steps": P}),
     "10⁹ local steps": method("FedGD", "too many", parameters={"stepsize": a, "local_steps": BIG}),
     "steps with an error": method("FedGD", "not analysed", answers="error", inexactness=a),
     "inexact steps without proximal term": method("FedGD", "without proximal term", answers="inexact", inexactness=a),
@@ -116,7 +120,7 @@ INVARIANTS = {
     "broken by a round": invariant("breaks", ("shared h", 0 * server(0))),
     "memories of 0": invariant("breaks", ("memory gradient", 0 * server(0))),
     "half the mean": invariant("breaks", ("shared h", mean(memory("gradient", 0)) / 2)),
-    "of the round before": invariant("depends on the draw",
+    "of the round before": invariant("breaks",
         ("memory gradient", gradient(server(0)) - gradient(server(0)))),
     "gradients at last answers, whatever the first": invariant("at the start", STORED),
     "circular": invariant("keeps no", ("shared h", mean(memory("gradient", 0))),
@@ -131,12 +135,16 @@ INVARIANTS = {
         ("shared h", Vector("expected", (mean(memory("gradient", 0)),)))),
     "with a mean of rounds": invariant("no meaning", ("shared h", Vector("mean of rounds", (ONE, server(0))))),
     "of no part of the state": invariant("no part of the state", ("shared foo", server(0))),
-    "of the server": invariant("no part of the state", ("server", server(0))),
+    "of the server, false at the start": invariant("at the start", ("server", 0 * server(0))),
+    "of the server, with an expectation": invariant("has an expectation",
+        ("server", Vector("expected", (server(0),)))),
+    "of the server, with time 1": invariant("about the round", ("server", server(1))),
+    "of the server, broken": invariant("at the start|breaks", ("server", server(0) + mean(memory("gradient", 0)))),
     "of a wrong sort": invariant("no part of the state", ("memory h", server(0))),
     "of a field of the state": invariant("no part of the state", ("__class__ x", server(0))),
     "given twice": invariant("given twice", H, H),
     "a number": invariant("in the place of a Vector", ("shared h", square(server(0)))),
-    "without method": Attack("no part of the state|KeyError", ClaimSetting(), TRUE, POSITIVE,
+    "without method": Attack("no part of the state|no method", ClaimSetting(), TRUE, POSITIVE,
         invariants=(("shared h", server(0)),)),
     "a list": Attack("in the place of a tuple", drawing("FedDyn"), TRUE, POSITIVE, invariants=[H]),
     "a text": Attack("in the place of", drawing("FedDyn"), TRUE, POSITIVE, invariants="shared h"),

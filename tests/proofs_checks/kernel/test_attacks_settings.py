@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fedconvex.claims.claim import DrawScheme, ClaimSetting, at_most
+from fedconvex.claims.claim import ClaimSetting, DrawScheme, at_most
 from fedconvex.claims.terms import (
     Number,
     expected,
@@ -22,7 +22,7 @@ from fedconvex.claims.terms import (
     value,
 )
 from fedconvex.proofs_checks.kernel import Refused, theorem
-from fedconvex.proofs_checks.kernel.proofs import Hypothesis, Between, Lower, Nonnegative, Upper
+from fedconvex.proofs_checks.kernel.proofs import Between, Hypothesis, Lower, Nonnegative, Upper
 
 from .attacks import ONE, TRUE, ZERO, Attack, a, accepted, changed, drawing, one_line, parametrised, some
 
@@ -50,8 +50,10 @@ DOMAINS = {
         "outside the domain", some("x", conditions=((x, ">", ONE), (ONE, ">", x))), (
         (1, Nonnegative(x - 1)),), ABSURD),
     "a condition that contradicts a sign": empty("outside the domain", some("x", conditions=((ZERO, ">", x),))),
-    "1 = 0": empty("outside the domain", ClaimSetting(conditions=((ONE, "=", ZERO),)), ((-1, Nonnegative(ONE)),), ABSURD),
-    "√2 = 3/2": empty("outside the domain", ClaimSetting(conditions=((number(2).sqrt(), "=", number(Fraction(3, 2))),))),
+    "1 = 0": empty("outside the domain", ClaimSetting(conditions=((ONE, "=", ZERO),)), ((-1, Nonnegative(ONE)),),
+        ABSURD),
+    "√2 = 3/2": empty("outside the domain",
+        ClaimSetting(conditions=((number(2).sqrt(), "=", number(Fraction(3, 2))),))),
     "√2·√2 > 2": empty("outside the domain",
         ClaimSetting(conditions=((number(2).sqrt() * number(2).sqrt(), ">", number(2)),))),
     "√2 − √2 > 0": empty("outside the domain",
@@ -82,7 +84,8 @@ DOMAINS = {
         inexactness=expected(square(server(0))))),
     "curvatures in an empty interval": empty(
         "empty interval", ClaimSetting(curvature=(number(2), ONE)), ((1, Lower(server(0), minimiser)),), ABSURD),
-    "the objective's curvatures in an empty interval": empty("empty interval", ClaimSetting(objective=(number(2), ONE))),
+    "the objective's curvatures in an empty interval": empty("empty interval",
+        ClaimSetting(objective=(number(2), ONE))),
     "clients more curved than the objective": empty("empty interval",
         ClaimSetting(curvature=(number(2), None), objective=(None, ONE))),
     "an objective more curved than the clients": empty("empty interval",
@@ -110,7 +113,8 @@ DOMAINS = {
         ClaimSetting(draws=DrawScheme("uniform", number(3), number(2)))),
     "nobody is drawn": empty("are counts", ClaimSetting(draws=DrawScheme("uniform", ZERO, number(5))),
         ((1, Hypothesis("scale")),), at_most(5, 0)),
-    "half a client is drawn": empty("are counts", ClaimSetting(draws=DrawScheme("uniform", number(Fraction(1, 2)), number(5)))),
+    "half a client is drawn": empty("are counts",
+        ClaimSetting(draws=DrawScheme("uniform", number(Fraction(1, 2)), number(5)))),
     "a negative number is drawn": empty("are counts", ClaimSetting(draws=DrawScheme("independent", number(-1)))),
     "a number of clients that is no count": empty("are counts", drawing(counts=frozenset("P"))),
     "a formula of clients": empty("are counts", drawing(draws=DrawScheme("uniform", P, parameter("m") + 1))),

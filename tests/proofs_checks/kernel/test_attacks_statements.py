@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fedconvex.claims.claim import Claim, DrawScheme, ClaimSetting, at_most, equal
+from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme, at_most, equal
 from fedconvex.claims.terms import (
     family,
     free,
@@ -17,8 +17,8 @@ from fedconvex.claims.terms import (
 from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
 from fedconvex.proofs_checks.kernel.proofs import (
     Combine,
-    Nonnegative,
     Derivation,
+    Nonnegative,
     Proved,
     facts,
 )

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from fedconvex.claims.claim import DrawScheme, ClaimSetting, at_most, equal
+from fedconvex.claims.claim import ClaimSetting, DrawScheme, at_most, equal
 from fedconvex.claims.terms import (
     Number,
     Vector,
@@ -31,7 +31,7 @@ from fedconvex.claims.terms import (
     sum_of_rounds,
     value,
 )
-from fedconvex.proofs_checks.kernel.proofs import Hypothesis, CauchySchwarz, Nonnegative, Proved
+from fedconvex.proofs_checks.kernel.proofs import CauchySchwarz, Hypothesis, Nonnegative, Proved
 
 from .attacks import ONE, UNIFORM, ZERO, Attack, a, accepted, drawing, parametrised, some
 
@@ -88,7 +88,8 @@ DRAWS = {
         squares=((-sigma, deviation),)),
     "the scale of independent draws": false("without replacement", INDEPENDENT, ZERO, ONE,
         facts=((1, Hypothesis("scale")),)),
-    "the scale of nobody's draws": false("without replacement", NOTHING, ZERO, ONE, facts=((1, Hypothesis("scale")),)),
+    "the scale of nobody's draws": false("without replacement", NOTHING, ZERO, ONE,
+        facts=((1, Hypothesis("scale")),)),
     "σ in the claim": false("parameters that the setting does not know", DYN, sigma, ONE,
         facts=((1, Nonnegative(1 - sigma)),)),
     "σ is nowhere 0": false("may be 0", DYN, ZERO, ONE, facts=((1 / sigma, Nonnegative(sigma)),)),
@@ -111,7 +112,7 @@ DRAWS = {
     "an average over two draws": false("over two draws", DYN, drawn(server(1)), server(1), "="),
     "an average of new memories over the same draw": false("over two draws", DYN, drawn(memory("gradient", 1)),
         shared("h", 1), "="),
-    "a gradient at a random point": false("gradient at a point that depends", DYN, mean(gradient(server(1))),
+    "a gradient at a random point": false("two vectors differ", DYN, mean(gradient(server(1))),
         server(1), "="),
     "a maximum of random numbers": false("depends on the draw", DYN, expected(Number("max", (square(u), ZERO))),
         expected(square(u))),
@@ -131,11 +132,11 @@ DRAWS = {
 ROOTS_AND_NAMES = {
     "√x² of a real number": false("root of a number that may be negative|not in the field", some("x", sign="real"),
         root(parameter("x") ** 2), parameter("x"), "="),
-    "√ of a sum": false("no root of a positive monomial", some("x", "y"), root(parameter("x") + parameter("y")),
+    "√ of a sum": false("is not the claim", some("x", "y"), root(parameter("x") + parameter("y")),
         parameter("x")),
     "√ of a negative number": false("no root of a positive monomial", NOTHING, root(number(-4)), number(2)),
-    "√ of 0": false("no root of a positive monomial", NOTHING, root(ZERO), ONE),
-    "√ of a difference": false("no root", some("x"), root(parameter("x") - 1), parameter("x")),
+    "√ of 0": false("not in the field", NOTHING, root(ZERO), ONE),
+    "√ of a difference": false("not in the field", some("x"), root(parameter("x") - 1), parameter("x")),
     "√2 is 3/2": false("is not the claim", NOTHING, root(number(2)), number(Fraction(3, 2)), "="),
     "√2·√3 is √5": false("is not the claim", NOTHING, root(number(2)) * root(number(3)), root(number(5)), "="),
     "√√2": false("no root of|not in the field", NOTHING, root(root(number(2))), ONE),
