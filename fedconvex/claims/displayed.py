@@ -78,9 +78,9 @@ def _displayed(statement: "Statement", slashes: bool) -> Displayed:
     # Of a vector, the formula itself says what is claimed: that it is 0.
     if claim is None or type(at_terms(statement.calculator)) is Vector:
         return Displayed(formulas, statement.conclusion, _where(right.display, terms, formulas))
-    alone = statement.relation == "=" and len(right.values) == 1 and isinstance(right.values[0], Number)
-    factor: Any = right.values[0]
-    about = statement.states(named(statement.symbol[0], factor)) if alone else claim
+    first, *others = right.values
+    alone = statement.relation == "=" and not others
+    about = statement.states(named(statement.symbol[0], first)) if alone and isinstance(first, Number) else claim
     return Displayed(formulas, right.display.latex(about), _where(right.display, [*terms, about], formulas))
 
 
