@@ -3,11 +3,16 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from fedconvex.claims.claim import ClaimSetting, DrawScheme
 from fedconvex.claims.display import RELATIONS, Display
+from fedconvex.claims.formulas import symbols_of
 from fedconvex.claims.plain_text import from_latex
 from fedconvex.claims.terms import Number, number, parameter
+
+if TYPE_CHECKING:
+    from fedconvex.statements.statement import Statement
 
 SIGNS = {"positive": "> 0", "nonnegative": r"\ge 0", "real": r"\in\mathbb{R}"}
 
@@ -16,6 +21,12 @@ def phrases(setting: ClaimSetting, display: Display, *, plain: bool = False) -> 
     """What the setting assumes; formulas are LaTeX between dollars, or plain text."""
     found = list(_phrases(setting, replace(display, slashes=plain)))
     return [re.sub(r"\$([^$]*)\$", lambda m: from_latex(m[1]), phrase) for phrase in found] if plain else found
+
+
+def setting_phrases(statement: "Statement", setting: ClaimSetting) -> list[str]:
+    """The same in the letters of the statement's paper."""
+    parameters = {**statement.paper.notation, **statement.calculator.parameters}
+    return phrases(setting, Display.of(statement.paper.letters, symbols_of(parameters)))
 
 
 def _phrases(setting: ClaimSetting, display: Display) -> Iterator[str]:

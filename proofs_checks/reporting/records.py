@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.claims.displayed import displayed
+from fedconvex.claims.phrases import setting_phrases
 from fedconvex.proofs_checks.engines.tightness import Tightness
 from fedconvex.proofs_checks.proof import Role
 from fedconvex.statements.rendering import assumptions_of
@@ -55,6 +56,7 @@ class Record:
     extra: str
     vacuous: str
     tightness: dict[str, Any] | None
+    kernel: tuple[str, ...]  # all that the theorem of the kernel assumes, in phrases; () where it has none
     seconds: float
 
     @property
@@ -77,7 +79,8 @@ class Record:
         if data.keys() != {f.name for f in fields(cls)}:
             raise ValueError("other fields than a record's")
         steps = tuple(StepRecord(**step) for step in data["steps"])
-        return cls(**{**data, "steps": steps, "assumptions": tuple(data["assumptions"])})
+        return cls(**{**data, "steps": steps, "assumptions": tuple(data["assumptions"]),
+                      "kernel": tuple(data["kernel"])})  # fmt: skip
 
 
 def record(result: "Result") -> Record:
@@ -105,6 +108,7 @@ def record(result: "Result") -> Record:
         extra=result.extra,
         vacuous=result.vacuous,
         tightness=None if result.tightness is None else _measured(result.tightness),
+        kernel=() if result.theorem is None else tuple(setting_phrases(of, result.theorem.setting)),
         seconds=round(result.seconds, 3),
     )  # fmt: skip
 

@@ -39,6 +39,8 @@ def _sections(record: Record) -> Iterator[tuple[str, str]]:
         yield "open", mixed(record.reason)
     else:
         yield "proof", _counts(record)
+    if record.kernel:
+        yield "kernel", f"replays a proof of the claim from: {'; '.join(map(mixed, record.kernel))}"
     if record.other_reading:
         yield "fails", record.other_reading
     for step in _failing(record):
