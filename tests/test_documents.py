@@ -32,3 +32,37 @@ def test_every_document_has_examples() -> None:
     with_files = {document for document in DOCUMENTS if "```python title=" in document.read_text("utf-8")}
     assert {document.parent.name for document in with_files} == {"adding"}
     assert {block.values[0] for block in BLOCKS} | with_files == set(DOCUMENTS)
+
+
+# A terminal as it looks after a command, "…" for what is left out; and the file of a command, the code block before it.
+TERMINALS = re.compile(r"```text\n\$ fedconvex (.*?)\n(.*?)```", re.DOTALL)
+FILES = re.compile(r"```python\n((?:(?!```).)*)```(?:(?!```).)*```text\n\$ fedconvex verify \./(\S+)", re.DOTALL)
+VERIFY = (ROOT / "docs/verify.md").read_text("utf-8")
+
+
+def not_printed(page: str, folder: Path) -> list[str]:
+    """The lines that the page shows after its commands and that these do not print."""
+    from typer.testing import CliRunner
+
+    from fedconvex.commands.main import app
+
+    for code, name in FILES.findall(page):
+        (folder / name).write_text(code, "utf-8")
+    missing = []
+    for command, shown in TERMINALS.findall(page):
+        printed = CliRunner().invoke(app, command.split()).stdout
+        missing += [part for part in shown.split("…\n") if part.strip() not in printed]
+    return missing
+
+
+def test_commands_print_what_the_page_shows(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert (len(TERMINALS.findall(VERIFY)), len(FILES.findall(VERIFY))) == (3, 2)
+    assert not_printed(VERIFY, tmp_path) == []
+
+
+def test_a_page_that_shows_something_else_is_noticed(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    wrong = VERIFY.replace("which was found by a search", "which was easy")
+    assert wrong != VERIFY
+    assert len(not_printed(wrong, tmp_path)) == 1
