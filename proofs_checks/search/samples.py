@@ -17,13 +17,16 @@ COUNTS = (1, 2, 3, 4, 5, 7, 10)
 REPAIRS = 30
 
 
-def samples(setting: Setting, number: int, seed: int = 0) -> list[Sample]:
-    """Up to `number` admissible values, the same ones every time; the example, which may lie near a boundary, if alone."""
+def samples(setting: Setting, number: int, seed: int = 0, zeros: bool = True) -> list[Sample]:
+    """Up to `number` admissible values, the same ones every time; the example, which may lie near a boundary, if alone.
+
+    With `zeros`, parameters that may be 0 are so in some samples.
+    """
     random, found = Random(seed), list[Sample]()
     for _ in range(TRIES):
         if len(found) == number:
             break
-        drawn = {n: _drawn(random, setting, n) for n in sorted(setting.signs)}
+        drawn = {n: _drawn(random, setting, n, zeros) for n in sorted(setting.signs)}
         made = _repaired(setting, drawn, random)
         if made is not None and made not in found:
             found.append(made)
@@ -41,12 +44,12 @@ def symbol_values(field: Field, sample: Sample) -> dict[str, float]:
     return found
 
 
-def _drawn(random: Random, setting: Setting, name: str) -> Fraction:
+def _drawn(random: Random, setting: Setting, name: str, zeros: bool) -> Fraction:
     if name in setting.counts:
         return Fraction(random.choice(COUNTS))
-    if setting.signs[name] == "nonnegative" and random.random() < 0.3:
+    if zeros and setting.signs[name] == "nonnegative" and random.random() < 0.3:
         return Fraction(0)
-    size = setting.example[name] if setting.example[name] and random.random() < 0.5 else Fraction(1)
+    size = setting.example[name] if setting.example[name] >= 2 and random.random() < 0.5 else Fraction(1)
     value = size * random.choice(FACTORS)
     return -value if setting.signs[name] == "real" and random.random() < 0.3 else value
 
