@@ -1,6 +1,6 @@
 """What a proof may rest on: points of the round, and the inequalities between them that the board grants."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -106,12 +106,12 @@ def candidates(board: Board, points: Iterable[Vector]) -> list[Candidate]:
     """The inequalities of the class between all pairs of points, and the setting's assumptions."""
     found = [candidate(board, what, by(Assumed(what))) for what in ASSUMPTIONS]
     found += [candidate(board, "spread", squared(change)) for change in _spreads(board)]
-    ends = [_both(board, end) for end in (0, 1)]
+    least, most = bounds(board.setting, 0), bounds(board.setting, 1)
     listed = list(points)
     for a in listed:
         for b in listed:
             if a is not b:
-                found += [candidate(board, name, made) for name, made in _of_pair(b, a, *ends)]
+                found += [candidate(board, name, made) for name, made in _of_pair(b, a, least, most)]
     unique: dict[Any, Candidate] = {}
     for one in found:
         if one is not None and one.quantity.terms:
@@ -127,20 +127,31 @@ def _spreads(board: Board) -> Iterator[Vector]:
             yield change - mean(change) - expected(change) + mean(expected(change))
 
 
-def _both(board: Board, end: int) -> Number | None:
-    """The least (0) or largest (1) curvature of the clients, else of the objective."""
-    of_clients, of_objective = board.setting.curvature[end], board.setting.objective[end]
-    return of_objective if of_clients is None else of_clients
+def bounds(setting: Setting, end: int) -> list[Number]:
+    """The least (0) or largest (1) curvature of the clients, else of the objective; of a maximum each part."""
+    of_clients, of_objective = setting.curvature[end], setting.objective[end]
+    found = of_objective if of_clients is None else of_clients
+    return [] if found is None else list(_parts_of_maximum(found))
 
 
-def _of_pair(b: Vector, a: Vector, least: Number | None, most: Number | None) -> Iterator[tuple[str, Parts]]:
-    yield "lower", by(Lower(b, a))
-    yield "upper", by(Upper(b, a))
-    if least is not None and most is not None:
-        yield "interpolation", interpolation(b, a, least, most)
-        yield "between", by(Between(b, a))
-        if least != number(0):
-            yield "between", by(Between(b, a, -most, most))
+def _parts_of_maximum(of: Number) -> Iterator[Number]:
+    if of.head == "max":
+        for part in of.args:
+            yield from _parts_of_maximum(part)
+    else:
+        yield of
+
+
+def _of_pair(b: Vector, a: Vector, least: Sequence[Number], most: Sequence[Number]) -> Iterator[tuple[str, Parts]]:
+    for low in least:
+        yield "lower", by(Lower(b, a, low))
+    for high in most:
+        yield "upper", by(Upper(b, a, high))
+        for low in least:
+            yield "interpolation", interpolation(b, a, low, high)
+            yield "between", by(Between(b, a, low, high))
+        if least and number(0) not in least:
+            yield "between", by(Between(b, a, -high, high))
 
 
 def candidate(board: Board, name: str, made: Parts) -> Candidate | None:

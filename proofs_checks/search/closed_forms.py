@@ -128,7 +128,10 @@ class ClosedForms:
         free = [j for j in range(len(self.facts)) if j not in system.pivots]
         # The least and the largest value of each open multiplier, which need not be unique.
         for costs in (None, *(sign * np.eye(len(self.facts))[j] for j in free for sign in (1.0, -1.0))):
-            found = [p.solve(range(len(self.facts)), costs, self._equations(p, at, system)) for p, at in self.more]
+            try:
+                found = [p.solve(range(len(self.facts)), costs, self._equations(p, at, system)) for p, at in self.more]
+            except ZeroDivisionError:
+                return
             solved = [(x, row) for x, row in zip(found, atoms, strict=True) if x is not None]
             for j in free:
                 value = fitted([float(x[j]) for x, _ in solved], [row for _, row in solved], self.factors)

@@ -39,12 +39,16 @@ from fedconvex.proofs_checks.search.supports import supports
 
 SAMPLES = 6
 MOST_GUESSES = 40  # closed forms that are decomposed, for each set of facts
-COSTS: tuple[dict[str, float], ...] = (  # of facts, in the order in which they are tried; the last one with lengths only
+COSTS: tuple[dict[str, float], ...] = (  # of facts, in the order in which they are tried
     {"": 1.0, "interpolation": 1.5, "between": 1.2},
     {"": 1.0, "interpolation": 0.7, "between": 0.8},
     {"": 1.0, "interpolation": 10.0, "between": 10.0},
     {"": 10.0, "between": 1.0},
+)
+COSTS_OF_LENGTHS: tuple[dict[str, float], ...] = (
+    {"": 1.0, "product": 0.1, "lengths": 0.1},
     {"": 1.0, "product": 0.1, "lengths": 0.1, "inexactness": 10.0, "dissimilarity": 10.0},
+    COSTS[0],
 )
 UNPROVED = (Refused, ValueError, ArithmeticError, KeyError, RecursionError)
 
@@ -169,8 +173,8 @@ class Search:
 
     def _preferences(self) -> list[np.ndarray]:
         names = [fact.name for fact in self.facts]
-        found = [np.array([of.get(name, of[""]) for name in names]) for of in COSTS]
-        return found if "product" in names else found[:-1]
+        costs = COSTS_OF_LENGTHS if "product" in names else COSTS
+        return [np.array([of.get(name, of[""]) for name in names]) for of in costs]
 
     def _completed(self, chosen: Sequence[Candidate], multipliers: Sequence[Scalar]) -> Parts | None:
         """The facts with these multipliers, and what they leave of the goal as squares; None where it is not shown."""
