@@ -25,7 +25,8 @@ from fedconvex.proofs_checks.search.scalars import float_at, quotient
 
 RATIOS = [Fraction(a, b) for a, b in ((1, 1), (2, 1), (1, 2), (4, 1), (3, 1), (1, 4), (3, 2), (1, 3), (2, 3), (8, 1))]
 MOST_OPEN = 2  # multipliers, with which minors are factored
-MOST_NODES = 40  # equations that are settled on
+MOST_NODES = 25  # equations that are settled on
+MOST_TESTS = 400  # equations that are tried at the samples
 
 
 @final
@@ -45,7 +46,7 @@ class ClosedForms:
         self.field, self.setting, self.shape, self.ends = board.field, board.setting, shape, ends
         self.goal, self.facts = goal, facts
         self.programs, self.places = programs, list(places)
-        self.nodes = 0
+        self.nodes = self.tests = 0
         self.zero = board.field.scalar(0)
 
     def row(self, monomial: Monomial, end: int | None) -> Row:
@@ -69,7 +70,7 @@ class ClosedForms:
             return
         tried: set[Any] = set()
         for row in self._guesses(system):
-            if self.nodes >= MOST_NODES:
+            if self.nodes >= MOST_NODES or self.tests >= MOST_TESTS:
                 return
             more = system.with_row(row)
             if more is None or more is system or frozenset(more.rows) in tried:
@@ -171,6 +172,7 @@ class ClosedForms:
 
     def _is_feasible(self, system: System) -> bool:
         """Whether the program has a solution with these equations at every sample."""
+        self.tests += 1
         try:
             return all(p.solve(self.places, None, self._equations(p, at, system, self.places)) is not None
                        for p, at in self.programs)  # fmt: skip

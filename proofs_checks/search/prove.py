@@ -5,7 +5,7 @@ multipliers get closed forms; what they leave of the claim is decomposed into sq
 result, so that a wrong guess anywhere leads to no proof, and never to a wrong one.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -113,8 +113,10 @@ def _through_lengths(board: Board, points: Sequence[Vector], claim: Claim) -> It
         for lines in _of_lengths(board, points, claim, known, "claim"):
             yield (*before, *lines)
     if known:
-        for parts in Search(board, points, claim, candidates_of_lengths(board, claim, known)).found():
-            yield (*before, concluding(claim, parts))
+        others = candidates_of_lengths(board, claim, known)
+        for only in (("upper",), None):
+            for parts in Search(board, points, claim, others, only).found():
+                yield (*before, concluding(claim, parts))
 
 
 def _is_of_lengths(board: Board, claim: Claim) -> bool:
@@ -129,8 +131,10 @@ def _of_lengths(
     """Lines that conclude an inequality between lengths from that of the squares."""
     squares = at_most(claim.left**2, claim.right**2)
     try:
-        for parts in Search(board, points, squares, candidates_of_lengths(board, claim, known)).found():
-            yield proved_lines(claim, parts, name)
+        others = candidates_of_lengths(board, claim, known)
+        for only in ((), ("between",), ("lower",), None):
+            for parts in Search(board, points, squares, others, only).found():
+                yield proved_lines(claim, parts, name)
     except UNPROVED:
         return
 
@@ -142,12 +146,17 @@ class Search:
         board, points: the board, and the points at which functions are compared.
         claim: left ≤ right.
         others: candidates beside those between points.
+        only: the names of the inequalities between points that are considered; None for all.
     """
 
-    def __init__(self, board: Board, points: Sequence[Vector], claim: Claim, others: Sequence[Candidate] = ()):
+    def __init__(
+        self, board: Board, points: Sequence[Vector], claim: Claim, others: Sequence[Candidate] = (),
+        only: Collection[str] | None = None,
+    ):  # fmt: skip
         self.board = board
         self.goal = goal = board.number(claim.right) - board.number(claim.left)
-        self.facts = [*candidates(board, points), *others]
+        own = [fact for fact in candidates(board, points) if only is None or fact.name in only]
+        self.facts = [*own, *others]
         quantities = [goal, *(fact.quantity for fact in self.facts)]
         self.ends = cases(quantities)
         require(self.ends == [None] or all(map(is_affine_in_sigma, quantities)), "a claim that is not affine in σ")
