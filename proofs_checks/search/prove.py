@@ -34,7 +34,7 @@ from fedconvex.proofs_checks.search.forms import SIGMA, Shape, cases, in_case, i
 from fedconvex.proofs_checks.search.lengths import Known, candidates_of_lengths, guesses, proved_lines
 from fedconvex.proofs_checks.search.programs import Program
 from fedconvex.proofs_checks.search.samples import samples, symbol_values
-from fedconvex.proofs_checks.search.scalars import number_of
+from fedconvex.proofs_checks.search.scalars import is_nonzero, number_of
 from fedconvex.proofs_checks.search.supports import supports
 
 SAMPLES = 6
@@ -188,7 +188,7 @@ class Search:
     def _completed(self, chosen: Sequence[Candidate], multipliers: Sequence[Scalar]) -> Parts | None:
         """The facts with these multipliers, and what they leave of the goal as squares; None where it is not shown."""
         field = self.board.field
-        if not all(field.is_nonnegative(x) for x in multipliers):
+        if not all(field.is_nonnegative(x) and is_nonzero(x.below, field) for x in multipliers):
             return None
         rest, total = self.goal, Parts()
         for fact, x in zip(chosen, multipliers, strict=True):
