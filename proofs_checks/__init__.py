@@ -17,6 +17,7 @@ _HOMES = {
     "looseness": "worst_cases.looseness.factor",
     "Discovered": "worst_cases.theorems.discovery", "discover": "worst_cases.theorems.discovery",
     "falsify": "falsification", "Counterexample": "falsification",
+    "prove": "search.prove",
     "Relation": "proof", "Proof": "proof", "Step": "proof", "proves": "proof",
 }  # fmt: skip
 __all__ = [*_HOMES]

@@ -365,7 +365,7 @@ def _require_weaker(board: Board, other: Setting, identifier: str) -> None:
 
 def relation_of(board: Board, fact: Any) -> Quantity:
     """What a fact says is ≥ 0, for whoever searches for proofs. Raises Refused where the board does not grant it."""
-    found = _fact(board, fact, {}, None).difference
+    found = _fact(board, fact, {}, Library(_no_statements)).difference
     require(type(found) is Quantity, "an equation of vectors")
     assert isinstance(found, Quantity)
     return found

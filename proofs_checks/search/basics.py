@@ -81,7 +81,9 @@ class Basics:
                 continue
             # A vector that all clients share has no deviation; others are taken apart.
             differs = apart is not None or self.differs(name)
-            found += [(c, self.of((kind, name), differs)) for kind, c in ((SAME, same), (APART, apart)) if c is not None]
+            found += [
+                (c, self.of((kind, name), differs)) for kind, c in ((SAME, same), (APART, apart)) if c is not None
+            ]
         total: Vector | None = None
         for c, u in found:
             minus = c == -1

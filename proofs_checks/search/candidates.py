@@ -17,10 +17,8 @@ from fedconvex.claims.terms import (
     number,
     parts,
     server,
-    shared,
     solutions,
 )
-from fedconvex.methods import METHODS
 from fedconvex.proofs_checks.kernel.board import Board
 from fedconvex.proofs_checks.kernel.proofs import Assumed, Between, Lower, Upper
 from fedconvex.proofs_checks.kernel.replay import _check_invariants, relation_of

@@ -1,8 +1,9 @@
 """Multipliers as functions of the parameters, where only their values at samples are known.
 
-Function values must cancel, which gives linear equations. What they leave open is settled by further equations: an entry
-of the remaining quadratic form vanishes, or a multiplier is a small rational multiple of a quotient of the claim's and
-the inequality's coefficients. An equation is tried if the program stays feasible with it at all samples.
+Function values must cancel, which gives linear equations. Further equations settle what they leave open: an entry
+or a minor of the remaining quadratic form vanishes, or a multiplier is a product of powers of the factors that occur,
+or a small rational multiple of a quotient of the claim's and the inequality's coefficients. An equation is tried if the
+program stays feasible with it at all samples.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

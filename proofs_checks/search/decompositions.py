@@ -50,7 +50,7 @@ def _decomposed(matrix: list[list[Scalar]], field: Field, budget: Iterator[int])
 
 
 def _pivots(matrix: list[list[Scalar]], field: Field) -> list[int]:
-    """The diagonal entries that may come first, the simplest first; none where a diagonal entry is negative or alone 0."""
+    """The diagonal entries that may come first, the simplest first; none where one is 0 in a row that is not."""
     for i, row in enumerate(matrix):
         if not row[i] and any(row):
             return []
@@ -68,7 +68,7 @@ def _common(entries: list[Scalar], field: Field) -> Scalar:
         factor = field.made(above, below)
         for sign in (1, -1):
             if field.is_nonnegative(factor * sign) and is_nonzero(factor.below, field):
-                return factor * sign
+                return field.scalar(factor * sign)
     except Refused:
         pass
     return field.scalar(1)

@@ -1,7 +1,7 @@
 """Quantities as forms: matrices of quadratic forms in the unknown vectors, and coefficients of the other unknowns.
 
-The variance factor σ of uniform draws lies in [0, 1], and forms are affine in it: one is ≥ 0 where it is at σ = 0 and at
-σ = 1.
+The variance factor σ of uniform draws lies in [0, 1], and forms are affine in it: one is ≥ 0 if it is so at σ = 0 and
+at σ = 1.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,8 +31,8 @@ BASIC_KIND = {SAME: SAME, KEPT: SAME, APART: APART, NOISE: APART, REPLACED: APAR
 class Block:
     """Some unknown vectors, orthogonal to all others, with the names of their inner products.
 
-    The vectors are basic ones minus multiples of those in `origins`, whose inner products follow from the others': points
-    are seen from one of them, as only their differences matter.
+    The vectors are basic ones minus multiples of those in `origins`: points are seen from one of them, since only their
+    differences matter.
     """
 
     basics: tuple[Basic, ...]
@@ -63,10 +63,7 @@ class Block:
 
 
 def invariant_directions(matrices: np.ndarray) -> np.ndarray:
-    """Integer directions, one for each row, that all of these symmetric matrices map to 0; none if they are no integers.
-
-    Of points, the direction in which all move together.
-    """
+    """Integer directions, as rows, that all of these symmetric matrices map to 0: those in which points move together."""
     size = matrices.shape[-1]
     norms = np.abs(matrices).max(axis=(1, 2), keepdims=True, initial=0)
     stacked = (matrices / np.where(norms > 0, norms, 1.0)).reshape(-1, size)
@@ -86,7 +83,7 @@ def invariant_directions(matrices: np.ndarray) -> np.ndarray:
 @final
 @dataclass(frozen=True)
 class Shape:
-    """The unknowns of a board: blocks of vectors; numbers that are ≥ 0; and others, such as values, which must cancel."""
+    """The unknowns: blocks of vectors; numbers that are ≥ 0; and others, such as function values, which must cancel."""
 
     blocks: tuple[Block, ...]
     values: tuple[Monomial, ...]
@@ -106,7 +103,7 @@ class Shape:
 def shape_of(board: Board, claim: Claim, quantities: Sequence[Quantity]) -> Shape:
     """The unknowns in these quantities."""
     used = dict.fromkeys(m for q in quantities for m in q.terms)
-    blocks, seen = [], set()
+    blocks, seen = [], set[Monomial]()
     for kind in (SAME, APART):
         basics = [b for b in _basics(board, claim) if b[0] == kind]
         products = {}
@@ -165,7 +162,7 @@ def matrices(at: Sequence[Mapping[Monomial, float]], products: Mapping[Monomial,
 
 def cases(quantities: Sequence[Quantity]) -> list[int | None]:
     """The ends of σ at which forms must be nonnegative; [None] where σ does not occur."""
-    scalars = [c for q in quantities for c in q.terms.values() if isinstance(c, Scalar)]
+    scalars = [c for q in quantities for c in q.terms.values()]
     has = any(SIGMA in c.field.signs and depends_on(c, SIGMA) for c in scalars)
     return [0, 1] if has else [None]
 

@@ -38,9 +38,7 @@ class System:
         rows = []
         for known in self.rows:
             factor = known[pivot]
-            rows.append(
-                tuple(x - factor * y if y else x for x, y in zip(known, new, strict=True)) if factor else known
-            )
+            rows.append(tuple(x - factor * y if y else x for x, y in zip(known, new, strict=True)) if factor else known)
         return System(self.unknowns, (*rows, new), (*self.pivots, pivot))
 
     @property

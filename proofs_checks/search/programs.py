@@ -24,7 +24,12 @@ class Program:
     """One sample of the parameters: the goal's and the candidates' forms, in units in which they have similar size."""
 
     def __init__(
-        self, goal: Quantity, facts: Sequence[Quantity], shape: Shape, ends: Sequence[int | None], symbols: Mapping[str, float]
+        self,
+        goal: Quantity,
+        facts: Sequence[Quantity],
+        shape: Shape,
+        ends: Sequence[int | None],
+        symbols: Mapping[str, float],
     ):
         forms = [goal, *facts]
         rows: list[list[np.ndarray]] = []
@@ -112,6 +117,4 @@ class Program:
             left = np.asarray(row[:-1]) / self.norms
             if abs(left @ scaled - row[-1]) > SLACK * 10 * (np.abs(left).max() * size + abs(row[-1])):
                 return False
-        return all(
-            np.linalg.eigvalsh(np.tensordot(weights, m, 1)).min(initial=0) > -SLACK * size for m in self.blocks
-        )
+        return all(np.linalg.eigvalsh(np.tensordot(weights, m, 1)).min(initial=0) > -SLACK * size for m in self.blocks)

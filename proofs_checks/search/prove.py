@@ -30,7 +30,7 @@ from fedconvex.proofs_checks.search.candidates import (
 )
 from fedconvex.proofs_checks.search.closed_forms import ClosedForms
 from fedconvex.proofs_checks.search.decompositions import squares_of
-from fedconvex.proofs_checks.search.forms import SIGMA, Shape, cases, in_case, is_affine_in_sigma, shape_of
+from fedconvex.proofs_checks.search.forms import SIGMA, cases, in_case, is_affine_in_sigma, shape_of
 from fedconvex.proofs_checks.search.lengths import Known, candidates_of_lengths, guesses, proved_lines
 from fedconvex.proofs_checks.search.programs import Program
 from fedconvex.proofs_checks.search.samples import samples, symbol_values
@@ -173,11 +173,11 @@ class Search:
                 self.board, self.goal, [c.quantity for c in chosen], self.shape, self.ends,
                 list(zip(self.programs, self.symbols, strict=True)), support,
             )  # fmt: skip
-            for guesses, multipliers in enumerate(forms):
+            for tried, multipliers in enumerate(forms):
                 made = self._completed(chosen, multipliers)
                 if made is not None:
                     yield made
-                if guesses >= MOST_GUESSES:
+                if tried >= MOST_GUESSES:
                     break
 
     def _preferences(self) -> list[np.ndarray]:
@@ -198,7 +198,7 @@ class Search:
         for m in self.shape.signed:
             if m in rest.terms:
                 total = total + self._signed(m, rest.terms[m])
-        ends = [(None, field.scalar(1))]
+        ends: list[tuple[int | None, Scalar]] = [(None, field.scalar(1))]
         if self.ends != [None]:
             sigma = field.symbol(SIGMA)
             ends = [(0, 1 - sigma), (1, sigma)]

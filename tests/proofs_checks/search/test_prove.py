@@ -1,4 +1,4 @@
-"""The search for proofs: what it finds the kernel accepts, false claims have none, and the same proof comes every time."""
+"""The search for proofs: the kernel accepts what it finds, false claims have none, the same proof comes every time."""
 
 import time
 from dataclasses import replace
@@ -27,7 +27,7 @@ STRONGLY_CONVEX = Setting(
     example={"L": Fraction(2), "mu": Fraction(1)},
 )  # fmt: skip
 
-# A user's lemmas: the setting, the left side, the right side. Each is false with a right side that is a seventh smaller.
+# A user's lemmas: the setting, the left side, the right side.
 LEMMAS = {
     "descent": (SMOOTH, square(slope) / (2 * L), value(x) - value(x - slope / L)),
     "cocoercivity": (CONVEX, square(change) / L, inner(change, y - x)),
