@@ -10,6 +10,7 @@ from fedconvex.claims.terms import (
     Vector,
     answers,
     expected,
+    gradient,
     last_answers,
     mean,
     memory,
@@ -54,19 +55,22 @@ def board_of(setting: Setting, claim: Claim, invariants: Invariants = ()) -> Boa
 
 
 def invariants_of(setting: Setting, claim: Claim) -> Invariants:
-    """The guesses that hold of those tried: a vector of the server is the mean of one of the clients'."""
+    """The guesses that hold of those tried.
+
+    A vector of the clients is the gradient at their last answers, and one of the server the mean of one of the clients'.
+    """
     if not setting.method or claim.of_client:
         return ()
     try:
         state = Board(setting, [claim.left, claim.right]).first
     except (Refused, ValueError, ArithmeticError):
         return ()
+    guesses = [(f"memory {name}", gradient(last_answers(0))) for name in state.memory]
+    guesses += [(f"shared {name}", mean(memory(of_clients, 0))) for name in state.shared for of_clients in state.memory]
     found: Invariants = ()
-    for name in state.shared:
-        for of_clients in state.memory:
-            guess = (f"shared {name}", mean(memory(of_clients, 0)))
-            if not any(known[0] == guess[0] for known in found) and _holds(setting, claim, (*found, guess)):
-                found += (guess,)
+    for guess in guesses:
+        if all(known[0] != guess[0] for known in found) and _holds(setting, claim, (*found, guess)):
+            found += (guess,)
     return found
 
 

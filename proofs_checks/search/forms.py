@@ -63,7 +63,7 @@ class Block:
 
 
 def invariant_directions(matrices: np.ndarray) -> np.ndarray:
-    """Integer directions, as rows, that all of these symmetric matrices map to 0: those in which points move together."""
+    """Integer directions, as rows, that all of these symmetric matrices map to 0, such as of all points together."""
     size = matrices.shape[-1]
     norms = np.abs(matrices).max(axis=(1, 2), keepdims=True, initial=0)
     stacked = (matrices / np.where(norms > 0, norms, 1.0)).reshape(-1, size)
