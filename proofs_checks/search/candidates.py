@@ -57,7 +57,7 @@ def board_of(setting: Setting, claim: Claim, invariants: Invariants = ()) -> Boa
 def invariants_of(setting: Setting, claim: Claim) -> Invariants:
     """The guesses that hold of those tried.
 
-    A vector of the clients is the gradient at their last answers, and one of the server the mean of one of the clients'.
+    A vector of the clients is the gradient at their last answers, one of the server the mean of one of the clients'.
     """
     if not setting.method or claim.of_client:
         return ()

@@ -94,8 +94,10 @@ def _attempts(setting: Setting, claim: Claim, invariants: Invariants) -> Iterato
     points = points_of(board, claim)
     has_lengths = any(t.head in ("norm", "root") for t in claimed_terms(claim))
     if not has_lengths:
-        for parts in Search(board, points, claim).found():
-            yield Proof((concluding(claim, parts),), invariants)
+        # Samples at the domain's boundary rule out more, but programs have no interior there.
+        for at_bounds in (False, True):
+            for parts in Search(board, points, claim, at_bounds=at_bounds).found():
+                yield Proof((concluding(claim, parts),), invariants)
     for lines in _through_lengths(board, points, claim):
         yield Proof(lines, invariants)
 
@@ -147,11 +149,12 @@ class Search:
         claim: left ≤ right.
         others: candidates beside those between points.
         only: the names of the inequalities between points that are considered; None for all.
+        at_bounds: whether samples may lie at the domain's boundary.
     """
 
     def __init__(
         self, board: Board, points: Sequence[Vector], claim: Claim, others: Sequence[Candidate] = (),
-        only: Collection[str] | None = None,
+        only: Collection[str] | None = None, at_bounds: bool = False,
     ):  # fmt: skip
         self.board = board
         self.goal = goal = board.number(claim.right) - board.number(claim.left)
@@ -160,7 +163,7 @@ class Search:
         quantities = [goal, *(fact.quantity for fact in self.facts)]
         self.ends = cases(quantities)
         require(self.ends == [None] or all(map(is_affine_in_sigma, quantities)), "a claim that is not affine in σ")
-        self.symbols = [symbol_values(board.field, s) for s in samples(board.setting, SAMPLES)]
+        self.symbols = [symbol_values(board.field, s) for s in samples(board.setting, SAMPLES, at_bounds=at_bounds)]
         self.shape = shape_of(board, claim, quantities).reduced(quantities, self.symbols)
         self.programs = [Program(goal, quantities[1:], self.shape, self.ends, at) for at in self.symbols]
         self.basics = Basics(board, points)

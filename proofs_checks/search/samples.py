@@ -17,17 +17,17 @@ COUNTS = (1, 2, 3, 4, 5, 7, 10)
 REPAIRS = 30
 
 
-def samples(setting: Setting, number: int, seed: int = 0, zeros: bool = True) -> list[Sample]:
+def samples(setting: Setting, number: int, seed: int = 0, zeros: bool = True, at_bounds: bool = False) -> list[Sample]:
     """Up to `number` admissible values, the same ones every time; the example, which may lie near a boundary, if alone.
 
-    With `zeros`, parameters that may be 0 are so in some samples.
+    With `zeros`, parameters that may be 0 are so in some samples; with `at_bounds` some lie at other bounds.
     """
     random, found = Random(seed), list[Sample]()
     for _ in range(TRIES):
         if len(found) == number:
             break
         drawn = {n: _drawn(random, setting, n, zeros) for n in sorted(setting.signs)}
-        made = _repaired(setting, drawn, random)
+        made = _repaired(setting, drawn, random, at_bounds)
         if made is not None and made not in found:
             found.append(made)
     return found or [setting.example]
@@ -54,7 +54,9 @@ def _drawn(random: Random, setting: Setting, name: str, zeros: bool) -> Fraction
     return -value if setting.signs[name] == "real" and random.random() < 0.3 else value
 
 
-def _repaired(setting: Setting, values: dict[str, Fraction], random: Random) -> dict[str, Fraction] | None:
+def _repaired(
+    setting: Setting, values: dict[str, Fraction], random: Random, at_bounds: bool
+) -> dict[str, Fraction] | None:
     """The values after parameters in violated conditions were moved into the domain; None where that did not help."""
     for _ in range(REPAIRS):
         broken = None
@@ -71,7 +73,8 @@ def _repaired(setting: Setting, values: dict[str, Fraction], random: Random) -> 
                 continue
             name = side.args[0]
             margin = (abs(other) or 1) * random.choice(MARGINS)
-            moved = other if relation == "=" else other + margin if sign == 1 else other / (1 + random.choice(MARGINS))
+            at_bound = relation == "=" or (at_bounds and relation == ">=" and random.random() < 0.25)
+            moved = other if at_bound else other + margin if sign == 1 else other / (1 + random.choice(MARGINS))
             if name in setting.counts:
                 moved = Fraction(-(-moved // 1)) if sign == 1 else max(Fraction(1), Fraction(moved // 1))
             if setting.signs[name] == "positive" and moved <= 0:
