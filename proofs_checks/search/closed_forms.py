@@ -20,6 +20,7 @@ from fedconvex.proofs_checks.search.forms import Unknowns, in_case
 from fedconvex.proofs_checks.search.linear_systems import Row, System
 from fedconvex.proofs_checks.search.minors import singular
 from fedconvex.proofs_checks.search.monomials import SPARE, factors_of, fitted
+from fedconvex.proofs_checks.search.programs import MultiplierProgram
 from fedconvex.proofs_checks.search.samples import samples, symbol_values
 from fedconvex.proofs_checks.search.scalars import float_at, quotient
 

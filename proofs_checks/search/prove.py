@@ -32,6 +32,7 @@ from fedconvex.proofs_checks.search.closed_forms import ClosedForms
 from fedconvex.proofs_checks.search.decompositions import squares_of
 from fedconvex.proofs_checks.search.forms import SIGMA, cases, in_case, is_affine_in_sigma, shape_of
 from fedconvex.proofs_checks.search.lengths import Known, candidates_of_lengths, guesses, proved_lines
+from fedconvex.proofs_checks.search.programs import MultiplierProgram
 from fedconvex.proofs_checks.search.samples import samples, symbol_values
 from fedconvex.proofs_checks.search.scalars import is_nonzero, number_of
 from fedconvex.proofs_checks.search.supports import supports
