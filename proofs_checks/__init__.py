@@ -16,7 +16,7 @@ _HOMES = {
     "WorstCase": "worst_cases.result", "worst_case": "worst_cases.worst_case",
     "looseness": "worst_cases.looseness.factor",
     "Discovered": "worst_cases.theorems.discovery", "discover": "worst_cases.theorems.discovery",
-    "falsify": "falsification", "Counterexample": "falsification",
+    "falsify": "falsification", "Counterexample": "falsification", "prove": "search.prove",
     "Relation": "proof", "Proof": "proof", "Step": "proof", "proves": "proof",
 }  # fmt: skip
 __all__ = [*_HOMES]

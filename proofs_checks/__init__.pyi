@@ -6,6 +6,7 @@ from fedconvex.proofs_checks.proof import Proof as Proof
 from fedconvex.proofs_checks.proof import Relation as Relation
 from fedconvex.proofs_checks.proof import Step as Step
 from fedconvex.proofs_checks.proof import proves as proves
+from fedconvex.proofs_checks.search.prove import prove as prove
 from fedconvex.proofs_checks.verification import Result as Result
 from fedconvex.proofs_checks.verification import catalogue as catalogue
 from fedconvex.proofs_checks.verification import papers_with_proofs as papers_with_proofs
@@ -44,6 +45,7 @@ __all__ = [
     "looseness",
     "papers_with_proofs",
     "proof_of",
+    "prove",
     "proves",
     "verify",
     "verify_all",

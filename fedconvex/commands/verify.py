@@ -10,6 +10,7 @@ import typer
 
 from fedconvex.commands.output_files import require_file, require_writable
 from fedconvex.errors import InvalidInput
+from fedconvex.validation import positive
 
 if TYPE_CHECKING:
     from fedconvex.proofs_checks.reporting.records import Record
@@ -60,8 +61,12 @@ def verify(
         typer.Option("--cache/--no-cache", help="Reuse cached results when their inputs are unchanged."),
     ] = True,
     seconds: Annotated[
-        float, typer.Option(help="For each lemma of a file: how long to look for a federation that breaks it.")
-    ] = 5.0,
+        float | None,
+        typer.Option(
+            show_default=False,
+            help="How long to look for a federation that breaks each claim: 5 for lemmas of a file, else not at all.",
+        ),
+    ] = None,
     record: Annotated[
         bool, typer.Option("--record", help="Run every proof again and record the verdicts, to be reviewed.")
     ] = False,
@@ -73,12 +78,14 @@ def verify(
     from fedconvex.commands import verify_table as table
     from fedconvex.proofs_checks.reporting import results
 
+    if seconds is not None:
+        positive(seconds, "--seconds")
     if files := [name for name in names or [] if name.endswith(".py")]:
         from fedconvex.commands.verify_file import verify_files
 
         if len(files) != len(names or []) or step is not None or record:
             raise InvalidInput("file", files[0], "is verified alone", "name files only, without --step and --record")
-        verify_files(files, seconds)
+        verify_files(files, 5.0 if seconds is None else seconds)
         return
     # All input is checked before the first proof runs: proofs of a paper take minutes.
     _require_proofs(names or [])
@@ -116,7 +123,12 @@ def verify(
         table.print_findings(records, changed, "recorded" if record else "changed")
         for path in saved:
             typer.echo(f"saved {path}")
-    if changed and not record:
+    broken = False
+    if seconds is not None:
+        from fedconvex.commands.verify_file import try_to_break
+
+        broken = try_to_break(chosen, seconds, quiet)
+    if broken or (changed and not record):
         raise typer.Exit(1)
 
 

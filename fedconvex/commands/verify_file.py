@@ -2,16 +2,23 @@
 
 from pathlib import Path
 from textwrap import fill
+from typing import TYPE_CHECKING
 
 import typer
 
 from fedconvex.claims.display import Display
 from fedconvex.claims.phrases import phrases
 from fedconvex.claims.plain_text import from_latex
+from fedconvex.claims.random_parameters import NoFederation
+from fedconvex.claims.settings import NotASetting
+from fedconvex.proofs_checks.falsification import falsify
 from fedconvex.proofs_checks.own_lemmas import LemmaResult, checked, lemmas_in
 from fedconvex.statements.letters import Letters
 from fedconvex.validation import positive
 from fedconvex.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from fedconvex.statements.statement import Statement
 
 WIDTH = 110
 
@@ -30,6 +37,25 @@ def verify_files(files: list[str], seconds: float) -> None:
         proved = proved and result.verdict is Verdict.PROVED
     if not proved:
         raise typer.Exit(1)
+
+
+def try_to_break(statements: "list[Statement]", seconds: float, quiet: bool) -> bool:
+    """Looks for federations that break the statements' claims and prints what it finds; whether it found one."""
+    positive(seconds, "--seconds")
+    broken = False
+    for statement in statements:
+        found: object = None
+        try:
+            if statement.claim is None:
+                continue
+            found = falsify(statement, seconds)
+            said = "no federation breaks it" if found is None else f"a federation breaks it: {found}"
+        except (NotASetting, NoFederation) as error:
+            said = f"no federation was tried: {error}"
+        broken = broken or found is not None
+        if not quiet:
+            typer.echo(f"{statement.identifier}: {said}")
+    return broken
 
 
 def shown(result: LemmaResult) -> str:

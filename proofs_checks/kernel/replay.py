@@ -356,11 +356,12 @@ def _of_statement(board: RoundBoard, identifier: str, library: Library) -> Diffe
 def _require_weaker(board: RoundBoard, other: ClaimSetting, identifier: str) -> None:
     """The other setting assumes nothing that this one does not."""
     mine, problem = board.setting, f"{identifier} assumes something else"
-    for name in ("method", "method_parameters", "answers", "inexactness", "draws"):
+    # A state at rest need not be one that a run reaches, of which the other statement may know invariants.
+    for name in ("method", "method_parameters", "answers", "inexactness", "draws", "rests"):
         require(getattr(mine, name) == getattr(other, name), f"{problem}: its {name}")
     for name in ("dissimilarity", "variance", "large_gradient"):
         require(getattr(other, name) in (None, getattr(mine, name)), f"{problem}: its {name}")
-    for name in ("minimiser", "bounded_below", "starts_at_own_minima", "rests"):
+    for name in ("minimiser", "bounded_below", "starts_at_own_minima"):
         require(getattr(mine, name) or not getattr(other, name), f"{problem}: its {name}")
     for name in ("curvature", "objective"):
         for end in (0, 1):  # the other's least curvature must be smaller, its largest one larger

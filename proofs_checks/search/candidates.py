@@ -1,6 +1,6 @@
 """What a proof may rest on: points of the round, and the inequalities between them that the board grants."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -10,6 +10,7 @@ from fedconvex.claims.terms import (
     Vector,
     answers,
     expected,
+    gradient,
     last_answers,
     mean,
     memory,
@@ -54,19 +55,22 @@ def board_of(setting: ClaimSetting, claim: Claim, invariants: Invariants = ()) -
 
 
 def invariants_of(setting: ClaimSetting, claim: Claim) -> Invariants:
-    """The guesses that hold of those tried: a vector of the server is the mean of one of the clients'."""
+    """The guesses that hold of those tried.
+
+    A vector of the clients is the gradient at their last answers, one of the server the mean of one of the clients'.
+    """
     if not setting.method or claim.of_client:
         return ()
     try:
         state = RoundBoard(setting, [claim.left, claim.right]).first
     except (Refused, ValueError, ArithmeticError):
         return ()
+    guesses = [(f"memory {name}", gradient(last_answers(0))) for name in state.memory]
+    guesses += [(f"shared {name}", mean(memory(of_clients, 0))) for name in state.shared for of_clients in state.memory]
     found: Invariants = ()
-    for name in state.shared:
-        for of_clients in state.memory:
-            guess = (f"shared {name}", mean(memory(of_clients, 0)))
-            if not any(known[0] == guess[0] for known in found) and _holds(setting, claim, (*found, guess)):
-                found += (guess,)
+    for guess in guesses:
+        if all(known[0] != guess[0] for known in found) and _holds(setting, claim, (*found, guess)):
+            found += (guess,)
     return found
 
 
@@ -104,12 +108,12 @@ def candidates(board: RoundBoard, points: Iterable[Vector]) -> list[Candidate]:
     """The inequalities of the class between all pairs of points, and the setting's assumptions."""
     found = [candidate(board, what, by(Hypothesis(what))) for what in ASSUMPTIONS]
     found += [candidate(board, "spread", squared(change)) for change in _spreads(board)]
-    ends = [_both(board, end) for end in (0, 1)]
+    least, most = bounds(board.setting, 0), bounds(board.setting, 1)
     listed = list(points)
     for a in listed:
         for b in listed:
             if a is not b:
-                found += [candidate(board, name, made) for name, made in _of_pair(b, a, *ends)]
+                found += [candidate(board, name, made) for name, made in _of_pair(b, a, least, most)]
     unique: dict[Any, Candidate] = {}
     for one in found:
         if one is not None and one.quantity.terms:
@@ -125,20 +129,31 @@ def _spreads(board: RoundBoard) -> Iterator[Vector]:
             yield change - mean(change) - expected(change) + mean(expected(change))
 
 
-def _both(board: RoundBoard, end: int) -> Number | None:
-    """The least (0) or largest (1) curvature of the clients, else of the objective."""
-    of_clients, of_objective = board.setting.curvature[end], board.setting.objective[end]
-    return of_objective if of_clients is None else of_clients
+def bounds(setting: ClaimSetting, end: int) -> list[Number]:
+    """The least (0) or largest (1) curvature of the clients, else of the objective; of a maximum each part."""
+    of_clients, of_objective = setting.curvature[end], setting.objective[end]
+    found = of_objective if of_clients is None else of_clients
+    return [] if found is None else list(_parts_of_maximum(found))
 
 
-def _of_pair(b: Vector, a: Vector, least: Number | None, most: Number | None) -> Iterator[tuple[str, Parts]]:
-    yield "lower", by(Lower(b, a))
-    yield "upper", by(Upper(b, a))
-    if least is not None and most is not None:
-        yield "interpolation", interpolation(b, a, least, most)
-        yield "between", by(Between(b, a))
-        if least != number(0):
-            yield "between", by(Between(b, a, -most, most))
+def _parts_of_maximum(of: Number) -> Iterator[Number]:
+    if of.head == "max":
+        for part in of.args:
+            yield from _parts_of_maximum(part)
+    else:
+        yield of
+
+
+def _of_pair(b: Vector, a: Vector, least: Sequence[Number], most: Sequence[Number]) -> Iterator[tuple[str, Parts]]:
+    for low in least:
+        yield "lower", by(Lower(b, a, low))
+    for high in most:
+        yield "upper", by(Upper(b, a, high))
+        for low in least:
+            yield "interpolation", interpolation(b, a, low, high)
+            yield "between", by(Between(b, a, low, high))
+        if least and number(0) not in least:
+            yield "between", by(Between(b, a, -high, high))
 
 
 def candidate(board: RoundBoard, name: str, made: Parts) -> Candidate | None:

@@ -1,26 +1,33 @@
 """Multipliers as functions of the parameters, where only their values at samples are known.
 
-Function values must cancel, which gives linear equations. What they leave open is settled by further equations: an entry
-of the remaining quadratic form vanishes, or a multiplier is a small rational multiple of a quotient of the claim's and
-the inequality's coefficients. An equation is tried if the program stays feasible with it at all samples.
+Function values must cancel, which gives linear equations. Further equations settle what they leave open: an entry
+or a minor of the remaining quadratic form vanishes, or a multiplier is a product of powers of the factors that occur,
+or a small rational multiple of a quotient of the claim's and the inequality's coefficients. An equation is tried if the
+program stays feasible with it at all samples.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, final
+
+import numpy as np
 
 from fedconvex.proofs_checks.kernel.board import RoundBoard
 from fedconvex.proofs_checks.kernel.scalars import Scalar
 from fedconvex.proofs_checks.kernel.vectors import Monomial, Quantity
-from fedconvex.proofs_checks.search.forms import Shape, in_case
+from fedconvex.proofs_checks.search.forms import Unknowns, in_case
 from fedconvex.proofs_checks.search.linear_systems import Row, System
 from fedconvex.proofs_checks.search.minors import singular
-from fedconvex.proofs_checks.search.programs import Program
+from fedconvex.proofs_checks.search.monomials import SPARE, factors_of, fitted
+from fedconvex.proofs_checks.search.programs import MultiplierProgram
+from fedconvex.proofs_checks.search.samples import samples, symbol_values
 from fedconvex.proofs_checks.search.scalars import float_at, quotient
 
 RATIOS = [Fraction(a, b) for a, b in ((1, 1), (2, 1), (1, 2), (4, 1), (3, 1), (1, 4), (3, 2), (1, 3), (2, 3), (8, 1))]
 MOST_OPEN = 2  # multipliers, with which minors are factored
-MOST_NODES = 40  # equations that are settled on
+MOST_NODES = 25  # equations that are settled on
+MOST_TESTS = 400  # equations that are tried at the samples
 
 
 @final
@@ -34,13 +41,13 @@ class ClosedForms:
     """
 
     def __init__(
-        self, board: RoundBoard, goal: Quantity, facts: Sequence[Quantity], shape: Shape, ends: Sequence[int | None],
-        programs: Sequence[tuple[Program, dict[str, float]]], places: Sequence[int],
+        self, board: RoundBoard, goal: Quantity, facts: Sequence[Quantity], shape: Unknowns, ends: Sequence[int | None],
+        programs: Sequence[tuple[MultiplierProgram, dict[str, float]]], places: Sequence[int],
     ):  # fmt: skip
-        self.field, self.shape, self.ends = board.field, shape, ends
+        self.field, self.setting, self.shape, self.ends = board.field, board.setting, shape, ends
         self.goal, self.facts = goal, facts
         self.programs, self.places = programs, list(places)
-        self.nodes = 0
+        self.nodes = self.tests = 0
         self.zero = board.field.scalar(0)
 
     def row(self, monomial: Monomial, end: int | None) -> Row:
@@ -64,7 +71,7 @@ class ClosedForms:
             return
         tried: set[Any] = set()
         for row in self._guesses(system):
-            if self.nodes >= MOST_NODES:
+            if self.nodes >= MOST_NODES or self.tests >= MOST_TESTS:
                 return
             more = system.with_row(row)
             if more is None or more is system or frozenset(more.rows) in tried:
@@ -88,6 +95,7 @@ class ClosedForms:
                     yield row
         if len(self.facts) - len(system.rows) <= MOST_OPEN:
             yield from self._singular(system)
+        yield from self._monomials(system)
         for ratio in RATIOS:
             for j, fact in enumerate(self.facts):
                 if j in system.pivots:
@@ -116,6 +124,34 @@ class ClosedForms:
                     by_place = dict(zip(free, found, strict=False))
                     yield (*(by_place.get(j, self.zero) for j in range(len(self.facts))), found[-1])
 
+    def _monomials(self, system: System) -> Iterator[Row]:
+        """That a multiplier is a product of powers of factors that occur, which fits its values at more samples."""
+        atoms = [[float_at(f, at) for f in self.factors] for _, at in self.more]
+        free = [j for j in range(len(self.facts)) if j not in system.pivots]
+        # The least and the largest value of each open multiplier, which need not be unique.
+        for costs in (None, *(sign * np.eye(len(self.facts))[j] for j in free for sign in (1.0, -1.0))):
+            try:
+                found = [p.solve(range(len(self.facts)), costs, self._equations(p, at, system)) for p, at in self.more]
+            except ZeroDivisionError:
+                return
+            solved = [(x, row) for x, row in zip(found, atoms, strict=True) if x is not None]
+            for j in free:
+                value = fitted([float(x[j]) for x, _ in solved], [row for _, row in solved], self.factors)
+                if value is not None:
+                    yield (*(self.field.scalar(int(k == j)) for k in range(len(self.facts))), value)
+
+    @cached_property
+    def factors(self) -> list[Scalar]:
+        """The factors of the coefficients."""
+        return factors_of((c for q in (self.goal, *self.facts) for c in q.terms.values()), self.field)
+
+    @cached_property
+    def more(self) -> list[tuple[MultiplierProgram, dict[str, float]]]:
+        """More samples, with the program of these facts alone."""
+        number = len(self.factors) + 3 * SPARE
+        values = [symbol_values(self.field, s) for s in samples(self.setting, number, seed=1, zeros=False)]
+        return [(MultiplierProgram(self.goal, self.facts, self.shape, self.ends, at), at) for at in values]
+
     def _with_empty_rows(self, system: System) -> System | None:
         """With the equations that follow where a diagonal entry vanishes: the whole row of the form vanishes."""
         found: System | None = system
@@ -137,16 +173,21 @@ class ClosedForms:
 
     def _is_feasible(self, system: System) -> bool:
         """Whether the program has a solution with these equations at every sample."""
-        for program, symbols in self.programs:
-            equations = []
-            for row in system.rows:
-                full = [0.0] * len(program.norms)
-                try:
-                    for place, x in zip(self.places, row, strict=False):
-                        full[place] = float_at(x, symbols)
-                    equations.append([*full, float_at(row[-1], symbols)])
-                except ZeroDivisionError:
-                    return False
-            if program.solve(self.places, None, equations) is None:
-                return False
-        return True
+        self.tests += 1
+        try:
+            return all(p.solve(self.places, None, self._equations(p, at, system, self.places)) is not None
+                       for p, at in self.programs)  # fmt: skip
+        except ZeroDivisionError:
+            return False
+
+    def _equations(
+        self, program: MultiplierProgram, at: Mapping[str, float], system: System, places: Sequence[int] | None = None
+    ) -> list[list[float]]:
+        """The system's equations at a sample, for a program in which the facts have these places."""
+        found = []
+        for row in system.rows:
+            full = [0.0] * len(program.norms)
+            for place, x in zip(range(len(self.facts)) if places is None else places, row, strict=False):
+                full[place] = float_at(x, at)
+            found.append([*full, float_at(row[-1], at)])
+        return found

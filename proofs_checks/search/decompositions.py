@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import final
 
 from fedconvex.proofs_checks.kernel.scalars import Field, Refused, Scalar
-from fedconvex.proofs_checks.search.scalars import quotient
+from fedconvex.proofs_checks.search.scalars import is_nonzero, quotient
 
 Matrix = Sequence[Sequence[Scalar]]
 MOST_NODES = 60  # choices of a pivot that are tried
@@ -37,9 +37,11 @@ def _decomposed(matrix: list[list[Scalar]], field: Field, budget: Iterator[int])
     rest = [[quotient(x, factor) if x else x for x in row] for row in matrix]
     for i in _pivots(rest, field):
         row = [quotient(x, rest[i][i]) if x else x for x in rest[i]]
-        if not all(field.is_nonzero(Scalar(x.below, field.one, field)) for x in row):
+        if not all(is_nonzero(x.below, field) for x in row):
             continue
         weight = rest[i][i] * factor
+        if not is_nonzero(weight.below, field):
+            continue
         below = [[matrix[j][k] - weight * row[j] * row[k] for k in size] for j in size]
         found = _decomposed(below, field, budget)
         if found is not None:
@@ -48,7 +50,7 @@ def _decomposed(matrix: list[list[Scalar]], field: Field, budget: Iterator[int])
 
 
 def _pivots(matrix: list[list[Scalar]], field: Field) -> list[int]:
-    """The diagonal entries that may come first, the simplest first; none where a diagonal entry is negative or alone 0."""
+    """The diagonal entries that may come first, the simplest first; none where one is 0 in a row that is not."""
     for i, row in enumerate(matrix):
         if not row[i] and any(row):
             return []
@@ -65,8 +67,8 @@ def _common(entries: list[Scalar], field: Field) -> Scalar:
     try:
         factor = field.made(above, below)
         for sign in (1, -1):
-            if field.is_nonnegative(factor * sign) and field.is_nonzero(Scalar(factor.below, field.one, field)):
-                return factor * sign
+            if field.is_nonnegative(factor * sign) and is_nonzero(factor.below, field):
+                return field.scalar(factor * sign)
     except Refused:
         pass
     return field.scalar(1)

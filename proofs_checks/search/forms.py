@@ -1,7 +1,7 @@
 """Quantities as forms: matrices of quadratic forms in the unknown vectors, and coefficients of the other unknowns.
 
-The variance factor σ of uniform draws lies in [0, 1], and forms are affine in it: one is ≥ 0 where it is at σ = 0 and at
-σ = 1.
+The variance factor σ of uniform draws lies in [0, 1], and forms are affine in it: one is ≥ 0 if it is so at σ = 0 and
+at σ = 1.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,11 +28,11 @@ BASIC_KIND = {SAME: SAME, KEPT: SAME, APART: APART, NOISE: APART, REPLACED: APAR
 
 @final
 @dataclass(frozen=True)
-class Block:
+class VectorBlock:
     """Some unknown vectors, orthogonal to all others, with the names of their inner products.
 
-    The vectors are basic ones minus multiples of those in `origins`, whose inner products follow from the others': points
-    are seen from one of them, as only their differences matter.
+    The vectors are basic ones minus multiples of those in `origins`: points are seen from one of them, since only their
+    differences matter.
     """
 
     basics: tuple[Basic, ...]
@@ -47,12 +47,12 @@ class Block:
                 found[basic] = (found[basic] if basic in found else 0 * c) - c * share
         return {basic: c for basic, c in found.items() if c}
 
-    def without(self, directions: np.ndarray) -> "Block":
+    def without(self, directions: np.ndarray) -> "VectorBlock":
         """The block where the forms do not change along these directions, given as rows with pivots 1."""
         pivots = [int(np.nonzero(row)[0][0]) for row in directions]
         kept = [k for k in range(len(self.basics)) if k not in pivots]
         places = {k: place for place, k in enumerate(kept)}
-        return Block(
+        return VectorBlock(
             tuple(self.basics[k] for k in kept),
             {m: (places[i], places[j]) for m, (i, j) in self.products.items() if i in places and j in places},
             {
@@ -63,10 +63,7 @@ class Block:
 
 
 def invariant_directions(matrices: np.ndarray) -> np.ndarray:
-    """Integer directions, one for each row, that all of these symmetric matrices map to 0; none if they are no integers.
-
-    Of points, the direction in which all move together.
-    """
+    """Integer directions, as rows, that all of these symmetric matrices map to 0, such as of all points together."""
     size = matrices.shape[-1]
     norms = np.abs(matrices).max(axis=(1, 2), keepdims=True, initial=0)
     stacked = (matrices / np.where(norms > 0, norms, 1.0)).reshape(-1, size)
@@ -85,14 +82,14 @@ def invariant_directions(matrices: np.ndarray) -> np.ndarray:
 
 @final
 @dataclass(frozen=True)
-class Shape:
-    """The unknowns of a board: blocks of vectors; numbers that are ≥ 0; and others, such as values, which must cancel."""
+class Unknowns:
+    """The unknowns: blocks of vectors; numbers that are ≥ 0; and others, such as function values, which must cancel."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[VectorBlock, ...]
     values: tuple[Monomial, ...]
     signed: tuple[Monomial, ...]
 
-    def reduced(self, quantities: Sequence[Quantity], symbols: Sequence[Mapping[str, float]]) -> "Shape":
+    def reduced(self, quantities: Sequence[Quantity], symbols: Sequence[Mapping[str, float]]) -> "Unknowns":
         """The shape with as few vectors as these quantities have degrees of freedom, as far as samples tell."""
         blocks = []
         for block in self.blocks:
@@ -100,13 +97,13 @@ class Shape:
             made = [matrices([values_at(q, at, None) for q in quantities], block.products, size) for at in symbols]
             directions = invariant_directions(np.vstack(made))
             blocks.append(block.without(directions) if len(directions) else block)
-        return Shape(tuple(b for b in blocks if b.basics), self.values, self.signed)
+        return Unknowns(tuple(b for b in blocks if b.basics), self.values, self.signed)
 
 
-def shape_of(board: RoundBoard, claim: Claim, quantities: Sequence[Quantity]) -> Shape:
+def shape_of(board: RoundBoard, claim: Claim, quantities: Sequence[Quantity]) -> Unknowns:
     """The unknowns in these quantities."""
     used = dict.fromkeys(m for q in quantities for m in q.terms)
-    blocks, seen = [], set()
+    blocks, seen = [], set[Monomial]()
     for kind in (SAME, APART):
         basics = [b for b in _basics(board, claim) if b[0] == kind]
         products = {}
@@ -119,10 +116,10 @@ def shape_of(board: RoundBoard, claim: Claim, quantities: Sequence[Quantity]) ->
         products = {m: (places[i], places[j]) for m, (i, j) in products.items() if i in places and j in places}
         seen |= products.keys()
         if kept:
-            blocks.append(Block(tuple(basics[k] for k in kept), products))
+            blocks.append(VectorBlock(tuple(basics[k] for k in kept), products))
     signed = tuple(m for m in used if all(unknown[0] == "‖" for unknown in m))
     values = tuple(m for m in used if m not in seen and m not in signed)
-    return Shape(tuple(blocks), values, signed)
+    return Unknowns(tuple(blocks), values, signed)
 
 
 def _basics(board: RoundBoard, claim: Claim) -> list[Basic]:
@@ -165,7 +162,7 @@ def matrices(at: Sequence[Mapping[Monomial, float]], products: Mapping[Monomial,
 
 def cases(quantities: Sequence[Quantity]) -> list[int | None]:
     """The ends of σ at which forms must be nonnegative; [None] where σ does not occur."""
-    scalars = [c for q in quantities for c in q.terms.values() if isinstance(c, Scalar)]
+    scalars = [c for q in quantities for c in q.terms.values()]
     has = any(SIGMA in c.field.signs and depends_on(c, SIGMA) for c in scalars)
     return [0, 1] if has else [None]
 

@@ -17,7 +17,7 @@ from fedconvex.proofs_checks.kernel.proofs import CauchySchwarz, Earlier, Line
 from fedconvex.proofs_checks.kernel.scalars import Refused
 from fedconvex.proofs_checks.library import Parts, by, rooted
 from fedconvex.proofs_checks.search.basics import Basics
-from fedconvex.proofs_checks.search.candidates import Candidate, candidate, claimed_terms
+from fedconvex.proofs_checks.search.candidates import Candidate, bounds, candidate, claimed_terms
 from fedconvex.proofs_checks.search.scalars import number_of
 
 UNPROVED = (Refused, ValueError, ArithmeticError, KeyError)
@@ -45,15 +45,16 @@ def guesses(board: RoundBoard, basics: Basics) -> Iterator[tuple[str, Claim]]:
             bound = number(0) if setting.inexactness is None else setting.inexactness
             if setting.answers == "inexact":
                 yield "residuals", at_most(norm(residuals), bound * norm(first))
-            least = setting.curvature[0]
-            if least is not None:
+            for place, least in enumerate(bounds(setting, 0)):
                 convexity = number_of(board.field.scalar(subproblem.weight) + board.parameter_only(least))
                 start = basics.vector(subproblem.start.parts)
-                yield "moves", at_most(norm(answers - start), (1 + bound) / convexity * norm(first))
+                moved = (1 + bound) / convexity * norm(first)
+                yield f"moves {place}", at_most(norm(answers - start), moved)
+                if setting.curvature[1] is not None:
+                    changed = norm(gradient(answers) - gradient(start))
+                    yield f"changes {place}", at_most(changed, setting.curvature[1] * moved)
         except UNPROVED:
             pass
-    if setting.curvature[1] is not None:
-        yield "changes", at_most(norm(gradient(answers) - slope), setting.curvature[1] * norm(answers - here))
     if setting.dissimilarity is not None:
         yield "dissimilarity", at_most(norm(slope), setting.dissimilarity * norm(mean(slope)))
 

@@ -11,7 +11,7 @@ from typing import final
 import numpy as np
 
 from fedconvex.proofs_checks.kernel.vectors import Quantity
-from fedconvex.proofs_checks.search.forms import Shape, matrices, values_at
+from fedconvex.proofs_checks.search.forms import Unknowns, matrices, values_at
 from fedconvex.proofs_checks.worst_cases.programs.solver import conic, triangles
 
 SLACK = 1e-6  # of the norm of a form that is scaled to norm 1
@@ -20,14 +20,14 @@ Equation = Sequence[float]  # the coefficients of the multipliers, and the right
 
 
 @final
-class Program:
+class MultiplierProgram:
     """One sample of the parameters: the goal's and the candidates' forms, in units in which they have similar size."""
 
     def __init__(
         self,
         goal: Quantity,
         facts: Sequence[Quantity],
-        shape: Shape,
+        shape: Unknowns,
         ends: Sequence[int | None],
         symbols: Mapping[str, float],
     ):

@@ -5,7 +5,7 @@ multipliers get closed forms; what they leave of the claim is decomposed into sq
 result, so that a wrong guess anywhere leads to no proof, and never to a wrong one.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,21 +32,23 @@ from fedconvex.proofs_checks.search.closed_forms import ClosedForms
 from fedconvex.proofs_checks.search.decompositions import squares_of
 from fedconvex.proofs_checks.search.forms import SIGMA, cases, in_case, is_affine_in_sigma, shape_of
 from fedconvex.proofs_checks.search.lengths import Known, candidates_of_lengths, guesses, proved_lines
-from fedconvex.proofs_checks.search.programs import Program
+from fedconvex.proofs_checks.search.programs import MultiplierProgram
 from fedconvex.proofs_checks.search.samples import samples, symbol_values
-from fedconvex.proofs_checks.search.scalars import number_of
+from fedconvex.proofs_checks.search.scalars import is_nonzero, number_of
 from fedconvex.proofs_checks.search.supports import supports
 
 SAMPLES = 6
 MOST_GUESSES = 40  # closed forms that are decomposed, for each set of facts
-COSTS: tuple[
-    dict[str, float], ...
-] = (  # of facts, in the order in which they are tried; the last one with lengths only
+COSTS: tuple[dict[str, float], ...] = (  # of facts, in the order in which they are tried
     {"": 1.0, "interpolation": 1.5, "between": 1.2},
     {"": 1.0, "interpolation": 0.7, "between": 0.8},
     {"": 1.0, "interpolation": 10.0, "between": 10.0},
     {"": 10.0, "between": 1.0},
+)
+COSTS_OF_LENGTHS: tuple[dict[str, float], ...] = (
+    {"": 1.0, "product": 0.1, "lengths": 0.1},
     {"": 1.0, "product": 0.1, "lengths": 0.1, "inexactness": 10.0, "dissimilarity": 10.0},
+    COSTS[0],
 )
 UNPROVED = (Refused, ValueError, ArithmeticError, KeyError, RecursionError)
 
@@ -92,8 +94,10 @@ def _attempts(setting: ClaimSetting, claim: Claim, invariants: Invariants) -> It
     points = points_of(board, claim)
     has_lengths = any(t.head in ("norm", "root") for t in claimed_terms(claim))
     if not has_lengths:
-        for parts in Search(board, points, claim).found():
-            yield Derivation((concluding(claim, parts),), invariants)
+        # Samples at the domain's boundary rule out more, but programs have no interior there.
+        for at_bounds in (False, True):
+            for parts in ProofSearch(board, points, claim, at_bounds=at_bounds).found():
+                yield Derivation((concluding(claim, parts),), invariants)
     for lines in _through_lengths(board, points, claim):
         yield Derivation(lines, invariants)
 
@@ -111,8 +115,10 @@ def _through_lengths(board: RoundBoard, points: Sequence[Vector], claim: Claim) 
         for lines in _of_lengths(board, points, claim, known, "claim"):
             yield (*before, *lines)
     if known:
-        for parts in Search(board, points, claim, candidates_of_lengths(board, claim, known)).found():
-            yield (*before, concluding(claim, parts))
+        others = candidates_of_lengths(board, claim, known)
+        for only in (("upper",), None):
+            for parts in ProofSearch(board, points, claim, others, only).found():
+                yield (*before, concluding(claim, parts))
 
 
 def _is_of_lengths(board: RoundBoard, claim: Claim) -> bool:
@@ -127,31 +133,39 @@ def _of_lengths(
     """Lines that conclude an inequality between lengths from that of the squares."""
     squares = at_most(claim.left**2, claim.right**2)
     try:
-        for parts in Search(board, points, squares, candidates_of_lengths(board, claim, known)).found():
-            yield proved_lines(claim, parts, name)
+        others = candidates_of_lengths(board, claim, known)
+        for only in ((), ("between",), ("lower",), None):
+            for parts in ProofSearch(board, points, squares, others, only).found():
+                yield proved_lines(claim, parts, name)
     except UNPROVED:
         return
 
 
-class Search:
+class ProofSearch:
     """The search for the parts that make up a claim's difference.
 
     Args:
         board, points: the board, and the points at which functions are compared.
         claim: left ≤ right.
         others: candidates beside those between points.
+        only: the names of the inequalities between points that are considered; None for all.
+        at_bounds: whether samples may lie at the domain's boundary.
     """
 
-    def __init__(self, board: RoundBoard, points: Sequence[Vector], claim: Claim, others: Sequence[Candidate] = ()):
+    def __init__(
+        self, board: RoundBoard, points: Sequence[Vector], claim: Claim, others: Sequence[Candidate] = (),
+        only: Collection[str] | None = None, at_bounds: bool = False,
+    ):  # fmt: skip
         self.board = board
         self.goal = goal = board.number(claim.right) - board.number(claim.left)
-        self.facts = [*candidates(board, points), *others]
+        own = [fact for fact in candidates(board, points) if only is None or fact.name in only]
+        self.facts = [*own, *others]
         quantities = [goal, *(fact.quantity for fact in self.facts)]
         self.ends = cases(quantities)
         require(self.ends == [None] or all(map(is_affine_in_sigma, quantities)), "a claim that is not affine in σ")
-        self.symbols = [symbol_values(board.field, s) for s in samples(board.setting, SAMPLES)]
+        self.symbols = [symbol_values(board.field, s) for s in samples(board.setting, SAMPLES, at_bounds=at_bounds)]
         self.shape = shape_of(board, claim, quantities).reduced(quantities, self.symbols)
-        self.programs = [Program(goal, quantities[1:], self.shape, self.ends, at) for at in self.symbols]
+        self.programs = [MultiplierProgram(goal, quantities[1:], self.shape, self.ends, at) for at in self.symbols]
         self.basics = Basics(board, points)
 
     def found(self) -> Iterator[Parts]:
@@ -162,22 +176,22 @@ class Search:
                 self.board, self.goal, [c.quantity for c in chosen], self.shape, self.ends,
                 list(zip(self.programs, self.symbols, strict=True)), support,
             )  # fmt: skip
-            for guesses, multipliers in enumerate(forms):
+            for tried, multipliers in enumerate(forms):
                 made = self._completed(chosen, multipliers)
                 if made is not None:
                     yield made
-                if guesses >= MOST_GUESSES:
+                if tried >= MOST_GUESSES:
                     break
 
     def _preferences(self) -> list[np.ndarray]:
         names = [fact.name for fact in self.facts]
-        found = [np.array([of.get(name, of[""]) for name in names]) for of in COSTS]
-        return found if "product" in names else found[:-1]
+        costs = COSTS_OF_LENGTHS if "product" in names else COSTS
+        return [np.array([of.get(name, of[""]) for name in names]) for of in costs]
 
     def _completed(self, chosen: Sequence[Candidate], multipliers: Sequence[Scalar]) -> Parts | None:
         """The facts with these multipliers, and what they leave of the goal as squares; None where it is not shown."""
         field = self.board.field
-        if not all(field.is_nonnegative(x) for x in multipliers):
+        if not all(field.is_nonnegative(x) and is_nonzero(x.below, field) for x in multipliers):
             return None
         rest, total = self.goal, Parts()
         for fact, x in zip(chosen, multipliers, strict=True):
@@ -187,7 +201,7 @@ class Search:
         for m in self.shape.signed:
             if m in rest.terms:
                 total = total + self._signed(m, rest.terms[m])
-        ends = [(None, field.scalar(1))]
+        ends: list[tuple[int | None, Scalar]] = [(None, field.scalar(1))]
         if self.ends != [None]:
             sigma = field.symbol(SIGMA)
             ends = [(0, 1 - sigma), (1, sigma)]

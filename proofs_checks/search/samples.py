@@ -17,14 +17,19 @@ COUNTS = (1, 2, 3, 4, 5, 7, 10)
 REPAIRS = 30
 
 
-def samples(setting: ClaimSetting, number: int, seed: int = 0) -> list[Sample]:
-    """Up to `number` admissible values, the same ones every time; the example, which may lie near a boundary, if alone."""
+def samples(
+    setting: ClaimSetting, number: int, seed: int = 0, zeros: bool = True, at_bounds: bool = False
+) -> list[Sample]:
+    """Up to `number` admissible values, the same ones every time; the example, which may lie near a boundary, if alone.
+
+    With `zeros`, parameters that may be 0 are so in some samples; with `at_bounds` some lie at other bounds.
+    """
     random, found = Random(seed), list[Sample]()
     for _ in range(TRIES):
         if len(found) == number:
             break
-        drawn = {n: _drawn(random, setting, n) for n in sorted(setting.signs)}
-        made = _repaired(setting, drawn, random)
+        drawn = {n: _drawn(random, setting, n, zeros) for n in sorted(setting.signs)}
+        made = _repaired(setting, drawn, random, at_bounds)
         if made is not None and made not in found:
             found.append(made)
     return found or [setting.example]
@@ -41,17 +46,19 @@ def symbol_values(field: Field, sample: Sample) -> dict[str, float]:
     return found
 
 
-def _drawn(random: Random, setting: ClaimSetting, name: str) -> Fraction:
+def _drawn(random: Random, setting: ClaimSetting, name: str, zeros: bool) -> Fraction:
     if name in setting.counts:
         return Fraction(random.choice(COUNTS))
-    if setting.signs[name] == "nonnegative" and random.random() < 0.3:
+    if zeros and setting.signs[name] == "nonnegative" and random.random() < 0.3:
         return Fraction(0)
-    size = setting.example[name] if setting.example[name] and random.random() < 0.5 else Fraction(1)
+    size = setting.example[name] if setting.example[name] >= 2 and random.random() < 0.5 else Fraction(1)
     value = size * random.choice(FACTORS)
     return -value if setting.signs[name] == "real" and random.random() < 0.3 else value
 
 
-def _repaired(setting: ClaimSetting, values: dict[str, Fraction], random: Random) -> dict[str, Fraction] | None:
+def _repaired(
+    setting: ClaimSetting, values: dict[str, Fraction], random: Random, at_bounds: bool
+) -> dict[str, Fraction] | None:
     """The values after parameters in violated conditions were moved into the domain; None where that did not help."""
     for _ in range(REPAIRS):
         broken = None
@@ -68,7 +75,8 @@ def _repaired(setting: ClaimSetting, values: dict[str, Fraction], random: Random
                 continue
             name = side.args[0]
             margin = (abs(other) or 1) * random.choice(MARGINS)
-            moved = other if relation == "=" else other + margin if sign == 1 else other / (1 + random.choice(MARGINS))
+            at_bound = relation == "=" or (at_bounds and relation == ">=" and random.random() < 0.25)
+            moved = other if at_bound else other + margin if sign == 1 else other / (1 + random.choice(MARGINS))
             if name in setting.counts:
                 moved = Fraction(-(-moved // 1)) if sign == 1 else max(Fraction(1), Fraction(moved // 1))
             if setting.signs[name] == "positive" and moved <= 0:

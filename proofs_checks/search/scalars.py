@@ -57,8 +57,19 @@ def number_of(of: Any) -> Number:
     """The function as a term, in factors."""
     if not isinstance(of, Scalar):
         return number(of)
-    above, below = _factored(of.above, of.field), _factored(of.below, of.field)
-    return above if of.below == of.field.one else above / below
+    found = _factored(of.above, of.field)
+    if of.below == of.field.one:
+        return found
+    # One factor after the other: the kernel asks of each divisor whether it may vanish.
+    content, factors = of.below.factor()
+    for factor, n in factors:
+        found = found / _power(_expanded(factor, of.field), int(n))
+    return found if int(content) == 1 else found / int(content)
+
+
+def is_nonzero(of: fmpz_mpoly, field: Field) -> bool:
+    """Whether the conditions show that none of the factors vanishes."""
+    return all(field.is_nonzero(Scalar(factor, field.one, field)) for factor, _ in of.factor()[1])
 
 
 def _factored(of: fmpz_mpoly, field: Field) -> Number:

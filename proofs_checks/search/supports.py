@@ -4,13 +4,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from fedconvex.proofs_checks.search.programs import Program
-
 USED = 1e-5  # a multiplier of this size, in units, counts as used
 REUSED = 0.05  # the cost of a fact that is used at another sample, relative to a new one
 
 
-def supports(programs: Sequence[Program], preferences: Sequence[np.ndarray]) -> Iterator[tuple[int, ...]]:
+def supports(programs: Sequence[MultiplierProgram], preferences: Sequence[np.ndarray]) -> Iterator[tuple[int, ...]]:
     """Minimal sets of facts that suffice at every sample, one for each preference (costs of the facts)."""
     seen = set()
     for costs in preferences:
@@ -20,7 +18,7 @@ def supports(programs: Sequence[Program], preferences: Sequence[np.ndarray]) -> 
             yield found
 
 
-def _support(programs: Sequence[Program], costs: np.ndarray) -> tuple[int, ...] | None:
+def _support(programs: Sequence[MultiplierProgram], costs: np.ndarray) -> tuple[int, ...] | None:
     used: set[int] = set()
     for program in programs:
         cost = costs.copy()

@@ -1,0 +1,58 @@
+"""Numbers at samples as products of powers of the factors that occur in the claim's coefficients."""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import fmpz_mpoly
+
+from fedconvex.proofs_checks.kernel.scalars import Field, Scalar
+
+SPARE = 3  # samples beyond those that determine the exponents
+LARGEST_EXPONENT = 4
+LARGEST_DENOMINATOR = 12
+ACCURACY = 2e-3  # of exponents, and of logarithms
+
+
+def factors_of(coefficients: Iterable[Any], field: Field) -> list[Scalar]:
+    """The different factors of numerators and denominators that the conditions show to be positive or nonnegative."""
+    found: dict[str, fmpz_mpoly] = {}
+    for c in coefficients:
+        if isinstance(c, Scalar):
+            for polynomial in (c.above, c.below):
+                if polynomial:
+                    found |= {str(factor): factor for factor, _ in polynomial.factor()[1]}
+    made = [Scalar(factor, field.one, field) for _, factor in sorted(found.items())]
+    signed = [x if field.is_nonnegative(x) else -x for x in made]
+    return [x for x in signed if field.is_nonnegative(x)]
+
+
+def fitted(values: Sequence[float], atoms: Sequence[Sequence[float]], factors: Sequence[Scalar]) -> Scalar | None:
+    """c Π factor^n with integers n and a simple fraction c, that has these values; None without one.
+
+    Exponents are determined by least squares of logarithms. `atoms` are the values of the factors at each sample.
+    """
+    usable = [(v, row) for v, row in zip(values, atoms, strict=True) if v > 1e-7 and min(row, default=1.0) > 0]
+    if len(usable) < len(factors) + 1 + SPARE:
+        return None
+    left = np.log(np.array([row for _, row in usable])).reshape(len(usable), -1)
+    matrix = np.column_stack([left, np.ones(len(usable))])
+    right = np.log([v for v, _ in usable])
+    solution, _, rank, _ = np.linalg.lstsq(matrix, right, rcond=None)
+    if rank < matrix.shape[1]:
+        return None
+    exponents = np.round(solution[:-1])
+    constant = Fraction(float(np.exp(np.median(right - left @ exponents)))).limit_denominator(LARGEST_DENOMINATOR)
+    if constant <= 0 or np.abs(exponents).max(initial=0) > LARGEST_EXPONENT:
+        return None
+    if np.abs(left @ exponents + np.log(float(constant)) - right).max() > ACCURACY:
+        return None
+    field = factors[0].field if factors else None
+    if field is None:
+        return None
+    found = field.scalar(constant)
+    for factor, n in zip(factors, exponents, strict=True):
+        for _ in range(abs(int(n))):
+            found = found * factor if n > 0 else field.made(found.above * factor.below, found.below * factor.above)
+    return found
