@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from fedconvex.proofs_checks.search.programs import MultiplierProgram
+
 USED = 1e-5  # a multiplier of this size, in units, counts as used
 REUSED = 0.05  # the cost of a fact that is used at another sample, relative to a new one
 
