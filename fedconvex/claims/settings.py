@@ -120,7 +120,7 @@ def _runs(assumption: known.Runs, fields: Fields) -> None:
 
 METHOD_PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "FedDyn": ("alpha",), "FedDynOneGD": ("alpha",), "FedProx": ("mu",), "FedSplit": ("stepsize",),
-    "DANE": ("mu", "eta"), "FedGD": ("stepsize", "local_steps"),
+    "DANE": ("mu", "eta"), "FedSGD": ("stepsize",), "FedGD": ("stepsize", "local_steps"),
 }  # fmt: skip
 """The numbers that a method is made of, which the papers call by the same names."""
 
@@ -163,6 +163,13 @@ def _add(name: str, value: Callable[[Any], Any]) -> Callable[[Any, Fields], None
     return lambda assumption, fields: fields[name].append(value(assumption))
 
 
+def _of_objective(fields: Fields, least: Number | None, most: Number | None) -> None:
+    """Bounds of the objective's curvature; strong convexity says more of the least one than smoothness."""
+    known_least, known_most = fields.get("objective", (None, None))
+    stronger = known_least is None or known_least.head == "neg"
+    fields["objective"] = (least if stronger else known_least, known_most if most is None else most)
+
+
 def _nothing(assumption: Assumption, fields: Fields) -> None:
     """A condition on parameters, which `Assumption.conditions` has."""
 
@@ -180,6 +187,8 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.MatchedStepsize: _matched,
     known.ProximalWeight: _proximal_weight,
     known.ProximalStepsize: _proximal_stepsize,
+    known.SmoothObjective: lambda a, fields: _of_objective(fields, -parameter(a.L), parameter(a.L)),
+    known.StronglyConvexObjective: lambda a, fields: _of_objective(fields, parameter(a.mu), None),
     known.ExactSolutions: _nothing,
     known.Inexactness: _inexact,
     known.InexactnessOfEach: _inexact_each,

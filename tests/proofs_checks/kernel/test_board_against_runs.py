@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedconvex.claims.claim import DrawScheme, ClaimSetting
+from fedconvex.claims.claim import ClaimSetting, DrawScheme
 from fedconvex.claims.terms import (
     Vector,
     answers,
