@@ -181,7 +181,7 @@ BAD_FILES = {
     "null bytes": ("\0", "cannot be run: "),
     "a file that leaves Python": ("raise SystemExit(0)\n", "cannot be run: SystemExit"),
     "a claim about an unknown parameter": (
-        'other = lemma(smooth, at_most(parameter("M"), parameter("M")))\n', "parameters that the setting does not have"),
+        'other = lemma(smooth, at_most(parameter("M"), parameter("M")))\n', "parameters that the setting does not"),
 }  # fmt: skip
 
 

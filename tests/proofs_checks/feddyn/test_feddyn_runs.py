@@ -112,15 +112,17 @@ def accepted_proofs(statement: Statement, every: int) -> list[Derivation]:
     return [proof for proof in found if not refused(statement, statement.claim, proof)]
 
 
-# Its constants are those that the potential gives, so that nothing is left at the start: 2 multipliers are 0.
-IDLE = {"feddyn.theorem4sharper": 3}
+# Changes of multipliers that are 0: the claim's constants are those that the potential gives at the start, for all of
+# it in theorem4sharper (the multiplier of what is left, and the two inside), for the first term in equation20.
+IDLE = {"feddyn.theorem4sharper": 3, "feddyn.equation20": 1}
 
 
-@pytest.mark.parametrize("statement", [s for s in RUNS if s.identifier not in IDLE], ids=IDS)
+@pytest.mark.parametrize("statement", RUNS, ids=IDS)
 def test_a_proof_that_differs_in_one_place_is_refused(statement: Statement) -> None:
     number_of = sum(1 for _ in changed_proofs(proof_of(statement)))
     assert number_of >= 12
-    assert not accepted_proofs(statement, every=1 + number_of // FEW)
+    accepted = accepted_proofs(statement, every=1 + number_of // FEW)
+    assert len(accepted) <= IDLE.get(statement.identifier, 0)
 
 
 @pytest.mark.exhaustive
