@@ -123,6 +123,7 @@ AT_REST = fedgd(1)
 slope = mean(gradient(w))
 STATIONARY = equal(slope, 0 * w)
 OPTIMAL = at_most(value(w), value(x))
+INDEPENDENT = DrawScheme("independent", parameter("P"))
 TWO = fedgd(2, curvature=(ZERO, None))
 SECOND = w - s * gradient(w)  # where each client takes its second step
 FIRST = {"facts": ((1, Lower(x, w)),)}
@@ -154,7 +155,8 @@ RESTS = {
     # settings
     "a draw": Attack("depends on a draw", drawing("FedProx", rests=True), at_most(ZERO, ONE), ((1, Nonnegative(ONE)),)),
     "independent draws": Attack(
-        "depends on a draw", drawing("FedDyn", draws=DrawScheme("independent", parameter("P")), rests=True), at_most(ZERO, ONE), ((1, Nonnegative(ONE)),)),
+        "depends on a draw", drawing("FedDyn", draws=INDEPENDENT, rests=True), at_most(ZERO, ONE),
+        ((1, Nonnegative(ONE)),)),
     "no method": Attack("no method", some("a", rests=True), at_most(ZERO, ONE), ((1, Nonnegative(ONE)),)),
     "a large gradient": Attack(
         "gradient is 0", replace(AT_REST, large_gradient=ONE), at_most(ONE, ZERO)),
