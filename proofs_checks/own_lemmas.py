@@ -42,7 +42,7 @@ def lemmas_in(path: Path) -> dict[str, Lemma]:
     module = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # whatever the user's file raises is wrong input
+    except (Exception, SystemExit) as error:  # whatever the user's file raises is wrong input
         where = f"{type(error).__name__}: {error}"
         raise InvalidInput("file", path, f"cannot be run: {where}", "run it with Python alone first") from error
     found = {name: value for name, value in vars(module).items() if type(value) is Lemma}

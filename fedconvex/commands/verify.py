@@ -83,8 +83,9 @@ def verify(
     if files := [name for name in names or [] if name.endswith(".py")]:
         from fedconvex.commands.verify_file import verify_files
 
-        if len(files) != len(names or []) or step is not None or record:
-            raise InvalidInput("file", files[0], "is verified alone", "name files only, without --step and --record")
+        written = [path for path in (json_file, html, latex, certificates) if path is not None]
+        if len(files) != len(names or []) or step is not None or record or written:
+            raise InvalidInput("file", files[0], "is verified alone", "name files only; of the options, give --seconds")
         verify_files(files, 5.0 if seconds is None else seconds)
         return
     # All input is checked before the first proof runs: proofs of a paper take minutes.

@@ -4,6 +4,7 @@ A term is a list, ["inner", u, v]; a fraction is a text, "2/3"; every other obje
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from fractions import Fraction
@@ -16,8 +17,12 @@ from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.reading import CLASSES
 
 KINDS: Mapping[str, type] = {kind.__name__: kind for kind in CLASSES}
-LONGEST = 10_000_000  # characters of a file
+LONGEST = 1_000_000  # characters of a file
 DEEPEST = 500  # terms inside terms
+MOST_DIGITS = 500  # of an integer
+FRACTION = re.compile(
+    rf"-?[0-9]{{1,{MOST_DIGITS}}}(/[0-9]{{1,{MOST_DIGITS}}})?"
+)  # no exponents: "1e999999999" is short
 SORTS = {"N": (Number, NUMBERS), "V": (Vector, VECTORS)}
 
 
@@ -28,23 +33,43 @@ def to_json(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation) -> st
 
 def from_json(text: str) -> tuple[ClaimSetting, Claim, proofs.Derivation]:
     """The setting, claim and proof of such a text. Raises InvalidInput where it is not well formed."""
+    if type(text) is not str:
+        raise InvalidInput("file", type(text).__name__, "is no text", "decode it as UTF-8 first")
     if len(text) > LONGEST:
         raise InvalidInput("file", f"{len(text)} characters", "is too long for a proof", f"give at most {LONGEST}")
     try:
-        whole = json.loads(text, parse_float=_no_float, parse_constant=_no_float)
+        whole = json.loads(
+            text, parse_float=_no_float, parse_constant=_no_float, parse_int=_integer, object_pairs_hook=_once
+        )
         if type(whole) is not dict or set(whole) != {"setting", "claim", "proof"}:
             raise InvalidInput("file", "its first level", "is no proof", 'give "setting", "claim" and "proof"')
         made = [_object(whole[name], kind) for name, kind in (("setting", ClaimSetting), ("claim", Claim),
                                                               ("proof", proofs.Derivation))]  # fmt: skip
-    except (ValueError, TypeError, RecursionError) as error:
-        if isinstance(error, InvalidInput):
-            raise
+    except InvalidInput:
+        raise
+    except (
+        Exception
+    ) as error:  # what JSON, the classes or Python itself refuse, such as lists that are nested too deeply
         raise InvalidInput("file", type(error).__name__, f"is no proof: {error}", "write it with to_json") from None
     return made[0], made[1], made[2]
 
 
 def _no_float(text: str) -> Any:
     raise InvalidInput("file", text, "is no exact number", 'write fractions as texts, "2/3"')
+
+
+def _integer(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise InvalidInput("file", text[:20], f"has {len(text)} digits", f"give at most {MOST_DIGITS}")
+    return int(text)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object; a field that is given twice could be read in two ways."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise InvalidInput("file", [name[:20] for name in found][:10], "has a field twice", "give every field once")
+    return found
 
 
 def _plain(value: Any) -> Any:
@@ -82,7 +107,7 @@ def _value(data: Any, depth: int) -> Any:
             if head not in heads:
                 raise InvalidInput("file", head, "is no operation of terms", f"give one of {', '.join(heads)}")
             return kind(head, tuple(_value(a, depth + 1) for a in args))
-        case {"kind": "fraction", "is": str() as text, **rest} if not rest and len(text) < 1000:
+        case {"kind": "fraction", "is": str() as text, **rest} if not rest and FRACTION.fullmatch(text):
             return Fraction(text)
         case {"kind": "tuple", "of": list() as parts, **rest} if not rest:
             return tuple(_value(x, depth + 1) for x in parts)
@@ -92,9 +117,7 @@ def _value(data: Any, depth: int) -> Any:
             return {name: _value(x, depth + 1) for name, x in entries.items()}
         case {"kind": str() as name, **given} if name in KINDS:
             known = {f.name for f in fields(KINDS[name])}
-            if set(given) - known:
-                raise InvalidInput(
-                    "file", sorted(set(given) - known), f"are no fields of {name}", f"give {sorted(known)}"
-                )
+            if unknown := sorted(set(map(str, given)) - known)[:10]:
+                raise InvalidInput("file", unknown, f"are no fields of {name}", f"give {sorted(known)}")
             return KINDS[name](**{str(field): _value(x, depth + 1) for field, x in given.items()})
     raise InvalidInput("file", str(data)[:60], "is no part of a proof", "write it with to_json")

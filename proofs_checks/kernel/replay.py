@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 from fedconvex.claims.claim import Claim, ClaimSetting
-from fedconvex.claims.terms import Number, Vector
+from fedconvex.claims.terms import Number, Vector, parts
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.board import RoundBoard, after_round
 from fedconvex.proofs_checks.kernel.inhabited import require_inhabited
@@ -28,6 +28,7 @@ class Theorem:
     claim: Claim
 
 
+OF_PARAMETERS = frozenset(("constant", "parameter", "named", "+", "-", "*", "/", "^", "neg", "root", "max"))
 Known = Callable[
     [str], tuple[ClaimSetting, Claim, proofs.Derivation]
 ]  # another statement; raises Refused where it has no proof
@@ -57,6 +58,8 @@ def _prove(setting: ClaimSetting, claim: Claim, proof: proofs.Derivation, librar
     """Replays the proof, or those of the two cases. Raises Refused."""
     if (cases := proof.cases) is not None:
         require(proof == proofs.Derivation(cases=cases), "a proof by cases, with lines of its own")
+        inside = (part.head for side in (cases.more, cases.less) for part in parts(side))
+        require(OF_PARAMETERS.issuperset(inside), "cases of numbers that are not of parameters alone")
         for larger, smaller, of_case in ((cases.more, cases.less, cases.above), (cases.less, cases.more, cases.below)):
             _prove(replace(setting, conditions=(*setting.conditions, (larger, ">=", smaller))), claim, of_case, library)
         return
