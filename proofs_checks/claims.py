@@ -44,7 +44,11 @@ def theorem_of(statement: Statement) -> Theorem:
 
 def _entry(statement: Statement) -> tuple[ClaimSetting, Claim, Derivation]:
     """What the kernel needs to prove the statement."""
-    builder, claim = builder_of(statement), statement.claim
+    builder = builder_of(statement)
+    try:
+        claim = statement.claim
+    except Exception as error:  # a formula that fails when it is called with terms
+        raise Refused(f"the formula of {statement.identifier} has no meaning in terms: {error}") from error
     if builder is None or claim is None:
         raise Refused(f"{statement.identifier} has no proof as data")
     return statement.setting, claim, builder(claim)

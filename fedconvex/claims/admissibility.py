@@ -97,7 +97,7 @@ def _functions(setting: ClaimSetting, federation: ExactFederation) -> Iterator[s
                 yield f"{name} {k} has a curvature below {low}"
             if high is not None and not is_positive_semidefinite(high * identity - H):
                 yield f"{name} {k} has a curvature above {high}"
-    if setting.minimiser:
+    if setting.has_minimum:
         if not is_positive_semidefinite(mean):
             yield "the objective is unbounded below"
         try:

@@ -139,6 +139,11 @@ class ClaimSetting:
     rests: bool = False
     example: Mapping[str, Fraction] = field(default_factory=dict)
 
+    @property
+    def has_minimum(self) -> bool:
+        """Whether the objective is assumed to be bounded below; a quadratic one then has a minimiser."""
+        return self.minimiser or self.bounded_below
+
     def __post_init__(self) -> None:
         for name, sign in self.signs.items():
             if sign not in ("positive", "nonnegative", "real"):

@@ -38,13 +38,13 @@ class Displayed:
     @property
     def defined(self) -> str:
         """Formula and meanings in one line of LaTeX."""
-        where = r"\quad\text{where}\quad " + r",\quad ".join(self.where) if self.where else ""
+        where = r"\quad\text{where }" + r",\quad ".join(self.where) if self.where else ""
         return self.formula + where
 
     @property
     def complete(self) -> str:
         """Formula, meanings and conclusion in one line of LaTeX."""
-        return self.defined + (rf"\quad\text{{then}}\quad {self.conclusion}" if self.conclusion else "")
+        return self.defined + (rf"\quad\text{{then }}{self.conclusion}" if self.conclusion else "")
 
 
 def displayed(statement: "Statement", *, plain: bool = False) -> Displayed:

@@ -38,7 +38,7 @@ def _phrases(setting: ClaimSetting, display: Display) -> Iterator[str]:
         yield f"the objective has a minimiser ${display.letters.minimiser}$"
     if setting.method or setting.draws.scheme != "everyone":
         yield _draws(setting.draws, display)
-    if setting.method:
+    if setting.method or setting.answers != "own":
         yield _answers(setting, display)
     at = f"at the server's point ${display.letters.server.replace('@', display.letters.before)}$"
     for bound, phrase in (

@@ -28,6 +28,7 @@ TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|.", re.DOTALL)
 
 def from_latex(latex: str) -> str:
     """A formula in LaTeX as one line. A command that is not known stays as it is, so that nothing is lost."""
+    latex = re.sub(r"(\\text\{[^{}]* )\}", r"\1}\\quad ", latex)  # the space that ends a word
     return _spaced(_row(iter(TOKEN.findall(latex))))
 
 

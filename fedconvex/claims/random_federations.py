@@ -139,7 +139,7 @@ class _Builder:
         if pull and low <= -pull:  # subproblems must be strongly convex
             low = min(-pull * Fraction(99, 100), high)
         H = [self._hessian(low, high) for _ in range(self.m)]
-        if not self.setting.minimiser:
+        if not self.setting.has_minimum:
             return H
         top = high * identity(self.d)
         for part in (Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(1)):
@@ -175,7 +175,7 @@ class _Builder:
         points = [points[0]] * self.m if identical else points
         if self.setting.starts_at_own_minima:
             return [h @ x for h, x in zip(H, points, strict=True)], points
-        if self.setting.minimiser:  # the mean of the c_k must be H x* for some x*
+        if self.setting.has_minimum:  # the mean of the c_k must be H x* for some x*
             mean = sum(w * h for w, h in zip(self.weights, H, strict=True))
             target = mean @ np.array(self.choices.vector(self.d, 3), dtype=object)
             drift = target - sum(w * c for w, c in zip(self.weights, points, strict=True))

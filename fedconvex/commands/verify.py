@@ -10,7 +10,6 @@ import typer
 
 from fedconvex.commands.output_files import require_file, require_writable
 from fedconvex.errors import InvalidInput
-from fedconvex.validation import positive
 
 if TYPE_CHECKING:
     from fedconvex.proofs_checks.reporting.records import Record
@@ -79,6 +78,8 @@ def verify(
     from fedconvex.proofs_checks.reporting import results
 
     if seconds is not None:
+        from fedconvex.validation import positive
+
         positive(seconds, "--seconds")
     if files := [name for name in names or [] if name.endswith(".py")]:
         from fedconvex.commands.verify_file import verify_files

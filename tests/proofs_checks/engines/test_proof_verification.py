@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import sympy
 
+from fedconvex.proofs_checks import claims
 from fedconvex.proofs_checks import proof as proofs
 from fedconvex.proofs_checks.conclusions import part_not_concluded
 from fedconvex.proofs_checks.engines.checks import Agreement, Assumed, Combination, Identity, Inequality, Special
@@ -32,8 +33,11 @@ def provable() -> Iterator[dict[str, Any]]:
     """Builders by identifier, in the place of the real ones; each statement's proof is made anew."""
     verify("fedprox.equation3")  # loads the real ones
     known, made = dict(proofs._BUILDERS), dict(proofs._BUILT)
+    derivations = dict(claims._BUILDERS)
     proofs._BUILT.clear()
+    claims._BUILDERS.clear()  # the steps alone decide
     yield proofs._BUILDERS
+    claims._BUILDERS.update(derivations)
     proofs._BUILDERS.clear()
     proofs._BUILDERS.update(known)
     proofs._BUILT.clear()
