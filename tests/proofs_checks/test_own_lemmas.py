@@ -24,6 +24,8 @@ from fedconvex.claims.terms import free, gradient, mean, minimiser, number, para
 from fedconvex.proofs_checks.kernel.proofs import Upper
 from fedconvex.proofs_checks.library import by, lemma
 
+pytestmark = pytest.mark.beyond_core
+
 L, x = parameter("L"), free("x")
 step = x - gradient(x) / L
 smooth = ClaimSetting(signs={"L": "positive"}, curvature=(-L, L))

@@ -42,6 +42,8 @@ from fedconvex.claims.terms import square as squared
 from fedconvex.participation import Draw, Full, Uniform, Weighted
 from fedconvex.proofs_checks.feddyn import exact_runs
 
+pytestmark = pytest.mark.beyond_core
+
 F = Fraction
 PROBLEM = fc.Quadratic([[[1]], [[2]], [[F(1, 2)]]], [[3], [-1], [F(1, 3)]], [1, 2, 3])
 ALPHA = F(5)

@@ -30,6 +30,8 @@ from fedconvex.claims.terms import (
 from fedconvex.participation import Bernoulli, Full, Schedule, Stragglers, Uniform, Weighted
 from fedconvex.theory import feddyn
 
+pytestmark = pytest.mark.beyond_core
+
 F = Fraction
 SMALL = fc.LeastSquares([[[1, 2], [0, 1]], [[3, 1]], [[1, -1], [2, 2]]], [[1, 0], [2], [-1, 1]])
 

@@ -42,6 +42,8 @@ from fedconvex.claims.terms import (
 from fedconvex.statements import Statement
 from fedconvex.theory import papers, statement
 
+pytestmark = pytest.mark.beyond_core
+
 mu, L, B, alpha = map(parameter, ("mu", "L", "B", "alpha"))
 
 

@@ -20,6 +20,8 @@ from fedconvex.statements import Calculator, Statement
 from fedconvex.statements.notation import Parameter
 from fedconvex.theory import papers
 
+pytestmark = pytest.mark.beyond_core
+
 # Their formulas have logarithms, exponentials, integer parts or matrices, and are displayed by SymPy.
 BY_SYMPY = {
     "fedprox.theorem6", "fedsplit.equation8", "fedsplit.equation9", "fedsplit.equation10", "fedsplit.equation20",

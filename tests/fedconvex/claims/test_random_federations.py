@@ -24,6 +24,8 @@ from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn, fedprox, fedsplit, papers
 from fedconvex.theory.fedsplit.vectors import vanishes
 
+pytestmark = pytest.mark.beyond_core
+
 F = Fraction
 
 

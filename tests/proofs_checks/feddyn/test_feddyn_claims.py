@@ -17,6 +17,8 @@ from fedconvex.theory import feddyn
 from fedconvex.theory import statement as statement_of
 from tests.proofs_checks.claim_mutants import mutants, mutated_proofs
 
+pytestmark = pytest.mark.beyond_core
+
 PROVED = [s for s in feddyn.PAPER.everything if builder_of(s) is not None]
 ONE_ROUND = [s for s in PROVED if not s.claim.of_run]
 VECTORS = {f"feddyn.{key}" for key in ("equation2", "equation3", "equation8", "equation9", "equation15", "equation16",

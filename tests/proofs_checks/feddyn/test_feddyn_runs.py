@@ -20,6 +20,8 @@ from fedconvex.theory import feddyn
 from fedconvex.theory import statement as statement_of
 from tests.proofs_checks.claim_mutants import mutants
 
+pytestmark = pytest.mark.beyond_core
+
 RUNS = [feddyn.theorem2, feddyn.theorem3, feddyn.theorem4, feddyn.theorem4sharper, feddyn.equation18, feddyn.equation20]
 IDS = attrgetter("identifier")
 SOME, FEW = 15, 5  # wrong claims, and wrong proofs, of a statement in every run

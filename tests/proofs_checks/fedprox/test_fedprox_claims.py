@@ -16,6 +16,8 @@ from fedconvex.proofs_checks.library import rooted, squared
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import dane, fedprox
 
+pytestmark = pytest.mark.beyond_core
+
 importlib.import_module("fedconvex.proofs_checks.dane")  # registers the proofs
 importlib.import_module("fedconvex.proofs_checks.fedprox")
 ROUNDS = tuple(s for s in (*fedprox.PAPER.everything, *dane.PAPER.everything) if s.claim is not None)

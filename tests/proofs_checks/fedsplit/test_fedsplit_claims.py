@@ -29,6 +29,8 @@ from fedconvex.proofs_checks.library import Lemma, Parts, concluding
 from fedconvex.theory import fedsplit
 from fedconvex.theory.fedsplit.vectors import vanishes
 
+pytestmark = pytest.mark.beyond_core
+
 PROVED = [s for s in fedsplit.PAPER.everything if builder_of(s) is not None]
 RESTING = [s for s in PROVED if s.setting.rests]
 

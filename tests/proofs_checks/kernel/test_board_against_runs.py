@@ -37,6 +37,8 @@ from fedconvex.proofs_checks.kernel.vectors import APART, FACTORS, KEPT, MEANS, 
 from .attacks import drawing
 from .federations import Reality, Shadow
 
+pytestmark = pytest.mark.beyond_core
+
 a, b = parameter("a"), parameter("b")
 HALF = Fraction(1, 2)
 # The parameters of each method as formulas in a and b, and the parts of its state.
