@@ -154,12 +154,12 @@ def _verified(of: Statement, under_way: tuple[str, ...], known: Known) -> Result
         return known[of]
     try:
         proof = proof_of(of)
-        theorem = theorem_of(of) if builder_of(of) is not None else None
-    except (RestsOnItself, Refused) as error:
+    except RestsOnItself as error:
         return Result(of, Verdict.UNKNOWN, str(error))
-    if proof is None and theorem is None:
-        return Result(of, Verdict.UNKNOWN, "there is no proof yet")
     if proof is None:
+        theorem, refusal = _replayed(of)
+        if theorem is None:
+            return Result(of, Verdict.UNKNOWN, refusal or "there is no proof yet")
         phrases = words(of, Proof(()), Verdict.PROVED, corrected=None, line_fails=False, by_instances=False)
         as_printed, holds, _ = phrases
         return Result(of, Verdict.PROVED, BY_KERNEL, as_printed=as_printed, holds=holds, theorem=theorem)
@@ -169,6 +169,10 @@ def _verified(of: Statement, under_way: tuple[str, ...], known: Known) -> Result
     for step in proof.steps:
         evidence.append(_run(step, of, evidence, (*under_way, of.identifier), known))
     verdict, reason, replayed = _conclude(of, proof, evidence)
+    theorem = None
+    if verdict is Verdict.PROVED:  # by its steps; a derivation that the kernel refuses is no proof beside them
+        theorem, refusal = _replayed(of)
+        verdict, reason = (Verdict.UNKNOWN, refusal) if refusal else (verdict, reason)
     corrected = statement(proof.corrected) if proof.corrected else None
     phrases = words(
         of, proof, verdict,
@@ -181,6 +185,16 @@ def _verified(of: Statement, under_way: tuple[str, ...], known: Known) -> Result
         proof.extra, proof.vacuous, proof.tightness, sum(found.seconds for found in evidence), *phrases, theorem,
     )  # fmt: skip
     return known[of]
+
+
+def _replayed(of: Statement) -> tuple[Theorem | None, str]:
+    """The kernel's theorem, or why it refuses the statement's derivation; neither where there is none."""
+    if builder_of(of) is None:
+        return None, ""
+    try:
+        return theorem_of(of), ""
+    except Refused as error:
+        return None, f"the kernel refuses its derivation: {error}"
 
 
 def _run(step: Step, of: Statement, before: list[StepResult], under_way: tuple[str, ...], known: Known) -> StepResult:
