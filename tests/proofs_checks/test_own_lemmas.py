@@ -17,14 +17,14 @@ from fedconvex.proofs_checks.library import Lemma, by, concluding, lemma, with_e
 from fedconvex.proofs_checks.own_lemmas import checked, lemmas_in
 from fedconvex.verdicts import Verdict
 
+pytestmark = pytest.mark.beyond_core
+
 HEAD = '''"""Gradient descent on one smooth function."""
 
 from fedconvex.claims import ClaimSetting, at_most
 from fedconvex.claims.terms import free, gradient, mean, minimiser, number, parameter, square, value
 from fedconvex.proofs_checks.kernel.proofs import Upper
 from fedconvex.proofs_checks.library import by, lemma
-
-pytestmark = pytest.mark.beyond_core
 
 L, x = parameter("L"), free("x")
 step = x - gradient(x) / L
