@@ -22,6 +22,8 @@ import sympy
 from source_mutations import mutated_sources
 from statement_makers import arguments
 
+from fedconvex.claims.terms import Number
+from fedconvex.claims.terms import number as constant
 from fedconvex.proofs_checks.engines.hilbert import HilbertVector
 from fedconvex.proofs_checks.verification import Known, Result, _verified
 from fedconvex.statements.calculator import Calculator
@@ -148,6 +150,8 @@ def numbers_for(values: list[Any]) -> Callable[[Any], Any]:
     homes = {home(value) for value in values}
     if "sympy" in homes or any(isinstance(value, HilbertVector) for value in values):
         return lambda number: number
+    if any(isinstance(value, Number) for value in values):
+        return lambda number: constant(Fraction(int(number.p), int(number.q)))
     if any(type(value).__name__ == "arb" for value in values):
         return lambda number: flint.arb(flint.fmpq(int(number.p), int(number.q)))
     if any(type(value).__name__ == "fmpq" for value in values):
