@@ -13,13 +13,13 @@ from math import inf
 from random import Random
 from typing import final
 
-from fedconvex.claims.choices import GRID, Choices
 from fedconvex.claims.claim import Claim, ClaimSetting
-from fedconvex.claims.evaluation import NotOnThisRun
-from fedconvex.claims.federations import ExactFederation
-from fedconvex.claims.findings import Found
-from fedconvex.claims.random_federations import federation_of
-from fedconvex.claims.random_parameters import NoFederation
+from fedconvex.claims.on_runs.choices import GRID, Choices
+from fedconvex.claims.on_runs.evaluation import NotOnThisRun
+from fedconvex.claims.on_runs.federations import ExactFederation
+from fedconvex.claims.on_runs.findings import Found
+from fedconvex.claims.on_runs.random_federations import federation_of
+from fedconvex.claims.on_runs.random_parameters import NoFederation
 from fedconvex.errors import InvalidInput
 from fedconvex.statements.statement import Statement
 from fedconvex.validation import integer_at_least, positive

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 from fedconvex.claims.terms import IllFormed, Number, Vector, number, parts
 
 if TYPE_CHECKING:
-    from fedconvex.claims.findings import Found
+    from fedconvex.claims.on_runs.findings import Found
 
 
 @final
@@ -40,10 +40,10 @@ class Claim:
     def on(self, run: Any, **parameters: Any) -> "Found":
         """Both sides on a run, and whether the claim holds there: where the run breaks it, else where it is closest.
 
-        `run` is an `ExactFederation` of `fedconvex.claims.federations`, or the result of `fedconvex.simulate`.
+        `run` is an `ExactFederation` of `fedconvex.claims.on_runs.federations`, or the result of `fedconvex.simulate`.
         `parameters` are values of the claim's parameters that the run does not know.
         """
-        from fedconvex.claims.on_runs import claim_on
+        from fedconvex.claims.on_runs.claim_on import claim_on
 
         return claim_on(self, run, parameters)
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from fedconvex.claims.display import Display
-from fedconvex.claims.phrases import phrases
-from fedconvex.claims.plain_text import from_latex
-from fedconvex.claims.random_parameters import NoFederation
+from fedconvex.claims.display.letters import Display
+from fedconvex.claims.display.phrases import phrases
+from fedconvex.claims.display.plain_text import from_latex
+from fedconvex.claims.on_runs.random_parameters import NoFederation
 from fedconvex.claims.settings import NotASetting
 from fedconvex.proofs_checks.falsification import falsify
 from fedconvex.proofs_checks.own_lemmas import LemmaResult, checked, lemmas_in

@@ -7,10 +7,10 @@ with SymPy's symbols where terms do not suffice.
 from typing import TYPE_CHECKING
 
 from fedconvex.claims import terms
-from fedconvex.claims.display import Display
-from fedconvex.claims.displayed import displayed
-from fedconvex.claims.formulas import symbols_of
-from fedconvex.claims.plain_text import from_latex
+from fedconvex.claims.display.formulas import symbols_of
+from fedconvex.claims.display.letters import Display
+from fedconvex.claims.display.plain_text import from_latex
+from fedconvex.claims.display.statements import displayed
 from fedconvex.statements.assumptions.base import Assumption, OnParameters
 from fedconvex.statements.conditions import RELATIONS, Condition
 from fedconvex.statements.notation import Parameter

@@ -134,14 +134,14 @@ class Statement:
     @property
     def latex(self) -> str:
         """The LaTeX of the claim, or of the inequality that the formula is a side of; `where` defines its symbols."""
-        from fedconvex.claims.displayed import displayed
+        from fedconvex.claims.display.statements import displayed
 
         return displayed(self).formula
 
     @property
     def where(self) -> tuple[str, ...]:
         """The LaTeX of what the symbols in `latex` mean that are no parameters, as `C_t = …`."""
-        from fedconvex.claims.displayed import displayed
+        from fedconvex.claims.display.statements import displayed
 
         return displayed(self).where
 

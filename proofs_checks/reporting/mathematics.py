@@ -7,9 +7,9 @@ from typing import Any
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
-from fedconvex.claims.plain_text import from_latex as from_latex
-from fedconvex.claims.plain_text import mixed as mixed
-from fedconvex.claims.plain_text import script
+from fedconvex.claims.display.plain_text import from_latex as from_latex
+from fedconvex.claims.display.plain_text import mixed as mixed
+from fedconvex.claims.display.plain_text import script
 from fedconvex.proofs_checks.engines.hilbert import HilbertVector
 from fedconvex.statements.notation import Parameter
 

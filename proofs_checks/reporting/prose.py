@@ -7,7 +7,7 @@ mathematics for certain is printed sign by sign, as `plain` does.
 import re
 from collections.abc import Callable, Iterator
 
-from fedconvex.claims.plain_text import SIGNS
+from fedconvex.claims.display.plain_text import SIGNS
 
 WORD = re.compile(r"[A-Za-z][A-Za-z’'-]+|\d+(?:st|nd|rd|th|['’]s)")
 EITHER = re.compile(r"[aAI]|\d+|[A-Z]{2,3}|max|min")  # mathematics beside an operator, as in a > 0, else words

@@ -4,8 +4,8 @@ from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
-from fedconvex.claims.displayed import displayed
-from fedconvex.claims.phrases import setting_phrases
+from fedconvex.claims.display.phrases import setting_phrases
+from fedconvex.claims.display.statements import displayed
 from fedconvex.proofs_checks.engines.tightness import Tightness
 from fedconvex.proofs_checks.proof import Role
 from fedconvex.statements.rendering import assumptions_of

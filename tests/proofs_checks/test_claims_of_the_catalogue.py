@@ -5,7 +5,7 @@ from itertools import islice
 
 import pytest
 
-from fedconvex.claims.random_federations import random_federations
+from fedconvex.claims.on_runs.random_federations import random_federations
 from fedconvex.claims.settings import NotASetting
 from fedconvex.proofs_checks import falsify
 from fedconvex.statements.statement import Statement

@@ -9,10 +9,10 @@ import pytest
 from claims_of_feddyn import FALSE, NAMES, c1
 
 import fedconvex as fc
-from fedconvex.claims.admissibility import offences
 from fedconvex.claims.claim import Claim, ClaimSetting, at_most
-from fedconvex.claims.random_federations import random_federations
-from fedconvex.claims.random_parameters import NoFederation
+from fedconvex.claims.on_runs.admissibility import offences
+from fedconvex.claims.on_runs.random_federations import random_federations
+from fedconvex.claims.on_runs.random_parameters import NoFederation
 from fedconvex.claims.terms import (
     after,
     expected,

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from fedconvex.claims.displayed import displayed
+from fedconvex.claims.display.statements import displayed
 from fedconvex.proofs_checks.reporting import latex
 from fedconvex.proofs_checks.reporting.markup import math
 from fedconvex.proofs_checks.reporting.prose import mathematics, prose

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import sympy
 
-from fedconvex.claims.displayed import displayed
+from fedconvex.claims.display.statements import displayed
 from fedconvex.proofs_checks import verify
 from fedconvex.proofs_checks.engines.hilbert import vector
 from fedconvex.proofs_checks.reporting.mathematics import from_expression, from_latex, mixed

@@ -58,7 +58,7 @@ class Computable:
     @property
     def text(self) -> str:
         """The formula and its options, for a terminal."""
-        from fedconvex.claims.displayed import formulas_of
+        from fedconvex.claims.display.statements import formulas_of
         from fedconvex.statements.rendering import labelled_option
 
         if self.statement is not None:
@@ -77,7 +77,7 @@ class Computable:
     @property
     def latex(self) -> str:
         """The formula as LaTeX, with the paper's symbols and what they mean."""
-        from fedconvex.claims.displayed import displayed, formulas_of
+        from fedconvex.claims.display.statements import displayed, formulas_of
 
         if self.statement is not None:
             return displayed(self.statement).complete

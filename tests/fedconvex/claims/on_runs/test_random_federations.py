@@ -11,12 +11,12 @@ import pytest
 from exact_arrays import exact
 
 import fedconvex as fc
-from fedconvex.claims.admissibility import fractions_of, offences
-from fedconvex.claims.choices import GRID, Choices
 from fedconvex.claims.claim import ClaimSetting, DrawScheme, equal
-from fedconvex.claims.federations import AnswerError, ExactFederation
-from fedconvex.claims.random_federations import federation_of, random_federations, root_above, root_below
-from fedconvex.claims.random_parameters import NoFederation
+from fedconvex.claims.on_runs.admissibility import fractions_of, offences
+from fedconvex.claims.on_runs.choices import GRID, Choices
+from fedconvex.claims.on_runs.federations import AnswerError, ExactFederation
+from fedconvex.claims.on_runs.random_federations import federation_of, random_federations, root_above, root_below
+from fedconvex.claims.on_runs.random_parameters import NoFederation
 from fedconvex.claims.settings import NotASetting
 from fedconvex.claims.terms import answers, gradient, local_gradients, mean, number, parameter, server
 from fedconvex.participation import Draw, Full, Uniform

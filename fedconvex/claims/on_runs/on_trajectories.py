@@ -14,10 +14,10 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array, nearest_float
 from fedconvex.certainty import Certainty
-from fedconvex.claims.draws import MOST, Outcomes, every_draw
-from fedconvex.claims.evaluation import StateOnPath
-from fedconvex.claims.findings import ALL, SAMPLE, Evaluating, Found
-from fedconvex.claims.paths import Player, minimiser_of
+from fedconvex.claims.on_runs.draws import MOST, Outcomes, every_draw
+from fedconvex.claims.on_runs.evaluation import StateOnPath
+from fedconvex.claims.on_runs.findings import ALL, SAMPLE, Evaluating, Found
+from fedconvex.claims.on_runs.paths import Player, minimiser_of
 from fedconvex.errors import InvalidInput
 from fedconvex.once import Once
 from fedconvex.participation import Draw

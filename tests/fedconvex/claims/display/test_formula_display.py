@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from latex_evaluator import evaluated as read
 
-from fedconvex.claims import typesetting
-from fedconvex.claims.display import Display
-from fedconvex.claims.displayed import displayed
+from fedconvex.claims.display import typesetting
+from fedconvex.claims.display.formulas import MANY, SEVERAL, Formula, formula
+from fedconvex.claims.display.letters import Display
+from fedconvex.claims.display.statements import displayed
 from fedconvex.claims.examples import evaluated
-from fedconvex.claims.formulas import MANY, SEVERAL, Formula, formula
 from fedconvex.claims.terms import Number, Vector, parameter, parts
 from fedconvex.statements import Calculator, Statement
 from fedconvex.statements.notation import Parameter

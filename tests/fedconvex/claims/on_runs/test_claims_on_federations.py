@@ -11,8 +11,8 @@ from exact_arrays import exact, square
 import fedconvex as fc
 from fedconvex.certainty import Certainty
 from fedconvex.claims.claim import Claim, at_most, equal
-from fedconvex.claims.evaluation import NotOnThisRun
-from fedconvex.claims.federations import AnswerError, ExactFederation
+from fedconvex.claims.on_runs.evaluation import NotOnThisRun
+from fedconvex.claims.on_runs.federations import AnswerError, ExactFederation
 from fedconvex.claims.terms import (
     Number,
     after,

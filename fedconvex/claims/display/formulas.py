@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fedconvex.claims.display import Display
+from fedconvex.claims.display.letters import Display
+from fedconvex.claims.display.typesetting import brackets
 from fedconvex.claims.terms import IllFormed, Number, Term, Vector, number, parameter, parts
-from fedconvex.claims.typesetting import brackets
 from fedconvex.statements.formula import CheckedFormula
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.notation import Parameter, Shape

@@ -9,10 +9,10 @@ import numpy as np
 from fedconvex.arithmetic.definiteness import is_positive_semidefinite
 from fedconvex.arithmetic.rationals import Array, to_fmpq, to_fraction
 from fedconvex.claims.claim import ClaimSetting
-from fedconvex.claims.draws import every_draw
-from fedconvex.claims.evaluation import NotOnThisRun, number_at
-from fedconvex.claims.federations import ExactFederation
-from fedconvex.claims.paths import minimiser_of
+from fedconvex.claims.on_runs.draws import every_draw
+from fedconvex.claims.on_runs.evaluation import NotOnThisRun, number_at
+from fedconvex.claims.on_runs.federations import ExactFederation
+from fedconvex.claims.on_runs.paths import minimiser_of
 from fedconvex.claims.terms import Number
 from fedconvex.methods import METHODS
 from fedconvex.participation import Draw, Full, Uniform, Weighted

@@ -11,9 +11,8 @@ from types import MappingProxyType
 from typing import Any
 
 from fedconvex.claims.claim import Claim
-from fedconvex.claims.plain_text import from_latex
-from fedconvex.claims.terms import Number, Term, Vector, gradient
-from fedconvex.claims.typesetting import (
+from fedconvex.claims.display.plain_text import from_latex
+from fedconvex.claims.display.typesetting import (
     ATOM,
     POWER,
     PRODUCT,
@@ -24,6 +23,7 @@ from fedconvex.claims.typesetting import (
     is_tall,
     script,
 )
+from fedconvex.claims.terms import Number, Term, Vector, gradient
 from fedconvex.statements.letters import Letters
 
 RELATIONS = {"<=": r"\le", ">=": r"\ge", "=": "=", "<": "<", ">": ">"}

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fedconvex.claims.claim import ClaimSetting, DrawScheme
-from fedconvex.claims.display import RELATIONS, Display
-from fedconvex.claims.formulas import symbols_of
-from fedconvex.claims.plain_text import from_latex
+from fedconvex.claims.display.formulas import symbols_of
+from fedconvex.claims.display.letters import RELATIONS, Display
+from fedconvex.claims.display.plain_text import from_latex
 from fedconvex.claims.terms import Number, number, parameter
 
 if TYPE_CHECKING:

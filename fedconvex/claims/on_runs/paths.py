@@ -8,8 +8,8 @@ from typing import final
 import numpy as np
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.claims.draws import Outcomes
-from fedconvex.claims.evaluation import NotOnThisRun, Path, RoundOnPath, StateOnPath
+from fedconvex.claims.on_runs.draws import Outcomes
+from fedconvex.claims.on_runs.evaluation import NotOnThisRun, Path, RoundOnPath, StateOnPath
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent

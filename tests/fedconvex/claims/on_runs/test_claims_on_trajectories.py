@@ -10,9 +10,9 @@ import pytest
 import fedconvex as fc
 from fedconvex.certainty import Certainty
 from fedconvex.claims.claim import at_most, equal
-from fedconvex.claims.draws import every_draw
-from fedconvex.claims.evaluation import NotOnThisRun
-from fedconvex.claims.findings import ALL, SAMPLE
+from fedconvex.claims.on_runs.draws import every_draw
+from fedconvex.claims.on_runs.evaluation import NotOnThisRun
+from fedconvex.claims.on_runs.findings import ALL, SAMPLE
 from fedconvex.claims.terms import (
     after,
     answers,

@@ -14,13 +14,13 @@ import numpy as np
 
 from fedconvex.arithmetic.definiteness import is_positive_semidefinite
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.claims.admissibility import offences, rational
-from fedconvex.claims.choices import Choices
 from fedconvex.claims.claim import Claim, ClaimSetting
-from fedconvex.claims.draws import MOST, every_draw
-from fedconvex.claims.evaluation import number_at
-from fedconvex.claims.federations import AnswerError, ExactFederation
-from fedconvex.claims.random_parameters import NoFederation, parameters_of
+from fedconvex.claims.on_runs.admissibility import offences, rational
+from fedconvex.claims.on_runs.choices import Choices
+from fedconvex.claims.on_runs.draws import MOST, every_draw
+from fedconvex.claims.on_runs.evaluation import number_at
+from fedconvex.claims.on_runs.federations import AnswerError, ExactFederation
+from fedconvex.claims.on_runs.random_parameters import NoFederation, parameters_of
 from fedconvex.claims.terms import Number, parts
 from fedconvex.errors import InvalidInput, NoFixedPoint
 from fedconvex.methods import METHODS

@@ -9,8 +9,8 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex.arithmetic.rationals import Array, to_fmpq
-from fedconvex.claims.evaluation import StateOnPath
-from fedconvex.claims.paths import Player
+from fedconvex.claims.on_runs.evaluation import StateOnPath
+from fedconvex.claims.on_runs.paths import Player
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method

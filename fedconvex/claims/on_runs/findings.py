@@ -12,8 +12,8 @@ import numpy as np
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array, nearest_float, to_fmpq, to_fraction
 from fedconvex.certainty import Certainty
-from fedconvex.claims.draw_dependence import DrawDependence, is_expectation
-from fedconvex.claims.evaluation import Path, Values
+from fedconvex.claims.on_runs.draw_dependence import DrawDependence, is_expectation
+from fedconvex.claims.on_runs.evaluation import Path, Values
 from fedconvex.claims.terms import Number, parts
 from fedconvex.runs.rounds import Rounds
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
-from fedconvex.claims.display import Display
-from fedconvex.claims.formulas import Formula, formula, symbols_of
-from fedconvex.claims.plain_text import from_latex
+from fedconvex.claims.display.formulas import Formula, formula, symbols_of
+from fedconvex.claims.display.letters import Display
+from fedconvex.claims.display.plain_text import from_latex
 from fedconvex.claims.statements import at_terms
 from fedconvex.claims.terms import Number, Vector, named
 from fedconvex.statements.formula import CheckedFormula

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fedconvex.arithmetic.rationals import to_fmpq
-from fedconvex.claims.draws import every_draw
-from fedconvex.claims.federations import ExactFederation
-from fedconvex.claims.findings import ALL, Evaluating, Found
-from fedconvex.claims.paths import everywhere, minimiser_of
+from fedconvex.claims.on_runs.draws import every_draw
+from fedconvex.claims.on_runs.federations import ExactFederation
+from fedconvex.claims.on_runs.findings import ALL, Evaluating, Found
+from fedconvex.claims.on_runs.paths import everywhere, minimiser_of
 from fedconvex.errors import InvalidInput
 from fedconvex.once import Once
 
@@ -24,7 +24,7 @@ def claim_on(claim: "Claim", run: Any, parameters: Mapping[str, Any]) -> Found:
     """The claim on a federation, or on a trajectory of `simulate`; see `Claim.on`."""
     if isinstance(run, ExactFederation):
         return _worst(claim, _on_federation(claim, run, parameters))
-    from fedconvex.claims.on_trajectories import on_trajectory
+    from fedconvex.claims.on_runs.on_trajectories import on_trajectory
     from fedconvex.runs.simulation import Trajectory
 
     if isinstance(run, Trajectory):

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from fractions import Fraction
 
-from fedconvex.claims.admissibility import holds, rational
-from fedconvex.claims.choices import Choices
 from fedconvex.claims.claim import ClaimSetting
-from fedconvex.claims.evaluation import number_at
+from fedconvex.claims.on_runs.admissibility import holds, rational
+from fedconvex.claims.on_runs.choices import Choices
+from fedconvex.claims.on_runs.evaluation import number_at
 from fedconvex.claims.terms import Number, parts
 
 REPAIRS = 30

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from fedconvex.claims import Claim, ClaimSetting, DrawScheme, at_most, equal
-from fedconvex.claims.display import Display
-from fedconvex.claims.displayed import displayed
-from fedconvex.claims.formulas import symbols_of
-from fedconvex.claims.phrases import phrases
-from fedconvex.claims.plain_text import from_latex
+from fedconvex.claims.display.formulas import symbols_of
+from fedconvex.claims.display.letters import Display
+from fedconvex.claims.display.phrases import phrases
+from fedconvex.claims.display.plain_text import from_latex
+from fedconvex.claims.display.statements import displayed
 from fedconvex.claims.terms import (
     after,
     answers,
