@@ -11,7 +11,7 @@ from random import Random
 from time import monotonic
 from typing import Any, final
 
-from fedconvex.proofs_checks.engines.hilbert import require
+from fedconvex.errors import InvalidInput
 
 Measure = Callable[[Any], "tuple[Any, Any] | None"]
 """A function from an instance to (what happens, what is promised), or None where the instance is not admissible.
@@ -39,9 +39,11 @@ class Tightness:
     def quotient(self) -> Any:
         """What happens / what is promised, at most 1 where the bound holds."""
         found: Any = self.measure(self.instance)
-        require(found is not None, "the instance is not admissible")
+        if found is None:
+            raise InvalidInput("instance", self.instance, "is not admissible", "give one that meets the assumptions")
         happens, promised = found
-        require(promised > 0, "nothing is promised for the instance")
+        if not promised > 0:
+            raise InvalidInput("instance", self.instance, "is promised nothing", "give one with a positive bound")
         return happens / promised
 
 
