@@ -23,7 +23,7 @@ from fedconvex.claims.display.typesetting import (
     is_tall,
     script,
 )
-from fedconvex.claims.terms import Number, Term, Vector, gradient
+from fedconvex.claims.terms import Number, Term, Vector, gradient, inner
 from fedconvex.statements.letters import Letters
 
 RELATIONS = {"<=": r"\le", ">=": r"\ge", "=": "=", "<": "<", ">": ">"}
@@ -109,6 +109,12 @@ class Display(Typesetting):
         return at._named(symbol, inside), at.show(inside).text
 
     # what is no arithmetic
+
+    def _power(self, base: Term, exponent: Term) -> Shown:
+        """The square of a length without its root."""
+        if base.head == "norm" and exponent.head == "constant" and exponent.args[0] == 2:
+            return self.leaf(inner(base.args[0], base.args[0]))
+        return super()._power(base, exponent)
 
     def leaf(self, term: Term) -> Shown:
         """Parameters, vectors, lengths, values, averages, and what has a symbol."""
