@@ -8,8 +8,8 @@ Means over the clients are those of the method's average (weights p_k, or plain)
 differ between clients are means over the clients: norm(u)² = mean_k‖u_k‖².
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeVar, final
 
@@ -293,6 +293,20 @@ def later(term: Any) -> Any:
     ]:
         raise IllFormed("term", term.head, "is about the round, not about the moment before it", "leave it out")
     return type(term)(term.head, tuple(later(a) for a in term.args))
+
+
+def without_names(of: Any) -> Any:
+    """A term, claim or setting without the symbols that parts of it were given: what they are, whatever they are called."""
+    if isinstance(of, Vector | Number):
+        inside = tuple(map(without_names, of.args))
+        return inside[1] if of.head == "named" else type(of)(of.head, inside)
+    if isinstance(of, tuple):
+        return tuple(map(without_names, of))
+    if isinstance(of, Mapping):
+        return {name: without_names(x) for name, x in of.items()}
+    if is_dataclass(of) and not isinstance(of, type):
+        return replace(of, **{f.name: without_names(getattr(of, f.name)) for f in fields(of)})
+    return of
 
 
 def parts(term: Term) -> Iterator[Term]:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from textwrap import wrap
 
-from fedconvex.proofs_checks.evidence import EvidenceLine, Role
 from fedconvex.claims.display.plain_text import from_latex, mixed
+from fedconvex.proofs_checks.evidence import EvidenceLine, Role
 from fedconvex.proofs_checks.reporting.records import Record
 from fedconvex.verdicts import Verdict
 
