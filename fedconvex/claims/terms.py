@@ -296,7 +296,7 @@ def later(term: Any) -> Any:
 
 
 def without_names(of: Any) -> Any:
-    """A term, claim or setting without the symbols that parts of it were given: what they are, whatever they are called."""
+    """A term, claim or setting without the symbols given to its parts: what they are, whatever they are called."""
     if isinstance(of, Vector | Number):
         inside = tuple(map(without_names, of.args))
         return inside[1] if of.head == "named" else type(of)(of.head, inside)
