@@ -68,7 +68,7 @@ def ended(claim: Claim, rounds: Telescope, invariants: Any, *shares: tuple[Any, 
     return Derivation((rounds, Combine(claim.left, claim.right, facts(*shares))), invariants)
 
 
-def _mean_gap(claim: Claim, lemma: str, constants: Any, ratio: Number, first: Any, second: Any) -> Derivation:
+def mean_gap(claim: Claim, lemma: str, constants: Any, ratio: Number, first: Any, second: Any) -> Derivation:
     """V = ‖γ − θ*‖² + κC; Jensen's inequality for the gap at the mean of the γ^t.
 
     `first` and `second` are the numbers by which the claim multiplies D_0 and G.
@@ -85,14 +85,14 @@ def _mean_gap(claim: Claim, lemma: str, constants: Any, ratio: Number, first: An
 @proof_of(feddyn.theorem2)
 def convex_rate(claim: Claim) -> Derivation:
     constants = convex_constants.formula(**IN_ROUND)
-    return _mean_gap(claim, "feddyn.lemma1", constants, ONE, 10 * alpha / T, 100 * m / (P * alpha * T))
+    return mean_gap(claim, "feddyn.lemma1", constants, ONE, 10 * alpha / T, 100 * m / (P * alpha * T))
 
 
 @proof_of(feddyn.theorem3)
 def strongly_convex_rate(claim: Claim) -> Derivation:
     constants = strongly_convex_constants.formula(mu=mu, **IN_ROUND)
     end = constants.r ** (T - 1)
-    return _mean_gap(claim, "feddyn.lemma8", constants, constants.r, 20 * alpha / end, 400 * m / (P * alpha * end))
+    return mean_gap(claim, "feddyn.lemma8", constants, constants.r, 20 * alpha / end, 400 * m / (P * alpha * end))
 
 
 def _mean_slope(
