@@ -95,7 +95,7 @@ def strongly_convex_rate(claim: Claim) -> Derivation:
     return mean_gap(claim, "feddyn.lemma8", constants, constants.r, 20 * alpha / end, 400 * m / (P * alpha * end))
 
 
-def _mean_slope(
+def mean_slope(
     claim: Claim, rounds: Telescope, invariants: Any, error: Vector, begun: Vector, kappa: Any, kappa0: Any, first: Any,
     second: Any,
 ) -> Derivation:  # fmt: skip
@@ -110,7 +110,7 @@ def _nonconvex(claim: Claim, lemma: str, constants: Any, first: Any, second: Any
     kappa, kappa0 = constants.kappa, constants.kappa0
     rounds = telescoped(LEVEL + kappa * square(SPREAD), kappa0 * square(slope(0)), by(Proved(lemma)))
     begun = last_answers(0) - server(0)
-    return _mean_slope(claim, rounds, nonconvex.INVARIANTS, SPREAD, begun, kappa, kappa0, first, second)
+    return mean_slope(claim, rounds, nonconvex.INVARIANTS, SPREAD, begun, kappa, kappa0, first, second)
 
 
 @proof_of(feddyn.theorem4)
@@ -159,4 +159,4 @@ def one_gradient_nonconvex_rate(claim: Claim) -> Derivation:
     rounds = telescoped(LEVEL + z * square(error), square(slope(0)) / (4 * alpha), parts)
     first, second = 4 * alpha / T, 50 * m * L / (P * alpha * T)
     begun = gradient(server(0))
-    return _mean_slope(claim, rounds, convex.INVARIANTS, error, begun, z, 1 / (4 * alpha), first, second)
+    return mean_slope(claim, rounds, convex.INVARIANTS, error, begun, z, 1 / (4 * alpha), first, second)
