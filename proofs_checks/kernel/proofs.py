@@ -49,7 +49,8 @@ class Between:
 @dataclass(frozen=True)
 class Hypothesis:
     """An assumption of the setting: "inexactness", "error", "dissimilarity", "variance", "large gradient"; or "scale",
-    the equation σP(m − 1) = m − P of the number that draws without replacement multiply variances by.
+    the equation σP(m − 1) = m − P of the number that draws without replacement multiply variances by; where the
+    conditions show m ≤ 1, σP = m − P.
     """
 
     what: str
@@ -206,7 +207,10 @@ Line = Combine | Root | Telescope | Iterate
 @final
 @dataclass(frozen=True)
 class Cases:
-    """`above` proves the claim where more ≥ less, `below` where less ≥ more: two numbers of parameters."""
+    """`above` proves the claim where more ≥ less, `below` where less ≥ more: two numbers of parameters.
+
+    Where `more` is a parameter that counts something and `less` an integer, `below` may use less − 1 ≥ more.
+    """
 
     more: Number
     less: Number
