@@ -70,6 +70,7 @@ def _parameters(setting: ClaimSetting) -> set[str]:
 
     sides = [x for left, _, right in setting.conditions for x in (left, right)]
     sides += [x for x in (*setting.curvature, *setting.objective, *setting.method_parameters.values()) if x is not None]
+    sides += setting.gradient_steps.values()
     sides += [x for x in (setting.inexactness, setting.dissimilarity, setting.variance, setting.large_gradient,
                           setting.draws.active, setting.draws.clients) if x is not None]  # fmt: skip
     return {p.args[0] for side in sides for p in parts(side) if type(p) is Number and p.head == "parameter"}
@@ -155,6 +156,12 @@ def _prox_error(assumption: known.ProxError, fields: Fields) -> None:
     fields |= {"answers": "error", "inexactness": parameter(assumption.b)}
 
 
+def _gradient_steps(assumption: known.GradientStepsFromCenter, fields: Fields) -> None:
+    """The subproblem F_k + ‖· − v‖²/(2s) is 1/s times the one that the paper's α is for."""
+    mu, L, s = parameter("mu"), parameter("kappa") * parameter("mu"), fields["method_parameters"]["stepsize"]
+    fields["gradient_steps"] = {"steps": parameter("local_steps"), "stepsize": s / (1 + s * (mu + L) / 2)}
+
+
 def _set(name: str, value: Callable[[Any], Any]) -> Callable[[Any, Fields], None]:
     return lambda assumption, fields: fields.__setitem__(name, value(assumption))
 
@@ -193,6 +200,7 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.Inexactness: _inexact,
     known.InexactnessOfEach: _inexact_each,
     known.ProxError: _prox_error,
+    known.GradientStepsFromCenter: _gradient_steps,
     known.Everyone: _nothing,
     known.SampledUniformly: _set("draws", _uniform),
     known.SampledIID: _set("draws", lambda a: DrawScheme("independent", parameter(a.K))),

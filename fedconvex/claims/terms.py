@@ -124,6 +124,7 @@ VECTORS: dict[str, tuple[Any, ...]] = {
     "solutions": (),  # the exact minimisers of the clients' subproblems in the round
     "residuals": (),  # the gradients of the clients' subproblems at their answers
     "local gradients": (),  # the sums of ∇F_k over the local gradient steps of each client in the round
+    "local step": (_V,),  # one gradient step of each client on its subproblem in the round, from this point
     "minimiser": (),
     "gradient": (_V,),  # ∇F_k at a point of client k
     "mean": (_V,),  # over all clients
@@ -224,6 +225,11 @@ local_gradients = Vector("local gradients")
 infimum = Number("infimum")
 
 
+def local_step(start: Vector) -> Vector:
+    """One gradient step of each client on its subproblem in the round, from a point of each."""
+    return Vector("local step", (start,))
+
+
 def gradient(at: Vector) -> Vector:
     """The clients' gradients ∇F_k at a point, the same for all or one of each."""
     return Vector("gradient", (at,))
@@ -288,7 +294,7 @@ def later(term: Any) -> Any:
     """The same term one round later: time 1 in the place of time 0. Raises IllFormed for terms of the round itself."""
     if type(term) not in (Vector, Number):
         return 1 if type(term) is int and term == 0 else term
-    if term.head in ("answers", "solutions", "residuals", "local gradients", "drawn") or 1 in [
+    if term.head in ("answers", "solutions", "residuals", "local gradients", "local step", "drawn") or 1 in [
         a for a in term.args if type(a) is int
     ]:
         raise IllFormed("term", term.head, "is about the round, not about the moment before it", "leave it out")

@@ -27,7 +27,8 @@ from fedconvex.claims.terms import Number, Term, Vector, gradient
 from fedconvex.statements.letters import Letters
 
 RELATIONS = {"<=": r"\le", ">=": r"\ge", "=": "=", "<": "<", ">": ">"}
-OF_CLIENTS = ("memory", "last answers", "answers", "solutions", "residuals", "local gradients", "gradient", "family")
+OF_CLIENTS = ("memory", "last answers", "answers", "solutions", "residuals", "local gradients", "local step",
+              "gradient", "family")  # fmt: skip
 SHARED = ("mean", "drawn")
 
 
@@ -131,6 +132,9 @@ class Display(Typesetting):
                 return self._at(getattr(letters, which), 1)
             case "local gradients", _:
                 return Shown(letters.local_gradients, PRODUCT)
+            case "local step", (at,):
+                step = letters.local_step.replace("@", self.times[0])
+                return Shown(rf"{step}({self.show(at).text})")
             case "minimiser", _:
                 return Shown(letters.minimiser)
             case "free", (name,):
@@ -260,7 +264,7 @@ def square_brackets(text: str) -> str:
 
 def _times(term: Term) -> Iterator[int]:
     """The times of the vectors in a term: 1 for what is about the round itself."""
-    if term.head in ("answers", "solutions", "residuals", "local gradients", "drawn"):
+    if term.head in ("answers", "solutions", "residuals", "local gradients", "local step", "drawn"):
         yield 1
     for x in term.args:
         if type(x) is int:

@@ -56,6 +56,7 @@ class Player:
                 solutions=lambda: _solutions(*everyone()),
                 residuals=lambda: _residuals(*everyone()),
                 local_gradients=lambda: _local_gradients(self.rounds.solver, *everyone()[:2]),
+                local_step=lambda rows: _local_step(self.rounds.solver, *everyone()[:2], rows),
                 drawn=_average(result, draw),
             )
             longer.append(Path(path.probability * probability, (*path.moments, after), (*path.rounds, happened)))
@@ -98,14 +99,25 @@ def _residuals(clients: Clients, subproblem: Subproblem, answers: Array) -> Arra
 
 def _local_gradients(solver: LocalSolver, clients: Clients, subproblem: Subproblem) -> Array:
     """The sum of each client's gradients over its local gradient steps."""
-    if not isinstance(solver, GradientDescent):
-        raise NotOnThisRun("local gradients", solver, "takes no gradient steps", "give gradient descent")
+    solver = _gradient_descent("local gradients", solver)
     theta, total = subproblem.start, 0 * subproblem.start
     for _ in range(int(solver.steps)):
         gradients = clients.gradients(theta)
         total = total + gradients
         theta = theta - solver.stepsize * subproblem.add_gradients(theta, gradients)
     return total
+
+
+def _local_step(solver: LocalSolver, clients: Clients, subproblem: Subproblem, rows: Array) -> Array:
+    """One gradient step of each client on its subproblem, from its row."""
+    stepsize = _gradient_descent("local step", solver).stepsize
+    return rows - stepsize * subproblem.add_gradients(rows, clients.gradients(rows))
+
+
+def _gradient_descent(term: str, solver: LocalSolver) -> GradientDescent:
+    if not isinstance(solver, GradientDescent):
+        raise NotOnThisRun(term, solver, "takes no gradient steps", "give gradient descent")
+    return solver
 
 
 def _average(result: RoundResult | None, draw: Draw) -> Callable[[Array], Array]:
