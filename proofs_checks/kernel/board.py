@@ -59,6 +59,7 @@ class RoundBoard:
     ):  # fmt: skip
         self.setting, self.at_start, self.one_client, self.terms = setting, at_start, one_client, tuple(terms)
         known = field is not None
+        rounds = rounds or (setting.gradient_steps["steps"].args[0] if self._any_gradient_steps else "")
         self.field = self._new_field(rounds) if field is None else field
         self.powers = Powers(self.field, rounds)
         if not known:
@@ -186,6 +187,12 @@ class RoundBoard:
                 "any number of local steps")  # fmt: skip
         return found
 
+    @property
+    def _any_gradient_steps(self) -> bool:
+        """Whether the number of the setting's gradient steps is a parameter."""
+        steps = self.setting.gradient_steps.get("steps")
+        return steps is not None and steps.head == "parameter" and steps.args[0] in self.setting.counts
+
     def _rest(self) -> None:
         """The round leaves the state as it is: of each equation that this is, one basic vector is eliminated."""
         require(self.setting.draws.scheme == "everyone", "a fixed point of a round that depends on a draw")
@@ -250,6 +257,9 @@ class RoundBoard:
     def _answered(self, subproblem: Subproblem) -> Answers:
         """The answers of all clients, as the setting says."""
         own = self.method.local_solver
+        if self.setting.gradient_steps:
+            require(isinstance(own, Exact), "gradient steps in the place of a solver that is not exact")
+            return Answers(self._stepped(subproblem.start))
         if self.setting.answers == "inexact":
             left = self.of_clients("e")
             require(not subproblem.start.is_random, "a start that depends on the draw")
@@ -271,6 +281,27 @@ class RoundBoard:
             return Answers(theta, own.stepsize * steps)
         exact = self.solutions(subproblem)
         return Answers(exact if self.setting.answers == "own" else exact + self.of_clients("e"))
+
+    def _stepped(self, start: Vec) -> Vec:
+        """The points after the setting's gradient steps; any points where their number is a parameter."""
+        require(not start.is_random, "a start that depends on the draw")
+        if self._any_gradient_steps:
+            return self.of_clients("last step")
+        steps = _integer(self.parameter_only(self.setting.gradient_steps["steps"]))
+        require(0 < steps <= MOST_STEPS, f"{steps} local steps are too many")
+        for _ in range(steps):
+            start = self.local_step(start)
+        return start
+
+    def local_step(self, at: Vec) -> Vec:
+        """A gradient step of every client on its subproblem."""
+        own, given = self.method.local_solver, self.setting.gradient_steps.get("stepsize")
+        if given is None:
+            require(isinstance(own, GradientDescent), "no gradient steps")
+        stepsize = own.stepsize if isinstance(own, GradientDescent) else self.parameter_only(given)
+        require(self.field.is_positive(self.field.scalar(stepsize)), "a stepsize that may be 0 or negative")
+        require(not at.is_random, "a gradient step from a point that depends on the draw")
+        return at - self.subproblem.add_gradients(at, self.gradient(at)) * stepsize  # type: ignore[no-any-return]
 
     def solutions(self, subproblem: Subproblem) -> Vec:
         """The points that the exact solver gives, the same ones always."""
@@ -384,6 +415,9 @@ class RoundBoard:
                 _ = self.answers
                 require(self.local_gradients is not None, "no gradient steps")
                 return self.local_gradients  # type: ignore[return-value]
+            case "local step", (u,):
+                _ = self.answers
+                return self.local_step(self.vector(u))
             case "residuals", ():
                 found = self.answers.points
                 return self.subproblem.add_gradients(found, self.gradient(found))  # type: ignore[no-any-return]
@@ -604,9 +638,9 @@ def setting_terms(setting: ClaimSetting) -> Iterator[Any]:
     """All formulas in the setting."""
     for left, _, right in setting.conditions:
         yield from (left, right)
-    found = (*setting.method_parameters.values(), *setting.curvature, *setting.objective, setting.inexactness,
-             setting.dissimilarity, setting.variance, setting.large_gradient, setting.draws.active,
-             setting.draws.clients)  # fmt: skip
+    found = (*setting.method_parameters.values(), *setting.gradient_steps.values(), *setting.curvature,
+             *setting.objective, setting.inexactness, setting.dissimilarity, setting.variance,
+             setting.large_gradient, setting.draws.active, setting.draws.clients)  # fmt: skip
     yield from (x for x in found if x is not None)
 
 
